@@ -1,20 +1,9 @@
 //! The verbs and flags that can be typed, and their help.
 
-use super::audit::AuditArgs;
-use super::check::CheckArgs;
-use super::gate::GateArgs;
-use super::init::InitArgs;
-use super::manual_verbs::{ByHand, SnapshotArgs};
-use super::mutation_test::MutationTestArgs;
-use super::place::PlaceArgs;
-use super::prompt::PromptArgs;
-use super::replay::ReplayArgs;
-use super::report::ReportArgs;
-use super::run::RunArgs;
-use super::settings::{self, GlobalFlags};
-use super::stage::StageArgs;
-use super::status::StatusArgs;
-use super::verify::VerifyArgs;
+use super::{
+    audit, check, gate, init, manual_verbs, mutation_test, place, prompt, replay, report, run, settings,
+    stage, status, verify,
+};
 use clap::{Command, CommandFactory as _, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -32,7 +21,8 @@ const HELP: &str = include_str!("../../templates/help.txt");
 /// The command with its verbs; the help of each ends with exit codes.
 pub(super) fn command() -> Command {
     Cli::command().mut_subcommands(|verb| {
-        let help = help_of(verb.get_name()).unwrap_or_default();
+        let section = HELP.split_once(&format!("[{}]\n", verb.get_name())).map_or("", |(_, after)| after);
+        let help = section.split("\n[").next().unwrap_or_default().trim_end();
         let more = match verb.get_name() {
             "check" => &settings::help(),
             "run" | "demo" => EXITS,
@@ -41,11 +31,6 @@ pub(super) fn command() -> Command {
         };
         verb.after_help(format!("{help}\n\n{more}"))
     })
-}
-
-fn help_of(verb: &str) -> Option<&'static str> {
-    let (_, after) = HELP.split_once(&format!("[{verb}]\n"))?;
-    after.split("\n[").next().map(str::trim_end)
 }
 
 /// Run coding agents in a loop that believes only git and deterministic gates
@@ -61,7 +46,7 @@ over .ralph/config.yaml; `ralph check --config` lists each with its origin, `ral
 pub struct Cli {
     /// The flags of every verb
     #[command(flatten)]
-    pub flags: GlobalFlags,
+    pub flags: settings::GlobalFlags,
     /// What to do
     #[command(subcommand)]
     pub verb: Verb,
@@ -71,7 +56,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Take open boxes one by one until there is a reason to stop
-    Run(RunArgs),
+    Run(run::RunArgs),
     /// Show which box is next, and why the others are not
     Next {
         /// Optional boxes count too
@@ -79,21 +64,21 @@ pub enum Verb {
         optional: bool,
     },
     /// Show families, stages, verdicts and what is blocked
-    Status(StatusArgs),
+    Status(status::StatusArgs),
     /// Show what happened: for each task, what the agent said beside what git and the gates saw
-    Report(ReportArgs),
+    Report(report::ReportArgs),
     /// Tick a box by hand, with a reason, for the commits of this moment
-    Accept(ByHand),
+    Accept(manual_verbs::ByHand),
     /// Open a box by hand, with a reason
-    Reopen(ByHand),
+    Reopen(manual_verbs::ByHand),
     /// Start no new attempt until `resume`, so that tasks.md can be edited in peace; what is running is left to finish
     Pause,
     /// End a pause
     Resume,
     /// Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and report
-    Gate(GateArgs),
+    Gate(gate::GateArgs),
     /// Measure the tests of a file, folder or class by mutation, uncommitted work included, in a private copy
-    MutationTest(MutationTestArgs),
+    MutationTest(mutation_test::MutationTestArgs),
     /// Show the mutation scores of classes week by week, and where one fell
     History {
         /// Only classes and targets whose name holds this
@@ -102,11 +87,11 @@ pub enum Verb {
     /// Serve tools to agents over standard input and output (Model Context Protocol)
     Mcp,
     /// Compare the file edits in an agent's transcript (standard input) with what git shows
-    Verify(VerifyArgs),
+    Verify(verify::VerifyArgs),
     /// Make every recorded decision again from the journal and git alone, and compare
-    Replay(ReplayArgs),
+    Replay(replay::ReplayArgs),
     /// Judge the boxes that were ticked in a repository's history, by ralph or not: a gate on the commits behind each
-    Audit(AuditArgs),
+    Audit(audit::AuditArgs),
     /// Pack a run into one file: journal, spec, configuration, gate reports, and the commits that records name
     Bundle {
         /// The file to write
@@ -117,22 +102,22 @@ pub enum Verb {
         thin: bool,
     },
     /// Pin the base of a task before an agent works on it (for loops that are not ralph's)
-    Snapshot(SnapshotArgs),
+    Snapshot(manual_verbs::SnapshotArgs),
     /// Show what a task has changed: `<package>/<path>`, one line each
     Diff {
         /// The task: `2.`; the last one that was tried if left out
         id: Option<String>,
     },
     /// Show the prompt that the agent of a box would get now, or the built-in template of a role
-    Prompt(PromptArgs),
+    Prompt(prompt::PromptArgs),
     /// Choose where the boxes of a gate stand in the task file, when the spec is written or at any later time
-    Place(PlaceArgs),
+    Place(place::PlaceArgs),
     /// Give plain tasks their stages: TEST-FIRST, REQ-CHECK, gates, PRE-CR, one FINAL
-    Stage(StageArgs),
+    Stage(stage::StageArgs),
     /// Find everything that is wrong with the spec, the configuration and the repositories
-    Check(CheckArgs),
+    Check(check::CheckArgs),
     /// Look at what is here, and write `.ralph/` with a commented configuration
-    Init(InitArgs),
+    Init(init::InitArgs),
     /// Run the built-in example on real Maven and PIT with a scripted agent
     Demo {
         /// Keep the workspace in this folder, which must be empty or absent

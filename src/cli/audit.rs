@@ -1,15 +1,16 @@
 //! `ralph audit --past`: a gate on what the history of a repository ticked, whoever drove it. It changes nothing.
 
-use super::replay_gates::{Matrix, Shard, parts, print_matrix};
+use super::replay_gates::{PartArgs, Shard, parts};
 use super::report::write_page;
-use super::{Exit, Fault, FaultKind, Invocation, Workspace, ui};
-use crate::engine::{By, Judgement, Outside, Past, World as _, past};
+use super::{Exit, Fault, FaultKind, Invocation, Workspace, ensure, ui};
+use crate::engine::{By, Judgement, Outside, Past, Range, World as _, past};
 use crate::machine::event::StopRequest;
-use crate::mutation::{GateReport, NoCoverage, Verdict};
-use crate::report::audit::{Audit, PastBox};
+use crate::mutation::{NoCoverage, Verdict};
+use crate::report::audit::PastBox;
 use crate::report::morning::Page;
 use crate::source::text::{duration, names};
 use crate::sys::clock::Stopwatch;
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -38,15 +39,8 @@ pub struct AuditArgs {
     /// Judge only this part: `1/3`
     #[arg(long, value_name = "K/N")]
     pub shard: Option<Shard>,
-    /// Join the results of all parts, as `--json` printed them into files `*.json` of this folder
-    #[arg(long, value_name = "DIR", conflicts_with = "shard")]
-    pub merge: Option<PathBuf>,
-    /// Print the parts for a CI system, and do nothing else
-    #[arg(long, value_enum, value_name = "FOR")]
-    pub matrix: Option<Matrix>,
-    /// How many parts --matrix makes
-    #[arg(long, value_name = "N", default_value_t = 4, requires = "matrix")]
-    pub shards: usize,
+    #[command(flatten)]
+    pub parts: PartArgs,
     /// Write the report as one HTML file that needs no other
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -67,7 +61,7 @@ pub enum What {
 }
 
 /// `ralph audit`.
-pub(super) fn audit(call: &Invocation, args: &AuditArgs) -> Result<Exit, Fault> {
+pub(super) fn audit(call: &Invocation, args: &AuditArgs) -> anyhow::Result<Exit> {
     let mut workspace = open(call, &args.past)?;
     let tasks = workspace.places.tasks();
     let by = match args.by {
@@ -78,43 +72,32 @@ pub(super) fn audit(call: &Invocation, args: &AuditArgs) -> Result<Exit, Fault> 
     name_gate(&mut workspace, &args.gate)?;
     let rules = &workspace.rules;
     let repositories = &mut workspace.repositories()?;
-    let Past { mut audit, ranges } =
-        past(repositories, rules, &tasks, by, args.since.as_deref(), &args.gate)?;
-    if audit.boxes.is_empty() {
+    let mut past = past(repositories, rules, &tasks, by, args.since.as_deref(), &args.gate)?;
+    if past.audit.boxes.is_empty() {
         let hint =
             "`--by commit` or `--by tag` names other boxes, `--spec DIR` the folder of another task file";
-        return Err(Fault::new(
-            FaultKind::Unknown,
-            "This history ticked no box, so there is nothing to audit.",
-            hint,
-        ));
+        let what = "This history ticked no box, so there is nothing to audit.";
+        bail!(Fault::new(FaultKind::Unknown, what, hint));
     }
-    let all: Vec<Judgement> = ranges.iter().map(|range| range.judgement.clone()).collect();
-    if let Some(matrix) = args.matrix {
-        print_matrix(&all, args.shards, matrix);
+    let all: Vec<Judgement> = past.ranges.iter().map(|range| range.judgement.clone()).collect();
+    if args.parts.printed(&all) {
         return Ok(Exit::Done);
     }
-    let boxes = |record: u64| {
-        let at = usize::try_from(record).ok();
-        at.and_then(|at| ranges.get(at)).map_or(&[][..], |range| range.boxes.as_slice())
-    };
-    let mut ended = None;
-    if let Some(folder) = &args.merge {
-        merge(folder, &all, boxes, &mut audit)?;
+    let ended = if let Some(folder) = &args.parts.merge {
+        merge(folder, &all, &mut past).map(|()| None)?
     } else {
-        let mut chosen = match args.shard {
-            Some(shard) => shard.of(&all),
-            None => all.iter().collect(),
-        };
-        chosen.sort_by_key(|judgement| judgement.record);
-        ended = judge(&workspace, &chosen, boxes, &mut audit)?;
-    }
+        judge(&workspace, &Shard::chosen(args.shard, &all), &mut past)?
+    };
+    let mut audit = past.audit;
     if args.shard.is_some() {
         audit.boxes.retain(|it| it.verdict.is_some());
     } else {
         audit.end("It was not judged.", "run the audit again, or the part that is missing");
     }
-    show(call, args, &audit)?;
+    write_page(call, &Page::from(&audit), [args.html.as_deref(), args.md.as_deref()])?;
+    let mut facts = audit.facts();
+    facts["shard"] = args.shard.map(|shard| shard.to_string()).into();
+    ui::answer(call.json, &facts, &audit.lines().join("\n"));
     Ok(ended.unwrap_or_else(|| match (audit.many("FAIL"), audit.many("ERROR")) {
         (0, 0) => Exit::Done,
         (0, _) => Exit::NoVerdict,
@@ -141,17 +124,18 @@ fn name_gate(workspace: &mut Workspace, gate: &str) -> Result<(), Fault> {
         gates.insert(GATE.to_owned(), settings);
     }
     let hint = "name it under gates: in .ralph/config.yaml, or leave --gate out";
-    let missing = || Fault::setup(format!("The gate {gate} is not configured."), hint);
-    gates.contains_key(gate).then_some(()).ok_or_else(missing)
+    ensure(gates.contains_key(gate), format!("The gate {gate} is not configured."), hint)
+}
+
+/// Where the boxes of a judgement are among all; its record is the number of its range.
+fn boxes<'r>(ranges: &'r [Range], judgement: &Judgement) -> &'r [usize] {
+    let range = usize::try_from(judgement.record).ok().and_then(|at| ranges.get(at));
+    range.map_or(&[], |range| &range.boxes)
 }
 
 /// Judges, and says how far it is; what ended it before its time.
-fn judge<'a>(
-    workspace: &Workspace,
-    chosen: &[&Judgement],
-    boxes: impl Fn(u64) -> &'a [usize],
-    audit: &mut Audit,
-) -> Result<Option<Exit>, Fault> {
+fn judge(workspace: &Workspace, chosen: &[&Judgement], past: &mut Past) -> Result<Option<Exit>, Fault> {
+    let Past { audit, ranges } = past;
     let no_coverage = workspace.settings.gates.get(&audit.gate).map(|gate| gate.no_coverage);
     let no_coverage = no_coverage.unwrap_or(NoCoverage::Survived);
     let mut outside: Outside = workspace.outside()?;
@@ -166,16 +150,14 @@ fn judge<'a>(
                 format!(", about {} left", duration(u64::try_from(millis / 1_000).unwrap_or(u64::MAX)))
             }
         };
-        let own = boxes(judgement.record);
+        let own = boxes(ranges, judgement);
         let tasks = own.iter().filter_map(|at| audit.boxes.get(*at)).map(|it| it.task.as_str());
         ui::note(&format!("[{}/{}] {}{rest}", at + 1, chosen.len(), names(tasks, NAMED)));
         let report = match outside.judge_again(&judgement.order, &judgement.changes) {
             Ok((report, _)) => report,
-            Err(fault) => GateReport::from(Verdict::Error {
-                why: fault.to_string(),
-                hint: fault.hint,
-                transient: false,
-            }),
+            Err(fault) => {
+                Verdict::Error { why: fault.to_string(), hint: fault.hint, transient: false }.into()
+            }
         };
         if let Some(StopRequest::Signal { signal }) = outside.stop_request() {
             return Ok(Some(Exit::Signal(signal)));
@@ -187,12 +169,8 @@ fn judge<'a>(
 
 /// Joins what `ralph audit --shard k/n --json` printed into files of this folder. A part is believed for the boxes of its
 /// share alone.
-fn merge<'a>(
-    folder: &Path,
-    all: &[Judgement],
-    boxes: impl Fn(u64) -> &'a [usize],
-    audit: &mut Audit,
-) -> Result<(), Fault> {
+fn merge(folder: &Path, all: &[Judgement], past: &mut Past) -> Result<(), Fault> {
+    let Past { audit, ranges } = past;
     let (results, left_out) = parts(folder, &audit.head, "audit")?;
     audit.remarks.extend(left_out);
     for (shard, result) in results {
@@ -205,19 +183,7 @@ fn merge<'a>(
             continue;
         };
         let share = shard.of(all);
-        audit.join(share.iter().flat_map(|judgement| boxes(judgement.record)), part);
-    }
-    Ok(())
-}
-
-fn show(call: &Invocation, args: &AuditArgs, audit: &Audit) -> Result<(), Fault> {
-    write_page(call, &Page::from(audit), args.html.as_deref(), args.md.as_deref())?;
-    if call.json {
-        let mut facts = audit.facts();
-        facts["shard"] = args.shard.map(|shard| shard.to_string()).into();
-        ui::json(&facts);
-    } else {
-        audit.lines().iter().for_each(|line| ui::line(line));
+        audit.join(share.iter().flat_map(|judgement| boxes(ranges, judgement)), part);
     }
     Ok(())
 }

@@ -1,10 +1,9 @@
 //! `ralph bundle`: a run as one file, which `ralph replay --bundle` needs alone.
 
-use super::{Exit, Fault, Invocation, environment, ui};
+use super::{Exit, Fault, Invocation, RealDisk, environment, ui};
 use crate::engine::{Contents, Replay, Unpacked, pack, unpack};
 use crate::report::replay::Replayed;
 use crate::source::Secrets;
-use crate::sys::disk::RealDisk;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

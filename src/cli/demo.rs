@@ -2,7 +2,7 @@
 //! folder and the caches of ralph and Maven.
 
 use super::run::{RunArgs, run_in, show_stop};
-use super::{Exit, Fault, Invocation, ui};
+use super::{Exit, Fault, Invocation, ensure, ui};
 use crate::config::Override;
 use crate::git::init_repository;
 use std::path::{Path, PathBuf};
@@ -79,10 +79,12 @@ fn after(folder: &Path, temporary: Option<tempfile::TempDir>, exit: Exit) {
 
 fn make_empty(folder: &Path) -> Result<PathBuf, Fault> {
     fs_err::create_dir_all(folder)?;
-    if fs_err::read_dir(folder)?.next().is_some() {
-        let what = format!("{} is not empty.", folder.display());
-        return Err(Fault::setup(what, "name a folder that is empty or does not exist"));
-    }
+    let what = format!("{} is not empty.", folder.display());
+    ensure(
+        fs_err::read_dir(folder)?.next().is_none(),
+        what,
+        "name a folder that is empty or does not exist",
+    )?;
     Ok(fs_err::canonicalize(folder)?)
 }
 

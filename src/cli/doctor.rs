@@ -7,8 +7,8 @@ mod tools;
 mod variables;
 
 use super::environment::unsound;
-use super::inspect::{Finding, Inspection, Level};
-use super::{Exit, Fault, Invocation, Opened, ui};
+use super::inspect::{Finding, Inspection, Level, Package};
+use super::{CONFIG, Exit, Fault, FaultKind, Invocation, Opened, cache_folder, environment, ui};
 use probe::Probe;
 use serde_json::json;
 

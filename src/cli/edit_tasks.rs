@@ -1,26 +1,30 @@
 //! How `ralph place` and `ralph stage` edit a task file: which file, under which lock, and what is shown. What somebody
 //! saves at the same time is never lost; with `--check` and `--dry-run` nothing is written.
 
-use super::diff::unified;
 use super::workspace::is_writable;
-use super::{Fault, FaultKind, Invocation, Workspace, ui};
+use super::{Fault, FaultKind, Invocation, RealDisk, Workspace, ensure, ui};
 use crate::config::StagesFrom;
 use crate::machine::state::Phase;
 use crate::source::text::{count, names};
-use crate::sys::disk::RealDisk;
 use crate::sys::lock::Lock;
 use crate::sys::process::is_inside_agent;
 use crate::sys::{Disk, Swap};
-use crate::task::{Grammar, LinesEdited, Placement, Refusal, Refused, Row, TaskFile, TaskKey};
+use crate::task::{Grammar, LinesEdited, Placement, Refusal, Row, TaskFile, TaskKey};
 use clap::Args;
 use serde_json::{Value, json};
+use similar::TextDiff;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The gate that is meant when none is named.
 pub(super) const GATE: &str = "PITEST";
 
 /// How often a write is tried again because somebody saved the file at the same time.
 const TRIES: u32 = 20;
+/// Unchanged lines around a change.
+const CONTEXT: usize = 3;
+/// After this time a diff is no longer the shortest; it is right all the same.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Flags of the verbs that edit a task file.
 #[derive(Clone, Debug, Default, Args)]
@@ -105,10 +109,8 @@ impl Target {
         let differs = |other: &Placement| other.group_level().is_some_and(|other| other != level);
         if let Some((other, _)) = known.filter(|(name, _)| *name != gate).find(|(_, other)| differs(other)) {
             let what = format!("{gate}: The groups of {other} are others, and a task is in one group.");
-            return Err(Fault::setup(
-                what,
-                "place both with the same `--level`; `ralph check --config` shows what is chosen",
-            ));
+            let hint = "place both with the same `--level`; `ralph check --config` shows what is chosen";
+            return Err(Fault::setup(what, hint));
         }
         self.grammar = self.grammar.with_groups([choice]);
         Ok(self)
@@ -117,22 +119,6 @@ impl Target {
     /// True if the stages of this file have no lines (`stages: virtual`).
     pub(super) fn is_virtual(&self) -> bool {
         self.workspace.as_ref().is_some_and(|workspace| workspace.settings.stages == StagesFrom::Virtual)
-    }
-
-    /// What a placement means for the lines of the file; `done`: behind tasks that are done, too. Virtual gates have no lines: the configuration
-    /// alone says where they are, but the tasks that it names must exist all the same.
-    pub(super) fn placed(
-        &self,
-        file: &TaskFile,
-        gate: &str,
-        placement: &Placement,
-        done: bool,
-    ) -> Result<LinesEdited, Refusal> {
-        match file.placed(gate, placement, done) {
-            Err(refusal) if refusal.kind == Refused::UnknownIds => Err(refusal),
-            _ if self.is_virtual() => file.placed(gate, &Placement::None, false),
-            placed => placed,
-        }
     }
 
     /// The gates that go with stages: none of the default where the file has a wider one already.
@@ -155,11 +141,8 @@ impl Target {
             is_writable(&self.path, &self.shown)?;
         }
         let Some(workspace) = self.workspace.as_ref().filter(|_| self.writes) else { return Ok(None) };
-        if is_inside_agent()? {
-            let what =
-                "An agent that ralph runs asked for lines in the task file; only a person may do that.";
-            return Err(Fault::setup(what, "place gates before the run, or after it"));
-        }
+        let what = "An agent that ralph runs asked for lines in the task file; only a person may do that.";
+        ensure(!is_inside_agent()?, what, "place gates before the run, or after it")?;
         let is_settled =
             |phase: &Phase| matches!(phase, Phase::Idle | Phase::Stopped(_) | Phase::Waiting { .. });
         if !is_settled(&workspace.read_state()?.phase) {
@@ -222,7 +205,7 @@ impl Change<'_> {
     pub(super) fn summary(&self) -> String {
         let part = |boxes: &[(TaskKey, u32)], what: &str| {
             let keys: Vec<String> = boxes.iter().map(|(key, _)| key.to_string()).collect();
-            let shown = names(keys.iter().map(String::as_str), 5);
+            let shown = names(&keys, 5);
             match keys.len() as u64 {
                 0 => format!("none {what}"),
                 lines => format!("{} {what} ({shown})", count(lines, "line")),
@@ -266,4 +249,60 @@ pub(super) fn note_without_id(lines: &[u32], what: &str, hint: &str) {
         "note: {what} for {tasks} without an id, or with one that is used twice (the first is on line {first})."
     ));
     ui::note(&format!("hint: {hint}"));
+}
+
+/// The change of a file; empty if there is none.
+pub(super) fn unified(name: &str, before: &str, after: &str) -> String {
+    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(before, after);
+    diff.unified_diff().context_radius(CONTEXT).header(name, name).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unified;
+
+    #[test]
+    fn inserted_removed_and_replaced_lines_are_shown_with_three_lines_around_them() {
+        let before = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n";
+        let after = "a\nb\nc\nd\nX\ne\nf\ng\nh\ni\n";
+        insta::assert_snapshot!(unified("t", before, after), @r"
+        --- t
+        +++ t
+        @@ -2,9 +2,9 @@
+         b
+         c
+         d
+        +X
+         e
+         f
+         g
+         h
+         i
+        -j
+        ");
+        assert_eq!(unified("t", before, before), "");
+        assert_eq!(unified("t", "", "a\n"), "--- t\n+++ t\n@@ -0,0 +1 @@\n+a\n");
+        assert_eq!(
+            unified("t", "a\nb", "a\nc\n"),
+            "--- t\n+++ t\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n"
+        );
+    }
+
+    #[test]
+    fn applying_a_diff_gives_the_file_after() {
+        for (before, after) in [
+            ("a\na\nb\n", "b\na\na\n"),
+            ("x\ny\nx\ny\n", "y\nx\nz\ny\nx\n"),
+            ("a\n", ""),
+            ("a\nb\nc\n", "c\nb\na"),
+        ] {
+            let diff = unified("t", before, after).replace("\n\\ No newline at end of file\n", "\u{0}");
+            let side = |drop: char| -> String {
+                let lines = diff.split_inclusive(['\n', '\u{0}']).skip(2);
+                let kept = lines.filter(|line| !line.starts_with("@@") && !line.starts_with(drop));
+                kept.map(|line| line[1..].trim_end_matches('\u{0}')).collect()
+            };
+            assert_eq!((side('+'), side('-')), (before.to_owned(), after.to_owned()), "{diff}");
+        }
+    }
 }

@@ -74,76 +74,165 @@ pub(super) fn gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
     let call = &Invocation { json: format == Format::Json, ..call.clone() };
     let mut workspace = call.read(call.find_anywhere()?)?.sound()?;
     if workspace.settings.gates.contains_key(&args.gate) {
-        return alone(&workspace, args, format);
+        return Judging { workspace: &workspace, args, format }.alone();
     }
     // A box is one of a workspace.
     call.find()?;
     workspace.shows_events = matches!(format, Format::Human | Format::Json);
-    of_a_task(&workspace, args, format)
+    Judging { workspace: &workspace, args, format }.of_a_task()
 }
 
-/// Judges and reports, changes nothing.
-fn alone(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<Exit, Fault> {
-    let mut outside = workspace.outside()?;
-    let Some((changes, bases)) = named_changes(workspace, &mut outside, args)? else {
-        let hint = "name a base: `--since HEAD~1`, or a list of files: `--diff FILE`";
-        return Err(Fault::setup(format!("What should {} judge?", args.gate), hint));
-    };
-    if let (Some(file), true) = (&args.diff, changes.is_empty()) {
-        let what = format!("{} names no file, so {} can judge nothing.", file.display(), args.gate);
-        return Err(Fault::new(FaultKind::Unknown, what, "check how the list was made"));
-    }
-    let folder = outside.folder_alone()?;
-    let report = outside.judge_alone(&args.gate, &changes, &bases, folder.clone(), args.map)?;
-    if let Some(StopRequest::Signal { signal }) = outside.stop_request() {
-        return Ok(Exit::Signal(signal));
-    }
-    if format == Format::Human {
-        let seconds = std::time::Duration::from_millis(report.millis).as_secs_f64();
-        ui::note(&format!("logs and reports: {}", folder.display()));
-        ui::note(&format!("{} took {seconds:.1} s", args.gate));
-    }
-    ended(workspace, args, (&args.gate, &report), format, false)
-}
-
-/// Shows a report.
-fn show(format: Format, shown: &Shown<'_>) -> Result<(), Fault> {
-    match format {
-        Format::Human => human::lines(shown).iter().for_each(|line| ui::line(line)),
-        Format::Json => ui::json(&json!({ "gate": shown.gate, "report": shown.report })),
-        Format::Github => ui::line(&github::render(shown)),
-        Format::Gitlab => ui::line(&gitlab::render(shown)),
-        Format::Junit => ui::line(&junit::render(shown)?),
-        Format::Sarif => ui::line(&sarif::render(shown)),
-    }
-    Ok(())
-}
-
-/// Shows a report, and what follows the verdict in every form: how it came to be, and that a SKIP fails.
-fn ended(
-    workspace: &Workspace,
-    args: &GateArgs,
-    (gate, report): (&str, &GateReport),
+/// What is asked, of which workspace, and how the answer is shown.
+struct Judging<'a> {
+    workspace: &'a Workspace,
+    args: &'a GateArgs,
     format: Format,
-    is_shown: bool,
-) -> Result<Exit, Fault> {
-    let folders = folders(workspace)?;
-    let shown = &Shown { gate, report, folders: &folders, fail_on_skip: args.fail_on_skip };
-    if !is_shown {
-        show(format, shown)?;
+}
+
+type ChangesAndBases = (Vec<FileChange>, BTreeMap<String, Oid>);
+
+impl Judging<'_> {
+    /// Judges and reports, changes nothing.
+    fn alone(&self) -> Result<Exit, Fault> {
+        let Self { workspace, args, format } = *self;
+        let mut outside = workspace.outside()?;
+        let Some((changes, bases)) = self.named_changes(&mut outside)? else {
+            let hint = "name a base: `--since HEAD~1`, or a list of files: `--diff FILE`";
+            return Err(Fault::setup(format!("What should {} judge?", args.gate), hint));
+        };
+        if let (Some(file), true) = (&args.diff, changes.is_empty()) {
+            let what = format!("{} names no file, so {} can judge nothing.", file.display(), args.gate);
+            return Err(Fault::new(FaultKind::Unknown, what, "check how the list was made"));
+        }
+        let folder = outside.folder_alone()?;
+        let report = outside.judge_alone(&args.gate, &changes, &bases, folder.clone(), args.map)?;
+        if let Some(StopRequest::Signal { signal }) = outside.stop_request() {
+            return Ok(Exit::Signal(signal));
+        }
+        if format == Format::Human {
+            let seconds = std::time::Duration::from_millis(report.millis).as_secs_f64();
+            ui::note(&format!("logs and reports: {}", folder.display()));
+            ui::note(&format!("{} took {seconds:.1} s", args.gate));
+        }
+        self.ended(&args.gate, &report, false)
     }
-    if args.explain {
-        let say = if format == Format::Human { ui::line } else { ui::note };
-        for line in explain(shown.gate, shown.report) {
-            say(&line);
+
+    /// Shows a report, and what follows the verdict in every form: how it came to be, and that a SKIP fails.
+    fn ended(&self, gate: &str, report: &GateReport, is_shown: bool) -> Result<Exit, Fault> {
+        let Self { workspace, args, format } = *self;
+        let folders = folders(workspace)?;
+        let shown = &Shown { gate, report, folders: &folders, fail_on_skip: args.fail_on_skip };
+        match format {
+            _ if is_shown => {}
+            Format::Human => human::lines(shown).iter().for_each(|line| ui::line(line)),
+            Format::Json => ui::json(&json!({ "gate": gate, "report": report })),
+            Format::Github => ui::line(&github::render(shown)),
+            Format::Gitlab => ui::line(&gitlab::render(shown)),
+            Format::Junit => ui::line(&junit::render(shown)?),
+            Format::Sarif => ui::line(&sarif::render(shown)),
+        }
+        if args.explain {
+            let say = if format == Format::Human { ui::line } else { ui::note };
+            for line in explain(gate, report) {
+                say(&line);
+            }
+        }
+        if args.fail_on_skip && matches!(report.verdict, Verdict::Skip { .. }) {
+            ui::note(&format!("{gate} judged nothing, which --fail-on-skip counts as a failure."));
+            return Ok(Exit::WorkLeft);
+        }
+        Ok(Exit::from(&report.verdict))
+    }
+
+    /// The whole contract, in anybody's loop.
+    fn of_a_task(&self) -> Result<Exit, Fault> {
+        let Self { workspace, args, format } = *self;
+        let named = self.named_changes(&mut workspace.outside()?)?.map(|(changes, _)| changes);
+        workspace.as_a_verb(|engine| {
+            let key = key_of(engine.state(), &args.gate)?;
+            let Stage::Gate(gate) = key.stage.clone() else {
+                let hint = "name a gate's box such as `2.PITEST`, or a gate such as `PITEST`";
+                let name = engine.state().spec_state().name(&key);
+                return Err(Fault::setup(format!("{name} is not a gate."), hint));
+            };
+            let list = workspace.places.diff();
+            let changes = match named {
+                Some(changes) => Some(changes),
+                None if !covered_changes(engine.state().spec_state(), &key).is_empty() => None,
+                None if list.is_file() => Some(self.listed(&list)?),
+                None => Some(Vec::new()),
+            };
+            let snapshot = engine.world().snapshot()?;
+            engine.drive(vec![Event::GateRequested { key: key.clone(), snapshot, changes }])?;
+            // The book may hold the verdict of an earlier call: only this call's counts.
+            let Some(report) = engine.last_report() else {
+                // Ralph's own end cut the gate short.
+                return Ok(match engine.state().stopping {
+                    Some(StopRequest::Signal { signal }) => Exit::Signal(signal),
+                    _ => Exit::NoVerdict,
+                });
+            };
+            if format != Format::Json
+                && let Verdict::Error { hint, .. } = &report.verdict
+            {
+                ui::note(&format!("hint: {hint}"));
+            }
+            // A run's own output has shown it to people and as JSON.
+            let is_shown = matches!(format, Format::Human | Format::Json);
+            self.ended(&gate, report, is_shown)
+        })
+    }
+
+    /// The changes that `--since` or `--diff` names, and where they begin.
+    fn named_changes(&self, outside: &mut Outside) -> Result<Option<ChangesAndBases>, Fault> {
+        match (&self.args.since, &self.args.diff) {
+            (Some(revision), _) => outside.since(revision).map(Some),
+            (None, Some(file)) => Ok(Some((self.listed(file)?, BTreeMap::new()))),
+            (None, None) => Ok(None),
         }
     }
-    let verdict = &shown.report.verdict;
-    if args.fail_on_skip && matches!(verdict, Verdict::Skip { .. }) {
-        ui::note(&format!("{} judged nothing, which --fail-on-skip counts as a failure.", shown.gate));
-        return Ok(Exit::WorkLeft);
+
+    /// The changes that a list of `<package>/<path>` lines names.
+    fn listed(&self, file: &Path) -> Result<Vec<FileChange>, Fault> {
+        let unknown = |what: String, hint: &str| Fault::new(FaultKind::Unknown, what, hint);
+        let text = fs_err::read(file).map_err(|error| {
+            unknown(format!("The list of changed files cannot be read: {error}."), "name another file")
+        })?;
+        let text = String::from_utf8(text)
+            .map_err(|_| unknown(format!("{} is not UTF-8.", file.display()), "write one path a line"))?;
+        let classifier = self.workspace.classifier()?;
+        let repositories = self.workspace.repositories()?;
+        let mut changes = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim_end_matches('\r');
+            if line.trim().is_empty() {
+                continue;
+            }
+            let bad = |why: &str| {
+                let what = format!("{}:{}: {why}.", file.display(), number + 1);
+                unknown(what, "a line is `<package>/<path in package>`, as git quotes it")
+            };
+            let whole = RepoPath::parse(line).to_bytes();
+            let inside = |name: String| {
+                let prefix = if name == "." { String::new() } else { format!("{name}/") };
+                let rest = whole.strip_prefix(prefix.as_bytes())?;
+                Some((name, rest.strip_prefix(b"./").unwrap_or(rest).to_vec()))
+            };
+            let found = repositories.names().into_iter().find_map(inside);
+            let (package, path) = found.ok_or_else(|| bad("no package of that name is known"))?;
+            let escapes = path.split(|b| *b == b'/').any(|part| part == b"..") || path.first() == Some(&b'/');
+            if escapes || path.is_empty() || path.contains(&0) {
+                return Err(bad("the path leaves its package"));
+            }
+            let path = RepoPath::from_bytes(&path);
+            let kind = classifier.kind(&path);
+            let there = repositories.root(&package).is_some_and(|root| root.join(path.to_text()).is_file());
+            let status = if there { FileStatus::Modified } else { FileStatus::Deleted };
+            let new = there.then(Oid::zero);
+            changes.push(FileChange { package, path, status, kind, old: Some(Oid::zero()), new });
+        }
+        Ok(changes)
     }
-    Ok(Exit::from(verdict))
 }
 
 /// Where the packages lie in what CI checks out: the git repository that holds the workspace, else the
@@ -158,99 +247,4 @@ fn folders(workspace: &Workspace) -> Result<Folders, Fault> {
         Some((name, folder))
     };
     Ok(Folders(repositories.names().into_iter().filter_map(folder).collect()))
-}
-
-/// The whole contract, in anybody's loop.
-fn of_a_task(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<Exit, Fault> {
-    let named = named_changes(workspace, &mut workspace.outside()?, args)?.map(|(changes, _)| changes);
-    workspace.as_a_verb(|engine| {
-        let key = key_of(engine.state(), &args.gate)?;
-        let Stage::Gate(gate) = key.stage.clone() else {
-            let hint = "name a gate's box such as `2.PITEST`, or a gate such as `PITEST`";
-            let name = engine.state().spec_state().name(&key);
-            return Err(Fault::setup(format!("{name} is not a gate."), hint));
-        };
-        let list = workspace.places.diff();
-        let changes = match named {
-            Some(changes) => Some(changes),
-            None if !covered_changes(engine.state().spec_state(), &key).is_empty() => None,
-            None if list.is_file() => Some(from_list(workspace, &list)?),
-            None => Some(Vec::new()),
-        };
-        let snapshot = engine.world().snapshot()?;
-        engine.drive(vec![Event::GateRequested { key: key.clone(), snapshot, changes }])?;
-        // The book may hold the verdict of an earlier call: only this call's counts.
-        let Some(report) = engine.last_report() else {
-            // Ralph's own end cut the gate short.
-            return Ok(match engine.state().stopping {
-                Some(StopRequest::Signal { signal }) => Exit::Signal(signal),
-                _ => Exit::NoVerdict,
-            });
-        };
-        if format != Format::Json
-            && let Verdict::Error { hint, .. } = &report.verdict
-        {
-            ui::note(&format!("hint: {hint}"));
-        }
-        // A run's own output has shown it to people and as JSON.
-        let is_shown = matches!(format, Format::Human | Format::Json);
-        ended(workspace, args, (&gate, report), format, is_shown)
-    })
-}
-
-type ChangesAndBases = (Vec<FileChange>, BTreeMap<String, Oid>);
-
-/// The changes that `--since` or `--diff` names, and where they begin.
-fn named_changes(
-    workspace: &Workspace,
-    outside: &mut Outside,
-    args: &GateArgs,
-) -> Result<Option<ChangesAndBases>, Fault> {
-    match (&args.since, &args.diff) {
-        (Some(revision), _) => outside.since(revision).map(Some),
-        (None, Some(file)) => Ok(Some((from_list(workspace, file)?, BTreeMap::new()))),
-        (None, None) => Ok(None),
-    }
-}
-
-/// The changes that a list of `<package>/<path>` lines names.
-fn from_list(workspace: &Workspace, file: &Path) -> Result<Vec<FileChange>, Fault> {
-    let unknown = |what: String, hint: &str| Fault::new(FaultKind::Unknown, what, hint);
-    let text = fs_err::read(file).map_err(|error| {
-        unknown(format!("The list of changed files cannot be read: {error}."), "name another file")
-    })?;
-    let text = String::from_utf8(text)
-        .map_err(|_| unknown(format!("{} is not UTF-8.", file.display()), "write one path a line"))?;
-    let classifier = workspace.classifier()?;
-    let repositories = workspace.repositories()?;
-    let mut changes = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let line = line.trim_end_matches('\r');
-        if line.trim().is_empty() {
-            continue;
-        }
-        let bad = |why: &str| {
-            let what = format!("{}:{}: {why}.", file.display(), number + 1);
-            unknown(what, "a line is `<package>/<path in package>`, as git quotes it")
-        };
-        let whole = RepoPath::parse(line).to_bytes();
-        let inside = |name: String| {
-            let prefix = if name == "." { String::new() } else { format!("{name}/") };
-            let rest = whole.strip_prefix(prefix.as_bytes())?;
-            Some((name, rest.strip_prefix(b"./").unwrap_or(rest).to_vec()))
-        };
-        let found = repositories.names().into_iter().find_map(inside);
-        let (package, path) = found.ok_or_else(|| bad("no package of that name is known"))?;
-        let escapes = path.split(|b| *b == b'/').any(|part| part == b"..") || path.first() == Some(&b'/');
-        if escapes || path.is_empty() || path.contains(&0) {
-            return Err(bad("the path leaves its package"));
-        }
-        let path = RepoPath::from_bytes(&path);
-        let kind = classifier.kind(&path);
-        let there = repositories.root(&package).is_some_and(|root| root.join(path.to_text()).is_file());
-        let status = if there { FileStatus::Modified } else { FileStatus::Deleted };
-        let new = there.then(Oid::zero);
-        changes.push(FileChange { package, path, status, kind, old: Some(Oid::zero()), new });
-    }
-    Ok(changes)
 }

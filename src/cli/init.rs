@@ -1,15 +1,15 @@
 //! `ralph init`: looks at what is there, asks what it cannot know, writes `.ralph/`. It never overwrites a file, and
 //! asks only on a terminal and before anything is written.
 
-mod text;
-mod write;
+mod files;
 
-use super::ask::{can_ask, one_of};
+use super::ask::{Left, agreed, can_ask, one_of};
+use super::edit_tasks::Target;
 use super::environment::unsound;
 use super::inspect::engines::of_package;
 use super::inspect::{Package, Spec, packages, spec, specs, task_file};
-use super::place::{ask_placement, list_tasks};
-use super::{CONFIG, Exit, Fault, Invocation, Workspace, environment, ui};
+use super::place::{ask_placement, list_tasks, preview};
+use super::{CONFIG, Exit, Fault, Invocation, Workspace, ensure, environment, ui};
 use crate::agent::detect;
 use crate::cli::inspect::{as_root, lacks_as_root};
 use crate::config::{self, PRESETS, Preset};
@@ -17,11 +17,10 @@ use crate::source::text::count;
 use crate::task::{Grammar, Placement};
 use anyhow::bail;
 use clap::Args;
+use files::{Chosen, config_text, placed, write};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use text::{Chosen, config_text};
-use write::{placed, preview, write};
 
 /// The answers to where stages come from; each fits on a line of 80 columns.
 const STAGES: [&str; 2] = [
@@ -42,7 +41,7 @@ pub struct InitArgs {
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub packages: Vec<String>,
     /// Where PITEST is placed: each, tested, groups, groups:2 (down to ##), end, none, or after:2,5,7
-    #[arg(long, value_name = "WHERE", value_parser = text::placement)]
+    #[arg(long, value_name = "WHERE", value_parser = files::placement)]
     pub placement: Option<Placement>,
     /// Where the stages of a task come from: lines of the file, or the default stages without any line
     #[arg(long, value_name = "WHERE", value_parser = ["file", "virtual"])]
@@ -119,7 +118,7 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
     let grammar = Grammar::new(vec!["PITEST".to_owned()], None);
     let found = Found::look(&root, &grammar);
     let is_new = fs_err::symlink_metadata(root.join(CONFIG)).is_err();
-    let (spec, agent) = flags(call, args, is_new)?;
+    let [spec, agent] = flags(call, args, is_new)?;
     if !call.json {
         found.show();
     }
@@ -133,8 +132,18 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
     let settings = config::parse(&text, &root, &[]).map_err(|error| unsound(&error))?;
     let workspace = Workspace::with(root.clone(), settings, call.json);
     let places = workspace.places.clone();
-    if is_new {
-        preview(call, workspace, &chosen, asks)?;
+    // Nothing is written yet: what the placement will take is said, or that the task file cannot have it.
+    if let Some(placement) = chosen.placement.as_ref().filter(|_| is_new && places.tasks().exists()) {
+        let refused = |fault: Fault| {
+            Fault::setup(
+                format!("--placement: {}", fault.what),
+                format!("{}; nothing was written", fault.hint),
+            )
+        };
+        preview(call, &Target::of(workspace, false), placement, asks).map_err(refused)?;
+        if asks && !agreed()? {
+            bail!(Left(Exit::WorkLeft));
+        }
     }
     let wrote = write(&root.join(".ralph"), &text)?;
     let own = Invocation { root: Some(root), root_by: "--root", json: false, given: Vec::new() };
@@ -158,22 +167,14 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
 
 /// Refuses a workspace inside another one unless `--root` names it.
 fn is_no_part_of_another(call: &Invocation, root: &Path) -> Result<(), Fault> {
-    match call.find() {
-        Ok(outer) if call.root.is_none() && outer != root => {
-            let what = format!("This folder is inside the workspace {}.", outer.display());
-            let hint = "call `ralph init` there; `ralph --root . init` makes a workspace of its own here";
-            Err(Fault::setup(what, hint))
-        }
-        _ => Ok(()),
-    }
+    let Ok(outer) = call.find() else { return Ok(()) };
+    let what = format!("This folder is inside the workspace {}.", outer.display());
+    let hint = "call `ralph init` there; `ralph --root . init` makes a workspace of its own here";
+    ensure(call.root.is_some() || outer == root, what, hint)
 }
 
 /// What `--spec` and `--agent` name; flags that `init` cannot follow are refused.
-fn flags(
-    call: &Invocation,
-    args: &InitArgs,
-    is_new: bool,
-) -> Result<(Option<String>, Option<String>), Fault> {
+fn flags(call: &Invocation, args: &InitArgs, is_new: bool) -> Result<[Option<String>; 2], Fault> {
     let flag = |key: &str| {
         let given = call.given.iter().rfind(|given| given.is_flag && given.setting.key == key)?;
         Some(given.value.clone())
@@ -188,9 +189,8 @@ fn flags(
         let hint = format!("presets are: {}", known.join(", "));
         return Err(Fault::setup(format!("There is no preset `{name}`."), hint));
     }
-    if args.packages.iter().any(|glob| glob.trim().is_empty()) {
-        return Err(Fault::setup("--packages: A pattern is empty.", "write folders: --packages 'src/*'"));
-    }
+    let has_all = args.packages.iter().all(|glob| !glob.trim().is_empty());
+    ensure(has_all, "--packages: A pattern is empty.", "write folders: --packages 'src/*'")?;
     let only_new = [
         ("--agent", agent.is_some()),
         ("--placement", args.placement.is_some()),
@@ -201,7 +201,7 @@ fn flags(
             format!("{flag}: There is a .ralph/config.yaml already, and `ralph init` never overwrites it.");
         return Err(Fault::setup(what, "change it by hand, or with `ralph place`"));
     }
-    Ok((spec, agent))
+    Ok([spec, agent])
 }
 
 /// How the settings of a new configuration are chosen: what flags name, what a person answers, what is the only one.
@@ -252,12 +252,10 @@ impl Choice<'_> {
                 "" => ".",
                 folder => folder,
             };
-            if spec(self.root, folder, self.grammar).is_some() {
-                return Ok(folder.to_owned());
-            }
             let what = format!("--spec: There is no tasks.md in `{folder}`.");
             let hint = "name the folder of a tasks.md, relative to the workspace";
-            bail!(Fault::setup(what, hint));
+            ensure(spec(self.root, folder, self.grammar).is_some(), what, hint)?;
+            return Ok(folder.to_owned());
         }
         match self.found.specs.as_slice() {
             [] => Ok(".".to_owned()),
@@ -267,10 +265,9 @@ impl Choice<'_> {
                 Ok(several.get(at).map_or_else(|| ".".to_owned(), |spec| spec.folder.clone()))
             }
             several => {
-                let list: Vec<String> =
-                    several.iter().map(|spec| format!("  --spec {}", spec.folder)).collect();
-                let list = list.join("\n");
-                let what = format!("There are {} task files. Which task file?\n{list}", several.len());
+                let folders: Vec<&str> = several.iter().map(|spec| spec.folder.as_str()).collect();
+                let (many, list) = (folders.len(), folders.join("\n  --spec "));
+                let what = format!("There are {many} task files. Which task file?\n  --spec {list}");
                 bail!(Fault::setup(what, "name one with --spec"))
             }
         }

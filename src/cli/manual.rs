@@ -65,33 +65,23 @@ fn page(command: &Command) -> Result<Vec<u8>, Fault> {
     let parts = || help.split("\n\n").filter(|part| !part.is_empty());
     let rest = parts().filter(|part| !is_example(part) && !is_exit(part) && !is_variable(part));
     let mut roff = Roff::default();
-    let examples = parts().filter(is_example).flat_map(|part| part.lines().skip(1)).map(str::trim);
-    let examples: Vec<String> = examples.map(str::to_owned).collect();
-    section(
-        &mut roff,
-        "EXAMPLES",
-        if examples.is_empty() {
-            ["ralph init", "ralph run", "ralph status"].map(str::to_owned).to_vec()
-        } else {
-            examples
-        },
-    );
-    section(&mut roff, "NOTES", rest.map(|part| part.replace('\n', " ")).collect());
+    let examples = parts().filter(is_example).flat_map(|part| part.lines().skip(1));
+    let examples: Vec<&str> = examples.map(str::trim).collect();
+    let first = vec!["ralph init", "ralph run", "ralph status"];
+    section(&mut roff, "EXAMPLES", if examples.is_empty() { first } else { examples });
+    section(&mut roff, "NOTES", rest.map(|part| part.replace('\n', " ")));
     let codes = parts().filter(is_exit).flat_map(|part| part.trim_start_matches("Exit codes: ").split(" · "));
-    section(&mut roff, "EXIT STATUS", codes.map(str::to_owned).collect());
-    section(
-        &mut roff,
-        "ENVIRONMENT",
-        settings::help().lines().skip(1).map(|line| line.trim().to_owned()).collect(),
-    );
-    section(&mut roff, "FILES", FILES.map(|(file, what)| format!("{file}: {what}")).to_vec());
+    section(&mut roff, "EXIT STATUS", codes);
+    section(&mut roff, "ENVIRONMENT", settings::help().lines().skip(1).map(str::trim));
+    section(&mut roff, "FILES", FILES.map(|(file, what)| format!("{file}: {what}")));
     roff.to_writer(&mut page)?;
     Ok(page)
 }
 
 /// A section with a paragraph for each line; none without lines.
-fn section(roff: &mut Roff, title: &str, lines: Vec<String>) {
-    if !lines.is_empty() {
+fn section(roff: &mut Roff, title: &str, lines: impl IntoIterator<Item: Into<String>>) {
+    let mut lines = lines.into_iter().peekable();
+    if lines.peek().is_some() {
         roff.control("SH", [title]);
     }
     for line in lines {

@@ -2,11 +2,10 @@
 //! tree can tick a box through them.
 
 use super::task_ids::key_of;
-use super::{Exit, Fault, Invocation, ui};
+use super::{Exit, Fault, Invocation, RealDisk, ensure, ui};
 use crate::machine::event::Event;
 use crate::source::text::count;
 use crate::sys::Disk as _;
-use crate::sys::disk::RealDisk;
 use crate::sys::process::{become_agent, is_inside_agent};
 use crate::task::Mark;
 use clap::Args;
@@ -37,27 +36,18 @@ pub struct SnapshotArgs {
 
 /// `ralph accept` ticks a box, `ralph reopen` opens it.
 pub(super) fn flip(call: &Invocation, by_hand: &ByHand, tick: bool) -> Result<Exit, Fault> {
-    if is_inside_agent()? {
-        return Err(Fault::setup(
-            "An agent asked for a box to be changed by hand; only a person may.",
-            "an agent gives a verdict or commits; ralph ticks the boxes",
-        ));
-    }
-    if by_hand.reason.trim().is_empty() {
-        return Err(Fault::setup("The reason is empty.", "say why: --reason 'text'"));
-    }
+    let what = "An agent asked for a box to be changed by hand; only a person may.";
+    ensure(!is_inside_agent()?, what, "an agent gives a verdict or commits; ralph ticks the boxes")?;
+    ensure(!by_hand.reason.trim().is_empty(), "The reason is empty.", "say why: --reason 'text'")?;
     let workspace = call.open()?;
     workspace.as_a_verb(|engine| {
         let key = key_of(engine.state(), &by_hand.id)?;
         let name = engine.state().spec_state().name(&key);
         let reason = by_hand.reason.clone();
-        let is_done = engine.state().spec_state().is_done(&key);
         let mark = engine.state().spec_state().row(&key).map_or(Mark::OPEN, |row| row.mark);
-        if !mark.is_open() && !mark.is_done() {
-            let what = format!("{name} holds `[{}]`, which is not ralph's to change.", mark.0);
-            return Err(Fault::setup(what, "write `[ ]` there first"));
-        }
-        if is_done == tick {
+        let what = format!("{name} holds `[{}]`, which is not ralph's to change.", mark.0);
+        ensure(mark.is_open() || mark.is_done(), what, "write `[ ]` there first")?;
+        if mark.is_done() == tick {
             let word = if tick { "ticked" } else { "open" };
             let facts = json!({ "task": name, "mark": mark, "changed": false });
             ui::answer(call.json, &facts, &format!("{name} is {word} already."));
@@ -75,10 +65,8 @@ pub(super) fn flip(call: &Invocation, by_hand: &ByHand, tick: bool) -> Result<Ex
 
 /// `ralph pause` and `ralph resume`: a file that each run looks for before an attempt, so that it outlives them.
 pub(super) fn pause(call: &Invocation, pauses: bool) -> Result<Exit, Fault> {
-    if is_inside_agent()? {
-        let hint = "a person pauses a run, and resumes it";
-        return Err(Fault::setup("An agent asked for a pause, or for its end; only a person may.", hint));
-    }
+    let what = "An agent asked for a pause, or for its end; only a person may.";
+    ensure(!is_inside_agent()?, what, "a person pauses a run, and resumes it")?;
     let path = call.open()?.places.paused();
     if pauses {
         RealDisk::new().write(&path, b"")?;

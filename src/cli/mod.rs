@@ -7,7 +7,6 @@ mod bundle;
 mod check;
 mod completions;
 mod demo;
-mod diff;
 mod doctor;
 mod edit_tasks;
 mod environment;
@@ -40,7 +39,9 @@ pub use args::Cli;
 pub use exit::Exit;
 
 use crate::engine::{Fault, FaultKind};
+use crate::machine::state::State;
 use crate::source::Secrets;
+use crate::sys::disk::RealDisk;
 use args::Verb;
 use ask::Left;
 use clap::FromArgMatches as _;
@@ -85,6 +86,11 @@ fn failed(error: anyhow::Error) -> u8 {
     let secrets = Secrets::of(environment());
     ui::error(&secrets.redact(&fault.to_string()), &secrets.redact(&fault.hint));
     Exit::from(fault.kind).code()
+}
+
+/// Refuses what a person has to put right before a verb goes on: what is wrong, and what to do.
+fn ensure(holds: bool, what: impl Into<String>, hint: impl Into<String>) -> Result<(), Fault> {
+    if holds { Ok(()) } else { Err(Fault::setup(what, hint)) }
 }
 
 fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {

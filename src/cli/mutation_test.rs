@@ -2,7 +2,7 @@
 
 use super::inspect::engines::{environments, is_on_path, version_in};
 use super::ui::StatusLine;
-use super::{Exit, Fault, FaultKind, Invocation, Workspace, cache_folder, environment, ui};
+use super::{Exit, Fault, FaultKind, Invocation, Workspace, cache_folder, ensure, environment, ui};
 use crate::engine::{CacheFolder, private_folder};
 use crate::gate::mutation_test::{Engine, TestRequest, engine_environment, keep_score, test};
 use crate::gate::reads_mutmut;
@@ -15,22 +15,23 @@ use crate::sys::walk::{DirEntry, walk};
 use clap::Args;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Folders below the folder in which engines are looked for, and files and folders that are looked at.
 const DEPTH: usize = 3;
 const MOST: usize = 20_000;
 
 /// Flags of `mutation-test`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct MutationTestArgs {
     /// A file or folder inside the current folder, or the dotted name of a class
     pub target: String,
     /// Seconds after which all is ended, 10 to 14400 [default: 600]
-    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
-    pub timeout: Option<String>,
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = number)]
+    pub timeout: Option<Value>,
     /// Survivors that are listed, 1 to 500 [default: 20]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub max_survivors: Option<String>,
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = number)]
+    pub max_survivors: Option<Value>,
     /// mutmut, pit, stryker, cargo-mutants or cosmic-ray; by the target's language when left out
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<String>,
@@ -42,35 +43,31 @@ pub struct MutationTestArgs {
     pub no_history: bool,
 }
 
-/// What is asked, as it was typed or as a tool's caller wrote it.
-pub(super) struct Question {
-    pub(super) target: String,
-    pub(super) timeout: Option<Value>,
-    pub(super) survivors: Option<Value>,
-    pub(super) engine: Option<String>,
-    pub(super) report: Option<PathBuf>,
-    /// The score is kept for `ralph history`.
-    pub(super) is_kept: bool,
+/// What is no number is refused like one out of its range: by the answer.
+fn number(text: &str) -> Result<Value, std::convert::Infallible> {
+    text.parse::<u64>().map(Value::from).or_else(|_| Ok(text.into()))
+}
+
+/// Who asks, and how the answer is waited for.
+pub(super) struct Caller<'a> {
+    pub(super) call: &'a Invocation,
+    pub(super) inside_agent: bool,
+    pub(super) interrupts: Interrupts,
+    pub(super) progress: &'a (dyn Fn(&str) + Sync),
 }
 
 /// `ralph mutation-test`.
 pub(super) fn mutation_test(call: &Invocation, args: &MutationTestArgs) -> Result<Exit, Fault> {
-    let inside = is_inside_agent()?;
+    let inside_agent = is_inside_agent()?;
     close_to_others()?;
     let interrupts = Interrupts::install()?;
-    let number = |text: &String| text.parse::<u64>().map_or_else(|_| text.as_str().into(), Value::from);
-    let question = Question {
-        target: args.target.clone(),
-        timeout: args.timeout.as_ref().map(number),
-        survivors: args.max_survivors.as_ref().map(number),
-        engine: args.engine.clone(),
-        report: args.report.as_deref().map(std::path::absolute).transpose()?,
-        is_kept: !args.no_history,
-    };
+    let report = args.report.as_deref().map(std::path::absolute).transpose()?;
+    let asked = MutationTestArgs { report, ..args.clone() };
     let status = StatusLine::new(call.json);
-    let (answer, most) = question.answer(call, inside, &interrupts, &|text| status.set(text));
+    let caller = Caller { call, inside_agent, interrupts, progress: &|text| status.set(text) };
+    let (answer, most) = asked.answer(&caller);
     status.set("");
-    if let Some(signal) = interrupts.first() {
+    if let Some(signal) = caller.interrupts.first() {
         return Ok(Exit::Signal(signal));
     }
     let envelope = Envelope::of(&answer, most);
@@ -86,35 +83,22 @@ pub(super) fn mutation_test(call: &Invocation, args: &MutationTestArgs) -> Resul
     Ok(answer.map_or_else(|why| if why.is_usage { Exit::Usage } else { Exit::NoVerdict }, |_| Exit::Done))
 }
 
-impl Question {
+impl MutationTestArgs {
     /// The answer, and how many survivors it lists.
-    pub(super) fn answer(
-        &self,
-        call: &Invocation,
-        inside_agent: bool,
-        interrupts: &Interrupts,
-        progress: &(dyn Fn(&str) + Sync),
-    ) -> (Result<Measured, Refusal>, usize) {
-        let options = match Options::read(self.timeout.as_ref(), self.survivors.as_ref()) {
-            Ok(options) => options,
-            Err(refusal) => return (Err(refusal), 1),
-        };
-        let answer = self.measure(call, &options, inside_agent, interrupts, progress);
-        (answer, options.survivors)
+    pub(super) fn answer(&self, caller: &Caller<'_>) -> (Result<Measured, Refusal>, usize) {
+        match Options::read(self.timeout.as_ref(), self.max_survivors.as_ref()) {
+            Ok(options) => (self.measure(caller, options.timeout), options.survivors),
+            Err(refusal) => (Err(refusal), 1),
+        }
     }
 
-    fn measure(
-        &self,
-        call: &Invocation,
-        options: &Options,
-        inside_agent: bool,
-        interrupts: &Interrupts,
-        progress: &(dyn Fn(&str) + Sync),
-    ) -> Result<Measured, Refusal> {
+    fn measure(&self, caller: &Caller<'_>, timeout: Duration) -> Result<Measured, Refusal> {
+        let Caller { call, inside_agent, interrupts, progress } = caller;
         let engine = self.engine.as_deref().map(Engine::named).transpose()?;
         let folder = call.folder()?;
         let workspace = call.read(call.find_anywhere()?)?.sound()?;
-        scores_may_be_told(inside_agent, &workspace).map_err(|(what, hint)| Refusal::unknown(what, hint))?;
+        let refused = |fault: Fault| Refusal::unknown(fault.what, fault.hint);
+        scores_may_be_told(*inside_agent, &workspace).map_err(refused)?;
         let settings = workspace.settings.gates.get("PITEST").cloned();
         let settings = settings.ok_or_else(|| Fault::setup("There is no gate PITEST.", "add it"))?;
         let classifier = workspace.classifier()?;
@@ -129,7 +113,7 @@ impl Question {
                 folder: &folder,
                 target: &self.target,
                 engine,
-                timeout: options.timeout,
+                timeout,
                 report: self.report.as_deref(),
                 settings: &settings,
                 classifier: &classifier,
@@ -142,7 +126,7 @@ impl Question {
             &spawn,
             progress,
         )?;
-        if self.is_kept {
+        if !self.no_history {
             let kept = keep_score(&cache, &workspace.places.workspace, &measured, clock::now().as_second());
             let why = kept.err().map(|why| format!("The score was not kept for `ralph history`: {why}."));
             measured.remarks.extend(why);
@@ -151,18 +135,13 @@ impl Question {
     }
 }
 
-/// Inside an attempt of a loop only where a person allowed it; else what to say, and what to do.
-pub(super) fn scores_may_be_told(
-    inside_agent: bool,
-    workspace: &Workspace,
-) -> Result<(), (&'static str, &'static str)> {
-    if !inside_agent || workspace.settings.mcp.scores {
-        return Ok(());
-    }
-    Err((
+/// Inside an attempt of a loop only where a person allowed it.
+pub(super) fn scores_may_be_told(inside_agent: bool, workspace: &Workspace) -> Result<(), Fault> {
+    ensure(
+        !inside_agent || workspace.settings.mcp.scores,
         "Scores and survivors are not told inside an attempt of a loop: tests written for a score are not better tests.",
         "Go on with the task; its gate judges the commit. A person allows it with `mcp: {scores: true}` in .ralph/config.yaml.",
-    ))
+    )
 }
 
 impl From<Fault> for Refusal {

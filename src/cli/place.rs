@@ -3,16 +3,13 @@
 
 mod price;
 
-use self::price::tell_price;
 use super::ask::{agreed, can_ask, one_of, words};
-use super::diff::unified;
-use super::edit_tasks::{Change, EditArgs, GATE, Target, note_without_id, show_diff};
-use super::{CONFIG, Exit, Fault, FaultKind, Invocation, Workspace, ui};
+use super::edit_tasks::{Change, EditArgs, GATE, Target, note_without_id, show_diff, unified};
+use super::{CONFIG, Exit, Fault, FaultKind, Invocation, RealDisk, Workspace, ensure, ui};
 use crate::config::{self, Placement};
 use crate::report::width::cut;
-use crate::sys::disk::RealDisk;
 use crate::sys::{Disk, Swap};
-use crate::task::{Stage, TaskFile, tasks_without_gate};
+use crate::task::{LinesEdited, Refusal, Refused, Stage, TaskFile, tasks_without_gate};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -95,7 +92,10 @@ pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit>
     let gate = args.gate.as_deref().unwrap_or(GATE);
     check_name(gate)?;
     let target = Target::find(call, &args.edit, gate)?;
-    check_gate(&target, gate)?;
+    let known = &target.grammar.gates;
+    let what = format!("--gate: There is no gate `{gate}` in .ralph/config.yaml.");
+    let hint = format!("configured gates are: {}", known.join(", "));
+    ensure(known.iter().any(|own| own == gate), what, hint)?;
     let choices = match typed {
         Some(choice) => vec![(gate.to_owned(), choice)],
         None if args.edit.check => configured(&target, args.gate.as_deref())?,
@@ -112,10 +112,11 @@ pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit>
     };
     let mut differs = false;
     for (gate, choice) in &choices {
+        let plan = Plan { target: &target, gate, choice, include_done: args.include_done };
         if target.writes || args.edit.dry_run {
-            tell_price(call, &target, args.include_done, gate, choice)?;
+            plan.tell_price(call)?;
         }
-        differs |= apply(call, &target, args, gate, choice)?;
+        differs |= plan.apply(call, args.edit.check)?;
     }
     Ok(if differs && args.edit.check { Exit::WorkLeft } else { Exit::Done })
 }
@@ -124,14 +125,16 @@ pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit>
 fn ask(call: &Invocation, args: &PlaceArgs, target: &Target, gate: &str) -> anyhow::Result<Exit> {
     list_tasks(&target.file()?);
     let now = target.workspace.as_ref().and_then(|known| known.settings.placement.get(gate));
-    let choice = ask_placement(gate, now)?;
-    let target = &Target::find(call, &args.edit, gate)?.with_groups(gate, &choice)?;
+    let choice = &ask_placement(gate, now)?;
     let shown = EditArgs { dry_run: true, tasks: args.edit.tasks.clone(), check: false };
-    apply(call, &Target::find(call, &shown, gate)?.with_groups(gate, &choice)?, args, gate, &choice)?;
-    tell_price(call, target, args.include_done, gate, &choice)?;
+    let shown = &Target::find(call, &shown, gate)?.with_groups(gate, choice)?;
+    let target = &Target::find(call, &args.edit, gate)?.with_groups(gate, choice)?;
+    let plan = Plan { target, gate, choice, include_done: args.include_done };
+    Plan { target: shown, ..plan }.apply(call, args.edit.check)?;
+    plan.tell_price(call)?;
     if target.writes && agreed()? {
         let _lock = target.hold()?;
-        apply(call, target, args, gate, &choice)?;
+        plan.apply(call, args.edit.check)?;
     }
     Ok(Exit::Done)
 }
@@ -151,26 +154,22 @@ pub(super) fn preview(
     choice: &Placement,
     shows: bool,
 ) -> Result<(), Fault> {
-    let change = target.change(|file| target.placed(file, GATE, choice, false))?;
+    let plan = Plan { target, gate: GATE, choice, include_done: false };
+    let change = plan.change()?;
     if shows {
-        show_change(target, &change, GATE, choice);
+        plan.show(&change);
     }
-    tell_price(call, target, false, GATE, choice)
+    plan.tell_price(call)
 }
 
 /// Brings the task file of a new workspace to the placement in its configuration: what was done.
 pub(super) fn settle(call: &Invocation, choice: &Placement) -> Result<String, Fault> {
-    let target = Target::find(call, &EditArgs::default(), GATE)?;
+    let target = &Target::find(call, &EditArgs::default(), GATE)?;
     let _lock = target.hold()?;
-    let change = target.change(|file| target.placed(file, GATE, choice, false))?;
-    note_without_gate(&without_id(&target, &change, choice));
+    let plan = Plan { target, gate: GATE, choice, include_done: false };
+    let change = plan.change()?;
+    note_without_gate(&plan.without_id(&change));
     Ok(change.summary())
-}
-
-/// The lines of the tasks that get no gate for want of an id. A virtual gate needs none.
-fn without_id(target: &Target, change: &Change<'_>, choice: &Placement) -> Vec<u32> {
-    let needs_ids = *choice == Placement::Each && !target.is_virtual();
-    if needs_ids { tasks_without_gate(&change.now) } else { Vec::new() }
 }
 
 fn note_without_gate(lines: &[u32]) {
@@ -179,50 +178,76 @@ fn note_without_gate(lines: &[u32]) {
     note_without_id(lines, "no gate", hint);
 }
 
-/// Brings the file (or its diff) to a placement; true if it differs, or differed, from it.
-fn apply(
-    call: &Invocation,
-    target: &Target,
-    args: &PlaceArgs,
-    gate: &str,
-    choice: &Placement,
-) -> Result<bool, Fault> {
-    // What cannot be remembered is not begun.
-    let settled = target.workspace.as_ref().filter(|_| !args.edit.check || target.is_virtual());
-    let config = settled.map(|workspace| EditedConfig::with(workspace, gate, choice)).transpose()?;
-    let config = config.filter(|config| !config.diff.is_empty());
-    let change = target.change(|file| target.placed(file, gate, choice, args.include_done))?;
-    // Without lines the configuration alone says where a gate is, and a gate that it does not name is after each task.
-    let is_other = target.is_virtual() && !target.gates.contains(&(gate.to_owned(), choice.clone()));
-    let configured = config.as_ref().filter(|_| target.writes);
-    configured.map_or(Ok(()), EditedConfig::write)?;
-    let without_id = without_id(target, &change, choice);
-    if call.json {
-        let mut facts = change.facts(&without_id);
-        facts["gate"] = json!(gate);
-        facts["placement"] = json!(choice);
-        facts["configured"] = json!(configured.is_some());
-        ui::json(&facts);
-        return Ok(change.is_any() || is_other);
-    }
-    show_change(target, &change, gate, choice);
-    match &config {
-        Some(_) if target.writes => {
-            ui::line(&format!("{CONFIG}: the placement of {gate} was written."));
-        }
-        Some(config) => show_diff(&config.diff),
-        None if target.writes || change.is_any() => {}
-        None => ui::line(&format!("{}: {gate} is where it was placed.", target.shown)),
-    }
-    note_without_gate(&without_id);
-    Ok(change.is_any() || is_other)
+/// Where a gate is to go in a task file.
+#[derive(Clone, Copy)]
+struct Plan<'t> {
+    target: &'t Target,
+    gate: &'t str,
+    choice: &'t Placement,
+    /// Behind tasks that are done, too.
+    include_done: bool,
 }
 
-fn show_change(target: &Target, change: &Change<'_>, gate: &str, choice: &Placement) {
-    if target.is_virtual() && !change.is_any() {
-        ui::line(&format!("{}: the file gets no line: {}.", target.shown, when(gate, choice)));
-    } else {
-        change.show();
+impl<'t> Plan<'t> {
+    /// What it means for the lines of the file. Virtual gates have no lines: the configuration alone says where they are,
+    /// but the tasks that it names must exist all the same.
+    fn placed(&self, file: &TaskFile) -> Result<LinesEdited, Refusal> {
+        match file.placed(self.gate, self.choice, self.include_done) {
+            Err(refusal) if refusal.kind == Refused::UnknownIds => Err(refusal),
+            _ if self.target.is_virtual() => file.placed(self.gate, &Placement::None, false),
+            placed => placed,
+        }
+    }
+
+    fn change(&self) -> Result<Change<'t>, Fault> {
+        self.target.change(|file| self.placed(file))
+    }
+
+    /// The lines of the tasks that get no gate for want of an id. A virtual gate needs none.
+    fn without_id(&self, change: &Change<'_>) -> Vec<u32> {
+        let needs_ids = *self.choice == Placement::Each && !self.target.is_virtual();
+        if needs_ids { tasks_without_gate(&change.now) } else { Vec::new() }
+    }
+
+    /// Brings the file (or its diff) to it; true if the file differs, or differed.
+    fn apply(&self, call: &Invocation, checks: bool) -> Result<bool, Fault> {
+        let Self { target, gate, choice, .. } = *self;
+        // What cannot be remembered is not begun.
+        let settled = target.workspace.as_ref().filter(|_| !checks || target.is_virtual());
+        let config = settled.map(|workspace| EditedConfig::with(workspace, gate, choice)).transpose()?;
+        let config = config.filter(|config| !config.diff.is_empty());
+        let change = self.change()?;
+        // Without lines the configuration alone says where a gate is, and a gate that it does not name is after each task.
+        let is_other = target.is_virtual() && !target.gates.contains(&(gate.to_owned(), choice.clone()));
+        let configured = config.as_ref().filter(|_| target.writes);
+        configured.map_or(Ok(()), EditedConfig::write)?;
+        let without_id = self.without_id(&change);
+        if call.json {
+            let mut facts = change.facts(&without_id);
+            facts["gate"] = json!(gate);
+            facts["placement"] = json!(choice);
+            facts["configured"] = json!(configured.is_some());
+            ui::json(&facts);
+            return Ok(change.is_any() || is_other);
+        }
+        self.show(&change);
+        match &config {
+            Some(_) if target.writes => ui::line(&format!("{CONFIG}: the placement of {gate} was written.")),
+            Some(config) => show_diff(&config.diff),
+            None if target.writes || change.is_any() => {}
+            None => ui::line(&format!("{}: {gate} is where it was placed.", target.shown)),
+        }
+        note_without_gate(&without_id);
+        Ok(change.is_any() || is_other)
+    }
+
+    fn show(&self, change: &Change<'_>) {
+        if self.target.is_virtual() && !change.is_any() {
+            let (shown, when) = (&self.target.shown, when(self.gate, self.choice));
+            ui::line(&format!("{shown}: the file gets no line: {when}."));
+        } else {
+            change.show();
+        }
     }
 }
 
@@ -286,9 +311,8 @@ pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Resu
 fn typed(args: &PlaceArgs) -> Result<Option<Placement>, Fault> {
     let usage = |what: &str| Err(Fault::setup(what, "`ralph place after 2,5,7`"));
     let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy(id)).collect();
-    if args.level.is_some() && args.at != Some(Where::Groups) {
-        return Err(Fault::setup("A level is named with `groups` only.", "`ralph place groups --level 2`"));
-    }
+    let has_groups = args.level.is_none() || args.at == Some(Where::Groups);
+    ensure(has_groups, "A level is named with `groups` only.", "`ralph place groups --level 2`")?;
     Ok(Some(match args.at {
         Some(Where::After) if ids.is_empty() => return usage("`place after` names no tasks."),
         Some(Where::After) => Placement::After(ids),
@@ -312,30 +336,17 @@ pub(super) fn tidy(id: &str) -> Option<String> {
 fn check_name(gate: &str) -> Result<(), Fault> {
     let well_formed = gate.starts_with(|c: char| c.is_ascii_uppercase())
         && gate.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-');
-    if well_formed && Stage::from(gate.to_owned()).is_gate() {
-        return Ok(());
-    }
     let what = format!("--gate: `{}` is no name for a gate.", gate.escape_debug());
-    Err(Fault::setup(what, "a gate is named as in `2.PITEST`: capitals, digits and `-`"))
-}
-
-fn check_gate(target: &Target, gate: &str) -> Result<(), Fault> {
-    if target.grammar.gates.iter().any(|known| known == gate) {
-        return Ok(());
-    }
-    let what = format!("--gate: There is no gate `{gate}` in .ralph/config.yaml.");
-    let hint = format!("configured gates are: {}", target.grammar.gates.join(", "));
-    Err(Fault::setup(what, hint))
+    let hint = "a gate is named as in `2.PITEST`: capitals, digits and `-`";
+    ensure(well_formed && Stage::from(gate.to_owned()).is_gate(), what, hint)
 }
 
 /// The configured choices: of one gate, or of all that have one.
 fn configured(target: &Target, gate: Option<&str>) -> Result<Vec<(String, Placement)>, Fault> {
     let placement = target.workspace.iter().flat_map(|workspace| workspace.settings.placement.clone());
     let chosen: Vec<_> = placement.filter(|(name, _)| gate.is_none_or(|gate| gate == name)).collect();
-    if chosen.is_empty() {
-        let hint = "`ralph place --check each`, or `ralph place each` first";
-        return Err(Fault::setup("No placement was named, and none is configured.", hint));
-    }
+    let hint = "`ralph place --check each`, or `ralph place each` first";
+    ensure(!chosen.is_empty(), "No placement was named, and none is configured.", hint)?;
     Ok(chosen)
 }
 

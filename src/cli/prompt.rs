@@ -1,13 +1,12 @@
 //! `ralph prompt`: what an agent would get now. It starts nothing, changes nothing and takes no lock.
 
 use super::task_ids::{key_of, next_key};
-use super::{Exit, Fault, Invocation, ui};
+use super::{Exit, Fault, Invocation, RealDisk, ui};
 use crate::agent::builtin;
 use crate::config::{Role, role_of};
 use crate::engine::{own_template, readings};
 use crate::machine::agent_order;
 use crate::machine::facts::dirt_names;
-use crate::sys::disk::RealDisk;
 use clap::Args;
 use serde_json::json;
 

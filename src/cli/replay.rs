@@ -1,14 +1,13 @@
 //! `ralph replay`: a run made again from its journal and git's objects, and compared. It changes nothing.
 
 use super::bundle::unpacked;
-use super::replay_gates::{Matrix, Shard, merge, print_matrix, rerun};
+use super::replay_gates::{PartArgs, Shard, merge, rerun};
 use super::status::film;
-use super::{Exit, Fault, Invocation, Workspace, ui};
+use super::{Exit, Fault, Invocation, RealDisk, Workspace, ui};
 use crate::engine::{JOURNAL, Replay, Run};
 use crate::report::replay::{Finding, Grade, Replayed};
 use crate::source::text::count;
 use crate::sys::Disk as _;
-use crate::sys::disk::RealDisk;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -28,20 +27,13 @@ pub struct ReplayArgs {
     #[arg(long, conflicts_with_all = ["rerun_gates", "merge", "matrix", "junit", "github"])]
     pub step: bool,
     /// Run each gate again on the commits that it judged, in a clean checkout
-    #[arg(long)]
+    #[arg(long, conflicts_with = "merge")]
     pub rerun_gates: bool,
     /// Run only this part of the gates: `1/3`
     #[arg(long, value_name = "K/N", requires = "rerun_gates")]
     pub shard: Option<Shard>,
-    /// Join the results of all parts, as `--json` printed them into files `*.json` of this folder
-    #[arg(long, value_name = "DIR", conflicts_with = "rerun_gates")]
-    pub merge: Option<PathBuf>,
-    /// Print the parts for a CI system, and do nothing else
-    #[arg(long, value_enum, value_name = "FOR")]
-    pub matrix: Option<Matrix>,
-    /// How many parts --matrix makes
-    #[arg(long, value_name = "N", default_value_t = 4, requires = "matrix")]
-    pub shards: usize,
+    #[command(flatten)]
+    pub parts: PartArgs,
     /// Write the result as JUnit XML, too
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
@@ -63,19 +55,36 @@ pub(super) fn replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, Fault
     let mut repositories = workspace.repositories();
     let git = repositories.as_mut().map_err(|fault| fault.clone());
     let mut run = Replay::new(&RealDisk::new(), &workspace.places, &workspace.rules, git).run()?;
-    if let Some(matrix) = args.matrix {
-        print_matrix(&run.judgements, args.shards, matrix);
+    if args.parts.printed(&run.judgements) {
         return Ok(Exit::Done);
     }
     if args.rerun_gates {
         rerun(&workspace, &mut run, args.shard)?;
     }
     let Run { mut found, judgements, .. } = run;
-    if let Some(folder) = &args.merge {
+    if let Some(folder) = &args.parts.merge {
         merge(folder, &judgements, &mut found)?;
     }
     anchors(&workspace, args, &mut found)?;
-    show(call, args, &found)
+    if let Some(file) = &args.junit {
+        fs_err::write(file, found.junit()? + "\n")?;
+    }
+    if call.json {
+        let mut facts = found.facts();
+        facts["shard"] = args.shard.map(|shard| shard.to_string()).into();
+        ui::json(&facts);
+    } else {
+        for finding in &found.findings {
+            ui::error(&finding.to_string(), &finding.hint);
+        }
+        let annotations = if args.github { found.github() } else { Vec::new() };
+        found.lines().iter().chain(&annotations).for_each(|line| ui::line(line));
+    }
+    Ok(match found.grade() {
+        None => Exit::Done,
+        Some(Grade::Differs) => Exit::WorkLeft,
+        Some(Grade::Unknown) => Exit::NoVerdict,
+    })
 }
 
 /// Holds the journal against what was kept of it elsewhere.
@@ -125,26 +134,4 @@ fn no_anchor(anchor: &str, journal: &[u8], records: u64) -> Option<Finding> {
     let hint =
         "records were cut off or written anew since `ralph run` printed this head, or it is another run's";
     Some(Finding::new(Grade::Differs, what, hint))
-}
-
-fn show(call: &Invocation, args: &ReplayArgs, found: &Replayed) -> Result<Exit, Fault> {
-    if let Some(file) = &args.junit {
-        fs_err::write(file, found.junit()? + "\n")?;
-    }
-    if call.json {
-        let mut facts = found.facts();
-        facts["shard"] = args.shard.map(|shard| shard.to_string()).into();
-        ui::json(&facts);
-    } else {
-        for finding in &found.findings {
-            ui::error(&finding.to_string(), &finding.hint);
-        }
-        let annotations = if args.github { found.github() } else { Vec::new() };
-        found.lines().iter().chain(&annotations).for_each(|line| ui::line(line));
-    }
-    Ok(match found.grade() {
-        None => Exit::Done,
-        Some(Grade::Differs) => Exit::WorkLeft,
-        Some(Grade::Unknown) => Exit::NoVerdict,
-    })
 }

@@ -5,11 +5,11 @@ use crate::engine::{JOURNAL, Judgement, Run, standard_report};
 use crate::report::replay::{Finding, Grade, Replayed, judged_otherwise};
 use crate::report::standard::other_fate;
 use crate::source::text::line;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Jobs that gates are shared out over at most.
@@ -30,6 +30,13 @@ impl Shard {
     /// Its share of these.
     pub(super) fn of(self, all: &[Judgement]) -> Vec<&Judgement> {
         shares(all, self.of).swap_remove(self.number - 1)
+    }
+
+    /// The share of a part, or all, in the order of their records.
+    pub(super) fn chosen(part: Option<Self>, all: &[Judgement]) -> Vec<&Judgement> {
+        let mut chosen = part.unwrap_or(Self { number: 1, of: 1 }).of(all);
+        chosen.sort_by_key(|judgement| judgement.record);
+        chosen
     }
 }
 
@@ -62,6 +69,30 @@ pub enum Matrix {
     Json,
 }
 
+/// Flags of the verbs whose gates are shared out over jobs of CI.
+#[derive(Debug, Args)]
+pub struct PartArgs {
+    /// Join the results of all parts, as `--json` printed them into files `*.json` of this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "shard")]
+    pub merge: Option<PathBuf>,
+    /// Print the parts for a CI system, and do nothing else
+    #[arg(long, value_enum, value_name = "FOR")]
+    pub matrix: Option<Matrix>,
+    /// How many parts --matrix makes
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "matrix")]
+    pub shards: usize,
+}
+
+impl PartArgs {
+    /// Prints the parts if that is all that is asked for; true if it is.
+    pub(super) fn printed(&self, all: &[Judgement]) -> bool {
+        self.matrix.is_some_and(|matrix| {
+            print_matrix(all, self.shards, matrix);
+            true
+        })
+    }
+}
+
 /// The judgements by part, each part about as long as the others: the longest goes first, to the shortest part.
 fn shares(all: &[Judgement], of: usize) -> Vec<Vec<&Judgement>> {
     let mut parts: Vec<(u64, Vec<&Judgement>)> = vec![(0, Vec::new()); of];
@@ -77,7 +108,7 @@ fn shares(all: &[Judgement], of: usize) -> Vec<Vec<&Judgement>> {
 }
 
 /// Prints the parts for a CI system.
-pub(super) fn print_matrix(all: &[Judgement], of: usize, matrix: Matrix) {
+fn print_matrix(all: &[Judgement], of: usize, matrix: Matrix) {
     let of = of.clamp(1, MAX_SHARDS).min(all.len().max(1));
     let names: Vec<String> = (1..=of).map(|number| format!("{number}/{of}")).collect();
     match matrix {
@@ -95,10 +126,8 @@ pub(super) fn print_matrix(all: &[Judgement], of: usize, matrix: Matrix) {
 
 /// Runs gates again, and compares.
 pub(super) fn rerun(workspace: &Workspace, run: &mut Run, shard: Option<Shard>) -> Result<(), Fault> {
-    let mut chosen = shard.unwrap_or(Shard { number: 1, of: 1 }).of(&run.judgements);
-    chosen.sort_by_key(|judgement| judgement.record);
     let mut outside = workspace.outside()?;
-    for Judgement { record, order, changes, report, left } in chosen {
+    for Judgement { record, order, changes, report, left } in Shard::chosen(shard, &run.judgements) {
         let finding = match outside.judge_again(order, changes) {
             Ok((again, folder)) => {
                 run.found.measured_again(*record, &again.engines());
@@ -117,12 +146,10 @@ pub(super) fn rerun(workspace: &Workspace, run: &mut Run, shard: Option<Shard>) 
     Ok(())
 }
 
+type Parts = (BTreeMap<Shard, Value>, Vec<String>);
+
 /// The results in the files `*.json` of a folder, by part; for each other file why it is left out, a whole sentence.
-pub(super) fn parts(
-    folder: &Path,
-    head: &str,
-    whole: &str,
-) -> Result<(BTreeMap<Shard, Value>, Vec<String>), Fault> {
+pub(super) fn parts(folder: &Path, head: &str, whole: &str) -> Result<Parts, Fault> {
     let paths = fs_err::read_dir(folder)?.map(|entry| Ok(entry?.path()));
     let mut paths = paths.collect::<std::io::Result<Vec<_>>>()?;
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));

@@ -2,7 +2,7 @@
 
 use super::bundle::unpacked;
 use super::status::Source;
-use super::{Exit, Fault, FaultKind, Invocation, ui};
+use super::{Exit, Fault, Invocation, ui};
 use crate::report::morning::Page;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub struct ReportArgs {
 }
 
 /// `ralph report`.
-pub(super) fn report(call: &Invocation, args: &ReportArgs) -> Result<Exit, Fault> {
+pub(super) fn report(call: &Invocation, args: &ReportArgs) -> anyhow::Result<Exit> {
     let folder = tempfile::tempdir()?;
     let workspace = match &args.bundle {
         Some(file) => unpacked(call, file, folder.path())?,
@@ -30,12 +30,12 @@ pub(super) fn report(call: &Invocation, args: &ReportArgs) -> Result<Exit, Fault
     };
     let mut source = Source::open_at(call, workspace, true)?;
     let board = source.board()?;
-    let page = Page::new(&board, source.story());
-    let written = write_page(call, &page, args.html.as_deref(), args.md.as_deref())?;
+    let page = Page::new(&board, source.follow.story());
+    let written = write_page(call, &page, [args.html.as_deref(), args.md.as_deref()])?;
     if call.json {
         ui::json(&page);
     } else if !written {
-        page.markdown().map_err(unfilled)?.lines().for_each(ui::line);
+        page.markdown()?.lines().for_each(ui::line);
     }
     if let Some(trouble) = source.trouble(&board) {
         ui::note(&format!("note: {trouble}"));
@@ -47,23 +47,14 @@ pub(super) fn report(call: &Invocation, args: &ReportArgs) -> Result<Exit, Fault
 pub(super) fn write_page(
     call: &Invocation,
     page: &Page,
-    html: Option<&Path>,
-    md: Option<&Path>,
-) -> Result<bool, Fault> {
-    let files = [html.map(|file| Ok((file, page.html()?))), md.map(|file| Ok((file, page.markdown()?)))];
-    let files: Vec<(&Path, String)> =
-        files.into_iter().flatten().collect::<Result<_, minijinja::Error>>().map_err(unfilled)?;
-    for (file, text) in &files {
-        fs_err::write(call.folder()?.join(file), text).map_err(|error| {
+    [html, md]: [Option<&Path>; 2],
+) -> anyhow::Result<bool> {
+    let files = [html.map(|file| (file, page.html())), md.map(|file| (file, page.markdown()))];
+    for (file, text) in files.into_iter().flatten() {
+        fs_err::write(call.folder()?.join(file), text?).map_err(|error| {
             Fault::setup(format!("The report cannot be written: {error}."), "name another file")
         })?;
         ui::note(&format!("{} was written.", file.display()));
     }
-    Ok(!files.is_empty())
-}
-
-/// A template that cannot be filled.
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-fn unfilled(error: minijinja::Error) -> Fault {
-    Fault::new(FaultKind::Internal, error.to_string(), "please report this")
+    Ok(html.is_some() || md.is_some())
 }

@@ -3,7 +3,7 @@
 use super::inspect::{can_start, needed_roles};
 use super::status::summary;
 use super::task_ids::key_of;
-use super::{Exit, Fault, FaultKind, Invocation, Workspace, ui};
+use super::{Exit, Fault, FaultKind, Invocation, RealDisk, Workspace, ui};
 use crate::engine::Engine;
 use crate::machine::choice;
 use crate::machine::event::{Event, Mode, StopRequest};
@@ -12,7 +12,6 @@ use crate::machine::state::{Phase, State};
 use crate::machine::step;
 use crate::machine::stop::StopReason;
 use crate::sys::cache_file;
-use crate::sys::disk::RealDisk;
 use clap::Args;
 use serde_json::json;
 
@@ -44,15 +43,9 @@ pub(super) fn run(call: &Invocation, args: &RunArgs) -> Result<Exit, Fault> {
     }
     let end = run_in(&workspace, args)?;
     // What stopped the run is said in any case.
-    if !call.json
-        && let Ok(lines) = summary(call)
-        && !lines.is_empty()
-    {
-        for line in lines {
-            ui::note(&line);
-        }
-        ui::note(&format!("chain: {}", end.head));
-    }
+    let lines = if call.json { Vec::new() } else { summary(call).unwrap_or_default() };
+    let chain = (!lines.is_empty()).then(|| format!("chain: {}", end.head));
+    lines.iter().chain(&chain).for_each(|line| ui::note(line));
     Ok(show_stop(call, &end))
 }
 
@@ -85,18 +78,13 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
     let mut engine =
         Engine::open(&mut disk, &mut outside, workspace.places.clone(), workspace.rules.clone())?;
     engine.drive(vec![workspace.started(Mode::Loop, policy, retry), Event::Resumed])?;
-    let stop = match &engine.state().phase {
-        Phase::Stopped(stop) => stop.clone(),
-        phase => match engine.state().stopping {
-            Some(StopRequest::Signal { signal }) => StopReason::Interrupted { signal },
-            _ => {
-                return Err(Fault::new(
-                    FaultKind::Internal,
-                    format!("The run ended in the phase {}.", phase.name()),
-                    "please report this with the journal",
-                ));
-            }
-        },
+    let stop = match (&engine.state().phase, &engine.state().stopping) {
+        (Phase::Stopped(stop), _) => stop.clone(),
+        (_, Some(StopRequest::Signal { signal })) => StopReason::Interrupted { signal: *signal },
+        (phase, _) => {
+            let what = format!("The run ended in the phase {}.", phase.name());
+            return Err(Fault::new(FaultKind::Internal, what, "please report this with the journal"));
+        }
     };
     let (head, hint) = (engine.head().to_owned(), choice::hint(engine.state().spec_state(), &stop));
     drop(engine);

@@ -94,12 +94,6 @@ pub(super) fn is_setting(name: &str) -> bool {
     name == ROOT_VARIABLE || SETTINGS.iter().any(|setting| setting.variable == name)
 }
 
-/// True for what ralph tells an agent, or marks its processes with: set by ralph, never settings of ralph.
-fn is_fact(name: &str) -> bool {
-    let told = agent_call(&AgentSettings::default(), &CallFacts::default(), &[]).env;
-    name == TAG || told.iter().any(|(known, _)| known == name)
-}
-
 /// The variables and the flags that win over them, for the help.
 pub(super) fn help() -> String {
     let mut text = format!(
@@ -114,6 +108,9 @@ pub(super) fn help() -> String {
 
 /// Variables that look like ralph's and are not (other tools called ralph have theirs).
 pub(super) fn strays() -> Vec<String> {
+    // What ralph tells an agent, or marks its processes with: set by ralph, never settings of ralph.
+    let told = agent_call(&AgentSettings::default(), &CallFacts::default(), &[]).env;
+    let is_fact = |name: &String| name == TAG || told.iter().any(|(known, _)| known == name);
     let mut names: Vec<String> =
         std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
     names.retain(|name| name.starts_with("RALPH_") && !is_setting(name) && !is_fact(name));

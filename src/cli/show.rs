@@ -1,11 +1,10 @@
 //! `ralph next` and `ralph diff`: questions that change nothing and take no lock.
 
 use super::task_ids::key_of;
-use super::{Exit, Fault, Invocation, ui};
+use super::{Exit, Fault, Invocation, State, ui};
 use crate::machine::choice::{self, Choice};
 use crate::machine::hierarchy::covered_changes;
 use crate::machine::policy::Policy;
-use crate::machine::state::State;
 use serde_json::json;
 
 /// `ralph next`: 0 when there is a next box, 1 when all is done or nothing can be taken.

@@ -2,11 +2,10 @@
 //! Asks only on a terminal, and shows the change before it writes.
 
 use super::ask::{agreed, can_ask, one_of, words};
-use super::edit_tasks::{Change, EditArgs, GATE, Target, note_without_id};
+use super::edit_tasks::{EditArgs, GATE, Target, note_without_id};
 use super::place::tidy;
-use super::{Exit, Fault, Invocation, ui};
+use super::{Exit, Fault, Invocation, ensure, ui};
 use crate::task::{Stage, TaskKey, TaskSelection, tasks_without_stages};
-use anyhow::bail;
 use clap::Args;
 
 /// Flags of `stage`.
@@ -31,17 +30,18 @@ pub struct StageArgs {
 /// `ralph stage`: 0 if the tasks have their stages, 1 if `--check` found one that lacks some.
 pub(super) fn stage(call: &Invocation, args: &StageArgs) -> anyhow::Result<Exit> {
     let target = Target::find(call, &args.edit, GATE)?;
-    if target.is_virtual() && !args.none {
-        let what = "The configuration says `stages: virtual`: each task goes through its stages without lines for them.";
-        bail!(Fault::setup(what, "write `stages: file` in .ralph/config.yaml to get lines"));
-    }
+    let what =
+        "The configuration says `stages: virtual`: each task goes through its stages without lines for them.";
+    ensure(
+        !target.is_virtual() || args.none,
+        what,
+        "write `stages: file` in .ralph/config.yaml to get lines",
+    )?;
     if args.all || args.none || !args.ids.is_empty() {
         return Ok(apply(call, &target, args)?);
     }
-    if call.json || !can_ask() {
-        let hint = "`ralph stage --all`, `ralph stage 2,5`, or `ralph stage --none`";
-        bail!(Fault::setup("No task was named, and there is no terminal to ask on.", hint));
-    }
+    let hint = "`ralph stage --all`, `ralph stage 2,5`, or `ralph stage --none`";
+    ensure(!call.json && can_ask(), "No task was named, and there is no terminal to ask on.", hint)?;
     let chosen = ask(args)?;
     let shown = EditArgs { dry_run: true, tasks: args.edit.tasks.clone(), check: false };
     apply(call, &Target::find(call, &shown, GATE)?, &chosen)?;
@@ -62,7 +62,24 @@ fn ask(args: &StageArgs) -> anyhow::Result<StageArgs> {
 fn apply(call: &Invocation, target: &Target, args: &StageArgs) -> Result<Exit, Fault> {
     let only = only(target, &args.only)?;
     let _lock = target.hold()?;
-    let change = change(target, args, |stage| only.is_empty() || only.contains(stage))?;
+    let is_meant = |stage: &Stage| only.is_empty() || only.contains(stage);
+    let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy(id)).collect();
+    let goes = |key: &TaskKey| {
+        let stays = match &key.stage {
+            Stage::Implementation => true,
+            // A wider gate, or one that a person placed, is none of `stage`'s.
+            Stage::Gate(name) => key.is_wider_gate() || target.is_chosen(name),
+            _ => false,
+        };
+        !stays && is_meant(&key.stage) && (ids.is_empty() || ids.contains(&key.family))
+    };
+    let selection = if args.all { TaskSelection::Plain } else { TaskSelection::Named(&args.ids) };
+    let change = target.change(|file| {
+        if args.none {
+            return file.unstaged(goes);
+        }
+        file.staged(selection, &target.gates_of(file), is_meant)
+    })?;
     let without_id = if args.all { tasks_without_stages(&change.now) } else { Vec::new() };
     if call.json {
         ui::json(&change.facts(&without_id));
@@ -84,39 +101,13 @@ fn apply(call: &Invocation, target: &Target, args: &StageArgs) -> Result<Exit, F
     Ok(if change.is_any() && args.edit.check { Exit::WorkLeft } else { Exit::Done })
 }
 
-fn change<'t>(
-    target: &'t Target,
-    args: &StageArgs,
-    is_meant: impl Fn(&Stage) -> bool,
-) -> Result<Change<'t>, Fault> {
-    if !args.none {
-        let selection = if args.all { TaskSelection::Plain } else { TaskSelection::Named(&args.ids) };
-        return target.change(|file| file.staged(selection, &target.gates_of(file), &is_meant));
-    }
-    let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy(id)).collect();
-    target.change(|file| {
-        let goes = |key: &TaskKey| {
-            let stays = match &key.stage {
-                Stage::Implementation => true,
-                // A wider gate, or one that a person placed, is none of `stage`'s.
-                Stage::Gate(name) => key.is_wider_gate() || target.is_chosen(name),
-                _ => false,
-            };
-            !stays && is_meant(&key.stage) && (ids.is_empty() || ids.contains(&key.family))
-        };
-        file.unstaged(goes)
-    })
-}
-
 /// The stages that `--only` names.
 fn only(target: &Target, words: &[String]) -> Result<Vec<Stage>, Fault> {
     let stage = |word: &String| match Stage::from(word.trim().to_owned()) {
         Stage::Gate(name) if !target.grammar.gates.contains(&name) => {
             let what = format!("--only: `{}` is no stage and no configured gate.", name.escape_debug());
-            let hint = format!(
-                "stages are TEST-FIRST, REQ-CHECK, PRE-CR and FINAL; gates: {}",
-                target.grammar.gates.join(", ")
-            );
+            let gates = target.grammar.gates.join(", ");
+            let hint = format!("stages are TEST-FIRST, REQ-CHECK, PRE-CR and FINAL; gates: {gates}");
             Err(Fault::setup(what, hint))
         }
         stage => Ok(stage),

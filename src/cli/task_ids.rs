@@ -1,9 +1,8 @@
 //! The names by which a box is asked for on the command line. Every box has one, and no name means two.
 
-use super::Fault;
+use super::{Fault, State};
 use crate::machine::choice::{self, Choice};
 use crate::machine::policy::Policy;
-use crate::machine::state::State;
 use crate::task::{Row, TaskKey};
 use std::path::Path;
 

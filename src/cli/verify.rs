@@ -1,7 +1,7 @@
 //! `ralph verify`: the edits that an agent's transcript tells of, held against git; for any loop, and for hooks of
 //! agents that a person talks to. It changes nothing.
 
-use super::{Exit, Fault, FaultKind, Invocation, ui};
+use super::{Exit, Fault, FaultKind, Invocation, ensure, ui};
 use crate::config::Preset;
 use crate::git::is_repository;
 use crate::source::text::count;
@@ -28,17 +28,15 @@ pub struct VerifyArgs {
 
 fn format(name: &str) -> Result<Format, String> {
     let known = Format::named(name).or_else(|| Preset::named(name).map(|preset| preset.format));
-    known.filter(|format| *format != Format::Text).ok_or_else(|| {
-        format!("its transcript is not known; {} are", Format::NAMES[1..].join(", "))
-    })
+    known
+        .filter(|format| *format != Format::Text)
+        .ok_or_else(|| format!("its transcript is not known; {} are", Format::NAMES[1..].join(", ")))
 }
 
 /// `ralph verify`.
 pub(super) fn verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, Fault> {
-    if io::stdin().is_terminal() {
-        let hint = "pipe what the agent printed: `ralph verify --format claude < agent.out`";
-        return Err(Fault::setup("There is no transcript on standard input.", hint));
-    }
+    let hint = "pipe what the agent printed: `ralph verify --format claude < agent.out`";
+    ensure(!io::stdin().is_terminal(), "There is no transcript on standard input.", hint)?;
     let root = call.find().or_else(|_| {
         let here = call.folder()?;
         Ok::<_, Fault>(here.ancestors().find(|folder| is_repository(folder)).unwrap_or(&here).to_owned())

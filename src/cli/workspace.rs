@@ -3,7 +3,7 @@
 use super::environment::{read_config, unsound};
 use super::run_output::RunOutput;
 use super::settings::{self, GlobalFlags};
-use super::{Fault, FaultKind, cache_folder, environment};
+use super::{Fault, FaultKind, RealDisk, cache_folder, ensure, environment};
 use crate::config::{self, ConfigError, Override, ROOT_VARIABLE, Role, Settings};
 use crate::engine::{Engine, Outside, Parts, Places};
 use crate::git::Repositories;
@@ -12,7 +12,6 @@ use crate::machine::policy::{Budget, IDLE_ITERATIONS, Policy};
 use crate::machine::state::{Phase, State};
 use crate::machine::stop::StopReason;
 use crate::source::Classifier;
-use crate::sys::disk::RealDisk;
 use crate::sys::lock::{self, Lock};
 use crate::sys::process::{Supervisor, close_to_others};
 use crate::sys::signals::Interrupts;
@@ -120,11 +119,9 @@ impl Invocation {
     pub(super) fn find(&self) -> Result<PathBuf, Fault> {
         if self.root.is_some() {
             let folder = self.folder()?;
-            if folder.join(".ralph").is_dir() {
-                return Ok(folder);
-            }
             let what = format!("{}: There is no .ralph/ in {}.", self.root_by, folder.display());
-            return Err(Fault::setup(what, "`ralph --root DIR init` makes one"));
+            ensure(folder.join(".ralph").is_dir(), what, "`ralph --root DIR init` makes one")?;
+            return Ok(folder);
         }
         let here = std::env::current_dir()?;
         let own = here.join(".ralph").is_dir();
@@ -155,6 +152,8 @@ impl Workspace {
     /// The rules for the machine.
     pub(super) fn policy(&self) -> Policy {
         let settings = &self.settings;
+        let named = |role: Role| settings.agents_for(role).map(|(name, _)| name.to_owned()).collect();
+        let agents = Role::all().into_iter().map(|role| (role.stage(), named(role)));
         Policy {
             attempts: settings.limits.attempts,
             rework: settings.limits.rework,
@@ -166,14 +165,7 @@ impl Workspace {
             edits_block: settings.verifier == config::Verifier::Block,
             red: settings.checks.red.is_some(),
             green: settings.checks.green.is_some(),
-            agents: Role::all()
-                .into_iter()
-                .filter_map(|role| {
-                    let names: Vec<String> =
-                        settings.agents_for(role).map(|(name, _)| name.to_owned()).collect();
-                    (!names.is_empty()).then(|| (role.stage(), names))
-                })
-                .collect(),
+            agents: agents.filter(|(_, names): &(_, Vec<_>)| !names.is_empty()).collect(),
             watched: true,
             outage_hands_over: true,
             files: [&settings.files.test, &settings.files.production, &settings.files.build]
@@ -290,11 +282,9 @@ impl Workspace {
 
 /// Refuses a task file that its owner made read-only: a rename would write it all the same.
 pub(super) fn is_writable(path: &Path, shown: &str) -> Result<(), Fault> {
-    if !fs_err::metadata(path).is_ok_and(|found| found.permissions().readonly()) {
-        return Ok(());
-    }
+    let is_read_only = fs_err::metadata(path).is_ok_and(|found| found.permissions().readonly());
     let what = format!("{shown}: The file is read-only, and ralph has to write its boxes.");
-    Err(Fault::setup(what, "`chmod u+w` makes it writable"))
+    ensure(!is_read_only, what, "`chmod u+w` makes it writable")
 }
 
 /// Refuses a task file that is missing or without boxes.

@@ -1,9 +1,7 @@
 //! What ralph itself needs of the machine: processes that can be ended with all they started, /proc, a cache. Each
 //! is tried, not guessed from a version.
 
-use super::probe::Probe;
-use crate::cli::cache_folder;
-use crate::cli::inspect::{Finding, Level};
+use super::{Finding, Level, Probe, cache_folder};
 use crate::sys::ProcessId;
 use crate::sys::lock::Lock;
 

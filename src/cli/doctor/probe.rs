@@ -1,7 +1,7 @@
 //! Asks programs for their versions: under the supervisor, with limits on time and output, without input, in an
 //! empty folder.
 
-use crate::cli::{Fault, FaultKind, environment};
+use super::{Fault, FaultKind, environment};
 use crate::machine::facts::ProcessEnd;
 use crate::source::environment_for;
 use crate::source::text::line;

@@ -1,9 +1,10 @@
 //! The tools, agents and other programs called ralph on PATH, with their versions. A package's own `mvnw` is not asked:
 //! it may load Maven from the network.
 
-use super::probe::{Probe, major};
+use super::probe::major;
+use super::{Finding, Inspection, Level, Package, Probe};
 use crate::cli::inspect::engines::{Needed, of_package};
-use crate::cli::inspect::{Finding, Inspection, Level, Package, needed_roles, needs_maven};
+use crate::cli::inspect::{needed_roles, needs_maven};
 use crate::config::{PRESETS, Preset};
 use crate::sys::programs::on_path;
 use std::collections::BTreeSet;

@@ -1,7 +1,6 @@
 //! Variables that the settings of builds read, and that gates and checks do not get of ralph's environment.
 
-use crate::cli::CONFIG;
-use crate::cli::inspect::{Finding, Inspection, Package};
+use super::{CONFIG, Finding, Inspection, Package};
 use crate::source::environment_for;
 use crate::source::text::names;
 use crate::sys::disk::read_beginning;
@@ -25,7 +24,7 @@ pub(super) fn not_passed(inspection: &Inspection<'_>) -> Vec<Finding> {
     let lists = gates.chain(checks.map(|checks| ("checks.env".to_owned(), &checks.env)));
     let lacking = |(key, named): (String, &Vec<String>)| {
         let lacks = |name: &&String| environment_for(&[((*name).clone(), String::new())], named).is_empty();
-        let lacking = names(read.iter().filter(lacks).map(String::as_str), 20);
+        let lacking = names(read.iter().filter(lacks), 20);
         let what = format!("the build's settings read variables that are not passed: {lacking}");
         let found = || Finding::error("program", CONFIG, what, format!("`{key}: [{lacking}]` passes them"));
         (!lacking.is_empty()).then(|| found().warning().key(&*key))

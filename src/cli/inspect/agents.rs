@@ -1,12 +1,10 @@
 //! The agents that open boxes need: the preflight of a run.
 
-use super::finding::{Finding, Level};
+use super::{CONFIG, Finding, Level, State, Workspace, environment};
 use crate::agent::{CallFacts, PromptError, agent_call, detect, names_token, try_out};
-use crate::cli::{CONFIG, Workspace, environment};
 use crate::config::{AgentSettings, Preset, Role, role_of};
 use crate::engine::own_template;
 use crate::machine::choice::is_required_open;
-use crate::machine::state::State;
 use crate::source::text::line;
 use crate::sys::programs::{is_program, is_root};
 use std::collections::BTreeSet;
@@ -29,10 +27,8 @@ pub(super) fn missing(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Find
     let environment = environment();
     let mut told = BTreeSet::new();
     let lacks = roles.iter().flat_map(|role| lacks(workspace, *role, &environment));
-    lacks
-        .filter(|(what, _)| told.insert(what.clone()))
-        .map(|(what, key)| Finding::error("missing-agent", CONFIG, what, hint.clone()).key(key))
-        .collect()
+    let lacks = lacks.filter(|(what, _)| told.insert(what.clone()));
+    lacks.map(|(what, key)| Finding::error("missing-agent", CONFIG, what, hint.clone()).key(key)).collect()
 }
 
 /// Why agents of a role cannot be started, each with the key of the configuration that names it, or should.
@@ -42,28 +38,22 @@ fn lacks(workspace: &Workspace, role: Role, environment: &[(String, String)]) ->
         let what = format!("No agent is configured for the role {}.", role.word());
         return vec![(what, format!("roles.{}", role.word()))];
     }
-    agents.filter_map(|agent| lack(workspace, role, agent, environment)).collect()
-}
-
-fn lack(
-    workspace: &Workspace,
-    role: Role,
-    (name, agent): (&str, &AgentSettings),
-    environment: &[(String, String)],
-) -> Option<(String, String)> {
     let folder = &workspace.places.workspace;
     // What is known of its call before an attempt.
     let facts = CallFacts { role, workspace: &folder.to_string_lossy(), ..CallFacts::default() };
-    let call = agent_call(agent, &facts, environment);
-    let program = call.argv.first().map(String::as_str).unwrap_or_default();
-    let key = if agent.preset.is_some() { "preset" } else { "command" };
-    let key = format!("agents.{name}.{key}");
-    if let Some(why) = not_startable(program, &call.env, folder) {
-        return Some((format!("The program `{}` of the agent `{name}` {why}.", line(program, 400)), key));
-    }
-    let preset = agent.preset.as_deref().and_then(Preset::named)?;
-    let variable = lacks_as_root(preset, &call.env)?;
-    Some((as_root(&preset.name, variable), key))
+    let lack = |(name, agent): (&str, &AgentSettings)| {
+        let call = agent_call(agent, &facts, environment);
+        let program = call.argv.first().map(String::as_str).unwrap_or_default();
+        let key = if agent.preset.is_some() { "preset" } else { "command" };
+        let key = format!("agents.{name}.{key}");
+        if let Some(why) = not_startable(program, &call.env, folder) {
+            return Some((format!("The program `{}` of the agent `{name}` {why}.", line(program, 400)), key));
+        }
+        let preset = agent.preset.as_deref().and_then(Preset::named)?;
+        let variable = lacks_as_root(preset, &call.env)?;
+        Some((as_root(&preset.name, variable), key))
+    };
+    agents.filter_map(lack).collect()
 }
 
 /// The variable that a person must set before the preset's CLI starts as root, if it is not set.

@@ -1,7 +1,7 @@
 //! The engines that mutate the files of a package: which a gate would use, whether it is there, what to install. Starts nothing,
 //! so of a program on the PATH the version is not known; that of a mutmut in a virtual environment is, by the name of its folder.
 
-use super::packages::Package;
+use super::Package;
 use crate::gate::mutation_test::Engine;
 use crate::gate::reads_mutmut;
 use crate::sys::programs::on_path;
@@ -33,21 +33,19 @@ pub(crate) fn measures(gate: &str, engine: Engine) -> bool {
 pub(crate) fn of_package(package: &Package) -> Vec<Needed> {
     let is_needed =
         |engine: &Engine| *engine != Engine::Pit && package.files.iter().any(|file| engine.mutates(file));
-    let engines = Engine::ALL.into_iter().filter(is_needed);
     let folders = folders(package);
-    engines
-        .filter_map(|engine| {
-            let gate = engine.gate()?;
-            let looked = match engine {
-                Engine::Mutmut | Engine::CosmicRay => mutmut(&folders),
-                Engine::Stryker => stryker(&folders),
-                Engine::CargoMutants | Engine::Pit => cargo_mutants(),
-            };
-            let found = looked.is_ok();
-            let (what, hint) = looked.map_or_else(|lack| lack, |what| (what, ""));
-            Some(Needed { engine, gate, found, what, hint })
-        })
-        .collect()
+    let needed = |engine: Engine| {
+        let gate = engine.gate()?;
+        let looked = match engine {
+            Engine::Mutmut | Engine::CosmicRay => mutmut(&folders),
+            Engine::Stryker => stryker(&folders),
+            Engine::CargoMutants | Engine::Pit => cargo_mutants(),
+        };
+        let found = looked.is_ok();
+        let (what, hint) = looked.map_or_else(|lack| lack, |what| (what, ""));
+        Some(Needed { engine, gate, found, what, hint })
+    };
+    Engine::ALL.into_iter().filter(is_needed).filter_map(needed).collect()
 }
 
 /// The package's own folder, and those of its build files.

@@ -1,6 +1,6 @@
 //! One thing that was found in a workspace or on the machine, and the rule that it breaks.
 
-use crate::cli::Fault;
+use super::Fault;
 use crate::source::RepoPath;
 use crate::source::text;
 use serde::Serialize;

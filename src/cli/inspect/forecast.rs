@@ -1,9 +1,8 @@
 //! What a run will do with a task file as it is and its author may not expect: at most one warning of each kind, on
 //! the first line that it is about.
 
-use super::finding::Finding;
 use super::tasks::Read;
-use crate::cli::Workspace;
+use super::{Finding, Workspace};
 use crate::machine::choice::is_required_open;
 use crate::source::text::{count, line};
 use crate::task::{Row, Stage, Stages};

@@ -1,15 +1,11 @@
 //! Open gates that will have nothing to judge.
 
-use super::Inspection;
 use super::engines::measures;
-use super::finding::Finding;
-use super::packages::Package;
-use crate::cli::Workspace;
+use super::{Finding, Inspection, Package, State, Workspace};
 use crate::config::GateSettings;
 use crate::gate::mutation_test::Engine;
 use crate::machine::choice::is_required_open;
 use crate::machine::hierarchy;
-use crate::machine::state::State;
 use crate::source::Kind;
 use crate::source::text::{self, count};
 use crate::task::{Row, Stage, TaskKey};
@@ -33,22 +29,20 @@ pub(super) fn of_old_work(state: &State, shown: &str) -> Vec<Finding> {
         let mut works = families.iter().filter_map(|family| hierarchy::work_box(book, family)).peekable();
         works.peek().is_some() && works.all(is_old)
     };
+    let finding = |row: &Row| {
+        let gate = &row.key;
+        let what = format!(
+            "`{gate}` judges work that was done before ralph ran: what it changed is not known, and a run \
+             stops there without a verdict."
+        );
+        let hint = format!(
+            "`ralph gate {gate} --since REV` judges it, REV being the commit before the work; \
+             `ralph accept {gate} --reason …` ticks it."
+        );
+        Finding::error("gate-of-old-work", shown, what, hint).warning().at(row.line as usize)
+    };
     let gates = book.rows.iter().filter(|row| row.key.stage.is_gate() && is_required_open(row));
-    gates
-        .filter(has_only_old)
-        .map(|row| {
-            let gate = &row.key;
-            let what = format!(
-                "`{gate}` judges work that was done before ralph ran: what it changed is not known, and a run \
-                 stops there without a verdict."
-            );
-            let hint = format!(
-                "`ralph gate {gate} --since REV` judges it, REV being the commit before the work; \
-                 `ralph accept {gate} --reason …` ticks it."
-            );
-            Finding::error("gate-of-old-work", shown, what, hint).warning().at(row.line as usize)
-        })
-        .collect()
+    gates.filter(has_only_old).map(finding).collect()
 }
 
 /// Packages in which a gate that measures Java will find nothing to judge: all, if none has any Java; those with Java
@@ -57,15 +51,14 @@ pub(super) fn with_nothing_to_judge(inspection: &Inspection<'_>, packages: &[Pac
     let workspace = &inspection.opened.workspace;
     let gates: Vec<&Row> =
         inspection.rows.iter().filter(|row| open_java_gate(workspace, row).is_some()).collect();
-    let Ok(classifier) = workspace.classifier() else { return Vec::new() };
-    if packages.iter().any(|package| package.is_cut) {
+    let is_cut = packages.iter().any(|package| package.is_cut);
+    let (Ok(classifier), Some(gate), false) = (workspace.classifier(), gates.first(), is_cut) else {
         return Vec::new();
-    }
+    };
     let productive = packages.iter().filter(|package| package.has(&classifier, Kind::Production));
     let finding = |rule: &str, package: &Package, what: String, hint: &str| {
         Finding::error(rule, package.name.clone(), what, hint).warning().path(package.root.clone())
     };
-    let Some(gate) = gates.first() else { return Vec::new() };
     if !packages.iter().any(Package::has_java) {
         let Some(gate) = gates.iter().find(|row| Some(row.key.stage.word()) == Engine::Pit.gate()) else {
             return Vec::new();

@@ -12,7 +12,7 @@ mod repositories;
 mod specs;
 pub(crate) mod tasks;
 
-use super::{CONFIG, Fault, Opened, Workspace};
+use super::{CONFIG, Fault, Opened, State, Workspace, environment};
 pub(crate) use agents::{as_root, lacks_as_root, needed_roles};
 pub(crate) use finding::{Finding, Level};
 pub(crate) use packages::Package;
@@ -20,7 +20,6 @@ pub(crate) use programs::needs_maven;
 pub(crate) use specs::{Spec, packages, spec, specs, task_file};
 
 use crate::config::{ConfigError, Role, key_line};
-use crate::machine::state::State;
 use crate::task::Row;
 use std::collections::BTreeSet;
 use tasks::Read;
@@ -43,14 +42,16 @@ impl<'a> Inspection<'a> {
         let file = tasks::read(opened);
         // What is wrong with the task file is said already, and does not hide the journal.
         let state = if file.is_ok() { workspace.read_state() } else { workspace.read_journal() };
-        let state = state.map_err(|fault| Box::new(of_journal(fault)));
+        let state = state.map_err(|fault| {
+            let found = Finding::error("journal", ".ralph/state/journal.jsonl", fault.what, fault.hint);
+            Box::new(Finding { line: fault.line, ..found })
+        });
         let rows = match (&state, &file) {
             (Ok(state), _) => state.spec_state().rows.clone(),
             (Err(_), Ok(read)) => read.boxes.clone(),
             (Err(_), Err(_)) => Vec::new(),
         };
-        let mut repositories = Vec::new();
-        let packages = repositories::inspect(workspace, state.as_ref().ok(), &mut repositories);
+        let (packages, repositories) = repositories::inspect(workspace, state.as_ref().ok());
         Self { opened, file, state, rows, packages, repositories }
     }
 
@@ -130,10 +131,4 @@ fn find_lines(findings: &mut [Finding], text: &str) {
     for finding in findings.iter_mut().filter(|finding| finding.file == CONFIG && finding.line.is_none()) {
         finding.line = finding.key.as_deref().and_then(|key| key_line(text, key));
     }
-}
-
-/// What is wrong with the journal.
-fn of_journal(fault: Fault) -> Finding {
-    let found = Finding::error("journal", ".ralph/state/journal.jsonl", fault.what, fault.hint);
-    Finding { line: fault.line, ..found }
 }

@@ -9,8 +9,9 @@ use crate::sys::walk::{DirEntry, walk};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Build files, the language each one means, and the tool that reads it.
-const BUILD_FILES: [(&str, &str, &str); 10] = [
+/// A build file, the language that it means, and the tool that reads it.
+type BuildFile = (&'static str, &'static str, &'static str);
+const BUILD_FILES: [BuildFile; 10] = [
     ("pom.xml", "Java", "mvn"),
     ("build.gradle", "Java", "gradle"),
     ("build.gradle.kts", "Java", "gradle"),
@@ -59,9 +60,7 @@ impl Package {
         Self { name, root, files, is_cut }
     }
 
-    pub(super) fn build_files(
-        &self,
-    ) -> impl Iterator<Item = (&str, &(&'static str, &'static str, &'static str))> {
+    pub(super) fn build_files(&self) -> impl Iterator<Item = (&str, &BuildFile)> {
         let near = self.files.iter().filter(|path| path.matches('/').count() < BUILD_DEPTH);
         near.filter_map(|path| {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -75,7 +74,7 @@ impl Package {
 
     /// The build tools; the project's own start script if it has one.
     pub(crate) fn tools(&self) -> BTreeSet<&'static str> {
-        let tool = |(folder, (_, _, tool)): (&str, &(&str, &str, &'static str))| {
+        let tool = |(folder, (_, _, tool)): (&str, &BuildFile)| {
             let script = match *tool {
                 "mvn" => "mvnw",
                 "gradle" => "gradlew",

@@ -1,11 +1,8 @@
 //! Programs that the configured gates, checks and hooks need. Starts nothing.
 
-use super::Inspection;
 use super::engines::{self, Needed, is_on_path, measures};
-use super::finding::{Finding, Level};
 use super::gates::open_java_gate;
-use super::packages::Package;
-use crate::cli::{CONFIG, Workspace};
+use super::{CONFIG, Finding, Inspection, Level, Package, Workspace};
 use crate::config::GateSettings;
 use crate::gate::mutation_test::Engine;
 use crate::sys::programs::is_program;

@@ -1,24 +1,17 @@
 //! The state of the packages' repositories: what a run could not begin with, or should not.
 
-use super::finding::Finding;
-use super::packages::Package;
-use crate::cli::{CONFIG, Fault, Workspace};
+use super::{CONFIG, Fault, Finding, Package, State, Workspace};
 use crate::engine::Places;
 use crate::git::{GitError, GitErrorKind, Repositories, Underway};
 use crate::machine::facts::{Oid, PackageState, full_path};
-use crate::machine::state::State;
 use crate::source::RepoPath;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-/// Looks at all packages; adds the readable ones. `None` if not even their names are known.
-pub(super) fn inspect(
-    workspace: &Workspace,
-    state: Option<&State>,
-    findings: &mut Vec<Finding>,
-) -> Option<Vec<Package>> {
+/// Looks at all packages: the readable ones, `None` if not even their names are known; and what is wrong.
+pub(super) fn inspect(workspace: &Workspace, state: Option<&State>) -> (Option<Vec<Package>>, Vec<Finding>) {
     let settings = &workspace.settings;
     let survey = |classifier| -> Result<_, Fault> {
         let Places { workspace: root, spec } = &workspace.places;
@@ -27,11 +20,10 @@ pub(super) fn inspect(
     let (mut repositories, states) = match workspace.classifier().and_then(survey) {
         Ok(found) => found,
         Err(fault) => {
-            findings.push(Finding::error("no-packages", CONFIG, fault.what, fault.hint));
-            return None;
+            return (None, vec![Finding::error("no-packages", CONFIG, fault.what, fault.hint)]);
         }
     };
-    let mut packages = Vec::new();
+    let (mut packages, mut findings) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
     for (name, surveyed) in states {
         let root = repositories.root(&name).unwrap_or(&workspace.places.workspace).to_owned();
@@ -47,7 +39,7 @@ pub(super) fn inspect(
             Err(error) => findings.push(unreadable(&name, &folder, &error)),
         }
     }
-    Some(packages)
+    (Some(packages), findings)
 }
 
 fn unreadable(name: &str, folder: &str, error: &GitError) -> Finding {

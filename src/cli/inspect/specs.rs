@@ -1,6 +1,7 @@
 //! Task files and packages of a folder that is not a workspace yet. Starts nothing, follows no links.
 
-use super::packages::{Package, is_own};
+use super::Package;
+use super::packages::is_own;
 use crate::git::is_repository;
 use crate::sys::disk::read_beginning;
 use crate::sys::walk::{DirEntry, walk};

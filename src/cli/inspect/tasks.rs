@@ -1,7 +1,6 @@
 //! What is wrong with a task file itself: an error if a run refuses the file, otherwise a warning.
 
-use super::finding::{Finding, Level};
-use crate::cli::{CONFIG, Opened};
+use super::{CONFIG, Finding, Level, Opened};
 use crate::source::text;
 use crate::sys::Disk as _;
 use crate::sys::disk::{RealDisk, read_beginning};

@@ -46,7 +46,8 @@ fn is_log(path: &Path) -> bool {
 /// The last lines, fit to be shown; of a transcript what a person wants to know. A first line whose beginning was not
 /// read is left out.
 fn lines(bytes: &[u8], is_cut: bool, workspace: &Path) -> Vec<String> {
-    let bytes = if is_cut { from_line_start(bytes) } else { bytes };
+    let begins = bytes.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |end| end + 1);
+    let bytes = &bytes[if is_cut { begins } else { 0 }..];
     let format = guess(bytes);
     let mut all = Vec::new();
     if format == Format::Text {
@@ -59,10 +60,6 @@ fn lines(bytes: &[u8], is_cut: bool, workspace: &Path) -> Vec<String> {
     }
     let last = all.get(all.len().saturating_sub(LINES)..).unwrap_or_default();
     last.iter().map(|row| shown(row)).collect()
-}
-
-fn from_line_start(bytes: &[u8]) -> &[u8] {
-    bytes.iter().position(|&byte| byte == b'\n').map_or(&[], |end| &bytes[end + 1..])
 }
 
 /// One line of a log. Escape sequences end with their line at the latest, so that none can hide what follows;

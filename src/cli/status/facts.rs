@@ -1,16 +1,18 @@
 //! The answer of `ralph status --json`. A field, once released, keeps its name and meaning; what is unknown is null.
 
+use super::Board;
 use crate::machine::choice::{Choice, approval};
-use crate::machine::state::{By, State};
-use crate::report::board::{Board, Cell, Line};
+use crate::machine::state::{By, SpecState, State};
+use crate::report::board::{Cell, Line};
 use crate::task::{Row, TaskKey};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 /// The object.
 pub(super) fn facts(state: &State, board: &Board) -> Value {
-    let rows: Vec<Value> = state.spec_state().rows.iter().map(|row| row_facts(state, board, row)).collect();
-    let families: Vec<Value> = board.families.iter().map(|line| family(state, board, line)).collect();
+    let book = state.spec_state();
+    let rows: Vec<Value> = book.rows.iter().map(|row| row_facts(book, board, row)).collect();
+    let families: Vec<Value> = board.families.iter().map(|line| family(book, board, line)).collect();
     let gates: Map<String, Value> =
         board.gates.iter().map(|gate| (gate.name.clone(), gate.says.iter().copied().collect())).collect();
     let used = board.used;
@@ -21,8 +23,8 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
         "boxes": rows,
         "stages": board.stages,
         "families": families,
-        "current": current(state, board),
-        "next": next(state, &board.next),
+        "current": current(book, board),
+        "next": next(book, &board.next),
         "gates": gates,
         "time": {
             "runs_seconds": board.spent.runs,
@@ -42,16 +44,10 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
     })
 }
 
-/// The box as people name it.
-fn name(state: &State, key: &TaskKey) -> String {
-    state.spec_state().name(key)
-}
-
-fn row_facts(state: &State, board: &Board, row: &Row) -> Value {
-    let book = state.spec_state();
+fn row_facts(book: &SpecState, board: &Board, row: &Row) -> Value {
     let stage = book.stage(&row.key);
     json!({
-        "task": name(state, &row.key),
+        "task": book.name(&row.key),
         "family": row.key.family,
         "stage": row.key.stage,
         "line": row.line,
@@ -68,9 +64,9 @@ fn row_facts(state: &State, board: &Board, row: &Row) -> Value {
 }
 
 /// A row of the table: `stages` holds a cell for each box of the family.
-fn family(state: &State, board: &Board, line: &Line) -> Value {
+fn family(book: &SpecState, board: &Board, line: &Line) -> Value {
     let cells: Map<String, Value> =
-        line.cells.values().map(|cell| (cell.key.stage.word().to_owned(), cell_facts(state, cell))).collect();
+        line.cells.values().map(|cell| (cell.key.stage.word().to_owned(), cell_facts(book, cell))).collect();
     let (agents, gates) = board.spent.families.get(&line.family).copied().unwrap_or_default();
     json!({
         "family": line.family,
@@ -85,9 +81,9 @@ fn family(state: &State, board: &Board, line: &Line) -> Value {
     })
 }
 
-fn cell_facts(state: &State, cell: &Cell) -> Value {
+fn cell_facts(book: &SpecState, cell: &Cell) -> Value {
     json!({
-        "task": name(state, &cell.key),
+        "task": book.name(&cell.key),
         "standing": cell.status.name(),
         "shown": cell.status.words(),
         "done": cell.done,
@@ -97,10 +93,10 @@ fn cell_facts(state: &State, cell: &Cell) -> Value {
     })
 }
 
-fn current(state: &State, board: &Board) -> Option<Value> {
+fn current(book: &SpecState, board: &Board) -> Option<Value> {
     let now = board.current.as_ref()?;
     Some(json!({
-        "task": name(state, &now.key),
+        "task": book.name(&now.key),
         "stage": now.key.stage,
         "doing": now.doing.word(),
         "iteration": now.iteration,
@@ -109,16 +105,16 @@ fn current(state: &State, board: &Board) -> Option<Value> {
     }))
 }
 
-fn next(state: &State, next: &Choice) -> Value {
-    let line = |key: &TaskKey| state.spec_state().row(key).map(|row| row.line);
+fn next(book: &SpecState, next: &Choice) -> Value {
+    let line = |key: &TaskKey| book.row(key).map(|row| row.line);
     match next {
         Choice::Take(key) => {
-            json!({ "task": name(state, key), "stage": key.stage, "line": line(key), "done": false, "reasons": [] })
+            json!({ "task": book.name(key), "stage": key.stage, "line": line(key), "done": false, "reasons": [] })
         }
         Choice::AllDone => json!({ "task": null, "done": true, "reasons": [] }),
         Choice::Stuck(reasons) => json!({ "task": null, "done": false, "reasons": reasons }),
         Choice::Approve(key) => {
-            let stop = approval(state.spec_state(), key);
+            let stop = approval(book, key);
             json!({ "task": null, "done": false, "reasons": [stop.to_string()], "hint": stop.hint() })
         }
     }

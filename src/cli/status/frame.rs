@@ -1,13 +1,14 @@
-//! One frame of the live view, for any size of the terminal.
+//! One frame of the live view, for any size of the terminal, and its keys.
 
+use super::Board;
 use super::agent_log::AgentLog;
-use super::keys::Act;
-use crate::report::board::{Board, BoxStatus, Line as Family};
+use crate::report::board::{BoxStatus, Line as Family};
 use crate::report::table::{GAP, Grid, GridCell, headline, now, open_reasons, says, time_and_cost};
 use crate::report::width::cut;
 use crate::source::text::duration;
 use crate::source::text::line;
 use ratatui::Frame;
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
@@ -84,6 +85,48 @@ impl View {
     }
 }
 
+/// What a key asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// End the view.
+    Quit,
+    /// So many rows down, or up.
+    Move(isize),
+    /// The first row, or the last.
+    End(bool),
+    /// Follow what runs again.
+    Follow,
+    /// Draw everything anew: the window has another size, or something wrote over it.
+    Redraw,
+}
+
+/// What an event of the terminal asks for.
+pub(super) fn act(event: &Event) -> Option<Act> {
+    match event {
+        Event::Key(key) if key.kind != KeyEventKind::Release => pressed(key),
+        Event::Resize(..) => Some(Act::Redraw),
+        _ => None,
+    }
+}
+
+fn pressed(key: &KeyEvent) -> Option<Act> {
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    match key.code {
+        KeyCode::Char('c') if control => Some(Act::Quit),
+        KeyCode::Char('l') if control => Some(Act::Redraw),
+        _ if control => None,
+        KeyCode::Char('q') | KeyCode::Esc => Some(Act::Quit),
+        KeyCode::Char('j') | KeyCode::Down => Some(Act::Move(1)),
+        KeyCode::Char('k') | KeyCode::Up => Some(Act::Move(-1)),
+        KeyCode::PageDown => Some(Act::Move(10)),
+        KeyCode::PageUp => Some(Act::Move(-10)),
+        KeyCode::Char('g') | KeyCode::Home => Some(Act::End(false)),
+        KeyCode::Char('G') | KeyCode::End => Some(Act::End(true)),
+        KeyCode::Char('f') => Some(Act::Follow),
+        _ => None,
+    }
+}
+
 /// Draws the view.
 pub(super) fn draw(view: &View, frame: &mut Frame<'_>) {
     let columns = usize::from(frame.area().width);
@@ -93,7 +136,11 @@ pub(super) fn draw(view: &View, frame: &mut Frame<'_>) {
     let [of_head, of_table, of_reasons, of_log, of_keys] = Layout::vertical(lengths).areas(frame.area());
     frame.render_widget(Paragraph::new(head), of_head);
     table(view, frame, of_table);
-    let name = view.board.families.get(view.row()).map(title_of).unwrap_or_default();
+    let title = |family: &Family| match family.id.as_str() {
+        "" => format!("tasks.md:{}", family.line),
+        id => id.to_owned(),
+    };
+    let name = view.board.families.get(view.row()).map(title).unwrap_or_default();
     let reasons = reasons.iter().map(|reason| Line::raw(cut(reason, columns))).collect();
     titled(frame, of_reasons, format!("why {name}"), reasons);
     log(view, frame, of_log);
@@ -163,10 +210,6 @@ fn reasons(view: &View) -> Vec<String> {
     let Some(family) = view.board.families.get(view.row()) else { return Vec::new() };
     let alone = Board { families: vec![family.clone()], ..view.board.clone() };
     open_reasons(&alone)
-}
-
-fn title_of(family: &Family) -> String {
-    if family.id.is_empty() { format!("tasks.md:{}", family.line) } else { family.id.clone() }
 }
 
 /// Lines under a rule with a title.

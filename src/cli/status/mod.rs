@@ -2,22 +2,20 @@
 
 mod agent_log;
 mod facts;
-mod film;
 mod frame;
-mod keys;
 mod screen;
 mod source;
 mod watch;
 
-use super::{Exit, Fault, Invocation, ui};
+use super::{Exit, Fault, Invocation, Opened, Workspace, ensure, ui};
 use crate::report::board::Board;
 use crate::report::table;
 use crate::task::TaskKey;
 use clap::Args;
-pub(super) use film::film;
 use serde_json::Value;
 pub(super) use source::Source;
 use std::io::IsTerminal as _;
+pub(super) use watch::film;
 
 /// Columns if standard output is not a terminal.
 const COLUMNS: usize = 100;
@@ -33,12 +31,13 @@ pub struct StatusArgs {
 /// `ralph status`.
 pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault> {
     if args.watch {
-        needs_terminal(call.json)?;
+        let hint = "`ralph status` says the same once, `ralph status --json` as JSON";
+        ensure(!call.json, "--watch draws on a terminal and prints no JSON.", hint)?;
+        let is_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+        ensure(is_terminal, "--watch needs a terminal, and standard input or output is not one.", hint)?;
+        return watch::watch(call, Source::open(call)?);
     }
     let mut source = Source::open(call)?;
-    if args.watch {
-        return watch::watch(call, source);
-    }
     let (board, facts) = source.look(|state, board| {
         let facts = call.json.then(|| facts::facts(state, &board));
         (board, facts)
@@ -76,23 +75,8 @@ pub(super) fn summary(call: &Invocation) -> Result<Vec<String>, Fault> {
     Ok(if board.spent.iterations.is_empty() { Vec::new() } else { table::summary(&board) })
 }
 
-/// The live view is for people at a terminal.
-fn needs_terminal(json: bool) -> Result<(), Fault> {
-    let what = if json {
-        "--watch draws on a terminal and prints no JSON."
-    } else if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
-        "--watch needs a terminal, and standard input or output is not one."
-    } else {
-        return Ok(());
-    };
-    Err(Fault::setup(what, "`ralph status` says the same once, `ralph status --json` as JSON"))
-}
-
 /// Columns of the terminal that is written to.
 fn columns() -> usize {
-    let terminal = std::io::stdout().is_terminal().then(ratatui::crossterm::terminal::size);
-    match terminal {
-        Some(Ok((columns, _))) if columns > 0 => usize::from(columns),
-        _ => COLUMNS,
-    }
+    let size = std::io::stdout().is_terminal().then(ratatui::crossterm::terminal::size).and_then(Result::ok);
+    size.map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0).unwrap_or(COLUMNS)
 }

@@ -4,11 +4,10 @@
 use super::super::environment::{read_config, unsound};
 use super::super::workspace::has_boxes;
 use super::agent_log::{self, AgentLog};
-use crate::cli::{Fault, Invocation, Opened};
+use super::{Board, Fault, Invocation, Opened, ensure};
 use crate::engine::{Follow, Places};
 use crate::machine::state::State;
-use crate::report::board::{Beside, Board};
-use crate::report::story::Story;
+use crate::report::board::Beside;
 use crate::sys::disk::RealDisk;
 use crate::sys::{clock, lock};
 use std::path::PathBuf;
@@ -21,7 +20,7 @@ pub(in crate::cli) struct Source {
     /// A run of this configuration goes on with other families when one is blocked.
     goes_on: bool,
     disk: RealDisk,
-    follow: Follow,
+    pub(in crate::cli) follow: Follow,
 }
 
 impl Source {
@@ -55,10 +54,8 @@ impl Source {
     /// workspace that is gone.
     pub(super) fn renewed(&mut self, call: &Invocation) -> Result<(), Fault> {
         let root = self.places.workspace.clone();
-        if !root.join(".ralph").is_dir() {
-            let what = format!("There is no .ralph/ in {} any more.", root.display());
-            return Err(Fault::setup(what, "put it back, or leave the view"));
-        }
+        let what = format!("There is no .ralph/ in {} any more.", root.display());
+        ensure(root.join(".ralph").is_dir(), what, "put it back, or leave the view")?;
         let config = read_config(&root).map_err(|error| unsound(&error))?;
         if config != self.config {
             *self = Self::of(call.read(root)?)?;
@@ -99,11 +96,6 @@ impl Source {
             }
             look(state, board)
         })
-    }
-
-    /// What happened so far; empty if it is not kept.
-    pub(in crate::cli) fn story(&self) -> &Story {
-        self.follow.story()
     }
 
     /// The end of the newest log of an iteration.

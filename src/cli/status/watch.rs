@@ -1,17 +1,26 @@
 //! `ralph status --watch`: the board, live. Looks at most four times a second; ends by a key, by a signal or with its
 //! terminal. What cannot be read is named and tried again.
 
-use super::frame::{View, draw};
-use super::keys::{Act, act};
+use super::frame::{Act, Shown, View, act, draw};
 use super::screen::Screen;
-use super::source::Source;
-use crate::cli::{Exit, Fault, Invocation};
+use super::{Board, Exit, Fault, Invocation, Source, Workspace, ui};
+use crate::engine::Film;
+use crate::report::board::Beside;
+use crate::report::film::Frame;
+use crate::source::text::line;
 use crate::sys::clock::{self, Stopwatch};
+use crate::sys::disk::RealDisk;
 use crate::sys::signals::Interrupts;
+use ratatui::crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
+use std::io::IsTerminal as _;
 use std::time::Duration;
 
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(250);
+
+const KEYS: &str = "n/→ next · b/← back · ]/[ iteration · / jump to a task · g/G first/last · q quit";
+/// Characters of a task's name that is typed.
+const TYPED: usize = 60;
 
 /// The number of SIGHUP.
 const HANGUP: i32 = 1;
@@ -23,28 +32,13 @@ pub(super) fn watch(call: &Invocation, mut source: Source) -> Result<Exit, Fault
     let mut view = View::new(source.board()?, color);
     look(&mut view, &mut source, call);
     let mut screen = Screen::open()?;
-    match shown(&mut screen, &mut view, &mut source, call, &interrupts) {
-        // Whatever failed, it can no longer be shown. The signal that says so may be on its way, or be ignored.
-        Err(_) if Screen::is_gone() => Ok(Exit::Signal(interrupts.first().unwrap_or(HANGUP))),
-        ended => ended,
-    }
-}
-
-fn shown(
-    screen: &mut Screen,
-    view: &mut View,
-    source: &mut Source,
-    call: &Invocation,
-    interrupts: &Interrupts,
-) -> Result<Exit, Fault> {
-    let mut drawn = None;
-    let mut looked = Stopwatch::start();
-    loop {
+    let (mut drawn, mut looked) = (None, Stopwatch::start());
+    let mut shown = || loop {
         if let Some(signal) = interrupts.first() {
             return Ok(Exit::Signal(signal));
         }
-        if drawn.as_ref() != Some(&*view) {
-            screen.draw(|frame| draw(view, frame))?;
+        if drawn.as_ref() != Some(&view) {
+            screen.draw(|frame| draw(&view, frame))?;
             drawn = Some(view.clone());
         }
         let event = screen.heard(PAUSE.saturating_sub(looked.elapsed()))?;
@@ -58,9 +52,14 @@ fn shown(
             None => {}
         }
         if looked.elapsed() >= PAUSE {
-            look(view, source, call);
+            look(&mut view, &mut source, call);
             looked = Stopwatch::start();
         }
+    };
+    match shown() {
+        // Whatever failed, it can no longer be shown. The signal that says so may be on its way, or be ignored.
+        Err(_) if Screen::is_gone() => Ok(Exit::Signal(interrupts.first().unwrap_or(HANGUP))),
+        ended => ended,
     }
 }
 
@@ -76,4 +75,194 @@ fn look(view: &mut View, source: &mut Source, call: &Invocation) {
     }
     view.log = source.log(view.log_iteration());
     view.now = clock::now().as_second();
+}
+
+/// What a person sees: one frame, and what is being typed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Place {
+    /// Index of the frame.
+    at: usize,
+    /// The name of a task, while it is typed.
+    typed: Option<String>,
+    /// What was not found.
+    missed: Option<String>,
+}
+
+/// `ralph replay --step`: the journal record by record in the live view, or as text where there is no terminal.
+pub(in crate::cli) fn film(workspace: &Workspace, json: bool) -> Result<Exit, Fault> {
+    let film = Film::read(&RealDisk::new(), &workspace.places)?;
+    if json {
+        for frame in &film.frames {
+            ui::json(&serde_json::to_value(frame).map_err(std::io::Error::from)?);
+        }
+        return Ok(Exit::Done);
+    }
+    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+        for frame in &film.frames {
+            ui::line(&frame.title(film.frames.len()));
+            frame.lines().iter().for_each(|text| ui::line(&format!("  {text}")));
+        }
+        return Ok(Exit::Done);
+    }
+    let interrupts = Interrupts::install()?;
+    let mut screen = Screen::open()?;
+    let (mut place, mut drawn) = (Place::default(), None);
+    loop {
+        if let Some(signal) = interrupts.first() {
+            return Ok(Exit::Signal(signal));
+        }
+        if drawn.as_ref() != Some(&place) {
+            let view = frame_of(&film, &place)?;
+            screen.draw(|frame| draw(&view, frame))?;
+            drawn = Some(place.clone());
+        }
+        match screen.heard(PAUSE)? {
+            Some(Event::Resize(..)) => {
+                screen.clear()?;
+                drawn = None;
+            }
+            Some(Event::Key(key)) if key.kind != KeyEventKind::Release => {
+                let is_left = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+                if is_left || !place.take(key.code, &film.frames) {
+                    return Ok(Exit::Done);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Place {
+    /// Does what a key asks for; false if it ends the film.
+    fn take(&mut self, key: KeyCode, frames: &[Frame]) -> bool {
+        self.missed = None;
+        if let Some(typed) = &mut self.typed {
+            match key {
+                KeyCode::Char(letter) if typed.chars().count() < TYPED => typed.push(letter),
+                KeyCode::Backspace => drop(typed.pop()),
+                KeyCode::Esc => self.typed = None,
+                KeyCode::Enter => self.jump(frames),
+                _ => {}
+            }
+            return true;
+        }
+        let last = frames.len().saturating_sub(1);
+        match key {
+            KeyCode::Char('q') | KeyCode::Esc => return false,
+            KeyCode::Char('n' | ' ' | 'j') | KeyCode::Right | KeyCode::Down | KeyCode::Enter => self.at += 1,
+            KeyCode::Char('b' | 'k') | KeyCode::Left | KeyCode::Up | KeyCode::Backspace => {
+                self.at = self.at.saturating_sub(1);
+            }
+            KeyCode::Char(']') | KeyCode::PageDown => {
+                self.at = starts(frames).find(|start| *start > self.at).unwrap_or(self.at);
+            }
+            KeyCode::Char('[') | KeyCode::PageUp => {
+                self.at = starts(frames).rfind(|start| *start < self.at).unwrap_or(0);
+            }
+            KeyCode::Char('g') | KeyCode::Home => self.at = 0,
+            KeyCode::Char('G') | KeyCode::End => self.at = last,
+            KeyCode::Char('/') => self.typed = Some(String::new()),
+            _ => {}
+        }
+        self.at = self.at.min(last);
+        true
+    }
+
+    /// The next frame of the task that was typed, from the beginning again after the last.
+    fn jump(&mut self, frames: &[Frame]) {
+        let Some(typed) = self.typed.take() else { return };
+        let wanted = typed.trim();
+        let count = frames.len();
+        let places = (1..=count).map(|step| (self.at + step) % count);
+        let named = |at: &usize| frames[*at].task == wanted;
+        let is_family = |at: &usize| frames[*at].task.starts_with(wanted);
+        let found = places.clone().find(named).or_else(|| places.clone().find(is_family));
+        match found.filter(|_| !wanted.is_empty()) {
+            Some(at) => self.at = at,
+            None => self.missed = Some(format!("No record is at a task {}.", line(wanted, TYPED))),
+        }
+    }
+}
+
+/// The first frame of each iteration.
+fn starts(frames: &[Frame]) -> impl DoubleEndedIterator<Item = usize> {
+    (0..frames.len()).filter(|&at| at == 0 || frames[at - 1].iteration != frames[at].iteration)
+}
+
+fn frame_of(film: &Film, place: &Place) -> Result<View, Fault> {
+    let frame = &film.frames[place.at];
+    let (state, spent) = film.after(frame.record)?;
+    let now = frame.at.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_second);
+    let beside = Beside { holder: Some("the run".to_owned()), now, ..Beside::default() };
+    let color = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let mut view = View::new(Board::new(&state, &spent, beside), color);
+    view.now = now;
+    view.trouble.clone_from(&place.missed);
+    let keys = place.typed.as_ref().map_or_else(|| KEYS.to_owned(), |typed| format!("task: {typed}_"));
+    view.film = Some(Shown { title: frame.title(film.frames.len()), lines: frame.lines(), keys });
+    Ok(view)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames() -> Vec<Frame> {
+        let frame = |(iteration, task): &(u64, &str)| Frame {
+            iteration: *iteration,
+            task: (*task).to_owned(),
+            ..Frame::default()
+        };
+        [(0, ""), (1, "1."), (1, "1."), (2, "1.PITEST"), (2, ""), (3, "12."), (3, "2.")]
+            .iter()
+            .map(frame)
+            .collect()
+    }
+
+    #[test]
+    fn each_key_leads_to_its_frame_and_never_beyond_the_ends() {
+        for (keys, at) in [
+            ("", 0),
+            ("n", 1),
+            ("nnb", 1),
+            ("b", 0),
+            ("nnnnnnnnnn", 6),
+            ("G", 6),
+            ("Gg", 0),
+            ("]", 1),
+            ("]]", 3),
+            ("]]n[", 3),
+            ("]][", 1),
+            ("[", 0),
+            ("G]", 6),
+            ("/1.PITEST\n", 3),
+            ("/2.\n", 6),
+            ("/1.P\n", 3),
+            ("/1.\n/1.\n/1.\n", 1),
+            ("n/q\n", 1),
+            ("n/\n", 1),
+        ] {
+            let (frames, mut place) = (frames(), Place::default());
+            for key in keys.chars() {
+                let key = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
+                assert!(place.take(key, &frames), "{keys:?}");
+            }
+            assert_eq!(place.at, at, "{keys:?}");
+            assert_eq!(place.missed.is_some(), keys.contains("/q") || keys.contains("/\n"), "{keys:?}");
+        }
+        for key in [KeyCode::Char('q'), KeyCode::Esc] {
+            assert!(!Place::default().take(key, &frames()), "{key:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_typed_can_be_changed_and_left() {
+        let (frames, mut place) = (frames(), Place::default());
+        for key in [KeyCode::Char('/'), KeyCode::Char('q'), KeyCode::Backspace, KeyCode::Char('2')] {
+            assert!(place.take(key, &frames));
+        }
+        assert_eq!(place.typed.as_deref(), Some("2"));
+        assert!(place.take(KeyCode::Esc, &frames));
+        assert_eq!(place, Place::default());
+    }
 }

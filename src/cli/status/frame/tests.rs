@@ -167,3 +167,34 @@ fn without_colours_nothing_is_coloured() {
     terminal.draw(|frame| draw(&view, frame)).unwrap();
     assert!(terminal.backend().buffer().content().iter().any(|cell| cell.fg == Color::Green));
 }
+
+#[test]
+fn each_key_has_its_meaning_and_others_have_none() {
+    let none = KeyModifiers::NONE;
+    let control = KeyModifiers::CONTROL;
+    for (code, modifiers, expected) in [
+        (KeyCode::Char('q'), none, Some(Act::Quit)),
+        (KeyCode::Esc, none, Some(Act::Quit)),
+        (KeyCode::Char('c'), control, Some(Act::Quit)),
+        (KeyCode::Char('c'), none, None),
+        (KeyCode::Char('q'), control, None),
+        (KeyCode::Char('l'), control, Some(Act::Redraw)),
+        (KeyCode::Char('j'), none, Some(Act::Move(1))),
+        (KeyCode::Down, none, Some(Act::Move(1))),
+        (KeyCode::Char('k'), none, Some(Act::Move(-1))),
+        (KeyCode::Up, none, Some(Act::Move(-1))),
+        (KeyCode::PageDown, none, Some(Act::Move(10))),
+        (KeyCode::PageUp, none, Some(Act::Move(-10))),
+        (KeyCode::Home, none, Some(Act::End(false))),
+        (KeyCode::Char('G'), KeyModifiers::SHIFT, Some(Act::End(true))),
+        (KeyCode::Char('f'), none, Some(Act::Follow)),
+        (KeyCode::Enter, none, None),
+        (KeyCode::Char('x'), none, None),
+    ] {
+        assert_eq!(act(&Event::Key(KeyEvent::new(code, modifiers))), expected, "{code:?} {modifiers:?}");
+    }
+    assert_eq!(act(&Event::Resize(1, 1)), Some(Act::Redraw));
+    assert_eq!(act(&Event::FocusGained), None);
+    let released = KeyEvent::new_with_kind(KeyCode::Char('q'), none, KeyEventKind::Release);
+    assert_eq!(act(&Event::Key(released)), None);
+}

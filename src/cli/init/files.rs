@@ -1,10 +1,15 @@
-//! The text of a new `.ralph/config.yaml`: the commented template with what was chosen in it.
+//! The files of a new workspace, none of which overwrites another: the commented template of `.ralph/config.yaml` with what
+//! was chosen in it; and the gate lines of its task file.
 
-use crate::cli::place::tidy;
-use crate::config::{TEMPLATE, placement_line, placement_word};
+use crate::cli::place::{settle, tidy};
+use crate::cli::{Fault, Invocation};
+use crate::config::{self, TEMPLATE, placement_line, placement_word};
+use crate::engine::Places;
 use crate::task::Placement;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Chosen {
@@ -58,7 +63,7 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
 }
 
 /// The choice as the arguments of `ralph place`.
-pub(super) fn words(placement: &Placement) -> String {
+fn words(placement: &Placement) -> String {
     match placement {
         Placement::After(ids) => format!("after {}", ids.join(",")),
         Placement::GroupsOf { groups } => format!("groups --level {groups}"),
@@ -84,12 +89,41 @@ fn quoted(texts: &[String]) -> String {
     quoted.collect::<Vec<_>>().join(", ")
 }
 
+/// Writes what is not there yet; each file, and whether it is new.
+pub(super) fn write(folder: &Path, config_text: &str) -> Result<Vec<(String, bool)>, Fault> {
+    let schema = format!("{:#}\n", config::schema());
+    let files = [("config.yaml", config_text), (config::SCHEMA_FILE, &*schema), (".gitignore", "state/\n")];
+    fs_err::create_dir_all(folder)?;
+    let write = |(name, text)| {
+        let is_new = write_new(&folder.join(name), text)?;
+        Ok((format!(".ralph/{name}"), is_new))
+    };
+    files.into_iter().map(write).collect()
+}
+
+/// Writes a file that is not there yet; says whether it did.
+fn write_new(path: &Path, text: &str) -> Result<bool, Fault> {
+    match fs_err::File::create_new(path) {
+        Ok(mut file) => Ok(file.write_all(text.as_bytes()).map(|()| true)?),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Places the gate if there is a task file; says what was done.
+pub(super) fn placed(call: &Invocation, places: &Places, chosen: &Chosen) -> Result<Option<String>, Fault> {
+    let Some(placement) = &chosen.placement else { return Ok(None) };
+    if !places.tasks().exists() {
+        return Ok(Some(format!("when there is a tasks.md: `ralph place {}`", words(placement))));
+    }
+    settle(call, placement).map(Some)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::parse;
     use proptest::prelude::*;
-    use std::path::Path;
 
     #[test]
     fn nothing_chosen_is_the_template() {
@@ -113,7 +147,7 @@ mod tests {
         assert_eq!(settings.agents["default"].preset.as_deref(), Some("codex"));
         assert_eq!(settings.tasks.sections.exclude, ["Done \"when\""]);
         assert_eq!(settings.placement["PITEST"], Placement::After(vec!["2".to_owned(), "T07".to_owned()]));
-        assert_eq!(settings.stages, crate::config::StagesFrom::Virtual);
+        assert_eq!(settings.stages, config::StagesFrom::Virtual);
         let lost: Vec<&str> =
             TEMPLATE.lines().filter(|line| !text.lines().any(|other| other == *line)).collect();
         assert_eq!(lost.len(), 3, "{lost:?}");

@@ -1,0 +1,285 @@
+//! `ralph mcp`: ralph's questions as tools of the Model Context Protocol, on standard input and output.
+//!
+//! Promises: no tool writes anything into the workspace; a tool that cannot work here is not listed; a call that is cancelled,
+//! or whose caller is gone, leaves no process.
+
+use super::mutation_test::{Caller, MutationTestArgs, engines};
+use super::task_ids::{key_of, next_key};
+use super::{Exit, Fault, FaultKind, Invocation, RealDisk, State, Workspace, ensure, environment, status};
+use crate::agent::blocked_line;
+use crate::engine::{World as _, readings};
+use crate::gate::mutation_test::Engine;
+use crate::machine::{agent_order, gate_order};
+use crate::report::mutation_test::{Envelope, SURVIVORS, TIMEOUT};
+use crate::sys::process::{close_to_others, is_inside_agent};
+use crate::sys::signals::Interrupts;
+use crate::task::TaskKey;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, JsonObject,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
+    Tool,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::sync::mpsc::unbounded_channel;
+
+/// Time between two signs of life of a call.
+const BEAT: Duration = Duration::from_secs(5);
+
+/// What all calls share.
+#[derive(Clone)]
+struct Server {
+    invocation: Invocation,
+    inside_agent: bool,
+}
+
+/// Ends a call with all that it started, at the latest when nobody waits for it any more.
+struct Ending(Interrupts);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.interrupt();
+    }
+}
+
+/// `ralph mcp`.
+pub(super) fn mcp(call: &Invocation) -> Result<Exit, Fault> {
+    let internal = |error: &dyn std::fmt::Display| {
+        Fault::new(FaultKind::Internal, format!("The server cannot go on: {error}."), "please report this")
+    };
+    let inside_agent = is_inside_agent()?;
+    close_to_others()?;
+    call.folder()?;
+    let server = Server { invocation: call.clone(), inside_agent };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let service = server.serve(rmcp::transport::stdio()).await.map_err(|error| internal(&error))?;
+        service.waiting().await.map_err(|error| internal(&error))
+    })?;
+    Ok(Exit::Done)
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let mut config = ServerConfig::new(capabilities);
+        config.server_info = Implementation::new("ralph", env!("CARGO_PKG_VERSION"));
+        config
+    }
+
+    /// The tools that can work here.
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let workspace = self.invocation.open().ok();
+        let scores = !self.inside_agent || workspace.as_ref().is_some_and(|it| it.settings.mcp.scores);
+        let folder = self.invocation.folder().ok();
+        let measures = scores && folder.is_some_and(|folder| !engines(&folder).is_empty());
+        let can_work =
+            |tool: &Tool| if tool.name == "mutation_test" { measures } else { workspace.is_some() };
+        Ok(ListToolsResult::with_all_items(all().into_iter().filter(can_work).collect()))
+    }
+
+    /// Answers on a thread of its own; tells the caller how far it is, and listens to whether it still wants to know.
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Ok(ask) = serde_json::from_value(request.name.as_ref().into()) else {
+            return Err(ErrorData::invalid_params("There is no such tool.", None));
+        };
+        let (say, mut said) = unbounded_channel::<String>();
+        let ending = Ending(Interrupts::by_hand());
+        let (server, interrupts) = (self.clone(), ending.0.clone());
+        let mut work = tokio::task::spawn_blocking(move || {
+            let progress = |text: &str| drop(say.send(text.to_owned()));
+            let arguments = request.arguments.unwrap_or_default();
+            let Server { invocation: call, inside_agent } = &server;
+            let caller = Caller { call, inside_agent: *inside_agent, interrupts, progress: &progress };
+            Call { caller, arguments }.answer(ask)
+        });
+        let token = context.meta.get_progress_token();
+        let mut beat = tokio::time::interval(BEAT);
+        let (mut text, mut count, mut cancelled) = ("Starting".to_owned(), 0_u32, false);
+        let answer = loop {
+            tokio::select! {
+                done = &mut work => break done,
+                () = context.ct.cancelled(), if !cancelled => {
+                    cancelled = true;
+                    ending.0.interrupt();
+                }
+                Some(next) = said.recv() => text = next,
+                _ = beat.tick() => {}
+            }
+            if let Some(token) = &token {
+                count += 1;
+                let told = ProgressNotificationParam::new(token.clone(), f64::from(count))
+                    .with_message(text.clone());
+                // A caller that is gone is noticed by the service.
+                let _ = context.peer.notify_progress(told).await;
+            }
+        };
+        let (is_answer, value) = answer.unwrap_or_else(|error| {
+            failure(&format!("The call ended early: {error}."), "Please report this.")
+        });
+        let text = vec![ContentBlock::text(value.to_string())];
+        let mut result = if is_answer { CallToolResult::success(text) } else { CallToolResult::error(text) };
+        result.structured_content = Some(value);
+        Ok(result.into())
+    }
+}
+
+/// The variable in which an attempt's token stands.
+const TOKEN: &str = "RALPH_VERDICT_TOKEN";
+
+/// The tools as callers see them.
+const TOOLS: &str = include_str!("../../templates/mcp.yaml");
+
+/// A tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Ask {
+    MutationTest,
+    GatePreview,
+    Status,
+    Task,
+    Blocked,
+}
+
+/// What an answer is made of.
+struct Call<'a> {
+    caller: Caller<'a>,
+    arguments: JsonObject,
+}
+
+/// All tools as callers see them, `mutation_test` first.
+fn all() -> Vec<Tool> {
+    let mut tools: Vec<Value> = serde_yaml::from_str(TOOLS).unwrap_or_default();
+    if let Some(measures) = tools.first_mut() {
+        measures["outputSchema"] = json!(schemars::schema_for!(Envelope));
+        let arguments = &mut measures["inputSchema"]["properties"];
+        for (name, range) in [("timeout", TIMEOUT), ("max_survivors_reported", SURVIVORS)] {
+            arguments[name]["minimum"] = json!(range.start());
+            arguments[name]["maximum"] = json!(range.end());
+        }
+        for name in ["engine", "backend"] {
+            arguments[name]["enum"] = json!(Engine::ALL.map(Engine::name));
+        }
+    }
+    tools.into_iter().filter_map(|tool| serde_json::from_value(tool).ok()).collect()
+}
+
+/// No answer.
+fn failure(error: &str, remediation: &str) -> (bool, Value) {
+    (false, json!({ "success": false, "error": error, "remediation": remediation }))
+}
+
+impl Call<'_> {
+    /// The answer, and whether it is one: a failure tells what happened and what to do.
+    fn answer(&self, ask: Ask) -> (bool, Value) {
+        let answer = match ask {
+            Ask::MutationTest => return self.mutation_test(),
+            Ask::GatePreview => self.gate_preview(),
+            Ask::Status => status::current(self.caller.call).map(|(facts, _)| facts),
+            Ask::Task => self.task(),
+            Ask::Blocked => self.blocked(),
+        };
+        answer.map_or_else(|fault| failure(&fault.to_string(), &fault.hint), |value| (true, value))
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.arguments.get(name).and_then(Value::as_str)
+    }
+
+    fn mutation_test(&self) -> (bool, Value) {
+        let named = |name| self.arguments.get(name).filter(|value| !value.is_null());
+        let engine = named("engine").or(named("backend"));
+        let asked = MutationTestArgs {
+            target: self.text("target_module").unwrap_or_default().to_owned(),
+            timeout: self.arguments.get("timeout").cloned(),
+            max_survivors: self.arguments.get("max_survivors_reported").cloned(),
+            engine: engine.map(|engine| engine.as_str().map_or_else(|| engine.to_string(), str::to_owned)),
+            ..MutationTestArgs::default()
+        };
+        let (answer, most) = asked.answer(&self.caller);
+        (answer.is_ok(), serde_json::to_value(Envelope::of(&answer, most)).unwrap_or_default())
+    }
+
+    /// The workspace, its boxes, and the box that is named, else the one at which a run is, else the next one.
+    fn at(&self, named: &str) -> Result<(Workspace, State, TaskKey), Fault> {
+        let workspace = self.caller.call.open()?;
+        let state = workspace.read_boxes()?;
+        let key = match self.text(named) {
+            Some(named) => key_of(&state, named)?,
+            None => match status::current(self.caller.call)? {
+                (_, Some(current)) => current,
+                (_, None) => next_key(&state, &workspace.policy(), "name one, such as `2.`")?,
+            },
+        };
+        Ok((workspace, state, key))
+    }
+
+    fn task(&self) -> Result<Value, Fault> {
+        let (workspace, state, key) = self.at("id")?;
+        let order = agent_order(&state, &key, state.iteration, Vec::new());
+        let read = readings(&RealDisk::new(), &workspace.places, &workspace.rules, None, &key)?;
+        Ok(json!({
+            "task": state.spec_state().name(&key), "line": order.line, "text": read.task.own, "work": read.task.work,
+            "above": read.task.above, "attempt": order.attempt, "reasons": order.reasons,
+            "findings": order.findings, "changes": order.changes,
+        }))
+    }
+
+    fn gate_preview(&self) -> Result<Value, Fault> {
+        let (workspace, state, mut key) = self.at("gate")?;
+        if !key.stage.is_gate() {
+            let mut own = state.spec_state().family_rows(&key.family).map(|row| &row.key.stage);
+            let gate = own.find(|stage| stage.is_gate()).cloned();
+            let what = || format!("{} has no gate of its own.", state.spec_state().name(&key));
+            key.stage = gate.ok_or_else(|| Fault::setup(what(), "name one, such as `G1.PITEST`"))?;
+        }
+        let mut outside = workspace.outside_until(self.caller.interrupts.clone())?;
+        let order = gate_order(&state, &key, &outside.snapshot()?, None);
+        let preview = outside.preview(&order)?;
+        Ok(json!({
+            "gate": state.spec_state().name(&key), "targets": preview.targets, "left_out": preview.left_out,
+            "refused": preview.refused, "note": "It judges what is committed since the task began.",
+        }))
+    }
+
+    fn blocked(&self) -> Result<Value, Fault> {
+        let why = self.text("why").unwrap_or_default();
+        let hint = "say in `why` what a person has to decide or repair";
+        ensure(!why.trim().is_empty(), "There is no reason.", hint)?;
+        let Some((_, token)) = environment().into_iter().find(|(name, _)| name == TOKEN) else {
+            let what = format!("{TOKEN} is not set here, so the attempt's token is not known.");
+            let line = blocked_line("<token>", why);
+            return Err(Fault::setup(what, format!("print this, with the token of the prompt: {line}")));
+        };
+        Ok(json!({
+            "line": blocked_line(&token, why),
+            "note": "Print this line alone on a line of the answer, and stop. Nothing was recorded.",
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_tool_is_described_and_can_be_asked() {
+        let tools = all();
+        let asks = tools.iter().map(|tool| serde_json::from_value(tool.name.as_ref().into()).unwrap());
+        let expected = [Ask::MutationTest, Ask::GatePreview, Ask::Status, Ask::Task, Ask::Blocked];
+        assert_eq!(asks.collect::<Vec<Ask>>(), expected);
+        assert!(tools.iter().all(|tool| tool.output_schema.is_some()), "{tools:#?}");
+        assert_eq!(tools[0].input_schema["properties"]["timeout"]["maximum"], *TIMEOUT.end());
+    }
+}

@@ -493,8 +493,11 @@ fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
     );
     assert_eq!(option(&commands[1], "kept"), Some(kept));
     assert_eq!((weak.survivors_total, weak.survivors[0].mutant.line), (1, 2));
-    let script = vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED", "KILLED"])))];
-    let (good, _) = bed.play_with(&own_first(), script);
+    let both = || pit(OK, "", Some(&others(&["KILLED", "KILLED"])));
+    let (good, commands) = bed.play_with(&own_first(), vec![pit(OK, "", Some(&first)), both(), both()]);
+    let is_search = |argv: &Vec<String>| argv.iter().any(|arg| arg == "-Dralph.controls=none");
+    assert_eq!(commands.iter().map(is_search).collect::<Vec<_>>(), [false, true, false]);
+    assert_eq!(option(&commands[2], "kept"), Some(kept), "what the search killed meets controls");
     assert_eq!((&good.verdict, good.coverage.to_string().as_str()), (&Verdict::Pass, "100% (3/3)"));
     let script = vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED"])))];
     let (lost, _) = bed.play_with(&own_first(), script);
@@ -536,9 +539,10 @@ fn asked(commands: &[Vec<String>]) -> String {
 #[test]
 fn red_tests_of_others_stay_out_of_every_run_in_which_own_ones_have_passed_and_are_told() {
     let bed = Bed::new();
-    let script = vec![without(&[], &["SURVIVED"]), without(&["OtherTest", "NowhereTest"], &["KILLED"])];
-    let (good, commands) = bed.play_with(&own_first(), script);
-    assert_eq!(asked(&commands), "FooTest | FooTest,OtherTest but red", "all tests run once");
+    let all = || without(&["OtherTest", "NowhereTest"], &["KILLED"]);
+    let (good, commands) = bed.play_with(&own_first(), vec![without(&[], &["SURVIVED"]), all(), all()]);
+    let both = "FooTest,OtherTest but red";
+    assert_eq!(asked(&commands), format!("FooTest | {both} | {both}"), "a search, and its controls");
     assert_eq!(good.verdict, Verdict::Pass);
     let told = "Tests of p/. that have nothing to do with the changed classes fail without any mutation and were \
         left out: OtherTest.red.";
@@ -574,16 +578,18 @@ fn an_own_test_that_is_red_in_company_fails_by_the_word_of_pits_own_process_alon
         "{bad:?}"
     );
 
-    let (forged, _) = play(vec![without(&[], &["KILLED"])]);
+    let (forged, _) = play(vec![without(&[], &["KILLED"]), without(&[], &["KILLED"])]);
     assert_eq!(
         (&forged.verdict, forged.remarks.len()),
         (&Verdict::Pass, 0),
         "what a test prints blames nobody"
     );
 
-    let (others, commands) = play(vec![red(&["OtherTest"]), without(&["OtherTest"], &["KILLED"])]);
-    let runs = "FooTest | FooTest,OtherTest but red | FooTest,OtherTest | FooTest,OtherTest but red";
-    assert_eq!((asked(&commands).as_str(), &others.verdict), (runs, &Verdict::Pass));
+    let killed = || without(&["OtherTest"], &["KILLED"]);
+    let (others, commands) = play(vec![red(&["OtherTest"]), killed(), killed()]);
+    let (both, red) = ("FooTest,OtherTest", "FooTest,OtherTest but red");
+    let runs = format!("FooTest | {red} | {both} | {red} | {red}");
+    assert_eq!((asked(&commands), &others.verdict), (runs, &Verdict::Pass));
 }
 
 #[test]
@@ -624,19 +630,20 @@ fn a_test_that_fails_in_a_control_is_blamed_or_left_out_where_its_kills_decide()
     let first = || beside(PASSED, &["KILLED", "SURVIVED", "SURVIVED"]);
     let rest = |control, statuses: &[&str]| beside(control, &[&["SKIP"], statuses].concat());
     let red = || rest(OTHER_FAILED, &["KILLED", "KILLED"]);
-    let script = vec![first(), red(), red(), rest(PASSED, &["KILLED", "SURVIVED"])];
+    // The search, its controls, these in one JVM at a time, the search without the one that failed.
+    let script = vec![first(), red(), red(), red(), rest(PASSED, &["KILLED", "SURVIVED"])];
     let (weak, commands) = bed.play_with(&own_first(), script);
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
     let both = "FooTest,OtherTest but red";
-    assert_eq!(asked(&commands), format!("FooTest | {both} | {both} | FooTest but red"));
-    assert_eq!(told_jvms(&commands), ["quick 2", "quick 2", "quick 1", "quick 2"]);
+    assert_eq!(asked(&commands), format!("FooTest | {both} | {both} | {both} | FooTest but red"));
+    assert_eq!(told_jvms(&commands), ["quick 2", "quick 2", "quick 2", "quick 1", "quick 2"]);
     let kept = "M\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
-    assert_eq!(option(&commands[3], "kept"), Some(kept));
+    assert_eq!(option(&commands[4], "kept"), Some(kept));
     let told = "Tests of p/. that have nothing to do with the changed classes fail in PIT's worker although nothing was \
         mutated, so their classes were left out: OtherTest.a.";
     assert_eq!(weak.remarks, [told]);
 
-    let (stays, _) = bed.play_with(&own_first(), vec![first(), red(), red(), red(), red()]);
+    let (stays, _) = bed.play_with(&own_first(), vec![first(), red(), red(), red(), red(), red(), red()]);
     assert!(is_error(&stays.verdict, "OtherTest ran although it was to be left out", false), "{stays:?}");
 }
 

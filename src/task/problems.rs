@@ -51,7 +51,9 @@ impl<K: Debug> Finding<K> {
             let all = ["{0}", "{1}", "{2}"].iter().zip(details);
             all.fold(text, |text, (place, detail)| text.replace(place, detail))
         };
-        Self { line, kind, message: fill(), hint: fill() }
+        let (message, hint) = (fill(), fill());
+        debug_assert!(!hint.is_empty(), "{name} has no texts");
+        Self { line, kind, message, hint }
     }
 }
 

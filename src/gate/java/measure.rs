@@ -184,13 +184,13 @@ impl ModuleContext<'_> {
         let mut deciding: BTreeSet<MutantId> = merged.with(&settled, &LIVING).into_iter().collect();
         deciding.retain(|id| merged.unproven.remove(&id.identity()).is_some());
         let kills = std::mem::take(&mut search.kills).into_iter().filter(|kill| deciding.contains(&kill.id));
-        let killing =
+        let killing: BTreeSet<String> =
             kills.filter_map(|kill| test_class(&kill.test, |class| tier.tests.get(class).cloned())).collect();
         for tests in [killing, tier.tests.clone()] {
             let mut left = merged.with(&(&self.open(merged) & &settled), &LIVING);
             left.retain(|id| deciding.contains(id));
-            if left.is_empty() {
-                break;
+            if left.is_empty() || tests.is_empty() {
+                continue;
             }
             let filter = MutantFilter { mutants: Some(left), ..session.lines() };
             let run = PitRun { timeout: session.timeout(&tests), ..PitRun::new("control", &tests, &filter) };

@@ -118,7 +118,7 @@ fn what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one() {
     let mut wrong: Vec<String> =
         table.iter().filter_map(|(does, said)| differs(&mutmut("3.8.1", does).run(), said, does)).collect();
     let mut odd =
-        mutmut("3.8.1", "grep -qF 'only_mutate = [\"src/shop/[[]id].py\"]' pyproject.toml && exit 7");
+        mutmut("3.8.1", "grep -qF 'only_mutate = [\"src/shop/[[]id[]].py\"]' pyproject.toml && exit 7");
     odd.request.no_tests_written = true;
     odd.changed(&["src/shop/[id].py"]);
     wrong.extend(differs(&odd.run(), &Error("(exited with code 7)"), "a name that is a pattern"));

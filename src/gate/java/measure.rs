@@ -1,8 +1,9 @@
 //! A module measured by PIT itself: tier after tier until every class is settled.
 //!
 //! A pass needs no more tests than it takes, a failure all that can touch what is judged; a remark tells how many were
-//! not asked, and names tests that were left out; a time-out that decides a verdict was seen with nothing else running; a target most of whose mutants
-//! a filter hides has failed.
+//! not asked, and names tests that were left out; a pass rests on kills that controls have met, and a failure needs none;
+//! a time-out that decides a verdict was seen with nothing else running; a target most of whose mutants a filter hides
+//! has failed.
 
 use super::base_score;
 use super::context::ModuleContext;
@@ -23,12 +24,6 @@ use crate::gate::verdict::ModuleResult;
 use crate::mutation::{MutantStatus, Per};
 use crate::source::text;
 use std::collections::BTreeSet;
-
-/// What a mutant is as long as no kill of it is believed.
-const LIVING: [MutantStatus; 6] = {
-    use MutantStatus::{MemoryError, NoCoverage, RunError, Survived, TimedOut, Unjudged};
-    [Survived, NoCoverage, RunError, MemoryError, Unjudged, TimedOut]
-};
 
 impl ModuleContext<'_> {
     /// Runs PIT over the module's targets.
@@ -153,8 +148,9 @@ impl ModuleContext<'_> {
                     session.unclear(&format!("{missing} of {} mutants were not found again", asked.len()))
                 );
             }
-            merged.unproven.clear();
-            if !judges {
+            if judges {
+                merged.unproven.clear();
+            } else {
                 is_unfit = self.prove(session, tier, &mut report, merged, result)?;
             }
             merged.improve(&report);
@@ -180,15 +176,17 @@ impl ModuleContext<'_> {
         let mut believed = merged.clone();
         believed.improve(search);
         let settled = &self.open(merged) - &self.open(&believed);
-        merged.unproven = search.take_detected();
-        let mut deciding: BTreeSet<MutantId> = merged.with(&settled, &LIVING).into_iter().collect();
-        deciding.retain(|id| merged.unproven.remove(&id.identity()).is_some());
+        let mut unproven = search.take_detected();
+        let living = merged.living(&settled);
+        let deciding: BTreeSet<MutantId> =
+            living.filter(|id| unproven.remove(&id.identity()).is_some()).cloned().collect();
+        merged.unproven = unproven;
         let kills = std::mem::take(&mut search.kills).into_iter().filter(|kill| deciding.contains(&kill.id));
         let killing: BTreeSet<String> =
             kills.filter_map(|kill| test_class(&kill.test, |class| tier.tests.get(class).cloned())).collect();
         for tests in [killing, tier.tests.clone()] {
-            let mut left = merged.with(&(&self.open(merged) & &settled), &LIVING);
-            left.retain(|id| deciding.contains(id));
+            let open = &self.open(merged) & &settled;
+            let left: Vec<_> = merged.living(&open).filter(|id| deciding.contains(id)).cloned().collect();
             if left.is_empty() || tests.is_empty() {
                 continue;
             }

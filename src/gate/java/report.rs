@@ -63,7 +63,7 @@ pub(crate) struct PitReport {
     pub(crate) kills: Vec<Kill>,
     /// Those of them that were taken over from an earlier gate.
     pub(crate) carried: u64,
-    /// What the last search detected, and no control has met: it lives in `classes`.
+    /// What the last search detected and no control has met; `classes` count it as living.
     pub(crate) unproven: HashMap<Identity, MutantStatus>,
     /// Failing tests that were left out, as the JVM in which they ran says: good for a remark, not for blame.
     pub(crate) left_out: BTreeSet<FailingTest>,
@@ -123,6 +123,12 @@ impl PitReport {
         let unproven = std::mem::take(&mut self.unproven);
         self.classes.values_mut().for_each(|counted| counted.improve(&unproven));
         self
+    }
+
+    /// The mutants of these classes of which no kill is believed.
+    pub(crate) fn living(&self, classes: &BTreeSet<String>) -> impl Iterator<Item = &MutantId> {
+        let wanted = self.classes.iter().filter(|(class, _)| classes.contains(*class));
+        wanted.flat_map(|(_, counted)| counted.left.keys())
     }
 
     /// The mutants of these classes that are left with one of these statuses.
@@ -336,11 +342,13 @@ impl Walk<'_> {
         let status = match self.mode {
             Mode::Controlled(controls) => {
                 let control = controls.get(&id.class);
-                self.report.note_kill(status, control, &id, &draft.fields);
+                if control == Some(&Control::Passed) {
+                    self.report.note_kill(status, &id, &draft.fields);
+                }
                 self.report.believed(status, control, owner)
             }
             Mode::Search => {
-                self.report.note_kill(status, Some(&Control::Passed), &id, &draft.fields);
+                self.report.note_kill(status, &id, &draft.fields);
                 status
             }
             Mode::Full | Mode::Dry => status,

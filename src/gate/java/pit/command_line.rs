@@ -11,8 +11,12 @@ use crate::gate::GateAbort;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Mutants that share a JVM: fewest beside a control, fewest in a search, most.
-const UNIT: (u64, u64, u64) = (32, 8, 200);
+/// Mutants that share a JVM: fewest beside a control.
+const FEWEST: u64 = 32;
+/// Fewest in a search.
+const FEWEST_IN_SEARCH: u64 = 8;
+/// Most.
+const MOST: u64 = 200;
 /// Bytes of class files for each mutant, by experience.
 const BYTES_PER_MUTANT: u64 = 90;
 const MAIN: &str = "org.pitest.mutationtest.commandline.MutationCoverageReport";
@@ -133,8 +137,8 @@ impl PitSession<'_> {
             Some(mutants) => mutants.len() as u64,
             None => self.class_bytes() / BYTES_PER_MUTANT,
         };
-        let fewest = if run.aim == Aim::Judge { UNIT.0 } else { UNIT.1 };
-        (mutants / (2 * threads)).clamp(fewest, UNIT.2) + 1
+        let fewest = if run.aim == Aim::Judge { FEWEST } else { FEWEST_IN_SEARCH };
+        (mutants / (2 * threads)).clamp(fewest, MOST) + 1
     }
 
     fn class_bytes(&self) -> u64 {

@@ -33,15 +33,14 @@ pub(crate) struct FailingTest {
 }
 
 impl PitReport {
-    /// Keeps a kill beside a control that passed; the plugin marks one that it took over.
+    /// Keeps a kill with its test; the plugin marks one that it took over.
     pub(super) fn note_kill(
         &mut self,
         status: MutantStatus,
-        control: Option<&Control>,
         id: &MutantId,
         fields: &BTreeMap<&'static str, String>,
     ) {
-        if (status, control) != (MutantStatus::Killed, Some(&Control::Passed)) {
+        if status != MutantStatus::Killed {
             return;
         }
         let Some(test) = fields.get("killingTest").filter(|_| self.kills.len() <= MOST_KILLS) else { return };

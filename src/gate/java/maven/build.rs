@@ -89,27 +89,24 @@ impl Maven<'_> {
         let known = known.filter(|(jars, _)| !is_extended && cache::has_jars(jars));
         if let Some((classpath, project)) = known {
             let built = self.built(&key, classpath, project);
-            let outputs = checkouts.output_state(&built.key);
-            match &outputs {
+            match checkouts.output_state(&built.key) {
                 OutputState::Current => {
                     return Ok(Ok((built, ("compile", "nothing had changed: Maven was not called"))));
                 }
-                OutputState::Java(stale) if self.recompile(&built, *stale)? => {
+                OutputState::Java(stale) if self.recompile(&built, stale)? => {
                     return Ok(Ok((built, RECOMPILED)));
                 }
                 OutputState::Java(_) | OutputState::Nothing => {}
             }
-            self.clear(Some(&built.key))?;
+            // A proof needs both sides in one build.
+            self.clear(Some(&*built.key).filter(|_| !self.is_provable(&built)))?;
             let call = self.call("test-compile", &self.folder, &["-o", "-q", "test-compile"])?;
             match self.trouble(&call) {
                 None => {
-                    let proven =
-                        matches!(outputs, OutputState::Java(_)) && self.prove(&built, &call.output)?;
                     let seen = "the class path was known; javac was seen to make the same classes";
-                    return Ok(Ok((
-                        built,
-                        ("compile", if proven { seen } else { "the class path was known" }),
-                    )));
+                    let proven = self.prove(&built, &call.output)?;
+                    let how = if proven { seen } else { "the class path was known" };
+                    return Ok(Ok((built, ("compile", how))));
                 }
                 Some(trouble) if trouble.kind == TroubleKind::Compile => return Ok(Err(trouble)),
                 Some(_) => {}
@@ -133,9 +130,14 @@ impl Maven<'_> {
         }
         let (classpath, project) = self.read(&classpath, &effective)?;
         self.known("modules").keep(key, &(&classpath, &project))?;
-        let how =
-            if online { "compiled and resolved with the network" } else { "compiled and resolved offline" };
-        Ok(Ok((self.built(key, classpath, project), ("resolve", how))))
+        let built = self.built(key, classpath, project);
+        let how = match (online, self.prove(&built, &call.output)?) {
+            (true, true) => "compiled and resolved with the network; javac was seen to make the same classes",
+            (true, false) => "compiled and resolved with the network",
+            (false, true) => "compiled and resolved offline; javac was seen to make the same classes",
+            (false, false) => "compiled and resolved offline",
+        };
+        Ok(Ok((built, ("resolve", how))))
     }
 
     /// A module with the key of its outputs; `module` is the key of the module itself.
@@ -172,20 +174,33 @@ impl Maven<'_> {
         Ok(true)
     }
 
+    /// True if the JDK's compiler may yet be seen to make what Maven makes. Where a package has several modules, their
+    /// changes are Maven's in any case.
+    fn is_provable(&self, built: &Built) -> bool {
+        let is_refused = |proof: Proof| proof.refusals >= REFUSALS;
+        self.folder.module.is_none()
+            && self.context.settings.recompile != Recompile::Maven
+            && !self.known("recompilable").recall(&built.key).is_some_and(is_refused)
+    }
+
     /// Looks whether the JDK's compiler makes what Maven just made, for the changes to come.
     fn prove(&self, built: &Built, log: &str) -> Result<bool, GateAbort> {
+        if !self.is_provable(built) {
+            return Ok(false);
+        }
         let proofs = self.known("recompilable");
-        let recipe = recipe::read(log).filter(|recipe| self.may_replace_maven(recipe, built));
-        let refusals = proofs.recall::<Proof>(&built.key).map_or(0, |proof| proof.refusals);
+        let digest = built.digest()?;
         let selected = |recipe| {
             if built.project.compiling.picks_sources { select(recipe, &built.project) } else { Some(recipe) }
         };
-        let Some(recipe) = recipe.filter(|_| refusals < REFUSALS).and_then(selected) else {
+        let recipe = recipe::read(log).filter(|recipe| self.may_replace_maven(recipe, built));
+        let Some(recipe) = recipe.and_then(selected) else {
+            proofs.keep(&built.key, &Proof { recipe: None, refusals: REFUSALS, digest })?;
             return Ok(false);
         };
-        let digest = built.digest()?;
         let javac = self.compiler(built, &recipe);
         let proven = javac.map_or(Ok(false), |javac| javac.proves())?;
+        let refusals = proofs.recall::<Proof>(&built.key).map_or(0, |proof| proof.refusals);
         let refusals = if proven { 0 } else { refusals + 1 };
         let recipe = Some(recipe).filter(|_| proven);
         proofs.keep(&built.key, &Proof { recipe, refusals, digest })?;
@@ -246,9 +261,9 @@ impl Maven<'_> {
 /// What is remembered of a build that the JDK's compiler could have made.
 #[derive(Serialize, Deserialize)]
 struct Proof {
-    /// How; nothing when its classes were not Maven's.
+    /// How; `None` if its classes were not Maven's, or Maven alone may make them.
     recipe: Option<Recipe>,
-    /// How often in a row that was so.
+    /// How often in a row there was none.
     refusals: u32,
     /// The class files that this was seen of.
     digest: String,

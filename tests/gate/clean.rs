@@ -199,6 +199,8 @@ fn a_base_that_never_compiled_is_no_fail_and_in_place_judges_it() {
     workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {where: in-place}\n");
     let report = workspace.gate("HEAD~3");
     assert_eq!(verdict(&report), "pass 4/4", "{report}");
+    let compilers = workspace.logs().into_keys().filter(|name| name.contains("recompile"));
+    assert_eq!(compilers.count(), 0, "only Maven compiles in people's folders");
 }
 
 fn a_checkout_that_is_changed_while_the_gate_runs_gives_no_verdict() {

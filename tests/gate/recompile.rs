@@ -68,8 +68,12 @@ impl Workspace {
             .write("ws/src/p/src/main/java/com/acme/package-info.java", "/** Sums. */\npackage com.acme;\n")
             .write("ws/src/p/src/main/resources/words/hello.txt", "hello\n")
             .write("ws/src/p/src/test/resources/data.csv", "1,2\n");
-        let seen = "resolve: compiled and resolved offline; javac was seen to make the same classes";
-        assert_eq!(how(&self.judged()), seen);
+        self.calc(OTHER, "");
+        let first = how(&self.judged());
+        assert!(
+            first.starts_with("resolve: ") && first.ends_with("javac was seen to make the same classes"),
+            "{first}"
+        );
         self
     }
 
@@ -94,11 +98,12 @@ fn changed_bodies_are_compiled_without_maven_and_the_tests_only_when_they_could_
         fs_err::metadata(file).unwrap().modified().unwrap()
     };
     let tests = "test-classes/com/acme/CalcTest.class";
-    workspace.class(&test_file("CalcTest"), &strong().replace("{ @Test", "{ @Test public void none() { } @Test"));
+    workspace
+        .class(&test_file("CalcTest"), &strong().replace("{ @Test", "{ @Test public void none() { } @Test"));
     let rework = workspace.judged();
     assert_eq!(
         (how(&rework), verdict(&rework)),
-        (format!("compile: {BY_JAVAC}"), "pass 4/4".to_owned()),
+        (format!("compile: {BY_JAVAC}"), "skip 0/0".to_owned()),
         "{rework}"
     );
     let before = stamp(tests);
@@ -179,11 +184,11 @@ fn what_is_not_java_and_goals_that_nobody_knows_are_mavens() {
     let workspace = Workspace::new();
     workspace.proven();
     workspace.write("ws/src/p/src/main/resources/words/hello.txt", "good day\n");
-    workspace.calc("return a - b;", "");
+    workspace.calc(THIRD, "");
     // The proof was of other files, so this one is made anew.
     assert_eq!(how(&workspace.judged()), format!("compile: {PROVEN}"));
     assert_eq!(workspace.classes()["words/hello.txt"], b"good day\n");
-    workspace.calc(OTHER, "");
+    workspace.calc("return a - b;", "");
     let next = workspace.judged();
     assert_eq!(how(&next), format!("compile: {BY_JAVAC}"), "{next}");
 

@@ -127,7 +127,7 @@ impl<'a> Maven<'a> {
 
     /// Runs goals of the module with nothing but these arguments added.
     pub(crate) fn goals(&self, name: &str, args: &[&str]) -> Result<Call, GateAbort> {
-        Ok(self.call_offline_first(name, &self.folder, args)?.0)
+        self.call_offline_first(name, &self.folder, args)
     }
 
     /// Resolves artifacts (`group:artifact:version`) with what they need, once, into ralph's cache.
@@ -155,7 +155,7 @@ impl<'a> Maven<'a> {
         let folder = BuildFolder { root: self.root.clone(), module: None };
         let file_argument = pom.display().to_string();
         let goals = ["-q", "-f", &file_argument, BUILD_CLASSPATH, &argument];
-        let (call, _) = self.call_offline_first("tools", &folder, &goals)?;
+        let call = self.call_offline_first("tools", &folder, &goals)?;
         self.must_have_got(artifacts, &call)?;
         let jars = read_paths(&output);
         if jars.is_empty() {
@@ -195,19 +195,18 @@ impl<'a> Maven<'a> {
         (!call.end.is_success()).then(|| read(&call.output, &self.root))
     }
 
-    /// Calls Maven without the network, and again with it only when something was not there; true when
-    /// the network was asked for.
+    /// Calls Maven without the network, and again with it only if something was not there.
     fn call_offline_first(
         &self,
         name: &str,
         folder: &BuildFolder,
         goals: &[&str],
-    ) -> Result<(Call, bool), GateAbort> {
+    ) -> Result<Call, GateAbort> {
         let call = self.call(name, folder, &[&["-o"], goals].concat())?;
         if call.end.is_success() || !trouble::lacks_network(&call.output) {
-            return Ok((call, false));
+            return Ok(call);
         }
-        Ok((self.call(&format!("{name}-online"), folder, goals)?, true))
+        self.call(&format!("{name}-online"), folder, goals)
     }
 
     fn call(&self, name: &str, folder: &BuildFolder, goals: &[&str]) -> Result<Call, GateAbort> {

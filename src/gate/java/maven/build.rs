@@ -13,7 +13,7 @@ use super::recipe::{self, Recipe};
 use super::source_selection::select;
 use super::trouble::{Trouble, TroubleKind};
 use super::{BUILD_CLASSPATH, Maven, Project, cache, home, read_paths};
-use crate::config::Recompile;
+use crate::config::{GateFolder, Recompile};
 use crate::gate::scope::Module;
 use crate::gate::{ChangedJava, GateAbort, OutputState};
 use crate::source::text::of_package;
@@ -71,6 +71,11 @@ impl Built {
 /// How a module came to be compiled: the name of the phase in the trace, and a note.
 pub(crate) type Phase = (&'static str, &'static str);
 
+/// Maven's builds, without and with the proof that the JDK's compiler can make the next.
+const KNOWN: [&str; 2] =
+    ["the class path was known", "the class path was known; javac was seen to make the same classes"];
+const RESOLVED: [&str; 2] =
+    ["compiled and resolved", "compiled and resolved; javac was seen to make the same classes"];
 /// The JDK's compiler compiled what had changed.
 pub(crate) const RECOMPILED: Phase = ("compile", "javac compiled what had changed: Maven was not called");
 
@@ -81,7 +86,6 @@ impl Maven<'_> {
         if let Some(argv) = self.command {
             return self.named(argv);
         }
-        let checkouts = self.context.ports.checkouts;
         let key = cache::key(&self.root, self.dir, &self.program, self.args(), self.variable("HOME"));
         let known: Option<(Vec<String>, Project)> = self.known("modules").recall(&key);
         // An extension of Maven's core may take versions, and with them settings of the tests, from git.
@@ -89,7 +93,7 @@ impl Maven<'_> {
         let known = known.filter(|(jars, _)| !is_extended && cache::has_jars(jars));
         if let Some((classpath, project)) = known {
             let built = self.built(&key, classpath, project);
-            match checkouts.output_state(&built.key) {
+            match self.context.ports.checkouts.output_state(&built.key) {
                 OutputState::Current => {
                     return Ok(Ok((built, ("compile", "nothing had changed: Maven was not called"))));
                 }
@@ -99,14 +103,13 @@ impl Maven<'_> {
                 OutputState::Java(_) | OutputState::Nothing => {}
             }
             // A proof needs both sides in one build.
-            self.clear(Some(&*built.key).filter(|_| !self.is_provable(&built)))?;
+            let is_kept = !self.is_provable(&built);
+            self.clear(is_kept.then_some(&built.key))?;
             let call = self.call("test-compile", &self.folder, &["-o", "-q", "test-compile"])?;
             match self.trouble(&call) {
                 None => {
-                    let seen = "the class path was known; javac was seen to make the same classes";
                     let proven = self.prove(&built, &call.output)?;
-                    let how = if proven { seen } else { "the class path was known" };
-                    return Ok(Ok((built, ("compile", how))));
+                    return Ok(Ok((built, ("compile", KNOWN[usize::from(proven)]))));
                 }
                 Some(trouble) if trouble.kind == TroubleKind::Compile => return Ok(Err(trouble)),
                 Some(_) => {}
@@ -124,20 +127,15 @@ impl Maven<'_> {
         let to_classpath = format!("-Dmdep.outputFile={}", classpath.display());
         let to_effective = format!("-Doutput={}", effective.display());
         let goals = ["-q", "test-compile", BUILD_CLASSPATH, EFFECTIVE_POM, &to_classpath, &to_effective];
-        let (call, online) = self.call_offline_first("resolve", &self.folder, &goals)?;
+        let call = self.call_offline_first("resolve", &self.folder, &goals)?;
         if let Some(trouble) = self.trouble(&call) {
             return Ok(Err(trouble));
         }
         let (classpath, project) = self.read(&classpath, &effective)?;
         self.known("modules").keep(key, &(&classpath, &project))?;
         let built = self.built(key, classpath, project);
-        let how = match (online, self.prove(&built, &call.output)?) {
-            (true, true) => "compiled and resolved with the network; javac was seen to make the same classes",
-            (true, false) => "compiled and resolved with the network",
-            (false, true) => "compiled and resolved offline; javac was seen to make the same classes",
-            (false, false) => "compiled and resolved offline",
-        };
-        Ok(Ok((built, ("resolve", how))))
+        let proven = self.prove(&built, &call.output)?;
+        Ok(Ok((built, ("resolve", RESOLVED[usize::from(proven)]))))
     }
 
     /// A module with the key of its outputs; `module` is the key of the module itself.
@@ -157,30 +155,29 @@ impl Maven<'_> {
 
     /// Compiles without Maven what changed; false if that is not proven to be the same.
     fn recompile(&self, built: &Built, stale: ChangedJava) -> Result<bool, GateAbort> {
-        let proofs = self.known("recompilable");
-        let Some(proof) = proofs.recall::<Proof>(&built.key) else { return Ok(false) };
-        let Some(recipe) = proof.recipe.filter(|recipe| self.may_replace_maven(recipe, built)) else {
-            return Ok(false);
-        };
-        if proof.digest != built.digest()? {
-            return Ok(false);
+        let (proofs, digest) = (self.known("recompilable"), built.digest()?);
+        let proof = proofs.recall(&built.key).filter(|proof: &Proof| proof.digest == digest);
+        let recipe = proof.and_then(|p| p.recipe).filter(|recipe| self.may_replace_maven(recipe, built));
+        let javac = recipe.as_ref().and_then(|recipe| self.compiler(built, recipe));
+        let is_done = javac.map_or(Ok(false), |javac| javac.recompile(stale))?;
+        if is_done {
+            proofs.keep(&built.key, &Proof { recipe, refusals: 0, digest: built.digest()? })?;
         }
-        let javac = self.compiler(built, &recipe);
-        if !javac.map_or(Ok(false), |javac| javac.recompile(stale))? {
-            return Ok(false);
-        }
-        let proof = Proof { recipe: Some(recipe), digest: built.digest()?, refusals: 0 };
-        proofs.keep(&built.key, &proof)?;
-        Ok(true)
+        Ok(is_done)
     }
 
-    /// True if the JDK's compiler may yet be seen to make what Maven makes. Where a package has several modules, their
-    /// changes are Maven's in any case.
+    /// True if the JDK's compiler may yet be seen to make what Maven makes. In place it touches nothing, and where a
+    /// package has several modules their changes are Maven's in any case.
     fn is_provable(&self, built: &Built) -> bool {
-        let is_refused = |proof: Proof| proof.refusals >= REFUSALS;
+        let settings = self.context.settings;
         self.folder.module.is_none()
-            && self.context.settings.recompile != Recompile::Maven
-            && !self.known("recompilable").recall(&built.key).is_some_and(is_refused)
+            && settings.folder == GateFolder::Clean
+            && settings.recompile != Recompile::Maven
+            && self.refusals(built) < REFUSALS
+    }
+
+    fn refusals(&self, built: &Built) -> u32 {
+        self.known("recompilable").recall(&built.key).map_or(0, |proof: Proof| proof.refusals)
     }
 
     /// Looks whether the JDK's compiler makes what Maven just made, for the changes to come.
@@ -188,22 +185,16 @@ impl Maven<'_> {
         if !self.is_provable(built) {
             return Ok(false);
         }
-        let proofs = self.known("recompilable");
-        let digest = built.digest()?;
         let selected = |recipe| {
             if built.project.compiling.picks_sources { select(recipe, &built.project) } else { Some(recipe) }
         };
         let recipe = recipe::read(log).filter(|recipe| self.may_replace_maven(recipe, built));
-        let Some(recipe) = recipe.and_then(selected) else {
-            proofs.keep(&built.key, &Proof { recipe: None, refusals: REFUSALS, digest })?;
-            return Ok(false);
-        };
-        let javac = self.compiler(built, &recipe);
+        let recipe = recipe.and_then(selected);
+        let javac = recipe.as_ref().and_then(|recipe| self.compiler(built, recipe));
         let proven = javac.map_or(Ok(false), |javac| javac.proves())?;
-        let refusals = proofs.recall::<Proof>(&built.key).map_or(0, |proof| proof.refusals);
-        let refusals = if proven { 0 } else { refusals + 1 };
-        let recipe = Some(recipe).filter(|_| proven);
-        proofs.keep(&built.key, &Proof { recipe, refusals, digest })?;
+        let refusals = if proven { 0 } else { self.refusals(built) + 1 };
+        let proof = Proof { recipe: recipe.filter(|_| proven), refusals, digest: built.digest()? };
+        self.known("recompilable").keep(&built.key, &proof)?;
         Ok(proven)
     }
 
@@ -261,7 +252,7 @@ impl Maven<'_> {
 /// What is remembered of a build that the JDK's compiler could have made.
 #[derive(Serialize, Deserialize)]
 struct Proof {
-    /// How; `None` if its classes were not Maven's, or Maven alone may make them.
+    /// How; `None` if the compiler does not make Maven's classes, or may not take its place.
     recipe: Option<Recipe>,
     /// How often in a row there was none.
     refusals: u32,

@@ -3,8 +3,9 @@
 #
 #   benches/gate.sh [options]
 #
-#   --project P              csv, text, cli, codec, collections (of Apache Commons: csv 1.14.1, text 1.14.0, cli 1.10.0,
-#                            codec 1.18.0, collections 4.5.0), or all, the default: the first three
+#   --project P              csv, text, cli, codec, collections, validator (of Apache Commons: csv 1.14.1, text 1.14.0,
+#                            cli 1.10.0, codec 1.18.0, collections 4.5.0, validator 1.10.0), or all, the default: the
+#                            first three
 #   --classes A,B            only these classes, by simple or full name
 #   --sample N               N classes of each project, evenly spread
 #   --quick                  four classes: Token, ExtendedBufferedReader, CaseUtils, CosineSimilarity
@@ -39,8 +40,8 @@
 # Flags that skip Apache's own checks (rat, enforcer …) are given to both sides.
 #
 # Both sides are timed whole, from the command line to its end, with compiled classes and caches warm: one run of
-# each on one class comes first and is not counted; with lines also one of ralph's on a changed class, in which
-# Maven builds and javac is seen to make the same classes. Verdicts are by one rule, see benches/gate.py.
+# each on one class comes first and is not counted, in which Maven builds and javac is seen to make the same classes; with
+# lines also one of ralph's on a changed class. Verdicts are by one rule, see benches/gate.py.
 # The exit code is 0 when everything ran, whatever the figures are; 1 when a project could not be made, or when a
 # gate changed a file, the index or a commit of a project.
 set -euo pipefail
@@ -58,7 +59,7 @@ source "$root/benches/maven-central.bash"
 
 while (($#)); do
     case $1 in
-    --project) case ${2:?} in csv | text | cli | codec | collections) projects=("$2") ;; all) ;; *) usage >&2; exit 2 ;; esac; shift ;;
+    --project) case ${2:?} in csv | text | cli | codec | collections | validator) projects=("$2") ;; all) ;; *) usage >&2; exit 2 ;; esac; shift ;;
     --classes) classes=${2:?}; shift ;;
     --sample) sample=${2:?}; shift ;;
     --quick) classes=Token,ExtendedBufferedReader,CaseUtils,CosineSimilarity ;;

@@ -114,6 +114,7 @@ coordinates() {   # project
     cli) echo commons-cli:commons-cli:1.10.0 ;;
     codec) echo commons-codec:commons-codec:1.18.0 ;;
     collections) echo org.apache.commons:commons-collections4:4.5.0 ;;
+    validator) echo commons-validator:commons-validator:1.10.0 ;;
     esac
 }
 

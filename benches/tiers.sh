@@ -3,7 +3,7 @@
 #
 #   benches/tiers.sh [options]
 #
-#   --project csv|text|cli|codec|collections   which project (default: csv and cli)
+#   --project csv|text|cli|codec|collections|validator   which project (default: csv and cli)
 #   --classes A,B    only these classes, by simple or full name
 #   --sample N       N classes of each project, evenly spread
 #   --changes [A,B]  one class in each project, after changes between the map and the gate (see below); only these changes
@@ -42,7 +42,7 @@ source "$root/benches/changes.bash"
 
 while (($#)); do
     case $1 in
-    --project) case ${2:?} in csv | text | cli | codec | collections) projects=("$2") ;; *) usage >&2; exit 2 ;; esac; shift ;;
+    --project) case ${2:?} in csv | text | cli | codec | collections | validator) projects=("$2") ;; *) usage >&2; exit 2 ;; esac; shift ;;
     --classes) classes=${2:?}; shift ;;
     --sample) sample=${2:?}; shift ;;
     --changes)

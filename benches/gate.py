@@ -284,7 +284,7 @@ def history(path, binary, wanted):
         print(f"  - {name}")
 
 
-TIERS = ("own", "touching", "all")
+TIERS = ("own", "near", "touching", "all")
 
 
 def ends_of(report, name):

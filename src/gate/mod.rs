@@ -143,6 +143,11 @@ pub trait Checkouts: Sync {
         OutputState::Nothing
     }
 
+    /// True if a change of Java files alone can leave outputs that are used again: in a private checkout of one module.
+    fn keeps_java_outputs(&self) -> bool {
+        false
+    }
+
     /// Removes the outputs below a package's folder that Maven would take for its own and that do not
     /// belong to the sources; `key` is that of the build which is about to begin, if it is known already.
     fn clear(&self, _root: &Path, _key: Option<&str>) -> io::Result<()> {

@@ -65,7 +65,7 @@ fn report_of(statuses: &[&str]) -> String {
     head.to_owned() + &kept.collect::<String>()
 }
 
-/// Maven always succeeds; PIT plays its script. Keeps every command line.
+/// Maven always succeeds, and prints the package's `maven.log`; PIT plays its script. Keeps every command line.
 struct Script {
     root: PathBuf,
     pit: Mutex<VecDeque<Pit>>,
@@ -117,7 +117,8 @@ impl Spawn for Script {
             }
         }
         let Some(at) = spec.argv.iter().position(|arg| arg == "--reportDir") else {
-            fs_err::write(&spec.stdout, "")?;
+            let told = fs_err::read(self.root.join("maven.log")).unwrap_or_default();
+            fs_err::write(&spec.stdout, told)?;
             return Ok(Box::new(Played(OK)));
         };
         let next = self.pit.lock().unwrap().pop_front().expect("a run of PIT that the test did not expect");
@@ -264,6 +265,39 @@ fn a_class_file_that_does_not_come_from_the_source_of_its_target_is_not_judged()
     ));
     bed.write_class("Foo", &source[..7], "Foo.java");
     assert!(is_error(&bed.verdict(Vec::new()), "makes no class file for Foo", false));
+}
+
+#[test]
+fn pit_runs_on_the_jdk_of_mavens_toolchains_unless_that_is_too_old_for_it() {
+    let runs_on = |version: &str| {
+        let bed = Bed::new();
+        let home = bed.folder.path().join("jdk");
+        fs_err::create_dir(&home).unwrap();
+        fs_err::write(home.join("release"), format!("JAVA_VERSION=\"{version}\"\n")).unwrap();
+        let told = format!("[INFO] Toolchain in maven-compiler-plugin: JDK[{}]\n", home.display());
+        fs_err::create_dir(home.join("bin")).unwrap();
+        fs_err::write(home.join("bin/java"), "").unwrap();
+        fs_err::write(bed.folder.path().join("p/maven.log"), told).unwrap();
+        let (report, commands) = bed.play(vec![pit(OK, "", Some(&report(&["KILLED"])))]);
+        assert_eq!(report.verdict, Verdict::Pass);
+        Path::new(&commands[0][0]).strip_prefix(bed.folder.path()).unwrap().display().to_string()
+    };
+    assert_eq!(runs_on("25.0.1"), "jdk/bin/java");
+    assert_eq!(runs_on("1.8.0_392"), "bin/java");
+}
+
+#[test]
+fn a_class_file_that_pits_jvm_does_not_know_is_no_verdict_and_no_familys_fault() {
+    let bed = Bed::new();
+    let judged_on = |version: &str, script| {
+        fs_err::write(bed.folder.path().join("release"), format!("JAVA_VERSION=\"{version}\"\n")).unwrap();
+        bed.verdict(script)
+    };
+    let killed = || vec![pit(OK, "", Some(&report(&["KILLED"])))];
+    let why = "Foo is compiled for Java 17, and PIT runs on JDK 11.0.2.";
+    assert!(is_error(&judged_on("11.0.2", Vec::new()), why, false));
+    assert_eq!(judged_on("17", killed()), Verdict::Pass);
+    assert_eq!(judged_on("25.0.1", killed()), Verdict::Pass);
 }
 
 #[test]

@@ -260,13 +260,16 @@ fn a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing() {
     }
 }
 
+/// H2, whose file one JVM can have.
+const DATABASE: &str = "<dependency><groupId>com.h2database</groupId><artifactId>h2</artifactId><version>2.2.224</version><scope>test</scope></dependency>";
+
 /// A class with so many mutants that two JVMs share them.
 fn several_workers() -> String {
     let methods = (0..12).map(|n| format!("int f{n}(int a, int b) {{ return a > {n} ? a * b : b; }}\n"));
     format!("public class Price {{\n{} }}", methods.collect::<String>())
 }
 
-fn a_port_or_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
+fn a_port_a_file_or_a_database_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
     // Below those that the system gives to whoever asks for any: another test could get it in between.
     let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
     let port = (20_000..30_000).find(is_free).unwrap();
@@ -278,6 +281,8 @@ fn a_port_or_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
     let lock = "static java.nio.channels.FileLock lock;\nstatic void up() throws Exception { if (lock == null) lock = java.nio.channels.FileChannel\n\
         .open(java.nio.file.Path.of(\"target/lock\"), java.nio.file.StandardOpenOption.CREATE, java.nio.file.StandardOpenOption.WRITE).tryLock();\n\
         if (lock == null) throw new java.io.IOException(\"another has it\"); }\n";
+    let database = "static java.sql.Connection prices;\nstatic void up() throws Exception {\n\
+        if (prices == null) prices = java.sql.DriverManager.getConnection(\"jdbc:h2:./target/prices\"); }\n";
     let strong = calls(&|n| {
         format!("assertEquals(42, new Price().f{n}(21, 2)); assertEquals(2, new Price().f{n}({n}, 2)); ")
     });
@@ -292,8 +297,16 @@ fn a_port_or_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
             ),
             "what sets them up",
         ),
+        (
+            format!("{database} @Test void runs() throws Exception {{ up(); {strong} }}"),
+            "com.acme.PriceTest.runs",
+        ),
     ] {
         let mut project = project(&[("Price", &several_workers(), &test)]);
+        if test.starts_with(database) {
+            project
+                .write("pom.xml", &Pom { dependencies: DATABASE, ..Pom::new("hidden", JUnit::Five) }.text());
+        }
         let two = project.run();
         let told = two
             .remarks
@@ -621,7 +634,7 @@ tests! {
         what_lombok_made_counts_nowhere_and_what_stands_beside_it_counts,
         time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass,
         a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing,
-        a_port_or_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody,
+        a_port_a_file_or_a_database_that_one_jvm_can_have_kills_nothing_and_blames_nobody,
         memory_that_the_jvms_own_collector_finds_is_there_for_the_tests,
         a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide,
         honest_tests_with_state_of_their_own_kill,

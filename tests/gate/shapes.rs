@@ -209,8 +209,60 @@ pub(crate) fn a_wrapper_that_cannot_run_is_told_what_to_do() {
     assert_eq!(error(&project.run()), (what, false));
 }
 
+pub(crate) fn the_jdk_that_a_toolchain_names_runs_the_tests_and_what_is_not_there_is_named() {
+    let mut pom = Pom::new("toolchain", JUnit::Five);
+    pom.plugins = "<plugin><artifactId>maven-toolchains-plugin</artifactId><version>3.1.0</version><executions><execution>\
+        <goals><goal>toolchain</goal></goals></execution></executions><configuration><toolchains><jdk><version>99</version></jdk>\
+        </toolchains></configuration></plugin>";
+    let project = one_class(&pom);
+    let test = "assertEquals(3, new Sum().of(java.util.List.of(1)));";
+    project.class(
+        &test_file("SumTest"),
+        &format!("{IMPORTS} class SumTest {{ @Test void sums() {{ {test} }} }}"),
+    );
+    let said = |words: &str| {
+        let (why, transient) = error(&project.run());
+        assert!(why.contains(words) && !transient, "{why}");
+    };
+    said("asks for a toolchain that is not there");
+
+    project.write(".mvn/maven.config", "-t .mvn/toolchains.xml");
+    said("names a file of settings or toolchains that is not there");
+    project.write(".mvn/maven.config", "-Dwords=\"a b\"");
+    said("has a .mvn/maven.config that Maven cannot read");
+
+    // The JDK at hand under another name, which tells that it ran.
+    let path = std::env::var_os("PATH").unwrap();
+    let javac = std::env::split_paths(&path).map(|folder| folder.join("javac")).find(|javac| javac.is_file());
+    let javac = fs_err::canonicalize(javac.unwrap()).unwrap();
+    let (real, home) = (javac.ancestors().nth(2).unwrap(), project.workspace().join("jdk 99"));
+    fs_err::create_dir_all(home.join("bin")).unwrap();
+    fs_err::copy(real.join("release"), home.join("release")).unwrap();
+    for program in ["java", "javac"] {
+        let to = home.join("bin").join(program);
+        let text = format!(
+            "#!/bin/sh\necho \"$@\" >>'{0}.ran'\nexec '{1}/bin/{program}' \"$@\"\n",
+            to.display(),
+            real.display()
+        );
+        fs_err::write(&to, text).unwrap();
+        fs_err::set_permissions(&to, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let toolchain = format!(
+        "<toolchains><toolchain><type>jdk</type><provides><version>99</version></provides><configuration><jdkHome>{}</jdkHome>\
+         </configuration></toolchain></toolchains>",
+        home.display()
+    );
+    project.write(".mvn/maven.config", "-t .mvn/toolchains.xml").write(".mvn/toolchains.xml", &toolchain);
+    let report = project.run();
+    assert_eq!(scores(&report), ["com.acme.Sum 100% (2/2)"], "{:?}\n{}", report.verdict, project.logs());
+    let ran = fs_err::read_to_string(home.join("bin/java.ran")).unwrap();
+    assert!(ran.contains("--targetClasses com.acme.Sum"), "{ran}");
+}
+
 tests! {
     maven: [
+        the_jdk_that_a_toolchain_names_runs_the_tests_and_what_is_not_there_is_named,
         a_wrapper_that_cannot_run_is_told_what_to_do,
         what_surefire_does_not_run_is_asked_only_by_name,
         tests_of_testng_kill_and_those_of_junit_3_alone_cannot_run,

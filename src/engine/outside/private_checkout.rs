@@ -229,6 +229,10 @@ impl Checkouts for PrivateCheckout<'_> {
         standings.find(|standing| *standing != OutputState::Nothing).unwrap_or(OutputState::Nothing)
     }
 
+    fn keeps_java_outputs(&self) -> bool {
+        self.state().head.outputs.of_one_module
+    }
+
     fn other_files(&self, root: &Path) -> Option<String> {
         let mut state = self.state();
         let Tree { folder, checkout, .. } = state.tree_of(root)?;

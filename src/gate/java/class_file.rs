@@ -54,6 +54,12 @@ pub fn origin(bytes: &[u8]) -> Option<Origin> {
     Some(Origin { class, source })
 }
 
+/// The Java that a class file is for (its major version, §4.1: 61 is 17); `None` if the bytes are none.
+pub(crate) fn java(bytes: &[u8]) -> Option<u32> {
+    let ClassFile { version, .. } = ClassFile::open(bytes)?;
+    Some(u32::from(version[3]).saturating_sub(44))
+}
+
 /// True for a class of which there is no instance (`ACC_ABSTRACT`, §4.1), interfaces too.
 pub(crate) fn is_abstract(bytes: &[u8]) -> bool {
     ClassFile::open(bytes).and_then(|mut file| file.rest.u16()).is_some_and(|flags| flags & 0x0400 != 0)

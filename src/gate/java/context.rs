@@ -1,5 +1,6 @@
 //! What the steps of a gate know about the module that they judge.
 
+use super::jvm;
 use super::maven::{Built, Maven, Trouble};
 use super::package::PackageContext;
 use super::report::Owners;
@@ -38,6 +39,11 @@ impl ModuleContext<'_> {
             ));
         }
         Ok(tests)
+    }
+
+    /// The JVM that runs PIT.
+    pub(crate) fn java(&self) -> Result<PathBuf, GateAbort> {
+        jvm::java(self.context.commands, self.built.project.jdk.as_deref())
     }
 
     /// The family's fault when it changed a build file, else a wrong set-up.

@@ -4,6 +4,7 @@
 
 use crate::gate::GateAbort;
 use crate::gate::commands::Commands;
+use crate::gate::files::is_older;
 use crate::source::text::line;
 use crate::sys::disk::read_beginning;
 use crate::sys::programs::is_program;
@@ -32,12 +33,17 @@ pub(crate) fn quick<'a>(own: impl IntoIterator<Item = &'a str>) -> Vec<&'static 
     both.into_iter().filter_map(|(wanted, option)| wanted.then_some(option)).collect()
 }
 
-/// The JVM that runs PIT.
-pub(crate) fn java(commands: &Commands<'_>) -> Result<PathBuf, GateAbort> {
+/// The oldest JDK that PIT runs on.
+const OLDEST: (u32, u32) = (11, 0);
+
+/// The JVM that runs PIT: of the JDK that Maven's toolchains chose for the tests (its home) if PIT runs on it, else Maven's own.
+pub(crate) fn java(commands: &Commands<'_>, toolchain: Option<&Path>) -> Result<PathBuf, GateAbort> {
+    let suits = |java: &PathBuf| version(java).is_some_and(|version| !is_older(&version, OLDEST));
+    let chosen = toolchain.map(|home| home.join("bin/java")).filter(suits);
     let home = commands.variable("JAVA_HOME").filter(|home| home.starts_with('/'));
     let own = home.map(|home| Path::new(home).join("bin/java")).filter(|java| is_program(java));
     let why = "Java was not found: neither through JAVA_HOME nor on the PATH.".to_owned();
-    let java = own.or_else(|| commands.find("java"));
+    let java = chosen.or(own).or_else(|| commands.find("java"));
     java.ok_or_else(|| GateAbort::setup(why, "Install a JDK and set JAVA_HOME."))
 }
 

@@ -10,10 +10,12 @@ use super::class_file::{self, Origin};
 use super::classes::{class_names, read};
 use super::context::ModuleContext;
 use super::coverage_map::top_level;
+use super::jvm;
 use super::maven::{GRADLE_COMMAND, Maven, RECOMPILED, Trouble};
 use super::maven_engine;
 use super::package::{PackageContext, display_dir};
 use crate::config::{self, GateEngine};
+use crate::gate::files::is_older;
 use crate::gate::scope::{BuildTool, Extent, Module, Target};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{Build, GateAbort};
@@ -213,6 +215,7 @@ impl ModuleContext<'_> {
     /// Each target must have a class file that was made from the target's own source.
     fn check_classes(&self) -> Result<(), GateAbort> {
         let classes = Path::new(&self.built.project.classes);
+        let jdk = jvm::version(&self.java()?);
         let (mut missing, mut foreign) = (Vec::new(), Vec::new());
         for target in &self.module.targets {
             let name = target.class.replace('.', "/");
@@ -221,6 +224,12 @@ impl ModuleContext<'_> {
             let compiled = Path::new(&self.built.project.sources).join(format!("{name}.java"));
             let [real, own] = [&compiled, &self.context.package.root.join(&path)]
                 .map(|file| fs_err::canonicalize(file).ok());
+            if let Some(java) = class_file::java(&bytes)
+                && let Some(jdk) = jdk.as_ref().filter(|jdk| is_older(jdk, (java, 0)))
+            {
+                let why = format!("{} is compiled for Java {java}, and PIT runs on JDK {jdk}.", target.class);
+                return Err(self.fault(why, "Set JAVA_HOME to the JDK that the build uses."));
+            }
             match class_file::origin(&bytes) {
                 _ if real.is_some() && real != own => foreign.push(format!(
                     "The class file of {} was made from {}, not from {}.",

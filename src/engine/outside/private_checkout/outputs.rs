@@ -46,6 +46,8 @@ pub(super) struct Outputs {
     manifest: PathBuf,
     /// Folders that were there before.
     folders: Vec<PathBuf>,
+    /// All sources are one module's.
+    pub(super) of_one_module: bool,
     /// The builds that made them; none if they are not to be used.
     known: BTreeSet<String>,
     /// Java files that differ from those that they were made of.
@@ -68,7 +70,7 @@ impl Outputs {
     ) -> io::Result<Self> {
         let last = take_manifest(&manifest)?.filter(|last| digest(&folders).as_ref() == Some(&last.digest));
         let last = last.and_then(|last| Some((stale(&last.sources, sources, module)?, last)));
-        let mut outputs = Self { manifest, folders, ..Self::default() };
+        let mut outputs = Self { manifest, folders, of_one_module: module.is_some(), ..Self::default() };
         match last {
             Some((stale, last)) => {
                 (outputs.known, outputs.recompiled) = (last.builds, last.recompiled);

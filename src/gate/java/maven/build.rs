@@ -13,7 +13,7 @@ use super::recipe::{self, Recipe};
 use super::source_selection::select;
 use super::trouble::{Trouble, TroubleKind};
 use super::{BUILD_CLASSPATH, Maven, Project, cache, home, read_paths};
-use crate::config::{GateFolder, Recompile};
+use crate::config::Recompile;
 use crate::gate::scope::Module;
 use crate::gate::{ChangedJava, GateAbort, OutputState};
 use crate::source::text::of_package;
@@ -131,7 +131,8 @@ impl Maven<'_> {
         if let Some(trouble) = self.trouble(&call) {
             return Ok(Err(trouble));
         }
-        let (classpath, project) = self.read(&classpath, &effective)?;
+        let (classpath, mut project) = self.read(&classpath, &effective)?;
+        project.jdk = recipe::toolchain(&call.output);
         self.known("modules").keep(key, &(&classpath, &project))?;
         let built = self.built(key, classpath, project);
         let proven = self.prove(&built, &call.output)?;
@@ -166,13 +167,10 @@ impl Maven<'_> {
         Ok(is_done)
     }
 
-    /// True if the JDK's compiler may yet be seen to make what Maven makes. In place it touches nothing, and where a
-    /// package has several modules their changes are Maven's in any case.
+    /// True if the JDK's compiler may yet be seen to make what Maven makes, for a change that could use it.
     fn is_provable(&self, built: &Built) -> bool {
-        let settings = self.context.settings;
-        self.folder.module.is_none()
-            && settings.folder == GateFolder::Clean
-            && settings.recompile != Recompile::Maven
+        self.context.ports.checkouts.keeps_java_outputs()
+            && self.context.settings.recompile != Recompile::Maven
             && self.refusals(built) < REFUSALS
     }
 

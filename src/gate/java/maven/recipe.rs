@@ -12,6 +12,8 @@ use std::path::PathBuf;
 pub(super) const LOGGERS: &str = "-Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin.compiler=debug \
     -Dorg.slf4j.simpleLogger.log.org.apache.maven.cli.event.ExecutionEventLogger=info";
 
+/// How the compiler plugin begins to tell the home of a JDK: `JDK[/opt/jdk-21]`.
+const TOOLCHAIN: &str = "[INFO] Toolchain in maven-compiler-plugin: JDK[";
 const MAIN: &str = "compiler:compile";
 const TESTS: &str = "compiler:testCompile";
 
@@ -75,6 +77,11 @@ pub(super) fn read(log: &str) -> Option<Recipe> {
     main.filter(|_| once).map(|main| Recipe { goals, main, tests })
 }
 
+/// The home of the JDK that Maven's toolchains chose for a module, which is built after what it needs.
+pub(super) fn toolchain(log: &str) -> Option<PathBuf> {
+    log.lines().rev().find_map(|line| Some(line.strip_prefix(TOOLCHAIN)?.strip_suffix(']')?.into()))
+}
+
 /// `[INFO] --- maven-compiler-plugin:3.14.0:compile (default-compile) @ x ---`; Maven 3.9 writes `compiler`.
 fn goal(line: &str) -> Option<String> {
     let name = line.strip_prefix("[INFO] --- ")?.split(' ').next()?;
@@ -86,7 +93,8 @@ fn goal(line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use super::{read, toolchain};
+    use std::path::Path;
 
     const PLAIN: &str = "\
 [INFO] --- maven-resources-plugin:3.3.1:resources (default-resources) @ p ---
@@ -106,6 +114,14 @@ mod tests {
         );
         assert_eq!(recipe.main.arguments[..2], ["-d", "/w/target/classes"]);
         assert_eq!(recipe.tests.as_ref().unwrap().arguments, ["-d", "/w/target/test-classes", "-g"]);
+    }
+
+    #[test]
+    fn the_toolchain_of_a_module_is_told_last() {
+        assert_eq!(toolchain(PLAIN), None);
+        let told = |home: &str| format!("[INFO] Toolchain in maven-compiler-plugin: JDK[{home}]\n{PLAIN}\n");
+        assert_eq!(toolchain(&(told("/jdk-8") + &told("/jdk 21"))).as_deref(), Some(Path::new("/jdk 21")));
+        assert_eq!(toolchain(&told("/jdk").replace(']', "")), None);
     }
 
     #[test]

@@ -91,17 +91,13 @@ const TOOLS: [Tool; 6] = [
         hint: "Set JAVA_HOME to a JDK that knows it (mostly: a newer one), or correct the release in the POM.",
     },
     Tool {
-        words: &[
-            "No toolchain found",
-            "Cannot find matching toolchain",
-            "user toolchains file does not exist",
-        ],
+        words: &["No toolchain found", "Cannot find matching toolchain"],
         what: "asks for a toolchain that is not there",
         hint: "Name this JDK in ~/.m2/toolchains.xml of the user that ralph runs as.",
     },
     Tool {
-        words: &["settings file does not exist"],
-        what: "names a file of settings that is not there",
+        words: &["settings file does not exist", "toolchains file does not exist"],
+        what: "names a file of settings or toolchains that is not there",
         hint: "Correct .mvn/maven.config or gates.<NAME>.maven_args: paths begin at the folder of the build, quotes are not taken away, and a checkout holds what is committed.",
     },
     Tool {
@@ -291,7 +287,7 @@ mod tests {
             ),
             (
                 "[ERROR] Error executing Maven.\n[ERROR] The specified user settings file does not exist: /w/p/\"a b.xml\"".to_owned(),
-                "names a file of settings that is not there: The specified user settings file does not exist: \"a b.xml\".",
+                "names a file of settings or toolchains that is not there: The specified user settings file does not exist: \"a b.xml\".",
                 "quotes are not taken away",
             ),
             (

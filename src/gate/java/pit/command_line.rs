@@ -30,8 +30,7 @@ const MAX_ARGUMENT: usize = 60_000;
 
 impl PitSession<'_> {
     pub(super) fn arguments(&self, run: &PitRun<'_>) -> Result<Vec<String>, GateAbort> {
-        let context = self.module.context;
-        let java = jvm::java(context.commands)?;
+        let java = self.module.java()?;
         let project = &self.module.built.project;
         let launch = format!("{}:{}", self.tools.pit.join(":"), self.plugin.display());
         let classpath = self.write(&format!("{}.classpath", run.name), &self.classpath().join("\n"))?;

@@ -4,13 +4,13 @@
 //! is refused; what it wrote is read bounded, and a line that cannot be read is skipped.
 
 use super::super::classes::files_digest;
+use super::super::context::ModuleContext;
 use super::super::coverage_map::Coverage;
-use super::super::jvm;
 use super::super::maven::digest;
 use super::super::report::{Control, Controls, MutantId, Reached, Reaching};
 use super::output::described;
 use crate::gate::GateAbort;
-use crate::gate::commands::{Commands, fresh_folder, read_text};
+use crate::gate::commands::{fresh_folder, read_text};
 use crate::gate::disk_cache::DiskCache;
 use crate::source::text;
 use std::path::{Path, PathBuf};
@@ -45,9 +45,9 @@ pub(super) const TOTAL: &str = "ralph: mutants ";
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The folder of the compiled plugin; compiles it if it is not there as it was compiled.
-pub(super) fn classes(commands: &Commands<'_>, pit: &[String], cache: &Path) -> Result<PathBuf, GateAbort> {
+pub(super) fn classes(module: &ModuleContext<'_>, pit: &[String]) -> Result<PathBuf, GateAbort> {
     let text = |path: &Path| path.display().to_string();
-    let java = jvm::java(commands)?;
+    let (java, cache) = (module.java()?, &module.context.request.cache);
     let made_of = [SOURCE.to_owned(), text(&java)];
     let key = digest(made_of.iter().chain(pit));
     let (folder, known) = (cache.join(format!("pit-plugin-{key}")), DiskCache::of(cache, "plugins"));
@@ -78,7 +78,7 @@ pub(super) fn classes(commands: &Commands<'_>, pit: &[String], cache: &Path) -> 
         text(&output),
         text(&source),
     ];
-    let call = commands.run("javac-plugin", argv.to_vec(), work.path(), &[])?;
+    let call = module.context.commands.run("javac-plugin", argv.to_vec(), work.path(), &[])?;
     if !call.end.is_success() {
         let first = call.output.lines().find(|line| line.contains("error:")).unwrap_or("it gave no reason");
         return Err(GateAbort::setup(

@@ -33,7 +33,7 @@ const NAMED: usize = 20;
 impl<'a> PitSession<'a> {
     pub(crate) fn new(module: &'a ModuleContext<'a>) -> Result<Self, GateAbort> {
         let tools = Tools::get(module)?;
-        let plugin = plugin::classes(module.context.commands, &tools.pit, &module.context.request.cache)?;
+        let plugin = plugin::classes(module, &tools.pit)?;
         let (owners, answerable) = (module.owners(), module.answerable());
         let (shown, state) = (Shown::default(), OnceCell::new());
         Ok(Self { module, tools, plugin, owners, answerable, shown, ground: None, state })
@@ -342,7 +342,7 @@ impl<'a> PitSession<'a> {
     fn trace(&self, result: &mut ModuleResult, run: &PitRun<'_>, report: &PitReport, note: &str) {
         let tally = report.tally();
         let context = self.module.context;
-        let jdk = jvm::java(context.commands).ok().and_then(|java| jvm::version(&java));
+        let jdk = self.module.java().ok().and_then(|java| jvm::version(&java));
         let jdk = jdk.unwrap_or_else(|| "of an unknown version".to_owned());
         result.trace.tiers.push(TraceTier {
             module: self.module.label(),

@@ -103,6 +103,22 @@ private-constructor: junit5 utility
 second-class: junit5 second_class
 unicode: junit5 unicode
 spaces: junit5 spaces
+reactor-threads: junit5 reactor maven_threads
+war: junit5 war
+bundle: junit5 bundle
+output-folder: junit5 output_folder
+preview: junit5 preview
+tag-expression: junit5 tag_expression
+junit4-suite: junit4 suite4
+platform-suite: junit5 platform_suite
+jqwik: junit5 jqwik
+surefire-jvm: junit5 surefire_jvm
+random-order: junit5 random_order
+system-scope: junit5 system_scope
+aspectj: junit5 aspectj
+error-prone: junit5 error_prone
+cucumber: junit5 cucumber
+archunit: junit5 archunit
 '
 
 dependency() {   # group:artifact:version[:scope[:type]]
@@ -236,13 +252,41 @@ enclosed4() {
 named() { test=$1; }
 package_private() { modifier=''; members+='@Test void more() { same(5, new Price(2).plus(3)); }'; }
 groups() { surefire+='<excludedGroups>slow</excludedGroups>'; members+='@Test @Tag("slow") void slow() { Assertions.fail(); }'; }
+tag_expression() { surefire+='<groups>fast &amp; !db</groups>'; annotations='@Tag("fast")'; members+='@Test @Tag("db") void db() { Assertions.fail(); }'; }
 excludes() { surefire+='<excludes><exclude>**/SlowTest.java</exclude></excludes>'; put src/test/java/com/acme/SlowTest.java 'package com.acme; class SlowTest { @org.junit.jupiter.api.Test void red() { new Price(1).plus(1); org.junit.jupiter.api.Assertions.fail(); } }'; }
 failsafe() {
     plugin org.apache.maven.plugins:maven-failsafe-plugin:3.2.5 integration-test
     put src/test/java/com/acme/PriceIT.java 'package com.acme; class PriceIT { @org.junit.jupiter.api.Test void needsAServer() { new Price(1).plus(1); org.junit.jupiter.api.Assertions.assertNotNull(System.getProperty("server")); } }'
 }
 
+suite4() { put src/test/java/com/acme/AllTests.java 'package com.acme; @org.junit.runner.RunWith(org.junit.runners.Suite.class) @org.junit.runners.Suite.SuiteClasses(PriceTest.class) public class AllTests { }'; }
+platform_suite() {
+    dependency org.junit.platform:junit-platform-suite:1.10.2:test
+    put src/test/java/com/acme/AllTests.java 'package com.acme; @org.junit.platform.suite.api.Suite @org.junit.platform.suite.api.SelectClasses(PriceTest.class) class AllTests { }'
+}
+jqwik() {
+    dependency net.jqwik:jqwik:1.8.5:test
+    members+='@net.jqwik.api.Property void adds(@net.jqwik.api.ForAll int a, @net.jqwik.api.ForAll int b) { same(a + b, new Price(a).plus(b)); }'
+    calls='same(false, new Price(1000).isHigh()); same(true, new Price(1001).isHigh());'
+}
+cucumber() {
+    dependency io.cucumber:cucumber-java:7.18.0:test
+    dependency io.cucumber:cucumber-junit-platform-engine:7.18.0:test
+    dependency org.junit.platform:junit-platform-suite:1.10.2:test
+    put src/test/resources/com/acme/price.feature $'Feature: prices\n  Scenario: sums\n    Then prices add up'
+    annotations='@org.junit.platform.suite.api.Suite @org.junit.platform.suite.api.IncludeEngines("cucumber") @org.junit.platform.suite.api.SelectClasspathResource("com/acme")'
+    test_text="package com.acme; $annotations class PriceTest { }"
+    put src/test/java/com/acme/Steps.java "package com.acme; import org.junit.jupiter.api.*; public class Steps { @io.cucumber.java.en.Then(\"prices add up\") public void sums() { $calls }
+    static void same(Object a, Object b) { $([[ $version == weak ]] || echo "$same") } }"
+}
+archunit() {
+    dependency com.tngtech.archunit:archunit-junit5:1.3.0:test
+    put src/test/java/com/acme/RulesTest.java 'package com.acme; @com.tngtech.archunit.junit.AnalyzeClasses(packages = "com.acme") class RulesTest { @com.tngtech.archunit.junit.ArchTest static final com.tngtech.archunit.lang.ArchRule RULE = com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses().should().dependOnClassesThat().resideInAPackage("sun.."); }'
+}
+
 # ------------------------------------------------------------------------------------------ agents and test JVMs
+surefire_jvm() { surefire+='<jvm>${java.home}/bin/java</jvm>'; }
+random_order() { surefire+='<runOrder>random</runOrder>'; }
 mockito() {
     dependency org.mockito:mockito-core:5.14.2:test
     members+='@Test public void mocks() { java.util.List<?> all = org.mockito.Mockito.mock(java.util.List.class); org.mockito.Mockito.when(all.size()).thenReturn(3); same(5, new Price(2).plus(all.size())); }'
@@ -320,6 +364,29 @@ templates() {
     put src/main/java-templates/com/acme/Version.java 'package com.acme; final class Version { static final String TEXT = "${project.version}"; }'
 }
 
+preview() {
+    compiler+='<compilerArgs><arg>--enable-preview</arg></compilerArgs>'
+    arguments+=' --enable-preview'
+    code='package com.acme; public class Price { private final int cents; public Price(int cents) { this.cents = cents; } '"$methods"'
+    public static int of(Object o) { return switch (o) { case Integer i -> i + 1; default -> 7; }; } }'
+    calls+=' same(3, Price.of(2)); same(7, Price.of("x"));'
+}
+error_prone() {
+    compiler+='<compilerArgs><arg>-XDcompilePolicy=simple</arg><arg>-Xplugin:ErrorProne</arg></compilerArgs><annotationProcessorPaths><path><groupId>com.google.errorprone</groupId><artifactId>error_prone_core</artifactId><version>2.27.1</version></path></annotationProcessorPaths>'
+    local part options=''
+    for part in api code comp file main model parser processing tree util; do
+        options+="--add-opens jdk.compiler/com.sun.tools.javac.$part=ALL-UNNAMED --add-exports jdk.compiler/com.sun.tools.javac.$part=ALL-UNNAMED "
+    done
+    put .mvn/jvm.config "$options"
+}
+aspectj() {
+    dependency org.aspectj:aspectjrt:1.9.22
+    plugin org.codehaus.mojo:aspectj-maven-plugin:1.15.0 compile '' '<complianceLevel>16</complianceLevel><source>16</source><target>16</target>'
+    plugins=${plugins/1.15.0<\/version>/1.15.0<\/version><dependencies><dependency><groupId>org.aspectj<\/groupId><artifactId>aspectjtools<\/artifactId><version>1.9.22<\/version><\/dependency><\/dependencies>}
+    release=16
+    put src/main/java/com/acme/Log.aj 'package com.acme; aspect Log { before(): execution(int Price.plus(int)) { System.out.println("plus"); } }'
+}
+
 # -------------------------------------------------------------------------------------------- resources and checks
 filtered() {
     resources='<resources><resource><directory>src/main/resources</directory><filtering>true</filtering></resource></resources>'
@@ -357,7 +424,18 @@ wrapper() { put mvnw $'#!/bin/sh\nexec mvn "$@"'; chmod +x "$folder/mvnw"; }
 crlf() { code=${code//$'\n'/$'\r\n'}; }
 spaces() { folder_name='a shape'; }
 
+maven_threads() { put .mvn/maven.config '-T2'; }
+output_folder() { resources+='<directory>build</directory>'; ignored=build/; }
+system_scope() {
+    put lib/thing.jar ''
+    (cd "$folder/lib" && rm thing.jar && mkdir t && printf 'package t; public class Two { public static int two() { return 2; } }' >t/Two.java && javac --release 8 -nowarn t/Two.java 2>/dev/null && jar cf thing.jar t/Two.class && rm -r t)
+    dependencies+='<dependency><groupId>t</groupId><artifactId>thing</artifactId><version>1</version><scope>system</scope><systemPath>${project.basedir}/lib/thing.jar</systemPath></dependency>'
+    members+='@Test void two() { same(5, new Price(t.Two.two()).plus(3)); }'
+}
+
 # ------------------------------------------------------------------------------------------- parents and modules
+war() { head+='<packaging>war</packaging>'; }
+bundle() { head+='<packaging>bundle</packaging>'; plugins+='<plugin><groupId>org.apache.felix</groupId><artifactId>maven-bundle-plugin</artifactId><version>5.1.9</version><extensions>true</extensions></plugin>'; }
 parent_inside() {
     put parent/pom.xml '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>com.acme</groupId><artifactId>the-parent</artifactId><version>1</version><packaging>pom</packaging><properties><project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties></project>'
     parent='<parent><groupId>com.acme</groupId><artifactId>the-parent</artifactId><version>1</version><relativePath>parent/pom.xml</relativePath></parent>'

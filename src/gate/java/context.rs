@@ -43,7 +43,7 @@ impl ModuleContext<'_> {
 
     /// The JVM that runs PIT.
     pub(crate) fn java(&self) -> Result<PathBuf, GateAbort> {
-        jvm::java(self.context.commands, self.built.project.jdk.as_deref())
+        jvm::java(self.context.commands, self.built.project.surefire.jdk.as_deref())
     }
 
     /// The family's fault when it changed a build file, else a wrong set-up.

@@ -7,6 +7,7 @@
 use super::xml::Node;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// Settings that change how tests run and that PIT has no equal for.
 const NOT_CARRIED: &str = "classpathDependencyExcludes classpathDependencyScopeExclude includesFile excludesFile \
@@ -36,6 +37,8 @@ pub(crate) struct Surefire {
     pub(crate) working_directory: Option<String>,
     /// More entries of the class path.
     pub(crate) more_classpath: Vec<String>,
+    /// The home of the JDK that runs the tests, if a setting, a toolchain or a command names one.
+    pub(crate) jdk: Option<PathBuf>,
     /// Names of settings that are not carried over.
     pub(crate) not_carried: BTreeSet<String>,
 }
@@ -75,6 +78,7 @@ pub(crate) fn read(project: &Node) -> Surefire {
         excluded_groups: setting("excludedGroups"),
         working_directory: configuration.text_at(&["workingDirectory"]).map(str::to_owned),
         more_classpath: texts(configuration.all(&["additionalClasspathElements"])),
+        jdk: setting("jvm").and_then(|java| Some(Path::new(&java).ancestors().nth(2)?.to_owned())),
         not_carried: BTreeSet::new(),
     };
     for property in configuration.all(&["systemProperties"]) {
@@ -155,6 +159,7 @@ fn split(line: &str) -> Vec<String> {
 mod tests {
     use super::{fill, read, split};
     use crate::gate::java::xml;
+    use std::path::Path;
 
     #[test]
     fn late_placeholders_are_filled_from_the_projects_properties() {
@@ -172,7 +177,7 @@ mod tests {
             <systemProperties><property><name>old</name><value>v</value></property></systemProperties>\
             <environmentVariables><E>1</E></environmentVariables><excludes><exclude>**/perf/*.java</exclude></excludes>\
             <includes><include>**/*Test.java</include><include>%regex[x]</include></includes>\
-            <excludesFile>x</excludesFile></configuration></execution></executions></plugin><plugin><artifactId>maven-failsafe-plugin</artifactId>\
+            <excludesFile>x</excludesFile><jvm>/jdk 21/bin/java</jvm></configuration></execution></executions></plugin><plugin><artifactId>maven-failsafe-plugin</artifactId>\
             <configuration><includes><include>**/Live*, **/e2e/**</include></includes></configuration></plugin></plugins></build></project>";
         let surefire = read(&xml::read(pom).unwrap());
         assert_eq!(surefire.jvm_args, ["-ea"]);
@@ -182,6 +187,7 @@ mod tests {
         assert_eq!(surefire.excludes, ["**/perf/*.java"]);
         assert_eq!(surefire.groups.as_deref(), Some("fast"));
         assert!(surefire.not_carried.contains("excludesFile"));
+        assert_eq!(surefire.jdk.as_deref(), Some(Path::new("/jdk 21")));
         assert_eq!(surefire.failsafe_includes, ["**/Live*", "**/e2e/**"]);
         assert!(surefire.includes.is_empty(), "one that cannot be read would leave out what it names");
         assert!(surefire.not_carried.contains("includes with %regex[] or !"));

@@ -132,7 +132,7 @@ impl Maven<'_> {
             return Ok(Err(trouble));
         }
         let (classpath, mut project) = self.read(&classpath, &effective)?;
-        project.jdk = recipe::toolchain(&call.output);
+        project.surefire.jdk = project.surefire.jdk.take().or_else(|| recipe::toolchain(&call.output));
         self.known("modules").keep(key, &(&classpath, &project))?;
         let built = self.built(key, classpath, project);
         let proven = self.prove(&built, &call.output)?;

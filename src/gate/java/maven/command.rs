@@ -130,7 +130,6 @@ impl Maven<'_> {
             compiling: Compiling::default(),
             surefire: Surefire { more_classpath: Vec::new(), ..module.tests.clone() },
             pitest: None,
-            jdk: None,
         };
         let [classes, tests] = [&project.classes, &project.test_classes].map(Path::new);
         if classes.starts_with(tests) || tests.starts_with(classes) {

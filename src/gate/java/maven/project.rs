@@ -8,7 +8,7 @@ use super::super::xml::Node;
 use super::goals::{configured_otherwise, is_not_java};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A module as its effective POM describes it; paths are absolute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,8 +27,6 @@ pub(crate) struct Project {
     pub(crate) surefire: Surefire,
     /// The mutators of the POM's pitest-maven (none are PIT's own choice), if the POM declares it.
     pub(crate) pitest: Option<Vec<String>>,
-    /// The home of the JDK that Maven's toolchains chose, if they are used.
-    pub(crate) jdk: Option<PathBuf>,
 }
 
 /// Finds the project whose folder is `home`.
@@ -63,7 +61,6 @@ pub(super) fn read(root: &Node, home: &Path) -> Option<Project> {
         compiling,
         surefire: surefire::read(project),
         pitest: pitest.map(mutators),
-        jdk: None,
     })
 }
 

@@ -75,7 +75,8 @@ impl PitSession<'_> {
             [("includedGroups", &surefire.groups), ("excludedGroups", &surefire.excluded_groups)]
         {
             if let Some(groups) = groups {
-                option(name, &groups.replace(' ', ","));
+                // Each part between commas may be an expression: `fast & !db`.
+                option(name, &groups.split_whitespace().collect::<String>());
             }
         }
         let arguments = argument_file(&self.jvm_arguments(run)?);

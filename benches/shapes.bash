@@ -109,6 +109,12 @@ bundle: junit5 bundle
 output-folder: junit5 output_folder
 preview: junit5 preview
 tag-expression: junit5 tag_expression
+testng-groups: testng testng_groups
+two-executions: junit5 two_executions
+argline-quotes: junit5 argline_quotes
+scan-dependencies: junit5 reactor scan_dependencies
+junit4-parallel: junit4 parallel4
+failing-elsewhere: junit5 failing_elsewhere
 junit4-suite: junit4 suite4
 platform-suite: junit5 platform_suite
 jqwik: junit5 jqwik
@@ -253,6 +259,15 @@ named() { test=$1; }
 package_private() { modifier=''; members+='@Test void more() { same(5, new Price(2).plus(3)); }'; }
 groups() { surefire+='<excludedGroups>slow</excludedGroups>'; members+='@Test @Tag("slow") void slow() { Assertions.fail(); }'; }
 tag_expression() { surefire+='<groups>fast &amp; !db</groups>'; annotations='@Tag("fast")'; members+='@Test @Tag("db") void db() { Assertions.fail(); }'; }
+testng_groups() { surefire+='<excludedGroups>slow</excludedGroups>'; members+='@Test(groups = "slow") public void slow() { org.testng.Assert.fail(); }'; }
+two_executions() {
+    more_surefire='<executions><execution><id>default-test</id><configuration><skip>true</skip></configuration></execution><execution><id>ours</id><phase>test</phase><goals><goal>test</goal></goals><configuration><systemPropertyVariables><cents>2</cents></systemPropertyVariables></configuration></execution></executions>'
+    members+='@Test void given() { same(5, new Price(Integer.getInteger("cents")).plus(3)); }'
+}
+argline_quotes() { arguments+=' -Dwords="a b" -Dhome=${project.basedir} @{never} -Dcents=2'; members+='@Test void given() { same("a b", System.getProperty("words")); same(5, new Price(Integer.getInteger("cents")).plus(3)); }'; }
+scan_dependencies() { surefire+='<dependenciesToScan><dependency>com.acme:base</dependency></dependenciesToScan>'; }
+parallel4() { surefire+='<parallel>methods</parallel><threadCount>4</threadCount>'; members+='@Test public void more() { same(5, new Price(2).plus(3)); }'; }
+failing_elsewhere() { put src/test/java/com/acme/RedTest.java 'package com.acme; class RedTest { @org.junit.jupiter.api.Test void red() { new Price(1).plus(1); org.junit.jupiter.api.Assertions.fail(); } }'; }
 excludes() { surefire+='<excludes><exclude>**/SlowTest.java</exclude></excludes>'; put src/test/java/com/acme/SlowTest.java 'package com.acme; class SlowTest { @org.junit.jupiter.api.Test void red() { new Price(1).plus(1); org.junit.jupiter.api.Assertions.fail(); } }'; }
 failsafe() {
     plugin org.apache.maven.plugins:maven-failsafe-plugin:3.2.5 integration-test

@@ -76,13 +76,13 @@ class_pom() {   # name
     pom "$1" "$head<dependencies>$dependencies</dependencies><build>$resources<plugins>
 $(pinned_plugin resources 3.3.1)$first_plugins
 $(pinned_plugin compiler 3.13.0 "<configuration>$compiler</configuration>$more_executions")
-$(pinned_plugin surefire 3.2.5 "<configuration>${arguments:+<argLine>$arguments</argLine>}$surefire</configuration>")
+$(pinned_plugin surefire 3.2.5 "<configuration>${arguments:+<argLine>$arguments</argLine>}$surefire</configuration>$more_surefire")
 $plugins</plugins></build>"
 }
 
 make_shape() {   # name, folder, version (base, kill or weak), `literal` for the goal's copy
     local name=$1 folder=$2 version=$3 trait
-    local parent='' pinned=1 release=17 properties='' head='' dependencies='' resources='' first_plugins='' plugins='' more_executions=''
+    local parent='' pinned=1 release=17 properties='' head='' dependencies='' resources='' first_plugins='' plugins='' more_executions='' more_surefire=''
     local surefire='' compiler='' arguments='' modules='' module='.' jupiter='' imports='' annotations='' extends='' members='' same=''
     local modifier='public ' ignored=target/ test=PriceTest test_file='' test_text=''
     local methods=$'public int plus(int other) { return cents + other; }\n    public boolean isHigh() { return cents > 1000; }'

@@ -54,8 +54,9 @@ pub(crate) fn read(project: &Node) -> Surefire {
         .into_iter()
         .flat_map(|plugin| plugin.all(&["executions"]).iter().chain([plugin]));
     let execution = plugin.and_then(|plugin| {
-        let executions = plugin.all(&["executions"]);
-        executions.iter().find(|execution| execution.text_at(&["id"]) == Some("default-test"))
+        let running = plugin.all(&["executions"]).iter().filter(|execution| !is_off(execution));
+        // Where the default one is off, another runs the tests.
+        running.min_by_key(|execution| execution.text_at(&["id"]) != Some("default-test"))
     });
     let empty = Node::default();
     let configuration = execution
@@ -100,6 +101,12 @@ pub(crate) fn read(project: &Node) -> Surefire {
         surefire.includes.clear();
     }
     surefire
+}
+
+/// True for an execution that runs no tests.
+fn is_off(execution: &Node) -> bool {
+    let is_set = |name| execution.text_at(&["configuration", name]) == Some("true");
+    execution.text_at(&["phase"]) == Some("none") || is_set("skip") || is_set("skipTests")
 }
 
 /// The texts of these nodes, each a list with commas between.
@@ -191,6 +198,31 @@ mod tests {
         assert_eq!(surefire.failsafe_includes, ["**/Live*", "**/e2e/**"]);
         assert!(surefire.includes.is_empty(), "one that cannot be read would leave out what it names");
         assert!(surefire.not_carried.contains("includes with %regex[] or !"));
+    }
+
+    #[test]
+    fn where_the_default_execution_is_off_the_next_runs_the_tests() {
+        let groups = |off: &str| {
+            let execution = |id: &str, off: &str, more: &str| {
+                format!(
+                    "<execution><id>{id}</id>{more}<configuration>{off}<groups>{id}</groups></configuration></execution>"
+                )
+            };
+            let executions = [
+                execution("slow", "<skip>true</skip>", ""),
+                execution("ours", "", ""),
+                execution("default-test", off, if off.is_empty() { "<phase>none</phase>" } else { "" }),
+            ];
+            let pom = format!(
+                "<project><build><plugins><plugin><artifactId>maven-surefire-plugin</artifactId><executions>{}</executions>\
+                 <configuration><groups>all</groups></configuration></plugin></plugins></build></project>",
+                executions.concat()
+            );
+            read(&xml::read(&pom).unwrap()).groups.unwrap()
+        };
+        assert_eq!(groups(""), "ours");
+        assert_eq!(groups("<skipTests>true</skipTests>"), "ours");
+        assert_eq!(groups("<skipTests>false</skipTests>"), "default-test");
     }
 
     #[test]

@@ -182,10 +182,10 @@ mod tests {
     #[test]
     fn the_answer_is_one_line_of_json_in_whatever_is_printed() {
         let noise = "x\n".repeat(600_000);
-        let good =
-            r#"ralph-classpath: {"modules": [{"path": "core", "sources": null}], "artifacts": ["/a.jar"]}"#;
+        let good = r#"ralph-classpath: {"modules": [{"path": "core", "sources": null, "tests": {"jdk": "/jdk-21"}}], "artifacts": ["/a.jar"]}"#;
         let read = answer(&format!("{noise}{good}\n{noise}")).unwrap_or_else(|why| panic!("{why}"));
         assert_eq!((read.modules[0].path.as_str(), read.artifacts.len()), ("core", 1));
+        assert_eq!(read.modules[0].tests.jdk.as_deref(), Some(Path::new("/jdk-21")));
         for (output, why) in [
             ("", "did not print one line that begins with `ralph-classpath:`"),
             (" ralph-classpath: {}", "did not print one line"),

@@ -268,10 +268,10 @@ fn a_class_file_that_does_not_come_from_the_source_of_its_target_is_not_judged()
 }
 
 #[test]
-fn pit_runs_on_the_jdk_of_mavens_toolchains_unless_that_is_too_old_for_it() {
-    let runs_on = |version: &str| {
+fn pit_runs_on_the_jdk_of_mavens_toolchains_unless_that_is_too_old_for_it_or_in_the_package() {
+    let runs_on = |home: &str, version: &str| {
         let bed = Bed::new();
-        let home = bed.folder.path().join("jdk");
+        let home = bed.folder.path().join(home);
         fs_err::create_dir(&home).unwrap();
         fs_err::write(home.join("release"), format!("JAVA_VERSION=\"{version}\"\n")).unwrap();
         let told = format!("[INFO] Toolchain in maven-compiler-plugin: JDK[{}]\n", home.display());
@@ -280,10 +280,14 @@ fn pit_runs_on_the_jdk_of_mavens_toolchains_unless_that_is_too_old_for_it() {
         fs_err::write(bed.folder.path().join("p/maven.log"), told).unwrap();
         let (report, commands) = bed.play(vec![pit(OK, "", Some(&report(&["KILLED"])))]);
         assert_eq!(report.verdict, Verdict::Pass);
-        Path::new(&commands[0][0]).strip_prefix(bed.folder.path()).unwrap().display().to_string()
+        let ran = Path::new(&commands[0][0]).strip_prefix(bed.folder.path()).unwrap().display().to_string();
+        let told = report.remarks.iter().filter(|remark| remark.contains("do not run on the JDK")).count();
+        (ran, told)
     };
-    assert_eq!(runs_on("25.0.1"), "jdk/bin/java");
-    assert_eq!(runs_on("1.8.0_392"), "bin/java");
+    assert_eq!(runs_on("jdk", "25.0.1"), ("jdk/bin/java".to_owned(), 0));
+    for (home, version) in [("jdk", "1.8.0_392"), ("p/jdk", "25.0.1")] {
+        assert_eq!(runs_on(home, version), ("bin/java".to_owned(), 1), "{home}");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::gate::scope::{Module, Target};
 use crate::gate::{GateAbort, rule};
 use crate::mutation::Rule;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A module that compiled, on its way to a score.
 pub(crate) struct ModuleContext<'a> {
@@ -41,9 +41,16 @@ impl ModuleContext<'_> {
         Ok(tests)
     }
 
-    /// The JVM that runs PIT.
+    /// The JVM that runs PIT. A JDK in the package is the work that is judged.
     pub(crate) fn java(&self) -> Result<PathBuf, GateAbort> {
-        jvm::java(self.context.commands, self.built.project.surefire.jdk.as_deref())
+        let package = self.context.package;
+        let real = |path: &Path| fs_err::canonicalize(path).ok();
+        let inside = [&package.root, &package.home].map(|folder| real(folder));
+        let is_outside = |jdk: &&Path| {
+            jdk.is_absolute()
+                && real(jdk).is_some_and(|jdk| !inside.iter().flatten().any(|folder| jdk.starts_with(folder)))
+        };
+        jvm::java(self.context.commands, self.built.project.surefire.jdk.as_deref().filter(is_outside))
     }
 
     /// The family's fault when it changed a build file, else a wrong set-up.

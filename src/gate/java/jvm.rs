@@ -39,7 +39,7 @@ const OLDEST: (u32, u32) = (11, 0);
 /// The JVM that runs PIT: of the JDK with the home `named` for the tests if PIT runs on it, else Maven's own.
 pub(crate) fn java(commands: &Commands<'_>, named: Option<&Path>) -> Result<PathBuf, GateAbort> {
     let suits = |java: &PathBuf| version(java).is_some_and(|version| !is_older(&version, OLDEST));
-    let chosen = named.filter(|home| home.is_absolute()).map(|home| home.join("bin/java")).filter(suits);
+    let chosen = named.map(|home| home.join("bin/java")).filter(suits);
     let home = commands.variable("JAVA_HOME").filter(|home| home.starts_with('/'));
     let own = home.map(|home| Path::new(home).join("bin/java")).filter(|java| is_program(java));
     let why = "Java was not found: neither through JAVA_HOME nor on the PATH.".to_owned();

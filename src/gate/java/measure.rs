@@ -30,7 +30,7 @@ impl ModuleContext<'_> {
     pub(crate) fn measure(&self, result: &mut ModuleResult) -> Result<PitReport, GateAbort> {
         let TestClasses { asked: all, left_out } = self.test_classes()?;
         let mut session = PitSession::new(self)?;
-        self.remark_what_pit_is_not_given(&left_out, result);
+        self.remark_what_pit_is_not_given(&left_out, result)?;
         let own = self.answerable();
         let settings = self.context.settings;
         // Classes of other modules belong to the same unit: part of the kills would judge it wrongly.
@@ -279,7 +279,11 @@ impl ModuleContext<'_> {
     }
 
     /// Not all of Surefire's settings reach PIT.
-    fn remark_what_pit_is_not_given(&self, left_out: &BTreeSet<String>, result: &mut ModuleResult) {
+    fn remark_what_pit_is_not_given(
+        &self,
+        left_out: &BTreeSet<String>,
+        result: &mut ModuleResult,
+    ) -> Result<(), GateAbort> {
         if !left_out.is_empty() {
             result.remarks.push(format!(
                 "Surefire does not run these test classes of {}, so they were not asked: {}; gates.{}.tests_include names those that are to be asked.",
@@ -288,11 +292,18 @@ impl ModuleContext<'_> {
                 self.context.request.name
             ));
         }
+        if let Some(jdk) = &self.built.project.surefire.jdk
+            && !self.java()?.starts_with(jdk)
+        {
+            let (jdk, label) = (text::line(&jdk.display().to_string(), 300), self.label());
+            result.remarks.push(format!("The tests of {label} do not run on the JDK that the build names for them ({jdk}): it is not there, older than 11, or in the package."));
+        }
         let not_carried = self.built.project.surefire.not_carried.iter();
         result.remarks.extend(
             not_carried
                 .map(|name| format!("Surefire's setting {name} of {} is not given to PIT.", self.label())),
         );
+        Ok(())
     }
 
     /// After a run of pitest-maven: judges what its tests and mutants wrote, and finds the targets of which filters hid more

@@ -291,6 +291,14 @@ fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
     assert_eq!(kept.left(&mut kept.tree(), "k"), (false, false));
 }
 
+#[test]
+fn java_files_alone_can_leave_outputs_right_only_where_one_pom_is_judged() {
+    let kept = Kept::new(false);
+    assert!(kept.tree().outputs.of_one_module);
+    write(&kept.at("ws/src/p/tools/pom.xml"), "<project/>");
+    assert!(!kept.tree().outputs.of_one_module);
+}
+
 fn paths(sources: &Sources, which: Which) -> Vec<String> {
     let checkout = sources.checkout(which).unwrap();
     checkout.paths().map(|path| String::from_utf8(path.to_vec()).unwrap()).collect()

@@ -107,9 +107,10 @@ def edit(source, report, name, number):
 def weaken(source, part):
     """Deletes the assertions of a Java file that begin a line: every second one (half), or each (all)."""
     text = open(source, encoding="utf-8").read()
-    kept, at, number = [], 0, 0
+    kept, at, seen, number = [], 0, 0, 0
     for found in re.finditer(r"(?m)^[ \t]*((?:Assertions?\.)?(?:assert\w+|fail))\(", text):
-        if found.start() < at:
+        # One in the arguments of another is a part of that.
+        if found.start() < seen:
             continue
         end, depth, quoted = found.end(), 1, ""
         while depth or text[end] != ";":
@@ -122,7 +123,7 @@ def weaken(source, part):
             else:
                 depth += (char in "({[") - (char in ")}]")
             end += 1
-        number += 1
+        seen, number = end, number + 1
         if part == "all" or number % 2 == 0:
             kept.append(text[at : found.start(1)])
             at = end

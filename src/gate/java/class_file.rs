@@ -31,11 +31,14 @@ pub struct Origin {
     pub class: String,
     /// The bare name of the source file (`SourceFile`, §4.7.10); `None` if the compiler was told to leave it out.
     pub source: Option<String>,
+    /// The Java that it is for (its major version, §4.1: 61 is 17).
+    pub java: u32,
 }
 
 /// Where a class comes from by its own word; `None` if the bytes are no class file as far as that is read.
 pub fn origin(bytes: &[u8]) -> Option<Origin> {
-    let ClassFile { pool, mut rest, .. } = ClassFile::open(bytes)?;
+    let ClassFile { version, pool, mut rest } = ClassFile::open(bytes)?;
+    let java = u32::from(version[3]).saturating_sub(44);
     // The JVM's own UTF-8 differs for characters that no class name in use holds.
     let text = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
     rest.take(2)?;
@@ -51,13 +54,7 @@ pub fn origin(bytes: &[u8]) -> Option<Origin> {
             source = Some(text(pool.utf8(content.u16()?)?));
         }
     }
-    Some(Origin { class, source })
-}
-
-/// The Java that a class file is for (its major version, §4.1: 61 is 17); `None` if the bytes are none.
-pub(crate) fn java(bytes: &[u8]) -> Option<u32> {
-    let ClassFile { version, .. } = ClassFile::open(bytes)?;
-    Some(u32::from(version[3]).saturating_sub(44))
+    Some(Origin { class, source, java })
 }
 
 /// True for a class of which there is no instance (`ACC_ABSTRACT`, §4.1), interfaces too.

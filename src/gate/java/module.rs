@@ -224,13 +224,14 @@ impl ModuleContext<'_> {
             let compiled = Path::new(&self.built.project.sources).join(format!("{name}.java"));
             let [real, own] = [&compiled, &self.context.package.root.join(&path)]
                 .map(|file| fs_err::canonicalize(file).ok());
-            if let Some(java) = class_file::java(&bytes)
+            let origin = class_file::origin(&bytes);
+            if let Some(Origin { java, .. }) = origin
                 && let Some(jdk) = jdk.as_ref().filter(|jdk| is_older(jdk, (java, 0)))
             {
                 let why = format!("{} is compiled for Java {java}, and PIT runs on JDK {jdk}.", target.class);
                 return Err(self.fault(why, "Set JAVA_HOME to the JDK that the build uses."));
             }
-            match class_file::origin(&bytes) {
+            match origin {
                 _ if real.is_some() && real != own => foreign.push(format!(
                     "The class file of {} was made from {}, not from {}.",
                     target.class,
@@ -241,9 +242,9 @@ impl ModuleContext<'_> {
                 Some(Origin { source: None, .. }) => {
                     missing.push(format!("{} that names its source file", target.class));
                 }
-                Some(Origin { class, source: Some(source) })
+                Some(Origin { class, source: Some(source), .. })
                     if class == name && path.rsplit('/').next() == Some(&source) => {}
-                Some(Origin { class, source: Some(source) }) => foreign.push(format!(
+                Some(Origin { class, source: Some(source), .. }) => foreign.push(format!(
                     "The class file of {} was made from the class {} in {}, not from {}.",
                     target.class,
                     text::line(&class.replace('/', "."), 300),

@@ -207,13 +207,27 @@ impl Bed {
     }
 
     fn play_with(&self, settings: &GateSettings, script: Vec<Pit>) -> (GateReport, Vec<Vec<String>>) {
+        self.play_request(&self.request(), settings, script)
+    }
+
+    /// A FAIL would block the family.
+    fn play_last(&self, settings: &GateSettings, script: Vec<Pit>) -> (GateReport, Vec<Vec<String>>) {
+        self.play_request(&GateRequest { confirms: true, ..self.request() }, settings, script)
+    }
+
+    fn play_request(
+        &self,
+        request: &GateRequest,
+        settings: &GateSettings,
+        script: Vec<Pit>,
+    ) -> (GateReport, Vec<Vec<String>>) {
         let spawn = Script {
             root: self.folder.path().join("p"),
             pit: Mutex::new(script.into()),
             commands: Mutex::default(),
         };
         let ports = GatePorts { spawn: &spawn, progress: &|_| {}, checkouts: &NoCheckouts };
-        let report = run(&self.request(), settings, &ports);
+        let report = run(request, settings, &ports);
         assert!(spawn.pit.lock().unwrap().is_empty(), "runs of PIT that were expected did not come");
         let commands = spawn.commands.into_inner().unwrap();
         (report, commands.into_iter().filter(|argv| argv.iter().any(|arg| arg == "--reportDir")).collect())
@@ -521,14 +535,17 @@ fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
         report_of(&rows)
     };
     let kept = "M\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
-    let script = vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED", "SURVIVED"])))];
-    let (weak, commands) = bed.play_with(&own_first(), script);
-    assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
+    let script = || vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED", "SURVIVED"])))];
+    let (last, commands) = bed.play_last(&own_first(), script());
+    assert!(is_fail(&last.verdict, "is 66% (2/3)"), "{last:?}");
     assert_eq!(
-        option(&commands[1], "targetTests"),
-        Some("FooTest,OtherTest"),
+        asked(&commands),
+        "FooTest | FooTest,OtherTest but red",
         "the last word is all tests' in one run"
     );
+    let (weak, commands) = bed.play_with(&own_first(), script());
+    assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
+    assert_eq!(asked(&commands), "FooTest | OtherTest but red");
     assert_eq!(option(&commands[1], "kept"), Some(kept));
     assert_eq!((weak.survivors_total, weak.survivors[0].mutant.line), (1, 2));
     let both = || pit(OK, "", Some(&others(&["KILLED", "KILLED"])));
@@ -579,8 +596,8 @@ fn red_tests_of_others_stay_out_of_every_run_in_which_own_ones_have_passed_and_a
     let bed = Bed::new();
     let all = || without(&["OtherTest", "NowhereTest"], &["KILLED"]);
     let (good, commands) = bed.play_with(&own_first(), vec![without(&[], &["SURVIVED"]), all(), all()]);
-    let both = "FooTest,OtherTest but red";
-    assert_eq!(asked(&commands), format!("FooTest | {both} | {both}"), "a search, and its controls");
+    let others = "OtherTest but red";
+    assert_eq!(asked(&commands), format!("FooTest | {others} | {others}"), "a search, and its controls");
     assert_eq!(good.verdict, Verdict::Pass);
     let told = "Tests of p/. that have nothing to do with the changed classes fail without any mutation and were \
         left out: OtherTest.red.";
@@ -607,7 +624,7 @@ fn an_own_test_that_is_red_in_company_fails_by_the_word_of_pits_own_process_alon
     let own = || vec![without(&[], &["SURVIVED"]), without(&["FooTest", "OtherTest"], &["SURVIVED"])];
     let play = |end: Vec<Pit>| {
         let script = own().into_iter().chain(end).collect();
-        bed.play_with(&own_first(), script)
+        bed.play_last(&own_first(), script)
     };
     let (bad, commands) = play(vec![red(&["FooTest", "OtherTest"])]);
     assert_eq!(asked(&commands), "FooTest | FooTest,OtherTest but red | FooTest,OtherTest");
@@ -668,12 +685,15 @@ fn a_test_that_fails_in_a_control_is_blamed_or_left_out_where_its_kills_decide()
     let first = || beside(PASSED, &["KILLED", "SURVIVED", "SURVIVED"]);
     let rest = |control, statuses: &[&str]| beside(control, &[&["SKIP"], statuses].concat());
     let red = || rest(OTHER_FAILED, &["KILLED", "KILLED"]);
+    for file in ["src/test/java/LaterTest.java", "target/test-classes/LaterTest.class"] {
+        fs_err::write(bed.folder.path().join("p").join(file), "").unwrap();
+    }
     // The search, its controls, these in one JVM at a time, the search without the one that failed.
     let script = vec![first(), red(), red(), red(), rest(PASSED, &["KILLED", "SURVIVED"])];
     let (weak, commands) = bed.play_with(&own_first(), script);
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
-    let both = "FooTest,OtherTest but red";
-    assert_eq!(asked(&commands), format!("FooTest | {both} | {both} | {both} | FooTest but red"));
+    let both = "LaterTest,OtherTest but red";
+    assert_eq!(asked(&commands), format!("FooTest | {both} | {both} | {both} | LaterTest but red"));
     assert_eq!(told_jvms(&commands), ["quick 2", "quick 2", "quick 2", "quick 1", "quick 2"]);
     let kept = "M\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
     assert_eq!(option(&commands[4], "kept"), Some(kept));

@@ -83,8 +83,8 @@ fn many(junit: JUnit) -> Project {
     project
 }
 
-/// The own test, and that of the class that calls it.
-const NEAR: &str = "near: SumTest UserTest";
+/// Beside the own test that of the class that calls it.
+const NEAR: &str = "near: UserTest";
 
 fn a_pass_by_the_own_tests_of_callers_needs_no_map() {
     let mut project = many(JUnit::Five);
@@ -100,7 +100,7 @@ fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_
     assert_eq!(asked(&first), ["own: SumTest", NEAR, all], "{}", project.logs());
     assert!(first.trace.tiers[2].note.contains("there is no map yet"), "{:?}", first.trace);
     let second = judge(&project, "one");
-    assert_eq!(asked(&second), ["own: SumTest", "touching: FarTest SumTest UserTest"]);
+    assert_eq!(asked(&second), ["own: SumTest", "touching: FarTest UserTest"]);
     assert_eq!((&second.verdict, &second.classes), (&first.verdict, &first.classes));
     let told = "3 of the 13 test classes of p/. were asked: by the map made of commit 00000000, no other touches what is judged.";
     assert_eq!(second.remarks, [told]);
@@ -108,7 +108,7 @@ fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_
     // A new caller whose test was never seen to touch the class.
     project.class(&main_file("Other"), &other("a", "new Sum().less(a)"));
     let called = judge(&project, "one");
-    assert_eq!(asked(&called), ["own: SumTest", "touching: FarTest OtherTest SumTest UserTest"]);
+    assert_eq!(asked(&called), ["own: SumTest", "touching: FarTest OtherTest UserTest"]);
     project.settings.tests = TestTiers::All;
     assert_eq!(judge(&project, "one").classes, called.classes, "one run with all tests");
     project.settings.tests = TestTiers::OwnFirst;
@@ -142,7 +142,7 @@ fn junit_4_turns_its_order_round_too() {
         "all were asked at once, since the map was asked for"
     );
     let second = judge(&project, "one");
-    assert_eq!(asked(&second), ["own: SumTest", "touching: FarTest SumTest UserTest"], "{}", project.logs());
+    assert_eq!(asked(&second), ["own: SumTest", "touching: FarTest UserTest"], "{}", project.logs());
 }
 
 fn a_red_test_of_others_does_not_cost_the_map_that_was_asked_for() {
@@ -157,7 +157,7 @@ fn a_red_test_of_others_does_not_cost_the_map_that_was_asked_for() {
     let second = judge(&project, "one");
     assert_eq!(
         asked(&second),
-        ["own: SumTest", "touching: FarTest OfflineTest SumTest UserTest"],
+        ["own: SumTest", "touching: FarTest OfflineTest UserTest"],
         "{}",
         project.logs()
     );
@@ -183,7 +183,7 @@ fn tests_that_bear_no_company_get_their_map_by_two_runs_in_turn() {
     let first = judge(&project, "one");
     assert!(first.remarks.iter().all(|remark| !remark.contains("no map")), "{:?}", first.remarks);
     let second = judge(&project, "one");
-    assert_eq!(asked(&second), ["own: SumTest", "touching: FarTest SumTest UserTest"], "{}", project.logs());
+    assert_eq!(asked(&second), ["own: SumTest", "touching: FarTest UserTest"], "{}", project.logs());
 }
 
 tests! {

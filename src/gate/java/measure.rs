@@ -68,7 +68,8 @@ impl ModuleContext<'_> {
                 Ok::<_, GateAbort>(chosen.map(|chosen| chosen.tests))
             };
             let near = || self.near(&session);
-            following = tiers::next(tiers, last.as_ref(), &all, self.context.request.confirms, choose, near)?;
+            let (after, asked) = (last.as_ref(), &merged.tests);
+            following = tiers::next(tiers, after, asked, &all, self.context.request.confirms, choose, near)?;
             match (&mut following, &known) {
                 (None, _) => break,
                 (Some(tier), Some(Chosen { commit, .. })) if tier.note.is_empty() => {

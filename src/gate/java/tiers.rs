@@ -1,7 +1,8 @@
 //! Which tests are asked in which order.
 //!
-//! Pure; a class is settled only when more tests could not change its verdict. The tiers after the first include the
-//! tests of those before, since tests that share state may kill together what none kills alone.
+//! Pure; a class is settled only when more tests could not change its verdict. A tier asks tests that were not asked
+//! before; what makes a map, or confirms a FAIL that blocks, asks all in one run, since tests that share state may kill
+//! together what none kills alone.
 
 use super::class_scores::score;
 use super::coverage_map::AskAll;
@@ -15,13 +16,15 @@ use std::collections::BTreeSet;
 const TOUCHING: &str = "touching";
 /// The tier of the tests that stand near a target, before all are asked: a PASS that they give needs no map.
 const NEAR: &str = "near";
-/// The part of all tests that they may be: one in so many.
+/// The part of all tests that they and those asked before may be: one in so many.
 const NEAR_IS_FEW: usize = 4;
+/// The tier after which no test has not been asked.
+const ALL: &str = "all";
 
 /// One run over part of the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tier {
-    /// `own`, `near` (tests that name the class or a caller's), `touching` (those that execute it) or `all`.
+    /// `own`, `near` (tests that name the class or a caller's), `touching` (those that execute it) or `all` (the rest).
     pub(crate) name: &'static str,
     /// The test classes asked.
     pub(crate) tests: BTreeSet<String>,
@@ -44,7 +47,7 @@ impl Tier {
     }
 
     pub(crate) fn all(tests: &BTreeSet<String>) -> Self {
-        Self::new("all", tests.clone())
+        Self::new(ALL, tests.clone())
     }
 }
 
@@ -59,42 +62,45 @@ pub(crate) fn first(tiers: TestTiers, own: &BTreeSet<String>, all: &BTreeSet<Str
     }
 }
 
-/// The tier after one that left classes open; `None` if there is none. `choose` finds the tests that can touch them, `near`
-/// those that stand near them; `confirms` asks for all tests before a FAIL.
+/// The tier after one that left classes open; `None` if there is none. `asked` are the tests of all tiers so far; `choose`
+/// finds the tests that can touch these classes, `near` those that stand near them; `confirms` asks for all tests before a FAIL.
 pub(crate) fn next<E>(
     tiers: TestTiers,
     after: Option<&Tier>,
+    asked: &BTreeSet<String>,
     all: &BTreeSet<String>,
     confirms: bool,
     choose: impl FnOnce() -> Result<Result<BTreeSet<String>, AskAll>, E>,
     near: impl FnOnce() -> Result<BTreeSet<String>, E>,
 ) -> Result<Option<Tier>, E> {
-    let asked = after.map(|tier| tier.tests.clone()).unwrap_or_default();
     // Beside a second run tests may have been red that are green alone, and would have killed.
     let had_company = after.is_some_and(|tier| tier.makes_map && tier.has_red);
-    if tiers != TestTiers::OwnFirst || after.is_some() && asked == *all && !had_company {
+    let is_last = after.is_some_and(|tier| tier.name == ALL || tier.tests == *all) && !had_company;
+    if tiers != TestTiers::OwnFirst || is_last {
         return Ok(None);
     }
     let confirming = || Some(Tier::all(all)).filter(|_| confirms);
     if after.is_some_and(|tier| tier.name == TOUCHING) {
         return Ok(confirming());
     }
-    let tests: BTreeSet<String> = match choose()? {
+    let tests = match choose()? {
         Ok(chosen) if had_company => return Ok(Some(Tier::new(TOUCHING, chosen))),
         Err(_) if had_company => return Ok(None),
-        Ok(chosen) => chosen.union(&asked).cloned().collect(),
+        Ok(chosen) => &chosen - asked,
         Err(AskAll { why, is_outdated }) => {
             if after.is_none_or(|tier| tier.name != NEAR) {
-                let near: BTreeSet<String> = all.intersection(&near()?).chain(&asked).cloned().collect();
-                if near != asked && NEAR_IS_FEW * near.len() <= all.len() {
+                let near = &(all & &near()?) - asked;
+                if !near.is_empty() && NEAR_IS_FEW * (near.len() + asked.len()) <= all.len() {
                     return Ok(Some(Tier { note: why, ..Tier::new(NEAR, near) }));
                 }
             }
             // What runs beside a run could make its tests red.
-            return Ok(Some(Tier { note: why, makes_map: is_outdated && !confirms, ..Tier::all(all) }));
+            let makes_map = is_outdated && !confirms;
+            let tests = if makes_map || confirms { all.clone() } else { all - asked };
+            return Ok(Some(Tier { note: why, makes_map, ..Tier::new(ALL, tests) }));
         }
     };
-    Ok(if after.is_some() && tests == asked { confirming() } else { Some(Tier::new(TOUCHING, tests)) })
+    Ok(if after.is_some() && tests.is_empty() { confirming() } else { Some(Tier::new(TOUCHING, tests)) })
 }
 
 /// The classes whose verdict more tests could still change.
@@ -197,26 +203,26 @@ mod tests {
     fn own_tests_come_first_then_those_that_touch_and_all_where_that_is_not_known_or_a_fail_blocks() {
         let all = names(&["A", "B", "C", "D"]);
         // The tiers of a gate in which no class is ever settled.
-        let told_near = |near: &[&str],
-                         has_red: bool,
-                         tiers,
-                         own: &[&str],
-                         touching: Option<&[&str]>,
-                         confirms| {
+        let told_by = |(near, has_red, is_outdated): (&[&str], bool, bool),
+                       tiers,
+                       own: &[&str],
+                       touching: Option<&[&str]>,
+                       confirms| {
             let mut told = Vec::new();
             let mut tier = first(tiers, &names(own), &all);
-            let mut known = touching;
+            let (mut known, mut asked) = (touching, BTreeSet::new());
             loop {
+                asked.extend(tier.iter().flat_map(|tier| tier.tests.clone()));
                 told.extend(tier.iter().map(|tier| {
                     let tests: Vec<&str> = tier.tests.iter().map(String::as_str).collect();
                     format!("{}:{}{}", tier.name, tests.concat(), if tier.makes_map { " map" } else { "" })
                 }));
                 let choose = || {
-                    let unknown = AskAll { why: "no map".to_owned(), is_outdated: true };
+                    let unknown = AskAll { why: "no map".to_owned(), is_outdated };
                     Ok::<_, ()>(known.map(names).ok_or(unknown))
                 };
                 let following =
-                    next(tiers, tier.as_ref(), &all, confirms, choose, || Ok(names(near))).unwrap();
+                    next(tiers, tier.as_ref(), &asked, &all, confirms, choose, || Ok(names(near))).unwrap();
                 if following.is_none() {
                     return told.join(" ");
                 }
@@ -227,15 +233,15 @@ mod tests {
             }
         };
         let told_with = |has_red, tiers, own: &[&str], touching, confirms| {
-            told_near(&[], has_red, tiers, own, touching, confirms)
+            told_by((&[], has_red, true), tiers, own, touching, confirms)
         };
         let told = |tiers, own: &[&str], touching, confirms| told_with(false, tiers, own, touching, confirms);
         let some: Option<&[&str]> = Some(&["A", "B"]);
-        assert_eq!(told(OwnFirst, &["A"], some, false), "own:A touching:AB");
-        assert_eq!(told(OwnFirst, &["A"], some, true), "own:A touching:AB all:ABCD");
+        assert_eq!(told(OwnFirst, &["A"], some, false), "own:A touching:B");
+        assert_eq!(told(OwnFirst, &["A"], some, true), "own:A touching:B all:ABCD");
         assert_eq!(told(OwnFirst, &["A", "Gone"], Some(&[]), false), "own:A");
         assert_eq!(told(OwnFirst, &["A"], Some(&["A"]), true), "own:A all:ABCD");
-        assert_eq!(told(OwnFirst, &["C"], some, false), "own:C touching:ABC");
+        assert_eq!(told(OwnFirst, &["C"], some, false), "own:C touching:AB");
         assert_eq!(told(OwnFirst, &["A"], None, false), "own:A all:ABCD map");
         assert_eq!(told_with(true, OwnFirst, &["A"], None, false), "own:A all:ABCD map touching:B");
         assert_eq!(told_with(true, OwnFirst, &["A"], None, true), "own:A all:ABCD");
@@ -244,7 +250,14 @@ mod tests {
         assert_eq!(told(OwnFirst, &[], Some(&[]), false), "touching:");
         assert_eq!(told(OwnFirst, &[], None, false), "all:ABCD map");
         assert_eq!(told(OwnFirst, &["A", "B", "C", "D"], None, true), "own:ABCD");
-        let near = |near, own, touching, confirms| told_near(near, false, OwnFirst, own, touching, confirms);
+        let told_in_place =
+            |own: &[&str], confirms| told_by((&[], false, false), OwnFirst, own, None, confirms);
+        assert_eq!(told_in_place(&["A"], false), "own:A all:BCD");
+        assert_eq!(told_in_place(&["A"], true), "own:A all:ABCD", "what blocks is the word of one run");
+        assert_eq!(told_in_place(&[], false), "all:ABCD");
+        let near = |near: &[&str], own: &[&str], touching, confirms| {
+            told_by((near, false, true), OwnFirst, own, touching, confirms)
+        };
         assert_eq!(near(&["B"], &[], None, false), "near:B all:ABCD map");
         assert_eq!(near(&["B"], &[], None, true), "near:B all:ABCD");
         assert_eq!(near(&["A"], &["A"], None, false), "own:A all:ABCD map", "they were asked");

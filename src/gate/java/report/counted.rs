@@ -146,11 +146,9 @@ fn is_settled(status: MutantStatus) -> bool {
 /// What two runs with different tests say of one mutant. A time-out is asked again only to be confirmed:
 /// then the later run alone counts.
 fn joined(before: MutantStatus, later: MutantStatus) -> MutantStatus {
-    use MutantStatus::{MemoryError, NoCoverage, RunError, Survived, TimedOut};
+    use MutantStatus::{MemoryError, NoCoverage, RunError, Survived};
     match (before, later) {
-        (TimedOut, NoCoverage) => TimedOut,
-        (Survived, NoCoverage) => Survived,
-        (before @ (RunError | MemoryError), Survived | NoCoverage) => before,
+        (before, NoCoverage) | (before @ (RunError | MemoryError), Survived) => before,
         (_, later) => later,
     }
 }
@@ -159,11 +157,11 @@ fn joined(before: MutantStatus, later: MutantStatus) -> MutantStatus {
 mod tests {
     use super::*;
     use MutantStatus::{
-        Equivalent, Killed, MemoryError, NoCoverage, NonViable, RunError, Survived, TimedOut,
+        Equivalent, Killed, MemoryError, NoCoverage, NonViable, RunError, Survived, TimedOut, Unjudged,
     };
 
-    const ALL: [MutantStatus; 8] =
-        [Killed, Survived, NoCoverage, TimedOut, NonViable, MemoryError, RunError, Equivalent];
+    const ALL: [MutantStatus; 9] =
+        [Killed, Survived, NoCoverage, TimedOut, NonViable, MemoryError, RunError, Equivalent, Unjudged];
 
     fn id(index: usize) -> MutantId {
         let text = |text: &str| text.to_owned();
@@ -213,6 +211,8 @@ mod tests {
             (TimedOut, TimedOut, TimedOut),
             (TimedOut, NoCoverage, TimedOut),
             (Survived, NonViable, NonViable),
+            (Unjudged, NoCoverage, Unjudged),
+            (Unjudged, Killed, Killed),
         ] {
             assert_eq!(joined(before, later), now, "{before:?} then {later:?}");
         }

@@ -182,14 +182,12 @@ pub enum OutputState {
 }
 
 /// Which Java files differ from those that outputs were made of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangedJava {
-    /// Some of `src/main/java`.
-    pub main: bool,
-    /// Some of `src/test/java`.
-    pub tests: bool,
-    /// Some are `package-info.java` or `module-info.java`.
-    pub infos: bool,
+    /// By their path below `src/main/java`; removed ones too.
+    pub main: BTreeSet<PathBuf>,
+    /// By their path below `src/test/java`; removed ones too.
+    pub tests: BTreeSet<PathBuf>,
 }
 
 /// A module's build: what it was made of, and what came out.

@@ -62,6 +62,16 @@ impl Workspace {
         content(&self.site().join("tree/src/p/target/test-classes"))
     }
 
+    /// When each class of the tests was written, by its simple name.
+    fn test_stamps(&self) -> BTreeMap<String, std::time::SystemTime> {
+        let folder = self.site().join("tree/src/p/target/test-classes");
+        let stamp = |file: String| {
+            let name = file.strip_prefix("com/acme/")?.strip_suffix(".class")?.to_owned();
+            Some((name, fs_err::metadata(folder.join(&file)).unwrap().modified().unwrap()))
+        };
+        self.test_classes().into_keys().filter_map(stamp).collect()
+    }
+
     /// Makes the gate ready to do without Maven: one build with the proof.
     fn proven(&self) -> &Self {
         self.class(&test_file("CalcTest"), &strong())
@@ -220,6 +230,70 @@ fn what_is_not_java_and_goals_that_nobody_knows_are_mavens() {
     by_maven(bodies, "compile: the class path was known");
 }
 
+fn what_names_nothing_that_changed_is_not_compiled_and_what_does_is() {
+    let workspace = Workspace::new();
+    let test = |name: &str, body: &str| {
+        let all = format!("{TESTS} public class {name} {{ @Test public void one() {{ {body} }} }}");
+        workspace.class(&test_file(name), &all);
+    };
+    let limits = |body: &str| {
+        workspace.class(
+            &test_file("Limits"),
+            &format!("class Limits {{ {body} static int two() {{ return 2; }} }}"),
+        );
+    };
+    let helper = "static class Gone {} } class Helper { static int one() { return 1; } } class Rest {";
+    limits(&format!("static final int MAX = 5; {helper}"));
+    workspace.class(&test_file("More"), "class More extends Limits {}");
+    test("MoreTest", "assertTrue(More.MAX > 4);");
+    test("HelperTest", "assertEquals(1, Helper.one());");
+    test("EscapeTest", r"assertEquals(2, \u0052est.two());");
+    test("BaseTest", "assertTrue(Base.LIMIT > 1);");
+    for number in 1..7 {
+        test(&format!("Idle{number}Test"), "");
+    }
+    let base = |limit: u8| {
+        let text = format!("public class Base {{ public static final int LIMIT = {limit}; }}");
+        workspace.class(&main_file("Base"), &text);
+    };
+    base(2);
+    workspace.proven();
+    // The classes of tests that were written anew.
+    let compiled = |before: &BTreeMap<String, std::time::SystemTime>| {
+        let report = workspace.judged();
+        assert_eq!(how(&report), format!("compile: {BY_JAVAC}"), "{report}");
+        let after = workspace.test_stamps();
+        let new = after.iter().filter(|(name, stamp)| before.get(*name) != Some(stamp));
+        (new.map(|(name, _)| name.clone()).collect::<Vec<_>>().join(" "), after)
+    };
+    test("Idle1Test", "int a = 0;");
+    let (one, stamps) = compiled(&workspace.test_stamps());
+    assert_eq!(one, "EscapeTest Idle1Test", "nobody knows what the one spells");
+    // A constant that others have by inheritance, a class that goes.
+    limits(&format!("static final int MAX = 6; {}", helper.replace("static class Gone {}", "")));
+    let (named, stamps) = compiled(&stamps);
+    assert_eq!(named, "EscapeTest Helper HelperTest Limits More MoreTest Rest");
+    assert!(!workspace.test_classes().contains_key("com/acme/Limits$Gone.class"));
+    workspace.class(&test_file("Fresh"), "class Fresh {}");
+    workspace.git(&["rm", "--quiet", &test_file("Idle6Test")]);
+    let (came, stamps) = compiled(&stamps);
+    assert_eq!(came, "EscapeTest Fresh");
+    // Production code that tests see, and that none of them sees.
+    base(3);
+    let (seen, stamps) = compiled(&stamps);
+    assert_eq!(seen, "BaseTest EscapeTest");
+    workspace.calc(THIRD, "");
+    assert_eq!(compiled(&stamps).0, "");
+    workspace.is_as_maven_builds();
+
+    limits("static final int MAX = 6;");
+    let gone = workspace.judged();
+    assert!(
+        gone["reasons"].to_string().contains("does not compile"),
+        "a class that others name is gone: {gone}"
+    );
+}
+
 fn files_that_the_build_leaves_out_stay_out_and_new_ones_are_mavens_to_pick() {
     let workspace = Workspace::new();
     let mut pom = Pom::new("clean", JUnit::Four);
@@ -266,6 +340,7 @@ tests! {
     maven: [
         changed_bodies_are_compiled_without_maven_and_the_tests_only_when_they_could_see_it,
         what_maven_would_refuse_is_refused,
+        what_names_nothing_that_changed_is_not_compiled_and_what_does_is,
         what_is_not_java_and_goals_that_nobody_knows_are_mavens,
         files_that_the_build_leaves_out_stay_out_and_new_ones_are_mavens_to_pick,
         a_class_that_javac_does_not_make_again_is_mavens,

@@ -92,10 +92,10 @@ impl Outputs {
 
     /// What they are to the build of this key.
     pub(super) fn standing(&self, key: &str) -> OutputState {
-        match self.stale {
+        match &self.stale {
             _ if !self.known.contains(key) => OutputState::Nothing,
             None => OutputState::Current,
-            Some(stale) => OutputState::Java(stale),
+            Some(stale) => OutputState::Java(stale.clone()),
         }
     }
 
@@ -109,7 +109,7 @@ impl Outputs {
         if is_known && self.stale.is_none() {
             return Ok(());
         }
-        let only_tests = is_known && self.stale.is_some_and(|stale| !stale.main);
+        let only_tests = is_known && self.stale.as_ref().is_some_and(|stale| stale.main.is_empty());
         self.recompiled &= only_tests;
         self.builds.retain(|build| !build.folders.iter().any(|folder| folder.starts_with(root)));
         // Which of the other builds is still whole is not known.
@@ -155,13 +155,13 @@ fn stale(old: &Marks, new: &Marks, module: Option<&str>) -> Option<ChangedJava> 
     for path in old.keys().chain(new.keys()).filter(differ) {
         let path = RepoPath::parse(path).to_text();
         let inside = Path::new(path.strip_prefix(module?)?);
-        let (main, tests) = (inside.starts_with("src/main/java"), inside.starts_with("src/test/java"));
-        if !(main || tests) || inside.extension().is_none_or(|extension| extension != "java") {
+        let (main, tests) = (inside.strip_prefix("src/main/java"), inside.strip_prefix("src/test/java"));
+        let (set, below) =
+            (if main.is_ok() { &mut stale.main } else { &mut stale.tests }, main.or(tests).ok()?);
+        if below.extension().is_none_or(|extension| extension != "java") {
             return None;
         }
-        stale.main |= main;
-        stale.tests |= tests;
-        stale.infos |= inside.ends_with("package-info.java") || inside.ends_with("module-info.java");
+        set.insert(below.to_owned());
     }
     Some(stale)
 }

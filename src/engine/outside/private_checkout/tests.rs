@@ -18,6 +18,11 @@ fn write(path: &Path, text: &str) {
     fs_err::write(path, text).unwrap();
 }
 
+fn changed(main: &[&str], tests: &[&str]) -> ChangedJava {
+    let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect();
+    ChangedJava { main: paths(main), tests: paths(tests) }
+}
+
 #[test]
 fn a_workspace_finds_its_folder_again_and_a_second_gate_gets_one_of_its_own() {
     let home = tempfile::tempdir().unwrap();
@@ -131,17 +136,21 @@ fn outputs_are_used_as_far_as_the_changes_leave_them_right() {
         new.remove(path);
         new
     };
-    let java = |main, tests, infos| OutputState::Java(ChangedJava { main, tests, infos });
+    let java = |main: &[&str], tests: &[&str]| OutputState::Java(changed(main, tests));
     let table = [
         (set(&[]), Some(""), OutputState::Current),
         (set(&[]), None, OutputState::Current),
-        (set(&["src/test/java/ATest.java"]), Some(""), java(false, true, false)),
-        (set(&["src/test/java/New.java"]), Some(""), java(false, true, false)),
-        (without("src/test/java/ATest.java"), Some(""), java(false, true, false)),
-        (set(&["src/main/java/A.java"]), Some(""), java(true, false, false)),
-        (without("src/main/java/A.java"), Some(""), java(true, false, false)),
-        (set(&["src/main/java/A.java", "src/test/java/ATest.java"]), Some(""), java(true, true, false)),
-        (set(&["src/main/java/package-info.java"]), Some(""), java(true, false, true)),
+        (set(&["src/test/java/ATest.java"]), Some(""), java(&[], &["ATest.java"])),
+        (set(&["src/test/java/New.java"]), Some(""), java(&[], &["New.java"])),
+        (without("src/test/java/ATest.java"), Some(""), java(&[], &["ATest.java"])),
+        (set(&["src/main/java/A.java"]), Some(""), java(&["A.java"], &[])),
+        (without("src/main/java/A.java"), Some(""), java(&["A.java"], &[])),
+        (
+            set(&["src/main/java/A.java", "src/test/java/ATest.java"]),
+            Some(""),
+            java(&["A.java"], &["ATest.java"]),
+        ),
+        (set(&["src/main/java/package-info.java"]), Some(""), java(&["package-info.java"], &[])),
         (set(&["src/test/java/ATest.java"]), None, OutputState::Nothing),
         (set(&["src/main/java/A.java"]), Some("m/"), OutputState::Nothing),
         (set(&["src/main/java/A.kt"]), Some(""), OutputState::Nothing),
@@ -247,13 +256,13 @@ impl Kept {
 
 #[test]
 fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
-    let java = |main, tests| OutputState::Java(ChangedJava { main, tests, infos: false });
+    let java = |main: &[&str], tests: &[&str]| OutputState::Java(changed(main, tests));
     for (changed, recompiled, key, standing, left) in [
         ("", false, "k", OutputState::Current, (true, true)),
         ("", false, "other", OutputState::Nothing, (false, false)),
-        ("src/test/java/ATest.java", false, "k", java(false, true), (true, false)),
-        ("src/test/java/ATest.java", true, "k", java(false, true), (false, false)),
-        ("src/main/java/A.java", false, "k", java(true, false), (false, false)),
+        ("src/test/java/ATest.java", false, "k", java(&[], &["ATest.java"]), (true, false)),
+        ("src/test/java/ATest.java", true, "k", java(&[], &["ATest.java"]), (false, false)),
+        ("src/main/java/A.java", false, "k", java(&["A.java"], &[]), (false, false)),
         ("src/main/resources/a.txt", false, "k", OutputState::Nothing, (false, false)),
     ] {
         let kept = Kept::new(recompiled);

@@ -97,7 +97,7 @@ impl Maven<'_> {
                 OutputState::Current => {
                     return Ok(Ok((built, ("compile", "nothing had changed: Maven was not called"))));
                 }
-                OutputState::Java(stale) if self.recompile(&built, stale)? => {
+                OutputState::Java(stale) if self.recompile(&built, &stale)? => {
                     return Ok(Ok((built, RECOMPILED)));
                 }
                 OutputState::Java(_) | OutputState::Nothing => {}
@@ -155,7 +155,7 @@ impl Maven<'_> {
     }
 
     /// Compiles without Maven what changed; false if that is not proven to be the same.
-    fn recompile(&self, built: &Built, stale: ChangedJava) -> Result<bool, GateAbort> {
+    fn recompile(&self, built: &Built, stale: &ChangedJava) -> Result<bool, GateAbort> {
         let (proofs, digest) = (self.known("recompilable"), built.digest()?);
         let proof = proofs.recall(&built.key).filter(|proof: &Proof| proof.digest == digest);
         let recipe = proof.and_then(|p| p.recipe).filter(|recipe| self.may_replace_maven(recipe, built));

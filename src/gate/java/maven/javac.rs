@@ -1,10 +1,11 @@
 //! The JDK's compiler instead of Maven, called with the very arguments that Maven gave to it.
 //!
-//! Each source set (production code, tests) is compiled whole, into an empty folder. A build is proven when every
-//! class file came out byte for byte as Maven left it, and beside the class files lie only copies of resources and
-//! `package-info.class`, which Maven makes itself. Where [`Javac::recompile`] answers `false` the outputs must be
-//! discarded; [`Javac::proves`] puts them back.
+//! A source set (production code, tests) is compiled whole, into an empty folder, or in part, where it is known what a
+//! change reaches. A build is proven when every class file of the whole came out byte for byte as Maven left it, and beside
+//! the class files lie only copies of resources and `package-info.class`, which Maven makes itself. Where
+//! [`Javac::recompile`] answers `false` the outputs must be discarded; [`Javac::proves`] puts them back.
 
+mod reached;
 mod source_set;
 #[cfg(test)]
 mod tests;
@@ -14,9 +15,12 @@ pub(super) use source_set::java_files;
 use super::Project;
 use super::recipe::Recipe;
 use crate::gate::commands::Commands;
+use crate::gate::java::classes::read;
 use crate::gate::java::jvm;
 use crate::gate::{ChangedJava, GateAbort};
-use source_set::{PreviousClasses, SourceSet, files, is_class};
+use reached::{Names, Reached};
+use source_set::{PreviousClasses, SourceSet, files, interfaces, is_class};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The compiler for one module.
@@ -56,7 +60,7 @@ impl<'a> Javac<'a> {
     pub(super) fn proves(&self) -> Result<bool, GateAbort> {
         for set in [Some(&self.main), self.tests.as_ref()].into_iter().flatten() {
             let previous = PreviousClasses::move_away(set.classes)?;
-            let same = self.compile(set)? && previous.equal_those_in(set).unwrap_or(false);
+            let same = self.compile_whole(set)? && previous.equal_those_in(set).unwrap_or(false);
             previous.put_back(set.classes)?;
             if !same {
                 return Ok(false);
@@ -66,37 +70,74 @@ impl<'a> Javac<'a> {
         Ok(self.tests.is_some() || no_tests().unwrap_or(false))
     }
 
-    /// Compiles the source sets that changed; the tests also if what they can see of the production code changed.
-    pub(super) fn recompile(&self, stale: ChangedJava) -> Result<bool, GateAbort> {
-        if stale.infos {
+    /// Compiles what changed; of the tests also what can see that of the production code.
+    pub(super) fn recompile(&self, stale: &ChangedJava) -> Result<bool, GateAbort> {
+        let is_info =
+            |file: &PathBuf| file.ends_with("package-info.java") || file.ends_with("module-info.java");
+        if stale.main.iter().chain(&stale.tests).any(is_info) {
             return Ok(false);
         }
-        let mut tests_too = stale.tests;
-        if stale.main {
-            let Some(previous) = self.replace_classes(&self.main)? else { return Ok(false) };
+        let mut seen = Some(Names::new());
+        if !stale.main.is_empty() {
+            let before = interfaces(self.main.classes);
+            let reached = Reached::by(&self.main, &stale.main, Names::new());
+            if !self.replace_classes(&self.main, reached.as_ref())? {
+                return Ok(false);
+            }
             // Production classes that take part in compiling the tests do so with their code.
             let help =
                 self.main.offers_processors() || self.tests.as_ref().is_some_and(SourceSet::names_processors);
-            tests_too |= help || !previous.look_like_those_in(self.main.classes);
+            if help || before.is_none() || before != interfaces(self.main.classes) {
+                seen = reached.filter(|_| !help).map(|reached| reached.names);
+            }
         }
-        match &self.tests {
-            Some(tests) if tests_too => Ok(self.replace_classes(tests)?.is_some()),
-            Some(_) => Ok(true),
-            None => Ok(!stale.tests),
+        let Some(tests) = &self.tests else { return Ok(stale.tests.is_empty()) };
+        if stale.tests.is_empty() && seen.as_ref().is_some_and(Names::is_empty) {
+            return Ok(true);
         }
+        let reached = seen.and_then(|seen| Reached::by(tests, &stale.tests, seen));
+        self.replace_classes(tests, reached.as_ref())
     }
 
-    /// Compiles a source set; the classes of before, if the new ones are complete.
-    fn replace_classes(&self, set: &SourceSet<'_>) -> Result<Option<PreviousClasses>, GateAbort> {
-        let previous = PreviousClasses::move_away(set.classes)?;
-        let complete = self.compile(set)? && previous.carry_over(set).unwrap_or(false);
-        Ok(complete.then_some(previous))
+    /// Compiles the part of a source set that is reached, the whole set if that is `None`; true if its classes are complete.
+    fn replace_classes(&self, set: &SourceSet<'_>, reached: Option<&Reached>) -> Result<bool, GateAbort> {
+        let Some(reached) = reached else {
+            let previous = PreviousClasses::move_away(set.classes)?;
+            return Ok(self.compile_whole(set)? && previous.carry_over(set).unwrap_or(false));
+        };
+        reached.classes.iter().try_for_each(|file| fs_err::remove_file(set.classes.join(file)))?;
+        let folder = tempfile::tempdir_in(set.classes.parent().unwrap_or(self.home))?;
+        // Of an option that is given twice javac takes the last; what is not compiled is on the class path.
+        let into = folder.path().to_str().map(|into| ["-d", into, "-sourcepath", ""]);
+        let Some(into) = into else { return Ok(false) };
+        if !reached.sources.is_empty() && !self.compile(set, &reached.sources, &into)? {
+            return Ok(false);
+        }
+        for file in files(folder.path())? {
+            let (from, to) = (folder.path().join(&file), set.classes.join(&file));
+            if to.exists() || !reached.explains(&file, &read(&from)?) {
+                return Ok(false);
+            }
+            fs_err::create_dir_all(to.parent().unwrap_or(set.classes))?;
+            fs_err::rename(from, to)?;
+        }
+        Ok(true)
     }
 
     /// Compiles a source set into its folder, which is empty; false if it cannot be compiled.
-    fn compile(&self, set: &SourceSet<'_>) -> Result<bool, GateAbort> {
-        let Some(sources) = set.files_to_compile() else { return Ok(false) };
+    fn compile_whole(&self, set: &SourceSet<'_>) -> Result<bool, GateAbort> {
+        set.files_to_compile().map_or(Ok(false), |sources| self.compile(set, &sources, &[]))
+    }
+
+    /// Compiles these sources of a set, with these arguments more; false if they cannot be compiled.
+    fn compile(
+        &self,
+        set: &SourceSet<'_>,
+        sources: &BTreeSet<PathBuf>,
+        more: &[&str],
+    ) -> Result<bool, GateAbort> {
         let mut words = set.call.arguments.clone();
+        words.extend(more.iter().map(|word| (*word).to_owned()));
         for source in sources {
             let Some(path) = set.sources.join(source).to_str().map(str::to_owned) else { return Ok(false) };
             words.push(path);

@@ -6,6 +6,7 @@ use super::super::project::Resource;
 use super::super::recipe::CompilerCall;
 use crate::gate::java::class_file;
 use crate::gate::java::classes::{self, read};
+use memchr::memmem;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::FileType;
 use std::io;
@@ -40,7 +41,17 @@ impl SourceSet<'_> {
 
     /// True if its own classes are annotation processors or plugins of the compiler.
     pub(super) fn offers_processors(&self) -> bool {
-        COMPILER_SERVICES.iter().any(|service| self.classes.join(service).exists())
+        offers(self.classes, &COMPILER_SERVICES)
+    }
+
+    /// True if each source is compiled on its own: nothing takes part in compiling but the compiler, which finds the
+    /// set's own classes.
+    pub(super) fn can_be_compiled_in_part(&self) -> bool {
+        let is_off = self.call.arguments.iter().any(|word| word == "-proc:none");
+        let services = &COMPILER_SERVICES[usize::from(is_off)..];
+        let mut entries = self.argument("-classpath").unwrap_or_default().split(':').map(Path::new);
+        let own = entries.clone().any(|entry| entry == self.classes);
+        own && !self.names_processors() && !entries.any(|entry| offers(entry, services))
     }
 
     /// The value of an option.
@@ -74,6 +85,16 @@ impl SourceSet<'_> {
         };
         !is_java(inside) && !is_class(inside) && self.resources.iter().any(from)
     }
+}
+
+/// True if this entry of a class path may hold one of the services. A jar has the names of its files in plain text.
+fn offers(entry: &Path, services: &[&str]) -> bool {
+    let holds =
+        |jar: Vec<u8>| services.iter().any(|service| memmem::find(&jar, service.as_bytes()).is_some());
+    if entry.is_file() {
+        return read(entry).map_or(true, holds);
+    }
+    services.iter().any(|service| entry.join(service).exists())
 }
 
 /// True for a path of Java identifiers (or `package-info.java`), none of which Maven leaves out by default
@@ -175,16 +196,10 @@ impl PreviousClasses {
         }
         Ok(true)
     }
-
-    /// True if a compiler of other classes sees the same in both.
-    pub(super) fn look_like_those_in(&self, classes: &Path) -> bool {
-        let before = interfaces(&self.classes());
-        before.is_some() && before == interfaces(classes)
-    }
 }
 
 /// What a compiler sees of each class in a folder; `None` if that is not known of one.
-fn interfaces(folder: &Path) -> Option<BTreeMap<PathBuf, String>> {
+pub(super) fn interfaces(folder: &Path) -> Option<BTreeMap<PathBuf, String>> {
     let interface = |file: PathBuf| {
         let interface = class_file::interface(&read(&folder.join(&file)).ok()?)?;
         Some((file, interface))

@@ -2,14 +2,12 @@
 //!
 //! Java code can depend on a class of the set only by naming it, or a class whose own source does (Java Language
 //! Specification, chapter 6; inherited members and the types of expressions come by classes that are named). Every word
-//! of a source counts as a name, in comments too. A source that spells part of a name by a Unicode escape (§3.3) may name
-//! any class. There is no answer where a class file does not tell its source, where a name is not ASCII, or where more
-//! than half of the set would be compiled.
+//! of a source counts as a name, in comments too. There is no answer where a class file does not tell its source, where a
+//! name is not ASCII, or where more than half of the set would be compiled.
 
 use super::source_set::{SourceSet, files, is_class};
 use crate::gate::java::class_file;
 use crate::gate::java::classes::read;
-use memchr::memmem;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -46,8 +44,8 @@ impl Reached {
         {
             return None;
         }
-        let text = |source: &PathBuf| Some((source.clone(), read(&set.sources.join(source)).ok()?));
-        let texts: BTreeMap<PathBuf, Vec<u8>> = sources.iter().map(text).collect::<Option<_>>()?;
+        let text = |source: &PathBuf| Some((source.clone(), spelled(&read(&set.sources.join(source)).ok()?)));
+        let texts: BTreeMap<PathBuf, String> = sources.iter().map(text).collect::<Option<_>>()?;
         let (mut new, mut reached) = (changed.clone(), BTreeSet::new());
         loop {
             let classes =
@@ -55,7 +53,7 @@ impl Reached {
             names.extend(classes.map(|file| top_level(file)));
             reached.append(&mut new);
             let others =
-                texts.iter().filter(|(source, text)| !reached.contains(*source) && may_name(text, &names));
+                texts.iter().filter(|(source, text)| !reached.contains(*source) && is_named(text, &names));
             new.extend(others.map(|(source, _)| source.clone()));
             if new.is_empty() {
                 break;
@@ -86,16 +84,29 @@ fn top_level(file: &Path) -> String {
     stem.split('$').next().unwrap_or_default().to_owned()
 }
 
-/// True if a word of the text is one of the names, or may be one.
-fn may_name(text: &[u8], names: &Names) -> bool {
-    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
-    let is_named = |word: &[u8]| str::from_utf8(word).is_ok_and(|word| names.contains(word));
-    text.split(|byte| !is_of_name(byte)).any(is_named)
-        || memmem::find_iter(text, br"\u").any(|at| {
-            let digits: Vec<u8> =
-                text[at + 2..].iter().copied().skip_while(|byte| *byte == b'u').take(3).collect();
-            digits.starts_with(b"00") && matches!(digits[2..], [b'2'..=b'7'])
-        })
+/// A source as the compiler reads its names: Unicode escapes (§3.3) are what they stand for, and characters that an identifier may
+/// hold without being another one (§3.8) are left out, with all others that are neither ASCII nor letters or digits.
+fn spelled(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let mut parts = text.split(r"\u");
+    let mut spelled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.trim_start_matches('u');
+        match digits.get(..4).and_then(|hex| u32::from_str_radix(hex, 16).ok()) {
+            // Half of a pair is no character, and may belong to one that is left out.
+            Some(code) => spelled.extend(char::from_u32(code).into_iter().chain(digits[4..].chars())),
+            None => spelled.push_str(digits),
+        }
+    }
+    let is_kept =
+        |c: char| if c.is_ascii() { !c.is_control() || c.is_whitespace() } else { c.is_alphanumeric() };
+    spelled.retain(is_kept);
+    spelled
+}
+
+/// True if a word of the text is one of the names.
+fn is_named(text: &str, names: &Names) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| names.contains(word))
 }
 
 #[cfg(test)]
@@ -103,22 +114,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_a_word_of_the_text_or_hides_in_an_escape() {
+    fn a_name_is_a_word_of_the_source_as_the_compiler_spells_it() {
         let names = Names::from(["Foo".to_owned()]);
         for (text, named) in [
-            ("new Foo();", true),
-            ("import static a.Foo.*;", true),
-            ("// Foo", true),
-            ("Foo$Bar x;", true),
-            ("a.Foo.Bar x;", true),
-            ("FooTest f; xFoo(); Foo_ y; Fooé z;", false),
-            (r"new \u0046oo();", true),
-            (r"new F\uuu006fo();", true),
-            (r#"String dash = "\u2013\u00e9\u000a";"#, false),
-            (r"\u", false),
-            (r"\u00", false),
+            (&b"new Foo();"[..], true),
+            (b"import static a.Foo.*;", true),
+            (b"// Foo", true),
+            (b"Foo$Bar x;", true),
+            (b"a.Foo.Bar x;", true),
+            (b"FooTest f; xFoo(); Foo_ y;", false),
+            ("Foo\u{e9} z;".as_bytes(), false),
+            (br"new \u0046oo();", true),
+            (br"new F\uuu006fo();", true),
+            (br"new\u0020Foo\u0028);", true),
+            (br#"String dash = "\u2013\u00e9\u000a";"#, false),
+            (br"\u", false),
+            (br"\u00", false),
+            // Ignorable: a control character, a soft hyphen (in UTF-8, in Latin 1, escaped), a tag outside of the first plane.
+            (b"new F\x01oo();", true),
+            ("new F\u{ad}oo();".as_bytes(), true),
+            (b"new F\xadoo();", true),
+            (br"new F\u00adoo();", true),
+            (br"new F\udb40\udc01oo();", true),
         ] {
-            assert_eq!(may_name(text.as_bytes(), &names), named, "{text}");
+            assert_eq!(is_named(&spelled(text), &names), named, "{}", text.escape_ascii());
         }
     }
 }

@@ -18,6 +18,10 @@ const COMPILER_SERVICES: [&str; 2] = [
     "META-INF/services/com.sun.source.util.Plugin",
 ];
 
+/// Beginnings of the names of encodings of which each byte below 128 is a character of ASCII.
+const ASCII_COMPATIBLE: [&str; 7] =
+    ["utf-8", "utf8", "us-ascii", "iso-8859", "iso8859", "windows-125", "cp125"];
+
 /// Production code or tests.
 pub(super) struct SourceSet<'a> {
     pub(super) call: &'a CompilerCall,
@@ -45,13 +49,15 @@ impl SourceSet<'_> {
     }
 
     /// True if each source is compiled on its own: nothing takes part in compiling but the compiler, which finds the
-    /// set's own classes.
+    /// set's own classes, and the names in a source can be read.
     pub(super) fn can_be_compiled_in_part(&self) -> bool {
         let is_off = self.call.arguments.iter().any(|word| word == "-proc:none");
         let services = &COMPILER_SERVICES[usize::from(is_off)..];
         let mut entries = self.argument("-classpath").unwrap_or_default().split(':').map(Path::new);
         let own = entries.clone().any(|entry| entry == self.classes);
-        own && !self.names_processors() && !entries.any(|entry| offers(entry, services))
+        let encoding = self.argument("-encoding").unwrap_or("UTF-8").to_lowercase();
+        let is_read = ASCII_COMPATIBLE.iter().any(|start| encoding.starts_with(start));
+        own && is_read && !self.names_processors() && !entries.any(|entry| offers(entry, services))
     }
 
     /// The value of an option.

@@ -125,3 +125,37 @@ fn only_a_folder_of_plain_java_files_is_compiled() {
 fn words_of_an_argument_file_are_quoted() {
     assert_eq!(quoted(r#"a b\c"d"#), r#""a b\\c\"d""#);
 }
+
+#[test]
+fn a_part_is_compiled_where_only_the_compiler_takes_part_and_names_can_be_read() {
+    let folders = Folders::new();
+    let (sources, classes) = (folders.at("src"), folders.at("target/classes"));
+    folders.write("plain.jar", "PK a/B.class");
+    folders.write("processor.jar", "PK META-INF/services/javax.annotation.processing.Processor");
+    folders.write("plugin.jar", "PK META-INF/services/com.sun.source.util.Plugin");
+    folders.write("folder/META-INF/services/javax.annotation.processing.Processor", "a.P");
+    let own = "target/classes";
+    for (entries, more, may) in [
+        (&[own, "plain.jar", "gone.jar"][..], &[][..], true),
+        (&["plain.jar"], &[], false),
+        (&[own, "processor.jar"], &[], false),
+        (&[own, "processor.jar"], &["-proc:none"], true),
+        (&[own, "folder"], &[], false),
+        (&[own, "plugin.jar"], &["-proc:none"], false),
+        (&[own], &["-processorpath", "p.jar"], false),
+        (&[own], &["-Xplugin:Lint"], false),
+        (&[own], &["-encoding", "ISO-8859-1"], true),
+        (&[own], &["-encoding", "UTF-16"], false),
+        (&[own], &["-encoding", "Cp037"], false),
+    ] {
+        let path: Vec<String> = entries.iter().map(|entry| folders.at(entry).display().to_string()).collect();
+        let mut words = vec!["-classpath".to_owned(), path.join(":")];
+        words.extend(more.iter().map(|word| (*word).to_owned()));
+        let call = call(&words);
+        assert_eq!(
+            folders.side(&call, &sources, &classes).can_be_compiled_in_part(),
+            may,
+            "{entries:?} {more:?}"
+        );
+    }
+}

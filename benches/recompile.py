@@ -29,7 +29,7 @@ class Project:
     def __init__(self, ralph, workspace, name):
         self.ralph, self.workspace, self.name = ralph, workspace, name
         self.home, self.cache = workspace / "src" / name, workspace / "cache"
-        self.list = workspace / "changed"
+        self.list, self.untested = workspace / "changed", self.home / "src/main/java/untested/Untested.java"
 
     def git(self, *words):
         identity = ["-c", "user.name=bench", "-c", "user.email=bench@example.org"]
@@ -40,12 +40,14 @@ class Project:
 
     def gate(self):
         """How the module was compiled, by the trace."""
-        fresh = self.home / "src/main/java/Untested.java"
-        self.list.write_text(f"{self.name}/{fresh.relative_to(self.home)}\n")
+        self.list.write_text(f"{self.name}/{self.untested.relative_to(self.home)}\n")
         env = dict(os.environ, XDG_CACHE_HOME=str(self.cache))
         command = [self.ralph, "gate", "PITEST", "--diff", self.list, "--json"]
         run = subprocess.run(command, cwd=self.workspace, env=env, capture_output=True, text=True)
-        phases = json.loads(run.stdout)["report"]["trace"]["phases"]
+        report = json.loads(run.stdout)["report"]
+        if report["verdict"] == "error":
+            sys.exit(report["why"])
+        phases = report["trace"]["phases"]
         return next(phase["note"] for phase in phases if phase["name"] in ("compile", "resolve"))
 
     def classes(self):
@@ -92,7 +94,8 @@ def main():
         workspace = pathlib.Path(folder) / "workspace"
         shutil.copytree(asked.into / asked.project / "workspace", workspace, symlinks=True)
         project = Project(asked.ralph.resolve(), workspace, f"commons-{asked.project}")
-        (project.home / "src/main/java/Untested.java").write_text("class Untested { int one() { return 1; } }\n")
+        project.untested.parent.mkdir()
+        project.untested.write_text("package untested;\n\nclass Untested { int one() { return 1; } }\n")
         project.git("add", "--all")
         project.git("commit", "--quiet", "--message", "a class without a test")
         print("first:", project.gate(), flush=True)

@@ -4,7 +4,7 @@ mod lexer;
 mod members;
 mod statements;
 
-pub use lexer::code_lines;
+pub use lexer::{code_lines, unescaped};
 pub use members::{enabled_tests, lost_members};
 pub use statements::{Statements, is_weakened};
 

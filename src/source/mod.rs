@@ -13,7 +13,7 @@ pub mod text;
 pub use classify::{Classifier, compile_globs, is_build_setting, is_output, is_source};
 pub use digest::{digest, digest_of, digest_parts, hex};
 pub use environment::{environment_for, is_named, is_passed};
-pub use java::{Statements, code_lines, enabled_tests, is_weakened, lost_members};
+pub use java::{Statements, code_lines, enabled_tests, is_weakened, lost_members, unescaped};
 pub use lines::{lost_lines, without_comments};
 pub use path::RepoPath;
 pub use problem::Problem;

@@ -72,7 +72,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("cli", 6_248),
     ("config", 1_491),
     ("engine", 4_085),
-    ("gate", 9_187),
+    ("gate", 9_179),
     ("git", 3_482),
     ("journal", 311),
     ("lib", 14),

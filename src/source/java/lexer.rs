@@ -3,6 +3,9 @@
 
 use std::borrow::Cow;
 
+/// What stands for an escaped character that is not ASCII: it may be part of a name.
+pub(super) const OF_A_NAME: &[u8] = b"x";
+
 /// A piece of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
@@ -25,9 +28,8 @@ impl Token<'_> {
 }
 
 /// Decodes `\uXXXX`, which Java does before everything else (so `\u002f*` opens a comment; Java Language
-/// Specification §3.3). What is not ASCII becomes an `x`: it
-/// may be part of a name.
-pub(super) fn unescaped(source: &[u8]) -> Cow<'_, [u8]> {
+/// Specification §3.3). What is not ASCII becomes `other`.
+pub fn unescaped<'a>(source: &'a [u8], other: &[u8]) -> Cow<'a, [u8]> {
     if !source.windows(2).any(|pair| pair == b"\\u") {
         return Cow::Borrowed(source);
     }
@@ -38,7 +40,7 @@ pub(super) fn unescaped(source: &[u8]) -> Cow<'_, [u8]> {
         if byte != b'\\' {
             out.push(byte);
         } else if let Some((decoded, after)) = unicode_escape(tail) {
-            out.push(decoded);
+            out.extend_from_slice(decoded.as_ref().map_or(other, std::slice::from_ref));
             rest = after;
         } else {
             // A backslash takes the next character with it: in `\\u0041` the `u` begins no escape.
@@ -52,22 +54,21 @@ pub(super) fn unescaped(source: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// `uXXXX`, with any number of `u`.
-fn unicode_escape(tail: &[u8]) -> Option<(u8, &[u8])> {
+/// `uXXXX`, with any number of `u`; `None` in it for what is not ASCII.
+fn unicode_escape(tail: &[u8]) -> Option<(Option<u8>, &[u8])> {
     let letters = tail.iter().take_while(|&&byte| byte == b'u').count();
     let digits = tail.get(letters..letters + 4)?;
     if letters == 0 || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
     let value = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    let byte = u8::try_from(value).ok().filter(u8::is_ascii).unwrap_or(b'x');
-    Some((byte, &tail[letters + 4..]))
+    Some((u8::try_from(value).ok().filter(u8::is_ascii), &tail[letters + 4..]))
 }
 
 /// The text without comments and indentation, line for line. What is written with `\uXXXX` stays as it is: an escape may
 /// end a comment.
 pub fn code_lines(source: &[u8]) -> Cow<'_, [u8]> {
-    if matches!(unescaped(source), Cow::Owned(_)) {
+    if matches!(unescaped(source, OF_A_NAME), Cow::Owned(_)) {
         return Cow::Borrowed(source);
     }
     let (mut lexer, mut out, mut done) = (Lexer { rest: source }, Vec::new(), 0);

@@ -2,7 +2,7 @@
 //! imports and the order of members do not count. What stands before the body of a method or type says whether a test runner
 //! runs it.
 
-use super::lexer::{Lexer, Token, unescaped};
+use super::lexer::{Lexer, OF_A_NAME, Token, unescaped};
 use crate::source::digest_parts;
 use crate::source::lines::{how_often, take};
 use std::iter::{Copied, Peekable};
@@ -92,7 +92,7 @@ impl<'a> Declaration<'a> {
 
 /// Without recursion, and in linear time, however deep types are nested.
 pub(super) fn members(source: &[u8]) -> Vec<Member> {
-    let bytes = unescaped(source);
+    let bytes = unescaped(source, OF_A_NAME);
     let mut tokens = Lexer { rest: &bytes }.peekable();
     let (mut types, mut found) = (Vec::<Type>::new(), Vec::new());
     let mut declaration = Declaration::default();

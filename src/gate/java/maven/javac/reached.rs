@@ -8,6 +8,7 @@
 use super::source_set::{SourceSet, files, is_class};
 use crate::gate::java::class_file;
 use crate::gate::java::classes::read;
+use crate::source::unescaped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -84,20 +85,10 @@ fn top_level(file: &Path) -> String {
     stem.split('$').next().unwrap_or_default().to_owned()
 }
 
-/// A source as the compiler reads its names: Unicode escapes (§3.3) are what they stand for, and characters that an identifier may
-/// hold without being another one (§3.8) are left out, with all others that are neither ASCII nor letters or digits.
+/// A source as the compiler reads its names: Unicode escapes are what they stand for, and characters that an identifier may hold
+/// without being another one (§3.8) are left out, with all others that are neither ASCII nor letters or digits, and all such escapes.
 fn spelled(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
-    let mut parts = text.split(r"\u");
-    let mut spelled = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let digits = part.trim_start_matches('u');
-        match digits.get(..4).and_then(|hex| u32::from_str_radix(hex, 16).ok()) {
-            // Half of a pair is no character, and may belong to one that is left out.
-            Some(code) => spelled.extend(char::from_u32(code).into_iter().chain(digits[4..].chars())),
-            None => spelled.push_str(digits),
-        }
-    }
+    let mut spelled = String::from_utf8_lossy(&unescaped(text, b"")).into_owned();
     let is_kept =
         |c: char| if c.is_ascii() { !c.is_control() || c.is_whitespace() } else { c.is_alphanumeric() };
     spelled.retain(is_kept);

@@ -56,7 +56,10 @@ pub(super) fn mcp(call: &Invocation) -> Result<Exit, Fault> {
     let server = Server { invocation: call.clone(), inside_agent };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let service = server.serve(rmcp::transport::stdio()).await.map_err(|error| internal(&error))?;
+        let service = server
+            .serve((tokio::io::stdin(), tokio::io::stdout()))
+            .await
+            .map_err(|error| internal(&error))?;
         service.waiting().await.map_err(|error| internal(&error))
     })?;
     Ok(Exit::Done)

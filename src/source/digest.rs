@@ -33,8 +33,13 @@ pub fn digest_parts<T: AsRef<[u8]>>(parts: impl IntoIterator<Item = T>) -> Strin
 
 /// Lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble| char::from_digit(u32::from(nibble), 16).unwrap_or_default();
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(digit).collect()
+    const DIGITS: [char; 16] =
+        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    }
+    text
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Packages that `classpath_command` builds: by a script around javac, and by a real Gradle.
 
-use super::project::{JUnit, Pom, Project, error, reasons};
+use super::project::{JUnit, Project, error, reasons};
+use super::scripted::{jars, script};
 use super::workspace::{TESTS, Workspace, phases, strong, verdict};
 use super::{main_file, scores, test_file};
 use crate::support::needs::tests;
@@ -8,64 +9,7 @@ use nix::sys::signal::kill;
 use nix::unistd::Pid;
 use ralph::mutation::Verdict;
 use serde_json::{Value, json};
-use std::process::Command;
-use std::sync::OnceLock;
 use std::time::Duration;
-
-/// What a script for a `classpath_command` may look like. `@JUNIT@` and `@PIT@` are jars.
-const BUILD: &str = r#"#!/bin/sh
-set -e
-junit='@JUNIT@'
-if [ -n "$RALPH_ARTIFACTS" ]; then
-    echo 'ralph-classpath: {"artifacts": [@PIT@]}'
-    exit
-fi
-rm -rf out
-mkdir -p out/main out/test
-javac -d out/main $(find src/main -name '*.java')
-javac -d out/test -cp "out/main:$junit" $(find src/test -name '*.java')
-if [ -z "$RALPH_TESTS" ]; then
-    echo 'ralph-classpath: {"modules": [{"path": "", "classes": "out/main", "test_classes": "out/test", "classpath": [@JARS@]}]}'
-elif java -cp "out/main:out/test:$junit" org.junit.runner.JUnitCore $RALPH_TESTS >out/log 2>&1; then
-    echo "Tests run: $(sed -n 's/^OK (\([0-9]*\) .*/\1/p' out/log), Failures: 0, Errors: 0, Skipped: 0"
-else
-    echo "[ERROR] Failures:"
-    sed -n 's/^[0-9]*) /[ERROR]   /p' out/log
-    echo "Tests run: 1, Failures: 1, Errors: 0, Skipped: 0"
-    exit 1
-fi
-"#;
-
-/// The jars of PIT, then those of JUnit 4, from Maven.
-#[expect(clippy::disallowed_methods, reason = "the test asks the real Maven for jars")]
-fn jars() -> &'static [Vec<String>; 2] {
-    static JARS: OnceLock<[Vec<String>; 2]> = OnceLock::new();
-    JARS.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let pit = "<dependency><groupId>org.pitest</groupId><artifactId>pitest-command-line</artifactId><version>1.25.9</version></dependency>";
-        let mut pom = Pom::new("jars", JUnit::Four);
-        pom.dependencies = pit;
-        fs_err::write(folder.path().join("pom.xml"), pom.text()).unwrap();
-        let (goal, to) = ("org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath", folder.path().join("jars"));
-        let output = format!("-Dmdep.outputFile={}", to.display());
-        let mut maven = Command::new("mvn");
-        let done = maven.args(["-q", "-B", goal, &output]).current_dir(folder.path()).output().unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
-        let all = fs_err::read_to_string(to).unwrap();
-        let is_junit = |jar: &&str| jar.contains("/junit/") || jar.contains("/hamcrest");
-        let (junit, pit): (Vec<&str>, Vec<&str>) = all.trim().split(':').partition(is_junit);
-        [pit, junit].map(|jars| jars.into_iter().map(str::to_owned).collect())
-    })
-}
-
-fn script() -> String {
-    let quoted = |jars: &[String]| serde_json::to_string(jars).unwrap().trim_matches(['[', ']']).to_owned();
-    let [pit, junit] = jars();
-    BUILD
-        .replace("@JUNIT@", &junit.join(":"))
-        .replace("@PIT@", &quoted(pit))
-        .replace("@JARS@", &quoted(junit))
-}
 
 fn command(argv: &[&str]) -> Vec<String> {
     argv.iter().map(|argument| (*argument).to_owned()).collect()
@@ -77,7 +21,7 @@ fn scripted() -> Project {
     // Its own, so that no other test has got the jars already.
     project.request.cache = project.workspace().join("cache");
     project.settings.classpath_command = Some(command(&["sh", "build.sh"]));
-    project.write("build.gradle", "").write("build.sh", &script());
+    project.write("build.gradle", "").write("build.sh", &script(JUnit::Four));
     project
         .class(&main_file("Calc"), "public class Calc { public int add(int a, int b) { return a + b; }\npublic int sub(int a, int b) { return a - b; } }")
         .class(&test_file("CalcTest"), &strong().replace("assertEquals(1, new Calc().sub(3, 2));", ""))
@@ -107,7 +51,7 @@ fn a_package_that_a_command_builds_gets_every_verdict_without_maven() {
     assert_eq!(red, "Changed tests of p/. fail.\none(com.acme.ShapeTest)", "{}", project.logs());
     project.write(
         "build.sh",
-        &script().replace("JUnitCore $RALPH_TESTS", "JUnitCore").replace("Tests run", "Ran"),
+        &script(JUnit::Four).replace("JUnitCore $RALPH_TESTS", "JUnitCore").replace("Tests run", "Ran"),
     );
     let (why, _) = error(&project.run());
     assert!(
@@ -115,7 +59,7 @@ fn a_package_that_a_command_builds_gets_every_verdict_without_maven() {
         "{why}"
     );
 
-    project.write("build.sh", &script());
+    project.write("build.sh", &script(JUnit::Four));
     project.changed(&[&main_file("Calc")]);
     project.class(&main_file("Calc"), "public class Calc {\nint x(\n}");
     let broken = reasons(&project.run());
@@ -141,7 +85,10 @@ fn a_class_beside_the_tests_and_a_class_of_another_source_fail_as_with_maven() {
     let double = reasons(&project.run());
     assert!(double.contains("src/main/java/com/acme/Calc.java and src/test/java/com/acme/Calc.java both make a class com.acme.Calc."), "{double}\n{}", project.logs());
     fs_err::remove_file(project.root().join(test_file("Calc"))).unwrap();
-    project.write("build.sh", &script().replace("find src/main -name '*.java'", "find lib -name '*.java'"));
+    project.write(
+        "build.sh",
+        &script(JUnit::Four).replace("find src/main -name '*.java'", "find lib -name '*.java'"),
+    );
     project.write("lib/Other.java", "package com.acme; class Calc { public int add(int a, int b) { return 5; } public int sub(int a, int b) { return 1; } } interface Shape { int area(); }");
     let foreign = reasons(&project.run());
     assert!(
@@ -223,13 +170,14 @@ fn an_answer_that_cannot_be_believed_is_an_error_that_says_why() {
 
     // PIT itself comes from outside of the package, and is what was asked for.
     let project = scripted();
-    let pit = format!("[{}]", serde_json::to_string(&jars()[0]).unwrap().trim_matches(['[', ']']));
+    let pit =
+        format!("[{}]", serde_json::to_string(&jars(JUnit::Four).pit).unwrap().trim_matches(['[', ']']));
     for (named, expected) in [
         ("[]", "names no jar of org.pitest:pitest-command-line:1.25.9."),
         (r#"["build.sh"]"#, "names `build.sh`, which is no jar outside of the package."),
         (r#"["/usr/lib"]"#, "names `/usr/lib`, which is no jar outside of the package."),
     ] {
-        project.write("build.sh", &script().replace(&pit, named));
+        project.write("build.sh", &script(JUnit::Four).replace(&pit, named));
         let (why, _) = error(&project.run());
         assert!(why.contains(expected), "{why}");
     }
@@ -263,7 +211,7 @@ fn workspace(settings: &str, files: &[(&str, &str)]) -> Workspace {
 fn in_a_checkout_noise_is_passed_over_what_is_left_behind_ends_and_files_that_tests_write_are_put_right() {
     let spoken = "i=0; while [ $i -lt 30000 ]; do echo \"$i ....................................\"; i=$((i+1)); done\n";
     let left = "setsid sleep 3600 >/dev/null 2>&1 & echo $! >\"$HOME/left\"\n";
-    let script = script().replace("rm -rf out\n", &format!("{spoken}{left}rm -rf out\n")) + spoken;
+    let script = script(JUnit::Four).replace("rm -rf out\n", &format!("{spoken}{left}rm -rf out\n")) + spoken;
     let writes = strong().replace("assertEquals(1, new", "try { java.nio.file.Files.writeString(java.nio.file.Path.of(\"golden.txt\"), \"y\"); } catch (Exception e) { throw new Error(e); } assertEquals(1, new");
     let workspace = workspace(
         "classpath_command: [sh, build.sh], threshold: 60, scope: auto",

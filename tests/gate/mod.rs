@@ -12,6 +12,7 @@ pub(crate) mod map;
 pub(crate) mod mutation_test;
 pub(crate) mod project;
 pub(crate) mod recompile;
+mod scripted;
 pub(crate) mod shapes;
 pub(crate) mod targets;
 pub(crate) mod tiers;

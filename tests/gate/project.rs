@@ -209,7 +209,7 @@ pub(crate) fn settings() -> GateSettings {
         .gates
         .remove("PITEST")
         .expect("PITEST has defaults");
-    GateSettings { jobs: 2, limit: Duration::from_secs(900), ..gate }
+    GateSettings { jobs: 1, limit: Duration::from_secs(900), ..gate }
 }
 
 /// The reasons of a FAIL, joined.

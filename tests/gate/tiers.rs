@@ -1,4 +1,4 @@
-//! Which tests and which mutants decide, with real Maven and real PIT.
+//! Which tests and which mutants decide, with real PIT.
 
 use super::direct_spawn::DirectSpawn;
 use super::project::{JUnit, Pom, Project, error, reasons};
@@ -15,8 +15,10 @@ const IMPORT: &str = "import static org.junit.jupiter.api.Assertions.*; import o
 /// `add` is killed by the class's own test, `twice` by a test that comes to it through another class, `less`
 /// by one that knows it by reflection alone, `none` by nobody.
 fn sum() -> Project {
-    let mut project = Project::new();
-    project.write("pom.xml", &Pom::new("sum", JUnit::Five).text());
+    with_classes(Project::scripted(JUnit::Five))
+}
+
+fn with_classes(mut project: Project) -> Project {
     let test = |name: &str, body: &str| {
         format!("{IMPORT} class {name} {{ @Test void one() throws Exception {{ {body} }} }}")
     };
@@ -152,7 +154,13 @@ fn since(base: &Project, project: &Project) -> GateReport {
 }
 
 fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict() {
-    let (mut project, base) = (sum(), sum());
+    let mut project = sum();
+    // The script makes its folders anew, so what lies in them is Maven's to keep.
+    let base = Project::new();
+    base.write("pom.xml", &Pom::new("sum", JUnit::Five).text());
+    let base = with_classes(base);
+    project.settings.classpath_command = None;
+    project.write("pom.xml", &Pom::new("sum", JUnit::Five).text());
     let line = ChangedLines::Ranges(vec![(3, 3)]);
     project.request.packages[0].lines.insert(RepoPath::parse(&main_file("Sum")), line);
     project.settings.scope = ScopeKind::Auto;

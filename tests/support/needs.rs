@@ -1,4 +1,7 @@
 //! Tests that can run only where something is there, and the list of them that the second test binary runs.
+//!
+//! A test is in the quick tier, or with `deep` in the deep one: `cargo test` skips it, `--include-ignored` runs both tiers,
+//! and `--ignored` the deep one alone.
 
 use libtest_mimic::{Completion, Failed, Trial};
 use ralph::sys::clock::Stopwatch;
@@ -121,17 +124,17 @@ fn programs(names: &[&str]) -> Option<Missing> {
 /// How long each test took that came to its end.
 static TIMES: Mutex<Vec<(Duration, String)>> = Mutex::new(Vec::new());
 
-/// Says where the time went, for whoever wants a quicker CI.
+/// Prints the ten slowest tests.
 pub(crate) fn print_slowest() {
     let mut times = std::mem::take(&mut *TIMES.lock().unwrap());
     times.sort_unstable();
-    for (time, name) in times.iter().rev().take(12) {
+    for (time, name) in times.iter().rev().take(10) {
         println!("{:7.1} s  {name}", time.as_secs_f64());
     }
 }
 
 /// The test; where it cannot run it counts as ignored, or fails in CI when what is missing can be installed.
-pub(crate) fn trial(need: Need, module: &str, name: &str, test: fn()) -> Trial {
+pub(crate) fn trial(need: Need, is_deep: bool, module: &str, name: &str, test: fn()) -> Trial {
     let (_, module) = module.split_once("::").unwrap();
     let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
     let name = format!("{module}::{name}");
@@ -146,15 +149,26 @@ pub(crate) fn trial(need: Need, module: &str, name: &str, test: fn()) -> Trial {
         Some(Missing::Programs(why)) => Ok(Completion::ignored_with(why)),
         Some(Missing::Other(why)) => Ok(Completion::ignored_with(why)),
     })
+    .with_ignored_flag(is_deep)
 }
 
-/// The tests of a module, with what they need. A test that is not listed is dead code, which the lints refuse.
+/// The tests of a module, with what they need, and `deep` for those of the deep tier. A test that is not listed is dead
+/// code, which the lints refuse.
 macro_rules! tests {
-    ($($need:ident: [$($test:ident,)+])+) => {
+    (@is_deep) => { false };
+    (@is_deep deep) => { true };
+    ($($need:ident $($deep:ident)?: [$($test:ident,)+])+) => {
         /// The tests of this module.
         pub(crate) fn tests() -> Vec<libtest_mimic::Trial> {
             use $crate::support::needs;
-            vec![$($(needs::trial(needs::$need, module_path!(), stringify!($test), $test),)+)+]
+            let mut all = Vec::new();
+            $(
+                let is_deep = needs::tests!(@is_deep $($deep)?);
+                all.extend([
+                    $(needs::trial(needs::$need, is_deep, module_path!(), stringify!($test), $test),)+
+                ]);
+            )+
+            all
         }
     };
 }

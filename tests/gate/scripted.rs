@@ -1,0 +1,115 @@
+//! A build by a script around javac, for tests whose subject is PIT or the gate and not Maven.
+
+use super::project::{JUnit, Pom, Project};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// A script for a `classpath_command`. `@JUNIT@` and `@PIT@` are jars.
+const BUILD: &str = r#"#!/bin/sh
+set -e
+junit='@JUNIT@'
+if [ -n "$RALPH_ARTIFACTS" ]; then
+    echo 'ralph-classpath: {"artifacts": [@PIT@]}'
+    exit
+fi
+rm -rf out
+mkdir -p out/main out/test
+quick='-J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC'
+javac $quick -d out/main $(find src/main -name '*.java')
+javac $quick -d out/test -cp "out/main:$junit" $(find src/test -name '*.java')
+if [ -z "$RALPH_TESTS" ]; then
+    echo 'ralph-classpath: {"modules": [{"path": "", "classes": "out/main", "test_classes": "out/test", "classpath": [@JARS@]}]}'
+elif java -cp "out/main:out/test:$junit" org.junit.runner.JUnitCore $RALPH_TESTS >out/log 2>&1; then
+    echo "Tests run: $(sed -n 's/^OK (\([0-9]*\) .*/\1/p' out/log), Failures: 0, Errors: 0, Skipped: 0"
+else
+    echo "[ERROR] Failures:"
+    sed -n 's/^[0-9]*) /[ERROR]   /p' out/log
+    echo "Tests run: 1, Failures: 1, Errors: 0, Skipped: 0"
+    exit 1
+fi
+"#;
+
+/// What Maven resolves to jars for a script: PIT with its plugin for the JUnit platform, which JUnit 5 needs with its launcher.
+const PIT: &str = "<dependency><groupId>org.pitest</groupId><artifactId>pitest-command-line</artifactId><version>1.25.9</version></dependency>";
+const PLATFORM: &str = "<dependency><groupId>org.pitest</groupId><artifactId>pitest-junit5-plugin</artifactId><version>1.2.3</version></dependency>\
+    <dependency><groupId>org.junit.platform</groupId><artifactId>junit-platform-launcher</artifactId><version>1.10.2</version></dependency>";
+
+/// Jars by what asks for them.
+pub(super) struct Jars {
+    /// PIT's own.
+    pub(super) pit: Vec<String>,
+    /// Those of the tests' framework.
+    pub(super) junit: Vec<String>,
+}
+
+/// The jars for JUnit 4 or 5, from Maven, asked once for each.
+pub(super) fn jars(junit: JUnit) -> &'static Jars {
+    static FOUR: OnceLock<Jars> = OnceLock::new();
+    static FIVE: OnceLock<Jars> = OnceLock::new();
+    match junit {
+        JUnit::Four => FOUR.get_or_init(|| resolve(junit, PIT)),
+        JUnit::Five => FIVE.get_or_init(|| resolve(junit, [PIT, PLATFORM].concat().leak())),
+        JUnit::Three | JUnit::Six | JUnit::TestNg => panic!("no script builds with it"),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test asks the real Maven for jars")]
+fn resolve(junit: JUnit, dependencies: &'static str) -> Jars {
+    let folder = tempfile::tempdir().unwrap();
+    let mut pom = Pom::new("jars", junit);
+    pom.dependencies = dependencies;
+    fs_err::write(folder.path().join("pom.xml"), pom.text()).unwrap();
+    let (goal, to) = (
+        "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath",
+        folder.path().join("jars"),
+    );
+    let output = format!("-Dmdep.outputFile={}", to.display());
+    let mut maven = Command::new("mvn");
+    let done = maven.args(["-q", "-B", goal, &output]).current_dir(folder.path()).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+    let all = fs_err::read_to_string(to).unwrap();
+    let is_pit = |jar: &&str| ["/pitest", "/commons-"].iter().any(|part| jar.contains(part));
+    let (pit, junit): (Vec<&str>, Vec<&str>) = all.trim().split(':').partition(is_pit);
+    let [pit, junit] = [pit, junit].map(|jars| jars.into_iter().map(str::to_owned).collect());
+    Jars { pit, junit }
+}
+
+/// The text of the script.
+pub(super) fn script(junit: JUnit) -> String {
+    let quoted = |jars: &[String]| serde_json::to_string(jars).unwrap().trim_matches(['[', ']']).to_owned();
+    let Jars { pit, junit } = jars(junit);
+    BUILD
+        .replace("@JUNIT@", &junit.join(":"))
+        .replace("@PIT@", &quoted(pit))
+        .replace("@JARS@", &quoted(junit))
+}
+
+/// A file with the script, which is in no package.
+pub(super) fn script_file(junit: JUnit) -> PathBuf {
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, junit) in [("4", JUnit::Four), ("5", JUnit::Five)] {
+            fs_err::write(folder.path().join(name), script(junit)).unwrap();
+        }
+        folder
+    });
+    folder.path().join(if matches!(junit, JUnit::Four) { "4" } else { "5" })
+}
+
+/// The command that runs a script.
+pub(super) fn command(script: &Path) -> Vec<String> {
+    vec!["sh".to_owned(), script.display().to_string()]
+}
+
+impl Project {
+    /// A package that the script builds.
+    pub(super) fn scripted(junit: JUnit) -> Self {
+        let mut project = Self::new();
+        project.settings.classpath_command = Some(command(&script_file(junit)));
+        project.write("build.gradle", "");
+        project
+    }
+}

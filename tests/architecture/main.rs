@@ -69,7 +69,7 @@ fn without_comments(code: &str) -> String {
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 891),
     ("build", 33),
-    ("cli", 6_248),
+    ("cli", 6_251),
     ("config", 1_491),
     ("engine", 4_085),
     ("gate", 9_179),

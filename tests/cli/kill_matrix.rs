@@ -11,6 +11,10 @@ use std::sync::OnceLock;
 
 tests! {
     compiler: [
+        killed_at_writes_spread_over_all_the_end_is_the_same,
+        killed_a_hundred_times_at_random_writes_the_end_is_the_same,
+    ]
+    compiler deep: [
         killed_at_any_write_and_again_in_the_recovery_the_end_is_the_same,
         killed_at_random_writes_in_a_row_the_end_is_the_same,
     ]
@@ -85,13 +89,22 @@ pub(crate) fn asked(variable: &str, usual: u64) -> u64 {
     std::env::var_os(variable).map_or(usual, |asked| asked.to_str().unwrap().parse().unwrap())
 }
 
+fn killed_at_writes_spread_over_all_the_end_is_the_same() {
+    kill_everywhere(120);
+}
+
 fn killed_at_any_write_and_again_in_the_recovery_the_end_is_the_same() {
+    kill_everywhere(asked("RALPH_KILLS", 500));
+}
+
+/// Kills runs and their recovery so many times, spread over all writes.
+fn kill_everywhere(wanted: u64) {
     let undisturbed = project();
     assert!(life(&undisturbed, Kill { at: 0, how: 0 }));
     let writes: u64 = undisturbed.read("../count").parse().unwrap();
     assert!(writes > 200, "{writes} writes");
     assert_complete(&undisturbed, "undisturbed");
-    let (wanted, mut made, mut row) = (asked("RALPH_KILLS", 1_000), 0, 0);
+    let (mut made, mut row) = (0, 0);
     // Spread over all writes and all three ways; where more are asked for than there are, all of them again.
     let points = writes * 3;
     let rows = (wanted / 4).max(1);
@@ -108,7 +121,16 @@ fn killed_at_any_write_and_again_in_the_recovery_the_end_is_the_same() {
     }
 }
 
+fn killed_a_hundred_times_at_random_writes_the_end_is_the_same() {
+    kill_at_random(100);
+}
+
 fn killed_at_random_writes_in_a_row_the_end_is_the_same() {
+    kill_at_random(asked("RALPH_KILLS", 500));
+}
+
+/// Kills runs at random writes so many times.
+fn kill_at_random(wanted: u64) {
     let mut seed: u64 = 0x5DEE_CE66;
     let mut random = |below: u64| {
         seed ^= seed << 13;
@@ -116,7 +138,7 @@ fn killed_at_random_writes_in_a_row_the_end_is_the_same() {
         seed ^= seed << 17;
         seed % below
     };
-    let (wanted, mut made) = (asked("RALPH_KILLS", 1_000), 0);
+    let mut made = 0;
     while made < wanted {
         let project = project();
         let mut lived = Vec::new();

@@ -21,10 +21,10 @@ tests! {
         a_mutation_test_is_offered_where_it_works_and_inside_an_attempt_only_if_a_person_says_so,
         whatever_a_caller_sends_the_answer_is_an_envelope_and_nothing_is_started,
     ]
-    npm: [
+    npm deep: [
         the_official_conformance_suite_finds_no_fault_in_what_is_offered,
     ]
-    scripts: [
+    scripts deep: [
         the_official_inspector_lists_and_calls_the_tools,
     ]
 }

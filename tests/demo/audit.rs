@@ -67,7 +67,7 @@ fn three_ticks_are_true_untrue_and_nothing_to_judge_in_parts_that_are_joined() {
 }
 
 tests! {
-    maven: [
+    maven deep: [
         three_ticks_are_true_untrue_and_nothing_to_judge_in_parts_that_are_joined,
     ]
 }

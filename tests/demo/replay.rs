@@ -110,6 +110,8 @@ fn its_report_says_which_survivors_rework_killed() {
 tests! {
     maven: [
         its_report_says_which_survivors_rework_killed,
+    ]
+    maven deep: [
         its_bundle_is_equal_in_an_empty_folder_with_its_gates_run_again,
         one_survivor_edited_in_a_chain_made_anew_is_named,
     ]

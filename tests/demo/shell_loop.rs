@@ -66,7 +66,7 @@ fn a_shell_loop_gets_a_fail_that_opens_the_box_then_a_pass() {
 }
 
 tests! {
-    maven: [
+    maven deep: [
         a_shell_loop_gets_a_fail_that_opens_the_box_then_a_pass,
     ]
 }

@@ -17,7 +17,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 tests! {
-    npm: [
+    npm deep: [
         claude_works_through_a_whole_family,
         codex_works_through_a_whole_family,
         what_becomes_of_claude_is_told_apart,
@@ -25,7 +25,7 @@ tests! {
         claude_calls_the_server_and_its_model_gets_the_score,
         codex_calls_the_server_and_its_model_gets_the_score,
     ]
-    npm_and_tmux: [
+    npm_and_tmux deep: [
         the_live_view_beside_claude_reads_like_a_log,
         a_turn_of_claude_that_a_person_began_ends_with_the_footer,
         a_turn_of_codex_that_a_person_began_ends_with_the_footer,

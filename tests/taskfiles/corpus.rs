@@ -40,7 +40,7 @@ fn files_of_three_tools_run_through_all_stages_without_a_line_for_them() {
 }
 
 tests! {
-    corpus: [
+    corpus deep: [
         every_file_is_read_flipped_and_restored,
         every_file_takes_every_placement_and_gives_its_bytes_back,
         every_file_is_read_and_edited_as_the_fuzz_targets_do,

@@ -67,6 +67,9 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
     let known = workspace.read_state()?;
     can_start(workspace, &needed_roles(&known))?;
     let retry = families(&known, &args.retry)?;
+    for line in &known.spec_state().unread {
+        ui::note(&format!("warning: {line}"));
+    }
     // The engine folds the journal anew: two states at a time would be the peak of a long run's memory.
     drop(known);
     let mut policy = Policy { optional: args.optional, ..workspace.policy() };

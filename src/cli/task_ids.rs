@@ -58,7 +58,7 @@ mod tests {
         let rules = TaskRules { stages: Stages::Virtual { gates }, ..TaskRules::default() };
         let text = "- [ ] 1. a\n- [ ] words\n- [ ] 7. twice\n- [ ] 7. again\n";
         let mut state = State { spec: "specs/a/tasks.md".to_owned(), ..State::default() };
-        state.take_rows(rules.boxes(&rules.parse(text), &[]));
+        state.take_rows(rules.boxes(&rules.parse(text), &[]), Vec::new());
         state
     }
 

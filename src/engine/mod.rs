@@ -212,7 +212,7 @@ fn with_tasks(mut state: State, places: &Places, rules: &TaskRules, file: Option
     state.spec = places.spec_name();
     if let Some(file) = file {
         let rows = rules.boxes(file, &state.spec_state().rows);
-        state.take_rows(rows);
+        state.take_rows(rows, tasks::unread(&places.shown(&places.tasks()), file));
     }
     state
 }

@@ -8,9 +8,13 @@ use crate::machine::state::Phase;
 use crate::report::read_validation;
 use crate::sys::Swap;
 use crate::task::{
-    BoxClaim, Mark, Refused, Row, Stage, TaskKey, digest, on_file, reconcile, with_marks, written,
+    BoxClaim, Finding, Mark, Refused, Row, Stage, TaskFile, TaskKey, digest, on_file, reconcile, with_marks,
+    written,
 };
 use std::path::{Path, PathBuf};
+
+/// Lines that look like tasks: so many are named.
+const MAX_UNREAD: usize = 20;
 
 /// How often a write is tried again because somebody saved the file at the same time.
 const TRIES: u32 = 20;
@@ -39,9 +43,7 @@ impl Engine<'_> {
         }
         let skeleton_bytes = file.text_without_marks();
         let skeleton = digest(&skeleton_bytes);
-        let problems = self.rules.problems(&file).into_iter();
-        let problems =
-            problems.map(|problem| format!("{shown}:{}: {}", problem.line, problem.message)).collect();
+        let problems = sentences(&shown, self.rules.problems(&file));
         self.tasks_read = Some(bytes);
         let book = self.fold.state.spec_state();
         // The same bytes are other rows when the configuration says so: gates, sections, checkpoints.
@@ -50,10 +52,11 @@ impl Engine<'_> {
         if book.skeleton == skeleton && same {
             let changed = rows.into_iter().zip(&book.rows).filter(|(now, known)| now.mark != known.mark);
             let marks = changed.map(|(now, _)| (now.key, now.mark)).collect();
-            return Ok(TasksSeen { skeleton, rows: None, marks, problems });
+            return Ok(TasksSeen { skeleton, marks, problems, ..TasksSeen::default() });
         }
         self.disk.replace(&self.places.skeleton(&skeleton), &skeleton_bytes)?;
-        Ok(TasksSeen { skeleton, rows: Some(rows), marks: Vec::new(), problems })
+        let unread = unread(&shown, &file);
+        Ok(TasksSeen { skeleton, rows: Some(rows), marks: Vec::new(), problems, unread })
     }
 
     /// All that tasks.md said of the attempt's family when it began.
@@ -253,6 +256,16 @@ impl Engine<'_> {
 }
 
 /// A task file that cannot be run at all.
+/// What is wrong with the file, each with its place.
+fn sentences<K>(shown: &str, found: Vec<Finding<K>>) -> Vec<String> {
+    found.iter().map(|one| format!("{shown}:{}: {}", one.line, one.message)).collect()
+}
+
+/// The lines that look like open tasks and are not read as tasks.
+pub(super) fn unread(shown: &str, file: &TaskFile) -> Vec<String> {
+    sentences(shown, file.unread().into_iter().take(MAX_UNREAD).collect())
+}
+
 fn refused(shown: &str, why: &str) -> TasksSeen {
     TasksSeen { problems: vec![format!("{shown}: {why}")], ..TasksSeen::default() }
 }

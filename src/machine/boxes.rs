@@ -106,6 +106,7 @@ pub(super) fn take_over(state: &mut State, seen: &TasksSeen, by: By, heads: &BTr
     let edited = edited(spec, seen);
     if let Some(rows) = &seen.rows {
         spec.rows.clone_from(rows);
+        spec.unread.clone_from(&seen.unread);
         forget_reworded(spec);
     }
     spec.skeleton.clone_from(&seen.skeleton);

@@ -29,6 +29,8 @@ pub fn choose(spec: &SpecState, optional: bool) -> Choice {
             Some(reason) => reasons.push(reason),
         }
     }
+    // A person who wrote them takes them for tasks, so a run that leaves them has left work.
+    reasons.extend(spec.unread.iter().cloned());
     if reasons.is_empty() { Choice::AllDone } else { Choice::Stuck(reasons) }
 }
 

@@ -257,6 +257,9 @@ pub struct TasksSeen {
     /// Why no run can start on this file, whole sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
+    /// Lines that look like open tasks and are not read as tasks, whole sentences; only with `rows`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
 }
 
 /// Work that was kept before something was put back.

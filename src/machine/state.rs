@@ -72,6 +72,8 @@ pub struct SpecState {
     pub families: BTreeMap<String, Family>,
     /// Gaps of the last final gate.
     pub gaps: Vec<String>,
+    /// Lines that look like open tasks and are not read as tasks, whole sentences.
+    pub unread: Vec<String>,
 }
 
 /// What is known of one family.
@@ -295,9 +297,11 @@ impl State {
         self.last_after.as_ref().map(Snapshot::heads).unwrap_or_default()
     }
 
-    /// The boxes as they stand in the file now, for questions; a run takes them by an event.
-    pub fn take_rows(&mut self, rows: Vec<Row>) {
-        self.spec_state_mut().rows = rows;
+    /// The boxes as they stand in the file now, and its lines that only look like tasks, for questions; a run takes them
+    /// by an event.
+    pub fn take_rows(&mut self, rows: Vec<Row>, unread: Vec<String>) {
+        let spec = self.spec_state_mut();
+        (spec.rows, spec.unread) = (rows, unread);
     }
 
     /// What is known of the current task file, to be changed.

@@ -105,7 +105,7 @@ impl StopReason {
             ),
             Self::Stuck { reasons } => (
                 format!("Work is left and none of it can be taken. {}", reasons.join(" ")),
-                "write `[ ]` in the boxes that ralph is to take up again, `[x]` in those that are done",
+                "write `- [ ] …` for what is open and `- [x] …` for what is done; `ralph check` explains each line",
             ),
             Self::Approval { task, words, hint } => {
                 (format!("The run waits for a person at {task}: {words}"), hint)

@@ -5,7 +5,7 @@
 use super::exclude::Excluded;
 use super::family::{Task, tasks};
 use super::grammar::Grammar;
-use super::meaning::{is_approval, is_checklist};
+use super::meaning::{is_approval, is_checklist, is_optional_section};
 use super::outline::{Found, Heading, Outline, outline, title};
 use super::row::{Mark, Row};
 use super::scan::{Line, ReadAs, boxed, clean};
@@ -109,6 +109,27 @@ impl TaskFile {
                 heading.filter(|(_, title)| !with_id.contains(group) && is_checklist(title))
             {
                 found.entry(title).or_insert(*line);
+            }
+        }
+        found
+    }
+
+    /// The headings whose words say that what is below them is optional or for later, and below which required tasks are
+    /// open. Each with the line of the first such task.
+    pub fn optional_sections(&self) -> BTreeMap<String, u32> {
+        let mut above: Vec<(u8, Option<String>)> = Vec::new();
+        // By the number of headings above a task: the outermost one that says so.
+        let mut sections = vec![None];
+        for (level, title) in (0..self.headings.len()).filter_map(|at| self.heading(at)) {
+            above.retain(|(own, _)| *own < level);
+            above.push((level, Some(title).filter(|title| is_optional_section(title))));
+            sections.push(above.iter().find_map(|(_, title)| title.clone()));
+        }
+        let mut found = BTreeMap::new();
+        let is_required = |task: &&Task| Mark(task.found.mark).is_open() && !task.optional && !task.struck;
+        for task in self.tasks.iter().filter(is_required) {
+            if let Some(Some(title)) = sections.get(task.found.group as usize) {
+                found.entry(title.clone()).or_insert(task.found.line);
             }
         }
         found

@@ -44,6 +44,32 @@ pub(super) fn is_checklist(title: &str) -> bool {
         && !title.contains(['*', '?', '[', ']', '{', '}', '!', '\\'])
 }
 
+/// True for the words of a heading over what need not be done, or not now.
+pub(super) fn is_optional_section(title: &str) -> bool {
+    let title = title.to_lowercase();
+    let words = [
+        "optional",
+        "future",
+        "nice to have",
+        "nice-to-have",
+        "stretch",
+        "out of scope",
+        "out-of-scope",
+        "backlog",
+        "icebox",
+        "deferred",
+        "not required",
+        "someday",
+    ];
+    // The words begin a part: `Phase 5: Future work`, `Reports (optional)`.
+    let mut parts = title.split([':', '：', '—', '–', '(', '[']);
+    parts.any(|part| {
+        let start = part.trim_start_matches(|c: char| !c.is_alphabetic());
+        let rest = words.iter().find_map(|word| start.strip_prefix(word));
+        rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    })
+}
+
 /// True for a line below a task that says to commit nothing: `**Commit**: None`.
 pub(super) fn commits_nothing(line: &str) -> bool {
     let lower = line.to_lowercase();
@@ -70,7 +96,20 @@ mod tests {
     #[test]
     fn words_mean_what_their_author_meant() {
         type Asks = fn(&str) -> bool;
-        let cases: [(Asks, &[&str], &[&str]); 6] = [
+        let cases: [(Asks, &[&str], &[&str]); 7] = [
+            (
+                is_optional_section,
+                &[
+                    "Optional",
+                    "Future Enhancements (not required)",
+                    "Phase 5: Future work",
+                    "Reports (optional)",
+                    "6. Nice to have",
+                    "🚀 Stretch goals",
+                    "Out of Scope",
+                ],
+                &["Optionality of fields", "Make the field optional", "Futures and streams", "Required"],
+            ),
             (
                 says_optional,
                 &["Add docs (optional)", "Optional: add docs", "**Optional:** docs", "(OPTIONAL) docs"],

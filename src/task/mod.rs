@@ -12,6 +12,7 @@ mod grammar;
 mod hierarchy;
 mod insert_lines;
 mod meaning;
+mod odd_line;
 mod outline;
 mod plan;
 mod problems;
@@ -41,7 +42,7 @@ pub use plan::{
     Placement, PlannedBox, Position, TaskSelection, plan_gate, plan_stages, tasks_without_gate,
     tasks_without_stages,
 };
-pub use problems::{Problem, ProblemKind};
+pub use problems::{Finding, Problem, ProblemKind};
 pub use reconcile::{BoxClaim, Reconciled, reconcile};
 pub use refusal::{Refusal, Refused};
 pub use remarks::{Remark, RemarkKind};

@@ -3,19 +3,19 @@
 
 mod relations;
 
-use super::exclude::{bom, list_items};
+use super::exclude::{Excluded, bom, list_items};
 use super::file::{ReadLine, TaskFile};
-use super::grammar::{Grammar, NoName, head, leading_id};
+use super::grammar::{NoName, head, leading_id};
 use super::meaning::says_optional;
+use super::odd_line::{has_box, odd_line};
+use super::outline::title;
 use super::problems::Finding;
 use super::row::Mark;
-use super::scan::{ReadAs, checkbox, clean, first_char, heading, indent, is_blank, item};
+use super::scan::{ReadAs, boxed, clean};
+use super::sections::Above as HeadingsAbove;
 use crate::source::text::count;
 use serde::Serialize;
-use std::collections::BTreeMap;
-
-/// Longest text between brackets that is looked at, bytes.
-const MAX_BRACKET: usize = 40;
+use std::collections::{BTreeMap, HashSet};
 
 /// What is odd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -49,6 +49,10 @@ pub enum RemarkKind {
     UnlistedBox,
     /// A box that does not begin a list item (in a heading or a table, without a bullet) is not a task.
     BoxWithoutBullet,
+    /// `2.2 [ ] a`, `### 1.1 [ ] a`, `- ~~[ ] a~~`: a box behind a number, a letter or a mark is not a task.
+    BoxBehindLabel,
+    /// `- ☐ a`, `- ✅ b`: a symbol is not a box.
+    BoxSymbol,
     /// A second box on one line is part of the text.
     TwoBoxes,
     /// Two tasks show the same id; they are identified by their text.
@@ -81,22 +85,54 @@ pub type Remark = Finding<RemarkKind>;
 impl TaskFile {
     /// What is odd about this file, by line.
     pub fn remarks(&self) -> Vec<Remark> {
-        let mut pass = Pass::default();
-        self.whole_file(&mut pass.remarks);
-        let items = list_items(&self.bytes, &self.excluded);
-        for line in self.read_lines() {
-            pass.line(self, &line, items.contains(&line.line.start));
-        }
-        pass.end_heading(u8::MIN);
+        let pass = self.pass(&list_items(&self.bytes, &self.excluded));
         let mut remarks = pass.remarks;
+        self.whole_file(&mut remarks);
         for ((kind, run), (first, found)) in pass.runs {
-            let what = if kind == RemarkKind::HeadingWithoutBox { "heading" } else { "box" };
+            let what = match kind {
+                RemarkKind::HeadingWithoutBox => "heading",
+                RemarkKind::BoxSymbol => "line",
+                _ => "box",
+            };
             let mark = u32::try_from(run).ok().and_then(char::from_u32).unwrap_or(' ').escape_debug();
             remarks.push(Remark::new(first, kind, &[&count(found.into(), what), &mark.to_string()]));
         }
         relations::remarks(self, &mut remarks);
         remarks.sort_by_key(|remark| (remark.line, remark.kind));
         remarks
+    }
+
+    /// The lines that look like open tasks and are not read as tasks, and the parts without an end that hide open boxes.
+    /// A run that ignored them would call the work done.
+    pub fn unread(&self) -> Vec<Remark> {
+        let mut unread = self.pass(&HashSet::new()).unread;
+        let hides_open_box = |part: &&Excluded| {
+            let hidden = self.read_lines().filter(|line| part.range.contains(&line.line.start));
+            !part.closed
+                && hidden.filter_map(|line| boxed(line.text)).any(|(found, _)| Mark(found.mark).is_open())
+        };
+        unread.extend(self.excluded.iter().filter(hides_open_box).map(|part| self.without_end(part)));
+        unread.sort_by_key(|remark| remark.line);
+        unread
+    }
+
+    /// Reads the lines; `items` are the offsets of those that other tools read as list items.
+    fn pass(&self, items: &HashSet<usize>) -> Pass {
+        let mut pass = Pass::default();
+        for line in self.read_lines() {
+            pass.line(self, &line, items.contains(&line.line.start));
+        }
+        pass.end_heading(u8::MIN);
+        pass
+    }
+
+    /// A part that is open to the end of the file.
+    fn without_end(&self, part: &Excluded) -> Remark {
+        let above = self.lines.partition_point(|(line, _)| line.next <= part.range.start);
+        let line = u32::try_from(above + 1).unwrap_or(u32::MAX);
+        let is_comment = part.read == ReadAs::Comment;
+        let kind = if is_comment { RemarkKind::UnclosedComment } else { RemarkKind::UnclosedFence };
+        Remark::new(line, kind, &[])
     }
 
     fn whole_file(&self, remarks: &mut Vec<Remark>) {
@@ -114,13 +150,8 @@ impl TaskFile {
         if bom(&self.bytes) > 0 {
             remarks.push(Remark::new(1, RemarkKind::ByteOrderMark, &[]));
         }
-        for part in self.excluded.iter().filter(|part| !part.closed) {
-            let above = self.lines.partition_point(|(line, _)| line.next <= part.range.start);
-            let line = u32::try_from(above + 1).unwrap_or(u32::MAX);
-            let is_comment = part.read == ReadAs::Comment;
-            let kind = if is_comment { RemarkKind::UnclosedComment } else { RemarkKind::UnclosedFence };
-            remarks.push(Remark::new(line, kind, &[]));
-        }
+        let open = self.excluded.iter().filter(|part| !part.closed);
+        remarks.extend(open.map(|part| self.without_end(part)));
     }
 }
 
@@ -128,6 +159,10 @@ impl TaskFile {
 #[derive(Default)]
 struct Pass {
     remarks: Vec<Remark>,
+    /// Those of the lines that look like open tasks.
+    unread: Vec<Remark>,
+    /// The headings above, by which sections without tasks are told.
+    sections: HeadingsAbove,
     /// How the first line ends, and whether another one that differs was reported.
     line_end: Option<(&'static str, bool)>,
     /// The line above has a box that does not begin a list item: of several in a row only the first is reported.
@@ -163,7 +198,7 @@ impl Pass {
                 None
             }
             ReadAs::FrontMatter => line.has_box().then_some(RemarkKind::BoxInFrontMatter),
-            ReadAs::Heading(_) | ReadAs::Text => odd_line(line.text, &file.grammar),
+            ReadAs::Heading(_) | ReadAs::Text => self.odd_line(file, line),
             ReadAs::Comment | ReadAs::LeftOut(_) | ReadAs::Blank => None,
         };
         let has_box = kind == Some(RemarkKind::BoxWithoutBullet);
@@ -171,6 +206,23 @@ impl Pass {
             self.remarks.push(Remark::new(line.number, kind, &[]));
         }
         self.has_box_above = has_box;
+    }
+
+    /// What is odd about a line of text; nothing is in a section without tasks.
+    fn odd_line(&mut self, file: &TaskFile, line: &ReadLine<'_>) -> Option<RemarkKind> {
+        let found = odd_line(line.text, &file.grammar)?;
+        if self.sections.left_out(&file.grammar.sections).is_some() {
+            return None;
+        }
+        let symbol = found.symbol.unwrap_or(' ');
+        if found.is_open {
+            self.unread.push(Remark::new(line.number, found.kind, &["1 line", &symbol.to_string()]));
+        }
+        if found.kind == RemarkKind::BoxSymbol {
+            self.count(found.kind, symbol as usize, line.number);
+            return None;
+        }
+        Some(found.kind)
     }
 
     fn count(&mut self, kind: RemarkKind, run: usize, line: u32) {
@@ -181,9 +233,13 @@ impl Pass {
     fn heading(&mut self, file: &TaskFile, line: &ReadLine<'_>) {
         match line.read {
             ReadAs::Heading(at) => {
-                let Some((level, title)) = file.heading(at) else { return };
+                let Some((level, text)) = file.heading(at) else { return };
                 self.end_heading(level);
-                let bare = title.trim_start_matches(['*', '_', '~']);
+                if let Some(heading) = file.headings.get(at) {
+                    let title = title(&file.bytes, heading, &file.grammar);
+                    self.sections.heading(level, 0, &title, &file.grammar.sections);
+                }
+                let bare = text.trim_start_matches(['*', '_', '~']);
                 if bare.starts_with("Task ") && leading_id(bare.as_bytes(), &file.grammar).is_some() {
                     self.heading = Some((line.number, level, false));
                 }
@@ -238,89 +294,5 @@ impl Pass {
         if task.id().is_none() && head(text, &file.grammar) == Err(NoName::UnknownStage) {
             self.remarks.push(Remark::new(line, RemarkKind::UnknownStage, &[]));
         }
-    }
-}
-
-/// True when the text, inline code apart, holds `[ ]`, `[x]` or `[X]` before a blank or the end.
-fn has_box(text: &[u8]) -> bool {
-    let mut in_code = false;
-    text.iter().enumerate().any(|(at, byte)| {
-        in_code ^= *byte == b'`';
-        *byte == b'[' && !in_code && plain_box(text.get(at..).unwrap_or_default()).is_some_and(ends_word)
-    })
-}
-
-/// What follows `[ ]`, `[x]` or `[X]`.
-fn plain_box(text: &[u8]) -> Option<&[u8]> {
-    let rest = text.strip_prefix(b"[")?;
-    let rest = [b" ".as_slice(), b"\t", b"x", b"X"].iter().find_map(|mark| rest.strip_prefix(*mark))?;
-    rest.strip_prefix(b"]")
-}
-
-fn ends_word(rest: &[u8]) -> bool {
-    rest.first().is_none_or(|b| is_blank(*b))
-}
-
-/// What is odd about a line that is not a task.
-fn odd_line(text: &[u8], grammar: &Grammar) -> Option<RemarkKind> {
-    if let Some(item) = item(text) {
-        return odd_item(text.get(item.content..).unwrap_or_default(), grammar);
-    }
-    let (gap, _) = indent(text, 0);
-    let rest = text.get(gap..).unwrap_or_default();
-    if let Some((_, title)) = heading(text) {
-        let inner = item(title).map_or(title, |item| title.get(item.content..).unwrap_or_default());
-        return checkbox(inner).map(|_| RemarkKind::BoxWithoutBullet);
-    }
-    let is_box = |text: &[u8]| plain_box(text).is_some_and(ends_word);
-    if rest.starts_with(b"|") {
-        let mut cells = rest.split(|b| *b == b'|').map(<[u8]>::trim_ascii);
-        return cells.any(is_box).then_some(RemarkKind::BoxWithoutBullet);
-    }
-    let after_bullet = rest.get(1..).filter(|_| matches!(rest.first(), Some(b'-' | b'*' | b'+')));
-    if after_bullet.is_some_and(is_box) {
-        return Some(RemarkKind::MalformedBox);
-    }
-    let shown = rest.strip_prefix("•".as_bytes()).map_or(rest, |rest| rest.trim_ascii_start());
-    is_box(shown).then_some(RemarkKind::BoxWithoutBullet)
-}
-
-fn odd_item(content: &[u8], grammar: &Grammar) -> Option<RemarkKind> {
-    if let Some(rest) = content.strip_prefix(b"\\[") {
-        return is_escaped_box(rest).then_some(RemarkKind::EscapedBox);
-    }
-    if let Some(rest) = content.strip_prefix(b"**").or_else(|| content.strip_prefix(b"__")) {
-        return plain_box(rest).filter(|rest| ends_word(rest)).map(|_| RemarkKind::MalformedBox);
-    }
-    let rest = content.strip_prefix(b"[")?;
-    let close = rest.iter().take(MAX_BRACKET).position(|b| *b == b']')?;
-    let (inner, after) = (rest.get(..close)?, rest.get(close + 1..)?);
-    if matches!(after.first(), Some(b'(' | b'[' | b':')) {
-        // `- [ ](1.md)` is a box, and a link without words; `- [x](…)` is a link.
-        return (inner == b" ").then_some(RemarkKind::MalformedBox);
-    }
-    let shown = after.strip_prefix(b"*").unwrap_or(after);
-    if is_almost_a_mark(inner) {
-        return Some(RemarkKind::MalformedBox);
-    }
-    let names_task = ends_word(shown) && leading_id(shown.trim_ascii_start(), grammar).is_some();
-    names_task.then_some(RemarkKind::MissingBox)
-}
-
-/// What a formatter leaves behind `\[`: a mark and a bracket, each perhaps behind a backslash.
-fn is_escaped_box(rest: &[u8]) -> bool {
-    let slash = |bytes: &[u8]| usize::from(bytes.starts_with(b"\\"));
-    let mark = rest.get(slash(rest)..).unwrap_or_default();
-    let Some(close) = first_char(mark).and_then(|c| mark.get(c.len_utf8()..)) else { return false };
-    close.get(slash(close)..).is_some_and(|close| close.starts_with(b"]"))
-}
-
-/// True for text between brackets only if a box is meant: nothing, `x` with blanks, a symbol.
-fn is_almost_a_mark(inner: &[u8]) -> bool {
-    let inner = inner.trim_ascii();
-    match first_char(inner) {
-        None => inner.is_empty(),
-        Some(c) if inner.len() == c.len_utf8() => matches!(c, 'x' | 'X') || !c.is_alphanumeric(),
-        Some(c) => !c.is_ascii() && !c.is_alphanumeric() && inner.len() <= 16,
     }
 }

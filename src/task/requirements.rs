@@ -49,7 +49,14 @@ impl TaskFile {
 fn requirements(lines: &[&[u8]]) -> Vec<String> {
     let mut found = Vec::new();
     if let Some((words, below)) = lines.split_first() {
-        in_words(&String::from_utf8_lossy(words), &mut found);
+        let words = String::from_utf8_lossy(words);
+        in_words(&words, &mut found);
+        // Every other part is emphasised: `Ship free **Validates: Requirements 1.1**`.
+        for mark in ["**", "_"] {
+            for value in words.split(mark).skip(1).step_by(2).filter_map(|part| labelled(part.as_bytes())) {
+                in_list(&value, &mut found);
+            }
+        }
         for value in below.iter().filter_map(|line| labelled(line)) {
             in_list(&value, &mut found);
         }

@@ -98,10 +98,11 @@ pub(super) fn indent(line: &[u8], column: u32) -> (usize, u32) {
     (length, reached)
 }
 
-/// A list item; of several on one line (`- - [ ] a`) the innermost.
+/// A list item; of several on one line (`- - [ ] a`) the innermost, at the column of the outermost: a second bullet is a
+/// slip of whoever wrote the line, not a child of the task above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Item {
-    /// Column of its bullet.
+    /// Column of the first bullet.
     pub(super) column: u32,
     /// Offset in the line of what follows bullet and white space.
     pub(super) content: usize,
@@ -109,7 +110,8 @@ pub(super) struct Item {
 
 /// The list item that the line begins, if it begins one.
 pub(super) fn item(line: &[u8]) -> Option<Item> {
-    let (mut at, mut column) = indent(line, 0);
+    let (mut at, first) = indent(line, 0);
+    let mut column = first;
     let mut found = None;
     loop {
         let rest = line.get(at..).unwrap_or_default();
@@ -119,7 +121,7 @@ pub(super) fn item(line: &[u8]) -> Option<Item> {
         if gap == 0 && !after.is_empty() {
             return found;
         }
-        found = Some(Item { column, content: at + width + gap });
+        found = Some(Item { column: first, content: at + width + gap });
         at += width + gap;
         column = next;
     }

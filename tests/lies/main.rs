@@ -1,7 +1,8 @@
 //! The third test binary: lies that agents tell, each with what ralph must make of it.
 //!
 //! One file for each attack, in a folder for each promise that it attacks (`tests/lies/<promise>/<name>.yaml`); what may
-//! stand in such a file is [`Lie`].
+//! stand in such a file is [`Lie`]. The files of `tests/reports` have the same form: cases that people reported, of this
+//! program or of others, each with the right answer.
 
 #[cfg(test)]
 #[path = "../cli/project.rs"]
@@ -26,6 +27,7 @@ mod lie {
     #[serde(deny_unknown_fields)]
     struct Lie {
         /// What somebody does, a sentence.
+        #[serde(alias = "report")]
         attack: String,
         /// tasks.md; `1.` and `2.` if it is not given.
         #[serde(default = "two_tasks")]
@@ -116,15 +118,17 @@ mod lie {
 
     /// One test for each file.
     pub(crate) fn tests() -> Vec<Trial> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lies");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+        let (lies, reports) = (root.join("lies"), root.join("reports"));
         let trial = |path: PathBuf| {
-            let name = path.strip_prefix(&root).unwrap().with_extension("").display().to_string();
+            let shown = path.strip_prefix(&lies).or_else(|_| path.strip_prefix(&root)).unwrap();
+            let name = shown.with_extension("").display().to_string();
             Trial::test(name.replace('/', "::"), move || {
                 let lie: Lie = serde_yaml::from_str(&fs_err::read_to_string(&path)?)?;
                 lie.tell()
             })
         };
         let is_lie = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "yaml");
-        files(&root).into_iter().filter(is_lie).map(trial).collect()
+        [files(&lies), files(&reports)].concat().into_iter().filter(is_lie).map(trial).collect()
     }
 }

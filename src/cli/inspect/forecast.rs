@@ -49,19 +49,33 @@ pub(super) fn findings(read: &Read, workspace: &Workspace) -> Vec<Finding> {
         let what = format!("{} {what}.", count(lines.len() as u64, "open task"));
         Some(read.on_line(rule, *lines.first()?, what, hint).warning())
     });
-    told.chain(unknown_requirements(read)).chain(checklists(read)).collect()
+    told.chain(unknown_requirements(read)).chain(sections(read)).collect()
 }
 
-/// Sections that look like checklists.
-fn checklists(read: &Read) -> Option<Finding> {
-    let found = read.file.checklists();
-    let first = *found.values().min()?;
-    let titles: Vec<String> = found.keys().take(SHOWN).map(|title| json!(title).to_string()).collect();
-    let titles = titles.join(", ");
-    let what = format!("Sections that look like checklists hold boxes, and each is a task: {titles}.");
-    let hint =
-        format!("If they are none: `tasks: {{sections: {{exclude: [{titles}]}}}}` in .ralph/config.yaml.");
-    Some(read.on_line("checklist", first, what, hint).warning())
+/// Sections that look like checklists, and those that look optional.
+fn sections(read: &Read) -> impl Iterator<Item = Finding> {
+    let kinds = [
+        (
+            "checklist",
+            "Sections that look like checklists hold boxes, and each is a task",
+            read.file.checklists(),
+        ),
+        (
+            "optional-section",
+            "Sections that look optional hold open boxes, and each is a required task",
+            read.file.optional_sections(),
+        ),
+    ];
+    kinds.into_iter().filter_map(|(rule, what, found)| {
+        let first = *found.values().min()?;
+        let titles: Vec<String> = found.keys().take(SHOWN).map(|title| json!(title).to_string()).collect();
+        let titles = titles.join(", ");
+        let marks = if rule == "checklist" { "" } else { " Or mark single tasks with `[ ]*`." };
+        let hint = format!(
+            "If they are none: `tasks: {{sections: {{exclude: [{titles}]}}}}` in .ralph/config.yaml.{marks}"
+        );
+        Some(read.on_line(rule, first, format!("{what}: {titles}."), hint).warning())
+    })
 }
 
 /// Requirements that tasks name and requirements.md does not have.

@@ -75,7 +75,7 @@ const OPTIONAL: &[(&str, &str)] = &[
 fn state_of(text: &str) -> State {
     let mut state = State::default();
     let rules = TaskRules::default();
-    state.take_rows(rules.boxes(&rules.parse(text), &[]));
+    state.take_rows(rules.boxes(&rules.parse(text), &[]), Vec::new());
     state
 }
 

@@ -470,9 +470,9 @@ impl Sim {
                 .filter(|(now, known)| now.mark != known.mark)
                 .map(|(now, _)| (now.key.clone(), now.mark))
                 .collect();
-            return TasksSeen { skeleton, rows: None, marks, problems };
+            return TasksSeen { skeleton, marks, problems, ..TasksSeen::default() };
         }
-        TasksSeen { skeleton, rows: Some(rows), marks: vec![], problems }
+        TasksSeen { skeleton, rows: Some(rows), problems, ..TasksSeen::default() }
     }
 
     /// The boxes, lines that stop for a person among them.

@@ -75,6 +75,18 @@ fn what_a_person_might_take_for_a_task_is_remarked() {
         ("- [ ] a\n\n| a |\n| [ ] |\n| [x] |\n", vec![(4, BoxWithoutBullet)]),
         ("- [ ] a\n## [ ] b\n", vec![(2, BoxWithoutBullet)]),
         ("- [ ] a\n\n[ ] b\n• [x] c\n", vec![(3, BoxWithoutBullet)]),
+        (
+            "- [ ] a\n\n2.2 [ ] b\n- 3.1 [x] c\n### 1.1 [ ] d\na. [ ] e\n(1) [ ] f\n- ~~[ ] g~~ h\n– [ ] i\n### Task 2: [ ] j\n",
+            (3..11).map(|line| (line, BoxBehindLabel)).collect(),
+        ),
+        (
+            "- [ ] a\n- ☐ b\n- ☐ c\n1. ✅ d\n## ✅ e\n## ⬜ f\n",
+            vec![(2, BoxSymbol), (4, BoxSymbol), (6, BoxSymbol)],
+        ),
+        (
+            "- [ ] a\n\nA word [ ] b\n- **Status**: ✅\n- use [ ] c\n> [ ] d\n- `☐` e\n* * *\n- 2026-01-02 [1] f\n",
+            vec![],
+        ),
         ("- [x] T015 · [ ] T016\n- [ ] use `- [ ] x` here\n- [ ] [x](y)\n", vec![(1, TwoBoxes)]),
         ("- [ ] 1. a\n- [ ] 1. b\n- [ ] 1 c\n", vec![(2, DuplicateId), (3, DuplicateId)]),
         ("- [ ] 1.Register\n- [ ] 2.pitest x\n- [ ] 1.5x y\n", vec![(1, UnknownStage), (2, UnknownStage)]),
@@ -188,4 +200,24 @@ fn a_parent_below_its_children_under_another_heading_is_told() {
     assert_eq!(remarks("## A\n- [ ] 1.1 a\n- [ ] 1. parent\n"), [], "under one heading");
     assert_eq!(remarks("## A\n- [ ] 1. parent\n## B\n- [ ] 1.1 a\n"), [], "above them");
     assert_eq!(remarks("## A\n- [ ]* 1.1 a\n## B\n- [ ] 1. no parent\n"), [], "it is work of its own");
+}
+
+#[test]
+fn what_looks_like_an_open_task_and_is_none_is_unread() {
+    let unread = |text: &str| parse(text).unread().iter().map(|remark| remark.line).collect::<Vec<_>>();
+    for (text, expected) in [
+        ("- [ ] a\n\n2.2 [ ] b\n2.3 [x] c\n- ☐ d\n- ✅ e\n", vec![3, 5]),
+        (
+            "- [ ] a\n- \\[ ] b\n- \\[x] c\n- [] d\n- [ x ] e\n- [P] T001 f\n- **[ ] g**\n- **[x] h**\n",
+            vec![2, 4, 6, 7],
+        ),
+        ("- [ ] a\n## [ ] b\n## [x] c\n\n| [ ] |\n\n[ ] d\n", vec![2, 7]),
+        ("- [ ] a\n```\n- [ ] b\n```\n<!--\n- [ ] c\n-->\n", vec![]),
+        ("- [ ] a\n```\n- [ ] b\n", vec![2]),
+        ("- [ ] a\n```\n- [x] b\n", vec![]),
+        ("- [ ] a\n<!--\n- [ ] b\n", vec![2]),
+        ("---\n- [ ] b\n---\n- [ ] a\n", vec![]),
+    ] {
+        assert_eq!(unread(text), expected, "{text:?}");
+    }
 }

@@ -46,6 +46,17 @@ const NETWORK: [&str; 10] = [
     "eai_again",
 ];
 
+/// What a line says when nobody is logged in, whatever the CLI.
+const LOGIN: [&str; 7] = [
+    "not logged in",
+    "please log in",
+    "please login",
+    "please sign in",
+    "authentication required",
+    "please set an auth method",
+    "no authentication",
+];
+
 /// Statuses in the forms that are no prose: at the start of a line, with the words that stand there.
 static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let words = "unauthorized|forbidden|too many requests|internal server error|bad gateway|service unavailable|gateway timeout|overloaded|<unknown status code>";
@@ -116,6 +127,16 @@ pub fn trouble(
         }));
     }
     said.retain(|said| has_failed || said.trouble == Trouble::Loop);
+    let by_code = || match (end, preset) {
+        (ProcessEnd::Exited { code }, Some(preset)) => preset.exits.get(code).copied(),
+        _ => None,
+    };
+    if said.is_empty()
+        && let Some(trouble) = by_code()
+    {
+        let text = last_words(end, printed);
+        said.push(Said { trouble, text, resets_at: None, by: None });
+    }
     let Some(last) = said.first() else {
         let retry = printed.errors.last_first().next().filter(|last| was_ended && last.is_retry)?;
         let why = format!("its CLI asked again until it was ended: {}", retry.message);
@@ -199,11 +220,13 @@ fn known(text: &str, within: usize) -> Option<(Trouble, Option<&'static Preset>)
         let (trouble, _) = preset.texts.iter().find(|(_, texts)| texts.iter().any(says))?;
         Some((*trouble, Some(preset)))
     };
-    PRESETS.iter().find_map(in_preset).or_else(|| {
+    let status = || {
         let found = STATUS.as_ref()?.captures(&text)?;
         let status = found.iter().skip(1).flatten().next()?;
         Some((by_status(status.as_str().parse().ok()?)?, None))
-    })
+    };
+    let login = || LOGIN.iter().any(|words| says(&(*words).to_owned())).then_some((Trouble::Login, None));
+    PRESETS.iter().find_map(in_preset).or_else(status).or_else(login)
 }
 
 fn network(text: &str) -> Option<(Trouble, Option<&'static Preset>)> {

@@ -96,6 +96,9 @@ pub struct ProcessSpec {
     pub wall: Option<Duration>,
     /// Limit without a byte of output; the time does not count while a tool runs, if its transcript tells.
     pub idle: Option<Duration>,
+    /// Time that it has to end by itself once its transcript has ended. Then it is ended, and counts as one that exited
+    /// with 0: some CLIs hang after their result.
+    pub after_result: Option<Duration>,
     /// What its standard output is. Who does the same again and again in it is ended.
     pub transcript: Format,
     /// The most that it may use, as its transcript tells.

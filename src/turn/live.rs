@@ -40,6 +40,8 @@ pub struct Live {
     answers: u32,
     empty: u32,
     acts: u64,
+    /// When the transcript's last word came, if nothing was done since.
+    finished: Option<Duration>,
 }
 
 impl Live {
@@ -65,6 +67,11 @@ impl Live {
     /// What was used up to now.
     pub fn used(&self) -> &Usage {
         &self.usage
+    }
+
+    /// When the transcript came to its end, counted as for [`Live::read`]; `None` before that, and when work followed.
+    pub fn finished(&self) -> Option<Duration> {
+        self.finished
     }
 
     /// How often the agent said or did something.
@@ -94,8 +101,10 @@ impl Live {
         if event.is_work() {
             self.acts += 1;
             self.empty = 0;
+            self.finished = None;
         }
         match event {
+            TurnEvent::Finished { .. } => self.finished = Some(now),
             TurnEvent::ToolStarted { call, tool, input } if self.calls.len() < CALLS => {
                 let mut hash = DefaultHasher::new();
                 (tool, without_id(input)).hash(&mut hash);
@@ -219,6 +228,20 @@ mod tests {
         assert_eq!(told(&steps(ROUNDS - 1)), (None, false, 0));
         assert_eq!(told(&steps(ROUNDS)).0.as_deref(), Some("30 answers in a row were empty"));
         assert_eq!(told(&[&steps(ROUNDS - 1)[..], &[said, step]].concat()), (None, true, 1));
+    }
+
+    #[test]
+    fn the_last_word_is_the_end_unless_work_follows() {
+        let result = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done."}"#;
+        let mut live = Live::new(Format::Claude);
+        live.read(call(1, "a", "b").as_bytes(), SECOND);
+        assert_eq!(live.finished(), None);
+        live.read(format!("{result}\n").as_bytes(), SECOND * 2);
+        assert_eq!(live.finished(), Some(SECOND * 2));
+        live.read(b"{\"type\":\"system\",\"subtype\":\"status\"}\n", SECOND * 3);
+        assert_eq!(live.finished(), Some(SECOND * 2));
+        live.read(call(2, "a", "b").as_bytes(), SECOND * 4);
+        assert_eq!(live.finished(), None);
     }
 
     #[test]

@@ -75,6 +75,24 @@ fn a_process_whose_tool_runs_is_not_silent_until_the_tool_has_ended() {
 }
 
 #[test]
+fn a_process_that_hangs_after_its_result_is_ended_as_one_that_exited_well() {
+    let bench = Bench::new();
+    let result = r#"echo '{"type":"result","subtype":"success","is_error":false,"result":"Done."}'"#;
+    let run = |script: &str, transcript| {
+        let after_result = Some(Duration::from_millis(300));
+        let spec = bench.script(script);
+        let ended = supervisor().run(&ProcessSpec { after_result, transcript, ..spec }).unwrap();
+        (ended.end, ended.leftover_processes)
+    };
+    assert_eq!(run(&format!("NAP & {result}; NAP"), Format::Claude).0, exited(0));
+    assert_eq!(bench.nappers(), [0; 0], "what it started ends with it");
+    assert_eq!(run(&format!("{result}; exit 3"), Format::Claude).0, exited(3), "its own end counts");
+    let noisy = format!("{result}; while :; do echo alive >&2; sleep 0.05; done");
+    assert_eq!(run(&noisy, Format::Claude).0, exited(0), "noise is no work");
+    assert_eq!(run(&format!("{result}; sleep 0.5; exit 4"), Format::Text).0, exited(4), "no transcript");
+}
+
+#[test]
 fn a_process_that_ignores_term_is_killed_after_the_grace() {
     let bench = Bench::new();
     let mut spec = bench.script("trap '' TERM; while :; do NAP; done");

@@ -61,6 +61,7 @@ impl Bench {
             log_cap: 1 << 20,
             wall: Some(GRACE * 2),
             idle: None,
+            after_result: None,
             transcript: Format::Text,
             most: Most::default(),
             grace: GRACE,

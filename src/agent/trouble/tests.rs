@@ -47,6 +47,15 @@ fn what_known_clis_say_is_told_apart() {
             "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons",
             "not set up",
         ),
+        ("You are not logged in, please log in with the command below", "not set up"),
+        ("Error: Authentication required. Please run 'agent login' first", "not set up"),
+        (
+            "Please set an Auth method in your /home/a/.gemini/settings.json or specify one of the following",
+            "not set up",
+        ),
+        ("You've hit your session limit · resets 4:20am (Europe/Warsaw)", "limit"),
+        ("5-hour limit reached ∙ resets 5:30am", "limit"),
+        ("You're out of extra usage · resets 3pm", "limit"),
         ("API Error: 529 Overloaded", "outage"),
         (
             "Attempt 2 failed. Retrying with backoff... Error: exception TypeError: fetch failed sending request",
@@ -94,6 +103,20 @@ fn what_a_person_does_about_it_is_said_in_the_words_of_the_cli() {
     assert!(hint(None, "HTTP 401: x").contains("the agent's own CLI"));
     assert!(hint(None, "--x cannot be used with root/sudo privileges").contains("IS_SANDBOX: \"1\""));
     assert!(hint(None, "Cannot use this model: x").contains("`model:`"));
+}
+
+#[test]
+fn an_exit_code_that_the_cli_documents_tells_what_no_text_does() {
+    let end = |name: &str, code| {
+        let printed = Printed::guessed(b"", b"something new\n").0;
+        trouble(&ProcessEnd::Exited { code }, Preset::named(name), &printed, now(), None)
+    };
+    let Some(ProcessEnd::NotSetUp { why, hint }) = end("gemini", 41) else {
+        panic!("{:?}", end("gemini", 41))
+    };
+    assert_eq!(why, "something new");
+    assert!(hint.starts_with("log in: `gemini` once"), "{hint}");
+    assert_eq!((end("gemini", 1), end("claude", 41)), (None, None));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::edits::TurnLog;
 use super::template::own_template;
 use super::test_reports::TestReports;
 use super::transcript::{Audience, Transcript};
-use super::{GRACE, LOG_CAP, Outside, Parts};
+use super::{AFTER_RESULT, GRACE, LOG_CAP, Outside, Parts};
 use crate::agent::{
     CallFacts, Printed, PromptFacts, PromptPackage, VerdictLine, agent_call, last_words, names_token, render,
     trouble,
@@ -87,6 +87,7 @@ impl Outside {
             wall: Some(self.parts.settings.limits.attempt.min(left)),
             // Where a call is told with its end alone, silence may be a tool that runs.
             idle: self.parts.settings.limits.idle.filter(|_| agent.format.tells_starts()),
+            after_result: Some(AFTER_RESULT),
             transcript: agent.format,
             most: order.most,
             grace: GRACE,

@@ -40,6 +40,12 @@ impl Stream {
         self.transcript.as_ref().is_some_and(|(told, _)| told.is_tool_running())
     }
 
+    /// When the transcript came to its end, if it did.
+    pub(super) fn finished(&self) -> Option<Instant> {
+        let (told, began) = self.transcript.as_ref()?;
+        began.checked_add(told.finished()?)
+    }
+
     /// Signs of the agent's work that the transcript told.
     pub(super) fn acts(&self) -> u64 {
         self.transcript.as_ref().map_or(0, |(told, _)| told.acts())

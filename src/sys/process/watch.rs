@@ -208,7 +208,9 @@ impl Watch {
             }
             Stage::Running if self.paused.is_some() => Ok(()),
             Stage::Running => {
-                if let Some(cause) = self.limit_reached(now) {
+                if self.hang().is_some_and(|until| now >= until) {
+                    self.terminate(ProcessEnd::Exited { code: 0 }, self.spec.grace);
+                } else if let Some(cause) = self.limit_reached(now) {
                     self.terminate(cause, self.spec.grace);
                 } else if self.fault.is_some() {
                     self.terminate(ProcessEnd::Interrupted, self.spec.grace);
@@ -233,6 +235,12 @@ impl Watch {
             .map(|seconds| ProcessEnd::TimedOut { seconds })
             .or_else(|| over(self.idle(), self.last_output).map(|seconds| ProcessEnd::Idle { seconds }))
             .or_else(|| self.streams.iter().find_map(|stream| stream.excess(self.spec.most)))
+    }
+
+    /// When a process hangs whose transcript has ended.
+    fn hang(&self) -> Option<Instant> {
+        let finished = self.streams.iter().find_map(Stream::finished)?;
+        finished.checked_add(self.spec.after_result?)
     }
 
     /// The limit of silence: none while a tool runs.
@@ -378,6 +386,7 @@ impl Watch {
             Stage::Running => [(self.spec.wall, self.began), (self.idle(), self.last_output)]
                 .into_iter()
                 .filter_map(|(limit, since)| since.checked_add(limit?))
+                .chain(self.hang())
                 .min(),
             Stage::Terminating(until) | Stage::Settling(until) | Stage::Draining(until) => Some(until),
         };

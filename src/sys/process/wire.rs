@@ -130,6 +130,7 @@ mod tests {
             log_cap: 7,
             wall: Some(Duration::from_millis(1)),
             idle: None,
+            after_result: None,
             transcript: Format::Text,
             most: Most::default(),
             grace: Duration::ZERO,

@@ -83,9 +83,16 @@ pub struct Settings {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttemptPolicy {
-    /// Files that an attempt may change only if its task names them.
+    /// Files that an attempt may change only if its task's text has their path, from the package or the workspace, in
+    /// backticks.
     #[schemars(extend("items" = glob()))]
     pub protected: Vec<String>,
+    /// Files that instruct agents: no text of a task lets an attempt change them.
+    #[schemars(extend("items" = glob()))]
+    pub instructions: Vec<String>,
+    /// Files that attempts may change although `protected`, `instructions`, or the command of a gate or check names them.
+    #[schemars(extend("items" = glob()))]
+    pub allow: Vec<String>,
     /// What happens to an attempt of the worker that changes build files or settings of test runners.
     pub build_files: BuildFiles,
 }
@@ -97,7 +104,7 @@ pub enum BuildFiles {
     /// It is named, for people and reviewers.
     #[default]
     Name,
-    /// It rejects the attempt, unless the task names the file.
+    /// It rejects the attempt, unless the task's text has the path in backticks.
     Reject,
 }
 

@@ -5,7 +5,7 @@ use super::{Engine, Fault};
 use crate::machine::effect::Entry;
 use crate::machine::event::Event;
 use crate::report::progress::{heading, render};
-use crate::source::lost_lines;
+use crate::source::lost_words;
 use crate::source::text::count as count_of;
 
 impl Engine<'_> {
@@ -47,7 +47,11 @@ impl Engine<'_> {
         let kept = self.places.iteration(iteration).join("progress-of-the-agent");
         let shown = self.places.shown(&kept);
         self.rewrite(&self.places.progress(), &kept, |now| {
-            let lines = count_of(lost_lines(None, &before, now)?.0, "line");
+            let now = now.unwrap_or_default();
+            if now.starts_with(&before) {
+                return None;
+            }
+            let lines = count_of(lost_words(&before, now)?, "line");
             let note = format!(
                 "(Iteration {iteration} took {lines} out of this file. They are back; what it left is in {shown}.)\n"
             );

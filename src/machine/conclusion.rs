@@ -83,12 +83,10 @@ pub(super) fn conclude(
         Body::Text { headline, lines } => format!("{headline} {}", lines.join(" ")),
         Body::Gate { name, .. } => format!("{name} failed."),
     };
-    state.phase = Phase::Applying { flips, entry: Some(entry), then };
-    let mut effects = super::owed(state);
-    if let Some(event) = outcome.notify {
-        effects.push(Effect::Notify { event, task: name, why });
-    }
-    effects
+    // A hook may send the end of progress.txt, so the entry comes first.
+    let notify = outcome.notify.map(|event| Effect::Notify { event, task: name, why });
+    state.phase = Phase::Applying { flips, entry: Some(entry), notify, then };
+    super::owed(state)
 }
 
 /// Blocks the family of a box. The sentence with which the run stops; `None` if it goes on with other families.

@@ -205,24 +205,32 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             let effects = gate::ended(state, &order, report, heads, changes);
             return Ok(if *tasks_changed { restore_tasks_first(state, effects) } else { effects });
         }
-        (Event::BoxesFlipped { flips }, Phase::Applying { entry, then, .. }) => {
+        (Event::BoxesFlipped { flips }, Phase::Applying { entry, notify, then, .. }) => {
             boxes::set_marks(state.spec_state_mut(), flips);
             state.phase = match entry {
-                Some(_) => Phase::Applying { flips: Vec::new(), entry, then },
+                Some(_) => Phase::Applying { flips: Vec::new(), entry, notify, then },
                 None => *then,
             };
         }
-        (Event::ProgressAppended, Phase::Applying { then, .. }) => state.phase = *then,
+        (Event::ProgressAppended, Phase::Applying { notify, then, .. }) => {
+            state.phase = *then;
+            return Ok(notify.into_iter().chain(after(state)).collect());
+        }
         (Event::Waited, Phase::Waiting { seconds, .. }) => state.run.now += seconds,
         (_, phase) => {
             let (event, phase) = (event.name(), phase.name());
             return Err(Impossible(format!("The event {event} cannot follow in the phase {phase}.")));
         }
     }
-    Ok(match &state.phase {
+    Ok(after(state))
+}
+
+/// What is done first in the phase that a fact led to.
+fn after(state: &State) -> Vec<Effect> {
+    match &state.phase {
         Phase::Stopped(stop) => between_iterations::finish(stop.clone()),
         _ => owed(state),
-    })
+    }
 }
 
 /// What a phase still owes: the effects that lead out of it. Each may be asked for again after a crash.

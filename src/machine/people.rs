@@ -71,7 +71,7 @@ pub(super) fn pinned(state: &mut State, family: &str, snapshot: &Snapshot) -> Ve
     let flips = flips.with_parents(state.spec_state_mut(), &heads_after);
     let mut effects = vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }];
     if !flips.is_empty() {
-        state.phase = Phase::Applying { flips, entry: None, then: Box::default() };
+        state.phase = Phase::Applying { flips, entry: None, notify: None, then: Box::default() };
         effects.extend(super::owed(state));
     }
     effects

@@ -1,6 +1,6 @@
 //! The state: what the fold of the journal knows of a workspace.
 
-use super::effect::{Entry, GateOrder};
+use super::effect::{Effect, Entry, GateOrder};
 use super::event::{Check, CheckResult, Mode, StopRequest, Validation};
 use super::facts::{
     Accumulated, Claim, Dirt, FileChange, KeptFile, Observation, Oid, ProcessEnd, RecordedKills, Snapshot,
@@ -228,6 +228,8 @@ pub enum Phase {
         flips: Vec<(TaskKey, Mark)>,
         /// The entry; `None` when there is none.
         entry: Option<Entry>,
+        /// What people are told once the entry is written.
+        notify: Option<Effect>,
         /// What comes after: the next iteration, a wait, or the end of the run.
         then: Box<Phase>,
     },

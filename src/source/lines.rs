@@ -28,6 +28,17 @@ pub fn lost_lines(base: Option<&[u8]>, written: &[u8], now: Option<&[u8]>) -> Op
     first.map(|first| (lost, first))
 }
 
+/// How many lines of `before`, blank ones apart, `now` lacks; `None` when none. Unlike those of source code, all words count.
+pub fn lost_words(before: &[u8], now: &[u8]) -> Option<u64> {
+    let lines = |text: &'_ [u8]| -> Vec<Vec<u8>> {
+        let lines = text.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii);
+        lines.filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect()
+    };
+    let mut present = how_often(lines(now));
+    let lost = lines(before).iter().filter(|line| !take(&mut present, line)).count() as u64;
+    (lost > 0).then_some(lost)
+}
+
 fn counted(text: &[u8]) -> HashMap<Vec<u8>, u64> {
     how_often(lines(text).map(|(_, key)| key))
 }
@@ -110,6 +121,14 @@ fn shown(line: &[u8]) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn in_running_text_a_line_that_begins_like_an_import_is_a_line() {
+        let before = b"use the fake clock\nimport keys first\n\nnote\n";
+        assert_eq!(lost_words(before, b"note\r\n import keys first\nuse the fake clock\n"), None);
+        assert_eq!(lost_words(before, b"note\n"), Some(2));
+        assert_eq!(lost_words(b"a\na\n", b"a\nb\n"), Some(1));
+    }
 
     #[test]
     fn white_space_blank_lines_and_imports_are_no_lines() {

@@ -14,7 +14,7 @@ pub use classify::{Classifier, compile_globs, is_build_setting, is_output, is_so
 pub use digest::{digest, digest_of, digest_parts, hex};
 pub use environment::{environment_for, is_named, is_passed};
 pub use java::{Statements, code_lines, enabled_tests, is_weakened, lost_members, unescaped};
-pub use lines::{lost_lines, without_comments};
+pub use lines::{lost_lines, lost_words, without_comments};
 pub use path::RepoPath;
 pub use problem::Problem;
 pub use secrets::Secrets;

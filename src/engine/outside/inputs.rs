@@ -8,8 +8,9 @@ use super::{Outside, globs};
 use crate::config::BuildFiles;
 use crate::engine::{Fault, Places};
 use crate::machine::facts::{FileChange, Observation, ObserveRequest, PackageChange};
-use crate::source::{Kind, RepoPath, is_output};
-use crate::sys::disk::open_regular;
+use crate::source::{Kind, is_output};
+use crate::sys::Disk as _;
+use crate::sys::disk::{RealDisk, open_regular};
 use crate::sys::walk::walk;
 use globset::GlobSet;
 use std::collections::BTreeMap;
@@ -62,8 +63,7 @@ impl Outside {
                 fs_err::rename(&path, &kept)?;
             }
             if let Some(Some((bytes, mode))) = before.get(&path) {
-                path.parent().map_or(Ok(()), fs_err::create_dir_all)?;
-                fs_err::write(&path, bytes)?;
+                RealDisk::new().replace(&path, bytes)?;
                 fs_err::set_permissions(&path, Permissions::from_mode(*mode))?;
             }
             changed.push(shown);
@@ -77,34 +77,46 @@ impl Outside {
         observation: &mut Observation,
         request: &ObserveRequest,
     ) -> Result<(), Fault> {
-        let globs = self.protected_globs()?;
-        let keeps_build = request.worker && self.parts.settings.policy.build_files == BuildFiles::Reject;
-        for PackageChange { name, changes, dirt, protected, .. } in &mut observation.packages {
+        let policy = &self.parts.settings.policy;
+        let (protected, instructions) = (self.protected_globs()?, self.instruction_globs()?);
+        let allowed = globs("policy.allow", &policy.allow)?;
+        let keeps_build = request.worker && policy.build_files == BuildFiles::Reject;
+        for PackageChange { name, changes, dirt, protected: found, .. } in &mut observation.packages {
             let folder = self.parts.repositories.root(name).map(|root| self.parts.places.shown(root));
+            let below = |path: &str| folder.as_ref().map(|folder| format!("{folder}/{path}"));
             let is_command = |path: &str| {
-                let below = folder.as_ref().map(|folder| format!("{folder}/{path}"));
-                self.command_words().any(|word| word == path || Some(word) == below.as_deref())
+                self.command_words().any(|word| word == path || Some(word) == below(path).as_deref())
             };
-            let is_other = |change: &FileChange| change.kind == Kind::Other;
-            let others = changes.iter().filter(|change| {
-                is_other(change) && is_command(&change.path.to_text())
-                    || keeps_build && change.is_build_setting()
-            });
-            let others = others.map(|change| change.path.clone());
+            // A name in running text may mean anything: only the whole path, marked as one, means the file.
+            let is_named = |path: &str| {
+                let shown = |path: &str| request.task.contains(&format!("`{path}`"));
+                shown(path) || below(path).is_some_and(|path| shown(&path))
+            };
+            let is_refused = |change: &FileChange| {
+                let path = change.path.to_text();
+                change.kind == Kind::Other && is_command(&path)
+                    || keeps_build && change.is_build_setting() && !is_named(&path)
+            };
+            let others = changes.iter().filter(|change| is_refused(change)).map(|change| &change.path);
             let all = changes.iter().map(|change| &change.path).chain(dirt.iter().map(|dirt| &dirt.path));
-            let matching = all.filter(|path| globs.is_match(path.to_text())).cloned();
-            let is_named = |path: &RepoPath| {
-                path.to_text().rsplit('/').next().is_some_and(|name| request.task.contains(name))
-            };
-            *protected = others.chain(matching).filter(|path| !is_named(path)).collect();
-            protected.sort();
-            protected.dedup();
+            let matching = all.filter(|path| {
+                let path = path.to_text();
+                instructions.is_match(&*path) || protected.is_match(&*path) && !is_named(&path)
+            });
+            let refused = others.chain(matching).filter(|path| !allowed.is_match(path.to_text()));
+            *found = refused.cloned().collect();
+            found.sort();
+            found.dedup();
         }
         Ok(())
     }
 
     fn protected_globs(&self) -> Result<GlobSet, Fault> {
         globs("policy.protected", &self.parts.settings.policy.protected)
+    }
+
+    fn instruction_globs(&self) -> Result<GlobSet, Fault> {
+        globs("policy.instructions", &self.parts.settings.policy.instructions)
     }
 
     /// The words of the commands of gates and checks that may be paths.
@@ -132,18 +144,22 @@ impl Outside {
         if roots.iter().any(|root| workspace.starts_with(root)) {
             return Ok(found);
         }
-        let globs = self.protected_globs()?;
+        let (protected, instructions) = (self.protected_globs()?, self.instruction_globs()?);
+        let allowed = globs("policy.allow", &self.parts.settings.policy.allow)?;
+        let commands = self.command_words().map(|word| workspace.join(word)).filter(|path| path.is_file());
+        found.extend(commands);
         let beside = walk(workspace, MAX_DEPTH, MAX_ENTRIES, |entry| {
             let inside = entry.path().strip_prefix(workspace).unwrap_or(entry.path());
             let is_left_out = inside == Path::new(".ralph") || is_output(inside.as_os_str().as_bytes());
             let holds_packages = roots.iter().any(|root| root.starts_with(entry.path()));
             entry.depth() == 0 || !is_left_out && !holds_packages
         });
-        let is_protected =
-            |path: &PathBuf| path.strip_prefix(workspace).is_ok_and(|path| globs.is_match(path));
+        let is_protected = |path: &PathBuf| {
+            let matches = |path| protected.is_match(path) || instructions.is_match(path);
+            path.strip_prefix(workspace).is_ok_and(|path| matches(path) && !allowed.is_match(path))
+        };
         found.extend(files(beside).filter(is_protected));
-        let commands = self.command_words().map(|word| workspace.join(word)).filter(|path| path.is_file());
-        found.extend(commands);
+        // What decides comes first: of many files those fall off that instruct or build.
         found.truncate(MAX_FILES);
         Ok(found)
     }

@@ -159,7 +159,7 @@ fn breaches(evidence: &Evidence<'_>) -> Vec<String> {
             "The branch was switched".to_owned()
         } else {
             let files = names(package.protected.iter().map(RepoPath::as_str), NAMED);
-            format!("Files that only a task which names them may change were changed ({files})")
+            format!("Protected files were changed ({files})")
         };
         format!("{what} in {}; HEAD was put back{kept}.", package.name)
     };

@@ -18,6 +18,7 @@ mod plan;
 mod problems;
 mod reconcile;
 mod refusal;
+mod remark_kind;
 mod remarks;
 mod requirements;
 mod row;
@@ -45,7 +46,7 @@ pub use plan::{
 pub use problems::{Finding, Problem, ProblemKind};
 pub use reconcile::{BoxClaim, Reconciled, reconcile};
 pub use refusal::{Refusal, Refused};
-pub use remarks::{Remark, RemarkKind};
+pub use remark_kind::{Remark, RemarkKind};
 pub use row::{Mark, Row};
 pub use scan::ReadAs;
 pub use sections::{LeftOut, Sections};

@@ -1,7 +1,7 @@
 //! A line that looks like a task to a person and is not read as one.
 
-use super::RemarkKind;
 use super::grammar::{Grammar, leading_id};
+use super::remark_kind::RemarkKind;
 use super::scan::{checkbox, first_char, heading, indent, is_blank, item};
 
 /// Longest text between brackets that is looked at, bytes.

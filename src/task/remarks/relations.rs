@@ -1,9 +1,9 @@
 //! Remarks on how tasks relate: ids that are used twice, parents and children, stages and gates.
 
-use super::{Remark, RemarkKind};
 use crate::source::text::count;
 use crate::task::file::TaskFile;
 use crate::task::hierarchy::Families;
+use crate::task::remark_kind::{Remark, RemarkKind};
 use crate::task::row::{Mark, Row};
 use crate::task::stage::Stage;
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -1,0 +1,69 @@
+//! The kinds of what is odd about a task file.
+
+use super::problems::Finding;
+use serde::Serialize;
+
+/// What is odd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RemarkKind {
+    /// There is no box at all.
+    NoTasks,
+    /// There is no box at all, because the file is UTF-16 or UTF-32.
+    NotUtf8,
+    /// All boxes are in sections without tasks.
+    OnlyLeftOut,
+    /// The file begins with a byte-order mark.
+    ByteOrderMark,
+    /// Lines end in different ways.
+    MixedLineEnds,
+    /// A fence is open to the end of the file and hides what follows.
+    UnclosedFence,
+    /// A comment has no end and hides what follows.
+    UnclosedComment,
+    /// A box in front matter is not a task.
+    BoxInFrontMatter,
+    /// A mark other than space and `x`: kept, and not done.
+    UnknownMark,
+    /// `- \[ ] …`: a formatter escaped the box, so it is not a task any more.
+    EscapedBox,
+    /// `- [x ]`, `- [ ]Foo`, `-[ ] foo`: almost a box, and not a task.
+    MalformedBox,
+    /// `- [P] T001 …`: a task without its box.
+    MissingBox,
+    /// Tasks that `CommonMark` does not read as list items: indented like code, or in HTML.
+    UnlistedBox,
+    /// A box that does not begin a list item (in a heading or a table, without a bullet) is not a task.
+    BoxWithoutBullet,
+    /// `2.2 [ ] a`, `### 1.1 [ ] a`, `- ~~[ ] a~~`: a box behind a number, a letter or a mark is not a task.
+    BoxBehindLabel,
+    /// `- ☐ a`, `- ✅ b`: a symbol is not a box.
+    BoxSymbol,
+    /// A second box on one line is part of the text.
+    TwoBoxes,
+    /// Two tasks show the same id; they are identified by their text.
+    DuplicateId,
+    /// `2.REVIEW`: not a stage word, so the line is a task without an id.
+    UnknownStage,
+    /// A parent is ticked and a required child is not done.
+    TickedParent,
+    /// Boxes in a code fence are not tasks.
+    BoxInFence,
+    /// Boxes in the text of a command are not tasks.
+    BoxInCommand,
+    /// Headings name tasks, and there is no box below them.
+    HeadingWithoutBox,
+    /// The words say that the task is optional, its box does not.
+    OptionalInWords,
+    /// An open task is struck out.
+    StruckOut,
+    /// A stage is on the other side of its task than its turn is.
+    StageOrder,
+    /// A gate covers no task that could change anything.
+    GateWithoutWork,
+    /// A parent is below its children, under another heading.
+    ParentBelow,
+}
+
+/// Something odd in a task file.
+pub type Remark = Finding<RemarkKind>;

@@ -7,6 +7,7 @@ use super::mutation_test::{Caller, MutationTestArgs, engines};
 use super::task_ids::{key_of, next_key};
 use super::{Exit, Fault, FaultKind, Invocation, RealDisk, State, Workspace, ensure, environment, status};
 use crate::agent::blocked_line;
+use crate::config;
 use crate::engine::{World as _, readings};
 use crate::gate::mutation_test::Engine;
 use crate::machine::{agent_order, gate_order};
@@ -19,7 +20,7 @@ use rmcp::model::{
     ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
     Tool,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{QuitReason, RequestContext, RoleServer, ServerInitializeError};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -56,10 +57,11 @@ pub(super) fn mcp(call: &Invocation) -> Result<Exit, Fault> {
     let server = Server { invocation: call.clone(), inside_agent };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let service = server
-            .serve((tokio::io::stdin(), tokio::io::stdout()))
-            .await
-            .map_err(|error| internal(&error))?;
+        let service = match server.serve((tokio::io::stdin(), tokio::io::stdout())).await {
+            // The caller went away before it said anything: there is nothing to serve.
+            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(QuitReason::Closed),
+            served => served.map_err(|error| internal(&error))?,
+        };
         service.waiting().await.map_err(|error| internal(&error))
     })?;
     Ok(Exit::Done)
@@ -166,6 +168,7 @@ fn all() -> Vec<Tool> {
     let mut tools: Vec<Value> = serde_yaml::from_str(TOOLS).unwrap_or_default();
     if let Some(measures) = tools.first_mut() {
         measures["outputSchema"] = json!(schemars::schema_for!(Envelope));
+        config::drop_integer_formats(&mut measures["outputSchema"]);
         let arguments = &mut measures["inputSchema"]["properties"];
         for (name, range) in [("timeout", TIMEOUT), ("max_survivors_reported", SURVIVORS)] {
             arguments[name]["minimum"] = json!(range.start());

@@ -20,6 +20,7 @@ pub use explain::{Explained, explain};
 pub use overrides::{Override, ROOT_VARIABLE, SETTINGS, Setting, Source};
 pub use presets::{PRESETS, Preset, Trouble};
 pub use roles::{Role, role_of};
+pub use schema::drop_integer_formats;
 pub use settings::*;
 pub use yaml_tree::LONGEST_TEXT;
 

@@ -31,7 +31,24 @@ pub(super) const COMMAND_FOLDER: &str = "in-place";
 /// The schema of the settings when every key is there.
 pub(super) fn of_settings() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    settings.into_generator().into_root_schema_for::<Settings>().to_value()
+    let mut schema = settings.into_generator().into_root_schema_for::<Settings>().to_value();
+    drop_integer_formats(&mut schema);
+    schema
+}
+
+/// Removes the formats of Rust's integers (`uint64`), which JSON Schema does not know and strict clients refuse.
+pub fn drop_integer_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(keys) => {
+            let is_integer = |format: &str| format.trim_start_matches('u').starts_with("int");
+            if keys.get("format").and_then(Value::as_str).is_some_and(is_integer) {
+                keys.remove("format");
+            }
+            keys.values_mut().for_each(drop_integer_formats);
+        }
+        Value::Array(all) => all.iter_mut().for_each(drop_integer_formats),
+        _ => {}
+    }
 }
 
 /// The schema of the file, which leaves out what has its default.

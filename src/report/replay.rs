@@ -1,6 +1,6 @@
 //! What a replay found, for people, programs and CI: a line a box, then what differs and what could not be told.
 
-use super::annotations::github::workflow_command;
+use super::annotations::github::{within_limit, workflow_command};
 use super::annotations::junit::{Case, document, xml};
 use super::progress::plain;
 use super::width::{pad, width};
@@ -196,7 +196,7 @@ impl Replayed {
             workflow_command(level(Some(finding.kind)), place, "ralph replay", &text)
         };
         let all = workflow_command(level(self.grade()), None, "ralph replay", &self.verdict());
-        std::iter::once(all).chain(self.findings.iter().map(finding)).collect()
+        within_limit(std::iter::once(all).chain(self.findings.iter().map(finding)))
     }
 
     /// JUnit XML: a test case for the replay as a whole and each finding, one for each box. An error is ralph's own fault.

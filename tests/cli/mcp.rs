@@ -15,6 +15,7 @@ use std::sync::OnceLock;
 tests! {
     nothing: [
         the_questions_of_a_workspace_have_answers_that_fit_their_schemas_and_change_nothing,
+        input_that_ends_at_once_ends_the_server_quietly,
         a_reason_becomes_the_line_that_an_agent_prints_as_its_exit,
         a_call_that_is_cancelled_leaves_no_process_and_the_next_one_is_answered,
         a_caller_that_goes_away_leaves_no_process,
@@ -188,6 +189,7 @@ fn the_questions_of_a_workspace_have_answers_that_fit_their_schemas_and_change_n
     let names = client.names();
     assert_eq!(names[names.len() - 4..], ["gate_preview", "status", "task", "blocked"], "{names:?}");
     for tool in client.tools() {
+        assert!(!tool.to_string().contains("\"uint"), "a format that JSON Schema does not know: {tool}");
         assert!(tool["description"].as_str().unwrap().len() > 40);
         assert_eq!(
             (&tool["inputSchema"]["type"], &tool["outputSchema"]["type"]),
@@ -215,6 +217,12 @@ fn the_questions_of_a_workspace_have_answers_that_fit_their_schemas_and_change_n
     assert!(is_error && answer["error"] == "2. has no gate of its own.", "{answer}");
     drop(client);
     assert!(project.files() == before, "something was written");
+}
+
+fn input_that_ends_at_once_ends_the_server_quietly() {
+    let project = Project::new(TASKS);
+    let done = Project::finish(project.command(&["mcp"])).code(0);
+    assert_eq!((done.out.as_str(), done.err.as_str()), ("", ""));
 }
 
 fn a_reason_becomes_the_line_that_an_agent_prints_as_its_exit() {

@@ -75,7 +75,7 @@ fn the_schema_shows_words_ranges_defaults_and_meanings() {
     let mutation = &schema["properties"]["gates"]["properties"]["PITEST"]["oneOf"][0]["properties"];
     assert_eq!(
         mutation["threshold"],
-        json!({ "type": ["integer", "null"], "minimum": 0, "maximum": 100, "format": "uint32", "default": 70, "description": "Per cent of mutants that must be killed." })
+        json!({ "type": ["integer", "null"], "minimum": 0, "maximum": 100, "default": 70, "description": "Per cent of mutants that must be killed." })
     );
     let words: Vec<&Value> =
         mutation["per"]["oneOf"].as_array().unwrap().iter().map(|word| &word["const"]).collect();

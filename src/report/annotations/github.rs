@@ -2,10 +2,39 @@
 
 use super::{Grade, Note, Shown};
 use crate::source::RepoPath;
+use std::collections::BTreeMap;
+
+/// Annotations of one level that GitHub shows of a step; it drops the others without a word.
+const SHOWN: usize = 10;
 
 /// One workflow command for each annotation, without a final line end.
 pub fn render(shown: &Shown<'_>) -> String {
-    shown.notes().iter().map(command).collect::<Vec<_>>().join("\n")
+    within_limit(shown.notes().iter().map(command)).join("\n")
+}
+
+/// At most [`SHOWN`] commands of each level; the last of them says how many more there are.
+pub fn within_limit(commands: impl Iterator<Item = String>) -> Vec<String> {
+    let all: Vec<String> = commands.collect();
+    let level = |command: &String| command.split(' ').next().unwrap_or_default().to_owned();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    all.iter().for_each(|command| *counts.entry(level(command)).or_default() += 1);
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut shown = Vec::new();
+    for mut command in all {
+        let level = level(&command);
+        let more = counts.get(&level).copied().unwrap_or_default().saturating_sub(SHOWN);
+        let seen = seen.entry(level).or_default();
+        *seen += 1;
+        if *seen == SHOWN && more > 0 {
+            command.push_str(&data(&format!(
+                "\nGitHub shows {SHOWN} of a kind: {more} more are in the report."
+            )));
+        }
+        if *seen <= SHOWN {
+            shown.push(command);
+        }
+    }
+    shown
 }
 
 fn command(note: &Note) -> String {
@@ -47,6 +76,19 @@ mod tests {
         ::error file=src/app/src/main/java/a/Foo.java,line=12,title=PITEST%3A a mutant survived (ConditionalsBoundary)::changed conditional boundary%0Ain a.Foo.sum%0Areached by a.FooTest, a.BarTest and 2 more%0Aif (a > b) {
         ::error file=src/app/src/main/java/a/Foo.java,line=20,title=PITEST%3A a mutant survived (Math)::Replaced 100%25, and more%0Ain a.Foo.<init>%0Ano test reaches it
         ");
+    }
+
+    #[test]
+    fn the_tenth_of_a_level_says_how_many_more_there_are() {
+        let command = |at: usize| workflow_command(if at == 0 { "warning" } else { "error" }, None, "a", "b");
+        let told = within_limit((0..15).map(command));
+        assert_eq!(told.len(), 11);
+        assert!(
+            told[10].ends_with("::b%0AGitHub shows 10 of a kind: 4 more are in the report."),
+            "{}",
+            told[10]
+        );
+        assert_eq!(within_limit((1..11).map(command)).last().unwrap(), "::error title=a::b");
     }
 
     #[test]

@@ -168,7 +168,7 @@ fn a_mark_that_is_not_ralphs_holds_for_all_stages_and_the_hint_says_what_to_writ
     let run = project.ralph(&["run"]).code(1);
     assert!(stories(&project).iter().all(|story| !story.starts_with("1.")), "{:?}", stories(&project));
     assert!(run.err.contains("tasks.md:1: 1.TEST-FIRST holds `[~]`"), "{}", run.err);
-    assert!(run.err.contains("hint: write `[ ]` in the boxes"), "{}", run.err);
+    assert!(run.err.contains("hint: write `- [ ] …` for what is open"), "{}", run.err);
     assert!(!run.err.contains("--retry"), "{}", run.err);
 }
 

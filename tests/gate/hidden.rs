@@ -229,8 +229,8 @@ fn a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing() {
     ];
     // Each JVM after the second, where there are several workers.
     let many = several_workers("Late");
-    let calls =
-        (0..12).map(|n| format!("new Late().f{n}(1, 2); new Late().f{n}(20, 2);")).collect::<String>();
+    let call = |n| format!("new Late().f{n}(1, 2); new Late().f{n}(20, 2);");
+    let calls = (0..12).map(call).collect::<Vec<_>>().concat();
     let late = format!(
         "static long jvms() {{ try {{ var folder = java.nio.file.Path.of(\"{}\"); java.nio.file.Files.createTempFile(folder, \"jvm\", \"\");\n\
          try (var all = java.nio.file.Files.list(folder)) {{ return all.filter(f -> f.toString().contains(\"jvm\")).count(); }} }}\n\
@@ -468,24 +468,28 @@ fn a_test_that_asks_pit_which_mutant_runs_fails() {
     assert_eq!(error(&project.run()), (why, false));
 }
 
-fn what_processors_make_counts_nowhere_and_another_pit_is_not_asked() {
+/// Dependencies on annotation processors, and on a PIT that must not be the one that judges.
+fn processors() -> String {
     let artifact = |group: &str, name: &str, version: &str| {
         format!(
             "<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version><scope>provided</scope></dependency>"
         )
     };
-    let dependencies = [
+    [
         artifact("org.projectlombok", "lombok", "1.18.42"),
         artifact("org.immutables", "value", "2.10.1"),
         artifact("com.google.auto.value", "auto-value-annotations", "1.11.0"),
         artifact("com.google.auto.value", "auto-value", "1.11.0"),
         artifact("org.mapstruct", "mapstruct", "1.6.3"),
         artifact("org.mapstruct", "mapstruct-processor", "1.6.3"),
-        // Another PIT, which must not be the one that judges.
         artifact("org.pitest", "pitest", "1.6.9"),
-    ];
+    ]
+    .concat()
+}
+
+fn what_processors_make_counts_nowhere_and_another_pit_is_not_asked() {
     let mut project = maven_project(
-        dependencies.concat().leak(),
+        processors().leak(),
         &[
             (
                 "Bean",

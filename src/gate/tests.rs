@@ -1,7 +1,7 @@
 //! The gate over a scripted Maven and PIT: the ends that real ones seldom come to.
 
-use crate::config::{GateSettings, ScopeKind, TestTiers};
-use crate::gate::{GatePackage, GatePorts, GateRequest, NoCheckouts, run};
+use crate::config::{GateEngine, GateSettings, ScopeKind, TestTiers};
+use crate::gate::{Checkouts, GatePackage, GatePorts, GateRequest, NoCheckouts, run};
 use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::{ChangedLines, Kind, RepoPath};
@@ -101,7 +101,7 @@ impl Spawn for Script {
             fs_err::write(file, self.root.join("junit-4.13.2.jar").display().to_string())?;
         }
         if let Some(file) = after("-Doutput=") {
-            let home = self.root.display();
+            let home = spec.cwd.display();
             let pom = format!(
                 "<project><build><sourceDirectory>{home}/src/main/java</sourceDirectory><testSourceDirectory>{home}/src/test/java\
                  </testSourceDirectory><outputDirectory>{home}/target/classes</outputDirectory>\
@@ -221,12 +221,22 @@ impl Bed {
         settings: &GateSettings,
         script: Vec<Pit>,
     ) -> (GateReport, Vec<Vec<String>>) {
+        self.play_in(&NoCheckouts, request, settings, script)
+    }
+
+    fn play_in(
+        &self,
+        checkouts: &dyn Checkouts,
+        request: &GateRequest,
+        settings: &GateSettings,
+        script: Vec<Pit>,
+    ) -> (GateReport, Vec<Vec<String>>) {
         let spawn = Script {
             root: self.folder.path().join("p"),
             pit: Mutex::new(script.into()),
             commands: Mutex::default(),
         };
-        let ports = GatePorts { spawn: &spawn, progress: &|_| {}, checkouts: &NoCheckouts };
+        let ports = GatePorts { spawn: &spawn, progress: &|_| {}, checkouts };
         let report = run(request, settings, &ports);
         assert!(spawn.pit.lock().unwrap().is_empty(), "runs of PIT that were expected did not come");
         let commands = spawn.commands.into_inner().unwrap();
@@ -475,6 +485,11 @@ fn mutants_without_a_verdict_get_one_run_alone_and_then_stay_outside_the_score()
         (option(&commands[0], "mutationUnitSize"), option(&commands[1], "mutationUnitSize")),
         (Some("33"), Some("1"))
     );
+    let [killed, error] = ["KILLED", "RUN_ERROR"];
+    let most = || pit(OK, "", Some(&report(&[killed, killed, error, error, error, error])));
+    let why = "Most mutants of class Foo of package p have no verdict: 4 mutants ended in an error of the process that ran \
+        the tests, and 2 did not.";
+    assert!(is_error(&bed.verdict(vec![most(), most()]), why, false));
     let only_errors = || pit(OK, "", Some(&report(&["RUN_ERROR"])));
     assert!(is_error(&bed.verdict(vec![only_errors(), only_errors()]), " have no verdict: ", false));
 }
@@ -724,6 +739,10 @@ fn what_fails_in_a_control_beside_another_jvm_and_not_alone_is_run_in_one_from_t
     let (weak, commands) = bed.play(vec![ended, beside(PASSED, &["KILLED", "SURVIVED", "SURVIVED"])]);
     assert!(is_fail(&weak.verdict, "is 33% (1/3)"), "{weak:?}");
     assert_eq!((told_jvms(&commands).join(", "), weak.remarks.len()), ("quick 2, quick 1".to_owned(), 1));
+    // With one job no JVM ran next to it, so the test itself is to blame.
+    let alone = GateSettings { jobs: 1, ..own_first() };
+    let (blamed, _) = bed.play_with(&alone, vec![first()]);
+    assert!(is_fail(&blamed.verdict, "The test FooTest.a fails in PIT's worker"), "{blamed:?}");
     // A run that is red, or leaves out what the first did not, heals nobody.
     let red_now = || pit(BAD, &red(&["FooTest"]).output, None);
     let blamed = bed.verdict(vec![first(), red_now()]);
@@ -780,4 +799,45 @@ fn a_scope_of_lines_keeps_the_mutants_on_changed_lines_and_nothing_on_none() {
     let (skip, _) = bed.play_with(&lines, vec![empty()]);
     let why = "There is nothing to mutate in the changed lines of Foo.".to_owned();
     assert_eq!(skip.verdict, Verdict::Skip { why });
+}
+
+/// A checkout of the base of the family.
+struct Base(PathBuf);
+
+impl Checkouts for Base {
+    fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
+        Ok(Some(self.0.clone()))
+    }
+}
+
+#[test]
+fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict_and_without_a_base_classes_are_judged_whole() {
+    let (bed, base) = (Bed::new(), Bed::new());
+    let auto = GateSettings { scope: ScopeKind::Auto, ..settings() };
+    // The statuses are those of lines 0 to 4, of which 3 and 4 are changed.
+    let strong_in_the_change = report(&["SURVIVED", "SURVIVED", "SURVIVED", "KILLED", "KILLED"]);
+    let pit = || pit(OK, "", Some(&strong_in_the_change));
+    let mut request = bed.request();
+    request.packages[0].changes[0].old = Some(Oid::zero());
+    let (whole, _) = bed.play_request(&request, &auto, vec![pit()]);
+    assert!(is_fail(&whole.verdict, "is 40% (2/5)"), "{whole:?}");
+    assert!(whole.remarks[0].contains("its classes are judged whole: there is none."), "{whole:?}");
+
+    let root = base.folder.path().join("p");
+    std::os::unix::fs::symlink("/nowhere", root.join("target/test-classes/messages.txt")).unwrap();
+    let (unread, _) = bed.play_in(&Base(root), &request, &auto, vec![pit()]);
+    assert!(is_error(&unread.verdict, "The disk refused", true), "{unread:?}");
+    assert!(is_error(&unread.verdict, "messages.txt", true), "{unread:?}");
+}
+
+#[test]
+fn a_class_of_others_that_names_pit_gives_no_verdict_unless_mavens_engine_judges() {
+    let bed = Bed::new();
+    let file = bed.folder.path().join("p/target/test-classes/OtherTest.class");
+    fs_err::write(file, "org.pitest.testapi.TestUnit").unwrap();
+    let why = "OtherTest names PIT (org.pitest): it could ask whether it is being mutated.";
+    assert!(is_error(&bed.verdict(Vec::new()), why, false));
+    let maven = GateSettings { engine: GateEngine::Maven, ..settings() };
+    let (report, _) = bed.play_with(&maven, Vec::new());
+    assert!(is_error(&report.verdict, "does not declare pitest-maven.", false), "{report:?}");
 }

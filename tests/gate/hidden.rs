@@ -3,12 +3,22 @@
 use super::project::{JUnit, Pom, Project, error, reasons};
 use super::{main_file, scores, test_file};
 use crate::support::needs::tests;
+use ralph::config::TestTiers;
 use ralph::mutation::Verdict;
 
-/// A project with these classes, each with its test; all are changed.
+/// A project that a script builds, with these classes, each with its test. All are changed.
 fn project(classes: &[(&str, &str, &str)]) -> Project {
-    let mut project = Project::new();
-    project.write("pom.xml", &Pom::new("hidden", JUnit::Five).text());
+    with_classes(Project::scripted(JUnit::Five), classes)
+}
+
+/// The same built by Maven, with these dependencies.
+fn maven_project(dependencies: &'static str, classes: &[(&str, &str, &str)]) -> Project {
+    let project = Project::new();
+    project.write("pom.xml", &Pom { dependencies, ..Pom::new("hidden", JUnit::Five) }.text());
+    with_classes(project, classes)
+}
+
+fn with_classes(mut project: Project, classes: &[(&str, &str, &str)]) -> Project {
     let import = "import static org.junit.jupiter.api.Assertions.*; import static org.junit.jupiter.api.Assumptions.*; import org.junit.jupiter.api.*;";
     for (name, code, test) in classes {
         let test_name = format!("{name}Test");
@@ -59,13 +69,20 @@ fn written_code_is_judged_whatever_filter_of_pit_would_hide_it() {
             "public record OneLine(int q, int c) { int total() { return q * c; } }",
             "@Test void runs() { new OneLine(1, 2).total(); }",
         ),
+        // A class next to its target, its declaration in escapes, its name that of a class in another file.
+        (
+            "Price",
+            "public class Price { int of(int q) { return Aux$Sums.of(q); } }\ncl\\u0061ss Aux$Sums { static int of(int q) { return q * 7 + 1; } }",
+            "@Test void of() { new Price().of(2); }",
+        ),
     ]);
+    project.class(&main_file("Aux"), "public class Aux { }");
     project.class(
         &main_file("Generated"),
         "import java.lang.annotation.*; @Retention(RetentionPolicy.CLASS) public @interface Generated { }",
     );
     let report = project.run();
-    let all = ["Initial", "Logged", "OneLine", "Sly", "Table"];
+    let all = ["Initial", "Logged", "OneLine", "Price", "Sly", "Table"];
     assert_eq!(report.failing, names(&project, &all), "{:?}\n{}", report.verdict, project.logs());
     assert_eq!(
         scores(&report),
@@ -73,13 +90,14 @@ fn written_code_is_judged_whatever_filter_of_pit_would_hide_it() {
             "com.acme.Initial 100% (1/1)",
             "com.acme.Logged 0% (0/2)",
             "com.acme.OneLine 0% (0/2)",
+            "com.acme.Price 0% (0/4)",
             "com.acme.Sly 25% (1/4)",
             "com.acme.Table 0% (0/1)"
         ],
     );
 }
 
-fn honest_code_of_the_same_kinds_passes() {
+fn honest_code_of_the_same_kinds_and_honest_tests_with_state_pass() {
     let project = project(&[
         (
             "Logged",
@@ -134,56 +152,44 @@ fn honest_code_of_the_same_kinds_passes() {
             static Code of(String code) { return BY.get(code); } }",
             "@Test void of() { assertSame(Code.B, Code.of(\"b\")); }",
         ),
+        // Its tests have a temporary folder, a counter, a context that starts once and a cache that they clear.
+        (
+            "Store",
+            "import java.nio.file.*; public class Store {\n private static final java.util.Map<String, Integer> CACHE = new java.util.HashMap<>();\n\
+            int cached(String key, int value) { return CACHE.computeIfAbsent(key, k -> value * 2); }\n\
+            void clear() { CACHE.clear(); }\n\
+            int count(Path folder) throws java.io.IOException { try (var all = Files.list(folder)) { return (int) all.count() + 1; } } }",
+            "@org.junit.jupiter.api.io.TempDir java.nio.file.Path folder;\n static int runs;\n\
+            static final java.util.Properties CONTEXT = new java.util.Properties();\n\
+            static { CONTEXT.setProperty(\"started\", String.valueOf(System.nanoTime())); System.setProperty(\"store.context\", \"up\"); }\n\
+            @BeforeAll static void up() { assertEquals(\"up\", System.getProperty(\"store.context\")); }\n\
+            @AfterEach void down() { new Store().clear(); }\n\
+            @Test void caches() { runs++; var store = new Store(); assertEquals(4, store.cached(\"k\" + runs, 2)); assertEquals(4, store.cached(\"k\" + runs, 9)); }\n\
+            @Test void clears() { var store = new Store(); store.cached(\"same\", 1); store.clear(); assertEquals(6, store.cached(\"same\", 3)); }\n\
+            @Test void counts() throws Exception { java.nio.file.Files.writeString(folder.resolve(\"a\"), CONTEXT.getProperty(\"started\")); assertEquals(2, new Store().count(folder)); }",
+        ),
     ]);
     let report = project.run();
     assert_eq!(report.verdict, Verdict::Pass, "{:?}\n{}", report.survivors, project.logs());
     assert!(scores(&report).iter().all(|score| score.contains(" 100% ")), "{:?}", scores(&report));
-    assert_eq!(report.classes.len(), 7);
-}
-
-fn what_lombok_made_counts_nowhere_and_what_stands_beside_it_counts() {
-    let project = project(&[(
-        "Bean",
-        "@lombok.Data @lombok.Builder public class Bean {\n private int weight;\n\
-         @lombok.Generated int twice() { return weight * 2; } }",
-        "@Test void twice() { assertEquals(6, Bean.builder().weight(3).build().twice()); }",
-    )]);
-    let mut pom = Pom::new("hidden", JUnit::Five);
-    pom.dependencies = "<dependency><groupId>org.projectlombok</groupId><artifactId>lombok</artifactId><version>1.18.42</version><scope>provided</scope></dependency>";
-    project
-        .write("pom.xml", &pom.text())
-        .write("lombok.config", "lombok.addLombokGeneratedAnnotation = true\n");
-    let report = project.run();
-    assert_eq!(report.verdict, Verdict::Pass, "{:?}\n{}", report.survivors, project.logs());
-    assert_eq!(scores(&report), ["com.acme.Bean 100% (2/2)"]);
-
-    project.class(&main_file("Bean"), "@lombok.Data public class Bean { private int weight; }");
-    project.class(
-        &test_file("BeanTest"),
-        "class BeanTest { @org.junit.jupiter.api.Test void is() { new Bean(); } }",
-    );
-    let why =
-        "There is nothing to mutate in com.acme.Bean (all its methods are generated by Lombok).".to_owned();
-    assert_eq!(project.run().verdict, Verdict::Skip { why });
+    assert_eq!(report.classes.len(), 8);
 }
 
 fn time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass() {
     let sleepy = format!(
-        "{IS_MUTATED} @Test void runs() throws Exception {{ new Sleepy().price(1, 2); if (isMutated()) Thread.sleep(60_000); }}"
+        "{IS_MUTATED} @Test void runs() throws Exception {{ new Sleepy().price(1); if (isMutated()) Thread.sleep(60_000); }}"
     );
-    let halting = |more: &str| {
-        format!(
-            "{IS_MUTATED} @Test void price() {{ assertEquals(6, new Halting().price(2, 3)); {more} }}\n\
-             @Test void slow() throws Exception {{ Thread.sleep(200); new Halting().less(1, 2); new Halting().more(1); if (isMutated()) Runtime.getRuntime().halt(3); }}"
-        )
-    };
-    let mut project = project(&[
-        ("Sleepy", "public class Sleepy { int price(int q, int c) { return q * c; } }", &sleepy),
+    let halting = format!(
+        "{IS_MUTATED} @Test void price() {{ assertEquals(6, new Halting().price(2, 3)); }}\n\
+         @Test void slow() throws Exception {{ Thread.sleep(200); new Halting().less(1); new Halting().price(1, 2); if (isMutated()) Runtime.getRuntime().halt(3); }}"
+    );
+    let project = project(&[
+        ("Sleepy", "public class Sleepy { int price(int q) { return q; } }", &sleepy),
         (
             "Halting",
             "public class Halting {\n int price(int q, int c) { return q * c; }\n\
-                 int less(int q, int c) { return q - c; }\n int more(int q) { return q + 1; } }",
-            &halting("assertEquals(4, new Halting().more(3));"),
+                 int less(int q) { return q; } }",
+            &halting,
         ),
     ]);
     let report = project.run();
@@ -191,22 +197,12 @@ fn time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass() {
     assert_eq!(report.failing, names(&project, &["Halting", "Sleepy"]), "{text}\n{}", project.logs());
     assert!(
         text.contains(
-            "No test kills a mutant of class com.acme.Sleepy of package p: all 2 kills are time-outs."
+            "No test kills a mutant of class com.acme.Sleepy of package p: all 1 kills are time-outs."
         ),
         "{text}"
     );
-    assert!(text.contains("2 mutants of class com.acme.Halting of package p without a verdict"), "{text}");
+    assert!(text.contains("1 mutant of class com.acme.Halting of package p without a verdict"), "{text}");
     assert!(report.remarks.iter().any(|remark| remark.contains("Halting.java:4")), "{:?}", report.remarks);
-
-    let imports = "import org.junit.jupiter.api.*; import static org.junit.jupiter.api.Assertions.*;\n";
-    project.class(&test_file("HaltingTest"), &format!("{imports} class HaltingTest {{ {} }}", halting("")));
-    project.changed(&[&main_file("Halting")]);
-    let verdict = project.run().verdict;
-    let Verdict::Error { why, .. } = &verdict else { panic!("{verdict:?}\n{}", project.logs()) };
-    assert_eq!(
-        why,
-        "Most mutants of class com.acme.Halting of package p have no verdict: 4 mutants ended in an error of the process that ran the tests, and 2 did not."
-    );
 }
 
 const IS_MUTATED: &str = "static boolean isMutated() {\n\
@@ -217,188 +213,153 @@ const PRICE: &str =
     "public class Price {\n int of(int q, int c) { return q * c; }\n int off(int q) { return q - 1; } }";
 
 fn a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing() {
-    let call = "new Price().of(1, 2); new Price().off(3);";
     let mark = tempfile::tempdir().unwrap();
     let file = mark.path().join("pid");
     let ways = [
         format!(
-            "{IS_MUTATED} @BeforeEach void once() {{ assertFalse(isMutated()); }} @Test void runs() {{ {call} }}"
+            "{IS_MUTATED} @BeforeEach void once() {{ assertFalse(isMutated()); }} @Test void runs() {{ @CALL@ }}"
         ),
         format!(
-            "@Test void runs() throws Exception {{ {call} var pid = \"\" + ProcessHandle.current().pid(); var file = java.nio.file.Path.of(\"{}\");\n\
+            "@Test void runs() throws Exception {{ @CALL@ var pid = \"\" + ProcessHandle.current().pid(); var file = java.nio.file.Path.of(\"{}\");\n\
              if (!java.nio.file.Files.exists(file)) java.nio.file.Files.writeString(file, pid);\n\
              assertEquals(pid, java.nio.file.Files.readString(file)); }}",
             file.display()
         ),
-        format!("static int runs; @Test void runs() {{ {call} assertEquals(1, ++runs); }}"),
+        "static int runs; @Test void runs() { @CALL@ assertEquals(1, ++runs); }".to_owned(),
     ];
-    let tests = ways.iter().map(|test| (PRICE, test.as_str()));
     // Each JVM after the second, where there are several workers.
-    let many = several_workers();
+    let many = several_workers("Late");
+    let call = |n| format!("new Late().f{n}(1, 2); new Late().f{n}(20, 2);");
+    let calls = (0..12).map(call).collect::<Vec<_>>().concat();
     let late = format!(
         "static long jvms() {{ try {{ var folder = java.nio.file.Path.of(\"{}\"); java.nio.file.Files.createTempFile(folder, \"jvm\", \"\");\n\
          try (var all = java.nio.file.Files.list(folder)) {{ return all.filter(f -> f.toString().contains(\"jvm\")).count(); }} }}\n\
          catch (java.io.IOException e) {{ throw new java.io.UncheckedIOException(e); }} }}\n\
          static final long JVM = jvms();\n\
-         @Test void runs() {{ {} assertTrue(JVM <= 2); }}",
-        mark.path().display(),
-        (0..12)
-            .map(|n| format!("new Price().f{n}(1, 2); new Price().f{n}(20, 2);"))
-            .collect::<Vec<_>>()
-            .concat()
+         @Test void runs() {{ {calls} assertTrue(JVM <= 2); }}",
+        mark.path().display()
     );
-    for (code, test) in tests.chain([(many.as_str(), late.as_str())]) {
-        let project = project(&[("Price", code, test)]);
-        let report = project.run();
-        let text = reasons(&report);
-        assert!(
-            text.contains(&format!("The test com.acme.PriceTest.runs {UNFIT}")),
-            "{test}: {text}\n{}",
-            project.logs()
-        );
-        assert_eq!(report.failing, names(&project, &["Price"]));
+    let codes = ["Looks", "Leaves", "Counts"].map(|name| (name, PRICE.replace("Price", name)));
+    let tests = ways.map(|test| test.replace("@CALL@", "new @CLASS@().of(1, 2); new @CLASS@().off(3);"));
+    let mut classes: Vec<(&str, String, String)> = codes
+        .into_iter()
+        .zip(tests)
+        .map(|((name, code), test)| (name, code, test.replace("@CLASS@", name)))
+        .collect();
+    classes.push(("Late", many, late));
+    let classes: Vec<(&str, &str, &str)> =
+        classes.iter().map(|(name, code, test)| (*name, code.as_str(), test.as_str())).collect();
+    let mut project = project(&classes);
+    project.settings.jobs = 2;
+    let report = project.run();
+    let text = reasons(&report);
+    for (name, ..) in classes {
+        let told = format!("The test com.acme.{name}Test.runs {UNFIT}");
+        assert!(text.contains(&told), "{name}: {text}\n{}", project.logs());
     }
+    assert_eq!(report.failing, names(&project, &["Counts", "Late", "Leaves", "Looks"]));
 }
-
-/// H2, whose file one JVM can have.
-const DATABASE: &str = "<dependency><groupId>com.h2database</groupId><artifactId>h2</artifactId><version>2.2.224</version><scope>test</scope></dependency>";
 
 /// A class with so many mutants that two JVMs share them.
-fn several_workers() -> String {
+fn several_workers(class: &str) -> String {
     let methods = (0..12).map(|n| format!("int f{n}(int a, int b) {{ return a > {n} ? a * b : b; }}\n"));
-    format!("public class Price {{\n{} }}", methods.collect::<String>())
+    format!("public class {class} {{\n{} }}", methods.collect::<String>())
 }
 
-fn a_port_a_file_or_a_database_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
-    // Below those that the system gives to whoever asks for any: another test could get it in between.
+fn a_port_or_a_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
+    // Below those that the system gives to any process that asks: another test could get it in between.
     let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
     let port = (20_000..30_000).find(is_free).unwrap();
-    let calls = |of: &dyn Fn(String) -> String| (0..12).map(|n| of(n.to_string())).collect::<String>();
-    let up = format!(
-        "static java.net.ServerSocket server;\nstatic void up() throws Exception {{\n\
-         if (server == null) server = new java.net.ServerSocket({port}, 1, java.net.InetAddress.getLoopbackAddress()); }}\n"
+    let marks = tempfile::tempdir().unwrap();
+    // The JVM that has it ends only after another one has asked for it, whatever the load is.
+    let up = |name: &str, take: &str| {
+        let mark = format!("java.nio.file.Path.of(\"{}\")", marks.path().join(name).display());
+        format!(
+            "{IS_MUTATED} static AutoCloseable it;\n\
+             static void await() {{ try {{ for (int n = 0; n < 3000 && !java.nio.file.Files.exists({mark}); n++) Thread.sleep(10); }}\n\
+             catch (InterruptedException e) {{ }} }}\n\
+             static void up() throws Exception {{ if (it != null) return;\n\
+             try {{ it = {take}; }} catch (java.io.IOException e) {{ }}\n\
+             if (it == null) {{ java.nio.file.Files.writeString({mark}, \"\"); throw new java.io.IOException(\"another has it\"); }}\n\
+             if (isMutated()) Runtime.getRuntime().addShutdownHook(new Thread(PriceTest::await)); }}\n"
+        )
+    };
+    let port = up(
+        "port",
+        &format!("new java.net.ServerSocket({port}, 1, java.net.InetAddress.getLoopbackAddress())"),
     );
-    let lock = "static java.nio.channels.FileLock lock;\nstatic void up() throws Exception { if (lock == null) lock = java.nio.channels.FileChannel\n\
-        .open(java.nio.file.Path.of(\"target/lock\"), java.nio.file.StandardOpenOption.CREATE, java.nio.file.StandardOpenOption.WRITE).tryLock();\n\
-        if (lock == null) throw new java.io.IOException(\"another has it\"); }\n";
-    let database = "static java.sql.Connection prices;\nstatic void up() throws Exception {\n\
-        if (prices == null) prices = java.sql.DriverManager.getConnection(\"jdbc:h2:./target/prices\"); }\n";
+    let file = marks.path().join("lock");
+    let lock = up(
+        "locked",
+        &format!(
+            "java.nio.channels.FileChannel.open(java.nio.file.Path.of(\"{}\"), java.nio.file.StandardOpenOption.CREATE, java.nio.file.StandardOpenOption.WRITE).tryLock()",
+            file.display()
+        ),
+    );
+    let calls = |of: &dyn Fn(String) -> String| (0..12).map(|n| of(n.to_string())).collect::<String>();
     let strong = calls(&|n| {
         format!("assertEquals(42, new Price().f{n}(21, 2)); assertEquals(2, new Price().f{n}({n}, 2)); ")
     });
     let weak = calls(&|n| format!("new Price().f{n}(21, 2); "));
     // In a test, and before all tests, where PIT has no test to name.
-    for (test, named) in [
-        (format!("{up} @Test void runs() throws Exception {{ up(); {strong} }}"), "com.acme.PriceTest.runs"),
-        (format!("{up} @Test void runs() throws Exception {{ up(); {weak} }}"), "com.acme.PriceTest.runs"),
+    for (test, named, score) in [
+        (
+            format!("{port} @Test void runs() throws Exception {{ up(); {weak} }}"),
+            "com.acme.PriceTest.runs",
+            "com.acme.Price 0% (0/48)",
+        ),
         (
             format!(
                 "{lock} @BeforeAll static void all() throws Exception {{ up(); }}\n@Test void runs() {{ {strong} }}"
             ),
             "what sets them up",
-        ),
-        (
-            format!("{database} @Test void runs() throws Exception {{ up(); {strong} }}"),
-            "com.acme.PriceTest.runs",
+            "com.acme.Price 97% (47/48)",
         ),
     ] {
-        let mut project = project(&[("Price", &several_workers(), &test)]);
-        if test.starts_with(database) {
-            project
-                .write("pom.xml", &Pom { dependencies: DATABASE, ..Pom::new("hidden", JUnit::Five) }.text());
-        }
-        let two = project.run();
-        let told = two
+        let mut project = project(&[("Price", &several_workers("Price"), &test)]);
+        project.settings.jobs = 2;
+        let report = project.run();
+        let told = report
             .remarks
             .iter()
             .filter(|remark| remark.contains("beside another JVM") && remark.contains(named));
-        assert_eq!(told.count(), 1, "{:?} {:?}\n{}", two.verdict, two.remarks, project.logs());
-        project.settings.jobs = 1;
-        let one = project.run();
-        assert_eq!((&two.verdict, &two.classes), (&one.verdict, &one.classes), "{}", project.logs());
-        assert_eq!(
-            (one.remarks.len(), one.verdict == Verdict::Pass),
-            (0, test.contains("assert")),
-            "{one:?}"
-        );
+        assert_eq!(told.count(), 1, "{:?} {:?}\n{}", report.verdict, report.remarks, project.logs());
+        assert_eq!(scores(&report), [score], "{:?}\n{}", report.verdict, project.logs());
+        assert_eq!(report.verdict == Verdict::Pass, named == "what sets them up", "{:?}", report.verdict);
     }
 }
 
 fn memory_that_the_jvms_own_collector_finds_is_there_for_the_tests() {
-    let own = |megabytes: u32| {
-        format!(
-            "@Test void of() {{ assertEquals({megabytes} << 20, new byte[{megabytes} << 20].length); assertEquals(6, new Price().of(2, 3)); }}\n\
-                 @Test void off() {{ assertEquals(2, new Price().off(3)); }}"
-        )
-    };
     // The collector that starts fastest gives two thirds of the heap to what lives long, and one array fits into no more.
-    let mut fits = project(&[("Price", PRICE, &own(230))]);
+    let own = "@Test void of() { assertEquals(230 << 20, new byte[230 << 20].length); assertEquals(6, new Price().of(2, 3)); }\n\
+        @Test void off() { assertEquals(2, new Price().off(3)); }";
+    let mut fits = project(&[("Price", PRICE, own)]);
     fits.settings.jvm_args = vec!["-Xmx300m".to_owned()];
     let report = fits.run();
     assert_eq!(report.verdict, Verdict::Pass, "{}", fits.logs());
     assert_eq!(scores(&report), ["com.acme.Price 100% (4/4)"]);
-
-    let mut too_much = project(&[("Price", PRICE, &own(400))]);
-    too_much.settings.jvm_args = vec!["-Xmx300m".to_owned()];
-    let text = reasons(&too_much.run());
-    assert!(
-        text.contains("The test class com.acme.PriceTest runs out of memory without any mutation")
-            && text.contains("jvm_args: [-Xmx4g]"),
-        "{text}\n{}",
-        too_much.logs()
-    );
 }
 
 fn a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide() {
     let own = "@Test void of() { assertEquals(6, new Price().of(2, 3)); }";
-    let mut project = project(&[("Price", PRICE, own)]);
+    let price = PRICE.replace("int off", "int up(int q) { return q + 1; }\n int off");
+    let mut project = project(&[("Price", &price, own)]);
     let import = "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.*;";
     let far = |name: &str, body: &str| format!("{import} class {name} {{ {body} }}");
-    project
-        .class(
-            &test_file("BadTest"),
-            &far(
-                "BadTest",
-                &format!("{IS_MUTATED} @Test void bad() {{ new Price().off(3); assertFalse(isMutated()); }}"),
-            ),
-        )
-        .class(
-            &test_file("GoodTest"),
-            &far("GoodTest", "@Test void off() { assertEquals(2, new Price().off(3)); }"),
-        );
-    let good = project.run();
-    assert_eq!(good.verdict, Verdict::Pass, "{}", project.logs());
-    assert_eq!(scores(&good), ["com.acme.Price 100% (4/4)"]);
-
-    fs_err::remove_file(project.root().join(test_file("GoodTest"))).unwrap();
-    let bad = project.run();
-    assert!(reasons(&bad).contains("com.acme.Price of package p is 50% (2/4)"), "{}", reasons(&bad));
-    let told = bad.remarks.iter().filter(|remark| remark.contains("com.acme.BadTest.bad")).count();
-    assert_eq!(told, 1, "{:?}", bad.remarks);
-    // What kills nothing that is needed spoils no pass.
-    project.settings.threshold = 50;
-    assert_eq!(project.run().verdict, Verdict::Pass, "{}", project.logs());
-}
-
-fn honest_tests_with_state_of_their_own_kill() {
-    let project = project(&[(
-        "Store",
-        "import java.nio.file.*; public class Store {\n private static final java.util.Map<String, Integer> CACHE = new java.util.HashMap<>();\n\
-         int cached(String key, int value) { return CACHE.computeIfAbsent(key, k -> value * 2); }\n\
-         void clear() { CACHE.clear(); }\n\
-         int count(Path folder) throws java.io.IOException { try (var all = Files.list(folder)) { return (int) all.count() + 1; } } }",
-        "@org.junit.jupiter.api.io.TempDir java.nio.file.Path folder;\n static int runs;\n\
-         static final java.util.Properties CONTEXT = new java.util.Properties();\n\
-         static { CONTEXT.setProperty(\"started\", String.valueOf(System.nanoTime())); System.setProperty(\"store.context\", \"up\"); }\n\
-         @BeforeAll static void up() { assertEquals(\"up\", System.getProperty(\"store.context\")); }\n\
-         @AfterEach void down() { new Store().clear(); }\n\
-         @Test void caches() { runs++; var store = new Store(); assertEquals(4, store.cached(\"k\" + runs, 2)); assertEquals(4, store.cached(\"k\" + runs, 9)); }\n\
-         @Test void clears() { var store = new Store(); store.cached(\"same\", 1); store.clear(); assertEquals(6, store.cached(\"same\", 3)); }\n\
-         @Test void counts() throws Exception { java.nio.file.Files.writeString(folder.resolve(\"a\"), CONTEXT.getProperty(\"started\")); assertEquals(2, new Store().count(folder)); }",
-    )]);
+    let bad = format!(
+        "{IS_MUTATED} @Test void bad() {{ new Price().off(3); new Price().up(3); assertFalse(isMutated()); }}"
+    );
+    project.class(&test_file("BadTest"), &far("BadTest", &bad)).class(
+        &test_file("GoodTest"),
+        &far("GoodTest", "@Test void off() { assertEquals(2, new Price().off(3)); }"),
+    );
+    project.settings.tests = TestTiers::All;
+    project.settings.threshold = 60;
     let report = project.run();
-    assert_eq!(report.verdict, Verdict::Pass, "{:?}\n{}", report.survivors, project.logs());
-    assert!(scores(&report)[0].contains(" 100% "), "{:?}", scores(&report));
+    assert_eq!(report.verdict, Verdict::Pass, "{}", project.logs());
+    assert_eq!(scores(&report), ["com.acme.Price 66% (4/6)"]);
+    let told = report.remarks.iter().filter(|remark| remark.contains("com.acme.BadTest.bad")).count();
+    assert_eq!(told, 1, "{:?}", report.remarks);
 }
 
 fn a_class_of_the_tests_in_the_place_of_a_production_class_fails() {
@@ -423,19 +384,22 @@ fn a_class_of_the_tests_in_the_place_of_a_production_class_fails() {
 }
 
 fn what_filters_hide_from_the_poms_own_plugin_fails_with_the_engine_that_judges_it() {
-    let mut project = project(&[
-        (
-            "Sly",
-            "public class Sly {\n int one() { return 1; }\n\
+    let mut project = maven_project(
+        "",
+        &[
+            (
+                "Sly",
+                "public class Sly {\n int one() { return 1; }\n\
             @Generated int price(int q, int c) { return q * c + 1; } }",
-            "@Test void one() { assertEquals(1, new Sly().one()); new Sly().price(1, 2); }",
-        ),
-        (
-            "Plain",
-            "public class Plain {\n int two() { return 2; } }",
-            "@Test void two() { assertEquals(2, new Plain().two()); }",
-        ),
-    ]);
+                "@Test void one() { assertEquals(1, new Sly().one()); new Sly().price(1, 2); }",
+            ),
+            (
+                "Plain",
+                "public class Plain {\n int two() { return 2; } }",
+                "@Test void two() { assertEquals(2, new Plain().two()); }",
+            ),
+        ],
+    );
     project.class(
         &main_file("Generated"),
         "import java.lang.annotation.*; @Retention(RetentionPolicy.CLASS) public @interface Generated { }",
@@ -458,54 +422,32 @@ fn what_filters_hide_from_the_poms_own_plugin_fails_with_the_engine_that_judges_
 }
 
 fn a_class_that_was_made_from_another_source_than_its_own_fails() {
-    let project = project(&[(
-        "Price",
-        "class Prices { static int of(int q, int c) { return 0; } }",
-        "@Test void is() { assertTrue(new Price().is()); }",
-    )]);
-    project.class(&main_file("Bar"), "public class Bar { }\nclass Price { boolean is() { return true; } }");
-    let report = project.run();
-    assert_eq!(
-        reasons(&report),
-        format!(
-            "The class file of com.acme.Price was made from the class com.acme.Price in Bar.java, not from p/{}.",
-            main_file("Price")
-        ),
-        "{}",
-        project.logs()
+    let project = maven_project(
+        "",
+        &[
+            ("Price", PRICE, "@Test void of() { assertEquals(7, new Price().of(2, 3)); }"),
+            (
+                "Sum",
+                "class Sums { static int of(int q, int c) { return 0; } }",
+                "@Test void is() { assertTrue(new Sum().is()); }",
+            ),
+        ],
     );
-    assert_eq!(report.failing, names(&project, &["Price"]));
-}
-
-fn a_class_beside_its_target_is_judged_however_its_declaration_is_written() {
-    let project = project(&[(
-        "Price",
-        "public class Price { int of(int q) { return Aux$Sums.of(q); } }\ncl\\u0061ss Aux$Sums { static int of(int q) { return q * 7 + 1; } }",
-        "@Test void of() { new Price().of(2); }",
-    )]);
-    project.class(&main_file("Aux"), "public class Aux { }");
-    let report = project.run();
-    assert_eq!(scores(&report), ["com.acme.Price 0% (0/4)"], "{:?}\n{}", report.verdict, project.logs());
-}
-
-fn a_source_that_the_build_does_not_compile_is_not_judged_by_another_in_its_place() {
-    let project = project(&[(
-        "Price",
-        "public class Price { int of(int q, int c) { return q * c; } int off(int q) { return q - 1; } }",
-        "@Test void of() { assertEquals(7, new Price().of(2, 3)); }",
-    )]);
-    let plain = "public class Price { int of(int q, int c) { return 7; } }";
-    project.class("src/real/java/com/acme/Price.java", plain);
+    // The build does not compile the source of the one, and makes the other from a file of another name.
+    let real = |name: &str| format!("src/real/java/com/acme/{name}.java");
+    project
+        .class(&real("Price"), "public class Price { int of(int q, int c) { return 7; } }")
+        .class(&real("Bar"), "public class Bar { }\nclass Sum { boolean is() { return true; } }");
     let pom = Pom::new("hidden", JUnit::Five).text();
     let elsewhere = pom.replace("<build>", "<build><sourceDirectory>src/real/java</sourceDirectory>");
     project.write("pom.xml", &elsewhere);
     let report = project.run();
-    let why = format!(
-        "The class file of com.acme.Price was made from src/real/java/com/acme/Price.java, not from p/{}.",
-        main_file("Price")
-    );
-    assert_eq!(reasons(&report), why, "{}", project.logs());
-    assert_eq!(report.failing, names(&project, &["Price"]));
+    let made = |class: &str, from: &str| {
+        format!("The class file of com.acme.{class} was made from {from}, not from p/{}.", main_file(class))
+    };
+    let told = [made("Price", &real("Price")), made("Sum", "the class com.acme.Sum in Bar.java")];
+    assert_eq!(reasons(&report), told.join("\n"), "{}", project.logs());
+    assert_eq!(report.failing, names(&project, &["Price", "Sum"]));
 }
 
 fn a_test_that_asks_pit_which_mutant_runs_fails() {
@@ -513,7 +455,7 @@ fn a_test_that_asks_pit_which_mutant_runs_fails() {
         var field = Class.forName(\"org.pitest.mutationtest.execute.CatchNewClassLoadersTransformer\").getDeclaredField(\"currentMutant\");\n\
         field.setAccessible(true); var now = (byte[]) field.get(null);\n\
         try (var file = Price.class.getResourceAsStream(\"Price.class\")) { assertTrue(now == null || java.util.Arrays.equals(now, file.readAllBytes())); } }";
-    let mut project = project(&[("Price", PRICE, asking)]);
+    let project = project(&[("Price", PRICE, asking)]);
     let report = project.run();
     let why = "com.acme.PriceTest names PIT (org.pitest): it could ask whether it is being mutated.";
     assert_eq!(reasons(&report), why, "{}", project.logs());
@@ -524,100 +466,109 @@ fn a_test_that_asks_pit_which_mutant_runs_fails() {
     project.class(&test_file("Spy"), "class Spy { Object pit = \"org.pitest.testapi.TestUnit\"; }");
     let why = why.replace("PriceTest", "Spy");
     assert_eq!(error(&project.run()), (why, false));
-    project.settings.engine = ralph::config::GateEngine::Maven;
-    assert_eq!(error(&project.run()).0, "The POM of p/. does not declare pitest-maven.");
 }
 
-fn another_pit_among_the_dependencies_is_not_asked() {
-    let project = project(&[(
-        "Price",
-        PRICE,
-        "@Test void all() { assertEquals(6, new Price().of(2, 3)); assertEquals(2, new Price().off(3)); }",
-    )]);
-    let mut pom = Pom::new("hidden", JUnit::Five);
-    pom.dependencies = "<dependency><groupId>org.pitest</groupId><artifactId>pitest</artifactId><version>1.6.9</version><scope>test</scope></dependency>";
-    project.write("pom.xml", &pom.text());
-    let report = project.run();
-    assert_eq!(report.verdict, Verdict::Pass, "{}", project.logs());
-    assert_eq!(scores(&report), ["com.acme.Price 100% (4/4)"]);
-}
-
-fn what_processors_make_counts_nowhere_and_what_is_written_beside_it_counts() {
-    let mut project = project(&[
-        (
-            "Item",
-            "@org.immutables.value.Value.Immutable public interface Item { int a(); String b(); }",
-            "@Test void a() { assertEquals(3, ImmutableItem.builder().a(3).b(\"\").build().a()); }",
-        ),
-        (
-            "Point",
-            "public record Point(int a, int b) { }",
-            "@Test void a() { assertEquals(1, new Point(1, 2).a()); }",
-        ),
-        (
-            "Mapper",
-            "@org.mapstruct.Mapper public interface Mapper { Text text(Point point); class Text { public String a; } }",
-            "@Test void text() { assertEquals(\"1\", new MapperImpl().text(new Point(1, 2)).a); }",
-        ),
-        (
-            "Order",
-            "@org.immutables.value.Value.Immutable public abstract class Order { public abstract int a();\n\
-             public int twice() { return a() * 2; } }",
-            "@Test void twice() { assertEquals(6, ImmutableOrder.builder().a(3).build().twice()); }",
-        ),
-        (
-            "Money",
-            "@com.google.auto.value.AutoValue public abstract class Money { public abstract int cents();\n\
-             public static Money of(int cents) { return new AutoValue_Money(cents); } }",
-            "@Test void of() { assertEquals(3, Money.of(3).cents()); }",
-        ),
-        (
-            "Span",
-            "public record Span(int from, int to) {\n int length() { return to - from; } }",
-            "@Test void length() { assertEquals(3, new Span(2, 5).length()); }",
-        ),
-        (
-            "Scale",
-            "@org.mapstruct.Mapper public interface Scale { Mapper.Text text(Point point);\n\
-             default String text(int n) { return String.valueOf(n * 2); } }",
-            "@Test void text() { assertEquals(\"2\", new ScaleImpl().text(new Point(1, 2)).a); }",
-        ),
-    ]);
-    let mut pom = Pom::new("hidden", JUnit::Five);
+/// Dependencies on annotation processors, and on a PIT that must not be the one that judges.
+fn processors() -> String {
     let artifact = |group: &str, name: &str, version: &str| {
         format!(
             "<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version><scope>provided</scope></dependency>"
         )
     };
-    let processors = [
+    [
+        artifact("org.projectlombok", "lombok", "1.18.42"),
         artifact("org.immutables", "value", "2.10.1"),
         artifact("com.google.auto.value", "auto-value-annotations", "1.11.0"),
         artifact("com.google.auto.value", "auto-value", "1.11.0"),
         artifact("org.mapstruct", "mapstruct", "1.6.3"),
         artifact("org.mapstruct", "mapstruct-processor", "1.6.3"),
-    ];
-    pom.dependencies = processors.concat().leak();
-    project.write("pom.xml", &pom.text());
+        artifact("org.pitest", "pitest", "1.6.9"),
+    ]
+    .concat()
+}
+
+fn what_processors_make_counts_nowhere_and_another_pit_is_not_asked() {
+    let mut project = maven_project(
+        processors().leak(),
+        &[
+            (
+                "Bean",
+                "@lombok.Data @lombok.Builder public class Bean {\n private int weight;\n\
+            @lombok.Generated int twice() { return weight * 2; } }",
+                "@Test void twice() { assertEquals(6, Bean.builder().weight(3).build().twice()); }",
+            ),
+            (
+                "Data",
+                "@lombok.Data public class Data { private int weight; }",
+                "@Test void is() { new Data(); }",
+            ),
+            (
+                "Item",
+                "@org.immutables.value.Value.Immutable public interface Item { int a(); String b(); }",
+                "@Test void a() { assertEquals(3, ImmutableItem.builder().a(3).b(\"\").build().a()); }",
+            ),
+            (
+                "Point",
+                "public record Point(int a, int b) { }",
+                "@Test void a() { assertEquals(1, new Point(1, 2).a()); }",
+            ),
+            (
+                "Mapper",
+                "@org.mapstruct.Mapper public interface Mapper { Text text(Point point); class Text { public String a; } }",
+                "@Test void text() { assertEquals(\"1\", new MapperImpl().text(new Point(1, 2)).a); }",
+            ),
+            (
+                "Order",
+                "@org.immutables.value.Value.Immutable public abstract class Order { public abstract int a();\n\
+             public int twice() { return a() * 2; } }",
+                "@Test void twice() { assertEquals(6, ImmutableOrder.builder().a(3).build().twice()); }",
+            ),
+            (
+                "Money",
+                "@com.google.auto.value.AutoValue public abstract class Money { public abstract int cents();\n\
+             public static Money of(int cents) { return new AutoValue_Money(cents); } }",
+                "@Test void of() { assertEquals(3, Money.of(3).cents()); }",
+            ),
+            (
+                "Span",
+                "public record Span(int from, int to) {\n int length() { return to - from; } }",
+                "@Test void length() { assertEquals(3, new Span(2, 5).length()); }",
+            ),
+            (
+                "Scale",
+                "@org.mapstruct.Mapper public interface Scale { Mapper.Text text(Point point);\n\
+             default String text(int n) { return String.valueOf(n * 2); } }",
+                "@Test void text() { assertEquals(\"2\", new ScaleImpl().text(new Point(1, 2)).a); }",
+            ),
+        ],
+    );
+    project.write("lombok.config", "lombok.addLombokGeneratedAnnotation = true\n");
     let report = project.run();
     assert_eq!(report.verdict, Verdict::Pass, "{:?}\n{}", report.survivors, project.logs());
     let written = [
+        "com.acme.Bean 100% (2/2)",
         "com.acme.Money 100% (1/1)",
         "com.acme.Order 100% (2/2)",
         "com.acme.Scale 100% (2/2)",
         "com.acme.Span 100% (2/2)",
     ];
     assert_eq!(scores(&report), written);
-    project.changed(&["Item", "Mapper", "Point"].map(main_file).each_ref().map(String::as_str));
-    let why = "There is nothing to mutate in com.acme.Item, com.acme.Mapper, com.acme.Point.".to_owned();
+    project.changed(&["Data", "Item", "Mapper", "Point"].map(main_file).each_ref().map(String::as_str));
+    let why = "There is nothing to mutate in com.acme.Data (all its methods are generated by Lombok), \
+        com.acme.Item, com.acme.Mapper, com.acme.Point."
+        .to_owned();
     assert_eq!(project.run().verdict, Verdict::Skip { why });
 }
 
 fn changed_tests_that_are_all_skipped_have_not_passed() {
-    let project = project(&[(
-        "Shape",
-        "public interface Shape { int area(); }",
-        "@Test void away() { assumeTrue(false); }\n @Disabled @Test void off() { }",
-    )]);
+    let project = maven_project(
+        "",
+        &[(
+            "Shape",
+            "public interface Shape { int area(); }",
+            "@Test void away() { assumeTrue(false); }\n @Disabled @Test void off() { }",
+        )],
+    );
     let text = reasons(&project.run());
     assert_eq!(
         text,
@@ -630,22 +581,19 @@ fn changed_tests_that_are_all_skipped_have_not_passed() {
 tests! {
     maven: [
         written_code_is_judged_whatever_filter_of_pit_would_hide_it,
-        honest_code_of_the_same_kinds_passes,
-        what_lombok_made_counts_nowhere_and_what_stands_beside_it_counts,
+    ]
+    maven deep: [
+        honest_code_of_the_same_kinds_and_honest_tests_with_state_pass,
         time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass,
         a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing,
-        a_port_a_file_or_a_database_that_one_jvm_can_have_kills_nothing_and_blames_nobody,
+        a_port_or_a_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody,
         memory_that_the_jvms_own_collector_finds_is_there_for_the_tests,
         a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide,
-        honest_tests_with_state_of_their_own_kill,
         a_class_of_the_tests_in_the_place_of_a_production_class_fails,
         what_filters_hide_from_the_poms_own_plugin_fails_with_the_engine_that_judges_it,
         a_class_that_was_made_from_another_source_than_its_own_fails,
-        a_class_beside_its_target_is_judged_however_its_declaration_is_written,
         changed_tests_that_are_all_skipped_have_not_passed,
-        a_source_that_the_build_does_not_compile_is_not_judged_by_another_in_its_place,
         a_test_that_asks_pit_which_mutant_runs_fails,
-        another_pit_among_the_dependencies_is_not_asked,
-        what_processors_make_counts_nowhere_and_what_is_written_beside_it_counts,
+        what_processors_make_counts_nowhere_and_another_pit_is_not_asked,
     ]
 }

@@ -1,12 +1,12 @@
-//! The map of who touches what, with real Maven and real PIT.
+//! The map of which tests execute what, with real PIT.
 
 use super::direct_spawn::DirectSpawn;
-use super::project::{JUnit, Pom, Project};
+use super::project::{JUnit, Project};
 use super::{SUM, main_file, test_file};
 use crate::support::needs::tests;
 use ralph::config::TestTiers;
 use ralph::gate::{Checkouts, GatePorts, run};
-use ralph::mutation::{GateReport, Verdict};
+use ralph::mutation::GateReport;
 use std::path::{Path, PathBuf};
 
 /// A checkout of commits, of which all that is not Java has this digest.
@@ -47,8 +47,7 @@ fn other(name: &str, result: &str) -> String {
 
 /// `Sum` is used by its own test, through `User`, and by reflection; `Other` does not use it yet. Eight tests are idle.
 fn many(junit: JUnit) -> Project {
-    let mut project = Project::new();
-    project.write("pom.xml", &Pom::new("mapped", junit).text());
+    let mut project = Project::scripted(junit);
     let (test, assert) = match junit {
         JUnit::Four => ("org.junit.Test", "org.junit.Assert"),
         _ => ("org.junit.jupiter.api.Test", "org.junit.jupiter.api.Assertions"),
@@ -83,88 +82,11 @@ fn many(junit: JUnit) -> Project {
     project
 }
 
-/// Beside the own test that of the class that calls it.
+/// Next to the own test that of the class that calls it.
 const NEAR: &str = "near: UserTest";
 
-fn a_pass_by_the_own_tests_of_callers_needs_no_map() {
-    let mut project = many(JUnit::Five);
-    project.settings.threshold = 10;
-    let passed = judge(&project, "one");
-    assert_eq!((&passed.verdict, asked(&passed)), (&Verdict::Pass, vec!["own: SumTest".into(), NEAR.into()]));
-}
-
-fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_of_all_tests() {
-    let mut project = many(JUnit::Five);
-    let first = judge(&project, "one");
-    let all = "all: FarTest Fixture OtherTest SumTest UserTest";
-    assert_eq!(asked(&first), ["own: SumTest", NEAR, all], "{}", project.logs());
-    assert!(first.trace.tiers[2].note.contains("there is no map yet"), "{:?}", first.trace);
-    let second = judge(&project, "one");
-    assert_eq!(asked(&second), ["own: SumTest", "touching: FarTest UserTest"]);
-    assert_eq!((&second.verdict, &second.classes), (&first.verdict, &first.classes));
-    let told = "3 of the 13 test classes of p/. were asked: by the map made of commit 00000000, no other touches what is judged.";
-    assert_eq!(second.remarks, [told]);
-
-    // A new caller whose test was never seen to touch the class.
-    project.class(&main_file("Other"), &other("a", "new Sum().less(a)"));
-    let called = judge(&project, "one");
-    assert_eq!(asked(&called), ["own: SumTest", "touching: FarTest OtherTest UserTest"]);
-    project.settings.tests = TestTiers::All;
-    assert_eq!(judge(&project, "one").classes, called.classes, "one run with all tests");
-    project.settings.tests = TestTiers::OwnFirst;
-
-    project.request.confirms = true;
-    let confirmed = judge(&project, "one");
-    assert_eq!(asked(&confirmed)[2..], [all], "a FAIL that blocks is that of all tests");
-    project.request.confirms = false;
-
-    // A fixture that now uses the class: everybody who names it is asked, here most of the tests.
-    let uses = "public class Fixture { public static int of() { return new Sum().none(5) ? 0 : 1; } }";
-    project.class(&test_file("Fixture"), uses);
-    let fixed = judge(&project, "one");
-    assert_eq!(asked(&fixed), ["own: SumTest", all]);
-    assert!(fixed.trace.tiers[1].note.contains("can touch what is judged"), "{:?}", fixed.trace);
-    let killed = |report: &GateReport| report.classes[0].tally.killed;
-    assert!(killed(&fixed) > killed(&called), "{fixed:?}");
-    assert!(judge(&project, "two").trace.tiers[1].note.contains("other than Java"), "a changed resource");
-    project.class(&main_file("Other"), &other("b", "new Sum().less(a)"));
-    let initialised = judge(&project, "two").trace.tiers.remove(1);
-    let once = "<clinit>()V of com.acme.Other differs from the map, and runs once for all tests";
-    assert!(initialised.note.contains(once), "{initialised:?}");
-}
-
-fn junit_4_turns_its_order_round_too() {
-    let mut project = many(JUnit::Four);
-    project.request.makes_map = true;
-    assert_eq!(
-        judge(&project, "one").trace.tiers.len(),
-        1,
-        "all were asked at once, since the map was asked for"
-    );
-    let second = judge(&project, "one");
-    assert_eq!(asked(&second), ["own: SumTest", "touching: FarTest UserTest"], "{}", project.logs());
-}
-
-fn a_red_test_of_others_does_not_cost_the_map_that_was_asked_for() {
-    let mut project = many(JUnit::Five);
-    let red = "import org.junit.jupiter.api.Test; import static org.junit.jupiter.api.Assertions.*;\n\
-               public class OfflineTest { @Test public void one() { assertEquals(1, Fixture.of()); } }";
-    project.class(&test_file("OfflineTest"), red);
-    project.request.makes_map = true;
-    let first = judge(&project, "one");
-    let tiers: Vec<&str> = first.trace.tiers.iter().map(|tier| tier.name.as_str()).collect();
-    assert_eq!(tiers, ["all", "touching"], "red beside a second run, the test is asked again alone");
-    let second = judge(&project, "one");
-    assert_eq!(
-        asked(&second),
-        ["own: SumTest", "touching: FarTest OfflineTest UserTest"],
-        "{}",
-        project.logs()
-    );
-}
-
-fn tests_that_bear_no_company_get_their_map_by_two_runs_in_turn() {
-    let project = many(JUnit::Five);
+/// A test that fails while the second run for a map of the same project runs.
+fn bear_no_company(project: &Project) {
     let alone = format!(
         "import org.junit.jupiter.api.Test; import static org.junit.jupiter.api.Assertions.*;\n\
          import java.nio.charset.StandardCharsets; import java.nio.file.*; import java.util.stream.Stream;\n\
@@ -180,18 +102,53 @@ fn tests_that_bear_no_company_get_their_map_by_two_runs_in_turn() {
         project.workspace().display()
     );
     project.class(&test_file("SumTest"), &alone);
+}
+
+fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_of_all_tests() {
+    let mut project = many(JUnit::Five);
+    // So its map is made by two runs in turn.
+    bear_no_company(&project);
     let first = judge(&project, "one");
     assert!(first.remarks.iter().all(|remark| !remark.contains("no map")), "{:?}", first.remarks);
+    let all = "all: FarTest Fixture OtherTest SumTest UserTest";
+    assert_eq!(asked(&first), ["own: SumTest", NEAR, all], "{}", project.logs());
+    assert!(first.trace.tiers[2].note.contains("there is no map yet"), "{:?}", first.trace);
+
+    // A new caller whose test was never seen to touch the class.
+    project.class(&main_file("Other"), &other("a", "new Sum().less(a)"));
+    let called = judge(&project, "one");
+    assert_eq!(asked(&called), ["own: SumTest", "touching: FarTest OtherTest UserTest"]);
+    let told = "4 of the 13 test classes of p/. were asked: by the map made of commit 00000000, no other touches what is judged.";
+    assert_eq!(called.remarks, [told]);
+    project.settings.tests = TestTiers::All;
+    assert_eq!(judge(&project, "one").classes, called.classes, "one run with all tests");
+}
+
+fn a_red_test_of_others_costs_no_map_and_junit_4_turns_its_order_round_too() {
+    let mut project = many(JUnit::Four);
+    let red = "import org.junit.Test; import static org.junit.Assert.*;\n\
+               public class OfflineTest { @Test public void one() { assertEquals(1, Fixture.of()); } }";
+    project.class(&test_file("OfflineTest"), red);
+    project.request.makes_map = true;
+    let first = judge(&project, "one");
+    let tiers: Vec<&str> = first.trace.tiers.iter().map(|tier| tier.name.as_str()).collect();
+    assert_eq!(
+        tiers,
+        ["all", "touching"],
+        "all at once, since the map was asked for, and the red test again alone"
+    );
     let second = judge(&project, "one");
-    assert_eq!(asked(&second), ["own: SumTest", "touching: FarTest UserTest"], "{}", project.logs());
+    assert_eq!(
+        asked(&second),
+        ["own: SumTest", "touching: FarTest OfflineTest UserTest"],
+        "{}",
+        project.logs()
+    );
 }
 
 tests! {
-    maven: [
-        a_pass_by_the_own_tests_of_callers_needs_no_map,
-        tests_that_bear_no_company_get_their_map_by_two_runs_in_turn,
+    maven deep: [
         a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_of_all_tests,
-        junit_4_turns_its_order_round_too,
-        a_red_test_of_others_does_not_cost_the_map_that_was_asked_for,
+        a_red_test_of_others_costs_no_map_and_junit_4_turns_its_order_round_too,
     ]
 }

@@ -1,7 +1,7 @@
 //! Which tests and which mutants decide, with real PIT.
 
 use super::direct_spawn::DirectSpawn;
-use super::project::{JUnit, Pom, Project, error, reasons};
+use super::project::{JUnit, Project, reasons};
 use super::{SUM, main_file, scores, test_file};
 use crate::support::needs::tests;
 use ralph::config::{ScopeKind, TestTiers};
@@ -15,10 +15,7 @@ const IMPORT: &str = "import static org.junit.jupiter.api.Assertions.*; import o
 /// `add` is killed by the class's own test, `twice` by a test that comes to it through another class, `less`
 /// by one that knows it by reflection alone, `none` by nobody.
 fn sum() -> Project {
-    with_classes(Project::scripted(JUnit::Five))
-}
-
-fn with_classes(mut project: Project) -> Project {
+    let mut project = Project::scripted(JUnit::Five);
     let test = |name: &str, body: &str| {
         format!("{IMPORT} class {name} {{ @Test void one() throws Exception {{ {body} }} }}")
     };
@@ -55,14 +52,6 @@ fn tiers(report: &GateReport) -> Vec<String> {
 
 fn each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_one_run_kills() {
     let mut project = sum();
-    project.settings.threshold = 20;
-    let own = project.run();
-    assert_eq!(own.verdict, Verdict::Pass, "{}", project.logs());
-    assert_eq!(
-        (tiers(&own), scores(&own)),
-        (vec!["own 2/9".to_owned()], vec!["com.acme.Sum 22% (2/9)".to_owned()])
-    );
-    project.settings.threshold = 70;
     let all = project.run();
     assert_eq!(tiers(&all), ["own 2/9", "all 4/7"], "a FAIL needs no controls");
     assert!(reasons(&all).contains("is 66% (6/9)"), "{:?}", all.verdict);
@@ -74,8 +63,6 @@ fn each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_on
     assert_eq!(told, tiered);
     assert_eq!(one.survivors.len(), 1, "one of a line: {told:?}");
     assert_eq!(one.survivors[0].source, "public boolean none(int a) { return a > 3; }");
-    project.settings.tests = TestTiers::Own;
-    assert!(reasons(&project.run()).contains("is 22% (2/9)"));
 }
 
 fn a_red_test_of_others_stays_out_at_once_and_its_green_neighbours_still_kill() {
@@ -153,37 +140,10 @@ fn since(base: &Project, project: &Project) -> GateReport {
     run(&project.request, &project.settings, &ports)
 }
 
-fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict() {
-    let mut project = sum();
-    // The script makes its folders anew, so what lies in them is Maven's to keep.
-    let base = Project::new();
-    base.write("pom.xml", &Pom::new("sum", JUnit::Five).text());
-    let base = with_classes(base);
-    project.settings.classpath_command = None;
-    project.write("pom.xml", &Pom::new("sum", JUnit::Five).text());
-    let line = ChangedLines::Ranges(vec![(3, 3)]);
-    project.request.packages[0].lines.insert(RepoPath::parse(&main_file("Sum")), line);
-    project.settings.scope = ScopeKind::Auto;
-    let classes = base.root().join("target/test-classes");
-    fs_err::create_dir_all(&classes).unwrap();
-    fs_err::os::unix::fs::symlink("/nowhere", classes.join("messages.txt")).unwrap();
-    let report = since(&base, &project);
-    let (why, transient) = error(&report);
-    assert!(why.starts_with("The disk refused") && why.contains("messages.txt"), "{why}");
-    assert!(transient, "{why}");
-}
-
 fn lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had() {
     let mut project = sum();
-    let line = ChangedLines::Ranges(vec![(3, 3)]);
-    project.request.packages[0].lines.insert(RepoPath::parse(&main_file("Sum")), line);
     project.settings.scope = ScopeKind::Lines;
-    let lines = project.run();
-    assert_eq!(lines.verdict, Verdict::Pass, "{}", project.logs());
-    assert_eq!(
-        (tiers(&lines), scores(&lines)),
-        (vec!["own 2/2".to_owned()], vec!["com.acme.Sum 100% (2/2)".to_owned()])
-    );
+    project.settings.tests = TestTiers::All;
     let odd = ChangedLines::Ranges(vec![(6, 6)]);
     project.request.packages[0].lines.insert(RepoPath::parse(&main_file("Sum")), odd);
     let weak = project.run();
@@ -196,6 +156,7 @@ fn lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had() {
     let base = sum();
     let kept = since(&base, &project);
     assert_eq!(kept.verdict, Verdict::Pass, "{}", project.logs());
+    assert_eq!(scores(&kept), ["com.acme.Sum 100% (2/2)"]);
     let floor = kept.classes[0].floor.expect("a floor");
     assert_eq!(
         (floor.base, floor.whole.coverage(NoCoverage::Survived)),
@@ -213,21 +174,15 @@ fn lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had() {
         "the base was measured before: {:?}",
         tiers(&fallen)
     );
-    let whole = project.run();
-    assert!(
-        whole.remarks.iter().any(|remark| remark.contains("its classes are judged whole")),
-        "{:?}",
-        whole.remarks
-    );
-    assert!(reasons(&whole).contains("is 44% (4/9)"), "{:?}", whole.verdict);
 }
 
 tests! {
     maven: [
         each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_one_run_kills,
+    ]
+    maven deep: [
         a_red_test_of_others_stays_out_at_once_and_its_green_neighbours_still_kill,
         a_kill_that_needs_another_test_beside_it_meets_its_control_among_all_tests_of_the_tier,
-        a_file_of_the_base_that_cannot_be_read_gives_no_verdict,
         lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had,
     ]
 }

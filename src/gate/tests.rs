@@ -98,7 +98,9 @@ impl Spawn for Script {
         self.commands.lock().unwrap().push(argv);
         let after = |name: &str| spec.argv.iter().find_map(|arg| arg.strip_prefix(name));
         if let Some(file) = after("-Dmdep.outputFile=") {
-            fs_err::write(file, self.root.join("junit-4.13.2.jar").display().to_string())?;
+            let files = fs_err::read_dir(&self.root)?.flatten().map(|entry| entry.path());
+            let jar = files.into_iter().find(|path| path.extension().is_some_and(|end| end == "jar"));
+            fs_err::write(file, jar.expect("a jar of the tests").display().to_string())?;
         }
         if let Some(file) = after("-Doutput=") {
             let home = self.root.display();
@@ -131,6 +133,17 @@ impl Spawn for Script {
     }
 }
 
+/// A class of this name with these flags and attributes (JVMS 4.7).
+///
+/// The name `SourceFile` is number 3 of the constants, `source` number 4.
+fn class_file(name: &str, access: u16, attributes: &[u8], source: &str) -> Vec<u8> {
+    let utf8 = |text: &str| [&[1, 0, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
+    let head = [0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61, 0, 5];
+    let constants = [utf8(name), vec![7, 0, 1], utf8("SourceFile"), utf8(source)].concat();
+    let body = [&access.to_be_bytes()[..], &[0, 2, 0, 0, 0, 0, 0, 0, 0, 0]].concat();
+    [&head[..], &constants, &body, attributes].concat()
+}
+
 /// A package with `Foo`, `FooTest` and `OtherTest`, compiled.
 struct Bed {
     folder: TempDir,
@@ -161,13 +174,9 @@ impl Bed {
         bed
     }
 
-    /// Writes Foo.class: a class of this name with these attributes (JVMS 4.7); the name `SourceFile` is number 3 of the
-    /// constants, `source` number 4.
+    /// Writes Foo.class; see [`class_file`].
     fn write_class(&self, name: &str, attributes: &[u8], source: &str) {
-        let utf8 = |text: &str| [&[1, 0, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
-        let head = [0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61, 0, 5];
-        let constants = [utf8(name), vec![7, 0, 1], utf8("SourceFile"), utf8(source)].concat();
-        let class = [&head[..], &constants, &[0, 0x20, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0], attributes].concat();
+        let class = class_file(name, 0x20, attributes, source);
         fs_err::write(self.folder.path().join("p/target/classes/Foo.class"), class).unwrap();
     }
 
@@ -316,6 +325,43 @@ fn a_class_file_that_pits_jvm_does_not_know_is_no_verdict_and_no_familys_fault()
     assert!(is_error(&judged_on("11.0.2", Vec::new()), why, false));
     assert_eq!(judged_on("17", killed()), Verdict::Pass);
     assert_eq!(judged_on("25.0.1", killed()), Verdict::Pass);
+}
+
+#[test]
+fn tests_of_junit_3_or_an_old_junit_5_are_no_verdict_that_says_so() {
+    for (jar, which) in [
+        ("junit-3.8.2.jar", "JUnit 3, which PIT cannot run alone"),
+        ("junit-platform-engine-1.4.2.jar", "a JUnit 5 before 5.5, which PIT cannot run"),
+    ] {
+        let bed = Bed::new();
+        let package = bed.folder.path().join("p");
+        fs_err::rename(package.join("junit-4.13.2.jar"), package.join(jar)).unwrap();
+        let Verdict::Error { why, transient, .. } = bed.verdict(Vec::new()) else { panic!("{jar}") };
+        assert_eq!((why, transient), (format!("Module p/. tests with {which}."), false));
+    }
+}
+
+#[test]
+fn test_classes_that_surefire_does_not_run_are_named_and_run_only_by_name() {
+    let bed = Bed::new();
+    // A class and an abstract one (JVMS 4.1).
+    for (name, access) in [("FooIT", 0x20), ("BaseIT", 0x0420_u16)] {
+        let package = bed.folder.path().join("p");
+        fs_err::write(package.join(format!("src/test/java/{name}.java")), "").unwrap();
+        let class = class_file(name, access, b"\0\0", "Foo.java");
+        fs_err::write(package.join(format!("target/test-classes/{name}.class")), class).unwrap();
+    }
+    let weak = || vec![pit(OK, "", Some(&report(&["SURVIVED"])))];
+    let (without, commands) = bed.play(weak());
+    assert!(is_fail(&without.verdict, "is 0% (0/1)"), "{without:?}");
+    assert_eq!(asked(&commands), "FooTest,OtherTest");
+    let remark = "Surefire does not run these test classes of p/., so they were not asked: FooIT; \
+                  gates.PITEST.tests_include names those that are to be asked.";
+    assert_eq!(without.remarks, [remark]);
+    let named = GateSettings { tests_include: vec!["*IT".to_owned()], ..settings() };
+    let (with, commands) = bed.play_with(&named, vec![pit(OK, "", Some(&report(&["KILLED"])))]);
+    assert_eq!((&with.verdict, with.remarks.len()), (&Verdict::Pass, 0), "{with:?}");
+    assert_eq!(asked(&commands), "BaseIT,FooIT,FooTest,OtherTest");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The gate over a scripted Maven and PIT: the ends that real ones seldom come to.
 
-use crate::config::{GateSettings, ScopeKind, TestTiers};
+use crate::config::{GateEngine, GateSettings, ScopeKind, TestTiers};
 use crate::gate::{GatePackage, GatePorts, GateRequest, NoCheckouts, run};
 use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
 use crate::mutation::{GateReport, Verdict};
@@ -104,10 +104,11 @@ impl Spawn for Script {
         }
         if let Some(file) = after("-Doutput=") {
             let home = self.root.display();
+            let plugins = fs_err::read_to_string(self.root.join("plugins.xml")).unwrap_or_default();
             let pom = format!(
                 "<project><build><sourceDirectory>{home}/src/main/java</sourceDirectory><testSourceDirectory>{home}/src/test/java\
                  </testSourceDirectory><outputDirectory>{home}/target/classes</outputDirectory>\
-                 <testOutputDirectory>{home}/target/test-classes</testOutputDirectory></build></project>"
+                 <testOutputDirectory>{home}/target/test-classes</testOutputDirectory>{plugins}</build></project>"
             );
             fs_err::write(file, pom)?;
         }
@@ -362,6 +363,52 @@ fn test_classes_that_surefire_does_not_run_are_named_and_run_only_by_name() {
     let (with, commands) = bed.play_with(&named, vec![pit(OK, "", Some(&report(&["KILLED"])))]);
     assert_eq!((&with.verdict, with.remarks.len()), (&Verdict::Pass, 0), "{with:?}");
     assert_eq!(asked(&commands), "BaseIT,FooIT,FooTest,OtherTest");
+}
+
+#[test]
+fn changed_tests_must_be_seen_to_run_whatever_language_they_are_in() {
+    let bed = Bed::new();
+    let package = bed.folder.path().join("p");
+    let spec = "class FooSpec extends spock.lang.Specification { }";
+    fs_err::create_dir_all(package.join("src/test/groovy")).unwrap();
+    fs_err::write(package.join("src/test/groovy/FooSpec.groovy"), spec).unwrap();
+    fs_err::write(package.join("target/test-classes/FooSpec.class"), "").unwrap();
+    let mut request = bed.request();
+    let change = &mut request.packages[0].changes[0];
+    (change.path, change.kind) = (RepoPath::parse("src/test/groovy/FooSpec.groovy"), Kind::Test);
+    // Maven exits with 0 each time.
+    let told = |log: &str| {
+        fs_err::write(package.join("maven.log"), log).unwrap();
+        bed.play_request(&request, &settings(), Vec::new()).0.verdict
+    };
+    // A POM may hide tests from Surefire. Then none was seen to pass.
+    let none = "The build ran none of the changed test classes of p/.: FooSpec.";
+    assert!(is_error(&told("[INFO] Tests are skipped.\n"), none, false));
+    let passed = told("[INFO] Tests run: 1, Failures: 0, Errors: 0, Skipped: 0\n");
+    assert!(matches!(passed, Verdict::Skip { .. }), "{passed:?}");
+    let red = told("[INFO] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n");
+    assert!(is_fail(&red, "1 of the changed tests of p/. fail."), "{red:?}");
+    let skipped = told("[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 2\n");
+    assert!(is_fail(&skipped, "prove nothing: all 2 were skipped"), "{skipped:?}");
+}
+
+#[test]
+fn the_poms_own_plugin_must_be_declared_and_must_not_skip() {
+    let bed = Bed::new();
+    let package = bed.folder.path().join("p");
+    let own = GateSettings { engine: GateEngine::Maven, ..settings() };
+    let verdict = || bed.play_with(&own, Vec::new()).0.verdict;
+    assert!(is_error(&verdict(), "does not declare pitest-maven", false));
+    let plugin = "<plugins><plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId></plugin></plugins>";
+    fs_err::write(package.join("plugins.xml"), plugin).unwrap();
+    fs_err::write(package.join("pom.xml"), "<project></project>").unwrap();
+    fs_err::create_dir_all(package.join("target/pit-reports")).unwrap();
+    fs_err::write(package.join("target/pit-reports/mutations.xml"), report(&["KILLED"])).unwrap();
+    fs_err::write(package.join("maven.log"), "[INFO] Skipping project because:\n").unwrap();
+    assert!(is_error(&verdict(), "pitest-maven skipped module p/.", false));
+    // No report of an earlier run counts.
+    fs_err::write(package.join("maven.log"), "").unwrap();
+    assert!(is_error(&verdict(), "pitest-maven left 0 reports in p/.", false));
 }
 
 #[test]

@@ -79,6 +79,7 @@ parent-inside: junit5 parent_inside
 *reactor: junit5 reactor
 reactor-deep: junit5 reactor reactor_test_jar
 *jpms: junit5 jpms
+jpms-filtered: junit5 jpms filtered
 jpms-packages: junit5 jpms jpms_requires
 *kotlin-mixed: junit5 kotlin
 kotlin-test: junit5 kotlin kotlin_test
@@ -124,6 +125,7 @@ system-scope: junit5 system_scope
 aspectj: junit5 aspectj
 error-prone: junit5 error_prone
 cucumber: junit5 cucumber
+crowded: junit5 nested parameterised lombok generated enforcer checkstyle
 archunit: junit5 archunit
 '
 

@@ -98,14 +98,17 @@ impl Spawn for Script {
         self.commands.lock().unwrap().push(argv);
         let after = |name: &str| spec.argv.iter().find_map(|arg| arg.strip_prefix(name));
         if let Some(file) = after("-Dmdep.outputFile=") {
-            fs_err::write(file, self.root.join("junit-4.13.2.jar").display().to_string())?;
+            let files = fs_err::read_dir(&self.root)?.flatten().map(|entry| entry.path());
+            let jar = files.into_iter().find(|path| path.extension().is_some_and(|end| end == "jar"));
+            fs_err::write(file, jar.expect("a jar of the tests").display().to_string())?;
         }
         if let Some(file) = after("-Doutput=") {
             let home = spec.cwd.display();
+            let plugins = fs_err::read_to_string(self.root.join("plugins.xml")).unwrap_or_default();
             let pom = format!(
                 "<project><build><sourceDirectory>{home}/src/main/java</sourceDirectory><testSourceDirectory>{home}/src/test/java\
                  </testSourceDirectory><outputDirectory>{home}/target/classes</outputDirectory>\
-                 <testOutputDirectory>{home}/target/test-classes</testOutputDirectory></build></project>"
+                 <testOutputDirectory>{home}/target/test-classes</testOutputDirectory>{plugins}</build></project>"
             );
             fs_err::write(file, pom)?;
         }
@@ -129,6 +132,17 @@ impl Spawn for Script {
         }
         Ok(Box::new(Played(next.end)))
     }
+}
+
+/// A class of this name with these flags and attributes (JVMS 4.7).
+///
+/// The name `SourceFile` is number 3 of the constants, `source` number 4.
+fn class_file(name: &str, access: u16, attributes: &[u8], source: &str) -> Vec<u8> {
+    let utf8 = |text: &str| [&[1, 0, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
+    let head = [0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61, 0, 5];
+    let constants = [utf8(name), vec![7, 0, 1], utf8("SourceFile"), utf8(source)].concat();
+    let body = [&access.to_be_bytes()[..], &[0, 2, 0, 0, 0, 0, 0, 0, 0, 0]].concat();
+    [&head[..], &constants, &body, attributes].concat()
 }
 
 /// A package with `Foo`, `FooTest` and `OtherTest`, compiled.
@@ -161,13 +175,9 @@ impl Bed {
         bed
     }
 
-    /// Writes Foo.class: a class of this name with these attributes (JVMS 4.7); the name `SourceFile` is number 3 of the
-    /// constants, `source` number 4.
+    /// Writes Foo.class; see [`class_file`].
     fn write_class(&self, name: &str, attributes: &[u8], source: &str) {
-        let utf8 = |text: &str| [&[1, 0, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
-        let head = [0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61, 0, 5];
-        let constants = [utf8(name), vec![7, 0, 1], utf8("SourceFile"), utf8(source)].concat();
-        let class = [&head[..], &constants, &[0, 0x20, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0], attributes].concat();
+        let class = class_file(name, 0x20, attributes, source);
         fs_err::write(self.folder.path().join("p/target/classes/Foo.class"), class).unwrap();
     }
 
@@ -326,6 +336,89 @@ fn a_class_file_that_pits_jvm_does_not_know_is_no_verdict_and_no_familys_fault()
     assert!(is_error(&judged_on("11.0.2", Vec::new()), why, false));
     assert_eq!(judged_on("17", killed()), Verdict::Pass);
     assert_eq!(judged_on("25.0.1", killed()), Verdict::Pass);
+}
+
+#[test]
+fn tests_of_junit_3_or_an_old_junit_5_are_no_verdict_that_says_so() {
+    for (jar, which) in [
+        ("junit-3.8.2.jar", "JUnit 3, which PIT cannot run alone"),
+        ("junit-platform-engine-1.4.2.jar", "a JUnit 5 before 5.5, which PIT cannot run"),
+    ] {
+        let bed = Bed::new();
+        let package = bed.folder.path().join("p");
+        fs_err::rename(package.join("junit-4.13.2.jar"), package.join(jar)).unwrap();
+        let Verdict::Error { why, transient, .. } = bed.verdict(Vec::new()) else { panic!("{jar}") };
+        assert_eq!((why, transient), (format!("Module p/. tests with {which}."), false));
+    }
+}
+
+#[test]
+fn test_classes_that_surefire_does_not_run_are_named_and_run_only_by_name() {
+    let bed = Bed::new();
+    // A class and an abstract one (JVMS 4.1).
+    for (name, access) in [("FooIT", 0x20), ("BaseIT", 0x0420_u16)] {
+        let package = bed.folder.path().join("p");
+        fs_err::write(package.join(format!("src/test/java/{name}.java")), "").unwrap();
+        let class = class_file(name, access, b"\0\0", "Foo.java");
+        fs_err::write(package.join(format!("target/test-classes/{name}.class")), class).unwrap();
+    }
+    let weak = || vec![pit(OK, "", Some(&report(&["SURVIVED"])))];
+    let (without, commands) = bed.play(weak());
+    assert!(is_fail(&without.verdict, "is 0% (0/1)"), "{without:?}");
+    assert_eq!(asked(&commands), "FooTest,OtherTest");
+    let remark = "Surefire does not run these test classes of p/., so they were not asked: FooIT; \
+                  gates.PITEST.tests_include names those that are to be asked.";
+    assert_eq!(without.remarks, [remark]);
+    let named = GateSettings { tests_include: vec!["*IT".to_owned()], ..settings() };
+    let (with, commands) = bed.play_with(&named, vec![pit(OK, "", Some(&report(&["KILLED"])))]);
+    assert_eq!((&with.verdict, with.remarks.len()), (&Verdict::Pass, 0), "{with:?}");
+    assert_eq!(asked(&commands), "BaseIT,FooIT,FooTest,OtherTest");
+}
+
+#[test]
+fn changed_tests_must_be_seen_to_run_whatever_language_they_are_in() {
+    let bed = Bed::new();
+    let package = bed.folder.path().join("p");
+    let spec = "class FooSpec extends spock.lang.Specification { }";
+    fs_err::create_dir_all(package.join("src/test/groovy")).unwrap();
+    fs_err::write(package.join("src/test/groovy/FooSpec.groovy"), spec).unwrap();
+    fs_err::write(package.join("target/test-classes/FooSpec.class"), "").unwrap();
+    let mut request = bed.request();
+    let change = &mut request.packages[0].changes[0];
+    (change.path, change.kind) = (RepoPath::parse("src/test/groovy/FooSpec.groovy"), Kind::Test);
+    // Maven exits with 0 each time.
+    let told = |log: &str| {
+        fs_err::write(package.join("maven.log"), log).unwrap();
+        bed.play_request(&request, &settings(), Vec::new()).0.verdict
+    };
+    // A POM may hide tests from Surefire. Then none was seen to pass.
+    let none = "The build ran none of the changed test classes of p/.: FooSpec.";
+    assert!(is_error(&told("[INFO] Tests are skipped.\n"), none, false));
+    let passed = told("[INFO] Tests run: 1, Failures: 0, Errors: 0, Skipped: 0\n");
+    assert!(matches!(passed, Verdict::Skip { .. }), "{passed:?}");
+    let red = told("[INFO] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n");
+    assert!(is_fail(&red, "1 of the changed tests of p/. fail."), "{red:?}");
+    let skipped = told("[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 2\n");
+    assert!(is_fail(&skipped, "prove nothing: all 2 were skipped"), "{skipped:?}");
+}
+
+#[test]
+fn the_poms_own_plugin_must_be_declared_and_must_not_skip() {
+    let bed = Bed::new();
+    let package = bed.folder.path().join("p");
+    let own = GateSettings { engine: GateEngine::Maven, ..settings() };
+    let verdict = || bed.play_with(&own, Vec::new()).0.verdict;
+    assert!(is_error(&verdict(), "does not declare pitest-maven", false));
+    let plugin = "<plugins><plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId></plugin></plugins>";
+    fs_err::write(package.join("plugins.xml"), plugin).unwrap();
+    fs_err::write(package.join("pom.xml"), "<project></project>").unwrap();
+    fs_err::create_dir_all(package.join("target/pit-reports")).unwrap();
+    fs_err::write(package.join("target/pit-reports/mutations.xml"), report(&["KILLED"])).unwrap();
+    fs_err::write(package.join("maven.log"), "[INFO] Skipping project because:\n").unwrap();
+    assert!(is_error(&verdict(), "pitest-maven skipped module p/.", false));
+    // No report of an earlier run counts.
+    fs_err::write(package.join("maven.log"), "").unwrap();
+    assert!(is_error(&verdict(), "pitest-maven left 0 reports in p/.", false));
 }
 
 #[test]

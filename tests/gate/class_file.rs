@@ -215,13 +215,17 @@ const SEEN: &[Row] = &[
 /// Class files by their paths.
 type Classes = BTreeMap<String, Vec<u8>>;
 
-/// The classes before and after, of all rows.
+/// The classes before and after, of all rows and of [`CODE`] (`c0` and so on), for all tests of this process.
 fn compiled() -> &'static (Classes, Classes) {
     static COMPILED: OnceLock<(Classes, Classes)> = OnceLock::new();
     COMPILED.get_or_init(|| {
         let sources = |pick: &dyn Fn(&Row) -> &'static str| -> Vec<(String, String)> {
             let rows = UNSEEN.iter().chain(SEEN).enumerate();
-            rows.map(|(number, row)| (format!("p{number}"), pick(row).to_owned())).collect()
+            let rows = rows.map(|(number, row)| (format!("p{number}"), pick(row).to_owned()));
+            let bodies = CODE.iter().enumerate().map(|(number, (was, is, _))| {
+                (format!("c{number}"), format!("class A {{ {} }}", pick(&("", was, is))))
+            });
+            rows.chain(bodies).collect()
         };
         let mut before = sources(&|row| row.1);
         before.push(("kotlin".to_owned(), "public @interface Metadata {}".to_owned()));
@@ -394,18 +398,10 @@ const CODE: &[(&str, &str, &str)] = &[
 ];
 
 fn which_methods_have_other_code_is_told_wherever_their_constants_stand() {
-    let sources = |pick: &dyn Fn(&(&'static str, &'static str, &str)) -> &'static str| {
-        let rows = CODE.iter().enumerate();
-        javac(
-            &rows
-                .map(|(n, row)| (format!("p{n}"), format!("class A {{ {} }}", pick(row))))
-                .collect::<Vec<_>>(),
-        )
-    };
-    let (before, after) = (sources(&|row| row.0), sources(&|row| row.1));
+    let (before, after) = compiled();
     for (number, (was, _, differing)) in CODE.iter().enumerate() {
-        let of = |classes: &Classes| bodies(&classes[&format!("p{number}/A.class")]).unwrap();
-        let (before, after) = (of(&before), of(&after));
+        let of = |classes: &Classes| bodies(&classes[&format!("c{number}/A.class")]).unwrap();
+        let (before, after) = (of(before), of(after));
         assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>(), "{was}");
         let found: Vec<&str> = before
             .iter()
@@ -415,7 +411,7 @@ fn which_methods_have_other_code_is_told_wherever_their_constants_stand() {
         assert_eq!(found.join(" "), *differing, "{was}");
         assert!(before.len() > 1 || differing.is_empty(), "{was}");
     }
-    for (path, bytes) in &compiled().0 {
+    for (path, bytes) in before {
         assert!(bodies(bytes).is_some(), "{path}");
         assert!((0..bytes.len()).all(|end| bodies(&bytes[..end]).is_none()), "{path}");
     }
@@ -500,7 +496,7 @@ proptest! {
 }
 
 tests! {
-    maven: [
+    maven deep: [
         what_javac_makes_of_a_change_is_another_interface_where_other_classes_can_see_it,
         every_class_has_an_interface_of_its_own,
         what_is_cut_off_or_goes_on_cannot_be_told,

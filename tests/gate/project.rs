@@ -14,7 +14,6 @@ use tempfile::TempDir;
 /// JUnit, or `TestNG`, as a project's dependency.
 #[derive(Clone, Copy)]
 pub(crate) enum JUnit {
-    Three,
     Four,
     Five,
     Six,
@@ -24,9 +23,6 @@ pub(crate) enum JUnit {
 impl JUnit {
     fn dependency(self) -> &'static str {
         match self {
-            Self::Three => {
-                "<dependency><groupId>junit</groupId><artifactId>junit</artifactId><version>3.8.2</version><scope>test</scope></dependency>"
-            }
             Self::TestNg => {
                 "<dependency><groupId>org.testng</groupId><artifactId>testng</artifactId><version>7.10.2</version><scope>test</scope></dependency>"
             }

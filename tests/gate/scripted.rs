@@ -51,7 +51,7 @@ pub(super) fn jars(junit: JUnit) -> &'static Jars {
     match junit {
         JUnit::Four => FOUR.get_or_init(|| resolve(junit, PIT)),
         JUnit::Five => FIVE.get_or_init(|| resolve(junit, [PIT, PLATFORM].concat().leak())),
-        JUnit::Three | JUnit::Six | JUnit::TestNg => panic!("no script builds with it"),
+        JUnit::Six | JUnit::TestNg => panic!("no script builds with it"),
     }
 }
 

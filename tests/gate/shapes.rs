@@ -1,11 +1,16 @@
 //! Shapes of Maven projects that companies have, each judged as a plain one would be.
 
 use super::project::{JUnit, Pom, Project, error, reasons};
+use super::scripted::{command, script};
 use super::workspace::{Workspace, verdict};
 use super::{main_file, scores, test_file};
 use crate::support::needs::tests;
+use std::path::Path;
 
 const IMPORTS: &str = "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.Test;";
+const TOOLCHAIN: &str = "<plugin><artifactId>maven-toolchains-plugin</artifactId><version>3.1.0</version><executions><execution>\
+    <goals><goal>toolchain</goal></goals></execution></executions><configuration><toolchains><jdk><version>99</version></jdk>\
+    </toolchains></configuration></plugin>";
 const JACOCO: &str = "<plugin><groupId>org.jacoco</groupId><artifactId>jacoco-maven-plugin</artifactId><version>0.8.12</version>\
     <executions><execution><goals><goal>prepare-agent</goal></goals></execution></executions></plugin>";
 const MOCKITO: &str = "<plugin><artifactId>maven-dependency-plugin</artifactId><version>3.7.0</version>\
@@ -20,11 +25,31 @@ fn one_class(pom: &Pom) -> Project {
     project
 }
 
-pub(crate) fn the_agent_of_jacoco_stays_out_and_other_agents_stay_in() {
+/// The `java` and `javac` of the PATH in another folder, each of which writes down its arguments.
+fn recording_jdk(home: &Path) {
+    let path = std::env::var_os("PATH").unwrap();
+    let javac = std::env::split_paths(&path).map(|folder| folder.join("javac")).find(|javac| javac.is_file());
+    let javac = fs_err::canonicalize(javac.unwrap()).unwrap();
+    let real = javac.ancestors().nth(2).unwrap();
+    fs_err::create_dir_all(home.join("bin")).unwrap();
+    fs_err::copy(real.join("release"), home.join("release")).unwrap();
+    for program in ["java", "javac"] {
+        let to = home.join("bin").join(program);
+        let text = format!(
+            "#!/bin/sh\necho \"$@\" >>'{0}.ran'\nexec '{1}/bin/{program}' \"$@\"\n",
+            to.display(),
+            real.display()
+        );
+        fs_err::write(&to, text).unwrap();
+        fs_err::set_permissions(&to, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+}
+
+pub(crate) fn the_jdk_of_a_toolchain_runs_the_tests_without_the_agent_of_jacoco_and_with_others() {
     let mut pom = Pom::new("agents", JUnit::Five);
     pom.dependencies = "<dependency><groupId>org.mockito</groupId><artifactId>mockito-core</artifactId><version>5.14.2</version><scope>test</scope></dependency>";
     pom.surefire = "<argLine>@{argLine} -javaagent:${org.mockito:mockito-core:jar}</argLine>";
-    let plugins = [JACOCO, MOCKITO].concat();
+    let plugins = [TOOLCHAIN, JACOCO, MOCKITO].concat();
     pom.plugins = plugins.leak();
     let project = one_class(&pom);
     project.class(
@@ -37,21 +62,39 @@ pub(crate) fn the_agent_of_jacoco_stays_out_and_other_agents_stay_in() {
              assertEquals(5, new Sum().of(all)); }} }}"
         ),
     );
+    let (why, transient) = error(&project.run());
+    assert!(why.contains("asks for a toolchain that is not there") && !transient, "{why}");
+
+    let home = project.workspace().join("jdk 99");
+    recording_jdk(&home);
+    let toolchain = format!(
+        "<toolchains><toolchain><type>jdk</type><provides><version>99</version></provides><configuration><jdkHome>{}</jdkHome>\
+         </configuration></toolchain></toolchains>",
+        home.display()
+    );
+    project.write(".mvn/maven.config", "-t .mvn/toolchains.xml").write(".mvn/toolchains.xml", &toolchain);
     let report = project.run();
     assert_eq!(scores(&report), ["com.acme.Sum 100% (2/2)"], "{:?}\n{}", report.verdict, project.logs());
+    let ran = fs_err::read_to_string(home.join("bin/java.ran")).unwrap();
+    assert!(ran.contains("--targetClasses com.acme.Sum"), "{ran}");
 
     // The same agent under another name: what no test reaches is no verdict beside what could not be put in place.
     let home = std::env::vars().find(|(name, _)| name == "HOME").unwrap().1;
+    let mut project = Project::scripted(JUnit::Five);
     let agent = project.workspace().join("coverage.jar");
     let jar = "org/jacoco/org.jacoco.agent/0.8.12/org.jacoco.agent-0.8.12-runtime.jar";
     fs_err::copy(format!("{home}/.m2/repository/{jar}"), &agent).unwrap();
-    let told = agent.with_file_name("coverage.exec");
-    let argument = format!("<argLine>-javaagent:{}=destfile={}</argLine>", agent.display(), told.display());
-    let pom = Pom { surefire: argument.leak(), ..Pom::new("agents", JUnit::Five) };
+    let exec = agent.with_file_name("coverage.exec");
+    let argument = format!("-javaagent:{}=destfile={}", agent.display(), exec.display());
+    let answer = format!("\"tests\": {{\"jvm_args\": [\"{argument}\"]}}, \"classpath\"");
+    let build = project.workspace().join("build.sh");
+    fs_err::write(&build, script(JUnit::Five).replace("\"classpath\"", &answer)).unwrap();
+    project.settings.classpath_command = Some(command(&build));
     let two = "public class Sum { public int of(java.util.List<Integer> all) { return all.size() + 2; }\n\
         int off(int n) { return n - 1; } }";
     let test = "assertEquals(3, new Sum().of(java.util.List.of(1)));";
-    project.write("pom.xml", &pom.text()).class(&main_file("Sum"), two).class(
+    project.changed(&[&main_file("Sum")]);
+    project.class(&main_file("Sum"), two).class(
         &test_file("SumTest"),
         &format!("{IMPORTS} class SumTest {{ @Test void sums() {{ {test} }} }}"),
     );
@@ -65,69 +108,63 @@ pub(crate) fn builds_that_ask_git_for_a_version_get_that_of_the_judged_commit() 
     pom.plugins = "<plugin><groupId>io.github.git-commit-id</groupId><artifactId>git-commit-id-maven-plugin</artifactId><version>9.0.1</version>\
         <executions><execution><goals><goal>revision</goal></goals></execution></executions>\
         <configuration><generateGitPropertiesFile>true</generateGitPropertiesFile></configuration></plugin>";
-    let test = "import java.util.Properties; import static org.junit.Assert.*; import org.junit.Test;\n\
-        public class CalcTest { @Test public void all() throws Exception { assertEquals(5, new Calc().add(2, 3)); assertEquals(1, new Calc().sub(3, 2));\n\
-        Properties git = new Properties(); git.load(CalcTest.class.getResourceAsStream(\"/git.properties\"));\n\
-        assertEquals(\"v7\", git.getProperty(\"git.tags\")); assertEquals(\"https://example.org/x.git\", git.getProperty(\"git.remote.origin.url\"));\n\
-        assertEquals(\"false\", git.getProperty(\"git.dirty\")); } }";
-    workspace.write("ws/src/p/pom.xml", &pom.text()).class(&test_file("CalcTest"), test);
-    workspace.commit();
-    workspace.git(&["tag", "v7"]);
-    workspace.git(&["remote", "add", "origin", "https://example.org/x.git"]);
-    let report = workspace.gate("HEAD~2");
-    assert_eq!(verdict(&report), "pass 4/4", "{report}\n{:?}", workspace.logs());
-}
-
-pub(crate) fn extensions_that_take_the_version_from_git_find_the_tag_of_the_judged_commit() {
+    pom.surefire = "<systemPropertyVariables><made>${project.version}</made></systemPropertyVariables>";
+    let extension = |group: &str, artifact: &str, version: &str| {
+        format!(
+            "<extensions><extension><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version></extension></extensions>"
+        )
+    };
     let by_tag = "<configuration xmlns=\"https://github.com/qoomon/maven-git-versioning-extension\"><refs><ref type=\"tag\">\
         <pattern>(?&lt;version&gt;.+)</pattern><version>${ref.version}</version></ref></refs><rev><version>no-tag</version></rev></configuration>";
-    for (group, artifact, version, settings) in [
-        ("fr.brouillard.oss", "jgitver-maven-plugin", "1.9.0", "<configuration/>"),
-        ("me.qoomon", "maven-git-versioning-extension", "9.11.0", by_tag),
-    ] {
-        let workspace = Workspace::new();
-        let mut pom = Pom::new("versioned", JUnit::Four);
-        pom.surefire = "<systemPropertyVariables><made>${project.version}</made></systemPropertyVariables>";
-        let test = "import static org.junit.Assert.*; import org.junit.Test;\n\
-            public class CalcTest { @Test public void all() { assertEquals(5, new Calc().add(2, 3)); assertEquals(1, new Calc().sub(3, 2));\n\
-            assertEquals(\"7.1.0\", System.getProperty(\"made\")); } }";
-        let extension = format!(
-            "<extensions><extension><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version></extension></extensions>"
+    workspace
+        .write("ws/src/p/pom.xml", &pom.text())
+        .write(
+            "ws/src/p/.mvn/extensions.xml",
+            &extension("fr.brouillard.oss", "jgitver-maven-plugin", "1.9.0"),
+        )
+        .write("ws/src/p/.mvn/maven-git-versioning-extension.xml", by_tag)
+        .git(&["remote", "add", "origin", "https://example.org/x.git"]);
+    let commit = |version: &str| {
+        let test = format!(
+            "import java.util.Properties; import static org.junit.Assert.*; import org.junit.Test;\n\
+             public class CalcTest {{ @Test public void all() throws Exception {{ assertEquals(5, new Calc().add(2, 3)); assertEquals(1, new Calc().sub(3, 2));\n\
+             Properties git = new Properties(); git.load(CalcTest.class.getResourceAsStream(\"/git.properties\"));\n\
+             assertEquals(\"{version}\", git.getProperty(\"git.tags\")); assertEquals(\"https://example.org/x.git\", git.getProperty(\"git.remote.origin.url\"));\n\
+             assertEquals(\"false\", git.getProperty(\"git.dirty\")); assertEquals(\"{version}\", System.getProperty(\"made\")); }} }}"
         );
-        workspace
-            .write("ws/src/p/pom.xml", &pom.text())
-            .write("ws/src/p/.mvn/extensions.xml", &extension)
-            .write(&format!("ws/src/p/.mvn/{artifact}.xml"), settings)
-            .class(&test_file("CalcTest"), test);
+        workspace.class(&test_file("CalcTest"), &test);
         workspace.commit();
-        workspace.git(&["tag", "--annotate", "--message", "x", "7.1.0"]);
-        let report = workspace.gate("HEAD~2");
+        workspace.git(&["tag", "--annotate", "--message", "x", version]);
+    };
+    // Surefire alone runs a changed test without changed code.
+    commit("7.0.0");
+    let report = workspace.gate("HEAD~1");
+    assert_eq!(report["verdict"], "skip", "{report}\n{:?}", workspace.logs());
+
+    let qoomon = extension("me.qoomon", "maven-git-versioning-extension", "9.11.0");
+    workspace.write("ws/src/p/.mvn/extensions.xml", &qoomon);
+    // Of the next commit it is another one, though no POM differs.
+    for (version, since) in [("7.1.0", "HEAD~3"), ("7.2.0", "HEAD~4")] {
+        commit(version);
+        let report = workspace.gate(since);
         assert_eq!(verdict(&report), "pass 4/4", "{report}\n{:?}", workspace.logs());
-        if group == "me.qoomon" {
-            // Of the next commit it is another one, though no POM differs.
-            workspace.class(&test_file("CalcTest"), &test.replace("7.1.0", "7.2.0"));
-            workspace.commit();
-            workspace.git(&["tag", "--annotate", "--message", "x", "7.2.0"]);
-            let report = workspace.gate("HEAD~3");
-            assert_eq!(verdict(&report), "pass 4/4", "{report}\n{:?}", workspace.logs());
-        }
     }
 }
 
-pub(crate) fn tests_of_testng_kill_and_those_of_junit_3_alone_cannot_run() {
+pub(crate) fn tests_of_testng_kill_and_fail() {
     let project = one_class(&Pom::new("testng", JUnit::TestNg));
-    let of = "new Sum().of(java.util.List.of(1))";
+    let two = "public class Sum { public int of(java.util.List<Integer> all) { return all.size() + 2; }\n\
+        int off(int n) { return n - 1; } }";
     let test = |body: &str| {
         format!(
             "import org.testng.annotations.Test; public class SumTest {{ @Test public void sums() {{ {body} }} }}"
         )
     };
-    project.class(&test_file("SumTest"), &test(&format!("org.testng.Assert.assertEquals({of}, 3);")));
+    let sums = "org.testng.Assert.assertEquals(new Sum().of(java.util.List.of(1)), 3); new Sum().off(1);";
+    project.class(&main_file("Sum"), two).class(&test_file("SumTest"), &test(sums));
     let report = project.run();
-    assert_eq!(scores(&report), ["com.acme.Sum 100% (2/2)"], "{:?}\n{}", report.verdict, project.logs());
-    project.class(&test_file("SumTest"), &test(&format!("{of};")));
-    let report = project.run();
-    assert_eq!(scores(&report), ["com.acme.Sum 0% (0/2)"], "{:?}\n{}", report.verdict, project.logs());
+    assert_eq!(scores(&report), ["com.acme.Sum 50% (2/4)"], "{:?}\n{}", report.verdict, project.logs());
+    assert_eq!(report.survivors[0].source, "int off(int n) { return n - 1; } }");
     project.class(&test_file("SumTest"), &test("org.testng.Assert.fail();"));
     let report = project.run();
     assert_eq!(
@@ -136,51 +173,16 @@ pub(crate) fn tests_of_testng_kill_and_those_of_junit_3_alone_cannot_run() {
         "{}",
         project.logs()
     );
-
-    let project = one_class(&Pom::new("three", JUnit::Three));
-    let body = format!(
-        "public class SumTest extends junit.framework.TestCase {{ public void testSums() {{ assertEquals(3, {of}); }} }}"
-    );
-    project.class(&test_file("SumTest"), &body);
-    assert_eq!(
-        error(&project.run()),
-        ("Module p/. tests with JUnit 3, which PIT cannot run alone.".to_owned(), false)
-    );
-    project.write("pom.xml", &Pom::new("old", JUnit::Five).text().replace("5.10.2", "5.4.2"));
-    project.class(
-        &test_file("SumTest"),
-        &format!("{IMPORTS} class SumTest {{ @Test void sums() {{ {of}; }} }}"),
-    );
-    assert_eq!(
-        error(&project.run()),
-        ("Module p/. tests with a JUnit 5 before 5.5, which PIT cannot run.".to_owned(), false)
-    );
 }
 
-pub(crate) fn what_surefire_does_not_run_is_asked_only_by_name() {
-    let mut project = one_class(&Pom::new("failsafe", JUnit::Five));
-    let of = "new Sum().of(java.util.List.of(1))";
-    let test =
-        |name: &str, body: &str| format!("{IMPORTS} class {name} {{ @Test void sums() {{ {body} }} }}");
-    project.class(&test_file("SumTest"), &test("SumTest", &format!("{of};")));
-    project.class(&test_file("SumIT"), &test("SumIT", &format!("assertEquals(3, {of});")));
-    project.class(&test_file("BaseIT"), "abstract class BaseIT { }");
-    let report = project.run();
-    assert_eq!(scores(&report), ["com.acme.Sum 0% (0/2)"], "{:?}\n{}", report.verdict, project.logs());
-    let remark = "Surefire does not run these test classes of p/., so they were not asked: com.acme.SumIT; \
-                  gates.PITEST.tests_include names those that are to be asked.";
-    assert_eq!(report.remarks, [remark]);
-    project.settings.tests_include = vec!["*IT".to_owned()];
-    let report = project.run();
-    assert_eq!(scores(&report), ["com.acme.Sum 100% (2/2)"], "{:?}\n{}", report.verdict, project.logs());
-    assert!(report.remarks.is_empty(), "{:?}", report.remarks);
-}
+/// The shapes of `benches/shapes.sh` that no other test holds. The others run only by hand.
+const SHAPES: &str = "crowded,jpms-filtered,spring-boot";
 
-pub(crate) fn the_commonest_shapes_are_judged_by_what_their_tests_assert() {
+pub(crate) fn common_shapes_are_judged_by_what_their_tests_assert() {
     let folder = tempfile::tempdir().unwrap();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/shapes.sh");
     let mut shapes = assert_cmd::Command::new("bash");
-    shapes.args([script, "--common", "--together", "--without-literal"]);
+    shapes.args([script, "--shape", SHAPES, "--together", "--without-literal"]);
     shapes.args(["--ralph", env!("CARGO_BIN_EXE_ralph")]).arg("--into").arg(folder.path());
     let output = shapes.output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -209,68 +211,14 @@ pub(crate) fn a_wrapper_that_cannot_run_is_told_what_to_do() {
     assert_eq!(error(&project.run()), (what, false));
 }
 
-pub(crate) fn the_jdk_that_a_toolchain_names_runs_the_tests_and_what_is_not_there_is_named() {
-    let mut pom = Pom::new("toolchain", JUnit::Five);
-    pom.plugins = "<plugin><artifactId>maven-toolchains-plugin</artifactId><version>3.1.0</version><executions><execution>\
-        <goals><goal>toolchain</goal></goals></execution></executions><configuration><toolchains><jdk><version>99</version></jdk>\
-        </toolchains></configuration></plugin>";
-    let project = one_class(&pom);
-    let test = "assertEquals(3, new Sum().of(java.util.List.of(1)));";
-    project.class(
-        &test_file("SumTest"),
-        &format!("{IMPORTS} class SumTest {{ @Test void sums() {{ {test} }} }}"),
-    );
-    let said = |words: &str| {
-        let (why, transient) = error(&project.run());
-        assert!(why.contains(words) && !transient, "{why}");
-    };
-    said("asks for a toolchain that is not there");
-
-    project.write(".mvn/maven.config", "-t .mvn/toolchains.xml");
-    said("names a file of settings or toolchains that is not there");
-    project.write(".mvn/maven.config", "-Dwords=\"a b\"");
-    said("has a .mvn/maven.config that Maven cannot read");
-
-    // The JDK at hand under another name, which tells that it ran.
-    let path = std::env::var_os("PATH").unwrap();
-    let javac = std::env::split_paths(&path).map(|folder| folder.join("javac")).find(|javac| javac.is_file());
-    let javac = fs_err::canonicalize(javac.unwrap()).unwrap();
-    let (real, home) = (javac.ancestors().nth(2).unwrap(), project.workspace().join("jdk 99"));
-    fs_err::create_dir_all(home.join("bin")).unwrap();
-    fs_err::copy(real.join("release"), home.join("release")).unwrap();
-    for program in ["java", "javac"] {
-        let to = home.join("bin").join(program);
-        let text = format!(
-            "#!/bin/sh\necho \"$@\" >>'{0}.ran'\nexec '{1}/bin/{program}' \"$@\"\n",
-            to.display(),
-            real.display()
-        );
-        fs_err::write(&to, text).unwrap();
-        fs_err::set_permissions(&to, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    }
-    let toolchain = format!(
-        "<toolchains><toolchain><type>jdk</type><provides><version>99</version></provides><configuration><jdkHome>{}</jdkHome>\
-         </configuration></toolchain></toolchains>",
-        home.display()
-    );
-    project.write(".mvn/maven.config", "-t .mvn/toolchains.xml").write(".mvn/toolchains.xml", &toolchain);
-    let report = project.run();
-    assert_eq!(scores(&report), ["com.acme.Sum 100% (2/2)"], "{:?}\n{}", report.verdict, project.logs());
-    let ran = fs_err::read_to_string(home.join("bin/java.ran")).unwrap();
-    assert!(ran.contains("--targetClasses com.acme.Sum"), "{ran}");
-}
-
 tests! {
-    maven: [
-        the_jdk_that_a_toolchain_names_runs_the_tests_and_what_is_not_there_is_named,
+    maven deep: [
+        the_jdk_of_a_toolchain_runs_the_tests_without_the_agent_of_jacoco_and_with_others,
         a_wrapper_that_cannot_run_is_told_what_to_do,
-        what_surefire_does_not_run_is_asked_only_by_name,
-        tests_of_testng_kill_and_those_of_junit_3_alone_cannot_run,
+        tests_of_testng_kill_and_fail,
         builds_that_ask_git_for_a_version_get_that_of_the_judged_commit,
-        extensions_that_take_the_version_from_git_find_the_tag_of_the_judged_commit,
-        the_agent_of_jacoco_stays_out_and_other_agents_stay_in,
     ]
-    shapes: [
-        the_commonest_shapes_are_judged_by_what_their_tests_assert,
+    shapes deep: [
+        common_shapes_are_judged_by_what_their_tests_assert,
     ]
 }

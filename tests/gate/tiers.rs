@@ -81,30 +81,6 @@ fn a_red_test_of_others_stays_out_at_once_and_its_green_neighbours_still_kill() 
         left out: com.acme.FarTest.red.";
     assert_eq!(good.remarks, [told]);
     assert_eq!(project.logs().matches("-all.log").count(), 1, "{}", project.logs());
-
-    // A test of the family's own that another makes red: it passes in `own`, and not in the one run before a FAIL that blocks.
-    let mark = format!("java.nio.file.Path.of(\"{}\")", project.workspace().join("mark").display());
-    project.class(
-        &test_file("FarTest"),
-        &format!(
-            "{IMPORT} class FarTest {{ @Test void one() throws Exception {{ new User().four(3); \
-             java.nio.file.Files.writeString({mark}, \"\"); }} }}"
-        ),
-    );
-    project.class(
-        &test_file("SumTest"),
-        &format!(
-            "{IMPORT} class SumTest {{ @Test void one() {{ assertEquals(5, new Sum().add(2, 3)); }} \
-             @Test void alone() {{ assertFalse(java.nio.file.Files.exists({mark})); }} }}"
-        ),
-    );
-    project.request.confirms = true;
-    let bad = project.run();
-    assert!(
-        reasons(&bad).contains("The test com.acme.SumTest.alone fails without any mutation."),
-        "{:?}",
-        bad.verdict
-    );
 }
 
 fn a_kill_that_needs_another_test_beside_it_meets_its_control_among_all_tests_of_the_tier() {

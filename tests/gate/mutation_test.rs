@@ -465,26 +465,26 @@ fn tests_that_are_red_and_engines_that_are_missing_give_no_score() {
     );
 }
 
-/// Of `rate` the engine makes `not rate`, which is no expression there: it calls that killed, a loop without end too, and a
-/// pytest that finds no test.
-const ODD: &str = "def net(gross, rate):
-    return gross * -rate
+/// The engine replaces `-rate` by `not rate`, which is not an expression there. It calls that killed, a loop without end too, and
+/// a pytest that finds no test. The test passes what pauses the loop, so that it takes no processor.
+const ODD: &str = "def net(rate):
+    return - -rate
 
 
-def down(count):
+def down(count, pause):
     while count > 0:
         count -= 1
-    return count
+        pause()
 
 
 FOUND = 3 - 1
 ";
 
 fn python_is_measured_by_cosmic_ray_whose_false_kills_are_none() {
-    let folder = python_folder("    assert net(2, 3) == -6\n    assert down(2) == 0\n");
+    let folder = python_folder("");
     folder.write("src/shop/price.py", ODD).write(
         "tests/test_price.py",
-        "from shop.price import *\n\nif FOUND in (2, 4):\n    def test_price():\n        assert net(2, 3) == -6\n        down(2)\n",
+        "from time import sleep\nfrom shop.price import *\n\nif FOUND in (2, 4):\n    def test_price():\n        assert net(3) == 3\n        down(2, lambda: sleep(0.01))\n",
     );
     let before = folder.state();
     let answer = folder.reported(&["src/shop/price.py", "--engine", "cosmic-ray"]);
@@ -502,7 +502,7 @@ fn python_is_measured_by_cosmic_ray_whose_false_kills_are_none() {
 
     folder.write(
         "tests/test_price.py",
-        "from shop.price import *\n\n\ndef test_price():\n    assert net(2, 3) == 6\n",
+        "from shop.price import *\n\n\ndef test_price():\n    assert net(3) == 4\n",
     );
     let (code, red) = folder.ask(&["src/shop/price.py", "--engine", "cosmic-ray"]);
     assert_eq!(code, 3);

@@ -1,8 +1,8 @@
 //! The gate over a scripted Maven and PIT: the ends that real ones seldom come to.
 
 use crate::config::{GateSettings, ScopeKind, TestTiers};
-use crate::gate::{GatePackage, GatePorts, GateRequest, NoCheckouts, run};
-use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
+use crate::gate::{Checkouts, GatePackage, GatePorts, GateRequest, NoCheckouts, run};
+use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd, RecordedKills};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::{ChangedLines, Kind, RepoPath};
 use crate::sys::{Ended, ProcessId, ProcessSpec, Running, Spawn};
@@ -131,6 +131,19 @@ impl Spawn for Script {
     }
 }
 
+/// A checkout whose files that are not Java never change.
+struct PrivateCheckout;
+
+impl Checkouts for PrivateCheckout {
+    fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
+        Ok(None)
+    }
+
+    fn other_files(&self, _root: &Path) -> Option<String> {
+        Some("same".to_owned())
+    }
+}
+
 /// A package with `Foo`, `FooTest` and `OtherTest`, compiled.
 struct Bed {
     folder: TempDir,
@@ -226,7 +239,9 @@ impl Bed {
             pit: Mutex::new(script.into()),
             commands: Mutex::default(),
         };
-        let ports = GatePorts { spawn: &spawn, progress: &|_| {}, checkouts: &NoCheckouts };
+        // Kills are recorded only where the gate works in a checkout.
+        let checkouts: &dyn Checkouts = if request.kills.is_some() { &PrivateCheckout } else { &NoCheckouts };
+        let ports = GatePorts { spawn: &spawn, progress: &|_| {}, checkouts };
         let report = run(request, settings, &ports);
         assert!(spawn.pit.lock().unwrap().is_empty(), "runs of PIT that were expected did not come");
         let commands = spawn.commands.into_inner().unwrap();
@@ -780,4 +795,46 @@ fn a_scope_of_lines_keeps_the_mutants_on_changed_lines_and_nothing_on_none() {
     let (skip, _) = bed.play_with(&lines, vec![empty()]);
     let why = "There is nothing to mutate in the changed lines of Foo.".to_owned();
     assert_eq!(skip.verdict, Verdict::Skip { why });
+}
+
+#[test]
+fn recorded_kills_reach_pit_until_one_is_refuted_and_never_where_all_tests_run_at_once() {
+    let bed = Bed::new();
+    let killed_by = |test: &str, statuses: &[&str]| {
+        let killing = format!("<killingTest>{test}</killingTest><description>");
+        pit(OK, "", Some(&report(statuses).replace("<description>", &killing)))
+    };
+    let play = |settings: &GateSettings, kills: &RecordedKills, script: Vec<Pit>| {
+        let request = GateRequest { kills: Some(kills.clone()), ..bed.request() };
+        let (report, commands) = bed.play_request(&request, settings, script);
+        let is_told = |argv: &Vec<String>| argv.iter().any(|arg| arg.starts_with("-Dralph.carried="));
+        (report, commands.iter().map(is_told).collect::<Vec<_>>())
+    };
+    let by_own = |statuses: &[&str]| vec![killed_by("FooTest.a(FooTest)", statuses)];
+    let own = GateSettings { tests: TestTiers::Own, ..settings() };
+    let none = RecordedKills::default();
+    let (first, told) = play(&own, &none, by_own(&["KILLED", "KILLED", "SURVIVED"]));
+    assert_eq!((told, first.kills.len(), first.kills[0].kills.len()), (vec![false], 1, 2));
+    let kills = RecordedKills { iteration: 4, modules: first.kills, ..none };
+
+    let carried = || vec![killed_by("carried: FooTest.a(FooTest)", &["KILLED", "KILLED", "KILLED"])];
+    let (good, told) = play(&own, &kills, carried());
+    assert_eq!((&good.verdict, told), (&Verdict::Pass, vec![true]));
+    assert_eq!(good.kills[0].kills.len(), 3, "a kill that was taken over is recorded again");
+    assert!(good.remarks[0].contains("from the record of iteration 4: 3 kills."), "{:?}", good.remarks);
+
+    let lives = || killed_by("FooTest.a(FooTest)", &["SURVIVED", "KILLED", "SURVIVED"]);
+    let (refuted, told) = play(&own, &kills, vec![lives(), lives()]);
+    assert!(is_fail(&refuted.verdict, "is 33% (1/3)"), "{refuted:?}");
+    assert_eq!(told, [true, false]);
+    assert!(
+        refuted.remarks[0].contains("lives that iteration 4 recorded as killed"),
+        "{:?}",
+        refuted.remarks
+    );
+
+    let (all, told) = play(&settings(), &kills, by_own(&["KILLED", "KILLED", "KILLED"]));
+    assert_eq!((told, all.kills.len()), (vec![false], 0), "tests: all");
+    let (alone, _) = bed.play_with(&own, by_own(&["KILLED", "KILLED", "KILLED"]));
+    assert_eq!((&alone.verdict, alone.kills.len()), (&Verdict::Pass, 0), "without a journal");
 }

@@ -88,15 +88,15 @@ pub(super) fn script(junit: JUnit) -> String {
 
 /// A file with the script, which is in no package.
 pub(super) fn script_file(junit: JUnit) -> PathBuf {
-    static FOLDER: OnceLock<TempDir> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| {
+    static FOUR: OnceLock<TempDir> = OnceLock::new();
+    static FIVE: OnceLock<TempDir> = OnceLock::new();
+    let folder = if matches!(junit, JUnit::Four) { &FOUR } else { &FIVE };
+    let folder = folder.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        for (name, junit) in [("4", JUnit::Four), ("5", JUnit::Five)] {
-            fs_err::write(folder.path().join(name), script(junit)).unwrap();
-        }
+        fs_err::write(folder.path().join("build.sh"), script(junit)).unwrap();
         folder
     });
-    folder.path().join(if matches!(junit, JUnit::Four) { "4" } else { "5" })
+    folder.path().join("build.sh")
 }
 
 /// The command that runs a script.

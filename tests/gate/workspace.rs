@@ -100,6 +100,7 @@ impl Workspace {
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let all: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}\n{err}"));
         let report = all["report"].clone();
+
         let text = report.to_string();
         assert!(!text.contains("/sites/"), "the private folder is named: {text}");
         report

@@ -838,3 +838,33 @@ fn recorded_kills_reach_pit_until_one_is_refuted_and_never_where_all_tests_run_a
     let (alone, _) = bed.play_with(&own, by_own(&["KILLED", "KILLED", "KILLED"]));
     assert_eq!((&alone.verdict, alone.kills.len()), (&Verdict::Pass, 0), "without a journal");
 }
+
+/// A script whose tests write a class file while PIT runs.
+struct Planting(Script);
+
+impl Spawn for Planting {
+    fn start(&self, spec: &ProcessSpec) -> std::io::Result<Box<dyn Running>> {
+        if spec.argv.iter().any(|arg| arg == "--reportDir") {
+            fs_err::write(self.0.root.join("target/classes/Planted.class"), "x")?;
+        }
+        self.0.start(spec)
+    }
+}
+
+#[test]
+fn class_files_that_are_written_while_they_are_judged_give_no_verdict() {
+    let bed = Bed::new();
+    let whole = pit(OK, "", Some(&report(&["KILLED"])));
+    let script = Script {
+        root: bed.folder.path().join("p"),
+        pit: Mutex::new(VecDeque::from([whole])),
+        commands: Mutex::default(),
+    };
+    let spawn = Planting(script);
+    let ports = GatePorts { spawn: &spawn, progress: &|_| {}, checkouts: &NoCheckouts };
+    let verdict = run(&bed.request(), &settings(), &ports).verdict;
+    assert!(
+        is_error(&verdict, "Class files of p/. were changed while they were judged.", false),
+        "{verdict:?}"
+    );
+}

@@ -18,6 +18,7 @@ const THIRD: &str = "int c = b; return a - c;";
 const PROVEN: &str = "compile: the class path was known; javac was seen to make the same classes";
 const BY_JAVAC: &str = "compile: javac compiled what had changed: Maven was not called";
 const BY_MAVEN: &str = "compile: the class path was known";
+const RESOLVED: &str = "resolve: compiled and resolved";
 
 fn how(report: &Value) -> String {
     let all = phases(report);
@@ -146,9 +147,16 @@ const HELPER: &str = "} class Helper { static int one() { return 1; } } class Re
 
 fn what_names_nothing_that_changed_is_not_compiled_and_what_does_is() {
     let workspace = proven();
+    let again = workspace.gate("HEAD~1");
+    assert_eq!(how(&again), "compile: nothing had changed: Maven was not called", "{again}");
+    assert!(workspace.logs().is_empty(), "{:?}", workspace.logs().keys());
+
     workspace.calc(THIRD, "");
     assert_eq!(workspace.compiled_tests(), "", "a body: the tests see nothing of it");
 
+    let calc = workspace.site().join("tree/src/p/target/classes/com/acme/Calc.class");
+    let stamp = || fs_err::metadata(&calc).unwrap().modified().unwrap();
+    let before = stamp();
     // A test, a constant that others have by inheritance, a class that goes.
     workspace.test("Idle1Test", "int a = 0;").limits(&format!("static final int MAX = 6; {HELPER}"));
     assert_eq!(
@@ -156,6 +164,7 @@ fn what_names_nothing_that_changed_is_not_compiled_and_what_does_is() {
         "EscapeTest Helper HelperTest Idle1Test Limits More MoreTest Rest"
     );
     assert!(!workspace.test_classes().contains_key("com/acme/Limits$Gone.class"));
+    assert_eq!(stamp(), before, "the production classes were kept");
 
     // A class comes, a test goes, and production code changes that tests see.
     workspace.git(&["rm", "--quiet", &test_file("Idle6Test")]);
@@ -244,7 +253,7 @@ fn goals_that_nobody_knows_new_files_and_what_javac_does_not_make_are_mavens() {
         .class(&test_file("CalcTest"), &strong())
         .build_alone();
     workspace.calc(OTHER, "");
-    assert_eq!(how(&workspace.judged()), "resolve: compiled and resolved", "not proven");
+    assert_eq!(how(&workspace.judged()), RESOLVED, "not proven");
 
     let set = |mode: &str| {
         workspace.write("ws/.ralph/config.yaml", &format!("gates:\n  PITEST: {{recompile: {mode}}}\n"));
@@ -277,6 +286,12 @@ fn goals_that_nobody_knows_new_files_and_what_javac_does_not_make_are_mavens() {
         tried.push(workspace.logs().keys().any(|name| name.contains("recompile")));
     }
     assert_eq!(tried, [true, true, true, false], "three proofs that fail are enough");
+
+    workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {recompile: javac, where: in-place}\n");
+    let in_place = workspace.gate("HEAD~1");
+    assert_eq!(how(&in_place), RESOLVED, "{in_place}");
+    let logs = workspace.logs();
+    assert!(logs.keys().all(|name| !name.contains("recompile")), "only Maven compiles in your own folders");
 }
 
 tests! {

@@ -2,7 +2,7 @@
 
 use crate::config::{GateEngine, GateSettings, ScopeKind, TestTiers};
 use crate::gate::{Checkouts, GatePackage, GatePorts, GateRequest, NoCheckouts, run};
-use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
+use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd, RecordedKills};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::{ChangedLines, Kind, RepoPath};
 use crate::sys::{Ended, ProcessId, ProcessSpec, Running, Spawn};
@@ -145,6 +145,19 @@ fn class_file(name: &str, access: u16, attributes: &[u8], source: &str) -> Vec<u
     [&head[..], &constants, &body, attributes].concat()
 }
 
+/// A checkout whose files that are not Java never change.
+struct PrivateCheckout;
+
+impl Checkouts for PrivateCheckout {
+    fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
+        Ok(None)
+    }
+
+    fn other_files(&self, _root: &Path) -> Option<String> {
+        Some("same".to_owned())
+    }
+}
+
 /// A package with `Foo`, `FooTest` and `OtherTest`, compiled.
 struct Bed {
     folder: TempDir,
@@ -246,6 +259,8 @@ impl Bed {
             pit: Mutex::new(script.into()),
             commands: Mutex::default(),
         };
+        // Kills are recorded only where the gate works in a checkout.
+        let checkouts: &dyn Checkouts = if request.kills.is_some() { &PrivateCheckout } else { checkouts };
         let ports = GatePorts { spawn: &spawn, progress: &|_| {}, checkouts };
         let report = run(request, settings, &ports);
         assert!(spawn.pit.lock().unwrap().is_empty(), "runs of PIT that were expected did not come");
@@ -904,6 +919,60 @@ impl Checkouts for Base {
 }
 
 #[test]
+fn recorded_kills_reach_pit_until_one_is_refuted_and_never_where_all_tests_run_at_once() {
+    let bed = Bed::new();
+    let killed_by = |test: &str, statuses: &[&str]| {
+        let killing = format!("<killingTest>{test}</killingTest><description>");
+        pit(OK, "", Some(&report(statuses).replace("<description>", &killing)))
+    };
+    let play = |settings: &GateSettings, kills: &RecordedKills, script: Vec<Pit>| {
+        let request = GateRequest { kills: Some(kills.clone()), ..bed.request() };
+        let (report, commands) = bed.play_request(&request, settings, script);
+        let is_told = |argv: &Vec<String>| argv.iter().any(|arg| arg.starts_with("-Dralph.carried="));
+        (report, commands.iter().map(is_told).collect::<Vec<_>>())
+    };
+    let by_own = |statuses: &[&str]| vec![killed_by("FooTest.a(FooTest)", statuses)];
+    let own = GateSettings { tests: TestTiers::Own, ..settings() };
+    let none = RecordedKills::default();
+    let (first, told) = play(&own, &none, by_own(&["KILLED", "KILLED", "SURVIVED"]));
+    assert_eq!((told, first.kills.len(), first.kills[0].kills.len()), (vec![false], 1, 2));
+    let kills = RecordedKills { iteration: 4, modules: first.kills, ..none };
+
+    let carried = || vec![killed_by("carried: FooTest.a(FooTest)", &["KILLED", "KILLED", "KILLED"])];
+    let (good, told) = play(&own, &kills, carried());
+    assert_eq!((&good.verdict, told), (&Verdict::Pass, vec![true]));
+    assert_eq!(good.kills[0].kills.len(), 3, "a kill that was taken over is recorded again");
+    assert!(good.remarks[0].contains("from the record of iteration 4: 3 kills."), "{:?}", good.remarks);
+
+    let lives = || killed_by("FooTest.a(FooTest)", &["SURVIVED", "KILLED", "SURVIVED"]);
+    let (refuted, told) = play(&own, &kills, vec![lives(), lives()]);
+    assert!(is_fail(&refuted.verdict, "is 33% (1/3)"), "{refuted:?}");
+    assert_eq!(told, [true, false]);
+    assert!(
+        refuted.remarks[0].contains("lives that iteration 4 recorded as killed"),
+        "{:?}",
+        refuted.remarks
+    );
+
+    let (all, told) = play(&settings(), &kills, by_own(&["KILLED", "KILLED", "KILLED"]));
+    assert_eq!((told, all.kills.len()), (vec![false], 0), "tests: all");
+    let (alone, _) = bed.play_with(&own, by_own(&["KILLED", "KILLED", "KILLED"]));
+    assert_eq!((&alone.verdict, alone.kills.len()), (&Verdict::Pass, 0), "without a journal");
+}
+
+/// A script whose tests write a class file while PIT runs.
+struct Planting(Script);
+
+impl Spawn for Planting {
+    fn start(&self, spec: &ProcessSpec) -> std::io::Result<Box<dyn Running>> {
+        if spec.argv.iter().any(|arg| arg == "--reportDir") {
+            fs_err::write(self.0.root.join("target/classes/Planted.class"), "x")?;
+        }
+        self.0.start(spec)
+    }
+}
+
+#[test]
 fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict_and_without_a_base_classes_are_judged_whole() {
     let (bed, base) = (Bed::new(), Bed::new());
     let auto = GateSettings { scope: ScopeKind::Auto, ..settings() };
@@ -933,4 +1002,22 @@ fn a_class_of_others_that_names_pit_gives_no_verdict_unless_mavens_engine_judges
     let maven = GateSettings { engine: GateEngine::Maven, ..settings() };
     let (report, _) = bed.play_with(&maven, Vec::new());
     assert!(is_error(&report.verdict, "does not declare pitest-maven.", false), "{report:?}");
+}
+
+#[test]
+fn class_files_that_are_written_while_they_are_judged_give_no_verdict() {
+    let bed = Bed::new();
+    let whole = pit(OK, "", Some(&report(&["KILLED"])));
+    let script = Script {
+        root: bed.folder.path().join("p"),
+        pit: Mutex::new(VecDeque::from([whole])),
+        commands: Mutex::default(),
+    };
+    let spawn = Planting(script);
+    let ports = GatePorts { spawn: &spawn, progress: &|_| {}, checkouts: &NoCheckouts };
+    let verdict = run(&bed.request(), &settings(), &ports).verdict;
+    assert!(
+        is_error(&verdict, "Class files of p/. were changed while they were judged.", false),
+        "{verdict:?}"
+    );
 }

@@ -1,7 +1,7 @@
-//! The gate in a clean checkout, through the program: real git, real Maven, real PIT.
+//! The gate in a clean checkout, through the program: real git and PIT, with Maven where it is the subject.
 
 use super::project::{JUnit, Pom};
-use super::workspace::{TESTS, Workspace, phases, strong, verdict};
+use super::workspace::{Workspace, phases, strong, verdict};
 use super::{main_file, test_file};
 use crate::support::needs::tests;
 use assert_cmd::Command;
@@ -11,9 +11,6 @@ use std::path::PathBuf;
 
 fn what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository() {
     let workspace = Workspace::new();
-    let first = workspace.gate("HEAD~1");
-    assert_eq!(verdict(&first), "fail 2/4", "{first}\n{:?}", workspace.logs());
-
     // A stronger test, compiled where Maven would find it; its source, changed and untracked.
     let other = tempfile::tempdir().unwrap();
     workspace
@@ -46,13 +43,13 @@ fn what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository() {
         listed.map(|args| workspace.git(&args.split(' ').collect::<Vec<_>>()))
     };
     let before = git(&workspace);
-    let second = workspace.gate("HEAD~1");
-    assert_eq!(verdict(&second), "fail 2/4", "{second}");
+    let report = workspace.gate("HEAD~1");
+    assert_eq!(verdict(&report), "fail 2/4", "{report}\n{:?}", workspace.logs());
     assert!(
-        second["remarks"]
+        report["remarks"]
             .to_string()
             .contains("What is not committed does not count: p/src/test/java/com/acme/CalcTest.java"),
-        "{second}"
+        "{report}"
     );
     assert_eq!(git(&workspace), before);
     let site = workspace.site();
@@ -66,18 +63,6 @@ fn what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository() {
             .to_string_lossy()
             .starts_with("run-"))
     );
-
-    // The same planted in the checkout itself, between two gates.
-    fs_err::copy(
-        other.path().join("com/acme/CalcTest.class"),
-        site.join("tree/src/p/target/test-classes/com/acme/CalcTest.class"),
-    )
-    .unwrap();
-    let third = workspace.gate("HEAD~1");
-    assert_eq!(verdict(&third), "fail 2/4", "{third}");
-    assert!(phases(&third)[0].1.contains("no outputs of an earlier gate"), "{third}");
-    workspace.commit();
-    assert_eq!(verdict(&workspace.gate("HEAD~2")), "pass 4/4");
 }
 
 fn a_listed_file_that_is_not_committed_gives_no_verdict() {
@@ -94,48 +79,18 @@ fn a_listed_file_that_is_not_committed_gives_no_verdict() {
     );
 }
 
-fn a_second_gate_on_a_commit_calls_no_maven_and_a_test_that_went_leaves_no_class() {
-    let workspace = Workspace::new();
-    workspace.class(&test_file("ExtraCalcTest"), &strong().replace("CalcTest", "ExtraCalcTest"));
-    workspace.commit();
-    let first = workspace.gate("HEAD~2");
-    assert_eq!(verdict(&first), "pass 4/4", "{first}\n{:?}", workspace.logs());
-    let target = workspace.site().join("tree/src/p/target");
-    let class = |name: &str| fs_err::metadata(target.join(name)).and_then(|data| data.modified()).ok();
-    let (main, extra) = (class("classes/com/acme/Calc.class"), "test-classes/com/acme/ExtraCalcTest.class");
-    assert!(class(extra).is_some());
-
-    let again = workspace.gate("HEAD~2");
-    assert_eq!(verdict(&again), "pass 4/4");
-    assert!(
-        phases(&again)
-            .contains(&("compile".to_owned(), "nothing had changed: Maven was not called".to_owned())),
-        "{again}"
-    );
-    assert!(workspace.logs().keys().all(|name| !name.contains("maven")), "{:?}", workspace.logs().keys());
-
-    // A test goes: its class goes too, and with it what it killed; the rest is not compiled again.
-    workspace.git(&["rm", "--quiet", &test_file("ExtraCalcTest")]);
-    workspace.commit();
-    let less = workspace.gate("HEAD~3");
-    assert_eq!(verdict(&less), "fail 2/4", "{less}");
-    assert_eq!(class(extra), None);
-    assert_eq!(class("classes/com/acme/Calc.class"), main, "the main classes were kept");
-
-    // A class goes that no other names.
-    workspace.git(&["rm", "--quiet", &main_file("Base")]);
-    workspace.commit();
-    assert_eq!(verdict(&workspace.gate("HEAD~4")), "fail 2/4");
-    assert!(class("classes/com/acme/Base.class").is_none() && class("classes/com/acme/Calc.class") == main);
-}
-
 fn no_committed_setting_that_skips_tests_or_mutants_changes_the_verdict() {
     let workspace = Workspace::new();
     let mut pom = Pom::new("clean", JUnit::Four);
+    // The parent is one folder up, in no repository.
+    pom.head = "<parent><groupId>com.acme</groupId><artifactId>up</artifactId><version>7</version></parent>";
+    let up = "<project xmlns=\"http://maven.apache.org/POM/4.0.0\"><modelVersion>4.0.0</modelVersion><groupId>com.acme</groupId><artifactId>up</artifactId>\
+        <version>7</version><packaging>pom</packaging></project>";
     pom.surefire = "<skip>true</skip><skipTests>true</skipTests>";
     pom.plugins = "<plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId><version>1.25.9</version><configuration><skip>true</skip>\
         <excludedMethods><param>sub</param></excludedMethods><skipFailingTests>true</skipFailingTests><targetClasses><param>no.such.*</param></targetClasses></configuration></plugin>";
     workspace
+        .write("ws/src/pom.xml", up)
         .write("ws/src/p/pom.xml", &pom.text())
         .write("ws/src/p/.mvn/maven.config", "-Dmaven.test.skip=true\n-DskipTests=true\n");
     workspace.commit();
@@ -143,41 +98,11 @@ fn no_committed_setting_that_skips_tests_or_mutants_changes_the_verdict() {
     assert_eq!(verdict(&report), "fail 2/4", "{report}\n{:?}", workspace.logs());
 }
 
-fn a_parent_pom_one_folder_up_and_kept_files_are_there() {
-    let workspace = Workspace::new();
-    let mut pom = Pom::new("clean", JUnit::Four);
-    pom.head = "<parent><groupId>com.acme</groupId><artifactId>up</artifactId><version>7</version></parent>";
-    let up = "<project xmlns=\"http://maven.apache.org/POM/4.0.0\"><modelVersion>4.0.0</modelVersion><groupId>com.acme</groupId><artifactId>up</artifactId>\
-        <version>7</version><packaging>pom</packaging></project>";
-    // Two files that git ignores: a source, and the same in a folder that nobody keeps.
-    let ignored = "public class Gen { public static int one() { return 1; } }";
-    let test = format!(
-        "{TESTS} public class CalcTest {{ @Test public void all() {{ assertEquals(5, new Calc().add(2, 3)); assertEquals(Gen.one(), new Calc().sub(3, 2)); }} }}"
-    );
+fn a_base_that_never_compiled_is_no_fail_and_kept_files_or_in_place_let_it_be_judged() {
+    let workspace = Workspace::scripted();
+    // A source that git ignores.
     workspace
-        .write("ws/src/p/pom.xml", &pom.text())
-        .write("ws/src/pom.xml", up)
-        .class(&test_file("CalcTest"), &test);
-    workspace.write("ws/src/p/.gitignore", "target/\nGen.java\n").class(&main_file("Gen"), ignored);
-    workspace.commit();
-    // The parent that builds above is not seen by the base of the first commit: it compiles all the same.
-    let report = workspace.gate("HEAD~2");
-    assert_eq!(report["verdict"], "fail", "{report}");
-    assert!(
-        report["reasons"].to_string().contains("CalcTest.java")
-            && report["reasons"].to_string().contains("does not compile"),
-        "{report}"
-    );
-
-    workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {keep: ['**/Gen.java']}\n");
-    let report = workspace.gate("HEAD~2");
-    assert_eq!(verdict(&report), "pass 4/4", "{report}\n{:?}", workspace.logs());
-}
-
-fn a_base_that_never_compiled_is_no_fail_and_in_place_judges_it() {
-    let workspace = Workspace::new();
-    workspace
-        .write("ws/src/p/.gitignore", "target/\nGen.java\n")
+        .write("ws/src/p/.gitignore", "out/\nGen.java\n")
         .class(&main_file("Gen"), "public class Gen { public static int one() { return 1; } }");
     workspace.class(&main_file("Base"), "public class Base { public int a() { return Gen.one(); } }");
     workspace.commit();
@@ -192,42 +117,41 @@ fn a_base_that_never_compiled_is_no_fail_and_in_place_judges_it() {
     );
     assert_eq!(report["transient"], false);
     assert!(
-        report["why"].to_string().contains("src/main/java/com/acme/Base.java:[2,"),
+        report["why"].to_string().contains(" src/main/java/com/acme/Base.java:2:"),
         "paths are those of the package: {report}"
     );
 
-    workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {where: in-place}\n");
-    let report = workspace.gate("HEAD~3");
-    assert_eq!(verdict(&report), "pass 4/4", "{report}");
-    let compilers = workspace.logs().into_keys().filter(|name| name.contains("recompile"));
-    assert_eq!(compilers.count(), 0, "only Maven compiles in people's folders");
+    workspace.set_scripted("keep: ['**/Gen.java']");
+    let kept = workspace.gate("HEAD~3");
+    assert_eq!(verdict(&kept), "pass 4/4", "{kept}\n{:?}", workspace.logs());
+    workspace.set_scripted("where: in-place");
+    let in_place = workspace.gate("HEAD~3");
+    assert_eq!(verdict(&in_place), "pass 4/4", "{in_place}");
 }
 
 fn a_checkout_that_is_changed_while_the_gate_runs_gives_no_verdict() {
-    for (file, word) in [
-        (
-            "src/main/java/com/acme/Calc.java",
-            "Files of the gate's checkout were changed while it ran: src/p/src/main/java/com/acme/Calc.java",
-        ),
-        ("target/classes/com/acme/Planted.class", "Class files of p/. were changed while they were judged"),
-    ] {
-        let workspace = Workspace::new();
-        let test = strong().replace("@Test public void all() {", &format!("@Test public void all() throws Exception {{ java.nio.file.Files.writeString(java.nio.file.Path.of(\"{file}\"), \"class X {{ }}\");"));
-        workspace.class(&test_file("CalcTest"), &test);
-        workspace.commit();
-        let report = workspace.gate("HEAD~2");
-        assert_eq!(
-            (&report["verdict"], &report["transient"]),
-            (&Value::from("error"), &Value::from(false)),
-            "{report}"
-        );
-        assert!(report["why"].to_string().contains(word), "{report}");
-        let again = workspace.gate("HEAD~2");
-        assert!(
-            phases(&again)[0].1.contains("no outputs of an earlier gate"),
-            "nothing of it is kept: {again}"
-        );
-    }
+    let file = "src/main/java/com/acme/Calc.java";
+    let workspace = Workspace::scripted();
+    let writes = format!(
+        "@Test public void all() throws Exception {{ \
+         java.nio.file.Files.writeString(java.nio.file.Path.of(\"{file}\"), \"class X {{ }}\");"
+    );
+    workspace.class(&test_file("CalcTest"), &strong().replace("@Test public void all() {", &writes));
+    workspace.commit();
+    let report = workspace.gate("HEAD~2");
+    assert_eq!(
+        (&report["verdict"], &report["transient"]),
+        (&Value::from("error"), &Value::from(false)),
+        "{report}"
+    );
+    let word = format!("Files of the gate's checkout were changed while it ran: src/p/{file}");
+    assert!(report["why"].to_string().contains(&word), "{report}");
+
+    // This one does not compile, and so ends before PIT.
+    workspace.class(&test_file("CalcTest"), "class CalcTest { int }");
+    workspace.commit();
+    let again = workspace.gate("HEAD~3");
+    assert!(phases(&again)[0].1.contains("no outputs of an earlier gate"), "nothing of it is kept: {again}");
 }
 
 fn what_tests_write_is_put_right_and_what_then_makes_tests_red_gives_no_verdict() {
@@ -250,25 +174,16 @@ fn what_tests_write_is_put_right_and_what_then_makes_tests_red_gives_no_verdict(
     pom.plugins = "<plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId><version>1.25.9</version></plugin>";
     workspace.write("ws/src/p/pom.xml", &pom.text());
     workspace.commit();
-    // Beside a second package, which does the same, and by the POM's own plugin.
-    let told = |more: &str| {
-        Value::from(format!(
-            "Tests or mutants wrote files of the checkout; the tests passed beside them, and they were put right: \
-            src/p/pom.xml, src/p/src/test/resources/got.txt{more}."
-        ))
-    };
+    let told = Value::from(
+        "Tests or mutants wrote files of the checkout; the tests passed beside them, and they were put right: \
+         src/p/pom.xml, src/p/src/test/resources/got.txt.",
+    );
     workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {engine: maven}\n");
     let by_goal = workspace.gate("HEAD~2");
     assert_eq!(verdict(&by_goal), "pass 4/4", "{by_goal}\n{:?}", workspace.logs());
-    assert!(by_goal["remarks"].as_array().unwrap().contains(&told("")), "{by_goal}");
-    workspace.write("ws/.ralph/config.yaml", "");
-    Command::new("cp").args(["-r", "p", "q"]).current_dir(workspace.path("ws/src")).assert().success();
-    let good = workspace.gate("HEAD~2");
-    assert_eq!(verdict(&good), "pass 8/8", "{good}\n{:?}", workspace.logs());
-    let both = told(", src/q/pom.xml, src/q/src/test/resources/got.txt");
-    assert!(good["remarks"].as_array().unwrap().contains(&both), "{good}");
-    fs_err::remove_dir_all(workspace.path("ws/src/q")).unwrap();
+    assert!(by_goal["remarks"].as_array().unwrap().contains(&told), "{by_goal}");
 
+    workspace.write("ws/.ralph/config.yaml", "");
     // A mutant of `add` spoils the file for all that run after it.
     let spoils = "@Test public void spoils() throws Exception { if (new Calc().add(2, 3) != 5) put(DATA.toString(), \"bad\"); \
         new Calc().sub(3, 2); assertEquals(\"5\", java.nio.file.Files.readString(DATA)); }";
@@ -281,8 +196,8 @@ fn what_tests_write_is_put_right_and_what_then_makes_tests_red_gives_no_verdict(
 }
 
 fn a_test_that_hangs_fails_after_a_tenth_of_the_limit() {
-    let workspace = Workspace::new();
-    workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {limit: 150s}\n");
+    let workspace = Workspace::scripted();
+    workspace.set_scripted("limit: 150s");
     let hangs = "@Test public void hangs() throws Exception { new java.util.concurrent.CountDownLatch(1).await(); } @Test public void all() {";
     workspace.class(&test_file("CalcTest"), &strong().replace("@Test public void all() {", hangs));
     workspace.commit();
@@ -296,7 +211,7 @@ fn a_test_that_hangs_fails_after_a_tenth_of_the_limit() {
 }
 
 fn what_others_wrote_into_the_cache_is_made_anew_or_not_believed() {
-    let workspace = Workspace::new();
+    let workspace = Workspace::scripted();
     assert_eq!(verdict(&workspace.gate("HEAD~1")), "fail 2/4");
     let below = |folder: &str| -> Vec<PathBuf> {
         let entries = fs_err::read_dir(workspace.path(folder)).unwrap();
@@ -307,9 +222,8 @@ fn what_others_wrote_into_the_cache_is_made_anew_or_not_believed() {
     for class in fs_err::read_dir(plugin.unwrap().join("ralph/pit")).unwrap() {
         fs_err::write(class.unwrap().path(), "not what was compiled").unwrap();
     }
-    assert_eq!(verdict(&workspace.gate("HEAD~1")), "fail 2/4");
 
-    // PIT's jars as somebody else would have them: a gate alone believes it, a run does not.
+    // PIT's jars as another program would have them: a gate alone believes it, a run does not.
     for fact in below("cache/ralph/facts/tools") {
         let mut tools: Value = serde_json::from_str(&fs_err::read_to_string(&fact).unwrap()).unwrap();
         tools["fact"] = Value::Array(vec![tools["fact"][0].clone()]);
@@ -318,10 +232,10 @@ fn what_others_wrote_into_the_cache_is_made_anew_or_not_believed() {
     assert_eq!(workspace.gate("HEAD~1")["verdict"], "error");
     let agent = "cat > /dev/null; cd src/p && echo '// more' >> src/main/java/com/acme/Calc.java && \
         git -c user.name=a -c user.email=a@example.org commit --quiet --all --message more";
-    workspace
-        .write("ws/.ralph/config.yaml", "agents: {default: {command: [sh, agent.sh]}}\n")
-        .write("ws/tasks.md", "- [ ] 1. Work\n- [ ] 1.PITEST Judge\n")
-        .write("ws/agent.sh", agent);
+    let config = workspace.path("ws/.ralph/config.yaml");
+    let gates = fs_err::read_to_string(&config).unwrap();
+    fs_err::write(config, format!("agents: {{default: {{command: [sh, agent.sh]}}}}\n{gates}")).unwrap();
+    workspace.write("ws/tasks.md", "- [ ] 1. Work\n- [ ] 1.PITEST Judge\n").write("ws/agent.sh", agent);
     let mut ralph = Command::new(env!("CARGO_BIN_EXE_ralph"));
     ralph.args(["run", "--max-iterations", "2"]).current_dir(workspace.path("ws"));
     let output = ralph.env("XDG_CACHE_HOME", workspace.path("cache")).write_stdin("").output().unwrap();
@@ -331,12 +245,12 @@ fn what_others_wrote_into_the_cache_is_made_anew_or_not_believed() {
 
 tests! {
     maven: [
-        what_others_wrote_into_the_cache_is_made_anew_or_not_believed,
         what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository,
-        a_second_gate_on_a_commit_calls_no_maven_and_a_test_that_went_leaves_no_class,
+    ]
+    maven deep: [
+        what_others_wrote_into_the_cache_is_made_anew_or_not_believed,
         no_committed_setting_that_skips_tests_or_mutants_changes_the_verdict,
-        a_parent_pom_one_folder_up_and_kept_files_are_there,
-        a_base_that_never_compiled_is_no_fail_and_in_place_judges_it,
+        a_base_that_never_compiled_is_no_fail_and_kept_files_or_in_place_let_it_be_judged,
         a_checkout_that_is_changed_while_the_gate_runs_gives_no_verdict,
         what_tests_write_is_put_right_and_what_then_makes_tests_red_gives_no_verdict,
         a_test_that_hangs_fails_after_a_tenth_of_the_limit,

@@ -1,4 +1,7 @@
-//! Who compiles when only Java files changed: real git, real Maven, real javac, real PIT.
+//! The compiler that builds when only Java files changed: real git, Maven and javac.
+//!
+//! A class `Twin` among the tests, in the place of one of the production code, ends most gates here before PIT. They are
+//! about the build alone. Random edits are those of `benches/recompile.py`.
 
 use super::project::{JUnit, Pom};
 use super::workspace::{TESTS, Workspace, phases, strong, verdict};
@@ -7,12 +10,15 @@ use crate::support::needs::tests;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::SystemTime;
 
 /// Bodies of `sub` with the same two mutants as `return a - b;`.
 const OTHER: &str = "int c = a - b; return c;";
 const THIRD: &str = "int c = b; return a - c;";
-const PROVEN: &str = "the class path was known; javac was seen to make the same classes";
-const BY_JAVAC: &str = "javac compiled what had changed: Maven was not called";
+const PROVEN: &str = "compile: the class path was known; javac was seen to make the same classes";
+const BY_JAVAC: &str = "compile: javac compiled what had changed: Maven was not called";
+const BY_MAVEN: &str = "compile: the class path was known";
+const RESOLVED: &str = "resolve: compiled and resolved";
 
 fn how(report: &Value) -> String {
     let all = phases(report);
@@ -49,6 +55,17 @@ impl Workspace {
         self
     }
 
+    /// A test of this name with this body.
+    fn test(&self, name: &str, body: &str) -> &Self {
+        let all = format!("{TESTS} public class {name} {{ @Test public void one() {{ {body} }} }}");
+        self.class(&test_file(name), &all)
+    }
+
+    /// Has every gate fail after the build and before PIT.
+    fn build_alone(&self) -> &Self {
+        self.class(&main_file("Twin"), "class Twin { }").class(&test_file("Twin"), "class Twin { }")
+    }
+
     fn judged(&self) -> Value {
         self.commit();
         self.gate("HEAD~1")
@@ -63,7 +80,7 @@ impl Workspace {
     }
 
     /// When each class of the tests was written, by its simple name.
-    fn test_stamps(&self) -> BTreeMap<String, std::time::SystemTime> {
+    fn test_stamps(&self) -> BTreeMap<String, SystemTime> {
         let folder = self.site().join("tree/src/p/target/test-classes");
         let stamp = |file: String| {
             let name = file.strip_prefix("com/acme/")?.strip_suffix(".class")?.to_owned();
@@ -72,277 +89,214 @@ impl Workspace {
         self.test_classes().into_keys().filter_map(stamp).collect()
     }
 
-    /// Makes the gate ready to do without Maven: one build with the proof.
-    fn proven(&self) -> &Self {
-        self.class(&test_file("CalcTest"), &strong())
-            .write("ws/src/p/src/main/java/com/acme/package-info.java", "/** Sums. */\npackage com.acme;\n")
-            .write("ws/src/p/src/main/resources/words/hello.txt", "hello\n")
-            .write("ws/src/p/src/test/resources/data.csv", "1,2\n");
-        self.calc(OTHER, "");
-        let first = how(&self.judged());
-        assert!(
-            first.starts_with("resolve: ") && first.ends_with("javac was seen to make the same classes"),
-            "{first}"
-        );
-        self
+    /// Commits and judges, without Maven; the classes of tests that javac wrote.
+    fn compiled_tests(&self) -> String {
+        let before = self.test_stamps();
+        let report = self.judged();
+        assert_eq!(how(&report), BY_JAVAC, "{report}");
+        let logs = self.logs();
+        assert!(logs.keys().all(|name| !name.contains("maven")), "{:?}", logs.keys());
+        let after = self.test_stamps();
+        let new = after.iter().filter(|(name, stamp)| before.get(*name) != Some(stamp));
+        new.map(|(name, _)| name.clone()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The classes and tests of the kept checkout are those that a new one gets.
-    fn is_as_maven_builds(&self) {
-        let kept = (self.classes(), self.test_classes());
-        fs_err::remove_dir_all(self.path("cache/ralph/sites")).unwrap();
-        let cold = self.gate("HEAD~1");
-        assert!(how(&cold).contains("the class path") || how(&cold).contains("resolved"), "{cold}");
-        let names = |all: &BTreeMap<String, Vec<u8>>| all.keys().cloned().collect::<Vec<_>>();
-        let maven = (self.classes(), self.test_classes());
-        assert_eq!((names(&kept.0), names(&kept.1)), (names(&maven.0), names(&maven.1)));
-        assert!(kept == maven, "the same bytes");
+    fn limits(&self, body: &str) -> &Self {
+        let text = format!("class Limits {{ {body} static int two() {{ return 2; }} }}");
+        self.class(&test_file("Limits"), &text)
+    }
+
+    fn base(&self, limit: u8) -> &Self {
+        let text = format!("public class Base {{ public static final int LIMIT = {limit}; }}");
+        self.class(&main_file("Base"), &text)
     }
 }
 
-fn changed_bodies_are_compiled_without_maven_and_the_tests_only_when_they_could_see_it() {
+/// A package whose build is proven to be repeatable with javac, and its resources.
+fn proven() -> Workspace {
     let workspace = Workspace::new();
-    workspace.proven();
-    let stamp = |class: &str| {
-        let file = workspace.site().join("tree/src/p/target").join(class);
-        fs_err::metadata(file).unwrap().modified().unwrap()
-    };
-    let tests = "test-classes/com/acme/CalcTest.class";
     workspace
-        .class(&test_file("CalcTest"), &strong().replace("{ @Test", "{ @Test public void none() { } @Test"));
-    let rework = workspace.judged();
-    assert_eq!(
-        (how(&rework), verdict(&rework)),
-        (format!("compile: {BY_JAVAC}"), "skip 0/0".to_owned()),
-        "{rework}"
+        .class(&test_file("CalcTest"), &strong())
+        .write("ws/src/p/src/main/java/com/acme/package-info.java", "/** Sums. */\npackage com.acme;\n")
+        .write("ws/src/p/src/main/resources/words/hello.txt", "hello\n")
+        .write("ws/src/p/src/test/resources/data.csv", "1,2\n")
+        .class(&main_file("Used"), "class Used { static int one() { return 1; } }")
+        .class(&main_file("User"), "class User { int two() { return Used.one() + 1; } }")
+        .class(&main_file("Idle"), "class Idle { }")
+        .limits(&format!("static final int MAX = 5; static class Gone {{}} {HELPER}"))
+        .class(&test_file("More"), "class More extends Limits {}")
+        .test("MoreTest", "assertTrue(More.MAX > 4);")
+        .test("HelperTest", "assertEquals(1, Helper.one());")
+        .test("EscapeTest", r"assertEquals(2, \u0052est.two());")
+        .test("BaseTest", "assertTrue(Base.LIMIT > 1);")
+        .base(2);
+    for number in 1..7 {
+        workspace.test(&format!("Idle{number}Test"), "");
+    }
+    workspace.build_alone().calc(OTHER, "");
+    let first = how(&workspace.judged());
+    assert!(
+        first.starts_with("resolve: ") && first.ends_with("javac was seen to make the same classes"),
+        "{first}"
     );
-    let before = stamp(tests);
+    workspace
+}
+
+/// Two classes more in the file of `Limits`, whose own end they take.
+const HELPER: &str = "} class Helper { static int one() { return 1; } } class Rest {";
+
+fn what_names_nothing_that_changed_is_not_compiled_and_what_does_is() {
+    let workspace = proven();
+    let again = workspace.gate("HEAD~1");
+    assert_eq!(how(&again), "compile: nothing had changed: Maven was not called", "{again}");
+    assert!(workspace.logs().is_empty(), "{:?}", workspace.logs().keys());
 
     workspace.calc(THIRD, "");
-    let body = workspace.judged();
+    assert_eq!(workspace.compiled_tests(), "", "a body: the tests see nothing of it");
+
+    let calc = workspace.site().join("tree/src/p/target/classes/com/acme/Calc.class");
+    let stamp = || fs_err::metadata(&calc).unwrap().modified().unwrap();
+    let before = stamp();
+    // A test, a constant that others have by inheritance, a class that goes.
+    workspace.test("Idle1Test", "int a = 0;").limits(&format!("static final int MAX = 6; {HELPER}"));
     assert_eq!(
-        (how(&body), verdict(&body)),
-        (format!("compile: {BY_JAVAC}"), "pass 4/4".to_owned()),
-        "{body}"
+        workspace.compiled_tests(),
+        "EscapeTest Helper HelperTest Idle1Test Limits More MoreTest Rest"
     );
-    assert!(workspace.logs().keys().all(|name| !name.contains("maven")), "{:?}", workspace.logs().keys());
-    assert_eq!(stamp(tests), before, "what the tests see did not change");
+    assert!(!workspace.test_classes().contains_key("com/acme/Limits$Gone.class"));
+    assert_eq!(stamp(), before, "the production classes were kept");
 
-    // A wrong body is red by the same tests.
-    workspace.calc("int c = a + b; return c;", "");
-    let wrong = workspace.judged();
-    assert_eq!(how(&wrong), format!("compile: {BY_JAVAC}"));
-    assert_eq!(wrong["verdict"], "fail", "{wrong}");
-    assert!(wrong["reasons"].to_string().contains("CalcTest"), "{wrong}");
-
+    // A class comes, a test goes, and production code changes that tests see.
+    workspace.git(&["rm", "--quiet", &test_file("Idle6Test")]);
+    workspace.class(&test_file("Fresh"), "class Fresh {}").base(3);
     workspace.calc("return a - b;", "public static final int LIMIT = 7;");
-    let seen = workspace.judged();
-    assert_eq!(
-        (how(&seen), verdict(&seen)),
-        (format!("compile: {BY_JAVAC}"), "pass 4/4".to_owned()),
-        "{seen}"
-    );
-    assert_ne!(stamp(tests), before, "what the tests see changed");
+    assert_eq!(workspace.compiled_tests(), "BaseTest CalcTest Fresh");
+    assert!(!workspace.test_classes().contains_key("com/acme/Idle6Test.class"));
 
-    // The tests change with the class, one goes, and so does a class.
-    let uses =
-        strong().replace("{ @Test", "{ @Test public void limit() { assertEquals(8, Calc.LIMIT); } @Test");
-    workspace
-        .calc("return a - b;", "public static final int LIMIT = 8;")
-        .class(&test_file("CalcTest"), &uses);
-    workspace.git(&["rm", "--quiet", &main_file("Base")]);
-    let both = workspace.judged();
-    assert_eq!(
-        (how(&both), verdict(&both)),
-        (format!("compile: {BY_JAVAC}"), "pass 4/4".to_owned()),
-        "{both}"
-    );
-    assert!(!workspace.classes().contains_key("com/acme/Base.class"));
-    workspace.is_as_maven_builds();
+    // A test changes with its class, and a production class goes.
+    let limit = "{ @Test public void limit() { assertEquals(8, Calc.LIMIT); } @Test";
+    workspace.class(&test_file("CalcTest"), &strong().replace("{ @Test", limit));
+    workspace.git(&["rm", "--quiet", &main_file("Idle")]);
+    workspace.calc("return a - b;", "public static final int LIMIT = 8;");
+    assert_eq!(workspace.compiled_tests(), "CalcTest");
+    assert!(!workspace.classes().contains_key("com/acme/Idle.class"));
+
+    is_as_maven_builds(&workspace);
+    what_maven_refuses_is_refused(&workspace);
+
+    // Classes by javac are those that PIT judges.
+    workspace.git(&["rm", "--quiet", &test_file("Twin")]);
+    workspace.calc("int c = a + b; return c;", "public static final int LIMIT = 8;");
+    let wrong = workspace.judged();
+    assert_eq!((how(&wrong), &wrong["verdict"]), (BY_JAVAC.to_owned(), &Value::from("fail")), "{wrong}");
+    assert!(wrong["reasons"].to_string().contains("CalcTest"), "{wrong}");
+    workspace.calc(OTHER, "public static final int LIMIT = 8;");
+    let right = workspace.judged();
+    assert_eq!((how(&right), verdict(&right)), (BY_JAVAC.to_owned(), "pass 4/4".to_owned()), "{right}");
 }
 
-fn what_maven_would_refuse_is_refused() {
-    let workspace = Workspace::new();
-    workspace.class(&main_file("Used"), "class Used { static int one() { return 1; } }");
-    workspace.proven();
-    let refused = |why: &str| {
-        let report = workspace.judged();
-        assert_eq!(report["verdict"], "fail", "{why}: {report}");
-        assert!(report["reasons"].to_string().contains("does not compile"), "{why}: {report}");
-        // Nothing of a build that failed is used again; the next one is Maven's, and proven again.
-        workspace.calc("return a - b;", "");
-        let fixed = workspace.judged();
-        assert_eq!(
-            (how(&fixed), verdict(&fixed)),
-            (format!("compile: {PROVEN}"), "pass 4/4".to_owned()),
-            "{why}: {fixed}"
-        );
-        workspace.calc(OTHER, "");
-        assert_eq!(how(&workspace.judged()), format!("compile: {BY_JAVAC}"), "{why}");
-    };
-    workspace.calc("return a - c;", "");
-    refused("a name that nobody knows");
-    workspace.calc("org.junit.Assert.assertTrue(true); return a - b;", "");
-    refused("a test's dependency in production code");
-    workspace.calc("Used.one(); return a - b;", "");
-    assert_eq!(verdict(&workspace.judged()), "pass 4/4");
-    workspace.git(&["rm", "--quiet", &main_file("Used")]);
-    refused("a class that is gone and whose class file was there");
-}
-
-fn what_is_not_java_and_goals_that_nobody_knows_are_mavens() {
-    let workspace = Workspace::new();
-    workspace.proven();
+/// After a change of a resource Maven builds all, and makes the same bytes.
+fn is_as_maven_builds(workspace: &Workspace) {
+    let mut by_javac = (workspace.classes(), workspace.test_classes());
     workspace.write("ws/src/p/src/main/resources/words/hello.txt", "good day\n");
-    workspace.calc(THIRD, "");
-    // The proof was of other files, so this one is made anew.
-    assert_eq!(how(&workspace.judged()), format!("compile: {PROVEN}"));
-    assert_eq!(workspace.classes()["words/hello.txt"], b"good day\n");
-    workspace.calc("return a - b;", "");
-    let next = workspace.judged();
-    assert_eq!(how(&next), format!("compile: {BY_JAVAC}"), "{next}");
+    workspace.commit();
+    // The proof was of other files, so there is a new one.
+    assert_eq!(how(&workspace.gate("HEAD~2")), PROVEN);
+    let by_maven = (workspace.classes(), workspace.test_classes());
+    by_javac.0.insert("words/hello.txt".to_owned(), b"good day\n".to_vec());
+    let names = |all: &BTreeMap<String, Vec<u8>>| all.keys().cloned().collect::<Vec<_>>();
+    assert_eq!((names(&by_javac.0), names(&by_javac.1)), (names(&by_maven.0), names(&by_maven.1)));
+    assert!(by_javac == by_maven, "the same bytes");
+}
 
-    // Somebody else's goal, which might look at sources.
+/// Each of three faults is one for javac as for Maven, and nothing of a build that failed is used again.
+fn what_maven_refuses_is_refused(workspace: &Workspace) {
+    let faults = [
+        ("Calc.java", "a name that nobody knows"),
+        ("Asserts.java", "a test's dependency in production code"),
+        ("User.java", "a class that is gone and whose class file was there"),
+    ];
+    workspace
+        .calc("return a - c;", "public static final int LIMIT = 8;")
+        .class(&main_file("Asserts"), "class Asserts { void all() { org.junit.Assert.assertTrue(true); } }");
+    workspace.git(&["rm", "--quiet", &main_file("Used")]);
+    let refused = workspace.judged();
+    assert_eq!(refused["verdict"], "fail", "{refused}");
+    let reasons = refused["reasons"].to_string();
+    assert!(reasons.contains("does not compile"), "{refused}");
+    let logs = workspace.logs();
+    let (_, by_javac) = logs.iter().find(|(name, _)| name.contains("recompile")).unwrap();
+    for (file, why) in faults {
+        assert!(by_javac.contains(&format!("{file}:")), "{why}: {by_javac}");
+        assert!(reasons.contains(&format!("{file}:")), "{why}: {refused}");
+    }
+
+    workspace.git(&["rm", "--quiet", "--cached", &main_file("Asserts"), &main_file("User")]);
+    for class in ["Asserts", "User"] {
+        fs_err::remove_file(workspace.path("ws/src/p").join(main_file(class))).unwrap();
+    }
+    workspace.calc(THIRD, "public static final int LIMIT = 8;");
+    assert_eq!(how(&workspace.judged()), PROVEN, "the next one is Maven's, and proven again");
+}
+
+fn goals_that_nobody_knows_new_files_and_what_javac_does_not_make_are_mavens() {
+    let workspace = Workspace::new();
+    // A goal that might look at sources, and tests that the build leaves out.
     let mut pom = Pom::new("clean", JUnit::Four);
     pom.plugins = "<plugin><artifactId>maven-resources-plugin</artifactId><version>3.3.1</version><executions><execution><id>more</id><phase>process-classes</phase>\
         <goals><goal>copy-resources</goal></goals><configuration><outputDirectory>${project.build.directory}/more</outputDirectory>\
         <resources><resource><directory>src/main/java</directory></resource></resources></configuration></execution></executions></plugin>";
-    workspace.write("ws/src/p/pom.xml", &pom.text());
-    let by_maven = |bodies: [&str; 3], told: &str| {
-        let mut last = String::new();
-        for body in bodies {
-            workspace.calc(body, "");
-            last = how(&workspace.judged());
-        }
-        assert_eq!(last, told);
-    };
-    let bodies = [OTHER, THIRD, "return a - b;"];
-    by_maven(bodies, "compile: the class path was known");
-    workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {recompile: javac}\n");
-    by_maven(bodies, &format!("compile: {BY_JAVAC}"));
-    workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {recompile: maven}\n");
-    let same = workspace.gate("HEAD~1");
-    assert_eq!(
-        how(&same),
-        "compile: the class path was known",
-        "the other goals have not seen this commit: {same}"
-    );
-    by_maven(bodies, "compile: the class path was known");
-}
-
-fn what_names_nothing_that_changed_is_not_compiled_and_what_does_is() {
-    let workspace = Workspace::new();
-    let test = |name: &str, body: &str| {
-        let all = format!("{TESTS} public class {name} {{ @Test public void one() {{ {body} }} }}");
-        workspace.class(&test_file(name), &all);
-    };
-    let limits = |body: &str| {
-        workspace.class(
-            &test_file("Limits"),
-            &format!("class Limits {{ {body} static int two() {{ return 2; }} }}"),
-        );
-    };
-    let helper = "static class Gone {} } class Helper { static int one() { return 1; } } class Rest {";
-    limits(&format!("static final int MAX = 5; {helper}"));
-    workspace.class(&test_file("More"), "class More extends Limits {}");
-    test("MoreTest", "assertTrue(More.MAX > 4);");
-    test("HelperTest", "assertEquals(1, Helper.one());");
-    test("EscapeTest", r"assertEquals(2, \u0052est.two());");
-    test("BaseTest", "assertTrue(Base.LIMIT > 1);");
-    for number in 1..7 {
-        test(&format!("Idle{number}Test"), "");
-    }
-    let base = |limit: u8| {
-        let text = format!("public class Base {{ public static final int LIMIT = {limit}; }}");
-        workspace.class(&main_file("Base"), &text);
-    };
-    base(2);
-    workspace.proven();
-    // The classes of tests that were written anew.
-    let compiled = |before: &BTreeMap<String, std::time::SystemTime>| {
-        let report = workspace.judged();
-        assert_eq!(how(&report), format!("compile: {BY_JAVAC}"), "{report}");
-        let after = workspace.test_stamps();
-        let new = after.iter().filter(|(name, stamp)| before.get(*name) != Some(stamp));
-        (new.map(|(name, _)| name.clone()).collect::<Vec<_>>().join(" "), after)
-    };
-    test("Idle1Test", "int a = 0;");
-    let (one, stamps) = compiled(&workspace.test_stamps());
-    assert_eq!(one, "Idle1Test");
-    // A constant that others have by inheritance, a class that goes.
-    limits(&format!("static final int MAX = 6; {}", helper.replace("static class Gone {}", "")));
-    let (named, stamps) = compiled(&stamps);
-    assert_eq!(named, "EscapeTest Helper HelperTest Limits More MoreTest Rest");
-    assert!(!workspace.test_classes().contains_key("com/acme/Limits$Gone.class"));
-    workspace.class(&test_file("Fresh"), "class Fresh {}");
-    workspace.git(&["rm", "--quiet", &test_file("Idle6Test")]);
-    let (came, stamps) = compiled(&stamps);
-    assert_eq!(came, "Fresh");
-    // Production code that tests see, and that none of them sees.
-    base(3);
-    let (seen, stamps) = compiled(&stamps);
-    assert_eq!(seen, "BaseTest");
-    workspace.calc(THIRD, "");
-    assert_eq!(compiled(&stamps).0, "");
-    workspace.is_as_maven_builds();
-
-    limits("static final int MAX = 6;");
-    let gone = workspace.judged();
-    assert!(
-        gone["reasons"].to_string().contains("does not compile"),
-        "a class that others name is gone: {gone}"
-    );
-}
-
-fn files_that_the_build_leaves_out_stay_out_and_new_ones_are_mavens_to_pick() {
-    let workspace = Workspace::new();
-    let mut pom = Pom::new("clean", JUnit::Four);
     pom.compiler = "<configuration><testExcludes><testExclude>**/*Bench.java</testExclude></testExcludes></configuration>";
     workspace
         .write("ws/src/p/pom.xml", &pom.text())
-        .class(&test_file("CalcBench"), "public class CalcBench { no.such.Library library; }");
-    workspace.proven();
+        .class(&test_file("CalcBench"), "public class CalcBench { no.such.Library library; }")
+        .class(&test_file("CalcTest"), &strong())
+        .build_alone();
+    workspace.calc(OTHER, "");
+    assert_eq!(how(&workspace.judged()), RESOLVED, "not proven");
+
+    let set = |mode: &str| {
+        workspace.write("ws/.ralph/config.yaml", &format!("gates:\n  PITEST: {{recompile: {mode}}}\n"));
+    };
+    set("javac");
     workspace.calc(THIRD, "");
-    let body = workspace.judged();
-    assert_eq!(
-        (how(&body), verdict(&body)),
-        (format!("compile: {BY_JAVAC}"), "pass 4/4".to_owned()),
-        "{body}"
-    );
+    assert_eq!(how(&workspace.judged()), PROVEN);
+    workspace.calc("return a - b;", "");
+    assert_eq!(how(&workspace.judged()), BY_JAVAC);
+
     // This one compiles, and would kill what the own test leaves: Maven does not pick it.
     let alone = strong().replace("public class CalcTest", "public class CalcOtherBench");
-    workspace.calc("return a - b;", "").class(&test_file("CalcOtherBench"), &alone);
-    let more = workspace.judged();
-    assert_eq!(how(&more), format!("compile: {PROVEN}"), "{more}");
-    workspace.calc(OTHER, "");
-    assert_eq!(how(&workspace.judged()), format!("compile: {BY_JAVAC}"));
+    workspace.calc(OTHER, "").class(&test_file("CalcOtherBench"), &alone);
+    assert_eq!(how(&workspace.judged()), PROVEN, "a new file is Maven's to pick");
+    workspace.calc(THIRD, "");
+    assert_eq!(how(&workspace.judged()), BY_JAVAC);
     assert!(workspace.test_classes().keys().all(|name| !name.contains("Bench")));
-    workspace.is_as_maven_builds();
-}
 
-fn a_class_that_javac_does_not_make_again_is_mavens() {
-    let workspace = Workspace::new();
-    // A class file among the resources: nobody compiles it.
+    set("maven");
+    let same = workspace.gate("HEAD~1");
+    assert_eq!(how(&same), BY_MAVEN, "the other goals have not seen this commit: {same}");
+
+    // A class file among the resources: no compiler makes it.
+    set("javac");
     workspace.write("ws/src/p/src/main/resources/odd/Odd.class", "no class file\n");
-    workspace.class(&test_file("CalcTest"), &format!("{TESTS} public class CalcTest {{ @Test public void all() {{ assertEquals(5, new Calc().add(2, 3)); assertEquals(1, new Calc().sub(3, 2)); }} }}"));
     let mut tried = Vec::new();
-    for body in ["return a - b;", OTHER, THIRD, "return a - b;", OTHER] {
+    for body in ["return a - b;", OTHER, THIRD, "return a - b;"] {
         workspace.calc(body, "");
-        let report = workspace.judged();
-        assert!(!how(&report).contains("javac"), "{report}");
-        assert_eq!(verdict(&report), "pass 4/4", "{report}");
+        assert_eq!(how(&workspace.judged()), BY_MAVEN);
         tried.push(workspace.logs().keys().any(|name| name.contains("recompile")));
     }
-    assert_eq!(tried, [true, true, true, false, false], "three proofs that fail are enough");
+    assert_eq!(tried, [true, true, true, false], "three proofs that fail are enough");
+
+    workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {recompile: javac, where: in-place}\n");
+    let in_place = workspace.gate("HEAD~1");
+    assert_eq!(how(&in_place), RESOLVED, "{in_place}");
+    let logs = workspace.logs();
+    assert!(logs.keys().all(|name| !name.contains("recompile")), "only Maven compiles in your own folders");
 }
 
 tests! {
-    maven: [
-        changed_bodies_are_compiled_without_maven_and_the_tests_only_when_they_could_see_it,
-        what_maven_would_refuse_is_refused,
+    maven deep: [
         what_names_nothing_that_changed_is_not_compiled_and_what_does_is,
-        what_is_not_java_and_goals_that_nobody_knows_are_mavens,
-        files_that_the_build_leaves_out_stay_out_and_new_ones_are_mavens_to_pick,
-        a_class_that_javac_does_not_make_again_is_mavens,
+        goals_that_nobody_knows_new_files_and_what_javac_does_not_make_are_mavens,
     ]
 }

@@ -1,6 +1,7 @@
 //! A workspace with one package in git, and the program over it.
 
 use super::project::{JUnit, Pom};
+use super::scripted::script_file;
 use super::{main_file, test_file};
 use assert_cmd::Command;
 use serde_json::Value;
@@ -18,17 +19,34 @@ pub(super) struct Workspace {
 impl Workspace {
     /// The class `Calc` with two methods of which the committed test kills one's mutants (2 of 4).
     pub(super) fn new() -> Self {
+        let pom = Pom::new("clean", JUnit::Four).text();
+        Self::with_build("pom.xml", &pom, |workspace| workspace.write("ws/.ralph/config.yaml", ""))
+    }
+
+    /// The same workspace, whose package a script builds and not Maven.
+    pub(super) fn scripted() -> Self {
+        Self::with_build("build.gradle", "", |workspace| workspace.set_scripted(""))
+    }
+
+    fn with_build(file: &str, text: &str, configure: impl Fn(&Self) -> &Self) -> Self {
         let workspace = Self { folder: tempfile::tempdir().unwrap() };
-        workspace.write("ws/.ralph/config.yaml", "").git(&["init", "--quiet", "--initial-branch", "main"]);
+        configure(&workspace).git(&["init", "--quiet", "--initial-branch", "main"]);
         workspace
             .write("ws/src/p/.gitignore", "target/\n*.local\nlocal/\n")
-            .write("ws/src/p/pom.xml", &Pom::new("clean", JUnit::Four).text())
+            .write(&format!("ws/src/p/{file}"), text)
             .class(&main_file("Base"), "public class Base { public int a() { return 1; } }");
         workspace.commit();
         workspace.class(&main_file("Calc"), "public class Calc { public int add(int a, int b) { return a + b; }\npublic int sub(int a, int b) { return a - b; } }")
             .class(&test_file("CalcTest"), &weak());
         workspace.commit();
         workspace
+    }
+
+    /// Sets these keys of PITEST in addition to the command that builds.
+    pub(super) fn set_scripted(&self, settings: &str) -> &Self {
+        let script = script_file(JUnit::Four);
+        let command = format!("classpath_command: [sh, {}]", script.display());
+        self.write("ws/.ralph/config.yaml", &format!("gates:\n  PITEST: {{{command}, {settings}}}\n"))
     }
 
     pub(super) fn path(&self, path: &str) -> PathBuf {
@@ -82,6 +100,7 @@ impl Workspace {
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let all: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}\n{err}"));
         let report = all["report"].clone();
+
         let text = report.to_string();
         assert!(!text.contains("/sites/"), "the private folder is named: {text}");
         report

@@ -43,7 +43,7 @@ impl Engine<'_> {
         }
         let skeleton_bytes = file.text_without_marks();
         let skeleton = digest(&skeleton_bytes);
-        let problems = sentences(&shown, self.rules.problems(&file));
+        let problems = sentences(&shown, &self.rules.problems(&file));
         self.tasks_read = Some(bytes);
         let book = self.fold.state.spec_state();
         // The same bytes are other rows when the configuration says so: gates, sections, checkpoints.
@@ -257,13 +257,13 @@ impl Engine<'_> {
 
 /// A task file that cannot be run at all.
 /// What is wrong with the file, each with its place.
-fn sentences<K>(shown: &str, found: Vec<Finding<K>>) -> Vec<String> {
+fn sentences<K>(shown: &str, found: &[Finding<K>]) -> Vec<String> {
     found.iter().map(|one| format!("{shown}:{}: {}", one.line, one.message)).collect()
 }
 
 /// The lines that look like open tasks and are not read as tasks.
 pub(super) fn unread(shown: &str, file: &TaskFile) -> Vec<String> {
-    sentences(shown, file.unread().into_iter().take(MAX_UNREAD).collect())
+    sentences(shown, &file.unread().into_iter().take(MAX_UNREAD).collect::<Vec<_>>())
 }
 
 fn refused(shown: &str, why: &str) -> TasksSeen {

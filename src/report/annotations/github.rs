@@ -12,12 +12,14 @@ pub fn render(shown: &Shown<'_>) -> String {
     within_limit(shown.notes().iter().map(command)).join("\n")
 }
 
-/// At most [`SHOWN`] commands of each level; the last of them says how many more there are.
+/// At most ten commands of each level. The last of them says how many more there are.
 pub fn within_limit(commands: impl Iterator<Item = String>) -> Vec<String> {
     let all: Vec<String> = commands.collect();
     let level = |command: &String| command.split(' ').next().unwrap_or_default().to_owned();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    all.iter().for_each(|command| *counts.entry(level(command)).or_default() += 1);
+    for command in &all {
+        *counts.entry(level(command)).or_default() += 1;
+    }
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut shown = Vec::new();
     for mut command in all {

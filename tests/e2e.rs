@@ -72,7 +72,11 @@ fn tests() -> Vec<libtest_mimic::Trial> {
 }
 
 fn main() {
-    let conclusion = libtest_mimic::run(&libtest_mimic::Arguments::from_args(), tests());
+    let mut arguments = libtest_mimic::Arguments::from_args();
+    // Most tests wait for processes.
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    arguments.test_threads.get_or_insert(2 * cores);
+    let conclusion = libtest_mimic::run(&arguments, tests());
     support::needs::print_slowest();
     conclusion.exit();
 }

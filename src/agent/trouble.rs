@@ -46,7 +46,7 @@ const NETWORK: [&str; 10] = [
     "eai_again",
 ];
 
-/// What a line says when nobody is logged in, whatever the CLI.
+/// Texts of a missing login that do not depend on the CLI.
 const LOGIN: [&str; 7] = [
     "not logged in",
     "please log in",

@@ -57,7 +57,7 @@ pub struct Preset {
     /// It exits with 0 when its provider refused the request, too.
     #[serde(default)]
     pub fails_with_zero: bool,
-    /// Exit codes that tell of such trouble, where it prints nothing that is known.
+    /// Exit codes that mean such trouble when no known text is printed.
     #[serde(default)]
     pub exits: BTreeMap<i32, Trouble>,
     /// What it prints in trouble that is not the agent's fault: lower case, plain quotes.

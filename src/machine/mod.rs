@@ -225,7 +225,7 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
     Ok(after(state))
 }
 
-/// What is done first in the phase that a fact led to.
+/// Returns the effects with which the new phase begins.
 fn after(state: &State) -> Vec<Effect> {
     match &state.phase {
         Phase::Stopped(stop) => between_iterations::finish(stop.clone()),

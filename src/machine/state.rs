@@ -228,7 +228,7 @@ pub enum Phase {
         flips: Vec<(TaskKey, Mark)>,
         /// The entry; `None` when there is none.
         entry: Option<Entry>,
-        /// What people are told once the entry is written.
+        /// The hook to call once the entry is written.
         notify: Option<Effect>,
         /// What comes after: the next iteration, a wait, or the end of the run.
         then: Box<Phase>,
@@ -299,8 +299,7 @@ impl State {
         self.last_after.as_ref().map(Snapshot::heads).unwrap_or_default()
     }
 
-    /// The boxes as they stand in the file now, and its lines that only look like tasks, for questions; a run takes them
-    /// by an event.
+    /// Takes over the file's boxes and the lines that only look like tasks, for questions. A run takes them by an event.
     pub fn take_rows(&mut self, rows: Vec<Row>, unread: Vec<String>) {
         let spec = self.spec_state_mut();
         (spec.rows, spec.unread) = (rows, unread);

@@ -28,7 +28,9 @@ pub fn lost_lines(base: Option<&[u8]>, written: &[u8], now: Option<&[u8]>) -> Op
     first.map(|first| (lost, first))
 }
 
-/// How many lines of `before`, blank ones apart, `now` lacks; `None` when none. Unlike those of source code, all words count.
+/// Counts the lines of `before`, except blank ones, that `now` lacks. Returns `None` if it has them all.
+///
+/// Lines that begin like an import count too, since the text is not source code.
 pub fn lost_words(before: &[u8], now: &[u8]) -> Option<u64> {
     let lines = |text: &'_ [u8]| -> Vec<Vec<u8>> {
         let lines = text.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii);

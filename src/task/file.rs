@@ -118,7 +118,7 @@ impl TaskFile {
     /// open. Each with the line of the first such task.
     pub fn optional_sections(&self) -> BTreeMap<String, u32> {
         let mut above: Vec<(u8, Option<String>)> = Vec::new();
-        // By the number of headings above a task: the outermost one that says so.
+        // Indexed by the number of headings above a task.
         let mut sections = vec![None];
         for (level, title) in (0..self.headings.len()).filter_map(|at| self.heading(at)) {
             above.retain(|(own, _)| *own < level);

@@ -4,29 +4,29 @@ use super::grammar::{Grammar, leading_id};
 use super::remark_kind::RemarkKind;
 use super::scan::{checkbox, first_char, heading, indent, is_blank, item};
 
-/// Longest text between brackets that is looked at, bytes.
+/// Longest text between brackets that may be a mark, bytes.
 const MAX_BRACKET: usize = 40;
 /// Longest number or letter before a box, bytes.
 const MAX_LABEL: usize = 16;
 
-/// Symbols that stand for an open box.
+/// Symbols that people write for an open box.
 const OPEN_SYMBOLS: [char; 7] = ['☐', '⬜', '□', '▢', '◻', '🔲', '🔳'];
-/// Symbols that stand for a ticked box.
+/// Symbols that people write for a ticked box.
 const TICKED_SYMBOLS: [char; 6] = ['☑', '☒', '✅', '✔', '✓', '🗹'];
 /// Marks that Markdown or a person puts before the text of a line.
 const MARKS: [&str; 13] = ["**", "__", "~~", "*", "_", "~", "-", "+", "•", "–", "—", "‣", "·"];
 
-/// What is odd about a line.
+/// A line that looks like a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OddLine {
     pub(super) kind: RemarkKind,
     /// It looks like a task that is not done.
     pub(super) is_open: bool,
-    /// The symbol in the place of a box.
+    /// The symbol that replaces a box.
     pub(super) symbol: Option<char>,
 }
 
-/// What is odd about a line that is not a task.
+/// Finds what makes a line that is not a task look like one.
 pub(super) fn odd_line(text: &[u8], grammar: &Grammar) -> Option<OddLine> {
     let (gap, _) = indent(text, 0);
     let rest = text.get(gap..).unwrap_or_default();
@@ -47,12 +47,12 @@ pub(super) fn odd_line(text: &[u8], grammar: &Grammar) -> Option<OddLine> {
             Some(OddLine { kind: RemarkKind::MissingBox, is_open: true, symbol: None })
         }
         Some(kind) => Some(bracket(kind)),
-        // `## ✅ Completed` says how the section is, and is no box.
+        // `## ✅ Completed` describes the section.
         None => behind_label(rest).filter(|found| found.is_open || !is_heading),
     }
 }
 
-/// What is odd about a line that begins no list item.
+/// Checks a line that begins no list item.
 fn odd_text(text: &[u8], rest: &[u8]) -> Option<RemarkKind> {
     if let Some((_, title)) = heading(text) {
         let inner = item(title).map_or(title, |item| title.get(item.content..).unwrap_or_default());
@@ -156,7 +156,7 @@ fn has_empty_bracket(text: &[u8]) -> bool {
     inner.all(|b| is_blank(*b) || *b == b'\\')
 }
 
-/// What a formatter leaves behind `\[`: a mark and a bracket, each perhaps behind a backslash.
+/// True for the rest of a box that a formatter escaped, behind its `\[`.
 fn is_escaped_box(rest: &[u8]) -> bool {
     let slash = |bytes: &[u8]| usize::from(bytes.starts_with(b"\\"));
     let mark = rest.get(slash(rest)..).unwrap_or_default();

@@ -95,7 +95,7 @@ struct Pass {
     remarks: Vec<Remark>,
     /// Those of the lines that look like open tasks.
     unread: Vec<Remark>,
-    /// The headings above, by which sections without tasks are told.
+    /// The headings above, which decide whether the section has tasks.
     sections: HeadingsAbove,
     /// How the first line ends, and whether another one that differs was reported.
     line_end: Option<(&'static str, bool)>,
@@ -142,7 +142,7 @@ impl Pass {
         self.has_box_above = has_box;
     }
 
-    /// What is odd about a line of text; nothing is in a section without tasks.
+    /// Checks a line of text. Sections without tasks may hold anything.
     fn odd_line(&mut self, file: &TaskFile, line: &ReadLine<'_>) -> Option<RemarkKind> {
         let found = odd_line(line.text, &file.grammar)?;
         if self.sections.left_out(&file.grammar.sections).is_some() {

@@ -98,8 +98,8 @@ pub(super) fn indent(line: &[u8], column: u32) -> (usize, u32) {
     (length, reached)
 }
 
-/// A list item; of several on one line (`- - [ ] a`) the innermost, at the column of the outermost: a second bullet is a
-/// slip of whoever wrote the line, not a child of the task above.
+/// A list item. Of several on one line (`- - [ ] a`) this is the innermost, at the column of the outermost: a second bullet
+/// is a slip, and its task is not a child of the task above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Item {
     /// Column of the first bullet.

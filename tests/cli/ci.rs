@@ -2,6 +2,7 @@
 
 use super::project::{Done, Project};
 use crate::support::needs::tests;
+use crate::support::tools;
 use assert_cmd::Command;
 use serde_yaml::Value;
 use std::path::{Path, PathBuf};
@@ -187,13 +188,12 @@ fn the_same_steps_of_gitlab_end_alike() {
 }
 
 fn the_files_fit_the_published_schemas() {
-    let tools = Path::new(env!("CARGO_TARGET_TMPDIR")).join("check-jsonschema-0.39.0");
-    let checker = tools.join("bin/check-jsonschema");
-    if !checker.is_file() {
-        Command::new("python3").args(["-m", "venv"]).arg(&tools).assert().success();
+    let tools = tools::installed("check-jsonschema-0.39.0", |folder| {
+        Command::new("python3").args(["-m", "venv"]).arg(folder).assert().success();
         let packages = ["install", "--quiet", "check-jsonschema==0.39.0"];
-        Command::new(tools.join("bin/pip")).args(packages).assert().success();
-    }
+        Command::new(folder.join("bin/pip")).args(packages).assert().success();
+    });
+    let checker = tools.join("bin/check-jsonschema");
     let check = |schema: &str, file: &Path| {
         let mut command = Command::new(&checker);
         command.args(["--builtin-schema", &format!("vendor.{schema}")]);

@@ -3,6 +3,7 @@
 use super::project::{Project, wait_for};
 use crate::support::mcp_bridge::Bridge;
 use crate::support::needs::tests;
+use crate::support::tools;
 use assert_cmd::Command;
 use ralph::sys::ProcessId;
 use serde_json::{Value, json};
@@ -431,15 +432,12 @@ fn inspector() -> &'static Path {
 
 /// `node_modules` with these packages, in a folder that later runs find again.
 fn from_npm(name: &str, packages: &[&str]) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let modules = folder.join("node_modules");
-    if !modules.join(".package-lock.json").is_file() {
-        fs_err::create_dir_all(&folder).unwrap();
+    let folder = tools::installed(name, |folder| {
         fs_err::write(folder.join("package.json"), "{}").unwrap();
         let quiet = ["install", "--no-audit", "--no-fund", "--ignore-scripts"];
-        Command::new("npm").args(quiet).args(packages).current_dir(&folder).assert().success();
-    }
-    modules
+        Command::new("npm").args(quiet).args(packages).current_dir(folder).assert().success();
+    });
+    folder.join("node_modules")
 }
 
 fn the_official_inspector_lists_and_calls_the_tools() {

@@ -2,6 +2,7 @@
 
 use super::project::{Project, error, reasons};
 use crate::support::needs::tests;
+use crate::support::tools::installed;
 use assert_cmd::Command;
 use ralph::config::{NoCoverage, ScopeKind, TestTiers};
 use ralph::mutation::{GateReport, Verdict};
@@ -33,11 +34,6 @@ tests! {
     ]
 }
 
-/// A folder that later runs find again.
-pub(super) fn tools(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
-}
-
 pub(super) fn done(command: &mut Command) {
     command.assert().success();
 }
@@ -46,13 +42,11 @@ pub(super) fn done(command: &mut Command) {
 pub(crate) fn python() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder = tools("python-mutmut-3.8.1");
-        if !folder.join("bin/cosmic-ray").is_file() {
-            done(Command::new("python3").args(["-m", "venv"]).arg(&folder));
+        installed("python-mutmut-3.8.1", |folder| {
+            done(Command::new("python3").args(["-m", "venv"]).arg(folder));
             let packages = ["install", "--quiet", "mutmut==3.8.1", "cosmic-ray==8.7.0", "pytest==8.4.2"];
             done(Command::new(folder.join("bin/pip")).args(packages));
-        }
-        folder
+        })
     })
 }
 
@@ -62,39 +56,32 @@ pub(super) fn node() -> &'static Path {
     FOLDER.get_or_init(|| {
         let version = std::env::var_os("RALPH_STRYKER").unwrap_or_else(|| "9.6.1".into());
         let version = version.into_string().unwrap();
-        let folder = tools(&format!("node-stryker-{version}"));
-        let modules = folder.join("node_modules");
-        if !modules.join(".package-lock.json").is_file() {
-            fs_err::create_dir_all(&folder).unwrap();
+        let folder = installed(&format!("node-stryker-{version}"), |folder| {
             fs_err::write(folder.join("package.json"), "{}").unwrap();
             let stryker = ["core", "vitest-runner"].map(|part| format!("@stryker-mutator/{part}@{version}"));
             done(
                 Command::new("npm")
                     .args(["install", "--no-audit", "--no-fund", "vitest@3.2.4"])
                     .args(stryker)
-                    .current_dir(&folder),
+                    .current_dir(folder),
             );
-        }
-        modules
+        });
+        folder.join("node_modules")
     })
 }
 
-/// Where cargo-mutants is, or is to be.
-pub(crate) fn cargo_mutants() -> PathBuf {
-    tools("cargo-mutants-27.1.0/bin/cargo-mutants")
-}
+/// The folder of cargo-mutants.
+pub(crate) const CARGO_MUTANTS: &str = "cargo-mutants-27.1.0";
 
 /// The PATH with cargo-mutants on it.
 pub(super) fn rust() -> &'static str {
     static PATH: OnceLock<String> = OnceLock::new();
     PATH.get_or_init(|| {
-        let program = cargo_mutants();
-        let bin = program.parent().unwrap();
-        if !program.is_file() {
+        let folder = installed(CARGO_MUTANTS, |folder| {
             let version = ["install", "cargo-mutants@27.1.0", "--locked", "--debug", "--quiet", "--root"];
-            done(Command::new("cargo").args(version).arg(bin.parent().unwrap()));
-        }
-        format!("{}:{}", bin.display(), std::env::var_os("PATH").unwrap().display())
+            done(Command::new("cargo").args(version).arg(folder));
+        });
+        format!("{}:{}", folder.join("bin").display(), std::env::var_os("PATH").unwrap().display())
     })
 }
 

@@ -286,7 +286,10 @@ fn a_real_gradle_builds_two_projects_and_leaves_no_daemon() {
         told.filter(|env| env.windows(place_told.len()).any(|part| part == place_told.as_bytes()));
     assert!(daemons.next().is_none(), "a process of the build runs on");
 
-    workspace.write(&format!("ws/src/p/{place}"), &app_test("assertEquals(2, new App().two() + 0);"));
+    workspace.write(
+        &format!("ws/src/p/{place}"),
+        &app_test("assertEquals(2, new App().two()); assertTrue(new App().two() > 1);"),
+    );
     workspace.commit();
     let tests = workspace.gate("HEAD~1");
     assert_eq!(tests["verdict"], "skip", "Gradle ran the changed test: {tests}\n{:?}", workspace.logs());

@@ -1,10 +1,11 @@
 //! `ralph mutation-test` over small folders without git: real engines, and engines that do what they like.
 
-use super::files::{done, node, python, rust, tools, with_test};
+use super::files::{done, node, python, rust, with_test};
 use super::project::{JUnit, Pom};
 use super::workspace::TESTS;
 use super::{main_file, test_file};
 use crate::support::needs::tests;
+use crate::support::tools::installed;
 use assert_cmd::Command;
 use ralph::sys::ProcessId;
 use ralph::sys::clock::Stopwatch;
@@ -598,12 +599,10 @@ json.dump({'plugin': plugin, 'shown': shown, 'answers': answers}, sys.stdout)
 ";
 
 fn hermes() -> PathBuf {
-    let folder = tools("hermes-0.19.0");
-    if !folder.join("bin/hermes").is_file() {
-        done(Command::new("python3").args(["-m", "venv"]).arg(&folder));
+    installed("hermes-0.19.0", |folder| {
+        done(Command::new("python3").args(["-m", "venv"]).arg(folder));
         done(Command::new(folder.join("bin/pip")).args(["install", "--quiet", "hermes-agent==0.19.0"]));
-    }
-    folder
+    })
 }
 
 fn the_plugin_for_hermes_is_one_tool_and_answers_as_ralph_does() {

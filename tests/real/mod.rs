@@ -8,10 +8,11 @@ use crate::cli::project::{Project, signal, wait_for};
 use crate::cli::watch::Terminal;
 use crate::gate::files::python;
 use crate::support::needs::tests;
+use crate::support::tools;
 use assert_cmd::Command;
 use model::{Model, Step};
 use ralph::sys::clock::Stopwatch;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -131,15 +132,12 @@ const ALL: [Cli; 7] = [CLAUDE, CODEX, GEMINI, OPENCODE, COPILOT, PI, QWEN];
 /// `node_modules` with this CLI, in a folder that later runs find again.
 fn installed(cli: &Cli) -> PathBuf {
     let version = cli.package.rsplit('@').next().unwrap();
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{version}", cli.name));
-    let modules = folder.join("node_modules");
-    if !modules.join(".package-lock.json").is_file() {
-        fs_err::create_dir_all(&folder).unwrap();
+    let folder = tools::installed(&format!("{}-{version}", cli.name), |folder| {
         fs_err::write(folder.join("package.json"), "{}").unwrap();
         let quiet = ["install", "--ignore-scripts", "--no-audit", "--no-fund"];
-        Command::new("npm").args(quiet).args(cli.package.split(' ')).current_dir(&folder).assert().success();
-    }
-    modules
+        Command::new("npm").args(quiet).args(cli.package.split(' ')).current_dir(folder).assert().success();
+    });
+    folder.join("node_modules")
 }
 
 /// One installation at a time.

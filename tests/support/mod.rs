@@ -2,3 +2,4 @@
 
 pub(crate) mod mcp_bridge;
 pub(crate) mod needs;
+pub(crate) mod tools;

@@ -42,9 +42,9 @@ pub(crate) fn scripts() -> Option<Missing> {
 
 /// cargo-mutants, which takes minutes to build: CI does it where it is absent.
 pub(crate) fn cargo_mutants() -> Option<Missing> {
-    let is_there = crate::gate::files::cargo_mutants().is_file()
+    let is_there = super::tools::is_installed(crate::gate::files::CARGO_MUTANTS)
         || std::env::var_os("CI").is_some_and(|ci| ci == "true");
-    (!is_there).then_some(Missing::Other("CI=true builds cargo-mutants into target/tmp, which takes minutes"))
+    (!is_there).then_some(Missing::Other("CI=true builds cargo-mutants for the tests, which takes minutes"))
 }
 
 /// What installs the CLIs of agents, which are programs for this processor.

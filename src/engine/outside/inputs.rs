@@ -159,7 +159,7 @@ impl Outside {
             path.strip_prefix(workspace).is_ok_and(|path| matches(path) && !allowed.is_match(path))
         };
         found.extend(files(beside).filter(is_protected));
-        // What decides comes first: of many files those fall off that instruct or build.
+        // Scripts of gates come first, so of too many files others are dropped.
         found.truncate(MAX_FILES);
         Ok(found)
     }

@@ -131,9 +131,9 @@ fn a_file_that_is_left_alone_goes_through_the_same_stages_and_one_final() {
 struct Stop {
     /// The number of the write.
     at: usize,
-    /// How many of its bytes are written.
+    /// The number of its bytes that are written.
     bytes: usize,
-    /// Whether what was not synced is lost.
+    /// Unsynced bytes are lost.
     power: bool,
     /// The write at which the next run stops.
     again: Option<usize>,
@@ -147,7 +147,7 @@ fn stops(writes: &[usize]) -> Vec<Stop> {
         let torn = Some(40).filter(|bytes| bytes < len);
         for bytes in [0, usize::MAX].into_iter().chain(torn) {
             for power in [false, true] {
-                // Where recovery is stopped again moves with the write: all places come up.
+                // The place in the recovery moves with the write, so that all places come up.
                 for again in [Some((at + bytes % 7) % 6), None] {
                     all.push(Stop { at, bytes, power, again });
                 }
@@ -193,16 +193,16 @@ fn a_stop_at_any_write_ends_in_the_same_place() {
 
 #[test]
 #[ignore = "deep tier"]
-fn a_stop_at_any_write_with_the_work_done_ends_in_the_same_place() {
-    let cases = stop_everywhere(TASKS, Pace::Fast, 1);
-    assert!(cases > 400, "{cases} cases");
+fn stops_with_the_work_done_end_in_the_same_place() {
+    let cases = stop_everywhere(TASKS, Pace::Fast, 3);
+    assert!(cases > 200, "{cases} cases");
 }
 
 #[test]
 #[ignore = "deep tier"]
 fn a_stop_with_the_gate_last_ends_in_the_same_place() {
-    let cases = stop_everywhere(GATE_LAST, Pace::Slow, 2) + stop_everywhere(GATE_LAST, Pace::Fast, 2);
-    assert!(cases > 400, "{cases} cases");
+    let cases = stop_everywhere(GATE_LAST, Pace::Slow, 2) + stop_everywhere(GATE_LAST, Pace::Fast, 5);
+    assert!(cases > 300, "{cases} cases");
 }
 
 #[test]

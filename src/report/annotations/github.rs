@@ -12,7 +12,7 @@ pub fn render(shown: &Shown<'_>) -> String {
     within_limit(shown.notes().iter().map(command)).join("\n")
 }
 
-/// At most ten commands of each level. The last of them says how many more there are.
+/// Returns at most ten commands of each level. The tenth ends with the number of the others.
 pub fn within_limit(commands: impl Iterator<Item = String>) -> Vec<String> {
     let all: Vec<String> = commands.collect();
     let level = |command: &String| command.split(' ').next().unwrap_or_default().to_owned();

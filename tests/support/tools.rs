@@ -1,0 +1,33 @@
+//! Programs that tests install, in a folder of the user's cache that all checkouts share.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The file that marks an installation as finished.
+const DONE: &str = ".installed";
+
+/// The folder of these tools, there or not. `RALPH_TEST_TOOLS` names another place than the user's cache.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let cache = || variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
+    let root = variable("RALPH_TEST_TOOLS").or_else(|| Some(cache()?.join("ralph-tests")));
+    root.unwrap_or_else(std::env::temp_dir).join(name)
+}
+
+/// True if the tools are installed.
+pub(crate) fn is_installed(name: &str) -> bool {
+    folder(name).join(DONE).is_file()
+}
+
+/// The folder with these tools, which `install` fills if no test of this user has done it. Other tests wait for it.
+pub(crate) fn installed(name: &str, install: impl FnOnce(&Path)) -> PathBuf {
+    let folder = folder(name);
+    fs_err::create_dir_all(&folder).unwrap();
+    let lock = File::create(folder.with_file_name(format!("{name}.lock"))).unwrap();
+    lock.lock().unwrap();
+    if !folder.join(DONE).is_file() {
+        install(&folder);
+        fs_err::write(folder.join(DONE), "").unwrap();
+    }
+    folder
+}

@@ -127,15 +127,12 @@ pub fn trouble(
         }));
     }
     said.retain(|said| has_failed || said.trouble == Trouble::Loop);
-    let by_code = || match (end, preset) {
-        (ProcessEnd::Exited { code }, Some(preset)) => preset.exits.get(code).copied(),
-        _ => None,
-    };
     if said.is_empty()
-        && let Some(trouble) = by_code()
+        && let ProcessEnd::Exited { code } = end
+        && let Some(trouble) = preset.and_then(|preset| preset.exits.get(code))
     {
         let text = last_words(end, printed);
-        said.push(Said { trouble, text, resets_at: None, by: None });
+        said.push(Said { trouble: *trouble, text, resets_at: None, by: None });
     }
     let Some(last) = said.first() else {
         let retry = printed.errors.last_first().next().filter(|last| was_ended && last.is_retry)?;

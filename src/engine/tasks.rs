@@ -255,8 +255,7 @@ impl Engine<'_> {
     }
 }
 
-/// A task file that cannot be run at all.
-/// What is wrong with the file, each with its place.
+/// Returns each finding as a sentence with its place.
 fn sentences<K>(shown: &str, found: &[Finding<K>]) -> Vec<String> {
     found.iter().map(|one| format!("{shown}:{}: {}", one.line, one.message)).collect()
 }
@@ -266,6 +265,7 @@ pub(super) fn unread(shown: &str, file: &TaskFile) -> Vec<String> {
     sentences(shown, &file.unread().into_iter().take(MAX_UNREAD).collect::<Vec<_>>())
 }
 
+/// A task file that cannot be run at all.
 fn refused(shown: &str, why: &str) -> TasksSeen {
     TasksSeen { problems: vec![format!("{shown}: {why}")], ..TasksSeen::default() }
 }

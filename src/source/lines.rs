@@ -32,13 +32,15 @@ pub fn lost_lines(base: Option<&[u8]>, written: &[u8], now: Option<&[u8]>) -> Op
 ///
 /// Lines that begin like an import count too, since the text is not source code.
 pub fn lost_words(before: &[u8], now: &[u8]) -> Option<u64> {
-    let lines = |text: &'_ [u8]| -> Vec<Vec<u8>> {
-        let lines = text.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii);
-        lines.filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect()
-    };
-    let mut present = how_often(lines(now));
-    let lost = lines(before).iter().filter(|line| !take(&mut present, line)).count() as u64;
+    let mut present = how_often(words(now));
+    let lost = words(before).filter(|line| !take(&mut present, line)).count() as u64;
     (lost > 0).then_some(lost)
+}
+
+/// The lines of a text without the blanks around them, blank lines left out.
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = text.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii);
+    lines.filter(|line| !line.is_empty())
 }
 
 fn counted(text: &[u8]) -> HashMap<Vec<u8>, u64> {

@@ -30,7 +30,6 @@ pub(super) struct OddLine {
 pub(super) fn odd_line(text: &[u8], grammar: &Grammar) -> Option<OddLine> {
     let (gap, _) = indent(text, 0);
     let rest = text.get(gap..).unwrap_or_default();
-    let bracket = |kind| OddLine { kind, is_open: has_empty_bracket(rest), symbol: None };
     if rest.starts_with(b"|") {
         let mut cells = rest.split(|b| *b == b'|').map(<[u8]>::trim_ascii);
         // A table of boxes is as often a legend as a list of tasks: it is named, and holds up no run.
@@ -41,15 +40,12 @@ pub(super) fn odd_line(text: &[u8], grammar: &Grammar) -> Option<OddLine> {
         Some(item) => odd_item(text.get(item.content..).unwrap_or_default(), grammar),
         None => odd_text(text, rest),
     };
-    let is_heading = heading(text).is_some();
-    match kind {
-        Some(RemarkKind::MissingBox) => {
-            Some(OddLine { kind: RemarkKind::MissingBox, is_open: true, symbol: None })
-        }
-        Some(kind) => Some(bracket(kind)),
-        // `## ✅ Completed` describes the section.
-        None => behind_label(rest).filter(|found| found.is_open || !is_heading),
+    if let Some(kind) = kind {
+        let is_open = kind == RemarkKind::MissingBox || has_empty_bracket(rest);
+        return Some(OddLine { kind, is_open, symbol: None });
     }
+    // `## ✅ Completed` describes the section.
+    behind_label(rest).filter(|found| found.is_open || heading(text).is_none())
 }
 
 /// Checks a line that begins no list item.

@@ -69,9 +69,9 @@ fn without_comments(code: &str) -> String {
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 912),
     ("build", 33),
-    ("cli", 6_270),
+    ("cli", 6_271),
     ("config", 1_513),
-    ("engine", 4_111),
+    ("engine", 4_112),
     ("gate", 9_179),
     ("git", 3_482),
     ("journal", 311),

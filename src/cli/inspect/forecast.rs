@@ -58,21 +58,22 @@ fn sections(read: &Read) -> impl Iterator<Item = Finding> {
         (
             "checklist",
             "Sections that look like checklists hold boxes, and each is a task",
+            "",
             read.file.checklists(),
         ),
         (
             "optional-section",
             "Sections that look optional hold open boxes, and each is a required task",
+            " Or mark single tasks with `[ ]*`.",
             read.file.optional_sections(),
         ),
     ];
-    kinds.into_iter().filter_map(|(rule, what, found)| {
+    kinds.into_iter().filter_map(|(rule, what, more, found)| {
         let first = *found.values().min()?;
         let titles: Vec<String> = found.keys().take(SHOWN).map(|title| json!(title).to_string()).collect();
         let titles = titles.join(", ");
-        let marks = if rule == "checklist" { "" } else { " Or mark single tasks with `[ ]*`." };
         let hint = format!(
-            "If they are none: `tasks: {{sections: {{exclude: [{titles}]}}}}` in .ralph/config.yaml.{marks}"
+            "If they are none: `tasks: {{sections: {{exclude: [{titles}]}}}}` in .ralph/config.yaml.{more}"
         );
         Some(read.on_line(rule, first, format!("{what}: {titles}."), hint).warning())
     })

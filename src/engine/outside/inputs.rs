@@ -63,6 +63,8 @@ impl Outside {
                 fs_err::rename(&path, &kept)?;
             }
             if let Some(Some((bytes, mode))) = before.get(&path) {
+                // A directory that the disk makes is private, and this one was the user's.
+                path.parent().map_or(Ok(()), fs_err::create_dir_all)?;
                 RealDisk::new().replace(&path, bytes)?;
                 fs_err::set_permissions(&path, Permissions::from_mode(*mode))?;
             }
@@ -78,8 +80,7 @@ impl Outside {
         request: &ObserveRequest,
     ) -> Result<(), Fault> {
         let policy = &self.parts.settings.policy;
-        let (protected, instructions) = (self.protected_globs()?, self.instruction_globs()?);
-        let allowed = globs("policy.allow", &policy.allow)?;
+        let [protected, instructions, allowed] = self.policy_globs()?;
         let keeps_build = request.worker && policy.build_files == BuildFiles::Reject;
         for PackageChange { name, changes, dirt, protected: found, .. } in &mut observation.packages {
             let folder = self.parts.repositories.root(name).map(|root| self.parts.places.shown(root));
@@ -111,12 +112,14 @@ impl Outside {
         Ok(())
     }
 
-    fn protected_globs(&self) -> Result<GlobSet, Fault> {
-        globs("policy.protected", &self.parts.settings.policy.protected)
-    }
-
-    fn instruction_globs(&self) -> Result<GlobSet, Fault> {
-        globs("policy.instructions", &self.parts.settings.policy.instructions)
+    /// The patterns of `policy.protected`, `policy.instructions` and `policy.allow`.
+    fn policy_globs(&self) -> Result<[GlobSet; 3], Fault> {
+        let policy = &self.parts.settings.policy;
+        Ok([
+            globs("policy.protected", &policy.protected)?,
+            globs("policy.instructions", &policy.instructions)?,
+            globs("policy.allow", &policy.allow)?,
+        ])
     }
 
     /// The words of the commands of gates and checks that may be paths.
@@ -144,8 +147,7 @@ impl Outside {
         if roots.iter().any(|root| workspace.starts_with(root)) {
             return Ok(found);
         }
-        let (protected, instructions) = (self.protected_globs()?, self.instruction_globs()?);
-        let allowed = globs("policy.allow", &self.parts.settings.policy.allow)?;
+        let [protected, instructions, allowed] = self.policy_globs()?;
         let commands = self.command_words().map(|word| workspace.join(word)).filter(|path| path.is_file());
         found.extend(commands);
         let beside = walk(workspace, MAX_DEPTH, MAX_ENTRIES, |entry| {

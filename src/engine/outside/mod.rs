@@ -45,7 +45,6 @@ use tempfile::TempDir;
 const REAP_PATIENCE: Duration = Duration::from_secs(15);
 /// Time between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(10);
-
 /// Time that an agent's CLI has to exit after its transcript's last word: what its own background work may still need.
 const AFTER_RESULT: Duration = Duration::from_secs(15);
 /// Bytes kept of each log of a process.

@@ -50,8 +50,6 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         demo::replay::tests(),
         demo::shell_loop::tests(),
         gate::tests(),
-        gate::carried::tests(),
-        gate::class_file::tests(),
         gate::clean::tests(),
         gate::engines::tests(),
         gate::files::tests(),

@@ -107,6 +107,9 @@ impl<'t> Reading<'t> {
         let subject = if key.is_empty() { "The file".to_owned() } else { format!("`{key}`") };
         let hint = match key.as_str() {
             "on" => "It is called `hooks` now, because YAML 1.1 reads `on` as `true`: rename the key.",
+            key if key.starts_with("gates.") && key.ends_with(".engine") => {
+                "ralph runs PIT itself: leave the key out. To run the POM's own pitest-maven, write a gate that is a command (`gates.<NAME>.run`)."
+            }
             _ => &mistake.hint,
         };
         let hint = hint.to_owned();

@@ -201,7 +201,7 @@ pub struct GateSettings {
     pub per: Per,
     /// What a mutant is that no test reaches.
     pub no_coverage: NoCoverage,
-    /// direct, or the POM's own pitest-maven.
+    /// direct: ralph runs PIT itself.
     pub engine: GateEngine,
     /// Threads; 0 is one per processor.
     #[schemars(range(min = 0, max = 1024))]
@@ -297,8 +297,6 @@ pub enum Recompile {
 pub enum GateEngine {
     /// PIT, run directly.
     Direct,
-    /// The POM's own pitest-maven plugin.
-    Maven,
 }
 
 /// Commands that every changed package must answer to.

@@ -244,13 +244,8 @@ fn what_the_file_says_is_what_is_set() {
 }
 
 #[test]
-fn what_only_ralphs_own_engine_can_do_is_refused_beside_another() {
-    let settings = sound("gates: {PITEST: {engine: maven}}");
-    assert_eq!(settings.gates["PITEST"].engine, GateEngine::Maven);
-    insta::assert_snapshot!(wrong_below("gates:\n  PITEST:\n    engine: maven\n", "    scope: lines\n    tests: own"), @r"
-    gates.PITEST.scope|.ralph/config.yaml:4: `gates.PITEST.scope` needs `engine: direct`. → Leave the key out, or use ralph's own engine.
-    gates.PITEST.tests|.ralph/config.yaml:4: `gates.PITEST.tests` needs `engine: direct`. → Leave the key out, or use ralph's own engine.
-    ");
+fn the_engine_of_the_pom_is_refused_with_the_way_out() {
+    insta::assert_snapshot!(wrong_below("gates:\n  PITEST:\n", "    engine: maven"), @r#"gates.PITEST.engine|.ralph/config.yaml:3: `gates.PITEST.engine` must be `direct`, not "maven". → ralph runs PIT itself: leave the key out. To run the POM's own pitest-maven, write a gate that is a command (`gates.<NAME>.run`)."#);
 }
 
 #[test]
@@ -319,7 +314,7 @@ fn wrong_values_are_named_with_their_line_and_what_would_be_right() {
     gates.PITEST.threshold|.ralph/config.yaml:3: `gates.PITEST.threshold` must be a whole number from 0 to 100, not "70%". → Write the number alone, without quotes or a unit.
     gates.PITEST.per|.ralph/config.yaml:3: `gates.PITEST.per` must be `class`, `package` or `task`, not "klass". → Did you mean `class`?
     gates.PITEST.no_coverage|.ralph/config.yaml:3: `gates.PITEST.no_coverage` must be `survived` or `ignore`, not "no". → Write one of these words, or leave the key out for its default.
-    gates.PITEST.engine|.ralph/config.yaml:3: `gates.PITEST.engine` must be `direct` or `maven`, not "gradle". → Write one of these words, or leave the key out for its default.
+    gates.PITEST.engine|.ralph/config.yaml:3: `gates.PITEST.engine` must be `direct`, not "gradle". → ralph runs PIT itself: leave the key out. To run the POM's own pitest-maven, write a gate that is a command (`gates.<NAME>.run`).
     gates.PITEST.jobs|.ralph/config.yaml:3: `gates.PITEST.jobs` must be a whole number from 0 to 1024, not -1. → Write the number alone, without quotes or a unit.
     gates.PITEST.maven_args|.ralph/config.yaml:3: `gates.PITEST.maven_args` must be a list, not "-o". → Write it as `["a", "b"]`, or leave the key out for its default.
     gates.PITEST.limit|.ralph/config.yaml:3: `gates.PITEST.limit` must be a length of time of at most a year, not 60. → Write it as `"90s"` or `"60m"` or `"1h 30m"` or `"24h"`.

@@ -69,13 +69,6 @@ impl<'a> Commands<'a> {
         self.env.get(name).map(String::as_str)
     }
 
-    /// For a command that runs beside one of these, whose end nobody waits for long: it may take a quarter of what is
-    /// left.
-    pub(crate) fn beside(&self) -> Self {
-        let left = self.limit.saturating_sub(self.used.get());
-        Self { limit: left / 4, used: Cell::default(), ..self.clone() }
-    }
-
     /// Time used so far.
     pub(crate) fn used(&self) -> Duration {
         self.used.get()

@@ -21,7 +21,6 @@ mod test_report;
 mod tests;
 mod verdict;
 
-pub use java::class_file;
 pub use java::{GRADLE_COMMAND, PomLinks, follow_link, pom_links};
 pub use python::reads_mutmut;
 pub use run::{Preview, PreviewTarget, preview, run};
@@ -29,7 +28,7 @@ pub use standard_report::FILE as STANDARD_REPORT;
 pub use test_report::passed_tests;
 
 use crate::config::GateSettings;
-use crate::machine::facts::{FileChange, Oid, RecordedKills};
+use crate::machine::facts::{FileChange, Oid};
 use crate::mutation::Rule;
 use crate::source::{ChangedLines, RepoPath, text};
 use crate::sys::Spawn;
@@ -54,8 +53,6 @@ pub struct GateRequest {
     pub confirms: bool,
     /// An outdated map of who touches what is to be made anew, whatever the verdict.
     pub makes_map: bool,
-    /// The kills that this gate recorded last and that may stand; `None` where no journal keeps kills.
-    pub kills: Option<RecordedKills>,
     /// `.ralph/state/iter-N/gate`, absolute: logs and HTML reports are kept here.
     pub folder: PathBuf,
     /// Ralph's cache folder, absolute: resolved class paths and PIT's jars.

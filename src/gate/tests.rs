@@ -1,8 +1,8 @@
 //! The gate over a scripted Maven and PIT: the ends that real ones seldom come to.
 
-use crate::config::{GateEngine, GateSettings, ScopeKind, TestTiers};
+use crate::config::{GateSettings, ScopeKind, TestTiers};
 use crate::gate::{Checkouts, GatePackage, GatePorts, GateRequest, NoCheckouts, run};
-use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd, RecordedKills};
+use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::{ChangedLines, Kind, RepoPath};
 use crate::sys::{Ended, ProcessId, ProcessSpec, Running, Spawn};
@@ -104,11 +104,10 @@ impl Spawn for Script {
         }
         if let Some(file) = after("-Doutput=") {
             let home = spec.cwd.display();
-            let plugins = fs_err::read_to_string(self.root.join("plugins.xml")).unwrap_or_default();
             let pom = format!(
                 "<project><build><sourceDirectory>{home}/src/main/java</sourceDirectory><testSourceDirectory>{home}/src/test/java\
                  </testSourceDirectory><outputDirectory>{home}/target/classes</outputDirectory>\
-                 <testOutputDirectory>{home}/target/test-classes</testOutputDirectory>{plugins}</build></project>"
+                 <testOutputDirectory>{home}/target/test-classes</testOutputDirectory></build></project>"
             );
             fs_err::write(file, pom)?;
         }
@@ -143,19 +142,6 @@ fn class_file(name: &str, access: u16, attributes: &[u8], source: &str) -> Vec<u
     let constants = [utf8(name), vec![7, 0, 1], utf8("SourceFile"), utf8(source)].concat();
     let body = [&access.to_be_bytes()[..], &[0, 2, 0, 0, 0, 0, 0, 0, 0, 0]].concat();
     [&head[..], &constants, &body, attributes].concat()
-}
-
-/// A checkout whose files that are not Java never change.
-struct PrivateCheckout;
-
-impl Checkouts for PrivateCheckout {
-    fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
-        Ok(None)
-    }
-
-    fn other_files(&self, _root: &Path) -> Option<String> {
-        Some("same".to_owned())
-    }
 }
 
 /// A package with `Foo`, `FooTest` and `OtherTest`, compiled.
@@ -259,8 +245,6 @@ impl Bed {
             pit: Mutex::new(script.into()),
             commands: Mutex::default(),
         };
-        // Kills are recorded only where the gate works in a checkout.
-        let checkouts: &dyn Checkouts = if request.kills.is_some() { &PrivateCheckout } else { checkouts };
         let ports = GatePorts { spawn: &spawn, progress: &|_| {}, checkouts };
         let report = run(request, settings, &ports);
         assert!(spawn.pit.lock().unwrap().is_empty(), "runs of PIT that were expected did not come");
@@ -418,25 +402,6 @@ fn changed_tests_must_be_seen_to_run_whatever_language_they_are_in() {
 }
 
 #[test]
-fn the_poms_own_plugin_must_be_declared_and_must_not_skip() {
-    let bed = Bed::new();
-    let package = bed.folder.path().join("p");
-    let own = GateSettings { engine: GateEngine::Maven, ..settings() };
-    let verdict = || bed.play_with(&own, Vec::new()).0.verdict;
-    assert!(is_error(&verdict(), "does not declare pitest-maven", false));
-    let plugin = "<plugins><plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId></plugin></plugins>";
-    fs_err::write(package.join("plugins.xml"), plugin).unwrap();
-    fs_err::write(package.join("pom.xml"), "<project></project>").unwrap();
-    fs_err::create_dir_all(package.join("target/pit-reports")).unwrap();
-    fs_err::write(package.join("target/pit-reports/mutations.xml"), report(&["KILLED"])).unwrap();
-    fs_err::write(package.join("maven.log"), "[INFO] Skipping project because:\n").unwrap();
-    assert!(is_error(&verdict(), "pitest-maven skipped module p/.", false));
-    // No report of an earlier run counts.
-    fs_err::write(package.join("maven.log"), "").unwrap();
-    assert!(is_error(&verdict(), "pitest-maven left 0 reports in p/.", false));
-}
-
-#[test]
 fn a_whole_report_passes_and_pit_gets_only_tests_that_have_a_source() {
     let (report, commands) = Bed::new().play(vec![pit(
         OK,
@@ -506,49 +471,33 @@ fn a_hanging_or_deadly_test_fails_the_gate_when_it_is_the_targets_own() {
     let silent = pit(ProcessEnd::Idle { seconds: 60 }, &gathering("FooTest"), None);
     assert!(is_fail(&bed.verdict(vec![silent]), "FooTest does not end"));
     let dead = |class: &str| pit(BAD, &died(class), None);
-    assert!(is_fail(&bed.verdict(vec![dead("FooTest"), dead("FooTest")]), "FooTest kills its JVM"));
+    assert!(is_fail(&bed.verdict(vec![dead("FooTest")]), "FooTest kills its JVM"));
 
     let whole = |status| pit(OK, "", Some(&report(&[status])));
-    let (good, commands) = bed.play(vec![dead("OtherTest"), dead("OtherTest"), whole("KILLED")]);
+    let (good, commands) = bed.play(vec![dead("OtherTest"), whole("KILLED")]);
     assert_eq!(good.verdict, Verdict::Pass);
     assert!(good.remarks[0].contains("(OtherTest)"), "{:?}", good.remarks);
-    assert_eq!(option(&commands[2], "targetTests"), Some("FooTest"));
-    let weak = vec![dead("OtherTest"), dead("OtherTest"), whole("SURVIVED")];
+    assert_eq!(option(&commands[1], "targetTests"), Some("FooTest"));
+    let weak = vec![dead("OtherTest"), whole("SURVIVED")];
     assert!(is_error(&bed.verdict(weak), "the others do not suffice", false));
 }
 
 #[test]
-fn tests_without_memory_run_again_without_options_of_ralphs_and_then_ask_for_more() {
+fn tests_and_mutants_without_memory_are_told_where_more_can_be_asked_for() {
     let bed = Bed::new();
-    let red = |class: &str, error: &str| {
-        let relayed = format!("PIT >> INFO : MINION : {error}\n");
-        pit(BAD, &(relayed + &red(&[class]).output), None)
-    };
-    let heap = "java.lang.OutOfMemoryError: Java heap space";
-    let whole = |status| pit(OK, "", Some(&report(&[status])));
-    let (good, commands) = bed.play(vec![red("FooTest", heap), whole("KILLED")]);
-    assert_eq!((&good.verdict, good.remarks.len()), (&Verdict::Pass, 0), "{good:?}");
-    assert_eq!(told_jvms(&commands), ["quick 2", "plain 2"]);
-    let own = bed.verdict(vec![red("FooTest", heap), red("FooTest", heap)]);
-    assert!(is_fail(&own, "runs out of memory without any mutation") && is_fail(&own, "jvm_args"), "{own:?}");
-    let other = bed.verdict(vec![red("FooTest", "java.lang.AssertionError")]);
-    assert!(is_fail(&other, "fails without any mutation.") && !is_fail(&other, "jvm_args"), "{other:?}");
-
     let died = "PIT >> INFO : MINION : Gathering coverage for test Description [testClass=OtherTest, name=x]\n\
         Exception in thread \"main\" x: Coverage generation minion exited abnormally! (OUT_OF_MEMORY)";
     let dead = || pit(BAD, died, None);
-    let Verdict::Error { why, hint, transient } = bed.verdict(vec![dead(), dead(), dead()]) else { panic!() };
+    let Verdict::Error { why, hint, transient } = bed.verdict(vec![dead(), dead()]) else { panic!() };
     assert!(
         why.contains("died without any mutation") && hint.contains("jvm_args") && !transient,
         "{why} {hint}"
     );
-
-    // Mutants that run out of memory get the same.
-    let starved = || whole("MEMORY_ERROR");
+    let starved = || pit(OK, "", Some(&report(&["MEMORY_ERROR"])));
     let (none, commands) = bed.play(vec![starved(), starved()]);
     let Verdict::Error { hint, .. } = &none.verdict else { panic!("{none:?}") };
     assert!(hint.contains("jvm_args") && !hint.contains("System.exit"), "{hint}");
-    assert_eq!(told_jvms(&commands), ["quick 2", "plain 1"]);
+    assert_eq!(told_jvms(&commands), ["quick 2", "quick 1"]);
 }
 
 #[test]
@@ -918,48 +867,6 @@ impl Checkouts for Base {
     }
 }
 
-#[test]
-fn recorded_kills_reach_pit_until_one_is_refuted_and_never_where_all_tests_run_at_once() {
-    let bed = Bed::new();
-    let killed_by = |test: &str, statuses: &[&str]| {
-        let killing = format!("<killingTest>{test}</killingTest><description>");
-        pit(OK, "", Some(&report(statuses).replace("<description>", &killing)))
-    };
-    let play = |settings: &GateSettings, kills: &RecordedKills, script: Vec<Pit>| {
-        let request = GateRequest { kills: Some(kills.clone()), ..bed.request() };
-        let (report, commands) = bed.play_request(&request, settings, script);
-        let is_told = |argv: &Vec<String>| argv.iter().any(|arg| arg.starts_with("-Dralph.carried="));
-        (report, commands.iter().map(is_told).collect::<Vec<_>>())
-    };
-    let by_own = |statuses: &[&str]| vec![killed_by("FooTest.a(FooTest)", statuses)];
-    let own = GateSettings { tests: TestTiers::Own, ..settings() };
-    let none = RecordedKills::default();
-    let (first, told) = play(&own, &none, by_own(&["KILLED", "KILLED", "SURVIVED"]));
-    assert_eq!((told, first.kills.len(), first.kills[0].kills.len()), (vec![false], 1, 2));
-    let kills = RecordedKills { iteration: 4, modules: first.kills, ..none };
-
-    let carried = || vec![killed_by("carried: FooTest.a(FooTest)", &["KILLED", "KILLED", "KILLED"])];
-    let (good, told) = play(&own, &kills, carried());
-    assert_eq!((&good.verdict, told), (&Verdict::Pass, vec![true]));
-    assert_eq!(good.kills[0].kills.len(), 3, "a kill that was taken over is recorded again");
-    assert!(good.remarks[0].contains("from the record of iteration 4: 3 kills."), "{:?}", good.remarks);
-
-    let lives = || killed_by("FooTest.a(FooTest)", &["SURVIVED", "KILLED", "SURVIVED"]);
-    let (refuted, told) = play(&own, &kills, vec![lives(), lives()]);
-    assert!(is_fail(&refuted.verdict, "is 33% (1/3)"), "{refuted:?}");
-    assert_eq!(told, [true, false]);
-    assert!(
-        refuted.remarks[0].contains("lives that iteration 4 recorded as killed"),
-        "{:?}",
-        refuted.remarks
-    );
-
-    let (all, told) = play(&settings(), &kills, by_own(&["KILLED", "KILLED", "KILLED"]));
-    assert_eq!((told, all.kills.len()), (vec![false], 0), "tests: all");
-    let (alone, _) = bed.play_with(&own, by_own(&["KILLED", "KILLED", "KILLED"]));
-    assert_eq!((&alone.verdict, alone.kills.len()), (&Verdict::Pass, 0), "without a journal");
-}
-
 /// A script whose tests write a class file while PIT runs.
 struct Planting(Script);
 
@@ -993,15 +900,12 @@ fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict_and_without_a_base_cl
 }
 
 #[test]
-fn a_class_of_others_that_names_pit_gives_no_verdict_unless_mavens_engine_judges() {
+fn a_class_of_others_that_names_pit_gives_no_verdict() {
     let bed = Bed::new();
     let file = bed.folder.path().join("p/target/test-classes/OtherTest.class");
     fs_err::write(file, "org.pitest.testapi.TestUnit").unwrap();
     let why = "OtherTest names PIT (org.pitest): it could ask whether it is being mutated.";
     assert!(is_error(&bed.verdict(Vec::new()), why, false));
-    let maven = GateSettings { engine: GateEngine::Maven, ..settings() };
-    let (report, _) = bed.play_with(&maven, Vec::new());
-    assert!(is_error(&report.verdict, "does not declare pitest-maven.", false), "{report:?}");
 }
 
 #[test]

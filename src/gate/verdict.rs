@@ -7,7 +7,7 @@ use crate::gate::scope::{Scope, Target};
 use crate::gate::{GateAbort, GatePackage, rule};
 use crate::machine::facts::full_path;
 use crate::mutation::{
-    ClassScore, Coverage, GateReport, ModuleKills, MutantStatus, Survivor, Trace, Verdict, WHAT_TO_DO, rank,
+    ClassScore, Coverage, GateReport, MutantStatus, Survivor, Trace, Verdict, WHAT_TO_DO, rank,
 };
 use crate::report::standard::{ReportedFile, ReportedMutant};
 use crate::source::text;
@@ -85,8 +85,6 @@ pub(crate) struct ModuleResult {
     pub(crate) reports: Vec<String>,
     /// What was done.
     pub(crate) trace: Trace,
-    /// The kills that a later run may take over.
-    pub(crate) kills: Vec<ModuleKills>,
 }
 
 impl ModuleResult {
@@ -112,7 +110,6 @@ impl ModuleResult {
         self.reports.extend(other.reports);
         self.trace.phases.extend(other.trace.phases);
         self.trace.tiers.extend(other.trace.tiers);
-        self.kills.extend(other.kills);
     }
 }
 
@@ -171,7 +168,6 @@ impl Judging {
             failing: if fails { failing.into_iter().collect() } else { Vec::new() },
             millis: u64::try_from(used.as_millis()).unwrap_or(u64::MAX),
             trace: all.trace,
-            kills: all.kills,
         }
     }
 }

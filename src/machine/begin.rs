@@ -110,7 +110,6 @@ pub fn gate_order(
         changed_since_fail: since_fail.unwrap_or_default(),
         no_tests_written: hierarchy::covered(spec, key).into_iter().any(has_no_tests),
         is_last: known_covered(spec, key).any(|family| family.reworks >= state.policy.rework),
-        kills: known.kills,
     }
 }
 

@@ -1,9 +1,7 @@
 //! Effects: what the machine asks of the world, in the imperative. They are never stored.
 
 use super::event::Check;
-use super::facts::{
-    Accumulated, Dirt, FileChange, Observation, ObserveRequest, Oid, RecordedKills, Snapshot,
-};
+use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
 use super::stop::StopReason;
 use super::used::Most;
 use crate::mutation::GateReport;
@@ -187,8 +185,6 @@ pub struct GateOrder {
     pub no_tests_written: bool,
     /// A FAIL would block one of the families: no rework is left.
     pub is_last: bool,
-    /// The kills that this gate recorded last.
-    pub kills: RecordedKills,
 }
 
 impl GateOrder {

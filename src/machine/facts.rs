@@ -2,7 +2,6 @@
 
 pub use super::process_end::ProcessEnd;
 
-use crate::mutation::ModuleKills;
 use crate::source::{Kind, RepoPath, is_build_setting};
 use crate::turn::verify::Finding;
 use serde::{Deserialize, Serialize};
@@ -30,17 +29,6 @@ impl fmt::Display for Oid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// The kills that a gate recorded last.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RecordedKills {
-    /// In this iteration.
-    pub iteration: u64,
-    /// On these commits.
-    pub heads: BTreeMap<String, Oid>,
-    /// By module.
-    pub modules: Vec<ModuleKills>,
 }
 
 /// A file in a work tree that differs from HEAD.

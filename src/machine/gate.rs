@@ -2,7 +2,7 @@
 
 use super::conclusion::{Outcome, conclude, set_verdict};
 use super::effect::{Body, Effect, GateOrder};
-use super::facts::{FileChange, Oid, RecordedKills, full_path};
+use super::facts::{FileChange, Oid, full_path};
 use super::rework::{responsible, rework};
 use super::state::{By, JudgedContent, Phase, State};
 use super::stop::StopReason;
@@ -32,12 +32,7 @@ pub(super) fn ended(
     if !matches!(report.verdict, Verdict::Error { .. }) {
         state.run.waits = 0;
         let judged = report.classes.iter().map(|class| full_path(&class.package, &class.path));
-        let stage = state.spec_state_mut().stage_mut(key);
-        stage.targets.extend(judged);
-        if !report.kills.is_empty() {
-            let (iteration, heads, modules) = (order.iteration, heads.clone(), report.kills.clone());
-            stage.kills = RecordedKills { iteration, heads, modules };
-        }
+        state.spec_state_mut().stage_mut(key).targets.extend(judged);
     }
     let changed = set_verdict(state, key, report.verdict.word());
     let mut outcome = Outcome::default();
@@ -59,8 +54,7 @@ pub(super) fn ended(
             outcome.next = Some(next);
         }
     }
-    let report = Box::new(GateReport { kills: Vec::new(), ..report.clone() });
-    let body = Body::Gate { name: order.name().to_owned(), report };
+    let body = Body::Gate { name: order.name().to_owned(), report: Box::new(report.clone()) };
     effects.extend(conclude(state, key, outcome, body, changed));
     effects
 }

@@ -2,9 +2,7 @@
 
 use super::effect::{Effect, Entry, GateOrder};
 use super::event::{Check, CheckResult, Mode, StopRequest, Validation};
-use super::facts::{
-    Accumulated, Claim, Dirt, FileChange, KeptFile, Observation, Oid, ProcessEnd, RecordedKills, Snapshot,
-};
+use super::facts::{Accumulated, Claim, Dirt, FileChange, KeptFile, Observation, Oid, ProcessEnd, Snapshot};
 use super::policy::Policy;
 pub use super::run_counters::{OutOfQuota, RunCounters};
 use super::stop::StopReason;
@@ -142,8 +140,6 @@ pub struct StageState {
     pub targets: BTreeSet<String>,
     /// The iteration in which this gate last failed.
     pub failed_at: Option<u64>,
-    /// The kills that this gate recorded last.
-    pub kills: RecordedKills,
 }
 
 /// Who ticked a box.

@@ -20,7 +20,6 @@ impl GateReport {
         self.millis += other.millis;
         self.trace.phases.extend(other.trace.phases);
         self.trace.tiers.extend(other.trace.tiers);
-        self.kills.extend(other.kills);
     }
 }
 

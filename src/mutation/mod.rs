@@ -13,7 +13,7 @@ pub use rule::{Judgement, NoCoverage, Per, Rule};
 pub use survivors::{SURVIVORS_SHOWN, Survivor, rank};
 
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The reason of a FAIL that is advice: what the worker is to do about survivors.
 pub const WHAT_TO_DO: &str = "For each survivor, add an assertion that fails when its line is changed like that, in a test that reaches the line; leave production code alone.";
@@ -225,25 +225,6 @@ pub struct GateReport {
     /// How the verdict was reached: for `ralph gate --explain`.
     #[serde(default, skip_serializing_if = "Trace::is_empty")]
     pub trace: Trace,
-    /// The kills that a later run may take over, by module; none where no journal keeps them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kills: Vec<ModuleKills>,
-}
-
-/// The kills of a module, as the journal keeps them. Bounded where they are recorded.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ModuleKills {
-    /// Digest of the module's production class files.
-    pub production: String,
-    /// Digest of what kills depend on beside these and their tests: files that are not Java, settings, JDK, PIT.
-    pub conditions: String,
-    /// By test class: digest of its class files and of all those of the tests that it leads to.
-    pub tests: BTreeMap<String, String>,
-    /// The names that `kills` counts from 0.
-    pub names: Vec<String>,
-    /// Class, method, descriptor, mutator and killing test of each by their places in `names`, then the indexes of the
-    /// mutated instructions.
-    pub kills: Vec<Vec<u32>>,
 }
 
 /// How a verdict was reached: phases, tiers, what was cached. Bounded; nothing is decided from it.

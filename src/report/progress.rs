@@ -128,7 +128,6 @@ mod tests {
             })],
             survivors_total: 3,
             trace: crate::mutation::Trace::default(),
-            kills: Vec::new(),
             left_out: Vec::new(),
             remarks: Vec::new(),
             reports: vec![".ralph/state/iter-7/report/orders/index.html".into()],

@@ -20,7 +20,6 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
@@ -43,8 +42,6 @@ import org.pitest.coverage.CoverageResult;
 import org.pitest.coverage.TestInfo;
 import org.pitest.coverage.TestStatListener;
 import org.pitest.coverage.TestStatListenerFactory;
-import org.pitest.help.PitHelpError;
-import org.pitest.junit.NullConfiguration;
 import org.pitest.mutationtest.ClassMutationResults;
 import org.pitest.mutationtest.DetectionStatus;
 import org.pitest.mutationtest.EngineArguments;
@@ -54,7 +51,6 @@ import org.pitest.mutationtest.MutationResult;
 import org.pitest.mutationtest.MutationResultInterceptor;
 import org.pitest.mutationtest.MutationResultListener;
 import org.pitest.mutationtest.MutationResultListenerFactory;
-import org.pitest.mutationtest.MutationStatusTestPair;
 import org.pitest.mutationtest.build.DefaultTestPrioritiserFactory;
 import org.pitest.mutationtest.build.InterceptorParameters;
 import org.pitest.mutationtest.build.InterceptorType;
@@ -67,7 +63,6 @@ import org.pitest.mutationtest.build.TestPrioritiserFactory;
 import org.pitest.mutationtest.build.intercept.annotations.ExcludedAnnotationInterceptorFactory;
 import org.pitest.mutationtest.build.intercept.javafeatures.RecordFilterFactory;
 import org.pitest.mutationtest.build.intercept.staticinitializers.StaticInitializerInterceptorFactory;
-import org.pitest.mutationtest.config.ClientPluginServices;
 import org.pitest.mutationtest.config.ReportOptions;
 import org.pitest.mutationtest.engine.Location;
 import org.pitest.mutationtest.engine.Mutant;
@@ -77,16 +72,6 @@ import org.pitest.mutationtest.engine.MutationEngine;
 import org.pitest.mutationtest.engine.MutationIdentifier;
 import org.pitest.mutationtest.engine.gregor.config.GregorEngineFactory;
 import org.pitest.plugin.Feature;
-import org.pitest.testapi.Configuration;
-import org.pitest.testapi.Description;
-import org.pitest.testapi.ExecutedInDiscovery;
-import org.pitest.testapi.ResultCollector;
-import org.pitest.testapi.TestGroupConfig;
-import org.pitest.testapi.TestPluginFactory;
-import org.pitest.testapi.TestSuiteFinder;
-import org.pitest.testapi.TestUnit;
-import org.pitest.testapi.TestUnitExecutionListener;
-import org.pitest.testapi.TestUnitFinder;
 import org.pitest.util.ResultOutputStrategy;
 
 /**
@@ -480,7 +465,6 @@ public final class RalphPlugin {
 
         private final int unit;
         private final boolean isControlled;
-        private final Carried carried = new Carried(System.getProperty("ralph.carried"));
 
         Controls(int unit, boolean isControlled) {
             this.unit = unit;
@@ -504,19 +488,10 @@ public final class RalphPlugin {
             Map<ClassName, List<MutationDetails>> classes = new HashMap<>();
             List<MutationDetails> all = new ArrayList<>(found);
             all.sort(Comparator.comparing(MutationDetails::getId));
-            Map<ClassName, Set<TestInfo>> killers = new HashMap<>();
-            for (MutationDetails mutant : all) {
-                Optional<TestInfo> killer = carried.take(mutant);
-                if (killer.isPresent()) {
-                    killers.computeIfAbsent(mutant.getClassName(), name -> new LinkedHashSet<>()).add(killer.get());
-                } else {
-                    classes.computeIfAbsent(mutant.getClassName(), name -> new ArrayList<>()).add(mutant);
-                }
-            }
-            System.out.println("ralph: mutants " + (all.size() - Results.CARRIED.size()));
+            all.forEach(mutant -> classes.computeIfAbsent(mutant.getClassName(), name -> new ArrayList<>()).add(mutant));
+            System.out.println("ralph: mutants " + all.size());
             all.clear();
-            classes.forEach((name, mutants) ->
-                all.addAll(isControlled ? withControls(mutants, killers.getOrDefault(name, Set.of())) : mutants));
+            classes.values().forEach(mutants -> all.addAll(isControlled ? withControls(mutants) : mutants));
             return all;
         }
 
@@ -532,8 +507,7 @@ public final class RalphPlugin {
             }
         }
 
-        /** The first control also runs the tests whose kills were taken over. */
-        private List<MutationDetails> withControls(List<MutationDetails> mutants, Set<TestInfo> killers) {
+        private List<MutationDetails> withControls(List<MutationDetails> mutants) {
             int most = unit > 0 ? unit : mutants.size() + 1;
             List<MutationDetails> all = new ArrayList<>();
             MutationDetails before = null;
@@ -552,7 +526,7 @@ public final class RalphPlugin {
             }
             for (int from = 0; from < all.size(); from += most) {
                 List<MutationDetails> together = all.subList(from, Math.min(from + most, all.size()));
-                Set<TestInfo> tests = new LinkedHashSet<>(from == 0 ? killers : Set.of());
+                Set<TestInfo> tests = new LinkedHashSet<>();
                 (unit == 1 ? mutants : together).forEach(mutant -> tests.addAll(mutant.getTestsInOrder()));
                 Map<MutationDetails, Boolean> order = new HashMap<>();
                 together.forEach(mutant -> order.put(mutant, true));
@@ -589,57 +563,14 @@ public final class RalphPlugin {
         }
     }
 
-    /**
-     * Kills of an earlier gate: {@code class method descriptor mutator 1,2,3 test} a line. One stands where its test is green and reaches
-     * the mutant in this run; of each test class and mutated class the first is run again all the same.
-     */
-    static final class Carried {
-
-        private final Map<String, String> tests = new HashMap<>();
-        private final Set<String> again = new HashSet<>();
-
-        Carried(String file) {
-            try {
-                for (String line : file == null ? List.<String>of() : Files.readAllLines(Paths.get(file), StandardCharsets.UTF_8)) {
-                    int end = line.lastIndexOf('\t');
-                    tests.put(line.substring(0, end), line.substring(end + 1));
-                }
-            } catch (IOException error) {
-                throw new IllegalStateException("ralph: " + file + " cannot be read", error);
-            }
-        }
-
-        /** The test whose kill of the mutant stands; its result is then known. */
-        Optional<TestInfo> take(MutationDetails mutant) {
-            String name = tests.get(key(mutant) + "\t" + indexes(mutant));
-            for (TestInfo test : mutant.getTestsInOrder()) {
-                String type = TestInfo.toDefiningClassName().apply(test).asJavaName();
-                if (test.getName().equals(name) && Green.TESTS.contains(name)
-                    && !again.add(mutant.getClassName().asJavaName() + "\t" + topLevel(type))) {
-                    MutationStatusTestPair killed = new MutationStatusTestPair(0, DetectionStatus.KILLED, "carried: " + name);
-                    Results.CARRIED.add(new MutationResult(mutant, killed));
-                    return Optional.of(test);
-                }
-            }
-            return Optional.empty();
-        }
-    }
-
-    /** Takes the controls out of the results, for {@link Tests} to report, and puts the kills of an earlier gate in. */
+    /** Takes the controls out of the results, for {@link Tests} to report. */
     public static final class Results implements MutationResultInterceptor {
 
         static final List<MutationResult> OF_CONTROLS = new ArrayList<>();
-        static final List<MutationResult> CARRIED = new ArrayList<>();
 
         @Override
         public Collection<ClassMutationResults> modify(Collection<ClassMutationResults> results) {
             List<ClassMutationResults> kept = new ArrayList<>();
-            Map<ClassName, List<MutationResult>> carried = new HashMap<>();
-            for (MutationResult result : CARRIED) {
-                carried.computeIfAbsent(result.getDetails().getClassName(), name -> new ArrayList<>()).add(result);
-            }
-            carried.values().forEach(ofClass -> kept.add(new ClassMutationResults(ofClass)));
-            CARRIED.clear();
             for (ClassMutationResults ofClass : results) {
                 List<MutationResult> mutants = new ArrayList<>();
                 for (MutationResult result : ofClass.getMutations()) {
@@ -760,13 +691,12 @@ public final class RalphPlugin {
         return name.replaceAll("\\$.*", "");
     }
 
-    /** With the system property {@code ralph.map}, writes which test classes execute which methods; if it is {@code only}, PIT ends there. */
+    /** With the system property {@code ralph.map}, writes which test classes execute which classes. */
     public static final class MapFactory implements TestStatListenerFactory {
 
         @Override
         public TestStatListener createTestListener(ResultOutputStrategy files) {
-            String map = System.getProperty("ralph.map");
-            return map == null ? new Green() : new Touched(files.createWriterForFile("touched.tsv"), map.equals("only"));
+            return new Touched(System.getProperty("ralph.map") == null ? null : files.createWriterForFile("touched.tsv"));
         }
 
         @Override
@@ -780,18 +710,29 @@ public final class RalphPlugin {
         }
     }
 
-    /** Remembers the tests that are green without mutation. */
-    static class Green implements TestStatListener {
+    /** {@code T test-class green|red}, numbered from 0; {@code X class 0,4,7}: the tests that execute it; {@code E} at the end. */
+    static final class Touched implements TestStatListener {
 
-        static final Set<String> TESTS = new HashSet<>();
+        private final Map<String, Boolean> tests = new LinkedHashMap<>();
+        private final Map<String, Integer> numbers = new HashMap<>();
+        private final Map<String, BitSet> classes = new HashMap<>();
+        private final Writer out;
+
+        Touched(Writer out) {
+            this.out = out;
+        }
 
         @Override
         public void accept(CoverageResult result) {
-            String name = result.getTestUnitDescription().getQualifiedName();
-            if (result.isGreenTest()) {
-                TESTS.add(name);
-            } else {
-                TESTS.remove(name);
+            if (out == null) {
+                return;
+            }
+            String test = topLevel(result.getTestUnitDescription().getFirstTestClass());
+            tests.merge(test, result.isGreenTest(), Boolean::logicalAnd);
+            int number = numbers.computeIfAbsent(test, unused -> numbers.size());
+            for (BlockLocation block : result.getCoverage()) {
+                String type = topLevel(block.getLocation().getClassName().asJavaName());
+                classes.computeIfAbsent(type, unused -> new BitSet()).set(number);
             }
         }
 
@@ -802,203 +743,20 @@ public final class RalphPlugin {
 
         @Override
         public void end() {
-        }
-    }
-
-    /** {@code T test-class green|red}, numbered from 0; {@code M class method 0,4,7}: the tests that execute it; {@code E} at the end. */
-    static final class Touched extends Green {
-
-        private final Map<String, Boolean> tests = new LinkedHashMap<>();
-        private final Map<String, Integer> numbers = new HashMap<>();
-        private final Map<Location, BitSet> methods = new HashMap<>();
-        private final Writer out;
-        private final boolean isAll;
-
-        Touched(Writer out, boolean isAll) {
-            this.out = out;
-            this.isAll = isAll;
-        }
-
-        @Override
-        public void accept(CoverageResult result) {
-            super.accept(result);
-            String test = topLevel(result.getTestUnitDescription().getFirstTestClass());
-            tests.merge(test, result.isGreenTest(), Boolean::logicalAnd);
-            int number = numbers.computeIfAbsent(test, unused -> numbers.size());
-            for (BlockLocation block : result.getCoverage()) {
-                methods.computeIfAbsent(block.getLocation(), unused -> new BitSet()).set(number);
+            if (out == null) {
+                return;
             }
-        }
-
-        @Override
-        public void end() {
-            try {
+            try (Writer file = out) {
                 for (Map.Entry<String, Boolean> test : tests.entrySet()) {
-                    out.write("T\t" + test.getKey() + "\t" + (test.getValue() ? "green" : "red") + "\n");
+                    file.write("T\t" + test.getKey() + "\t" + (test.getValue() ? "green" : "red") + "\n");
                 }
-                for (Map.Entry<Location, BitSet> method : methods.entrySet()) {
-                    Location at = method.getKey();
-                    String touching = method.getValue().toString().replaceAll("[{} ]", "");
-                    out.write("M\t" + at.getClassName().asJavaName() + "\t" + at.getMethodName() + at.getMethodDesc() + "\t" + touching + "\n");
+                for (Map.Entry<String, BitSet> type : classes.entrySet()) {
+                    file.write("X\t" + type.getKey() + "\t" + type.getValue().toString().replaceAll("[{} ]", "") + "\n");
                 }
-                out.write("E\n");
-                out.close();
+                file.write("E\n");
             } catch (IOException error) {
                 throw new IllegalStateException("ralph: the map cannot be written", error);
             }
-            if (isAll) {
-                System.exit(0);
-            }
-        }
-    }
-
-    /**
-     * Runs the test classes that the file named by the system property {@code ralph.order} lists, in its order, when PIT asks for
-     * the tests of the first class. Coverage credits what runs once for all tests to the first of them only: another order shows it.
-     */
-    public static final class OrderFactory implements TestPluginFactory {
-
-        @Override
-        public Configuration createTestFrameworkConfiguration(TestGroupConfig groups, ClassByteArraySource source,
-                Collection<String> excludedRunners, Collection<String> includedMethods) {
-            String file = System.getProperty("ralph.order");
-            if (file == null) {
-                return new NullConfiguration();
-            }
-            List<Configuration> frameworks = new ArrayList<>();
-            for (TestPluginFactory factory : ClientPluginServices.makeForContextLoader().findTestFrameworkPlugins()) {
-                if (!(factory instanceof OrderFactory)) {
-                    Configuration framework =
-                        factory.createTestFrameworkConfiguration(groups, source, excludedRunners, includedMethods);
-                    if (!(framework instanceof NullConfiguration) && framework.verifyEnvironment().isEmpty()) {
-                        frameworks.add(framework);
-                    }
-                }
-            }
-            frameworks.sort(Comparator.comparingInt(Configuration::priority));
-            return new Ordered(file, frameworks);
-        }
-
-        @Override
-        public String name() {
-            return "ralph-order";
-        }
-
-        @Override
-        public String description() {
-            return "Test classes in an order of ralph's";
-        }
-    }
-
-    static final class Ordered implements Configuration, TestUnitFinder {
-
-        private final String file;
-        private final List<Configuration> frameworks;
-        private boolean isDone;
-
-        Ordered(String file, List<Configuration> frameworks) {
-            this.file = file;
-            this.frameworks = frameworks;
-        }
-
-        /** Before all others: they are asked only for what this one does not find. */
-        @Override
-        public int priority() {
-            return Integer.MIN_VALUE;
-        }
-
-        @Override
-        public List<TestUnit> findTestUnits(Class<?> unused, TestUnitExecutionListener listener) {
-            try {
-                if (!isDone) {
-                    isDone = true;
-                    Set<Class<?>> done = new HashSet<>();
-                    for (String name : Files.readAllLines(Paths.get(file), StandardCharsets.UTF_8)) {
-                        ClassName.nameToClass().apply(ClassName.fromString(name)).forEach(type -> run(type, done, listener));
-                    }
-                }
-            } catch (IOException error) {
-                throw new IllegalStateException("ralph: " + file + " cannot be read", error);
-            }
-            return List.of(new Ran());
-        }
-
-        private void run(Class<?> type, Set<Class<?>> done, TestUnitExecutionListener listener) {
-            if (!done.add(type)) {
-                return;
-            }
-            for (Configuration framework : frameworks) {
-                List<TestUnit> units = framework.testUnitFinder().findTestUnits(type, listener);
-                units.stream().filter(unit -> !(unit instanceof ExecutedInDiscovery)).forEach(unit -> run(unit, listener));
-                if (!units.isEmpty()) {
-                    break;
-                }
-            }
-            for (Configuration framework : frameworks) {
-                framework.testSuiteFinder().apply(type).forEach(member -> run(member, done, listener));
-            }
-        }
-
-        private static void run(TestUnit unit, TestUnitExecutionListener listener) {
-            Outcome outcome = new Outcome();
-            listener.executionStarted(unit.getDescription(), true);
-            unit.execute(outcome);
-            listener.executionFinished(unit.getDescription(), !outcome.failed);
-        }
-
-        @Override
-        public TestUnitFinder testUnitFinder() {
-            return this;
-        }
-
-        @Override
-        public TestSuiteFinder testSuiteFinder() {
-            return type -> List.of();
-        }
-
-        @Override
-        public Optional<PitHelpError> verifyEnvironment() {
-            return Optional.empty();
-        }
-    }
-
-    /** Stands for tests that have run. */
-    static final class Ran implements TestUnit, ExecutedInDiscovery {
-
-        @Override
-        public void execute(ResultCollector collector) {
-        }
-
-        @Override
-        public Description getDescription() {
-            return new Description("ralph");
-        }
-    }
-
-    static final class Outcome implements ResultCollector {
-
-        private boolean failed;
-
-        @Override
-        public void notifyEnd(Description test, Throwable error) {
-            failed |= error != null;
-        }
-
-        @Override
-        public void notifyEnd(Description test) {
-        }
-
-        @Override
-        public void notifyStart(Description test) {
-        }
-
-        @Override
-        public void notifySkipped(Description test) {
-        }
-
-        @Override
-        public boolean shouldExit() {
-            return failed;
         }
     }
 }

@@ -329,17 +329,6 @@ fn a_port_or_a_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
     }
 }
 
-fn memory_that_the_jvms_own_collector_finds_is_there_for_the_tests() {
-    // The collector that starts fastest gives two thirds of the heap to what lives long, and one array fits into no more.
-    let own = "@Test void of() { assertEquals(230 << 20, new byte[230 << 20].length); assertEquals(6, new Price().of(2, 3)); }\n\
-        @Test void off() { assertEquals(2, new Price().off(3)); }";
-    let mut fits = project(&[("Price", PRICE, own)]);
-    fits.settings.jvm_args = vec!["-Xmx300m".to_owned()];
-    let report = fits.run();
-    assert_eq!(report.verdict, Verdict::Pass, "{}", fits.logs());
-    assert_eq!(scores(&report), ["com.acme.Price 100% (4/4)"]);
-}
-
 fn a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide() {
     let own = "@Test void of() { assertEquals(6, new Price().of(2, 3)); }";
     let price = PRICE.replace("int off", "int up(int q) { return q + 1; }\n int off");
@@ -381,44 +370,6 @@ fn a_class_of_the_tests_in_the_place_of_a_production_class_fails() {
         project.logs()
     );
     assert_eq!(report.failing, names(&project, &["Price"]));
-}
-
-fn what_filters_hide_from_the_poms_own_plugin_fails_with_the_engine_that_judges_it() {
-    let mut project = maven_project(
-        "",
-        &[
-            (
-                "Sly",
-                "public class Sly {\n int one() { return 1; }\n\
-            @Generated int price(int q, int c) { return q * c + 1; } }",
-                "@Test void one() { assertEquals(1, new Sly().one()); new Sly().price(1, 2); }",
-            ),
-            (
-                "Plain",
-                "public class Plain {\n int two() { return 2; } }",
-                "@Test void two() { assertEquals(2, new Plain().two()); }",
-            ),
-        ],
-    );
-    project.class(
-        &main_file("Generated"),
-        "import java.lang.annotation.*; @Retention(RetentionPolicy.CLASS) public @interface Generated { }",
-    );
-    let mut pom = Pom::new("hidden", JUnit::Five);
-    pom.plugins = "<plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId><version>1.25.9</version>\
-                   <dependencies><dependency><groupId>org.pitest</groupId><artifactId>pitest-junit5-plugin</artifactId>\
-                   <version>1.2.3</version></dependency></dependencies></plugin>";
-    project.write("pom.xml", &pom.text());
-    project.settings.engine = ralph::config::GateEngine::Maven;
-    let report = project.run();
-    let scored = ["com.acme.Plain 100% (1/1)", "com.acme.Sly 100% (1/1)"];
-    assert_eq!(scores(&report), scored, "{:?}\n{}", report.verdict, project.logs());
-    assert_eq!(
-        reasons(&report),
-        "Filters such as the one for @Generated hide 3 of the 4 mutants of class com.acme.Sly from pitest-maven; \
-         engine: direct judges them."
-    );
-    assert_eq!(report.failing, names(&project, &["Sly"]));
 }
 
 fn a_class_that_was_made_from_another_source_than_its_own_fails() {
@@ -587,10 +538,8 @@ tests! {
         time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass,
         a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing,
         a_port_or_a_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody,
-        memory_that_the_jvms_own_collector_finds_is_there_for_the_tests,
         a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide,
         a_class_of_the_tests_in_the_place_of_a_production_class_fails,
-        what_filters_hide_from_the_poms_own_plugin_fails_with_the_engine_that_judges_it,
         a_class_that_was_made_from_another_source_than_its_own_fails,
         changed_tests_that_are_all_skipped_have_not_passed,
         a_test_that_asks_pit_which_mutant_runs_fails,

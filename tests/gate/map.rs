@@ -85,34 +85,13 @@ fn many(junit: JUnit) -> Project {
 /// Next to the own test that of the class that calls it.
 const NEAR: &str = "near: UserTest";
 
-/// A test that fails while the second run for a map of the same project runs.
-fn bear_no_company(project: &Project) {
-    let alone = format!(
-        "import org.junit.jupiter.api.Test; import static org.junit.jupiter.api.Assertions.*;\n\
-         import java.nio.charset.StandardCharsets; import java.nio.file.*; import java.util.stream.Stream;\n\
-         public class SumTest {{\n\
-         static boolean isBeside(Path process) {{ try {{\n\
-         String words = Files.readString(process.resolve(\"cmdline\"), StandardCharsets.ISO_8859_1);\n\
-         return words.contains(\"-Dralph.map=only\") && words.contains(\"{}\");\n\
-         }} catch (java.io.IOException e) {{ return false; }} }}\n\
-         @Test public void one() throws Exception {{ new Sum().add(2, 3);\n\
-         Path own = Path.of(\"/proc\", \"\" + ProcessHandle.current().parent().get().pid());\n\
-         if (!isBeside(own)) try (Stream<Path> all = Files.list(Path.of(\"/proc\"))) {{\n\
-         assertTrue(all.noneMatch(SumTest::isBeside)); }} }} }}",
-        project.workspace().display()
-    );
-    project.class(&test_file("SumTest"), &alone);
-}
-
 fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_of_all_tests() {
     let mut project = many(JUnit::Five);
-    // So its map is made by two runs in turn.
-    bear_no_company(&project);
     let first = judge(&project, "one");
     assert!(first.remarks.iter().all(|remark| !remark.contains("no map")), "{:?}", first.remarks);
     let all = "all: FarTest Fixture OtherTest SumTest UserTest";
     assert_eq!(asked(&first), ["own: SumTest", NEAR, all], "{}", project.logs());
-    assert!(first.trace.tiers[2].note.contains("there is no map yet"), "{:?}", first.trace);
+    assert!(first.trace.tiers[2].note.contains("there is no coverage map yet"), "{:?}", first.trace);
 
     // A new caller whose test was never seen to touch the class.
     project.class(&main_file("Other"), &other("a", "new Sum().less(a)"));
@@ -124,7 +103,7 @@ fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_
     assert_eq!(judge(&project, "one").classes, called.classes, "one run with all tests");
 }
 
-fn a_red_test_of_others_costs_no_map_and_junit_4_turns_its_order_round_too() {
+fn a_red_test_of_others_costs_no_map_with_junit_4() {
     let mut project = many(JUnit::Four);
     let red = "import org.junit.Test; import static org.junit.Assert.*;\n\
                public class OfflineTest { @Test public void one() { assertEquals(1, Fixture.of()); } }";
@@ -132,11 +111,7 @@ fn a_red_test_of_others_costs_no_map_and_junit_4_turns_its_order_round_too() {
     project.request.makes_map = true;
     let first = judge(&project, "one");
     let tiers: Vec<&str> = first.trace.tiers.iter().map(|tier| tier.name.as_str()).collect();
-    assert_eq!(
-        tiers,
-        ["all", "touching"],
-        "all at once, since the map was asked for, and the red test again alone"
-    );
+    assert_eq!(tiers, ["all"], "all at once, since the map was asked for");
     let second = judge(&project, "one");
     assert_eq!(
         asked(&second),
@@ -149,6 +124,6 @@ fn a_red_test_of_others_costs_no_map_and_junit_4_turns_its_order_round_too() {
 tests! {
     maven deep: [
         a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_of_all_tests,
-        a_red_test_of_others_costs_no_map_and_junit_4_turns_its_order_round_too,
+        a_red_test_of_others_costs_no_map_with_junit_4,
     ]
 }

@@ -1,7 +1,5 @@
 //! The mutation gate with real Maven and real PIT on small projects.
 
-pub(crate) mod carried;
-pub(crate) mod class_file;
 pub(crate) mod clean;
 mod direct_spawn;
 pub(crate) mod engines;
@@ -20,7 +18,7 @@ mod workspace;
 
 use crate::support::needs::tests;
 use project::{JUnit, Pom, Project, error, reasons};
-use ralph::config::{GateEngine, TestTiers};
+use ralph::config::TestTiers;
 use ralph::mutation::{GateReport, NoCoverage, Verdict};
 
 const MAIN: &str = "src/main/java/com/acme";
@@ -274,41 +272,6 @@ fn nothing_runs_when_no_java_was_changed() {
     assert!(!project.request.folder.exists());
 }
 
-fn the_poms_own_plugin_breaks_no_build_and_mutates_as_the_pom_says() {
-    let mut project = Project::new();
-    project.settings.engine = GateEngine::Maven;
-    project.settings.threshold = 50;
-    project
-        .class(&main_file("Good"), "public class Good { public int add(int a, int b) { return a + b; } public int two(int a) { return a + 2; } }")
-        .class(&test_file("GoodTest"), "import org.junit.*; public class GoodTest { @Test public void adds() { Assert.assertNotEquals(0, new Good().add(1, 2)); new Good().two(0); } }");
-    project.changed(&[&main_file("Good")]);
-    let pom = Pom::new("own", JUnit::Four).text();
-    let with = |properties: &str, configuration: &str| {
-        let plugin = format!(
-            "<plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId><version>1.25.9</version>\
-             <configuration>{configuration}</configuration></plugin></plugins></build>"
-        );
-        pom.replace("</plugins></build>", &plugin)
-            .replace("<properties>", &format!("<properties>{properties}"))
-    };
-    // The POM's own threshold breaks the build, and the report is judged nevertheless. The mutators are those that the goal
-    // would use, and no filter is blamed for the others.
-    let few =
-        "<mutationThreshold>100</mutationThreshold><mutators><mutator>PRIMITIVE_RETURNS</mutator></mutators>";
-    project
-        .write("pom.xml", &with("", few))
-        .write("target/pit-reports/mutations.xml", "<mutations></mutations>");
-    let report = project.run();
-    let expected = (&Verdict::Pass, vec!["com.acme.Good 50% (1/2)".to_owned()]);
-    assert_eq!((&report.verdict, scores(&report)), expected, "{:?}\n{}", report.survivors, project.logs());
-    assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p/index.html"]);
-
-    project.write("pom.xml", &with("<mutators>MATH</mutators>", ""));
-    let report = project.run();
-    assert_eq!(scores(&report), ["com.acme.Good 0% (0/2)"], "{}", project.logs());
-    assert_eq!(report.failing, [format!("p/{}", main_file("Good"))]);
-}
-
 fn a_command_says_its_verdict_by_its_exit_code() {
     let mut project = Project::new();
     project.changed(&[&main_file("Foo")]);
@@ -360,7 +323,6 @@ tests! {
         interfaces_records_and_constants_are_skipped_while_their_changed_tests_pass,
         a_module_of_a_reactor_is_built_with_its_siblings_and_judged_alone,
         what_does_not_compile_fails_with_the_compilers_words_and_no_older_report_counts,
-        the_poms_own_plugin_breaks_no_build_and_mutates_as_the_pom_says,
     ]
     nothing: [
         without_maven_or_with_dirty_targets_there_is_no_verdict,

@@ -8,7 +8,7 @@ use crate::engine::{Fault, FaultKind};
 use crate::gate::{self, GatePackage, GatePorts, GateRequest, NoCheckouts, Preview};
 use crate::machine::effect::GateOrder;
 use crate::machine::event::Event;
-use crate::machine::facts::{Accumulated, FileChange, Oid, RecordedKills, full_path};
+use crate::machine::facts::{Accumulated, FileChange, Oid, full_path};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::text::{count, names};
 use crate::sys::Spawn;
@@ -100,8 +100,7 @@ impl Outside {
             return ended(no_changes_known(&order.key.name(order.line)), Vec::new(), String::new());
         };
         let folder = self.own_folder(self.iteration_folder(order.iteration)?.join("gate"))?;
-        let mut prepared = self.prepare(order, &changes, folder.clone(), self.tag(order.iteration))?;
-        prepared.request.kills = Some(self.kills_that_may_stand(order));
+        let prepared = self.prepare(order, &changes, folder.clone(), self.tag(order.iteration))?;
         let report = prepared.run(&self.parts.supervisor, &*self.parts.progress);
         let mut report = self.secrets.of_report(report);
         if self.parts.interrupts.first().is_some() {
@@ -116,17 +115,6 @@ impl Outside {
         }
         let left = artifacts::digest_of_folder(&folder).unwrap_or_default();
         ended(report, changes, left)
-    }
-
-    /// The kills that this gate recorded last, if today's commits descend from those that it judged then; where git
-    /// cannot tell, none.
-    fn kills_that_may_stand(&mut self, order: &GateOrder) -> RecordedKills {
-        let heads = order.snapshot.heads();
-        let repositories = &mut self.parts.repositories;
-        let is_behind = |(package, old): (&String, &Oid)| {
-            heads.get(package).is_some_and(|new| repositories.descends(package, new, old).unwrap_or(false))
-        };
-        if order.kills.heads.iter().all(is_behind) { order.kills.clone() } else { RecordedKills::default() }
     }
 
     /// What a gate's order asks to be judged; `None` if nothing is known of that.

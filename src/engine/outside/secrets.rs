@@ -2,7 +2,7 @@
 
 use crate::agent::MAX_WHY;
 use crate::machine::facts::{Claim, ProcessEnd};
-use crate::mutation::{GateReport, ModuleKills, Verdict};
+use crate::mutation::{GateReport, Verdict};
 use crate::source::Secrets;
 
 /// Stands between lines that are searched together; no text that was made fit to be shown holds it.
@@ -56,9 +56,6 @@ impl Secrets {
         for text in report.remarks.iter_mut().chain(left_out).chain(survivors).chain(phases).chain(tiers) {
             *text = self.redact(text);
         }
-        // What is not said as it is finds no mutant again.
-        let names = |kills: &ModuleKills| kills.names.join(BETWEEN);
-        report.kills.retain(|kills| self.redact(&names(kills)) == names(kills));
         report
     }
 }

@@ -2,41 +2,21 @@
 //!
 //! Total over any bytes, without a panic; other bytes are not taken for a class file.
 
-mod code;
-mod interface;
-
-pub use code::bodies;
-
-use crate::task;
 use std::collections::BTreeSet;
-
-/// The digest (SHA-256, 64 hex digits) of what a Java compiler that compiles other classes against this class
-/// can see of it: everything in the class file (JVMS §4.1 to §4.7) but code, what only code and debuggers need,
-/// and synthetic members. What exactly is left out, `class_file/interface.rs` says.
-///
-/// Where the digests are equal, other classes compile against the one file as against the other. Every index
-/// into the constant pool stands for its value, so the order of the pool changes nothing.
-///
-/// `None` if it is unknown, and the class is to be treated as changed: not a class file, a truncated one,
-/// bytes after its end, an index that leads to the wrong kind of constant, an attribute that is not known (its
-/// indexes could not be followed; so module descriptors too), values nested too deep, a class that Kotlin made.
-pub fn interface(bytes: &[u8]) -> Option<String> {
-    interface::encoded(bytes).map(|encoded| task::digest(&encoded))
-}
 
 /// What a class file says of where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
+pub(crate) struct Origin {
     /// The class's internal name (`a/b/Foo$Bar`).
-    pub class: String,
+    pub(crate) class: String,
     /// The bare name of the source file (`SourceFile`, §4.7.10); `None` if the compiler was told to leave it out.
-    pub source: Option<String>,
+    pub(crate) source: Option<String>,
     /// The Java that it is for (its major version, §4.1: 61 is 17).
-    pub java: u32,
+    pub(crate) java: u32,
 }
 
 /// Where a class comes from by its own word; `None` if the bytes are no class file as far as that is read.
-pub fn origin(bytes: &[u8]) -> Option<Origin> {
+pub(crate) fn origin(bytes: &[u8]) -> Option<Origin> {
     let ClassFile { version, pool, mut rest } = ClassFile::open(bytes)?;
     let java = u32::from(version[3]).saturating_sub(44);
     // The JVM's own UTF-8 differs for characters that no class name in use holds.

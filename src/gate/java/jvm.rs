@@ -1,6 +1,4 @@
-//! Options for JVMs that live for seconds.
-//!
-//! Never two collectors (the JVM would not start), never a compiler setting over the project's.
+//! Options for JVMs that live for seconds: never a compiler setting over the project's.
 
 use crate::gate::GateAbort;
 use crate::gate::commands::Commands;
@@ -10,27 +8,20 @@ use crate::sys::disk::read_beginning;
 use crate::sys::programs::is_program;
 use std::path::{Path, PathBuf};
 
-/// Quick code instead of good code.
+/// C1 only: starts fast, peaks lower.
 const COMPILER: &str = "-XX:TieredStopAtLevel=1";
-/// The collector that starts fastest.
-const COLLECTOR: &str = "-XX:+UseSerialGC";
 
 /// Bytes of a JDK's file `release`.
 const MAX_RELEASE: u64 = 64 << 10;
 
-/// The options that may be added to the project's `own`.
-pub(crate) fn quick<'a>(own: impl IntoIterator<Item = &'a str>) -> Vec<&'static str> {
-    let (mut compiler, mut collector) = (true, true);
-    for option in own {
-        let chooses_compiler = ["-XX:TieredStopAtLevel", "-XX:-TieredCompilation", "-XX:+TieredCompilation"];
-        let modes = ["-Xint", "-Xcomp", "-server", "-client"];
-        compiler &=
-            !chooses_compiler.iter().any(|start| option.starts_with(start)) && !modes.contains(&option);
-        let named = option.strip_prefix("-XX:+Use").or_else(|| option.strip_prefix("-XX:-Use"));
-        collector &= !named.is_some_and(|name| name.ends_with("GC"));
-    }
-    let both = [(compiler, COMPILER), (collector, COLLECTOR)];
-    both.into_iter().filter_map(|(wanted, option)| wanted.then_some(option)).collect()
+/// The option that may be added to the project's `own`.
+pub(crate) fn quick<'a>(own: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
+    let chooses_compiler = |option: &str| {
+        let starts = ["-XX:TieredStopAtLevel", "-XX:-TieredCompilation", "-XX:+TieredCompilation"];
+        starts.iter().any(|start| option.starts_with(start))
+            || ["-Xint", "-Xcomp", "-server", "-client"].contains(&option)
+    };
+    (!own.into_iter().any(chooses_compiler)).then_some(COMPILER)
 }
 
 /// The oldest JDK that PIT runs on.
@@ -74,11 +65,9 @@ mod tests {
     #[test]
     fn the_projects_own_choice_wins() {
         for (own, ours) in [
-            (&["-Xmx300m", "-Dgc=UseG1GC"][..], &["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"][..]),
-            (&["-XX:+UseG1GC"], &["-XX:TieredStopAtLevel=1"]),
-            (&["-XX:-UseParallelGC"], &["-XX:TieredStopAtLevel=1"]),
-            (&["-XX:TieredStopAtLevel=3"], &["-XX:+UseSerialGC"]),
-            (&["-Xint", "-XX:+UseZGC"], &[]),
+            (&["-Xmx300m", "-XX:+UseG1GC"][..], Some("-XX:TieredStopAtLevel=1")),
+            (&["-XX:TieredStopAtLevel=3"], None),
+            (&["-Xint", "-XX:+UseZGC"], None),
         ] {
             assert_eq!(quick(own.iter().copied()), ours, "{own:?}");
         }

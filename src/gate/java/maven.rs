@@ -100,7 +100,7 @@ impl<'a> Maven<'a> {
         // Maven's start script adds the options of this file to those of the variable.
         let file = fs_err::read_to_string(root.join(".mvn/jvm.config")).unwrap_or_default();
         let quick = jvm::quick(own.split_whitespace().chain(file.split_whitespace()));
-        let options = [&[own][..], &quick, &[MAVEN_OPTS, recipe::LOGGERS]].concat().join(" ");
+        let options = [own, quick.unwrap_or_default(), MAVEN_OPTS, recipe::LOGGERS].join(" ");
         let dir = module.dir.as_str();
         let (home, folder) = (home(root, dir), poms::locate(root, dir));
         Ok(Self { context, command, root: root.to_owned(), dir, home, folder, program, options })

@@ -8,12 +8,11 @@
 use super::base_score;
 use super::context::ModuleContext;
 use super::coverage_map::{AskAll, Chosen, Coverage, CoverageMap, top_level};
-use super::kills::test_class;
 use super::maven::digest;
 use super::module_state::CompiledModule;
-use super::pit::{Aim, Mapping, MutantFilter, PitRun, PitSession};
+use super::pit::{Aim, MutantFilter, PitRun, PitSession};
 use super::reach::near;
-use super::report::{MutantId, PitReport};
+use super::report::{MutantId, PitReport, test_class};
 use super::scope::TestNames;
 use super::test_classes::TestClasses;
 use super::tiers::{self, Tier};
@@ -29,7 +28,7 @@ impl ModuleContext<'_> {
     /// Runs PIT over the module's targets.
     pub(crate) fn measure(&self, result: &mut ModuleResult) -> Result<PitReport, GateAbort> {
         let TestClasses { asked: all, left_out } = self.test_classes()?;
-        let mut session = PitSession::new(self)?;
+        let session = PitSession::new(self)?;
         self.remark_what_pit_is_not_given(&left_out, result)?;
         let own = self.answerable();
         let settings = self.context.settings;
@@ -37,9 +36,6 @@ impl ModuleContext<'_> {
         let in_one = self.rule().per != Per::Class && !self.context.sole_module;
         let tiers =
             if in_one && settings.tests == TestTiers::OwnFirst { TestTiers::All } else { settings.tests };
-        if tiers != TestTiers::All {
-            session.take_kills(&all)?;
-        }
         let mut merged = PitReport::default();
         let mut last: Option<Tier> = None;
         let mut known: Option<Chosen> = None;
@@ -91,7 +87,6 @@ impl ModuleContext<'_> {
         if let Some(tier) = last {
             session.note_report(tier.name, result);
         }
-        session.record_kills(&merged, result);
         let asked = merged.tests.len();
         if let Some(Chosen { commit, .. }) = known
             && asked < all.len()
@@ -117,22 +112,20 @@ impl ModuleContext<'_> {
         let first = merged.tests.is_empty() && merged.classes.is_empty();
         let filter = if first { session.lines() } else { self.left(session, merged) };
         let timeout = session.timeout(&tier.tests);
-        let mapping = if tier.makes_map { Mapping::Writes } else { Mapping::None };
         let judges = first || filter.mutants.is_none() || tier.is_near() || session.is_quick(&tier.tests);
         let aim = if judges { Aim::Judge } else { Aim::Search };
-        let run = PitRun { timeout, aim, mapping, ..PitRun::new(tier.name, &tier.tests, &filter) };
+        let run = PitRun {
+            timeout,
+            aim,
+            makes_map: tier.makes_map,
+            ..PitRun::new(tier.name, &tier.tests, &filter)
+        };
         let note = [if first { "" } else { "what is left" }, &tier.note];
         let note = note.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         let mut report = session.run(&run, &note, result)?;
-        match report.seen.take() {
-            Some(seen) => self.keep_map(session, &seen)?,
-            None if tier.makes_map => result.remarks.push(format!(
-                "There is no map yet of which tests touch what in {}, since one of its two runs did not come to its end; a later FAIL asks all tests again.",
-                self.label()
-            )),
-            None => {}
+        if tier.makes_map {
+            self.keep_map(session, report.seen.take(), result)?;
         }
-        tier.has_red = !report.left_out.is_empty();
         session.remember(&tier.tests, &report)?;
         let reaching = std::mem::take(&mut report.reaching);
         let mut is_unfit = !report.unfit.is_empty();
@@ -248,13 +241,13 @@ impl ModuleContext<'_> {
         all: &BTreeSet<String>,
     ) -> Result<Result<Chosen, AskAll>, GateAbort> {
         let ask_all = |why: &str, is_outdated| Ok(Err(AskAll { why: why.to_owned(), is_outdated }));
-        let Some(CompiledModule { state, bodies, references, .. }) = session.state()? else {
+        let Some(CompiledModule { state, references, .. }) = session.state()? else {
             return ask_all("the gate works in place", false);
         };
         let Some(map) = self.maps().recall::<CoverageMap>(&self.map_key()) else {
-            return ask_all("there is no map yet of who touches what", true);
+            return ask_all("there is no coverage map yet", true);
         };
-        Ok(map.choose(state, bodies, references, &targets(session), all))
+        Ok(map.choose(state, references, &targets(session), all))
     }
 
     /// The classes of the tests that stand near the targets; none in place.
@@ -264,10 +257,22 @@ impl ModuleContext<'_> {
         Ok(near([&module.references, &module.production_references], &targets(session), &names))
     }
 
-    /// Keeps the map of who touches what that both runs over all tests make together.
-    fn keep_map(&self, session: &PitSession<'_>, seen: &[Coverage; 2]) -> Result<(), GateAbort> {
-        let Some(CompiledModule { state, bodies, .. }) = session.state()? else { return Ok(()) };
-        self.maps().keep(&self.map_key(), &CoverageMap::new(state.clone(), bodies, &seen[0], &seen[1]))
+    /// Keeps the coverage map that a run over all tests has made.
+    fn keep_map(
+        &self,
+        session: &PitSession<'_>,
+        seen: Option<Coverage>,
+        result: &mut ModuleResult,
+    ) -> Result<(), GateAbort> {
+        let Some(CompiledModule { state, .. }) = session.state()? else { return Ok(()) };
+        if let Some(seen) = seen {
+            return self.maps().keep(&self.map_key(), &CoverageMap::new(state.clone(), seen));
+        }
+        result.remarks.push(format!(
+            "The run of all tests of {} left no whole coverage map, so a later FAIL runs all tests again.",
+            self.label()
+        ));
+        Ok(())
     }
 
     fn maps(&self) -> DiskCache {
@@ -304,30 +309,6 @@ impl ModuleContext<'_> {
             not_carried
                 .map(|name| format!("Surefire's setting {name} of {} is not given to PIT.", self.label())),
         );
-        Ok(())
-    }
-
-    /// After a run of pitest-maven: judges what its tests and mutants wrote, and finds the targets of which filters hid more
-    /// mutants from PIT than a pass leaves open.
-    pub(crate) fn second_look(&self, report: &PitReport, result: &mut ModuleResult) -> Result<(), GateAbort> {
-        let session = PitSession::new(self)?;
-        let (tests, filter) = (self.test_classes()?.asked, session.lines());
-        session.judge_written(&PitRun::new("after", &tests, &filter), &BTreeSet::new())?;
-        let all = session.count()?;
-        for target in &self.module.targets {
-            let all = all.get(&target.class).copied().unwrap_or(0);
-            let seen = report.classes.get(&target.class).map_or(0, |counted| counted.tally.mutants());
-            let hidden = all.saturating_sub(seen);
-            if !self.rule().is_too_much(hidden, all) {
-                continue;
-            }
-            result.failing.insert(target.full_path());
-            result.aborts.push(GateAbort::fail(format!(
-                "Filters such as the one for @Generated hide {hidden} of the {} of class {} from pitest-maven; engine: direct judges them.",
-                text::count(all, "mutant"),
-                target.class
-            )));
-        }
         Ok(())
     }
 }

@@ -2,16 +2,14 @@
 
 mod base_score;
 mod changed_tests;
-pub mod class_file;
+mod class_file;
 mod class_scores;
 mod classes;
 mod context;
 mod coverage_map;
 mod jvm;
-mod kills;
 mod listing;
 mod maven;
-mod maven_engine;
 mod measure;
 mod module;
 mod module_state;

@@ -12,9 +12,8 @@ use super::context::ModuleContext;
 use super::coverage_map::top_level;
 use super::jvm;
 use super::maven::{GRADLE_COMMAND, Maven, RECOMPILED, Trouble};
-use super::maven_engine;
 use super::package::{PackageContext, display_dir};
-use crate::config::{self, GateEngine};
+use crate::config;
 use crate::gate::files::is_older;
 use crate::gate::scope::{BuildTool, Extent, Module, Target};
 use crate::gate::verdict::ModuleResult;
@@ -69,9 +68,7 @@ fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResul
     let build = Build::of(built.key.clone(), folders, *phase == RECOMPILED)?;
     context.ports.checkouts.built(&build);
     let of_code = built.judging(module, &context.package.root);
-    let Some(built) =
-        &of_code.filter(|_| module.dir == module.code || context.settings.engine == GateEngine::Direct)
-    else {
+    let Some(built) = &of_code else {
         let (dir, tests) = (module.code.clone(), display_dir(&module.dir));
         let classes = text::names(module.targets.iter().map(|target| target.class.as_str()), 3);
         result
@@ -129,19 +126,11 @@ impl ModuleContext<'_> {
     /// Targets to their scores; tests alone if there is nothing to mutate.
     fn score(&self, result: &mut ModuleResult) -> Result<(), GateAbort> {
         self.check_doubles()?;
-        if self.context.settings.engine == GateEngine::Direct {
-            self.check_who_names_pit()?;
-        }
+        self.check_who_names_pit()?;
         let targets = &self.module.targets;
         if !targets.is_empty() {
             self.check_classes()?;
-            let report = match self.context.settings.engine {
-                GateEngine::Maven => maven_engine::measure(self, result)?,
-                GateEngine::Direct => self.measure(result)?,
-            };
-            if self.context.settings.engine == GateEngine::Maven {
-                self.second_look(&report, result)?;
-            }
+            let report = self.measure(result)?;
             let empty = result.take(targets, &report, self.context.package);
             result.nothing.extend(empty.iter().map(|target| self.without_mutants(target)));
         }
@@ -208,7 +197,7 @@ impl ModuleContext<'_> {
         let answerable = self.answerable();
         let Some(class) = asking.intersection(&answerable).chain(&asking).next() else { return Ok(()) };
         let why = format!("{class} names PIT (org.pitest): it could ask whether it is being mutated.");
-        let hint = "Take it out of the code and its tests, or use engine: maven.";
+        let hint = "Take it out of the code and its tests, or judge them by a command of your own (gates.<NAME>.run).";
         Err(if answerable.contains(class) { GateAbort::fail(why) } else { GateAbort::setup(why, hint) })
     }
 

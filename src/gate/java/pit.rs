@@ -4,7 +4,6 @@
 //! before each run; a test that fails without any mutation is named by PIT's own process, not by what
 //! tests print.
 
-mod carried;
 mod command_line;
 mod output;
 mod plugin;
@@ -12,17 +11,15 @@ mod session;
 mod tools;
 mod watch;
 
-pub(crate) use output::{RED, blame, described};
+use output::{RED, blame};
 pub(crate) use plugin::MutantFilter;
 
 use super::context::ModuleContext;
-use super::coverage_map::Coverage;
-use super::kills::Ground;
 use super::maven::NETWORK_OR_DISK;
 use super::module_state::CompiledModule;
-use super::report::{self, Control, FailingTest, Kill, Mode, Owners, PitReport};
+use super::report::{self, Control, FailingTest, Mode, Owners, PitReport};
 use crate::gate::GateAbort;
-use crate::gate::commands::{Call, Commands, fresh_folder};
+use crate::gate::commands::{Call, fresh_folder};
 use crate::machine::facts::ProcessEnd;
 use crate::source::{RepoPath, text};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -42,19 +39,6 @@ pub(crate) enum Aim {
     Search,
     /// Which kills stand beside controls.
     Judge,
-}
-
-/// What a run does for the map of who touches what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mapping {
-    /// Nothing.
-    None,
-    /// It writes what tests execute, while a second one does that in the opposite order.
-    Writes,
-    /// The same with the second one after it, for tests that do not bear company.
-    WritesInTurn,
-    /// It is that second one, and ends once it has done so.
-    Reversed,
 }
 
 /// The JVM's words for a class that an agent has given other methods or fields than its file has.
@@ -81,10 +65,8 @@ pub(crate) struct PitRun<'a> {
     pub(crate) skip_failing: bool,
     /// What for.
     pub(crate) aim: Aim,
-    /// Which mutators; none are PIT's own choice.
-    pub(crate) mutators: &'a [String],
-    /// Its part in the map.
-    pub(crate) mapping: Mapping,
+    /// It writes which tests execute what, for the coverage map.
+    pub(crate) makes_map: bool,
 }
 
 impl<'a> PitRun<'a> {
@@ -98,8 +80,7 @@ impl<'a> PitRun<'a> {
             alone: false,
             skip_failing: false,
             aim: Aim::Judge,
-            mutators: &[],
-            mapping: Mapping::None,
+            makes_map: false,
         }
     }
 }
@@ -114,8 +95,6 @@ pub(crate) struct PitSession<'a> {
     /// Tests whose failure is the family's fault; empty at its base.
     answerable: BTreeSet<String>,
     shown: Shown,
-    /// What kills depend on, where a journal keeps them.
-    ground: Option<Ground>,
     /// See [`PitSession::state`].
     state: OnceCell<Option<CompiledModule>>,
 }
@@ -131,12 +110,6 @@ struct Shown {
     unfit: RefCell<BTreeSet<String>>,
     /// Tests need something that only one JVM can have: mutants run in one at a time.
     in_one: Cell<bool>,
-    /// The JVM of the tests died, or had too little memory, with ralph's options: it gets none of them.
-    plain: Cell<bool>,
-    /// Tests of the last run were red for want of memory.
-    starved: Cell<bool>,
-    /// The kills of an earlier gate that stand as far as is known, with the classes of their tests.
-    standing: RefCell<Vec<(String, Kill)>>,
 }
 
 /// How a run ended.
@@ -155,11 +128,7 @@ pub(crate) enum PitEnd {
 impl PitSession<'_> {
     /// Runs PIT.
     fn start(&self, run: &PitRun<'_>) -> Result<PitEnd, GateAbort> {
-        let mut end = self.start_once(run)?;
-        if (self.shown.starved.get() || matches!(end, PitEnd::Died(_))) && !self.quick(run).is_empty() {
-            self.shown.plain.set(true);
-            end = self.start_once(run)?;
-        }
+        let end = self.start_once(run)?;
         if let PitEnd::Report(report) = &end {
             self.judge_written(run, &report.left_out)?;
         }
@@ -170,17 +139,13 @@ impl PitSession<'_> {
 
     /// What tests or mutants of a run wrote where other tests read could kill mutants: then the tests, but for those that it
     /// left out, must pass beside it.
-    pub(crate) fn judge_written(
-        &self,
-        run: &PitRun<'_>,
-        left_out: &BTreeSet<FailingTest>,
-    ) -> Result<(), GateAbort> {
+    fn judge_written(&self, run: &PitRun<'_>, left_out: &BTreeSet<FailingTest>) -> Result<(), GateAbort> {
         let context = self.module.context;
         let written = context.ports.checkouts.written(&context.package.root, false)?;
         if written.is_empty() {
             return Ok(());
         }
-        let after = PitRun { name: "after", aim: Aim::Count, mapping: Mapping::None, ..run.clone() };
+        let after = PitRun { name: "after", aim: Aim::Count, makes_map: false, ..run.clone() };
         if matches!(self.start_once(&after)?, PitEnd::Report(after) if after.left_out.is_subset(left_out)) {
             return Ok(());
         }
@@ -209,36 +174,10 @@ impl PitSession<'_> {
         let folder = self.working_directory();
         let log = context.commands.next_log(run.name)?;
         let silence = Some(context.settings.limit / SILENCE);
-        let (folder, environment) = (&folder, &environment);
-        let is_mapping = matches!(run.mapping, Mapping::Writes | Mapping::WritesInTurn);
-        let mut second = is_mapping.then(|| self.reversed(run)).transpose()?;
-        // Without it there is no map; its file tells whether it came to its end.
-        let map = |(beside, log, argv): (Commands<'_>, PathBuf, Vec<String>)| {
-            beside.run_into(&log, "map", argv, folder, environment, silence)
-        };
-        let call = std::thread::scope(|threads| {
-            if let Some(second) = second.take_if(|_| run.mapping == Mapping::Writes) {
-                threads.spawn(move || map(second));
-            }
-            watch::while_running(&log, &progress, || {
-                context.commands.run_into(&log, run.name, argv, folder, environment, silence)
-            })
+        let call = watch::while_running(&log, &progress, || {
+            context.commands.run_into(&log, run.name, argv, &folder, &environment, silence)
         })?;
-        if let Some(second) = second.filter(|_| call.end.is_success()) {
-            map(second)?;
-        }
-        let end = self.read(run, &call)?;
-        let is_red = !matches!(&end, PitEnd::Report(report) if report.left_out.is_empty());
-        self.shown.starved.set(is_red && output::out_of_memory(&call.output));
-        Ok(end)
-    }
-
-    /// The run beside one that writes a map: its commands, log and arguments.
-    fn reversed(&self, run: &PitRun<'_>) -> Result<(Commands<'_>, PathBuf, Vec<String>), GateAbort> {
-        let run = PitRun { name: "map", mapping: Mapping::Reversed, skip_failing: true, ..run.clone() };
-        fresh_folder(&self.report_folder(&run))?;
-        let commands = self.module.context.commands;
-        Ok((commands.beside(), commands.next_log(run.name)?, self.arguments(&run)?))
+        self.read(run, &call)
     }
 
     fn report_folder(&self, run: &PitRun<'_>) -> PathBuf {
@@ -304,19 +243,10 @@ impl PitSession<'_> {
             coverage_millis: output::coverage_millis(&call.output),
             millis: call.millis,
             left_out: left_out(run, call),
-            seen: self.seen(run),
+            seen: run.makes_map.then(|| plugin::coverage(&folder)).flatten(),
             unclear: controls.values().any(|control| *control == Control::Unclear),
             ..report
         })))
-    }
-
-    /// What both runs for a map saw; `None` if one of them did not come to its end.
-    fn seen(&self, run: &PitRun<'_>) -> Option<[Coverage; 2]> {
-        if !matches!(run.mapping, Mapping::Writes | Mapping::WritesInTurn) {
-            return None;
-        }
-        let folder = self.report_folder(run);
-        Some([plugin::coverage(&folder)?, plugin::coverage(&folder.with_file_name("map"))?])
     }
 
     fn working_directory(&self) -> PathBuf {

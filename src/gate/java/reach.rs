@@ -28,17 +28,6 @@ pub(crate) fn leading_to(references: &References, wanted: &BTreeSet<String>) -> 
     leading
 }
 
-/// The classes that one leads to, itself included; of those that have references here.
-pub(crate) fn led_to<'a>(references: &'a References, class: &'a String) -> BTreeSet<&'a String> {
-    let mut found = BTreeSet::from([class]);
-    let mut open = vec![class];
-    while let Some(class) = open.pop() {
-        let names = references.get(class).into_iter().flatten();
-        open.extend(names.filter(|name| references.contains_key(*name)).filter(|name| found.insert(*name)));
-    }
-    found
-}
-
 /// Of the tests, those that name one of `wanted`, and the own tests of production classes that do: they are likely to use
 /// it much.
 pub(crate) fn near(
@@ -61,7 +50,7 @@ pub(crate) fn near(
 
 #[cfg(test)]
 mod tests {
-    use super::{References, TestNames, leading_to, led_to, near};
+    use super::{References, TestNames, leading_to, near};
     use std::collections::BTreeSet;
 
     #[test]
@@ -81,11 +70,6 @@ mod tests {
         let leading = leading_to(&references, &names(&["Foo"]));
         assert_eq!(leading, names(&["Foo", "FooTest", "Base", "BarTest", "Helper", "HelperTest"]));
         assert_eq!(leading_to(&references, &names(&[])), names(&[]));
-        let led = |class: &str| {
-            led_to(&references, &class.to_owned()).into_iter().cloned().collect::<BTreeSet<_>>()
-        };
-        assert_eq!(led("BarTest"), names(&["BarTest", "Base", "Helper"]));
-        assert_eq!(led("FooTest"), names(&["FooTest"]));
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod draft;
 mod tests;
 
 pub(crate) use control::{Control, Controls, FailingTest};
-pub(crate) use counted::{Counted, Kill, MOST_KILLS, MutantId};
+pub(crate) use counted::{Counted, Kill, MOST_KILLS, MutantId, test_class};
 
 use super::coverage_map::Coverage;
 use super::xml::character;
@@ -47,8 +47,8 @@ pub(crate) struct PitReport {
     pub(crate) reaching: Reaching,
     /// The slowest test without mutation, milliseconds, if PIT names one.
     pub(crate) slowest_test: Option<u64>,
-    /// What the tests executed in the one order and in the other, if that was asked.
-    pub(crate) seen: Option<[Coverage; 2]>,
+    /// What the tests executed, if that was asked and the plugin's file is whole.
+    pub(crate) seen: Option<Coverage>,
     /// Time of the tests without mutation, milliseconds.
     pub(crate) coverage_millis: u64,
     /// Wall time, milliseconds.
@@ -61,8 +61,6 @@ pub(crate) struct PitReport {
     pub(crate) unclear: bool,
     /// Kills beside a control that passed, or of a search, one by one, as far as they are kept.
     pub(crate) kills: Vec<Kill>,
-    /// Those of them that were taken over from an earlier gate.
-    pub(crate) carried: u64,
     /// What the last search detected and no control has met; `classes` count it as living.
     pub(crate) unproven: HashMap<Identity, MutantStatus>,
     /// Failing tests that were left out, as the JVM in which they ran says: good for a remark, not for blame.
@@ -107,12 +105,10 @@ impl PitReport {
         }
         self.uncontrolled.extend(later.uncontrolled.iter().cloned());
         self.kills.extend(later.kills.iter().cloned());
-        self.carried += later.carried;
     }
 
     /// Takes the kills and time-outs out of a search.
     pub(crate) fn take_detected(&mut self) -> HashMap<Identity, MutantStatus> {
-        self.carried = 0;
         let is_detected =
             |_: &_, status: &mut _| matches!(status, MutantStatus::Killed | MutantStatus::TimedOut);
         self.statuses.extract_if(is_detected).collect()
@@ -162,9 +158,7 @@ pub(crate) type IsChanged<'a> = &'a dyn Fn(&str, &str, u32) -> bool;
 /// Whether mutants have been run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode<'a> {
-    /// Each mutant must have a verdict.
-    Full,
-    /// The same, and kills need a control.
+    /// Each mutant must have a verdict, and kills need a control.
     Controlled(&'a Controls),
     /// The same, and which tests kill is all that counts: controls come later.
     Search,
@@ -351,7 +345,7 @@ impl Walk<'_> {
                 self.report.note_kill(status, &id, &draft.fields);
                 status
             }
-            Mode::Full | Mode::Dry => status,
+            Mode::Dry => status,
         };
         self.report.statuses.insert(id.identity(), status);
         let file = field("sourceFile")?;

@@ -32,13 +32,11 @@ pub(crate) struct Tier {
     pub(crate) note: String,
     /// A new map of who touches what is made in passing.
     pub(crate) makes_map: bool,
-    /// Tests were red in it.
-    pub(crate) has_red: bool,
 }
 
 impl Tier {
     fn new(name: &'static str, tests: BTreeSet<String>) -> Self {
-        Self { name, tests, note: String::new(), makes_map: false, has_red: false }
+        Self { name, tests, note: String::new(), makes_map: false }
     }
 
     /// Its tests are few, and asked for the sake of a PASS.
@@ -73,9 +71,7 @@ pub(crate) fn next<E>(
     choose: impl FnOnce() -> Result<Result<BTreeSet<String>, AskAll>, E>,
     near: impl FnOnce() -> Result<BTreeSet<String>, E>,
 ) -> Result<Option<Tier>, E> {
-    // Beside a second run tests may have been red that are green alone, and would have killed.
-    let had_company = after.is_some_and(|tier| tier.makes_map && tier.has_red);
-    let is_last = after.is_some_and(|tier| tier.name == ALL || tier.tests == *all) && !had_company;
+    let is_last = after.is_some_and(|tier| tier.name == ALL || tier.tests == *all);
     if tiers != TestTiers::OwnFirst || is_last {
         return Ok(None);
     }
@@ -84,8 +80,6 @@ pub(crate) fn next<E>(
         return Ok(confirming());
     }
     let tests = match choose()? {
-        Ok(chosen) if had_company => return Ok(Some(Tier::new(TOUCHING, chosen))),
-        Err(_) if had_company => return Ok(None),
         Ok(chosen) => &chosen - asked,
         Err(AskAll { why, is_outdated }) => {
             if after.is_none_or(|tier| tier.name != NEAR) {
@@ -94,8 +88,7 @@ pub(crate) fn next<E>(
                     return Ok(Some(Tier { note: why, ..Tier::new(NEAR, near) }));
                 }
             }
-            // What runs beside a run could make its tests red.
-            let makes_map = is_outdated && !confirms;
+            let makes_map = is_outdated;
             let tests = if makes_map || confirms { all.clone() } else { all - asked };
             return Ok(Some(Tier { note: why, makes_map, ..Tier::new(ALL, tests) }));
         }
@@ -203,7 +196,7 @@ mod tests {
     fn own_tests_come_first_then_those_that_touch_and_all_where_that_is_not_known_or_a_fail_blocks() {
         let all = names(&["A", "B", "C", "D"]);
         // The tiers of a gate in which no class is ever settled.
-        let told_by = |(near, has_red, is_outdated): (&[&str], bool, bool),
+        let told_by = |(near, is_outdated): (&[&str], bool),
                        tiers,
                        own: &[&str],
                        touching: Option<&[&str]>,
@@ -226,16 +219,14 @@ mod tests {
                 if following.is_none() {
                     return told.join(" ");
                 }
-                tier = following.map(|tier| Tier { has_red, ..tier });
+                tier = following;
                 if tier.as_ref().is_some_and(|tier| tier.makes_map) {
                     known = Some(&["B"]);
                 }
             }
         };
-        let told_with = |has_red, tiers, own: &[&str], touching, confirms| {
-            told_by((&[], has_red, true), tiers, own, touching, confirms)
-        };
-        let told = |tiers, own: &[&str], touching, confirms| told_with(false, tiers, own, touching, confirms);
+        let told =
+            |tiers, own: &[&str], touching, confirms| told_by((&[], true), tiers, own, touching, confirms);
         let some: Option<&[&str]> = Some(&["A", "B"]);
         assert_eq!(told(OwnFirst, &["A"], some, false), "own:A touching:B");
         assert_eq!(told(OwnFirst, &["A"], some, true), "own:A touching:B all:ABCD");
@@ -243,23 +234,20 @@ mod tests {
         assert_eq!(told(OwnFirst, &["A"], Some(&["A"]), true), "own:A all:ABCD");
         assert_eq!(told(OwnFirst, &["C"], some, false), "own:C touching:AB");
         assert_eq!(told(OwnFirst, &["A"], None, false), "own:A all:ABCD map");
-        assert_eq!(told_with(true, OwnFirst, &["A"], None, false), "own:A all:ABCD map touching:B");
-        assert_eq!(told_with(true, OwnFirst, &["A"], None, true), "own:A all:ABCD");
-        assert_eq!(told(OwnFirst, &["A"], None, true), "own:A all:ABCD");
+        assert_eq!(told(OwnFirst, &["A"], None, true), "own:A all:ABCD map");
         assert_eq!(told(OwnFirst, &[], some, false), "touching:AB");
         assert_eq!(told(OwnFirst, &[], Some(&[]), false), "touching:");
         assert_eq!(told(OwnFirst, &[], None, false), "all:ABCD map");
         assert_eq!(told(OwnFirst, &["A", "B", "C", "D"], None, true), "own:ABCD");
-        let told_in_place =
-            |own: &[&str], confirms| told_by((&[], false, false), OwnFirst, own, None, confirms);
+        let told_in_place = |own: &[&str], confirms| told_by((&[], false), OwnFirst, own, None, confirms);
         assert_eq!(told_in_place(&["A"], false), "own:A all:BCD");
         assert_eq!(told_in_place(&["A"], true), "own:A all:ABCD", "what blocks is the word of one run");
         assert_eq!(told_in_place(&[], false), "all:ABCD");
         let near = |near: &[&str], own: &[&str], touching, confirms| {
-            told_by((near, false, true), OwnFirst, own, touching, confirms)
+            told_by((near, true), OwnFirst, own, touching, confirms)
         };
         assert_eq!(near(&["B"], &[], None, false), "near:B all:ABCD map");
-        assert_eq!(near(&["B"], &[], None, true), "near:B all:ABCD");
+        assert_eq!(near(&["B"], &[], None, true), "near:B all:ABCD map");
         assert_eq!(near(&["A"], &["A"], None, false), "own:A all:ABCD map", "they were asked");
         assert_eq!(near(&["A", "B"], &[], None, false), "all:ABCD map", "more than a quarter");
         assert_eq!(near(&["B"], &["A"], None, false), "own:A all:ABCD map", "with those before");

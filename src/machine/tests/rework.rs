@@ -1,11 +1,10 @@
 //! Gates, rework, stale boxes, parents, wider gates, frozen tests.
 
 use super::sim::*;
-use crate::machine::effect::Body;
-use crate::machine::facts::{ProcessEnd, RecordedKills};
+use crate::machine::facts::ProcessEnd;
 use crate::machine::policy::Policy;
 use crate::machine::stop::StopReason;
-use crate::mutation::{GateReport, ModuleKills, Verdict};
+use crate::mutation::{GateReport, Verdict};
 use crate::task::Mark;
 
 const STAGED: &str =
@@ -44,24 +43,6 @@ fn a_rework_that_touches_only_tests_does_not_turn_the_gate_into_a_skip() {
     let touched: Vec<String> =
         sim.gates[1].accumulated.touched["p"].iter().map(ToString::to_string).collect();
     assert_eq!(touched, ["src/main/A", "src/test/A"]);
-}
-
-#[test]
-fn the_kills_that_a_gate_records_reach_its_next_order_and_no_entry() {
-    let kills = |module: &str| vec![ModuleKills { production: module.into(), ..ModuleKills::default() }];
-    let mut sim = Sim::new("- [ ] 1. do\n- [ ] 1.PITEST g\n");
-    sim.agent(Act::commits(&[WORK])).gate(GateReport { kills: kills("p/."), ..fail(&["src/main/A"]) });
-    sim.agent(Act::commits(&[TEST])).gate(fail(&["src/main/A"]));
-    sim.agent(Act::commits(&[("src/test/A", "t2")])).gate(pass());
-    assert_eq!(sim.run(), StopReason::AllDone);
-    assert_eq!(sim.gates[0].kills, RecordedKills::default());
-    let recorded = &sim.gates[1].kills;
-    assert_eq!((recorded.iteration, &recorded.modules), (2, &kills("p/.")));
-    assert_eq!(recorded.heads, sim.gates[0].snapshot.heads());
-    assert_eq!(&sim.gates[2].kills, recorded, "a verdict without kills leaves those of the one before");
-    for entry in &sim.entries {
-        assert!(!matches!(&entry.body, Body::Gate { report, .. } if !report.kills.is_empty()), "{entry:?}");
-    }
 }
 
 /// What the rework commits, what of the reviewed tests it removes, and whether the ticked review and the

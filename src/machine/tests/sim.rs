@@ -79,7 +79,6 @@ pub(super) fn verdict(verdict: Verdict, classes: &[&str]) -> GateReport {
         survivors: Vec::new(),
         survivors_total: 0,
         trace: crate::mutation::Trace::default(),
-        kills: Vec::new(),
         left_out: Vec::new(),
         remarks: Vec::new(),
         reports: Vec::new(),

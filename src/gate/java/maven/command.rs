@@ -129,7 +129,6 @@ impl Maven<'_> {
             test_sources: sources(&module.test_sources, "src/test/java")?,
             compiling: Compiling::default(),
             surefire: Surefire { more_classpath: Vec::new(), ..module.tests.clone() },
-            pitest: None,
         };
         let [classes, tests] = [&project.classes, &project.test_classes].map(Path::new);
         if classes.starts_with(tests) || tests.starts_with(classes) {

@@ -19,7 +19,7 @@ use crate::gate::java::classes::read;
 use crate::gate::java::jvm;
 use crate::gate::{ChangedJava, GateAbort};
 use reached::{Names, Reached};
-use source_set::{PreviousClasses, SourceSet, files, interfaces, is_class};
+use source_set::{PreviousClasses, SourceSet, files, is_class};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -79,7 +79,6 @@ impl<'a> Javac<'a> {
         }
         let mut seen = Some(Names::new());
         if !stale.main.is_empty() {
-            let before = interfaces(self.main.classes);
             let reached = Reached::by(&self.main, &stale.main, Names::new());
             if !self.replace_classes(&self.main, reached.as_ref())? {
                 return Ok(false);
@@ -87,9 +86,7 @@ impl<'a> Javac<'a> {
             // Production classes that take part in compiling the tests do so with their code.
             let help =
                 self.main.offers_processors() || self.tests.as_ref().is_some_and(SourceSet::names_processors);
-            if help || before.is_none() || before != interfaces(self.main.classes) {
-                seen = reached.filter(|_| !help).map(|reached| reached.names);
-            }
+            seen = reached.filter(|_| !help).map(|reached| reached.names);
         }
         let Some(tests) = &self.tests else { return Ok(stale.tests.is_empty()) };
         if stale.tests.is_empty() && seen.as_ref().is_some_and(Names::is_empty) {
@@ -154,7 +151,7 @@ impl<'a> Javac<'a> {
         let lines: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         fs_err::write(file.path(), lines.join("\n"))?;
         let mut argv = vec![self.program.display().to_string()];
-        argv.extend(jvm::quick([]).iter().map(|option| format!("-J{option}")));
+        argv.extend(jvm::quick([]).map(|option| format!("-J{option}")));
         argv.push("-J-Dfile.encoding=UTF-8".to_owned());
         argv.push(format!("@{}", file.path().display()));
         // Maven's compiler did not read this variable.

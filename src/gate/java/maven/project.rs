@@ -25,8 +25,6 @@ pub(crate) struct Project {
     pub(crate) compiling: Compiling,
     /// How Surefire runs the tests.
     pub(crate) surefire: Surefire,
-    /// The mutators of the POM's pitest-maven (none are PIT's own choice), if the POM declares it.
-    pub(crate) pitest: Option<Vec<String>>,
 }
 
 /// Finds the project whose folder is `home`.
@@ -42,15 +40,6 @@ pub(super) fn read(root: &Node, home: &Path) -> Option<Project> {
     };
     let project = projects.iter().find(standard).or_else(|| (projects.len() == 1).then_some(&projects[0]))?;
     let text = |name: &str| project.text_at(&["build", name]).map(str::to_owned);
-    let pitest = project.all(&["build", "plugins"]).iter().find(|plugin| {
-        let is = |name, value| plugin.text_at(&[name]) == Some(value);
-        is("groupId", "org.pitest") && is("artifactId", "pitest-maven")
-    });
-    let property = project.at(&["properties", "mutators"]).map(std::slice::from_ref).unwrap_or_default();
-    let mutators = |plugin: &Node| {
-        let own = plugin.all(&["configuration", "mutators"]);
-        surefire::texts(if own.is_empty() { property } else { own })
-    };
     let (sources, test_sources) = (text("sourceDirectory")?, text("testSourceDirectory")?);
     let compiling = compiling(project, [&sources, &test_sources]);
     Some(Project {
@@ -60,7 +49,6 @@ pub(super) fn read(root: &Node, home: &Path) -> Option<Project> {
         test_sources,
         compiling,
         surefire: surefire::read(project),
-        pitest: pitest.map(mutators),
     })
 }
 

@@ -6,7 +6,7 @@ use super::super::classes::class_names;
 use super::super::coverage_map::top_level;
 use super::super::jvm;
 use super::tools::artifact_of;
-use super::{Aim, LONG, Mapping, PitRun, PitSession, plugin};
+use super::{Aim, LONG, PitRun, PitSession, plugin};
 use crate::gate::GateAbort;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,8 +21,7 @@ const MOST: u64 = 200;
 const BYTES_PER_MUTANT: u64 = 90;
 const MAIN: &str = "org.pitest.mutationtest.commandline.MutationCoverageReport";
 /// Options of PIT's own JVM: it lives for seconds (measured: docs/gate.md).
-const OWN_JVM: [&str; 4] =
-    ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dfile.encoding=UTF-8", "-Djava.awt.headless=true"];
+const OWN_JVM: [&str; 3] = ["-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8", "-Djava.awt.headless=true"];
 /// PIT's filters that may hide written code, and have no place in Java; the plugin sees to what of them is right.
 const FEATURES: &str = "-FANN,-FRECORD,-FLOGCALL,-FSTATI,-FKOTLIN,-FGROOVY";
 /// Longest single argument; Linux refuses 128 KiB.
@@ -67,9 +66,6 @@ impl PitSession<'_> {
         if run.aim == Aim::Count {
             option("dryRun", "true");
         }
-        if !run.mutators.is_empty() {
-            option("mutators", &run.mutators.join(","));
-        }
         let surefire = &project.surefire;
         for (name, groups) in
             [("includedGroups", &surefire.groups), ("excludedGroups", &surefire.excluded_groups)]
@@ -79,7 +75,7 @@ impl PitSession<'_> {
                 option(name, &groups.split_whitespace().collect::<String>());
             }
         }
-        let arguments = argument_file(&self.jvm_arguments(run)?);
+        let arguments = argument_file(&self.jvm_arguments(run));
         let file = self.write(&format!("{}.jvm-args", run.name), &arguments)?;
         let file = file.display().to_string();
         // PIT splits one of the options at commas, the other at white space.
@@ -93,9 +89,8 @@ impl PitSession<'_> {
         let mut properties: Vec<String> =
             (run.aim == Aim::Search).then(|| "-Dralph.controls=none".to_owned()).into_iter().collect();
         let mut mutated = Vec::new();
-        if run.mapping != Mapping::None {
-            let end = if run.mapping == Mapping::Reversed { "only" } else { "too" };
-            properties.push(format!("-Dralph.map={end}"));
+        if run.makes_map {
+            properties.push("-Dralph.map=yes".to_owned());
             mutated.extend(self.owners.keys());
         }
         if !run.filter.is_all() || !mutated.is_empty() {
@@ -108,17 +103,12 @@ impl PitSession<'_> {
             let file = self.write(&format!("{}.keep", run.name), &text)?;
             properties.push(format!("-Dralph.keep={}", file.display()));
         }
-        if let Some(text) = self.carried_text(run) {
-            let file = self.write(&format!("{}.carried", run.name), &text)?;
-            properties.push(format!("-Dralph.carried={}", file.display()));
-        }
         Ok(properties)
     }
 
     /// The classes whose coverage is taken: the mutated ones; for a map all of the module.
     fn seen_classes(&self, run: &PitRun<'_>) -> impl Iterator<Item = String> {
-        let all = (run.mapping != Mapping::None)
-            .then(|| class_names(Path::new(&self.module.built.project.classes)));
+        let all = run.makes_map.then(|| class_names(Path::new(&self.module.built.project.classes)));
         let all = all.into_iter().flatten().map(|name| top_level(&name).replace('/', "."));
         all.chain(self.owners.keys().cloned()).collect::<BTreeSet<String>>().into_iter()
     }
@@ -163,19 +153,19 @@ impl PitSession<'_> {
         entries
     }
 
-    /// Ralph's own options for the JVM of the tests. A mutant undoes what the compiler knows of its class, so quick code pays
+    /// Ralph's own option for the JVM of the tests. A mutant undoes what the compiler knows of its class, so quick code pays
     /// more than good code, but not where tests compute for longer than a minute (measured: docs/measured.md).
-    pub(super) fn quick(&self, run: &PitRun<'_>) -> Vec<&'static str> {
+    fn quick(&self, run: &PitRun<'_>) -> Option<&'static str> {
         let is_long = self.known(run.tests).is_some_and(|(_, all)| all > LONG);
-        if self.shown.plain.get() || is_long {
-            return Vec::new();
+        if is_long {
+            return None;
         }
         let surefire = &self.module.built.project.surefire;
         jvm::quick(surefire.jvm_args.iter().chain(&self.module.context.settings.jvm_args).map(String::as_str))
     }
 
     /// What the JVMs of the tests get.
-    fn jvm_arguments(&self, run: &PitRun<'_>) -> Result<Vec<String>, GateAbort> {
+    fn jvm_arguments(&self, run: &PitRun<'_>) -> Vec<String> {
         let surefire = &self.module.built.project.surefire;
         let mut all: Vec<String> = self.quick(run).into_iter().map(str::to_owned).collect();
         all.extend([
@@ -185,11 +175,7 @@ impl PitSession<'_> {
         all.extend(surefire.jvm_args.iter().cloned());
         all.extend(surefire.properties.iter().map(|(name, value)| format!("-D{name}={value}")));
         all.extend(self.module.context.settings.jvm_args.iter().cloned());
-        if run.mapping == Mapping::Reversed {
-            let tests: Vec<&str> = run.tests.iter().rev().map(String::as_str).collect();
-            all.push(format!("-Dralph.order={}", self.write("order", &tests.join("\n"))?.display()));
-        }
-        Ok(all)
+        all
     }
 
     fn write(&self, name: &str, text: &str) -> Result<PathBuf, GateAbort> {

@@ -53,12 +53,6 @@ pub(super) fn coverage_done(output: &str) -> bool {
     output.lines().any(is_end_of_coverage)
 }
 
-/// A test without mutation had too little memory, by what the JVM says of it.
-pub(super) fn out_of_memory(output: &str) -> bool {
-    let mut lines = output.lines().take_while(|line| !is_end_of_coverage(line));
-    lines.any(|line| line.contains("java.lang.OutOfMemoryError") || line.contains("(OUT_OF_MEMORY)"))
-}
-
 fn is_end_of_coverage(line: &str) -> bool {
     is_own(line) && line.contains("PIT >> INFO : Calculated coverage in")
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 const SOURCE: &str = include_str!("../../../../templates/pit/RalphPlugin.java");
 /// What `META-INF/services` must say, by interface.
-const SERVICES: [(&str, &[&str]); 8] = [
+const SERVICES: [(&str, &[&str]); 7] = [
     (
         "org.pitest.mutationtest.build.MutationInterceptorFactory",
         &["ralph.pit.RalphPlugin$KeepFactory", "ralph.pit.RalphPlugin$WrittenFactory"],
@@ -31,7 +31,6 @@ const SERVICES: [(&str, &[&str]); 8] = [
     ("org.pitest.mutationtest.MutationResultInterceptor", &["ralph.pit.RalphPlugin$Results"]),
     ("org.pitest.mutationtest.MutationResultListenerFactory", &["ralph.pit.RalphPlugin$TestsFactory"]),
     ("org.pitest.coverage.TestStatListenerFactory", &["ralph.pit.RalphPlugin$MapFactory"]),
-    ("org.pitest.testapi.TestPluginFactory", &["ralph.pit.RalphPlugin$OrderFactory"]),
 ];
 /// PIT's engine with controls, by the name that the plugin gives it.
 pub(super) const ENGINE: &str = "ralph";
@@ -196,9 +195,9 @@ pub(super) fn coverage(report: &Path) -> Option<Coverage> {
     for line in text.strip_suffix("\nE\n")?.lines() {
         match line.split('\t').collect::<Vec<_>>()[..] {
             ["T", test, color] => coverage.tests.push((test.to_owned(), color == "green")),
-            ["M", class, method, tests] => {
+            ["X", class, tests] => {
                 let tests = tests.split(',').map(str::parse).collect::<Result<_, _>>().ok()?;
-                coverage.methods.insert((class.to_owned(), method.to_owned()), tests);
+                coverage.classes.insert(class.to_owned(), tests);
             }
             _ => return None,
         }
@@ -290,14 +289,13 @@ mod tests {
             fs_err::write(folder.path().join(TOUCHED), text).unwrap();
             coverage(folder.path())
         };
-        let whole = "T\ta.FooTest\tgreen\nT\ta.BarTest\tred\nM\ta.Foo\tsum(I)V\t0,1\nE\n";
+        let whole = "T\ta.FooTest\tgreen\nT\ta.BarTest\tred\nX\ta.Foo\t0,1\nE\n";
         let expected = Coverage {
             tests: vec![("a.FooTest".to_owned(), true), ("a.BarTest".to_owned(), false)],
-            methods: [(("a.Foo".to_owned(), "sum(I)V".to_owned()), [0, 1].into())].into(),
+            classes: [("a.Foo".to_owned(), [0, 1].into())].into(),
         };
         assert_eq!(read(whole), Some(expected));
-        for cut in
-            [&whole[..whole.len() - 2], &whole[..whole.len() - 1], "", "E\n", "X\nE\n", "M\ta\tb\tc\nE\n"]
+        for cut in [&whole[..whole.len() - 2], &whole[..whole.len() - 1], "", "E\n", "X\nE\n", "X\ta\tb\nE\n"]
         {
             assert_eq!(read(cut), None, "{cut:?}");
         }

@@ -6,27 +6,23 @@
 use super::super::context::lines;
 use super::super::jvm;
 use super::super::module_state::CompiledModule;
-use super::super::report::{Counted, FailingTest, PitReport};
+use super::super::report::{FailingTest, PitReport};
 use super::super::tiers;
 use super::super::{context::ModuleContext, maven};
 use super::tools::Tools;
-use super::{
-    Aim, FULL_TIMEOUT, Mapping, MutantFilter, PitEnd, PitRun, PitSession, RED, Shown, blame, output, plugin,
-};
+use super::{FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, RED, Shown, blame, output, plugin};
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
 use crate::gate::verdict::ModuleResult;
 use crate::mutation::TraceTier;
 use crate::source::text;
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// [`PitRun::timeout`] for tests that are not known to be slow.
 const QUICK_TIMEOUT: u64 = 1_000;
 /// Milliseconds in which a run of PIT begins, reads the classes and ends.
 const QUICK: u64 = 3_000;
-/// What is said of a test that the JVM's own options did not help.
-const STARVED: &str = "runs out of memory without any mutation, also without options of ralph's: gates.<NAME>.jvm_args: [-Xmx4g] gives its JVM more.";
 /// Test classes that a trace names.
 const NAMED: usize = 20;
 
@@ -36,7 +32,7 @@ impl<'a> PitSession<'a> {
         let plugin = plugin::classes(module, &tools.pit)?;
         let (owners, answerable) = (module.owners(), module.answerable());
         let (shown, state) = (Shown::default(), OnceCell::new());
-        Ok(Self { module, tools, plugin, owners, answerable, shown, ground: None, state })
+        Ok(Self { module, tools, plugin, owners, answerable, shown, state })
     }
 
     /// The same at the family's base, where a failing test is not its fault.
@@ -68,17 +64,9 @@ impl<'a> PitSession<'a> {
         let asked = &PitRun { tests: &tests, ..asked.clone() };
         let answerable: BTreeSet<String> = asked.tests.intersection(&self.answerable).cloned().collect();
         // A map keeps what the tests that pass touch: red ones of others do not cost it.
-        let skip_failing =
-            asked.mapping == Mapping::Writes || answerable.is_subset(&self.shown.passed.borrow());
+        let skip_failing = asked.makes_map || answerable.is_subset(&self.shown.passed.borrow());
         let mut run = PitRun { skip_failing, ..asked.clone() };
         let mut end = self.start(&run)?;
-        let is_clean =
-            |end: &PitEnd| matches!(end, PitEnd::Report(report) if self.blame_red(&report.left_out).is_ok());
-        if run.mapping == Mapping::Writes && !is_clean(&end) {
-            // Its tests may have met those of the run beside it.
-            run.mapping = Mapping::WritesInTurn;
-            end = self.start(&run)?;
-        }
         if let PitEnd::Report(report) = &end
             && self.blame_red(&report.left_out).is_err()
         {
@@ -114,9 +102,6 @@ impl<'a> PitSession<'a> {
         self.shown.passed.borrow_mut().extend(answerable.iter().cloned());
         let report = self.repeat_in_one(&run, report, result)?;
         let mut report = self.repeat_unclear(&run, report, result)?;
-        if self.is_refuted(&run, &report, result) {
-            return self.run(asked, note, result);
-        }
         self.leave_out_unfit(&report.unfit, result)?;
         report.except_initial();
         self.trace(result, asked, &report, note);
@@ -168,17 +153,6 @@ impl<'a> PitSession<'a> {
         }
     }
 
-    /// How many mutants of written code each target has for the mutators of the POM.
-    pub(crate) fn count(&self) -> Result<BTreeMap<String, u64>, GateAbort> {
-        let (none, filter) = (BTreeSet::new(), self.lines());
-        let mutators = self.module.built.project.pitest.as_deref().unwrap_or_default();
-        let run =
-            PitRun { skip_failing: true, aim: Aim::Count, mutators, ..PitRun::new("count", &none, &filter) };
-        let report = self.report(self.start(&run)?)?;
-        let count = |(class, counted): (String, Counted)| (class, counted.pending + counted.tally.mutants());
-        Ok(report.classes.into_iter().map(count).collect())
-    }
-
     /// Tests that fail in a control, or end it, beside another JVM and not alone need something that one JVM can have at a
     /// time (a port, a file): from then on there is one. If that heals nothing, the first run stands.
     fn repeat_in_one(
@@ -193,7 +167,7 @@ impl<'a> PitSession<'a> {
             return Ok(report);
         }
         self.shown.in_one.set(true);
-        let again = match self.start(&PitRun { mapping: Mapping::None, ..run.clone() })? {
+        let again = match self.start(&PitRun { makes_map: false, ..run.clone() })? {
             PitEnd::Report(again) if again.left_out.is_subset(&report.left_out) => again,
             _ => Box::new(report.clone()),
         };
@@ -225,17 +199,15 @@ impl<'a> PitSession<'a> {
         if errors == 0 && report.uncontrolled.is_empty() || run.alone {
             return Ok(report);
         }
-        let again =
-            PitRun { alone: errors > 0, timeout: FULL_TIMEOUT, mapping: Mapping::None, ..run.clone() };
+        let again = PitRun { alone: errors > 0, timeout: FULL_TIMEOUT, makes_map: false, ..run.clone() };
         let in_one = self.shown.in_one.replace(true);
-        self.shown.plain.set(self.shown.plain.get() || errors > 0);
         let again = self.report(self.start(&again)?)?;
         self.shown.in_one.set(in_one);
         if errors == 0 {
             return Ok(again);
         }
         result.remarks.push(format!(
-            "{} of {} ended in an error of the JVM; with one JVM for each mutant, and no options of ralph's, {} did.",
+            "{} of {} ended in an error of the JVM; with one JVM for each mutant, {} did.",
             text::count(errors, "mutant"),
             self.module.label(),
             again.tally().errors
@@ -270,7 +242,7 @@ impl<'a> PitSession<'a> {
 
     /// A failure if the family answers for one of these tests.
     fn blame_red(&self, failing: &BTreeSet<FailingTest>) -> Result<(), GateAbort> {
-        blame(&self.answerable, failing, if self.shown.starved.get() { STARVED } else { RED })
+        blame(&self.answerable, failing, RED)
     }
 
     /// What a mutant may take beyond five quarters of the time of its tests: PIT's own patience when these
@@ -320,7 +292,6 @@ impl<'a> PitSession<'a> {
     fn blame_class(&self, class: Option<&str>, does: &str) -> Result<(), GateAbort> {
         match class {
             Some(class) if self.answerable.contains(class) => {
-                let does = if self.shown.starved.get() { STARVED } else { does };
                 Err(GateAbort::fail(format!("The test class {class} {does}")))
             }
             _ => Ok(()),
@@ -348,11 +319,11 @@ impl<'a> PitSession<'a> {
             module: self.module.label(),
             name: run.name.to_owned(),
             engine: format!("PIT {} on JDK {jdk}", context.settings.pit_version),
-            note: self.with_carried(note, report),
+            note: note.to_owned(),
             tests: run.tests.iter().take(NAMED).cloned().collect(),
             tests_total: run.tests.len() as u64,
-            mutants: tally.mutants().saturating_sub(report.carried),
-            killed: (tally.killed + tally.timed_out).saturating_sub(report.carried),
+            mutants: tally.mutants(),
+            killed: tally.killed + tally.timed_out,
             timed_out: tally.timed_out,
             coverage_millis: report.coverage_millis,
             timeout_millis: run.timeout,

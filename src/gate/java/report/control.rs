@@ -6,9 +6,6 @@ use super::{Kill, MOST_KILLS, MutantId, PitReport};
 use crate::mutation::MutantStatus;
 use std::collections::BTreeMap;
 
-/// What the plugin writes before the test of a kill that it took over; no test's name begins with it.
-const CARRIED: &str = "carried: ";
-
 /// What became of a control. The plugin runs it before the mutants of its JVM.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Control {
@@ -33,7 +30,7 @@ pub(crate) struct FailingTest {
 }
 
 impl PitReport {
-    /// Keeps a kill with its test; the plugin marks one that it took over.
+    /// Keeps a kill with its test.
     pub(super) fn note_kill(
         &mut self,
         status: MutantStatus,
@@ -44,9 +41,7 @@ impl PitReport {
             return;
         }
         let Some(test) = fields.get("killingTest").filter(|_| self.kills.len() <= MOST_KILLS) else { return };
-        let carried = test.strip_prefix(CARRIED);
-        self.carried += u64::from(carried.is_some());
-        self.kills.push(Kill { id: id.clone(), test: carried.unwrap_or(test).to_owned() });
+        self.kills.push(Kill { id: id.clone(), test: test.to_owned() });
     }
 
     /// What a mutant's status is worth beside the control of its class, which belongs to the target `owner`.

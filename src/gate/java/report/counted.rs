@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 /// Mutants of one class that are kept one by one.
 const KEPT: usize = 50_000;
 
-/// Kills of a module that are kept one by one; of more, the journal keeps none.
+/// Kills of a search that are kept one by one.
 pub(crate) const MOST_KILLS: usize = 20_000;
 
 /// A mutant's identity, shortened.
@@ -54,12 +54,11 @@ pub(crate) struct Kill {
     pub(crate) test: String,
 }
 
-impl Kill {
-    /// Class, method, descriptor, mutator, test.
-    pub(crate) fn names(&self) -> [&str; 5] {
-        let MutantId { class, method, descriptor, mutator, .. } = &self.id;
-        [class, method, descriptor, mutator, &self.test]
-    }
+/// The class of a test that `find` knows, by PIT's name of the test: `a.FooTest$In.[engine:junit-jupiter]/…`,
+/// `a.FooTest.sums(a.FooTest)`.
+pub(crate) fn test_class<T>(test: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let ends = test.match_indices(['.', '$']).map(|(at, _)| at);
+    ends.filter_map(|end| find(&test[..end])).next_back()
 }
 
 /// A mutant that is not killed for good: a survivor, a time-out or an error of the JVM.
@@ -190,6 +189,19 @@ mod tests {
             counted.count(id(index), mutant, index % 2 == 0);
         }
         counted
+    }
+
+    #[test]
+    fn the_class_of_a_test_is_the_longest_known_name_at_its_beginning() {
+        let known = |name: &str| ["a.FooTest", "a.FooTest$In"].contains(&name).then(|| name.to_owned());
+        for (test, class) in [
+            ("a.FooTest.[engine:junit-jupiter]/[class:a.FooTest]/[method:x()]", Some("a.FooTest")),
+            ("a.FooTest$In.[engine:junit-jupiter]/[nested-class:In]", Some("a.FooTest$In")),
+            ("a.FooTest.sums(a.FooTest)", Some("a.FooTest")),
+            ("a.FooTestMore.x()", None),
+        ] {
+            assert_eq!(test_class(test, known).as_deref(), class, "{test}");
+        }
     }
 
     #[test]

@@ -4,10 +4,9 @@
 
 use super::super::project::Resource;
 use super::super::recipe::CompilerCall;
-use crate::gate::java::class_file;
 use crate::gate::java::classes::{self, read};
 use memchr::memmem;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::FileType;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -202,13 +201,4 @@ impl PreviousClasses {
         }
         Ok(true)
     }
-}
-
-/// What a compiler sees of each class in a folder; `None` if that is not known of one.
-pub(super) fn interfaces(folder: &Path) -> Option<BTreeMap<PathBuf, String>> {
-    let interface = |file: PathBuf| {
-        let interface = class_file::interface(&read(&folder.join(&file)).ok()?)?;
-        Some((file, interface))
-    };
-    files(folder).ok()?.into_iter().filter(|file| is_class(file)).map(interface).collect()
 }

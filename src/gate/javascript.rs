@@ -62,6 +62,17 @@ impl FileEngine for Stryker {
         read(&json, work).map(Measured::Mutants)
     }
 
+    fn name(&self) -> &'static str {
+        ENGINE
+    }
+
+    fn passes_without(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
+        let Some(argv) = own_command(work) else { return self.is_green(work) };
+        // Without it a runner may wait for changes.
+        let call = work.commands.run("tests", argv, &work.folder, &[("CI", "true")])?;
+        Ok(call.end == (ProcessEnd::Exited { code: 0 }) || self.is_green(work)?)
+    }
+
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
         let call = run(work, "stryker-tests", json!({ "reporters": [] }), &["--dryRunOnly"])?;
         match not_green(work, &call)? {
@@ -107,6 +118,8 @@ fn run(work: &Work<'_>, name: &str, settings: Value, arguments: &[&str]) -> Resu
         "ignoreStatic": false,
         "thresholds": { "high": 80, "low": 60, "break": null },
         "allowConsoleColors": false,
+        // The copy is Stryker's alone. In a sandbox of its own tests would find no repository.
+        "inPlace": true,
         "tempDirName": work.output.join("sandbox"),
         "cleanTempDir": "always",
     });
@@ -118,6 +131,23 @@ fn run(work: &Work<'_>, name: &str, settings: Value, arguments: &[&str]) -> Resu
     let mut argv = vec![stryker.display().to_string(), "run".to_owned(), file.display().to_string()];
     argv.extend(arguments.iter().map(|argument| (*argument).to_owned()));
     work.commands.run(name, argv, &work.folder, &[])
+}
+
+/// What the project runs its tests with: `npm test` if there is one, else the test runner.
+fn own_command(work: &Work<'_>) -> Option<Vec<String>> {
+    let package = crate::gate::commands::read_text(&work.folder.join("package.json"), 1 << 20);
+    let package: Value = serde_json::from_str(&package).unwrap_or_default();
+    let words = |words: [&str; 2]| words.map(str::to_owned).to_vec();
+    if package["scripts"]["test"].is_string() && work.commands.find("npm").is_some() {
+        return Some(words(["npm", "test"]));
+    }
+    let runner = runner(&work.folder, &work.homes)?;
+    let program = installed(&work.homes, &[&format!("node_modules/.bin/{runner}")])?.display().to_string();
+    match runner {
+        "vitest" => Some(words([&program, "run"])),
+        "jest" | "mocha" | "jasmine" | "tap" => Some(vec![program]),
+        _ => None,
+    }
 }
 
 /// The runner whose plugin is installed; with several, one that the module's package.json names.

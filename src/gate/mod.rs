@@ -135,6 +135,17 @@ pub trait Checkouts: Sync {
     /// `None` if it did not exist, or if the gate works in place. An error is a whole sentence.
     fn base(&self, package: &str) -> Result<Option<PathBuf>, String>;
 
+    /// The path of a package's folder in its repository; empty for one that is a repository, or where that is not known.
+    fn in_repository(&self, _root: &Path) -> PathBuf {
+        PathBuf::new()
+    }
+
+    /// Makes the folder `copy`, which stands for the repository of the package at `root`, a repository with the judged commit
+    /// as its HEAD. It does not name the workspace.
+    fn add_repository(&self, _root: &Path, _copy: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Whether the checkout's outputs belong to the build of this key.
     fn output_state(&self, _key: &str) -> OutputState {
         OutputState::Nothing

@@ -6,6 +6,9 @@
 //! mutmut keeps of each file `<file>.meta` (an exit code for each mutant), `<file>.spans` (where its copy of the function is, from
 //! 3.8 on), and for all `mutmut-stats.json` (the tests that reach each function). A file without results is an error; so is a
 //! mutant that was not checked, or whose check was interrupted.
+//!
+//! A script of ralph's starts it (`driver.py`): options of pytest that distribute, order or end a run would make mutants look
+//! killed, or reached by no test, wherever they are set. Where they have an effect all the same, there is no verdict.
 
 mod cosmic_ray;
 
@@ -26,7 +29,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Prints the version of a package; mutmut's own `--version` fails outside of a project.
-const VERSION: &str = "import importlib.metadata as m, sys; print(sys.argv[1], m.version(sys.argv[1]))";
+const VERSION: &str = "import sys\nsys.path[:] = filter(None, sys.path)\nimport importlib.metadata as m\n\
+    print(sys.argv[1], m.version(sys.argv[1]))";
+/// Starts mutmut, and tells what it found of the tests.
+const DRIVER: &str = include_str!("python/driver.py");
+/// What the script prints: tests that ran where mutmut sees nothing, and tests that started processes.
+const ELSEWHERE: &str = "ralph: tests ran in other processes";
+const STARTED: &str = "ralph: tests started processes";
 /// Versions before this one keep no usable results.
 const OLDEST: (u32, u32) = (3, 5);
 
@@ -41,6 +50,9 @@ const PYTHON: Language = Language {
     tells: &["MUTANT_UNDER_TEST", "__mutmut_"],
 };
 
+/// What mutmut does not copy from the copy.
+const NOT_COPIED: [&str; 4] = [".git", "mutants", ".venv", "venv"];
+
 /// mutmut.
 pub(crate) struct Mutmut;
 
@@ -54,16 +66,30 @@ impl FileEngine for Mutmut {
         check_version(work, &python, "mutmut", OLDEST, "3.8.1' (pytest 9.2 needs that one)")?;
         write_settings(work)?;
         let jobs = jobs(work.settings).to_string();
-        let argv = [&python, "-m", "mutmut", "run", "--max-children", &jobs];
+        let driver = write_driver(work)?;
+        let argv = [&python, driver.as_str(), "run", "--max-children", &jobs];
         let call = run(work, "mutmut", &argv, "")?;
-        if let Some(ended) = not_green(&call.output) {
+        let none_reached = call.output.contains("could not find any test case for any mutant");
+        if call.output.contains(ELSEWHERE) || none_reached && call.output.contains(STARTED) {
+            return Err(GateAbort::setup(
+                format!(
+                    "The tests of {} run its code in other processes than pytest's own (pytest-xdist, pytest-forked, a program that a test starts): there mutmut sees nothing.",
+                    work.label
+                ),
+                "Let the tests call the code themselves, in one process.",
+            ));
+        }
+        if let Some(ended) = not_green(&call) {
             return Ok(ended);
         }
-        let none_reached = call.output.contains("could not find any test case for any mutant");
         if call.end != (ProcessEnd::Exited { code: 0 }) && !none_reached {
             return Err(no_verdict(work, &call));
         }
         read(work, none_reached).map(Measured::Mutants)
+    }
+
+    fn name(&self) -> &'static str {
+        ENGINE
     }
 
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
@@ -124,8 +150,20 @@ pub fn reads_mutmut(version: &str) -> bool {
     !is_older(version, OLDEST)
 }
 
+/// Writes the script that starts mutmut beside the copy; its path.
+fn write_driver(work: &Work<'_>) -> Result<String, GateAbort> {
+    let driver = work.output.join("driver.py");
+    fs_err::write(&driver, DRIVER)?;
+    Ok(driver.display().to_string())
+}
+
 /// mutmut reads its settings in the current folder alone: the project's are replaced.
 fn write_settings(work: &Work<'_>) -> Result<(), GateAbort> {
+    // Tests run in a folder of mutmut's, which git would take for untracked files.
+    if work.folder.join(".git").is_dir() {
+        fs_err::create_dir(work.folder.join("mutants"))?;
+        fs_err::write(work.folder.join("mutants/.git"), "gitdir: ../.git\n")?;
+    }
     let file = work.folder.join("pyproject.toml");
     let old = if file.exists() { fs_err::read_to_string(&file)? } else { String::new() };
     let header = |line: &str| line.trim_start().starts_with("[tool.mutmut");
@@ -145,8 +183,7 @@ fn write_settings(work: &Work<'_>) -> Result<(), GateAbort> {
     let others =
         fs_err::read_dir(&work.folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
     let others = others.collect::<std::io::Result<BTreeSet<String>>>()?;
-    let is_copied =
-        |name: &&String| !sources.contains(name.as_str()) && !PYTHON.installed.contains(&name.as_str());
+    let is_copied = |name: &&String| !sources.contains(name.as_str()) && !NOT_COPIED.contains(&name.as_str());
     // A JSON string is a TOML one.
     let list = |names: Vec<&str>| Value::from(names).to_string();
     let own = format!(
@@ -162,7 +199,8 @@ fn write_settings(work: &Work<'_>) -> Result<(), GateAbort> {
 }
 
 /// Where tests failed, or were not there, before anything was mutated.
-fn not_green(output: &str) -> Option<Measured> {
+fn not_green(call: &Call) -> Option<Measured> {
+    let output = &call.output;
     let red = [
         "failed to collect stats. runner returned",
         "Failed to run clean test",
@@ -171,7 +209,8 @@ fn not_green(output: &str) -> Option<Measured> {
     if output.contains("failed to collect stats. runner returned 5") {
         return Some(Measured::NoTests);
     }
-    red.iter().any(|words| output.contains(words)).then(|| Measured::Red(failed(output)))
+    let named = || Some(failed(output)).filter(|tests| !tests.is_empty()).unwrap_or_else(|| last_line(call));
+    red.iter().any(|words| output.contains(words)).then(|| Measured::Red(named()))
 }
 
 /// The tests that pytest names as failed.

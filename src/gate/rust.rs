@@ -67,6 +67,10 @@ impl FileEngine for CargoMutants {
         if files.is_empty() { work.tests_alone(self) } else { Ok(Measured::Mutants(files)) }
     }
 
+    fn name(&self) -> &'static str {
+        ENGINE
+    }
+
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
         let call = cargo(work, "cargo-test", &["test".to_owned()])?;
         match call.end {

@@ -9,7 +9,7 @@ mod repository;
 mod tests;
 
 pub use folder::{Differences, Part};
-pub use repository::borrow;
+pub use repository::{add_to_copy, borrow};
 
 use super::content::{self, EXECUTABLE, LINK, REGULAR};
 use super::error::{Doing as _, GitError};

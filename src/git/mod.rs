@@ -25,7 +25,7 @@ mod tree;
 mod walk;
 
 pub use bundle::unbundle;
-pub use checkout::{Checkout, Differences, Part, borrow};
+pub use checkout::{Checkout, Differences, Part, add_to_copy, borrow};
 pub use commit::init_repository;
 pub use error::{GitError, GitErrorKind};
 pub use history::{PastCommit, PastLine};

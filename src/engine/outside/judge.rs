@@ -1,7 +1,7 @@
 //! Gates in the real world: the request from git's facts, the report back. A gate judges the commits that it names, or
 //! gives no verdict.
 
-use super::private_checkout::{CacheFolder, PrivateCheckout, SourcePackage, Sources, no_verdict};
+use super::private_checkout::{CacheFolder, InPlace, PrivateCheckout, SourcePackage, Sources, no_verdict};
 use super::{Outside, artifacts};
 use crate::config::{self, GateSettings};
 use crate::engine::{Fault, FaultKind};
@@ -62,7 +62,7 @@ impl Prepared {
             report
         } else {
             let request = GateRequest { folder: run.path().to_owned(), ..self.request.clone() };
-            gate::run(&request, &self.settings, ports)
+            gate::run(&request, &self.settings, &GatePorts { checkouts: &InPlace(&self.sources), ..*ports })
         };
         let to = &self.request.folder;
         let shown = to.strip_prefix(workspace).unwrap_or(to).display().to_string();

@@ -15,7 +15,7 @@ pub(super) use contents::{SourcePackage, Sources};
 use super::artifacts;
 use crate::engine::{Fault, FaultKind};
 use crate::gate::{Build, Checkouts, GateRequest, OutputState};
-use crate::git::{Checkout, Part};
+use crate::git::{Checkout, Part, add_to_copy};
 use crate::machine::facts::Oid;
 use crate::mutation::{GateReport, TracePhase, Verdict};
 use crate::source::text::names;
@@ -151,6 +151,18 @@ impl<'a> PrivateCheckout<'a> {
         ignore_poison(self.state.lock())
     }
 
+    /// The package that is checked out in a folder, and its commit there.
+    fn package_at(&self, folder: &Path) -> Option<(&SourcePackage, &Oid)> {
+        let state = self.state();
+        let is_head = folder.starts_with(&state.head.folder);
+        let tree = if is_head { Some(&state.head) } else { state.base.as_ref() }?;
+        let is_there = |package: &&SourcePackage| {
+            tree.place(self.sources, &package.root).is_ok_and(|place| place == folder)
+        };
+        let package = self.sources.packages.values().find(is_there)?;
+        Some((package, if is_head { &package.head } else { package.base.as_ref()? }))
+    }
+
     /// The request with each package where it is checked out; a changed file that no commit holds is a
     /// fault.
     pub(super) fn request(&self, request: &GateRequest) -> Result<GateRequest, Fault> {
@@ -204,7 +216,40 @@ impl State {
     }
 }
 
+/// The packages where they are, for a gate that judges them there.
+pub(super) struct InPlace<'a>(pub(super) &'a Sources);
+
+impl Checkouts for InPlace<'_> {
+    fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
+        Ok(None)
+    }
+
+    fn in_repository(&self, root: &Path) -> PathBuf {
+        self.0.packages.values().find(|package| package.root == root).map(in_repository).unwrap_or_default()
+    }
+
+    fn add_repository(&self, root: &Path, copy: &Path) -> io::Result<()> {
+        let package = self.0.packages.values().find(|package| package.root == root);
+        package.map_or(Ok(()), |package| {
+            add_to_copy(copy, &package.repository, &package.head).map_err(io::Error::other)
+        })
+    }
+}
+
+fn in_repository(package: &SourcePackage) -> PathBuf {
+    package.root.strip_prefix(&package.repository).map(Path::to_owned).unwrap_or_default()
+}
+
 impl Checkouts for PrivateCheckout<'_> {
+    fn in_repository(&self, root: &Path) -> PathBuf {
+        self.package_at(root).map(|(package, _)| in_repository(package)).unwrap_or_default()
+    }
+
+    fn add_repository(&self, root: &Path, copy: &Path) -> io::Result<()> {
+        let Some((package, commit)) = self.package_at(root) else { return Ok(()) };
+        add_to_copy(copy, &package.repository, commit).map_err(io::Error::other)
+    }
+
     fn base(&self, package: &str) -> Result<Option<PathBuf>, String> {
         let Some(package) = self.sources.packages.get(package) else { return Ok(None) };
         if package.base.as_ref().is_none_or(Oid::is_zero) {

@@ -169,9 +169,13 @@ impl Judge<'_> {
         let output = self.request.folder.join(WORK).join(name).join(&place);
         // Some engines take the folder's name for the package's.
         let last = Path::new(&package.home).file_name().map_or_else(|| "package".into(), ToOwned::to_owned);
-        let copied = output.join("copy").join(last);
+        let inside = self.ports.checkouts.in_repository(&package.root);
+        let top =
+            output.join("copy").join(if inside.as_os_str().is_empty() { last } else { "repository".into() });
+        let copied = top.join(inside);
         fresh_folder(&output)?;
         let hiding = copy(package, &module.dir, self.engine.language(), &copied)?;
+        self.ports.checkouts.add_repository(&package.root, &top)?;
         let lines =
             |target: &Target| Some((module.within(&target.path.to_text()), target.extent.lines()?.to_vec()));
         let report = self.request.folder.join("report").join(&place);
@@ -191,10 +195,20 @@ impl Judge<'_> {
         Ok((work, hiding))
     }
 
-    /// Whose fault red tests are: the family's, unless they were red before its work.
+    /// Whose fault red tests are: the family's, unless the engine alone calls them so, or they were red before its work.
     fn red(&self, tests: &[String]) -> Result<GateAbort, GateAbort> {
         let named = if tests.is_empty() { String::new() } else { format!(": {}", tests.join("; ")) };
-        let what = format!("The tests of {} fail without any mutation{named}.", self.label());
+        let (name, label) = (self.engine.name(), self.label());
+        let (own, _) = self.copy(self.package, "own")?;
+        if self.engine.passes_without(&own)? {
+            return Ok(GateAbort::setup(
+                format!("{name} calls tests of {label} failing that pass without it{named}."),
+                format!(
+                    "Change what {name} cannot run (a setting of the tests, the layout of the package), or use another gate; its log is in the gate's folder."
+                ),
+            ));
+        }
+        let what = format!("The tests of {label} fail without any mutation{named}.");
         let base = self.ports.checkouts.base(&self.package.name).map_err(|why| {
             GateAbort::setup(
                 format!("{what} The state before the task could not be checked out: {why}"),
@@ -205,7 +219,7 @@ impl Judge<'_> {
             return Ok(GateAbort::fail(what));
         };
         let (work, _) = self.copy(&GatePackage { root, ..self.package.clone() }, "base")?;
-        if self.engine.is_green(&work)? {
+        if self.engine.passes_without(&work)? {
             return Ok(GateAbort::fail(what));
         }
         Ok(GateAbort::setup(

@@ -4,7 +4,7 @@
 //! that does not compile, a pytest that found no test. So the tests run below a script of ralph's own, and what counts is how
 //! that says they ended. Its incompetent mutants, which it counts as killed, are suspicious here.
 
-use super::{Mutmut, PYTHON, check_version, failed, last_line, python, run};
+use super::{Mutmut, PYTHON, check_version, failed, last_line, python, run, write_driver};
 use crate::gate::GateAbort;
 use crate::gate::commands::Call;
 use crate::gate::files::{FileEngine, FileMutant, Language, Measured, Work};
@@ -20,6 +20,7 @@ const ENGINE: &str = "cosmic-ray";
 const OLDEST: (u32, u32) = (8, 4);
 /// Runs the tests; the last line of its output says how they ended. Without the folder of the script on the path.
 const TESTS: &str = "import sys
+import driver
 del sys.path[0]
 import pytest
 try:
@@ -28,12 +29,13 @@ try:
 except (SyntaxError, ValueError):
     end = 'no code'
 else:
-    end = int(pytest.main(['-q', '-x', '-p', 'no:cacheprovider']))
+    end = driver.neutral(pytest.main)(['-q', '-x'])
 print(f'\\nralph: {end}', flush=True)
 sys.exit(end if end == 0 else 1)
 ";
 /// Makes the mutants, tests them and leaves what became of each: a line of JSON, in the last file.
 const DRIVER: &str = "import sys
+sys.path[:] = filter(None, sys.path)
 from cosmic_ray.cli import main
 from cosmic_ray.plugins import operator_names
 config, session, results = sys.argv[1:]
@@ -60,6 +62,7 @@ impl FileEngine for CosmicRay {
         let beside = |name: &str| work.output.join(name).display().to_string();
         let [script, config, session, results] =
             ["tests.py", "cosmic-ray.toml", "session.sqlite", "results"].map(beside);
+        write_driver(work)?;
         fs_err::write(&script, TESTS.replace("FILES", &Value::from(work.files.clone()).to_string()))?;
         let first = run(work, "pytest", &[&python, &script], "src:.")?;
         match said(&first.output) {
@@ -86,6 +89,10 @@ impl FileEngine for CosmicRay {
         let left = work.results(ENGINE, results.as_ref())?;
         let left = left.ok_or_else(|| work.unclear(ENGINE, "it left no results"))?;
         read(&left).map(Measured::Mutants).map_err(|why| work.unclear(ENGINE, why))
+    }
+
+    fn name(&self) -> &'static str {
+        ENGINE
     }
 
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {

@@ -4,9 +4,12 @@ use crate::git::Repositories;
 use crate::git::content::on_disk;
 use crate::git::error::{Doing as _, GitError};
 use crate::git::open::OpenRepo;
+use crate::git::tree;
+use crate::machine::facts;
+use crate::sys::walk::{DirEntry, walk};
 use git2::{Index, IndexTime, Oid, Repository};
 use std::fmt::Write as _;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -15,6 +18,10 @@ const ATTRIBUTES: &str = "* -text -crlf -eol -ident -filter -working-tree-encodi
 /// Tags and remotes that are copied at most.
 const MAX_TAGS: usize = 10_000;
 const MAX_REMOTES: usize = 100;
+/// Objects of a repository that are copied at most: how deep they lie, how many, how many bytes.
+const OBJECT_DEPTH: usize = 2;
+const MAX_OBJECTS: usize = 100_000;
+const MAX_OBJECT_BYTES: u64 = 512 << 20;
 /// What is being done here if it fails.
 const DOING: &str = "make a private repository";
 
@@ -54,6 +61,38 @@ pub(super) fn visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Result<(
         write_index(folder, &git_dir.join("index"), source, commit)
     };
     ask().doing(DOING)
+}
+
+/// Makes a folder with a commit's files a repository with that commit as its HEAD, and objects of its own: it does not name
+/// the repository that it is made from. Zeros make nothing.
+pub fn add_to_copy(copy: &Path, repository: &Path, commit: &facts::Oid) -> Result<(), GitError> {
+    let Some(commit) = tree::oid_of(commit)? else { return Ok(()) };
+    let source = OpenRepo::open(repository)?;
+    visible(copy, &source, commit)?;
+    copy_objects(&source.repo.commondir().join("objects"), &copy.join(".git")).doing(DOING)
+}
+
+/// Copies the objects in place of the link to them; the link stays where they are too many, or lie in further repositories.
+fn copy_objects(from: &Path, git_dir: &Path) -> io::Result<()> {
+    let entries = walk(from, OBJECT_DEPTH, MAX_OBJECTS, |_| true).collect::<io::Result<Vec<_>>>();
+    let Ok(entries) = entries else { return Ok(()) };
+    let files: Vec<&DirEntry> = entries.iter().filter(|entry| entry.file_type().is_file()).collect();
+    let bytes: u64 = files.iter().filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum();
+    if bytes > MAX_OBJECT_BYTES || from.join("info/alternates").exists() {
+        return Ok(());
+    }
+    let objects = git_dir.join("objects");
+    for file in files {
+        let place = objects.join(file.path().strip_prefix(from).map_err(io::Error::other)?);
+        place.parent().map_or(Ok(()), fs_err::create_dir_all)?;
+        match fs_err::copy(file.path(), &place) {
+            // Another process packs them: the link leads to what they became.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            copied => copied?,
+        };
+    }
+    fs_err::remove_file(objects.join("info/alternates"))?;
+    fs_err::remove_dir_all(git_dir.join("shared"))
 }
 
 /// Adds the remotes of `source` without the user and password that an address may hold.

@@ -105,9 +105,8 @@ impl Source {
 
     /// What cannot be shown of a board, and why.
     pub(in crate::cli) fn trouble(&self, board: &Board) -> Option<String> {
-        if let Some(newer) = self.follow.newer() {
-            let what = "The journal goes on with what a newer ralph wrote";
-            return Some(format!("{what} ({newer}); this is the state before it."));
+        if let Some(why) = self.follow.unread() {
+            return Some(format!("The journal was not read to its end. {why}. This is the state before it."));
         }
         if self.follow.is_lost() {
             let journal = self.places.shown(&self.places.journal());

@@ -127,10 +127,9 @@ impl<'a> Replay<'a> {
         let is_whole = match read {
             Ok(ending) => {
                 let next = ending.records + 1;
-                if let Some((line, what)) = ending.newer {
+                if let Some((line, why)) = ending.unread {
                     let hint = "replay it with the ralph that wrote it";
-                    let what = format!("A newer ralph wrote this record ({what}).");
-                    self.found.tell(Grade::Unknown, line, what, hint);
+                    self.found.tell(Grade::Unknown, line, format!("{why}."), hint);
                 } else if ending.torn > 0 {
                     self.torn(next, bytes.last() == Some(&b'\n'));
                 }

@@ -91,6 +91,10 @@ impl<'a> Engine<'a> {
     ) -> Result<Self, Fault> {
         let mut fold = Fold::default();
         let journal = Journal::open(disk, &places.journal(), |record| fold.take(&record).map(drop))?;
+        let state = &fold.state;
+        if let Some(inputs) = state.inputs.as_ref().filter(|_| state.has_unobserved_agent()) {
+            world.restore_inputs(state.iteration, inputs)?;
+        }
         Ok(Self {
             disk,
             world,
@@ -181,9 +185,7 @@ impl<'a> Engine<'a> {
         }
         if self.fold.state.mode == Mode::Loop && self.world.is_paused() {
             self.record(&Event::Paused { begins: true })?;
-            while self.world.is_paused() && self.world.stop_request().is_none() {
-                self.world.wait(1, true);
-            }
+            self.world.wait_while_paused();
             if !self.world.is_paused() {
                 self.record(&Event::Paused { begins: false })?;
             }

@@ -55,7 +55,7 @@ fn family_text(spec: &SpecState, key: &TaskKey) -> String {
 /// The test files behind the ticked reviews that an implementation may outdate.
 fn reviewed(state: &State, family: &str) -> Vec<KeptFile> {
     let spec = state.spec_state();
-    let families = with_ancestors(&spec.rows, family);
+    let families = with_ancestors(spec, family);
     let stages =
         families.iter().filter_map(|family| spec.family(family)).flat_map(|known| known.stages.values());
     let files = stages.filter_map(|stage| stage.stands_for.as_ref()).flat_map(|content| &content.tests);

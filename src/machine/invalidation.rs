@@ -42,7 +42,7 @@ fn ticked(
 
 /// The later stages of the family and of the families above, the wider gates over it, and FINAL.
 fn candidates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
-    let families = with_ancestors(&spec.rows, family);
+    let families = with_ancestors(spec, family);
     let judges = |row: &&Row| row.key.stage.is_review() || row.key.stage.is_gate();
     let own = spec.rows.iter().filter(judges).filter(|row| families.contains(&row.key.family));
     let last = spec.rows.iter().filter(|row| row.key.stage == Stage::Final);

@@ -124,6 +124,7 @@ fn note_after(state: &mut State, attempt: &Attempt, after: &Snapshot) {
     state.leftovers =
         (!dirt.is_empty()).then(|| Leftovers { key: attempt.key.clone(), iteration: state.iteration, dirt });
     state.last_after = Some(after.clone());
+    state.heads = after.heads();
 }
 
 /// The work tree is as it was; `tasks`: tasks.md is still to be put back.

@@ -46,7 +46,7 @@ pub mod facts;
 pub mod fallback;
 mod gate;
 pub mod hierarchy;
-mod invalidation;
+pub mod invalidation;
 mod legacy;
 mod people;
 pub mod policy;
@@ -155,6 +155,7 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
                 state.inputs.clone_from(inputs);
             }
             state.unstarted = false;
+            state.heads = snapshot.heads();
             return Ok(between_iterations::surveyed(state, tasks, snapshot));
         }
         (Event::LeftoversKept { snapshot, .. }, Phase::Clearing { .. }) => {

@@ -33,6 +33,8 @@ pub struct State {
     pub phase: Phase,
     /// The packages at the last "after".
     pub last_after: Option<Snapshot>,
+    /// HEAD of each package when ralph looked last.
+    pub heads: BTreeMap<String, Oid>,
     /// What the last attempt left uncommitted.
     pub leftovers: Option<Leftovers>,
     /// The changes behind `latest-task-diff.txt`.

@@ -19,7 +19,7 @@ pub(super) use artifacts::digest_of_folder;
 pub use private_checkout::CacheFolder;
 pub use template::own_template;
 
-use super::{Fault, FaultKind, Places, Readings, World};
+use super::{Fault, FaultKind, Places, Readings, World, older_gates};
 use crate::config::Settings;
 use crate::git::{Extent, GitError, GitErrorKind, Repositories};
 use crate::machine::effect::{AgentOrder, Effect};
@@ -122,6 +122,11 @@ impl Outside {
     /// The time that `limits.wall` leaves this run.
     fn wall_left(&self) -> Duration {
         (self.parts.settings.limits.wall + self.paused).saturating_sub(self.since.elapsed())
+    }
+
+    /// The gates whose tick describes another commit than HEAD, a sentence each.
+    pub fn older_gates(&mut self, state: &State) -> Vec<String> {
+        older_gates(state.spec_state(), &state.heads, Some(&mut self.parts.repositories))
     }
 
     /// The tag of everything that an iteration starts.

@@ -144,6 +144,9 @@ impl<'a> Replay<'a> {
             Err(Some(error)) => return Err(error.into()),
         };
         self.evidence.objects(&mut self.found);
+        for book in self.fold.state.specs.values() {
+            self.found.older_gates.extend(self.evidence.older_gates(book, &self.fold.state.heads));
+        }
         if is_whole {
             self.compare_files()?;
         }

@@ -30,7 +30,8 @@ pub(super) fn report(call: &Invocation, args: &ReportArgs) -> anyhow::Result<Exi
     };
     let mut source = Source::open_at(call, workspace, true)?;
     let board = source.board()?;
-    let page = Page::new(&board, source.follow.story());
+    let mut page = Page::new(&board, source.follow.story());
+    page.totals.extend(source.older_gates());
     let written = write_page(call, &page, [args.html.as_deref(), args.md.as_deref()])?;
     if call.json {
         ui::json(&page);

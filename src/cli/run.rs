@@ -59,6 +59,8 @@ pub(super) struct End {
     pub(super) anchored: Result<bool, Fault>,
     /// What a person does next.
     hint: String,
+    /// Gates whose tick describes another commit than HEAD, a sentence each.
+    older_gates: Vec<String>,
 }
 
 /// Runs the loop in an open workspace until there is a reason to stop.
@@ -90,8 +92,10 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
         }
     };
     let (head, hint) = (engine.head().to_owned(), choice::hint(engine.state().spec_state(), &stop));
+    let state = engine.state().clone();
     drop(engine);
-    Ok(End { stop, anchored: outside.anchor(&head), head, hint })
+    let older_gates = outside.older_gates(&state);
+    Ok(End { stop, anchored: outside.anchor(&head), head, hint, older_gates })
 }
 
 /// The families of these boxes.
@@ -100,7 +104,7 @@ fn families(state: &State, ids: &[String]) -> Result<Vec<String>, Fault> {
 }
 
 /// Shows why a run stopped; its exit code.
-pub(super) fn show_stop(call: &Invocation, End { stop, head, anchored, hint }: &End) -> Exit {
+pub(super) fn show_stop(call: &Invocation, End { stop, head, anchored, hint, older_gates }: &End) -> Exit {
     let exit = Exit::from(stop);
     if let Err(fault) = anchored {
         ui::error(&fault.to_string(), &fault.hint);
@@ -110,8 +114,12 @@ pub(super) fn show_stop(call: &Invocation, End { stop, head, anchored, hint }: &
         let anchored = matches!(anchored, Ok(true));
         ui::json(&json!({
             "stopped": stop, "why": why, "hint": hint, "exit": code, "head": head, "anchored": anchored,
+            "older_gates": older_gates,
         }));
         return exit;
+    }
+    for older in older_gates {
+        ui::note(&format!("note: {older}"));
     }
     match stop {
         StopReason::AllDone => ui::line(&stop.to_string()),

@@ -191,6 +191,22 @@ impl Workspace {
         Ok(Repositories::discover(root, spec, &settings.packages, settings.packages_given, classifier)?)
     }
 
+    /// The gates whose tick describes another commit than HEAD, a sentence each; git is read only if a gate is ticked.
+    pub(super) fn older_gates(&self, state: &State) -> Vec<String> {
+        let spec = state.spec_state();
+        let mut rows = spec.rows.iter();
+        if !rows.any(|row| row.key.stage.is_gate() && row.mark.is_done()) {
+            return Vec::new();
+        }
+        let (Places { workspace: root, spec: folder }, settings) = (&self.places, &self.settings);
+        let found = self.classifier().ok().and_then(|classifier| {
+            Repositories::find(root, folder, &settings.packages, settings.packages_given, classifier).ok()
+        });
+        let Some(mut repositories) = found else { return Vec::new() };
+        let heads = repositories.current_heads();
+        crate::engine::older_gates(spec, &heads, Some(&mut repositories))
+    }
+
     /// Takes the lock of the workspace, or says who holds it.
     pub(super) fn lock(&self) -> Result<Lock, Fault> {
         let tasks = self.places.tasks();

@@ -1,6 +1,6 @@
 //! What keeps ralph from going on: what happened, and what to do. Neither an agent's failure nor a verdict.
 
-use crate::journal::JournalError;
+use crate::journal::{JournalError, Unread};
 use crate::source::Problem;
 use std::io;
 
@@ -64,8 +64,14 @@ impl From<JournalError> for Fault {
             JournalError::Io(inner) => inner.into(),
             JournalError::Changed => Self::changed(what, advice),
             JournalError::Corrupt { line, .. } => Self::changed(what, advice).at(file, line.try_into().ok()),
-            JournalError::Newer { line, .. } => {
-                Self::setup(what, "use the newer ralph").at(file, line.try_into().ok())
+            JournalError::Unread { line, why } => {
+                let hint = match why {
+                    Unread::Newer(_) => "use the newer ralph",
+                    Unread::OtherBuild(_) => {
+                        "use the build that wrote it (`RunStarted` records in the journal name it)"
+                    }
+                };
+                Self::setup(what, hint).at(file, line.try_into().ok())
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::outside::digest_of_folder;
 use super::{Fault, Fold, Places, with_tasks};
 use crate::gate::STANDARD_REPORT;
-use crate::journal::{Change, Follower};
+use crate::journal::{Change, Follower, Unread};
 use crate::machine::state::State;
 use crate::report::spent::Spent;
 use crate::report::story::Story;
@@ -97,9 +97,9 @@ impl Follow {
         Ok(true)
     }
 
-    /// The kind of record of a newer ralph before which reading ended.
-    pub fn newer(&self) -> Option<&str> {
-        self.follower.newer()
+    /// Why reading ended before a record that is there.
+    pub fn unread(&self) -> Option<&Unread> {
+        self.follower.unread()
     }
 
     /// True when a journal was read that is there no more.

@@ -8,6 +8,7 @@ mod fault;
 mod film;
 mod follow;
 mod history;
+mod older_gates;
 mod outside;
 mod past;
 mod perform;
@@ -24,6 +25,7 @@ pub use fault::{Fault, FaultKind};
 pub use film::Film;
 pub use follow::{Follow, standard_report};
 pub use history::history;
+pub use older_gates::older_gates;
 pub use outside::{CacheFolder, Outside, Parts, own_template, private_folder};
 pub use past::{By, Past, Range, past};
 pub use places::Places;
@@ -91,6 +93,10 @@ impl<'a> Engine<'a> {
     ) -> Result<Self, Fault> {
         let mut fold = Fold::default();
         let journal = Journal::open(disk, &places.journal(), |record| fold.take(&record).map(drop))?;
+        let state = &fold.state;
+        if let Some(inputs) = state.inputs.as_ref().filter(|_| state.has_unobserved_agent()) {
+            world.restore_inputs(state.iteration, inputs)?;
+        }
         Ok(Self {
             disk,
             world,
@@ -181,9 +187,7 @@ impl<'a> Engine<'a> {
         }
         if self.fold.state.mode == Mode::Loop && self.world.is_paused() {
             self.record(&Event::Paused { begins: true })?;
-            while self.world.is_paused() && self.world.stop_request().is_none() {
-                self.world.wait(1, true);
-            }
+            self.world.wait_while_paused();
             if !self.world.is_paused() {
                 self.record(&Event::Paused { begins: false })?;
             }

@@ -5,8 +5,9 @@
 
 use super::views::written;
 use super::{Engine, Fault, readings};
-use crate::machine::effect::Effect;
+use crate::machine::effect::{AgentOrder, Effect};
 use crate::machine::event::Event;
+use crate::machine::facts::ProcessEnd;
 use crate::sys::ProcessId;
 
 impl Engine<'_> {
@@ -19,7 +20,9 @@ impl Engine<'_> {
                 // Times before 1970 are a clock that is not set.
                 let now = self.world.now().parse::<jiff::Timestamp>().ok();
                 let now = now.and_then(|now| u64::try_from(now.as_second()).ok()).unwrap_or_default();
-                Event::Surveyed { tasks, snapshot, now }
+                let inputs =
+                    self.world.keep_inputs()?.filter(|now| self.fold.state.inputs.as_ref() != Some(now));
+                Event::Surveyed { tasks, snapshot, now, inputs }
             }
             Effect::Observe { mut request, validation } => {
                 self.restore_progress()?;
@@ -29,13 +32,7 @@ impl Engine<'_> {
                 let validation = if validation { self.validation()? } else { None };
                 Event::Observed { observation, claims, tasks_changed, validation }
             }
-            Effect::StartAgent(order) => {
-                let tasks = self.tasks_read.clone();
-                let readings = readings(&*self.disk, &self.places, &self.rules, tasks, &order.key)?;
-                self.remember_progress()?;
-                let ProcessId { pid, started } = self.world.start_agent(&order, &readings)?;
-                Event::AgentSpawned { pid, started, agent: order.agent }
-            }
+            Effect::StartAgent(order) => self.start_agent(*order)?,
             Effect::AwaitAgent => {
                 let ended = self.world.perform(effect)?;
                 self.keep_validation()?;
@@ -74,5 +71,26 @@ impl Engine<'_> {
             | Effect::Wait { .. }
             | Effect::Notify { .. } => return self.world.perform(effect),
         }))
+    }
+
+    /// Starts the agent. A failure is recorded before it ends the run: a person may repair the configuration next, and
+    /// a restart must not take that for the agent's work.
+    fn start_agent(&mut self, order: AgentOrder) -> Result<Event, Fault> {
+        match self.try_to_start(&order) {
+            Ok(ProcessId { pid, started }) => Ok(Event::AgentSpawned { pid, started, agent: order.agent }),
+            Err(fault) => {
+                // If this fails too, the fault that comes first is the one to report.
+                drop(self.record(&Event::AgentEnded(ProcessEnd::Interrupted.into())));
+                drop(self.journal.sync(self.disk));
+                Err(fault)
+            }
+        }
+    }
+
+    fn try_to_start(&mut self, order: &AgentOrder) -> Result<ProcessId, Fault> {
+        let tasks = self.tasks_read.clone();
+        let readings = readings(&*self.disk, &self.places, &self.rules, tasks, &order.key)?;
+        self.remember_progress()?;
+        self.world.start_agent(order, &readings)
     }
 }

@@ -4,7 +4,7 @@ use super::fault::Fault;
 use super::readings::Readings;
 use crate::machine::effect::{AgentOrder, Effect};
 use crate::machine::event::{Event, StopRequest};
-use crate::machine::facts::{Observation, ObserveRequest, Snapshot};
+use crate::machine::facts::{InputDigests, Observation, ObserveRequest, Snapshot};
 use crate::machine::state::State;
 use crate::sys::ProcessId;
 
@@ -17,6 +17,22 @@ pub trait World {
     /// True while a person wants no attempt to begin.
     fn is_paused(&self) -> bool {
         false
+    }
+    /// Waits while a person wants no attempt to begin; ends early when a stop is requested. No limit counts the time.
+    fn wait_while_paused(&mut self) {
+        while self.is_paused() && self.stop_request().is_none() {
+            self.wait(1, true);
+        }
+    }
+    /// The files that no attempt may change, kept so that they can be restored; `None` where there are none to keep.
+    fn keep_inputs(&mut self) -> Result<Option<InputDigests>, Fault> {
+        Ok(None)
+    }
+    /// Restores these files after an attempt that ralph did not see to its end.
+    ///
+    /// Errors: one was changed, so what this process read of it may be the agent's.
+    fn restore_inputs(&mut self, _iteration: u64, _recorded: &InputDigests) -> Result<(), Fault> {
+        Ok(())
     }
     /// The packages now.
     fn snapshot(&mut self) -> Result<Snapshot, Fault>;

@@ -37,18 +37,19 @@ pub(super) fn run(
         ProcessEnd::Exited { code: 0 } => Ok(None),
         ProcessEnd::Exited { code: 77 } => {
             let silent = "its command ended with 77, there is nothing to judge, and gave no reason";
-            Ok(Some(format!("In package {}: {}", package.name, last(silent))))
+            let why = last(silent);
+            Ok(Some(if package.name == "." { why } else { format!("In package {}: {why}", package.name) }))
         }
         ProcessEnd::Exited { code: 1 } => {
-            let mut reasons = vec![format!("The gate {name} fails in package {}.", package.name)];
+            let mut reasons = vec![format!("The gate {name} fails{}.", text::in_package(&package.name))];
             reasons.extend(tail);
             Err(GateAbort::Fail { reasons })
         }
         other => Err(GateAbort::setup(
             format!(
-                "The command of gate {name} {} in package {}: {}.",
+                "The command of gate {name} {}{}: {}.",
                 text::line(&other.to_string(), 300),
-                package.name,
+                text::in_package(&package.name),
                 last("it printed nothing")
             ),
             "Run the command by hand; it must end with 0 (pass), 1 (fail) or 77 (skip).",

@@ -60,6 +60,11 @@ impl Repositories {
         self.sum_of_present(sum, Some(heads))
     }
 
+    /// What differs in a package between two commits.
+    pub fn changes_from(&mut self, package: &str, old: &Oid, new: &Oid) -> Result<Vec<FileChange>, GitError> {
+        self.changed_between(package, old, Some(new))
+    }
+
     /// True if the package's repository has this object; true for zeros.
     pub fn has(&mut self, package: &str, object: &Oid) -> Result<bool, GitError> {
         self.in_package(package, |_, open, _| {

@@ -94,6 +94,26 @@ impl Repositories {
         patterns_given: bool,
         classifier: Classifier,
     ) -> Result<(Self, Vec<Surveyed>), GitError> {
+        let mut found = Self::find(workspace, spec, patterns, patterns_given, classifier)?;
+        let states = found.names().into_iter().map(|name| {
+            let state = found.in_package(&name, |folder, open, classifier| {
+                let (head, status) = open.status()?;
+                Ok(package_state(&name, folder, open, &head, &status, classifier)?.0)
+            });
+            (name, state)
+        });
+        let states = states.collect();
+        Ok((found, states))
+    }
+
+    /// As [`Repositories::discover`], without a look into the repositories: each is checked when something is asked of it.
+    pub fn find(
+        workspace: &Path,
+        spec: &Path,
+        patterns: &[String],
+        patterns_given: bool,
+        classifier: Classifier,
+    ) -> Result<Self, GitError> {
         let patterns = patterns.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>()?;
         let layout = Layout::find(workspace, &patterns, patterns_given, &classifier)?;
         let mut found = Self {
@@ -108,15 +128,17 @@ impl Repositories {
             others: Others::new(),
         };
         found.refresh()?;
-        let states = found.names().into_iter().map(|name| {
-            let state = found.in_package(&name, |folder, open, classifier| {
-                let (head, status) = open.status()?;
-                Ok(package_state(&name, folder, open, &head, &status, classifier)?.0)
-            });
-            (name, state)
+        Ok(found)
+    }
+
+    /// HEAD of each package that can be read, without a look at its files.
+    pub fn current_heads(&mut self) -> BTreeMap<String, Oid> {
+        let names = self.names().into_iter();
+        let heads = names.filter_map(|name| {
+            let head = self.in_package(&name, |_, open, _| Ok(open.head()?.commit)).ok()?;
+            Some((name, head.map_or_else(Oid::zero, tree::fact_of)))
         });
-        let states = states.collect();
-        Ok((found, states))
+        heads.collect()
     }
 
     /// Tells kinds of files apart by other patterns from now on.

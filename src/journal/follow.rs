@@ -1,7 +1,7 @@
 //! Follows a journal that another process writes, without a lock: each record once, in order, as soon as its line is
 //! complete. A journal that shrank or was replaced is read from its start.
 
-use super::{Ending, JournalError, Record, replay, replay_on};
+use super::{Ending, JournalError, Record, Unread, replay, replay_on};
 use crate::sys::Disk;
 use std::path::{Path, PathBuf};
 
@@ -29,9 +29,9 @@ impl Follower {
         Self { path: path.to_owned(), ending: Ending::of_nothing(), failed: None }
     }
 
-    /// The kind or version of a newer ralph that follows the last record read, if any.
-    pub fn newer(&self) -> Option<&str> {
-        self.ending.newer.as_ref().map(|(_, what)| what.as_str())
+    /// Why this build cannot read the record after the last one, if there is such a record.
+    pub fn unread(&self) -> Option<&Unread> {
+        self.ending.unread.as_ref().map(|(_, why)| why)
     }
 
     /// Reads what is new; false if nothing is. After an error the journal is read from its start, once its
@@ -62,7 +62,7 @@ impl Follower {
         if self.failed.is_some() || length < self.ending.valid_len {
             return self.read_all(disk, each);
         }
-        if self.ending.newer.is_some() {
+        if self.ending.unread.is_some() {
             return Ok(false);
         }
         let from = self.ending.last;

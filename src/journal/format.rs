@@ -2,11 +2,12 @@
 //! of `r`, so that any tool can read it and check it.
 
 use crate::machine::event::Event;
-use crate::source::hex;
+use crate::source::{hex, text};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
+use std::fmt;
 use std::io;
 
 /// The version of the format that this ralph writes.
@@ -38,8 +39,28 @@ impl Record {
 pub(super) enum Line {
     /// A record.
     Record(Box<Record>),
-    /// Well formed and in its place, but of an unknown kind or version.
+    /// Well formed and in its place, but not readable by this build.
+    Unread(Unread),
+}
+
+/// Why this build cannot read a record whose hash fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// Its version or its kind is unknown here: `version 99`.
     Newer(String),
+    /// Its kind is known, and what it holds is not as this build writes it.
+    OtherBuild(String),
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Newer(what) => write!(f, "A newer ralph wrote this record ({what})"),
+            Self::OtherBuild(what) => {
+                write!(f, "Another build of ralph wrote this record, and this one cannot read it ({what})")
+            }
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -78,7 +99,7 @@ pub(super) fn decode(line: &[u8], head: &str, seq: u64) -> Result<Line, &'static
         return Err("the record's number is not the next one");
     }
     if parsed.v > VERSION {
-        return Ok(Line::Newer(format!("version {}", parsed.v)));
+        return Ok(Line::Unread(Unread::Newer(format!("version {}", parsed.v))));
     }
     match serde_json::from_str::<Event>(parsed.e.get()) {
         Ok(event) => {
@@ -88,9 +109,16 @@ pub(super) fn decode(line: &[u8], head: &str, seq: u64) -> Result<Line, &'static
         Err(error) => {
             let found: Value = serde_json::from_str(parsed.e.get()).unwrap_or_default();
             let kind = found["kind"].as_str().unwrap_or("none");
-            Ok(Line::Newer(format!("kind {kind}: {error}")))
+            let what = text::line(&format!("kind {kind}: {error}"), 200);
+            Ok(Line::Unread(if is_known_kind(kind) { Unread::OtherBuild(what) } else { Unread::Newer(what) }))
         }
     }
+}
+
+/// True for a kind of event that this build has, whatever its fields are.
+fn is_known_kind(kind: &str) -> bool {
+    let bare = serde_json::from_value::<Event>(serde_json::json!({ "kind": kind }));
+    bare.map_or_else(|error| !error.to_string().starts_with("unknown variant"), |_| true)
 }
 
 /// True for a line whose hash fits, wherever it stands.

@@ -8,7 +8,7 @@ mod format;
 
 pub use follow::{Change, Follower};
 use format::Line;
-pub use format::Record;
+pub use format::{Record, Unread};
 
 use crate::machine::event::Event;
 use crate::sys::Disk;
@@ -30,12 +30,12 @@ pub enum JournalError {
     },
     /// Somebody else wrote to the file while this process held it.
     Changed,
-    /// A newer version of ralph wrote it.
-    Newer {
+    /// This build cannot read one of its records.
+    Unread {
         /// 1-based line of the file.
         line: u64,
-        /// The unknown kind or version.
-        what: String,
+        /// Why.
+        why: Unread,
     },
 }
 
@@ -47,9 +47,7 @@ impl fmt::Display for JournalError {
                 write!(f, "The journal was changed by another program: {what}.")
             }
             Self::Changed => f.write_str("journal.jsonl was changed while ralph ran."),
-            Self::Newer { what, .. } => {
-                write!(f, "A newer ralph wrote this ({what}); it is not written by this one.")
-            }
+            Self::Unread { why, .. } => write!(f, "{why}. This ralph does not write the journal."),
         }
     }
 }
@@ -85,14 +83,14 @@ pub struct Ending {
     pub valid_len: u64,
     /// Bytes behind them: a record that was being written when ralph died.
     pub torn: u64,
-    /// The first record of an unknown kind or version, if any; it and all after it are not counted.
-    pub newer: Option<(u64, String)>,
+    /// The first record that this build cannot read, if any; it and all after it are not counted.
+    pub unread: Option<(u64, Unread)>,
 }
 
 impl Ending {
     /// Before the first record.
     fn of_nothing() -> Self {
-        Self { last: 0, records: 0, head: format::genesis(), valid_len: 0, torn: 0, newer: None }
+        Self { last: 0, records: 0, head: format::genesis(), valid_len: 0, torn: 0, unread: None }
     }
 }
 
@@ -106,8 +104,8 @@ impl Journal {
     ) -> Result<Self, E> {
         let bytes = disk.read(path).map_err(JournalError::Io)?.unwrap_or_default();
         let ending = replay(&bytes, each)?;
-        if let Some((line, what)) = ending.newer {
-            return Err(JournalError::Newer { line, what }.into());
+        if let Some((line, why)) = ending.unread {
+            return Err(JournalError::Unread { line, why }.into());
         }
         if ending.torn > 0 {
             let kept = path.with_file_name(format!("torn-{}", ending.records + 1));
@@ -171,8 +169,8 @@ fn replay_on<E: From<JournalError>>(
         let line = &rest[..end.unwrap_or(rest.len())];
         let record = match format::decode(line, &ending.head, number) {
             Ok(Line::Record(record)) if end.is_some() => *record,
-            Ok(Line::Newer(what)) if end.is_some() => {
-                ending.newer = Some((number, what));
+            Ok(Line::Unread(why)) if end.is_some() => {
+                ending.unread = Some((number, why));
                 return Ok(ending);
             }
             // A bad line is a torn tail only if no record comes after it.

@@ -146,8 +146,31 @@ fn a_newer_record_is_read_past_and_never_written_behind() {
     disk.append(&path(), line.as_bytes()).unwrap();
     let (ending, records) = read(&disk.read(&path()).unwrap().unwrap()).unwrap();
     assert_eq!(records.len(), 1);
-    assert_eq!(ending.newer.as_ref().unwrap().0, 2);
-    assert!(matches!(opened(&mut disk), Err(JournalError::Newer { line: 2, .. })));
+    assert!(matches!(ending.unread, Some((2, Unread::Newer(_)))), "{:?}", ending.unread);
+    assert!(matches!(opened(&mut disk), Err(JournalError::Unread { line: 2, .. })));
+}
+
+#[test]
+fn a_record_of_a_known_kind_that_this_build_cannot_read_is_not_called_newer() {
+    let (mut disk, bytes) = written(1);
+    let head = read(&bytes).unwrap().0.head;
+    for (event, is_newer) in [
+        (r#"{"kind":"agent-spawned","pid":"many","started":1}"#, false),
+        (r#"{"kind":"agent-ended"}"#, false),
+        (r#"{"kind":"run-stopped","stop":{"stop":"from-the-future"}}"#, false),
+        (r#"{"kind":"from-the-future","pid":1}"#, true),
+    ] {
+        let body = format!(r#"{{"v":1,"seq":2,"at":"x","e":{event}}}"#);
+        let hash = format::hash(head.as_bytes(), body.as_bytes());
+        let line = format!("{{\"h\":\"{hash}\",\"p\":\"{head}\",\"r\":{body}}}\n");
+        let (ending, _) = read(&[bytes.as_slice(), line.as_bytes()].concat()).unwrap();
+        let (at, why) = ending.unread.unwrap();
+        assert_eq!((at, matches!(why, Unread::Newer(_))), (2, is_newer), "{event}: {why}");
+        assert_eq!(why.to_string().contains("newer"), is_newer, "{why}");
+        disk.replace(&path(), &[bytes.as_slice(), line.as_bytes()].concat()).unwrap();
+        let error = opened(&mut disk).unwrap_err().to_string();
+        assert_eq!(error.contains("newer"), is_newer, "{error}");
+    }
 }
 
 #[test]
@@ -257,6 +280,6 @@ fn a_newer_record_ends_what_is_read_and_is_named() {
     disk.append(&path(), format!("{{\"h\":\"{hash}\",\"p\":\"{head}\",\"r\":{body}}}\n").as_bytes()).unwrap();
     let mut follower = Follower::new(&path());
     assert_eq!(followed(&mut follower, &disk).unwrap(), "1");
-    assert_eq!(follower.newer(), Some("version 99"));
+    assert_eq!(follower.unread(), Some(&Unread::Newer("version 99".to_owned())));
     assert_eq!(followed(&mut follower, &disk).unwrap(), "");
 }

@@ -117,7 +117,7 @@ fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
     match (effect, event) {
         (Effect::StartAgent(_), Event::AgentEnded(AgentEnd { end: ProcessEnd::NotStarted { .. }, .. }))
         | (
-            Effect::ReapAgent { .. },
+            Effect::StartAgent(_) | Effect::ReapAgent { .. },
             Event::AgentEnded(AgentEnd { end: ProcessEnd::Interrupted, claim: None, used: None, .. }),
         ) => None,
         (Effect::StartAgent(order), Event::AgentSpawned { agent, .. }) => {

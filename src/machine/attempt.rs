@@ -55,7 +55,7 @@ fn family_text(spec: &SpecState, key: &TaskKey) -> String {
 /// The test files behind the ticked reviews that an implementation may outdate.
 fn reviewed(state: &State, family: &str) -> Vec<KeptFile> {
     let spec = state.spec_state();
-    let families = with_ancestors(&spec.rows, family);
+    let families = with_ancestors(spec, family);
     let stages =
         families.iter().filter_map(|family| spec.family(family)).flat_map(|known| known.stages.values());
     let files = stages.filter_map(|stage| stage.stands_for.as_ref()).flat_map(|content| &content.tests);
@@ -124,6 +124,7 @@ fn note_after(state: &mut State, attempt: &Attempt, after: &Snapshot) {
     state.leftovers =
         (!dirt.is_empty()).then(|| Leftovers { key: attempt.key.clone(), iteration: state.iteration, dirt });
     state.last_after = Some(after.clone());
+    state.heads = after.heads();
 }
 
 /// The work tree is as it was; `tasks`: tasks.md is still to be put back.

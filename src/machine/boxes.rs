@@ -6,7 +6,7 @@
 use super::event::TasksSeen;
 use super::facts::{Accumulated, Oid};
 use super::state::{By, Family, JudgedContent, SpecState, State};
-use crate::task::{Families, Mark, Row, Stage, TaskKey};
+use crate::task::{Mark, Row, Stage, TaskKey};
 use std::collections::BTreeMap;
 
 /// The boxes that an iteration changes.
@@ -49,7 +49,7 @@ impl Flips {
 /// are all optional is no parent: it has attempts of its own.
 fn flip_parents(spec: &mut SpecState, changes: &mut BTreeMap<TaskKey, Mark>, heads: &BTreeMap<String, Oid>) {
     let rows = spec.rows.clone();
-    let families = Families::new(&rows);
+    let families = rows.families();
     let changed: Vec<String> = changes.keys().map(|key| key.family.clone()).collect();
     let above = changed.iter().flat_map(|family| families.above(family));
     for parent in above.filter(|parent| families.is_parent(parent)) {
@@ -105,7 +105,7 @@ pub(super) fn take_over(state: &mut State, seen: &TasksSeen, by: By, heads: &BTr
     let spec = state.spec_state_mut();
     let edited = edited(spec, seen);
     if let Some(rows) = &seen.rows {
-        spec.rows.clone_from(rows);
+        spec.rows = rows.clone().into();
         spec.unread.clone_from(&seen.unread);
         forget_reworded(spec);
     }
@@ -124,9 +124,7 @@ pub(super) fn take_over(state: &mut State, seen: &TasksSeen, by: By, heads: &BTr
 /// Notes what the file holds now.
 pub(super) fn set_marks(spec: &mut SpecState, marks: &[(TaskKey, Mark)]) {
     for (key, mark) in marks {
-        if let Some(row) = spec.rows.iter_mut().find(|row| row.key == *key) {
-            row.mark = *mark;
-        }
+        spec.rows.set_mark(key, *mark);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::hierarchy;
 use super::state::SpecState;
 use super::stop::StopReason;
-use crate::task::{Families, Row, Stage, TaskKey};
+use crate::task::{Row, Stage, TaskKey};
 
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,14 +48,11 @@ pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
         return Some(format!("{at} waits for {}.", placed(open)));
     }
     let waits_for = match row.key.stage {
-        Stage::Implementation => {
-            let below = Families::new(&spec.rows).below(&row.key.family);
-            first_open(spec, |other| below.contains(other.key.family.as_str()))
-        }
+        Stage::Implementation => spec.rows.families().first_below(&row.key.family, is_required_open),
         Stage::Final => first_open(spec, |other| other.key != row.key),
         Stage::Gate(_) if row.key.is_wider_gate() => {
-            let covered = hierarchy::covered(spec, &row.key);
-            first_open(spec, |other| covered.contains(&other.key.family) && other.key != row.key)
+            let is_owed = |other: &Row| is_required_open(other) && other.key != row.key;
+            spec.rows.families().first_covered(&row.key, is_owed)
         }
         _ => None,
     };

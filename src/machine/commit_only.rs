@@ -2,22 +2,22 @@
 
 use super::hierarchy::{self, with_ancestors};
 use super::state::{By, SpecState};
-use crate::task::{Row, Stage, TaskKey, parents};
+use crate::task::{Row, Stage, TaskKey};
 
 /// True for work that ralph ticked for its commits alone: `checks.green` did not run, and the task file has no
 /// TEST-FIRST in its family and no gate or review over it (its own, of a family above, of wider reach). A parent is
 /// ticked for its children.
 pub fn is_commit_only(spec: &SpecState, key: &TaskKey) -> bool {
     let by_commit = spec.stage(key).is_some_and(|stage| stage.ticked_by == Some(By::Ralph) && !stage.green);
-    let is_parent = || parents(&spec.rows).contains(key.family.as_str());
+    let is_parent = || spec.rows.families().is_parent(&key.family);
     key.stage.is_work() && by_commit && spec.is_done(key) && !is_parent() && !is_judged(spec, key)
 }
 
 fn is_judged(spec: &SpecState, key: &TaskKey) -> bool {
     let judges = |row: &Row| row.key.stage.is_gate() || row.key.stage.is_review();
-    let families = with_ancestors(&spec.rows, &key.family);
+    let families = with_ancestors(spec, &key.family);
     spec.family_rows(&key.family).any(|row| row.key.stage == Stage::TestFirst)
-        || spec.rows.iter().any(|row| judges(row) && families.contains(&row.key.family))
+        || families.iter().any(|family| spec.family_rows(family).any(judges))
         || !hierarchy::wider_gates(spec, &key.family).is_empty()
 }
 
@@ -29,7 +29,7 @@ mod tests {
     fn spec(tasks: &str, id: &str, by: Option<By>, green: bool) -> (SpecState, TaskKey) {
         let grammar = Grammar::new(vec!["PITEST".into()], None);
         let rows = TaskFile::parse(tasks, &grammar).rows();
-        let mut spec = SpecState { rows, ..SpecState::default() };
+        let mut spec = SpecState { rows: rows.into(), ..SpecState::default() };
         let key = spec.rows.iter().find(|row| row.key.to_string() == id).unwrap().key.clone();
         let stage = spec.stage_mut(&key);
         stage.ticked_by = by;

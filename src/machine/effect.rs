@@ -41,7 +41,7 @@ pub enum Effect {
         /// N.
         iteration: u64,
     },
-    /// Start the agent → `AgentSpawned`, or `AgentEnded` when it could not be started.
+    /// Start the agent → `AgentSpawned`, or `AgentEnded` when it was not started.
     StartAgent(Box<AgentOrder>),
     /// Wait for the agent → `AgentEnded`.
     AwaitAgent,

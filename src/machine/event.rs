@@ -2,7 +2,7 @@
 //!
 //! The fold of the events is the state. A variant, once released, keeps its meaning.
 
-use super::facts::{Claim, FileChange, Observation, Oid, ProcessEnd, Snapshot};
+use super::facts::{Claim, FileChange, InputDigests, Observation, Oid, ProcessEnd, Snapshot};
 use super::policy::Policy;
 use super::stop::StopReason;
 use crate::mutation::GateReport;
@@ -44,6 +44,9 @@ pub enum Event {
         /// When, seconds since 1970; 0 in older journals.
         #[serde(default)]
         now: u64,
+        /// The files that no attempt may change, when they are not as they were before; absent in older journals.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        inputs: Option<InputDigests>,
     },
     /// What an earlier attempt had left uncommitted was kept under a ref and taken out of the work tree.
     LeftoversKept {

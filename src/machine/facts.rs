@@ -66,6 +66,15 @@ pub struct PackageState {
     pub untracked: Vec<Dirt>,
 }
 
+/// The files that no attempt may change, as they were when an iteration began.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputDigests {
+    /// Digest of the rules that choose these files: by other rules, a file that is not listed is not a new one.
+    pub rules: String,
+    /// Path from the workspace → `<octal mode> <SHA-256>`; empty for a link or a large file, which ralph cannot restore.
+    pub files: BTreeMap<String, String>,
+}
+
 /// All packages at one moment, sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -4,19 +4,19 @@
 
 use super::facts::Accumulated;
 use super::state::{Family, SpecState};
-use crate::task::{Families, Row, Stage, TaskKey};
+use crate::task::{Row, Stage, TaskKey};
 use std::collections::BTreeSet;
 
 /// The families above, nearest first, and the family itself.
-pub(super) fn with_ancestors(rows: &[Row], family: &str) -> Vec<String> {
-    Families::new(rows).above(family).into_iter().chain([family]).map(str::to_owned).collect()
+pub(super) fn with_ancestors(spec: &SpecState, family: &str) -> Vec<String> {
+    spec.rows.families().above(family).into_iter().chain([family]).map(str::to_owned).collect()
 }
 
 /// The families whose changes a stage covers: its own and those below it; for a gate of wider reach
 /// those of its heading, or all.
 pub fn covered(spec: &SpecState, key: &TaskKey) -> BTreeSet<String> {
     let own = (!key.is_wider_gate()).then(|| key.family.clone());
-    Families::new(&spec.rows).covered(key).into_iter().map(str::to_owned).chain(own).collect()
+    spec.rows.families().covered(key).into_iter().map(str::to_owned).chain(own).collect()
 }
 
 /// The same, as far as something is known of them.
@@ -26,8 +26,7 @@ pub(super) fn known_covered<'a>(spec: &'a SpecState, key: &TaskKey) -> impl Iter
 
 /// The gates of wider reach that cover a family.
 pub fn wider_gates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
-    let covers = |row: &&Row| row.key.is_wider_gate() && covered(spec, &row.key).contains(family);
-    spec.rows.iter().filter(covers).collect()
+    spec.rows.families().wider_gates(family)
 }
 
 /// A box with its place: `tasks.md:12: 2.PITEST`, `tasks.md:12 “Write the docs”`.

@@ -1,10 +1,11 @@
 //! Ticked boxes that stand for older content: a gate that judged another commit, a review of other files.
 //!
-//! A gate's box never outlives the commit that it judged; tests that are added leave a review ticked.
+//! A gate's box is unticked when its own task works again; tests that are added leave a review ticked. A commit of another
+//! task or of a person leaves a gate's box ticked, and [`older_verdicts`] names it.
 
-use super::facts::{FileChange, LostLines, Observation, Oid};
+use super::facts::{Accumulated, FileChange, LostLines, Observation, Oid, full_path};
 use super::hierarchy::{self, with_ancestors};
-use super::state::{JudgedContent, SpecState, State};
+use super::state::{By, JudgedContent, SpecState, State};
 use crate::source::Kind;
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,6 +30,62 @@ pub(super) fn gates_of_other_commits(
     ticked(spec, family, |key, stands_for| key.stage.is_gate() && stands_for.is_none_or(is_other))
 }
 
+/// A ticked gate that judged another commit than HEAD.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OlderVerdict {
+    /// The gate's box.
+    pub key: TaskKey,
+    /// The package.
+    pub package: String,
+    /// The commit that it judged.
+    pub judged: Oid,
+    /// HEAD.
+    pub now: Oid,
+    /// The files that it judged, `<package>/<path>`; `None` for a gate that judges its whole package.
+    pub files: Option<BTreeSet<String>>,
+}
+
+/// Returns the gates that ralph ticked on other commits than these, in document order. A gate is left out if a wider gate
+/// of its name covers it and judged these commits.
+pub fn older_verdicts(spec: &SpecState, heads: &BTreeMap<String, Oid>) -> Vec<OlderVerdict> {
+    let gates = spec.rows.iter().filter(|row| row.key.stage.is_gate() && row.mark.is_done());
+    gates
+        .filter(|row| !is_covered_by_newer(spec, row, heads))
+        .flat_map(|row| older(spec, row, heads))
+        .collect()
+}
+
+/// The packages in which this gate judged another commit.
+fn older(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid>) -> Vec<OlderVerdict> {
+    let known = spec.stage(&row.key).filter(|stage| stage.ticked_by == Some(By::Ralph));
+    let Some((stage, judged)) = known.and_then(|stage| Some((stage, stage.stands_for.as_ref()?))) else {
+        return Vec::new();
+    };
+    let Accumulated { touched, everything, .. } = hierarchy::covered_changes(spec, &row.key);
+    // A gate that measures classes judges these and the files of its tasks; a command may read the whole package.
+    let files = (!stage.targets.is_empty()).then(|| {
+        let paths = touched.iter().flat_map(|(package, paths)| paths.iter().map(move |path| (package, path)));
+        let of_tasks = paths.map(|(package, path)| full_path(package, path));
+        of_tasks.chain(stage.targets.iter().cloned()).collect::<BTreeSet<String>>()
+    });
+    let counts = |package: &String| everything || touched.contains_key(package);
+    let other = judged.heads.iter().filter(|(package, _)| counts(package)).filter_map(|(package, judged)| {
+        let now = heads.get(package).filter(|now| *now != judged)?;
+        let (key, files) = (row.key.clone(), files.clone());
+        Some(OlderVerdict { key, package: package.clone(), judged: judged.clone(), now: now.clone(), files })
+    });
+    other.collect()
+}
+
+fn is_covered_by_newer(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid>) -> bool {
+    let wider = spec.rows.families().wider_gates(&row.key.family);
+    let mut same = wider.into_iter().filter(|gate| gate.key.stage == row.key.stage && gate.mark.is_done());
+    same.any(|gate| {
+        let is_by_ralph = spec.stage(&gate.key).is_some_and(|stage| stage.ticked_by == Some(By::Ralph));
+        is_by_ralph && older(spec, gate, heads).is_empty()
+    })
+}
+
 /// The ticked boxes over a family that, with what they stand for, are wanted.
 fn ticked(
     spec: &SpecState,
@@ -42,7 +99,7 @@ fn ticked(
 
 /// The later stages of the family and of the families above, the wider gates over it, and FINAL.
 fn candidates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
-    let families = with_ancestors(&spec.rows, family);
+    let families = with_ancestors(spec, family);
     let judges = |row: &&Row| row.key.stage.is_review() || row.key.stage.is_gate();
     let own = spec.rows.iter().filter(judges).filter(|row| families.contains(&row.key.family));
     let last = spec.rows.iter().filter(|row| row.key.stage == Stage::Final);

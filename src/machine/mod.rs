@@ -46,7 +46,7 @@ pub mod facts;
 pub mod fallback;
 mod gate;
 pub mod hierarchy;
-mod invalidation;
+pub mod invalidation;
 mod legacy;
 mod people;
 pub mod policy;
@@ -149,8 +149,13 @@ fn restore_tasks_first(state: &mut State, mut effects: Vec<Effect>) -> Vec<Effec
 /// Takes what the phase waits for: an iteration from its beginning to its end.
 fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
     match (event, std::mem::take(&mut state.phase)) {
-        (Event::Surveyed { tasks, snapshot, now }, Phase::Idle) => {
+        (Event::Surveyed { tasks, snapshot, now, inputs }, Phase::Idle) => {
             state.run.now = state.run.now.max(*now);
+            if inputs.is_some() {
+                state.inputs.clone_from(inputs);
+            }
+            state.unstarted = false;
+            state.heads = snapshot.heads();
             return Ok(between_iterations::surveyed(state, tasks, snapshot));
         }
         (Event::LeftoversKept { snapshot, .. }, Phase::Clearing { .. }) => {
@@ -161,7 +166,9 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             state.phase = Phase::Attempting { key, before, process: Some((*pid, *started)) };
             return Ok(vec![Effect::AwaitAgent]);
         }
-        (Event::AgentEnded(agent), Phase::Attempting { key, before, .. }) => {
+        (Event::AgentEnded(agent), Phase::Attempting { key, before, process }) => {
+            // Without a process it was not started, or ralph restored the inputs before it looked for the process.
+            state.unstarted = process.is_none();
             state.note_ends(std::iter::once(&agent.end));
             state.run.now += agent.millis / 1000;
             budget::note(state, &key, agent.used.as_ref());

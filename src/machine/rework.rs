@@ -6,7 +6,7 @@ use super::hierarchy;
 use super::state::{Phase, SpecState, State};
 use super::stop::StopReason;
 use crate::source::text::count;
-use crate::task::{Families, Row, TaskKey, parents};
+use crate::task::{Row, TaskKey};
 use std::collections::BTreeSet;
 
 /// Opens the work of these families after a FAIL of `by`, and blocks those whose reworks are used up.
@@ -43,7 +43,7 @@ pub(super) fn rework(
 /// The boxes of the work of these families. A parent's box opens with those of its children: by itself only where
 /// none of them is among the families.
 fn work_to_open(spec: &SpecState, own: &str, families: &BTreeSet<String>) -> Vec<TaskKey> {
-    let all = Families::new(&spec.rows);
+    let all = spec.rows.families();
     let is_above_another = |family: &str| families.iter().any(|other| all.above(other).contains(&family));
     let opens_with_children = |work: &TaskKey| {
         all.is_parent(&work.family) && (work.family == own || is_above_another(&work.family))
@@ -82,8 +82,8 @@ pub(super) fn responsible(spec: &SpecState, key: &TaskKey, failing: &[String]) -
 fn begun_last(spec: &SpecState, covered: &BTreeSet<String>) -> Option<String> {
     let begun = |name: &str| spec.family(name).map_or(0, |family| family.first_iteration);
     let works = |row: &&Row| hierarchy::work_box(spec, &row.key.family).as_ref() == Some(&row.key);
-    let parents = parents(&spec.rows);
-    let is_own = |row: &&Row| covered.contains(&row.key.family) && !parents.contains(row.key.family.as_str());
+    let families = spec.rows.families();
+    let is_own = |row: &&Row| covered.contains(&row.key.family) && !families.is_parent(&row.key.family);
     let rows = spec.rows.iter().filter(works).filter(is_own);
     let last = rows.max_by_key(|row| (begun(&row.key.family), !row.optional, row.line))?;
     Some(last.key.family.clone())

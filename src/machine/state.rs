@@ -2,12 +2,14 @@
 
 use super::effect::{Effect, Entry, GateOrder};
 use super::event::{Check, CheckResult, Mode, StopRequest, Validation};
-use super::facts::{Accumulated, Claim, Dirt, FileChange, KeptFile, Observation, Oid, ProcessEnd, Snapshot};
+use super::facts::{
+    Accumulated, Claim, Dirt, FileChange, InputDigests, KeptFile, Observation, Oid, ProcessEnd, Snapshot,
+};
 use super::policy::Policy;
 pub use super::run_counters::{OutOfQuota, RunCounters};
 use super::stop::StopReason;
 pub use super::used::Used;
-use crate::task::{BoxClaim, Mark, Row, Stage, TaskKey};
+use crate::task::{BoxClaim, Mark, Row, Rows, Stage, TaskKey};
 use crate::turn::Usage;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,6 +32,8 @@ pub struct State {
     pub phase: Phase,
     /// The packages at the last "after".
     pub last_after: Option<Snapshot>,
+    /// HEAD of each package when ralph looked last.
+    pub heads: BTreeMap<String, Oid>,
     /// What the last attempt left uncommitted.
     pub leftovers: Option<Leftovers>,
     /// The changes behind `latest-task-diff.txt`.
@@ -43,6 +47,10 @@ pub struct State {
     /// The last iteration that lost a supervisor, until a person ticks or opens a box: what it left behind may
     /// still edit tasks.md.
     pub unwatched: Option<u64>,
+    /// The files that no attempt may change, as at the last survey; `None` in older journals.
+    pub inputs: Option<InputDigests>,
+    /// The agent of this iteration was not started, or what it changed of the inputs is restored.
+    pub unstarted: bool,
     /// The state before a survey that found edits in tasks.md, until it is known that they count (see
     /// `legacy`).
     pub before_edits: Option<Box<State>>,
@@ -65,7 +73,7 @@ pub struct SpecState {
     /// SHA-256 of the file with every box emptied; empty before the first reading.
     pub skeleton: String,
     /// The boxes, in document order.
-    pub rows: Vec<Row>,
+    pub rows: Rows,
     /// The families that something is known of.
     pub families: BTreeMap<String, Family>,
     /// Gaps of the last final gate.
@@ -290,6 +298,17 @@ impl State {
         }
     }
 
+    /// An agent ran, and nobody has looked at what it changed.
+    ///
+    /// A gate or check that was cut short is none: a person may have repaired its configuration since.
+    pub fn has_unobserved_agent(&self) -> bool {
+        match self.phase {
+            Phase::Attempting { .. } => true,
+            Phase::Committing(_) | Phase::Observing(_) => !self.unstarted,
+            _ => false,
+        }
+    }
+
     /// HEAD of each package after the last attempt.
     pub(super) fn last_heads(&self) -> BTreeMap<String, Oid> {
         self.last_after.as_ref().map(Snapshot::heads).unwrap_or_default()
@@ -298,7 +317,7 @@ impl State {
     /// Takes over the file's boxes and the lines that only look like tasks, for questions. A run takes them by an event.
     pub fn take_rows(&mut self, rows: Vec<Row>, unread: Vec<String>) {
         let spec = self.spec_state_mut();
-        (spec.rows, spec.unread) = (rows, unread);
+        (spec.rows, spec.unread) = (rows.into(), unread);
     }
 
     /// What is known of the current task file, to be changed.
@@ -317,7 +336,7 @@ impl JudgedContent {
 impl SpecState {
     /// The row of a box.
     pub fn row(&self, key: &TaskKey) -> Option<&Row> {
-        self.rows.iter().find(|row| row.key == *key)
+        self.rows.families().boxes(&key.family).map(|(_, row)| row).find(|row| row.key == *key)
     }
 
     /// The name of a box for people to type: `2.PITEST`, `tasks.md:12`.
@@ -336,8 +355,8 @@ impl SpecState {
     }
 
     /// The rows of a family, in document order.
-    pub fn family_rows<'a>(&'a self, family: &'a str) -> impl Iterator<Item = &'a Row> {
-        self.rows.iter().filter(move |row| row.key.family == family)
+    pub fn family_rows<'a>(&'a self, family: &str) -> impl Iterator<Item = &'a Row> + use<'a> {
+        self.rows.families().boxes(family).map(|(_, row)| row)
     }
 
     /// What is known of a family.

@@ -102,6 +102,8 @@ pub struct Replayed {
     pub findings: Vec<Finding>,
     /// What was not looked at, whole sentences.
     pub unchecked: Vec<String>,
+    /// Gates that judged older commits than the last one that ralph saw, whole sentences.
+    pub older_gates: Vec<String>,
 }
 
 impl Replayed {
@@ -154,6 +156,7 @@ impl Replayed {
             format!("[{mark}] {task}  {by}  {verdict}  {}", line.evidence()).trim_end().to_owned()
         };
         let mut lines: Vec<String> = self.boxes.iter().map(row).collect();
+        lines.extend(self.older_gates.iter().map(|what| plain(what)));
         let engines = self.gates.iter().filter_map(GateLine::other_engine);
         let unchecked = self.unchecked.iter().map(|what| plain(what)).chain(engines);
         lines.extend(unchecked.map(|what| format!("not re-checked: {what}")));
@@ -179,6 +182,7 @@ impl Replayed {
             "gates": self.gates,
             "findings": self.findings.iter().map(finding).collect::<Vec<_>>(),
             "unchecked": self.unchecked,
+            "older_gates": self.older_gates,
         })
     }
 

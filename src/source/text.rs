@@ -67,6 +67,11 @@ pub fn of_package(name: &str) -> String {
     if name == "." { String::new() } else { format!(" of package {name}") }
 }
 
+/// ` in package app` for a sentence; nothing where the workspace itself is the package.
+pub fn in_package(name: &str) -> String {
+    if name == "." { String::new() } else { format!(" in package {name}") }
+}
+
 /// Names joined for a sentence: at most `max` of them, then how many more.
 pub fn names(all: impl IntoIterator<Item: AsRef<str>>, max: usize) -> String {
     let all: Vec<_> = all.into_iter().collect();

@@ -2,50 +2,161 @@
 //!
 //! Any rows are accepted: a circle in them cannot hang anything here.
 
-use super::row::Row;
+use super::row::{Mark, Row};
 use super::stage::{Stage, TaskKey};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+/// The rows of a task file. Their relations are worked out once, when they are first asked for.
+#[derive(Clone, Default)]
+pub struct Rows {
+    rows: Vec<Row>,
+    relations: OnceLock<Arc<Relations>>,
+}
+
+impl Rows {
+    /// The rows by family.
+    pub fn families(&self) -> Families<'_> {
+        let relations = self.relations.get_or_init(|| Arc::new(Relations::new(&self.rows)));
+        Families { rows: &self.rows, relations: Arc::clone(relations) }
+    }
+
+    /// Notes what a box holds now. No relation depends on a mark.
+    pub fn set_mark(&mut self, key: &TaskKey, mark: Mark) {
+        let found = self.families().boxes(&key.family).find(|(_, row)| row.key == *key).map(|(at, _)| at);
+        if let Some(row) = found.and_then(|at| self.rows.get_mut(at)) {
+            row.mark = mark;
+        }
+    }
+}
+
+impl From<Vec<Row>> for Rows {
+    fn from(rows: Vec<Row>) -> Self {
+        Self { rows, relations: OnceLock::new() }
+    }
+}
+
+impl Deref for Rows {
+    type Target = [Row];
+
+    fn deref(&self) -> &[Row] {
+        &self.rows
+    }
+}
+
+impl<'a> IntoIterator for &'a Rows {
+    type Item = &'a Row;
+    type IntoIter = std::slice::Iter<'a, Row>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.rows.iter()
+    }
+}
+
+impl PartialEq for Rows {
+    fn eq(&self, other: &Self) -> bool {
+        self.rows == other.rows
+    }
+}
+
+impl fmt::Debug for Rows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.rows.fmt(f)
+    }
+}
+
+/// The relations between the families of some rows, by number: they own no row and outlive changes of marks.
+#[derive(Debug, Default)]
+struct Relations {
+    numbers: HashMap<String, usize>,
+    families: Vec<Links>,
+    /// The number of each row's family.
+    of_row: Vec<usize>,
+    /// The rows below each heading that are neither wider gates nor FINAL.
+    groups: HashMap<u32, Vec<usize>>,
+    /// The rows of wider gates.
+    wider_gates: Vec<usize>,
+}
+
+/// A family among the others.
+#[derive(Debug)]
+struct Links {
+    /// A row that names it, as its own family or as that of its parent.
+    named_by: usize,
+    /// The indices of its rows, in document order.
+    rows: Vec<usize>,
+    above: Option<usize>,
+    below: Vec<usize>,
+    is_parent: bool,
+}
+
+impl Relations {
+    fn new(rows: &[Row]) -> Self {
+        let mut all = Self::default();
+        for (at, row) in rows.iter().enumerate() {
+            let own = all.number(&row.key.family, at);
+            all.of_row.push(own);
+            all.families[own].rows.push(at);
+            if row.key.is_wider_gate() {
+                all.wider_gates.push(at);
+            } else if row.key.stage != Stage::Final {
+                all.groups.entry(row.group).or_default().push(at);
+            }
+            let parent = row.parent.as_deref().filter(|parent| *parent != row.key.family);
+            if let Some(parent) = parent.filter(|_| all.families[own].above.is_none()) {
+                let above = all.number(parent, at);
+                all.families[own].above = Some(above);
+                all.families[above].below.push(own);
+            }
+        }
+        for (row, own) in rows.iter().zip(&all.of_row) {
+            let mut next = all.families[*own].above.filter(|_| row.key.stage.is_work() && !row.optional);
+            while let Some(parent) = next.filter(|parent| !all.families[*parent].is_parent) {
+                all.families[parent].is_parent = true;
+                next = all.families[parent].above;
+            }
+        }
+        all
+    }
+
+    /// The number of a family, a new one if need be; `at` is the row that names it.
+    fn number(&mut self, family: &str, at: usize) -> usize {
+        if let Some(number) = self.numbers.get(family) {
+            return *number;
+        }
+        let number = self.families.len();
+        self.numbers.insert(family.to_owned(), number);
+        let (rows, below) = (Vec::new(), Vec::new());
+        self.families.push(Links { named_by: at, rows, above: None, below, is_parent: false });
+        number
+    }
+
+    fn links(&self, family: &str) -> Option<&Links> {
+        self.families.get(*self.numbers.get(family)?)
+    }
+}
 
 /// The rows of a task file by family.
 #[derive(Clone, Debug)]
 pub struct Families<'a> {
     rows: &'a [Row],
-    /// The indices of each family's rows.
-    at: HashMap<&'a str, Vec<usize>>,
-    above: HashMap<&'a str, &'a str>,
-    below: HashMap<&'a str, Vec<&'a str>>,
-    parents: HashSet<&'a str>,
+    relations: Arc<Relations>,
 }
 
 /// The families that are ticked with the last of others and have no attempt of their own: those with
 /// required work below them, at any depth. A task whose children are all optional is work of its own.
 pub fn parents(rows: &[Row]) -> HashSet<&str> {
-    Families::new(rows).parents
+    let families = Families::new(rows);
+    let all = families.relations.families.iter().enumerate();
+    all.filter(|(_, links)| links.is_parent).map(|(number, _)| families.name(number)).collect()
 }
 
 impl<'a> Families<'a> {
     /// Reads the rows once.
     pub fn new(rows: &'a [Row]) -> Self {
-        let mut at: HashMap<&str, Vec<usize>> = HashMap::with_capacity(rows.len());
-        let mut above: HashMap<&str, &str> = HashMap::new();
-        let mut below: HashMap<&str, Vec<&str>> = HashMap::new();
-        for (index, row) in rows.iter().enumerate() {
-            at.entry(&row.key.family).or_default().push(index);
-            if let Some(parent) = row.parent.as_deref().filter(|parent| *parent != row.key.family) {
-                above.entry(&row.key.family).or_insert_with(|| {
-                    below.entry(parent).or_default().push(&row.key.family);
-                    parent
-                });
-            }
-        }
-        let mut parents = HashSet::new();
-        for row in rows.iter().filter(|row| row.key.stage.is_work() && !row.optional) {
-            let mut next = above.get(row.key.family.as_str()).copied();
-            while let Some(parent) = next.filter(|parent| parents.insert(*parent)) {
-                next = above.get(parent).copied();
-            }
-        }
-        Self { rows, at, above, below, parents }
+        Self { rows, relations: Arc::new(Relations::new(rows)) }
     }
 
     /// The rows, in document order.
@@ -54,55 +165,123 @@ impl<'a> Families<'a> {
     }
 
     /// The boxes of a family and their indices, in document order.
-    pub fn boxes(&self, family: &str) -> impl Iterator<Item = (usize, &'a Row)> {
-        let at = self.at.get(family).map(Vec::as_slice).unwrap_or_default();
-        at.iter().filter_map(|at| Some((*at, self.rows.get(*at)?)))
+    pub fn boxes(&self, family: &str) -> impl Iterator<Item = (usize, &'a Row)> + use<'a> {
+        let found: Vec<usize> =
+            self.relations.links(family).map(|links| links.rows.clone()).unwrap_or_default();
+        let rows = self.rows;
+        found.into_iter().filter_map(move |at| Some((at, rows.get(at)?)))
     }
 
     /// True for a family that is ticked with the last required work below it; see [`parents`].
     pub fn is_parent(&self, family: &str) -> bool {
-        self.parents.contains(family)
+        self.relations.links(family).is_some_and(|links| links.is_parent)
     }
 
     /// The families above, nearest first.
     pub fn above(&self, family: &str) -> Vec<&'a str> {
-        let mut found = Vec::new();
-        let mut next = self.above.get(family).copied();
-        while let Some(parent) = next.filter(|parent| *parent != family && !found.contains(parent)) {
-            found.push(parent);
-            next = self.above.get(parent).copied();
+        let all = &self.relations;
+        let Some(own) = all.numbers.get(family).copied() else { return Vec::new() };
+        let (mut found, mut seen) = (Vec::new(), HashSet::from([own]));
+        let mut next = all.families[own].above;
+        while let Some(parent) = next.filter(|parent| seen.insert(*parent)) {
+            found.push(self.name(parent));
+            next = all.families[parent].above;
         }
         found
     }
 
     /// The families below, at any depth.
     pub fn below(&self, family: &str) -> BTreeSet<&'a str> {
-        let mut found = BTreeSet::new();
-        let mut open = vec![family];
+        self.numbers_below(family).into_iter().map(|number| self.name(number)).collect()
+    }
+
+    /// The first row in document order that is wanted among those of the families below, at any depth.
+    pub fn first_below(&self, family: &str, wanted: impl Fn(&Row) -> bool) -> Option<&'a Row> {
+        let has_children = self.relations.links(family).is_some_and(|links| !links.below.is_empty());
+        let below = if has_children { self.numbers_below(family) } else { HashSet::new() };
+        self.first_of(below.into_iter(), wanted)
+    }
+
+    /// The same among the families that a box covers; see [`Families::covered`].
+    pub fn first_covered(&self, key: &TaskKey, wanted: impl Fn(&Row) -> bool) -> Option<&'a Row> {
+        self.first_of(self.numbers_covered(key).into_iter(), wanted)
+    }
+
+    fn first_of(
+        &self,
+        families: impl Iterator<Item = usize>,
+        wanted: impl Fn(&Row) -> bool,
+    ) -> Option<&'a Row> {
+        let rows = families.flat_map(|number| self.relations.families[number].rows.iter().copied());
+        let is_wanted = |at: &usize| self.rows.get(*at).is_some_and(&wanted);
+        rows.filter(is_wanted).min().and_then(|at| self.rows.get(at))
+    }
+
+    /// The families whose changes a box covers: its own and those below it; for a gate of wider reach
+    /// those of its heading, or all.
+    pub fn covered(&self, key: &TaskKey) -> BTreeSet<&'a str> {
+        self.numbers_covered(key).into_iter().map(|number| self.name(number)).collect()
+    }
+
+    /// The rows of the gates of wider reach that cover a family, in document order.
+    pub fn wider_gates(&self, family: &str) -> Vec<&'a Row> {
+        let groups: BTreeSet<u32> =
+            self.boxes(family).filter(|(_, row)| is_covered(row)).map(|(_, row)| row.group).collect();
+        let gates = self.relations.wider_gates.iter().filter_map(|at| self.rows.get(*at));
+        let covers =
+            |row: &&Row| !groups.is_empty() && (row.key.family == "END" || groups.contains(&row.group));
+        gates.filter(covers).collect()
+    }
+
+    fn numbers_below(&self, family: &str) -> HashSet<usize> {
+        let all = &self.relations;
+        let Some(own) = all.numbers.get(family).copied() else { return HashSet::new() };
+        let (mut found, mut open) = (HashSet::new(), vec![own]);
         while let Some(parent) = open.pop() {
-            for child in self.below.get(parent).into_iter().flatten() {
-                if *child != family && found.insert(*child) {
-                    open.push(child);
+            for child in &all.families[parent].below {
+                if *child != own && found.insert(*child) {
+                    open.push(*child);
                 }
             }
         }
         found
     }
 
-    /// The families whose changes a box covers: its own and those below it; for a gate of wider reach
-    /// those of its heading, or all.
-    pub fn covered(&self, key: &TaskKey) -> BTreeSet<&'a str> {
+    fn numbers_covered(&self, key: &TaskKey) -> HashSet<usize> {
+        let all = &self.relations;
         if !key.is_wider_gate() {
-            let own = self.at.get_key_value(key.family.as_str()).map(|(family, _)| *family);
-            return self.below(&key.family).into_iter().chain(own).collect();
+            let own = all.links(&key.family).filter(|links| !links.rows.is_empty());
+            let own = own.and_then(|_| all.numbers.get(&key.family).copied());
+            return self.numbers_below(&key.family).into_iter().chain(own).collect();
         }
         let group = self.boxes(&key.family).find(|(_, row)| row.key == *key).map(|(_, row)| row.group);
-        let group = group.filter(|_| key.family != "END");
-        let tasks = self.rows.iter().filter(|row| !row.key.is_wider_gate() && row.key.stage != Stage::Final);
-        let covered = tasks.filter(|row| group.is_none_or(|group| row.group == group));
-        covered.map(|row| row.key.family.as_str()).collect()
+        match group.filter(|_| key.family != "END") {
+            Some(group) => {
+                let rows = all.groups.get(&group).into_iter().flatten();
+                rows.filter_map(|at| all.of_row.get(*at).copied()).collect()
+            }
+            None => {
+                let rows = self.rows.iter().zip(&all.of_row);
+                rows.filter(|(row, _)| is_covered(row)).map(|(_, number)| *number).collect()
+            }
+        }
+    }
+
+    fn name(&self, number: usize) -> &'a str {
+        let links = &self.relations.families[number];
+        let row = &self.rows[links.named_by];
+        match &row.parent {
+            Some(parent) if self.relations.of_row.get(links.named_by) != Some(&number) => parent,
+            _ => &row.key.family,
+        }
     }
 }
+
+/// True for a row that a gate of wider reach can cover.
+fn is_covered(row: &Row) -> bool {
+    !row.key.is_wider_gate() && row.key.stage != Stage::Final
+}
+
 #[cfg(test)]
 mod tests {
     use super::parents;

@@ -37,7 +37,7 @@ pub use crate::source::digest;
 pub use edit::{Edit, with_marks};
 pub use file::{ReadLine, TaskFile};
 pub use grammar::Grammar;
-pub use hierarchy::{Families, parents};
+pub use hierarchy::{Families, Rows, parents};
 pub use insert_lines::LinesEdited;
 pub use plan::{
     Placement, PlannedBox, Position, TaskSelection, plan_gate, plan_stages, tasks_without_gate,

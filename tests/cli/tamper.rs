@@ -21,7 +21,7 @@ fn each_byte_of_a_journal_flipped_in_three_ways_is_found_at_its_record() {
                 // Behind it stands no record any more: a replay names the one that is none.
                 Ok(ending) => {
                     assert_eq!(ending.records + 1, record, "{at} {flip}");
-                    assert!(ending.torn > 0 && ending.newer.is_none(), "{at} {flip}: {ending:?}");
+                    assert!(ending.torn > 0 && ending.unread.is_none(), "{at} {flip}: {ending:?}");
                 }
                 Err(error) => panic!("{at} {flip}: {error}"),
             }

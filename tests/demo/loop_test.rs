@@ -197,7 +197,7 @@ fn the_journal_holds_a_whole_chain_and_progress_points_into_it() {
     let demo = Demo::get();
     let bytes = fs_err::read(demo.path().join(".ralph/state/journal.jsonl")).unwrap();
     let (tags, ending) = journal(&bytes).unwrap();
-    assert_eq!((ending.torn, ending.newer), (0, None));
+    assert_eq!((ending.torn, ending.unread), (0, None));
     assert_eq!(ending.valid_len, bytes.len() as u64);
     let tags: BTreeSet<String> = tags.into_iter().collect();
     for entry in demo.entries() {

@@ -47,7 +47,7 @@ impl<'a> Inspection<'a> {
             Box::new(Finding { line: fault.line, ..found })
         });
         let rows = match (&state, &file) {
-            (Ok(state), _) => state.spec_state().rows.clone(),
+            (Ok(state), _) => state.spec_state().rows.to_vec(),
             (Err(_), Ok(read)) => read.boxes.clone(),
             (Err(_), Err(_)) => Vec::new(),
         };

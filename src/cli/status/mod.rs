@@ -12,7 +12,7 @@ use crate::report::board::Board;
 use crate::report::table;
 use crate::task::TaskKey;
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 pub(super) use source::Source;
 use std::io::IsTerminal as _;
 pub(super) use watch::film;
@@ -42,9 +42,13 @@ pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault
         let facts = call.json.then(|| facts::facts(state, &board));
         (board, facts)
     })?;
-    match &facts {
-        Some(facts) => ui::json(facts),
-        None => shown(&board).iter().for_each(|line| ui::line(line)),
+    let older = source.older_gates();
+    match facts {
+        Some(mut facts) => {
+            facts["older_gates"] = json!(older);
+            ui::json(&facts);
+        }
+        None => shown(&board).iter().chain(&older).for_each(|line| ui::line(line)),
     }
     if let Some(trouble) = source.trouble(&board) {
         ui::note(&format!("note: {trouble}"));

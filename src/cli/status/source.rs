@@ -4,7 +4,7 @@
 use super::super::environment::{read_config, unsound};
 use super::super::workspace::has_boxes;
 use super::agent_log::{self, AgentLog};
-use super::{Board, Fault, Invocation, Opened, ensure};
+use super::{Board, Fault, Invocation, Opened, Workspace, ensure};
 use crate::engine::{Follow, Places};
 use crate::machine::state::State;
 use crate::report::board::Beside;
@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 /// A workspace that is looked at.
 pub(in crate::cli) struct Source {
+    workspace: Workspace,
     places: Places,
     /// The text of the configuration that it was opened with.
     config: String,
@@ -47,7 +48,7 @@ impl Source {
         let places = workspace.places.clone();
         let follow = Follow::new(places.clone(), workspace.rules.clone());
         let goes_on = workspace.policy().go_on_when_blocked;
-        Ok(Self { places, config, goes_on, disk: RealDisk::new(), follow })
+        Ok(Self { workspace, places, config, goes_on, disk: RealDisk::new(), follow })
     }
 
     /// Starts over if the configuration has changed. A configuration that cannot be read is an error, and so is a
@@ -103,11 +104,15 @@ impl Source {
         agent_log::newest(&self.places.iteration(iteration), &self.places.workspace, &self.disk)
     }
 
+    /// The gates whose tick describes another commit than HEAD, a sentence each.
+    pub(in crate::cli) fn older_gates(&self) -> Vec<String> {
+        self.follow.look(|state, _| self.workspace.older_gates(state))
+    }
+
     /// What cannot be shown of a board, and why.
     pub(in crate::cli) fn trouble(&self, board: &Board) -> Option<String> {
-        if let Some(newer) = self.follow.newer() {
-            let what = "The journal goes on with what a newer ralph wrote";
-            return Some(format!("{what} ({newer}); this is the state before it."));
+        if let Some(why) = self.follow.unread() {
+            return Some(format!("The journal was not read to its end. {why}. This is the state before it."));
         }
         if self.follow.is_lost() {
             let journal = self.places.shown(&self.places.journal());

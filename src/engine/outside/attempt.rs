@@ -44,7 +44,6 @@ impl Outside {
             .ok_or_else(|| Fault::internal(format!("{} has no role.", order.key)))?;
         let supervisor = self.parts.supervisor.ready(&self.tag(order.iteration))?;
         self.parts.repositories.pin_heads()?;
-        self.remember_inputs()?;
         let folder = self.iteration_folder(order.iteration)?;
         let prompt = folder.join("prompt.md");
         let own = own_template(&self.parts.places, role)?;
@@ -75,7 +74,6 @@ impl Outside {
             return Err(Fault::setup(what, hint));
         }
         let preset = agent.preset.as_deref().and_then(Preset::named);
-        let left = self.parts.settings.limits.wall.saturating_sub(self.since.elapsed());
         let spec = ProcessSpec {
             argv: call.argv,
             env: call.env,
@@ -84,7 +82,7 @@ impl Outside {
             stdout: folder.join("agent.out"),
             stderr: folder.join("agent.err"),
             log_cap: LOG_CAP,
-            wall: Some(self.parts.settings.limits.attempt.min(left)),
+            wall: Some(self.parts.settings.limits.attempt.min(self.wall_left())),
             // Where a call is told with its end alone, silence may be a tool that runs.
             idle: self.parts.settings.limits.idle.filter(|_| agent.format.tells_starts()),
             after_result: Some(AFTER_RESULT),

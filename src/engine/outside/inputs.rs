@@ -29,7 +29,11 @@ const MAX_BYTES: u64 = 4 << 20;
 
 /// What was there outside of the packages when the attempt began: bytes and mode, `None` for what cannot be put back
 /// (a link, a large file).
-pub(super) struct Inputs(BTreeMap<PathBuf, Option<(Vec<u8>, u32)>>);
+#[derive(Clone)]
+pub(super) struct Inputs(pub(super) BTreeMap<PathBuf, Option<Content>>);
+
+/// Bytes and mode of a file.
+pub(super) type Content = (Vec<u8>, u32);
 
 impl Outside {
     /// Keeps in mind what the attempt may not write.
@@ -123,7 +127,7 @@ impl Outside {
     }
 
     /// The words of the commands of gates and checks that may be paths.
-    fn command_words(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn command_words(&self) -> impl Iterator<Item = &str> {
         let settings = &self.parts.settings;
         let gates = settings.gates.values().flat_map(|gate| [&gate.run, &gate.classpath_command]).flatten();
         let checks = [&settings.checks.red, &settings.checks.green].into_iter().flatten();
@@ -131,7 +135,7 @@ impl Outside {
     }
 
     /// The files that are there now.
-    fn input_files(&self) -> Result<Vec<PathBuf>, Fault> {
+    pub(super) fn input_files(&self) -> Result<Vec<PathBuf>, Fault> {
         let Places { workspace, spec } = &self.parts.places;
         let state = self.parts.places.state();
         let ralph = workspace.join(".ralph");
@@ -175,7 +179,7 @@ fn files(entries: impl Iterator<Item = io::Result<walkdir::DirEntry>>) -> impl I
 }
 
 /// The bytes and the mode of a regular file; `None` if there is none, or a larger one than ralph looks after.
-fn content(path: &Path) -> io::Result<Option<(Vec<u8>, u32)>> {
+pub(super) fn content(path: &Path) -> io::Result<Option<Content>> {
     if path.is_symlink() {
         return Ok(None);
     }

@@ -5,6 +5,7 @@
 mod artifacts;
 mod attempt;
 mod edits;
+mod input_copies;
 mod inputs;
 mod judge;
 mod private_checkout;
@@ -18,12 +19,14 @@ pub(super) use artifacts::digest_of_folder;
 pub use private_checkout::CacheFolder;
 pub use template::own_template;
 
-use super::{Fault, FaultKind, Places, Readings, World};
+use super::{Fault, FaultKind, Places, Readings, World, older_gates};
 use crate::config::Settings;
 use crate::git::{Extent, GitError, GitErrorKind, Repositories};
 use crate::machine::effect::{AgentOrder, Effect};
 use crate::machine::event::{AgentEnd, Event, StopRequest};
-use crate::machine::facts::{FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot};
+use crate::machine::facts::{
+    FileChange, InputDigests, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot,
+};
 use crate::machine::state::State;
 use crate::source::{Secrets, compile_globs, environment_for};
 use crate::sys::clock::{self, Stopwatch};
@@ -59,6 +62,8 @@ type Progress = Box<dyn Fn(&str) + Send + Sync>;
 pub struct Outside {
     parts: Parts,
     since: Stopwatch,
+    /// Time of the run that a person paused.
+    paused: Duration,
     running: Option<RunningAgent>,
     /// The transcript of the last attempt, until it was held against git.
     turn_log: Option<TurnLog>,
@@ -100,7 +105,8 @@ impl Outside {
         tag.truncate(16);
         let agents = parts.settings.agents.values().flat_map(|agent| &agent.env);
         let secrets = Secrets::of(parts.environment.iter().map(|(name, value)| (name, value)).chain(agents));
-        Self { parts, since: Stopwatch::start(), running: None, turn_log: None, inputs: None, tag, secrets }
+        let (since, paused) = (Stopwatch::start(), Duration::ZERO);
+        Self { parts, since, paused, running: None, turn_log: None, inputs: None, tag, secrets }
     }
 
     /// The environment of what is no agent: the usual variables, and those that the configuration names for it.
@@ -111,6 +117,16 @@ impl Outside {
     /// What changed in all packages since HEAD left a revision, and the commits where it did.
     pub fn since(&mut self, revision: &str) -> Result<(Vec<FileChange>, BTreeMap<String, Oid>), Fault> {
         Ok(self.parts.repositories.changes_since(revision)?)
+    }
+
+    /// The time that `limits.wall` leaves this run.
+    fn wall_left(&self) -> Duration {
+        (self.parts.settings.limits.wall + self.paused).saturating_sub(self.since.elapsed())
+    }
+
+    /// The gates whose tick describes another commit than HEAD, a sentence each.
+    pub fn older_gates(&mut self, state: &State) -> Vec<String> {
+        older_gates(state.spec_state(), &state.heads, Some(&mut self.parts.repositories))
     }
 
     /// The tag of everything that an iteration starts.
@@ -275,11 +291,27 @@ impl World for Outside {
         if let Some(signal) = self.parts.interrupts.first() {
             return Some(StopRequest::Signal { signal });
         }
-        (self.since.elapsed() >= self.parts.settings.limits.wall).then_some(StopRequest::Wall)
+        self.wall_left().is_zero().then_some(StopRequest::Wall)
     }
 
     fn is_paused(&self) -> bool {
         self.parts.places.paused().is_file()
+    }
+
+    fn wait_while_paused(&mut self) {
+        let began = Stopwatch::start();
+        while self.is_paused() && self.parts.interrupts.first().is_none() {
+            self.parts.interrupts.wait_until(clock::monotonic() + Duration::from_secs(1));
+        }
+        self.paused += began.elapsed();
+    }
+
+    fn keep_inputs(&mut self) -> Result<Option<InputDigests>, Fault> {
+        Self::keep_inputs(self).map(Some)
+    }
+
+    fn restore_inputs(&mut self, iteration: u64, recorded: &InputDigests) -> Result<(), Fault> {
+        Self::restore_inputs(self, iteration, recorded)
     }
 
     fn snapshot(&mut self) -> Result<Snapshot, Fault> {
@@ -295,7 +327,7 @@ impl World for Outside {
     }
 
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
-        let inputs = self.put_inputs_back(request.iteration)?;
+        let inputs = self.inputs_changed_in(request.iteration)?;
         let observed = self.parts.repositories.observe(request).map_err(|error| {
             let fault = Fault::from(error);
             // It could be read before the attempt: the agent made it so, and only a person can undo it.
@@ -351,8 +383,7 @@ impl World for Outside {
 
     fn wait(&mut self, seconds: u64, exact: bool) {
         let jitter = if exact { 0 } else { u64::from(std::process::id()) % (seconds / 10 + 1) };
-        let left = self.parts.settings.limits.wall.saturating_sub(self.since.elapsed());
-        let wait = Duration::from_secs(seconds + jitter).min(left);
+        let wait = Duration::from_secs(seconds + jitter).min(self.wall_left());
         self.parts.interrupts.wait_until(clock::monotonic() + wait);
     }
 

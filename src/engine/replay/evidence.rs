@@ -1,12 +1,14 @@
 //! The evidence of records, looked up again: git objects, and what gates left.
 
 use super::Grade;
+use crate::engine::older_gates;
 use crate::engine::outside::digest_of_folder;
 use crate::git::{GitError, Repositories};
 use crate::journal::Record;
 use crate::machine::effect::GateOrder;
 use crate::machine::event::Event;
 use crate::machine::facts::{FileChange, Observation, ObserveRequest, Oid, Snapshot};
+use crate::machine::state::SpecState;
 use crate::report::replay::Replayed;
 use crate::source::Classifier;
 use crate::source::text::{count, line};
@@ -57,6 +59,11 @@ impl<'a> Evidence<'a> {
             all.entry(package).or_default().insert(oid);
         }
         all
+    }
+
+    /// The gates whose tick describes another commit than the last one that ralph saw.
+    pub(super) fn older_gates(&mut self, spec: &SpecState, heads: &BTreeMap<String, Oid>) -> Vec<String> {
+        older_gates(spec, heads, self.repositories.as_deref_mut())
     }
 
     /// Looks for every commit that a record names.

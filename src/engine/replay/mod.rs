@@ -127,10 +127,9 @@ impl<'a> Replay<'a> {
         let is_whole = match read {
             Ok(ending) => {
                 let next = ending.records + 1;
-                if let Some((line, what)) = ending.newer {
+                if let Some((line, why)) = ending.unread {
                     let hint = "replay it with the ralph that wrote it";
-                    let what = format!("A newer ralph wrote this record ({what}).");
-                    self.found.tell(Grade::Unknown, line, what, hint);
+                    self.found.tell(Grade::Unknown, line, format!("{why}."), hint);
                 } else if ending.torn > 0 {
                     self.torn(next, bytes.last() == Some(&b'\n'));
                 }
@@ -145,6 +144,9 @@ impl<'a> Replay<'a> {
             Err(Some(error)) => return Err(error.into()),
         };
         self.evidence.objects(&mut self.found);
+        for book in self.fold.state.specs.values() {
+            self.found.older_gates.extend(self.evidence.older_gates(book, &self.fold.state.heads));
+        }
         if is_whole {
             self.compare_files()?;
         }

@@ -245,7 +245,7 @@ fn ralph_commits_for_an_agent_that_may_not_and_never_for_a_reviewer() {
 fn an_interrupted_attempt_is_closed_once_and_not_counted() {
     let mut sim = Sim::new("- [ ] 1. a\n");
     let mut effects = sim.feed(&Event::Resumed);
-    let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot(), now: 0 };
+    let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot(), now: 0, inputs: None };
     effects.extend(sim.feed(&seen));
     assert!(matches!(sim.state.phase, Phase::Attempting { .. }));
     sim.start(rules(), &[]);
@@ -266,7 +266,7 @@ fn a_gate_cut_short_by_ralphs_end_runs_again_in_a_new_iteration() {
     // The same journal, cut off while the gate ran.
     let mut cut = Sim::new("- [x] 1. a\n- [ ] 1.PITEST g\n");
     cut.feed(&Event::Resumed);
-    let seen = Event::Surveyed { tasks: cut.tasks(), snapshot: cut.snapshot(), now: 0 };
+    let seen = Event::Surveyed { tasks: cut.tasks(), snapshot: cut.snapshot(), now: 0, inputs: None };
     cut.feed(&seen);
     assert!(matches!(cut.state.phase, Phase::Judging { .. }));
     cut.start(rules(), &[]);
@@ -484,7 +484,7 @@ fn the_final_gate_counts_cells_and_boxes() {
 fn final_goes_on_with_the_loop_when_its_agent_added_open_tasks() {
     let mut sim = Sim::new("- [x] 1. a\n- [ ] FINAL f\n");
     sim.feed(&Event::Resumed);
-    let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot(), now: 0 };
+    let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot(), now: 0, inputs: None };
     sim.feed(&seen);
     sim.feed(&Event::AgentSpawned { pid: 1, started: 1, agent: String::new() });
     sim.feed(&Event::AgentEnded(ProcessEnd::Exited { code: 0 }.into()));

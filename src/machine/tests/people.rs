@@ -40,7 +40,7 @@ fn ticked_after(end: ProcessEnd, policy: &Policy) -> Sim {
 fn after_a_lost_supervisor_edits_are_nobodys_until_a_person_speaks() {
     let mut sim = ticked_after(ProcessEnd::Unsupervised { why: "killed".into() }, &rules());
     sim.feed(&Event::Resumed);
-    let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot(), now: 0 };
+    let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot(), now: 0, inputs: None };
     assert_eq!(sim.feed(&seen), [Effect::RestoreTasks { iteration: 2 }]);
     sim.write_box("2.", Mark::OPEN);
     let restored = Event::TasksRestored {
@@ -171,7 +171,7 @@ fn boxes_that_a_check_wrote_are_put_back_before_anything_is_decided() {
     sim.state.policy.iterations = Some(1);
     // Up to the check by hand, which then reports that tasks.md changed under it.
     sim.feed(&Event::Resumed);
-    let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot(), now: 0 };
+    let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot(), now: 0, inputs: None };
     sim.feed(&seen);
     sim.feed(&Event::AgentSpawned { pid: 1, started: 1, agent: String::new() });
     sim.head = 2;
@@ -213,7 +213,7 @@ fn boxes_that_a_gate_wrote_are_put_back_before_its_verdict_is_applied() {
     let mut sim = Sim::new("- [x] 1. a\n- [ ] 1.PITEST g\n- [ ] 2. b\n");
     sim.state.policy.iterations = Some(1);
     sim.feed(&Event::Resumed);
-    let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot(), now: 0 };
+    let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot(), now: 0, inputs: None };
     sim.feed(&seen);
     sim.write_box("2.", Mark::DONE);
     let effects = sim.feed(&Event::GateEnded {

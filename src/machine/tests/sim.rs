@@ -166,7 +166,7 @@ impl Sim {
             version: "0".into(),
         });
         self.play(&Event::Resumed);
-        let seen = Event::Surveyed { tasks: self.tasks(), snapshot: self.snapshot(), now: 0 };
+        let seen = Event::Surveyed { tasks: self.tasks(), snapshot: self.snapshot(), now: 0, inputs: None };
         self.play(&seen);
         self.play(event);
     }
@@ -228,7 +228,9 @@ impl Sim {
     #[expect(clippy::too_many_lines, reason = "one arm for each effect")]
     fn answer(&mut self, effect: Effect) -> Option<Event> {
         Some(match effect {
-            Effect::Survey => Event::Surveyed { tasks: self.tasks(), snapshot: self.snapshot(), now: 0 },
+            Effect::Survey => {
+                Event::Surveyed { tasks: self.tasks(), snapshot: self.snapshot(), now: 0, inputs: None }
+            }
             Effect::StartAgent(order) => {
                 self.log.push(format!("agent {}", order.key));
                 let agent = order.agent.clone();

@@ -36,7 +36,7 @@ pub(crate) fn state(tasks: &str) -> State {
     let grammar = Grammar::new(vec!["PITEST".into(), "LINT".into()], None);
     let rows = TaskFile::parse(tasks, &grammar).rows();
     let spec = "tasks.md".to_owned();
-    let specs = BTreeMap::from([(spec.clone(), SpecState { rows, ..SpecState::default() })]);
+    let specs = BTreeMap::from([(spec.clone(), SpecState { rows: rows.into(), ..SpecState::default() })]);
     State { spec, specs, ..State::default() }
 }
 

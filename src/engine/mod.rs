@@ -203,7 +203,7 @@ impl<'a> Engine<'a> {
 /// The state as the journal and tasks.md tell it, without changing anything: for questions beside a run.
 pub fn read_state(disk: &dyn Disk, places: &Places, rules: &TaskRules) -> Result<State, Fault> {
     let state = read_journal(disk, places)?;
-    let file = disk.read(&places.tasks())?.map(|bytes| rules.parse(bytes));
+    let file = tasks::read_bounded(disk, &places.tasks())?.map(|bytes| rules.parse(bytes));
     Ok(with_tasks(state, places, rules, file.as_ref()))
 }
 

@@ -7,6 +7,7 @@ use crate::machine::event::{Event, StopRequest};
 use crate::machine::facts::{Observation, ObserveRequest, Snapshot};
 use crate::machine::state::State;
 use crate::sys::ProcessId;
+use std::collections::BTreeMap;
 
 /// Everything outside ralph's own files.
 pub trait World {
@@ -20,6 +21,10 @@ pub trait World {
     }
     /// The packages now.
     fn snapshot(&mut self) -> Result<Snapshot, Fault>;
+    /// SHA-256 of the spec's files beside tasks.md by their path below its folder; empty for one that is not there.
+    fn spec_digests(&mut self) -> Result<BTreeMap<String, String>, Fault> {
+        Ok(BTreeMap::new())
+    }
     /// Starts the agent. One that could not be started has ended when it is waited for.
     fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<ProcessId, Fault>;
     /// Ends the agent that [`World::start_agent`] started, if it was not waited for; nothing of it is left when

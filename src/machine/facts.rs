@@ -276,6 +276,12 @@ pub struct PackageChange {
     pub strays: Vec<RepoPath>,
     /// Enabled test methods after minus before (Java; elsewhere test files), over the changed test files.
     pub tests_delta: i64,
+    /// Untracked files that were there before and are gone (at most 20).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<RepoPath>,
+    /// Branches, tags and stashes whose commits no reference has any more, and where these are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<LostTips>,
     /// Git lock files that a dead process had left and that were removed.
     pub locks_removed: Vec<String>,
 }
@@ -291,6 +297,15 @@ impl PackageChange {
     pub fn is_breach(&self) -> bool {
         self.rewritten || self.branch_switched || self.vanished || !self.protected.is_empty()
     }
+}
+
+/// References that an attempt took away, or moved back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostTips {
+    /// Each with its commit: `feature 1a2b3c4d5e` (at most 20).
+    pub names: Vec<String>,
+    /// The reference that keeps their commits; empty if they are gone.
+    pub kept: String,
 }
 
 /// What ralph saw in git after an attempt.

@@ -16,6 +16,7 @@ mod transcript;
 
 pub(super) use artifacts::digest_of_folder;
 pub use private_checkout::CacheFolder;
+pub(super) use spec_files::digest_of_file;
 pub use template::own_template;
 
 use super::{Fault, FaultKind, Places, Readings, World};
@@ -284,6 +285,10 @@ impl World for Outside {
 
     fn snapshot(&mut self) -> Result<Snapshot, Fault> {
         Ok(self.parts.repositories.snapshot()?)
+    }
+
+    fn spec_digests(&mut self) -> Result<BTreeMap<String, String>, Fault> {
+        Self::spec_digests(self)
     }
 
     fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<ProcessId, Fault> {

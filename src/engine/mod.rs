@@ -159,7 +159,14 @@ impl<'a> Engine<'a> {
                 if others_ran && matches!(error, JournalError::Changed) {
                     // What still runs would write on after the boxes were put back.
                     self.world.abandon_agent();
-                    self.rescue_tasks();
+                    if self.rescue() {
+                        let journal = self.places.shown(&self.places.journal());
+                        let what = format!("{journal} was removed while ralph ran.");
+                        let hint = "it is back, and so are tasks.md, progress.txt, the configuration and the spec as far as \
+                                    they were gone; look at what else is missing, then run ralph again: it goes on where it \
+                                    stopped";
+                        return Err(Fault::changed(what, hint));
+                    }
                 }
                 return Err(error.into());
             }

@@ -137,13 +137,21 @@ impl Engine<'_> {
         Ok(Event::TasksRestored { tasks, kept, reworded })
     }
 
-    /// After somebody wrote to the journal while an agent, check or gate ran: puts tasks.md back as this process
-    /// remembers it, so that no later run takes an agent's boxes for a person's.
-    pub(super) fn rescue_tasks(&mut self) {
+    /// After somebody wrote to the journal while an agent, check or gate ran: puts back what this process remembers,
+    /// so that no later run takes an agent's boxes for a person's. True if the journal was removed and is whole again.
+    pub(super) fn rescue(&mut self) -> bool {
+        // The fault that led here is the one to report; this is what can still be saved.
+        let is_whole = self.journal.restore_removed(self.disk).unwrap_or(false);
+        let iteration = self.fold.state.iteration;
         if let Some(before) = self.tasks_read.take() {
-            // The fault that led here is the one to report; this is what can still be saved.
-            let _ = self.put_tasks_back(&before, self.fold.state.iteration);
+            let skeleton = self.rules.parse(before.clone()).text_without_marks();
+            let _ = self.put_tasks_back(&before, iteration);
+            // The next run puts tasks.md back from this copy.
+            let _ = self.disk.replace(&self.places.skeleton(&digest(&skeleton)), &skeleton);
         }
+        let _ = self.restore_progress();
+        let _ = self.world.rescue_inputs(iteration);
+        is_whole
     }
 
     /// Puts tasks.md back, keeping lines under new ids; another version of it is kept first. The bytes written, and

@@ -30,6 +30,10 @@ pub trait World {
     /// Ends the agent that [`World::start_agent`] started, if it was not waited for; nothing of it is left when
     /// this returns.
     fn abandon_agent(&mut self);
+    /// Puts back what the attempt wrote of what it works by, without reading git.
+    fn rescue_inputs(&mut self, _: u64) -> Result<(), Fault> {
+        Ok(())
+    }
     /// Reads git after an attempt.
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault>;
     /// Does what any other effect asks of git, of processes and of people, and says what came of it; `None` where no

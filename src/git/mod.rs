@@ -27,6 +27,7 @@ mod tree;
 mod walk;
 
 pub use bundle::unbundle;
+pub use changes::{AtBase, at_base};
 pub use checkout::{Checkout, Differences, Part, borrow};
 pub use commit::init_repository;
 pub use error::{GitError, GitErrorKind};

@@ -299,6 +299,10 @@ impl World for Outside {
         self.running = None;
     }
 
+    fn rescue_inputs(&mut self, iteration: u64) -> Result<(), Fault> {
+        self.put_inputs_back(iteration).map(drop)
+    }
+
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
         let inputs = self.put_inputs_back(request.iteration)?;
         let observed = self.parts.repositories.observe(request).map_err(|error| {

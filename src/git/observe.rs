@@ -67,10 +67,12 @@ impl Repositories {
             change.strays.clone_from(&known.strays);
             change.gone.clone_from(&known.gone);
             change.lost.clone_from(&known.lost);
+            change.secret.clone_from(&known.secret);
             change.protected.clone_from(&known.protected);
         }
         let (inputs, edits) = (recorded.inputs.clone(), recorded.edits.clone());
-        Ok(Observation { inputs, edits, ..self.observation(request, after, packages)? })
+        let withheld = recorded.withheld.clone();
+        Ok(Observation { inputs, edits, withheld, ..self.observation(request, after, packages)? })
     }
 
     /// The file's blob before and its content now; `None` where git cannot tell: ralph's own files, ignored ones, and

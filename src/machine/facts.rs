@@ -264,6 +264,9 @@ pub struct PackageChange {
     /// The package is no longer there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub vanished: bool,
+    /// The variable whose value the name of a file or branch holds; the names in this record are without it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub secret: String,
     /// Files that it changed although no task may, unless it names them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub protected: Vec<RepoPath>,
@@ -295,7 +298,8 @@ impl PackageChange {
 
     /// History was rewritten, commits undone, the branch switched or a protected file changed.
     pub fn is_breach(&self) -> bool {
-        self.rewritten || self.branch_switched || self.vanished || !self.protected.is_empty()
+        let names = !self.protected.is_empty() || !self.secret.is_empty();
+        self.rewritten || self.branch_switched || self.vanished || names
     }
 }
 
@@ -319,6 +323,9 @@ pub struct Observation {
     /// Files outside of the packages that it changed although no task may; they are as they were before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
+    /// Files that ralph was to commit and did not, as they hold a secret: each with what it holds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
     /// What the verifier found of the attempt's edits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<Finding>,

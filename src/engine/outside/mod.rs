@@ -68,6 +68,8 @@ pub struct Outside {
     tag: String,
     /// What no fact may hold.
     secrets: Secrets,
+    /// Files of the attempt that ralph did not commit.
+    withheld: Vec<String>,
 }
 
 /// What the real world is made of.
@@ -101,7 +103,8 @@ impl Outside {
         tag.truncate(16);
         let agents = parts.settings.agents.values().flat_map(|agent| &agent.env);
         let secrets = Secrets::of(parts.environment.iter().map(|(name, value)| (name, value)).chain(agents));
-        Self { parts, since: Stopwatch::start(), running: None, turn_log: None, inputs: None, tag, secrets }
+        let since = Stopwatch::start();
+        Self { parts, since, running: None, turn_log: None, inputs: None, tag, secrets, withheld: Vec::new() }
     }
 
     /// The environment of what is no agent: the usual variables, and those that the configuration names for it.
@@ -234,9 +237,10 @@ impl Outside {
     fn commit_left(&mut self, before: &Snapshot, message: &str) -> Result<BTreeMap<String, Oid>, Fault> {
         let mut commits = BTreeMap::new();
         for name in self.parts.repositories.names() {
-            if let Some(commit) = self.parts.repositories.commit_all(&name, before, message)? {
-                commits.insert(name, commit);
-            }
+            let secret = |bytes: &[u8]| self.secrets.in_file(bytes);
+            let (commit, withheld) = self.parts.repositories.commit_all(&name, before, message, secret)?;
+            self.withheld.extend(withheld.iter().map(|file| self.secrets.redact(file)));
+            commits.extend(commit.map(|commit| (name, commit)));
         }
         Ok(commits)
     }
@@ -320,7 +324,8 @@ impl World for Outside {
         let mut observation = Observation { inputs, ..observed? };
         self.note_protected(&mut observation, request)?;
         observation.edits = self.edits(&request.before, &observation)?;
-        Ok(observation)
+        observation.withheld = std::mem::take(&mut self.withheld);
+        Ok(self.secrets.of_observation(observation))
     }
 
     fn perform(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {

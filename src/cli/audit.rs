@@ -1,14 +1,16 @@
 //! `ralph audit --past`: a gate on what the history of a repository ticked, whoever drove it. It changes nothing.
 
+use super::environment::{CONFIG, unsound};
 use super::replay_gates::{PartArgs, Shard, parts};
 use super::report::write_page;
 use super::{Exit, Fault, FaultKind, Invocation, Workspace, ensure, ui};
+use crate::config;
 use crate::engine::{By, Judgement, Outside, Past, Range, World as _, past};
 use crate::machine::event::StopRequest;
 use crate::mutation::{NoCoverage, Verdict};
 use crate::report::audit::PastBox;
 use crate::report::morning::Page;
-use crate::source::text::{duration, names};
+use crate::source::text::{duration, line, names};
 use crate::sys::clock::Stopwatch;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
@@ -36,6 +38,9 @@ pub struct AuditArgs {
     /// The gate; that of each file's language when left out
     #[arg(long, value_name = "NAME", default_value = GATE)]
     pub gate: String,
+    /// Run what the repository's own configuration says of the gate: commands, arguments, variables
+    #[arg(long)]
+    pub trust: bool,
     /// Judge only this part: `1/3`
     #[arg(long, value_name = "K/N")]
     pub shard: Option<Shard>,
@@ -70,6 +75,9 @@ pub(super) fn audit(call: &Invocation, args: &AuditArgs) -> anyhow::Result<Exit>
         What::Tag => By::Tag,
     };
     name_gate(&mut workspace, &args.gate)?;
+    if !args.trust {
+        distrust(call, &mut workspace, &args.gate)?;
+    }
     let rules = &workspace.rules;
     let repositories = &mut workspace.repositories()?;
     let mut past = past(repositories, rules, &tasks, by, args.since.as_deref(), &args.gate)?;
@@ -125,6 +133,30 @@ fn name_gate(workspace: &mut Workspace, gate: &str) -> Result<(), Fault> {
     }
     let hint = "name it under gates: in .ralph/config.yaml, or leave --gate out";
     ensure(gates.contains_key(gate), format!("The gate {gate} is not configured."), hint)
+}
+
+/// Takes the defaults in place of what the repository says of a gate: whoever audits it may not know its people.
+///
+/// Errors: the gate is a command.
+fn distrust(call: &Invocation, workspace: &mut Workspace, gate: &str) -> Result<(), Fault> {
+    let by_default = |error| unsound(&error);
+    let defaults = config::parse("", &workspace.places.workspace, &call.given).map_err(by_default)?;
+    let Some(own) = workspace.settings.gates.get_mut(gate) else { return Ok(()) };
+    if let Some(command) = &own.run {
+        let what = format!(
+            "The gate {gate} is a command of this repository's {CONFIG}: {}.",
+            line(&command.join(" "), 200)
+        );
+        return Err(Fault::setup(what, "read it; `--trust` runs it"));
+    }
+    let Some(default) = defaults.gates.get("PITEST") else { return Ok(()) };
+    if own != default {
+        ui::note(&format!(
+            "note: {gate} judges with the defaults, not with what {CONFIG} of this repository says.\n  hint: read it; `--trust` takes it"
+        ));
+        own.clone_from(default);
+    }
+    Ok(())
 }
 
 /// Where the boxes of a judgement are among all; its record is the number of its range.

@@ -16,7 +16,8 @@ pub(super) fn bundle(call: &Invocation, file: &Path, is_thin: bool) -> Result<Ex
     let secrets = Secrets::of(environment());
     let iterations: Vec<u64> = run.found.gates.iter().map(|gate| gate.iteration).collect();
     let file = std::path::absolute(file)?;
-    let contents = Contents { commits: &run.commits, iterations: &iterations, is_thin };
+    let contents =
+        Contents { commits: &run.commits, iterations: &iterations, digested: &run.digested, is_thin };
     let bytes = pack(&workspace.places, &mut repositories, contents, &secrets, &file)?;
     let Replayed { records, head, .. } = &run.found;
     let facts = json!({ "bundle": file, "bytes": bytes, "records": records, "head": head });

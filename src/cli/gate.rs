@@ -11,6 +11,7 @@ use crate::mutation::{GateReport, Verdict};
 use crate::report::annotations::{Folders, Shown, github, gitlab, junit, sarif};
 use crate::report::{explain, human};
 use crate::source::RepoPath;
+use crate::source::text::names;
 use crate::task::Stage;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -41,6 +42,9 @@ pub struct GateArgs {
     /// End with 1 when there was nothing to judge
     #[arg(long)]
     pub fail_on_skip: bool,
+    /// With --since: take the configuration of the branch, not that of its base
+    #[arg(long, requires = "since")]
+    pub trust: bool,
 }
 
 /// How a verdict is shown.
@@ -72,7 +76,11 @@ pub(super) fn gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
         }
     };
     let call = &Invocation { json: format == Format::Json, ..call.clone() };
-    let mut workspace = call.read(call.find_anywhere()?)?.sound()?;
+    let root = call.find_anywhere()?;
+    let mut workspace = match &args.since {
+        Some(revision) if !args.trust => call.read_at_base(root, revision)?,
+        _ => call.read(root)?.sound()?,
+    };
     if workspace.settings.gates.contains_key(&args.gate) {
         return Judging { workspace: &workspace, args, format }.alone();
     }
@@ -105,7 +113,10 @@ impl Judging<'_> {
             return Err(Fault::new(FaultKind::Unknown, what, "check how the list was made"));
         }
         let folder = outside.folder_alone()?;
-        let report = outside.judge_alone(&args.gate, &changes, &bases, folder.clone(), args.map)?;
+        let mut report = outside.judge_alone(&args.gate, &changes, &bases, folder.clone(), args.map)?;
+        if args.since.is_some() {
+            report.remarks.extend(self.own_judges(&changes));
+        }
         if let Some(StopRequest::Signal { signal }) = outside.stop_request() {
             return Ok(Exit::Signal(signal));
         }
@@ -181,6 +192,25 @@ impl Judging<'_> {
             let is_shown = matches!(format, Format::Human | Format::Json);
             self.ended(&gate, report, is_shown)
         })
+    }
+
+    /// Which of the changed files the gate's command names: the branch judges itself with them.
+    fn own_judges(&self, changes: &[FileChange]) -> Option<String> {
+        let gate = self.workspace.settings.gates.get(&self.args.gate)?;
+        let words = [&gate.run, &gate.classpath_command].into_iter().flatten().flatten();
+        let is_path = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+        let words: Vec<&str> = words.flat_map(|word| word.split(|c| !is_path(c))).collect();
+        let is_named = |change: &&FileChange| {
+            let path = change.path.to_text();
+            let is_it = |word: &&str| {
+                let word = word.trim_start_matches("./").trim_start_matches("../");
+                !word.is_empty() && (path == word || word.ends_with(&format!("/{path}")))
+            };
+            words.iter().any(is_it)
+        };
+        let named = names(changes.iter().filter(is_named).map(FileChange::full_path), 10);
+        (!named.is_empty())
+            .then(|| format!("The branch changed what the command of {} runs: {named}.", self.args.gate))
     }
 
     /// The changes that `--since` or `--diff` names, and where they begin.

@@ -94,6 +94,11 @@ fn anchors(workspace: &Workspace, args: &ReplayArgs, found: &mut Replayed) -> Re
         let earlier = fs_err::read(file).map_err(|error| {
             Fault::setup(format!("{error}."), "name a copy of .ralph/state/journal.jsonl")
         })?;
+        if !earlier.contains(&b'\n') {
+            let what = format!("{} holds no whole record, so it is no copy of a journal.", file.display());
+            return Err(Fault::setup(what, "name an earlier copy of .ralph/state/journal.jsonl"));
+        }
+        found.unchecked.extend(records_after(&earlier, found.records));
         found.findings.extend(not_a_prefix(&earlier, &journal, file));
     }
     match &args.require_anchor {
@@ -104,6 +109,14 @@ fn anchors(workspace: &Workspace, args: &ReplayArgs, found: &mut Replayed) -> Re
         None => {}
     }
     Ok(())
+}
+
+/// That an earlier copy says nothing about the records after its own.
+fn records_after(earlier: &[u8], records: u64) -> Option<String> {
+    let known = earlier.iter().filter(|byte| **byte == b'\n').count() as u64;
+    (known < records).then(|| {
+        format!("The earlier copy ends with record {known} of {records}; nothing says that none was cut off behind these.")
+    })
 }
 
 /// Where a journal parts from an earlier copy, whose last line may have been written only in part.

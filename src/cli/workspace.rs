@@ -1,12 +1,12 @@
 //! From what was typed to an open workspace: the search for `.ralph/`, its configuration, its lock.
 
-use super::environment::{read_config, unsound};
+use super::environment::{CONFIG, read_config, unsound};
 use super::run_output::RunOutput;
 use super::settings::{self, GlobalFlags};
-use super::{Fault, FaultKind, RealDisk, cache_folder, ensure, environment};
+use super::{Fault, FaultKind, RealDisk, cache_folder, ensure, environment, ui};
 use crate::config::{self, ConfigError, Override, ROOT_VARIABLE, Role, Settings};
 use crate::engine::{Engine, Outside, Parts, Places};
-use crate::git::Repositories;
+use crate::git::{AtBase, GitErrorKind, Repositories, at_base};
 use crate::machine::event::{BUILD, Event, Mode};
 use crate::machine::policy::{Budget, IDLE_ITERATIONS, Policy};
 use crate::machine::state::{Phase, State};
@@ -75,6 +75,31 @@ impl Invocation {
             (root, _) => (root.clone(), "--root"),
         };
         Ok(Self { root, root_by, given: settings::given(flags)?, json: flags.json })
+    }
+
+    /// The workspace with the configuration that it had where HEAD left a revision: a branch does not bring the judge of
+    /// its own changes. What no commit has is no part of a branch, and is read from the disk.
+    pub(super) fn read_at_base(&self, root: PathBuf, revision: &str) -> Result<Workspace, Fault> {
+        let cap = config::LONGEST_TEXT as u64;
+        let was = match at_base(&root, &root.join(CONFIG), revision, cap) {
+            Ok(AtBase::Was(was)) => was,
+            Ok(AtBase::Untracked) => return self.read(root)?.sound(),
+            // The packages are repositories of their own, and know it or say so.
+            Err(error) if error.kind == GitErrorKind::NotFound => return self.read(root)?.sound(),
+            Err(error) => return Err(error.into()),
+        };
+        settings::may_be_given(&self.given)?;
+        let is_new = was.is_none();
+        let text = String::from_utf8_lossy(&was.unwrap_or_default()).into_owned();
+        if read_config(&root).ok().as_ref() == Some(&text) {
+            return self.read(root)?.sound();
+        }
+        let by = if is_new { "the defaults judge" } else { "its version there judges" };
+        ui::note(&format!(
+            "note: {CONFIG} is not the one that {revision} has: {by}.\n  hint: look at the change; `--trust` takes the branch's own"
+        ));
+        let settings = config::parse(&text, &root, &self.given).map_err(|error| unsound(&error))?;
+        Ok(Workspace::with(root, settings, self.json))
     }
 
     /// Finds the workspace and reads its configuration.

@@ -66,6 +66,8 @@ pub struct Contents<'a> {
     pub commits: &'a BTreeMap<String, BTreeSet<Oid>>,
     /// The iterations of gates, whose folders go in.
     pub iterations: &'a [u64],
+    /// Files that records know by their digest, relative to the workspace.
+    pub digested: &'a BTreeSet<PathBuf>,
     /// The addresses of the repositories in place of the commits.
     pub is_thin: bool,
 }
@@ -81,7 +83,7 @@ pub fn pack(
     secrets: &Secrets,
     to: &Path,
 ) -> Result<u64, Fault> {
-    let Contents { commits, iterations, is_thin } = contents;
+    let Contents { commits, iterations, digested, is_thin } = contents;
     let mut by_repository: BTreeMap<PathBuf, (String, BTreeSet<Oid>)> = BTreeMap::new();
     for (package, commits) in commits {
         let folder = repositories.repository(package).ok_or_else(|| {
@@ -110,7 +112,7 @@ pub fn pack(
             archive.add(&place.join(REPOSITORY), bundle.metadata()?.len(), bundle)?;
         }
     }
-    for (place, path) in wanted(places, repositories, iterations)? {
+    for (place, path) in wanted(places, repositories, iterations, digested)? {
         let Some(bytes) = read_beginning(&path, MAX_BYTES)? else { continue };
         holds_no_secret(&places.shown(&path), &bytes, secrets)?;
         archive.add(&place, bytes.len() as u64, bytes.as_slice())?;
@@ -127,9 +129,11 @@ fn wanted(
     places: &Places,
     repositories: &Repositories,
     iterations: &[u64],
+    digested: &BTreeSet<PathBuf>,
 ) -> Result<BTreeMap<PathBuf, PathBuf>, Fault> {
     let mut wanted = vec![places.journal(), places.workspace.join(".ralph/config.yaml")];
     wanted.extend(SPEC.map(|name| places.spec.join(name)));
+    wanted.extend(digested.iter().map(|path| places.workspace.join(path)));
     for iteration in iterations {
         let folder = places.iteration(*iteration).join("gate");
         let entries = walk(&folder, MAX_DEPTH, MAX_FILES, |_| true).filter_map(Result::ok);

@@ -165,7 +165,14 @@ impl<'a> Engine<'a> {
                 if others_ran && matches!(error, JournalError::Changed) {
                     // What still runs would write on after the boxes were put back.
                     self.world.abandon_agent();
-                    self.rescue_tasks();
+                    if self.rescue() {
+                        let journal = self.places.shown(&self.places.journal());
+                        let what = format!("{journal} was removed while ralph ran.");
+                        let hint = "it is back, and so are tasks.md, progress.txt, the configuration and the spec as far as \
+                                    they were gone; look at what else is missing, then run ralph again: it goes on where it \
+                                    stopped";
+                        return Err(Fault::changed(what, hint));
+                    }
                 }
                 return Err(error.into());
             }
@@ -207,7 +214,7 @@ impl<'a> Engine<'a> {
 /// The state as the journal and tasks.md tell it, without changing anything: for questions beside a run.
 pub fn read_state(disk: &dyn Disk, places: &Places, rules: &TaskRules) -> Result<State, Fault> {
     let state = read_journal(disk, places)?;
-    let file = disk.read(&places.tasks())?.map(|bytes| rules.parse(bytes));
+    let file = tasks::read_bounded(disk, &places.tasks())?.map(|bytes| rules.parse(bytes));
     Ok(with_tasks(state, places, rules, file.as_ref()))
 }
 

@@ -15,7 +15,8 @@ impl Engine<'_> {
     pub(super) fn perform(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
         Ok(Some(match effect {
             Effect::Survey => {
-                let tasks = self.read_tasks()?;
+                let mut tasks = self.read_tasks()?;
+                self.note_files(&mut tasks)?;
                 let snapshot = self.world.snapshot()?;
                 // Times before 1970 are a clock that is not set.
                 let now = self.world.now().parse::<jiff::Timestamp>().ok();

@@ -3,10 +3,10 @@
 
 use super::{Engine, Fault};
 use crate::machine::effect::Entry;
-use crate::machine::event::Event;
+use crate::machine::event::{EarlierEntries, Event};
 use crate::report::progress::{heading, render};
-use crate::source::lost_words;
 use crate::source::text::count as count_of;
+use crate::source::{digest_parts, lost_words};
 
 impl Engine<'_> {
     /// Appends what is missing of an entry.
@@ -36,7 +36,7 @@ impl Engine<'_> {
     /// Keeps in mind what progress.txt holds before an attempt.
     pub(super) fn remember_progress(&mut self) -> Result<(), Fault> {
         let path = self.places.progress();
-        self.progress_read = if self.disk.is_odd(&path)? { None } else { self.disk.read(&path)? };
+        self.progress_read = if self.is_odd(&path)? { None } else { self.disk.read(&path)? };
         Ok(())
     }
 
@@ -58,6 +58,45 @@ impl Engine<'_> {
             Some([before.as_slice(), &whole(&before, note.as_bytes())].concat())
         })
     }
+}
+
+/// A heading in progress.txt that has the form of ralph's.
+pub(super) struct HeadingLine<'a> {
+    /// Its line, from 1.
+    pub(super) number: u64,
+    /// Where it begins, in bytes.
+    pub(super) offset: usize,
+    /// Its bytes.
+    pub(super) text: &'a [u8],
+    /// The line below it.
+    pub(super) headline: &'a [u8],
+}
+
+/// The lines of a file that look like the heading of an entry.
+pub(super) fn headings(bytes: &[u8]) -> impl Iterator<Item = HeadingLine<'_>> {
+    let mut offset = 0;
+    let lines = bytes.split(|byte| *byte == b'\n').enumerate().map(move |(at, text)| {
+        let begins = offset;
+        offset += text.len() + 1;
+        let below = bytes.get(offset..).unwrap_or_default();
+        let headline = below.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        HeadingLine { number: at as u64 + 1, offset: begins, text, headline }
+    });
+    lines.filter(|line| is_heading(line.text))
+}
+
+/// `## <time> iteration <N> · <ID> · <8 hex digits>`.
+pub(super) fn is_heading(line: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(line);
+    let parts = text.strip_prefix("## ").and_then(|rest| rest.split_once(" iteration "));
+    let tag = parts.and_then(|(_, rest)| rest.rsplit_once(" · ")).map(|(_, tag)| tag.trim_end());
+    tag.is_some_and(|tag| tag.len() == 8 && tag.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Sums up entries that no record of a journal made.
+pub(super) fn sum_of_entries<'a>(entries: impl IntoIterator<Item = HeadingLine<'a>>) -> EarlierEntries {
+    let parts: Vec<&[u8]> = entries.into_iter().flat_map(|entry| [entry.text, entry.headline]).collect();
+    EarlierEntries { count: parts.len() as u64 / 2, digest: digest_parts(parts) }
 }
 
 /// The bytes that are still to be appended: all of the entry, the rest of one that was torn, or nothing.

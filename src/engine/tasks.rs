@@ -2,11 +2,12 @@
 //!
 //! What a person saves at the same time is never lost; an agent's version is kept in `iter-N/` before it is put back.
 
+use super::progress::{headings, sum_of_entries};
 use super::{Engine, Fault};
 use crate::machine::event::{Event, TasksSeen, Validation};
 use crate::machine::state::Phase;
 use crate::report::read_validation;
-use crate::sys::Swap;
+use crate::sys::{Disk, Swap};
 use crate::task::{
     BoxClaim, Finding, Mark, Refused, Row, Stage, TaskFile, TaskKey, digest, on_file, reconcile, with_marks,
     written,
@@ -15,6 +16,9 @@ use std::path::{Path, PathBuf};
 
 /// Lines that look like tasks: so many are named.
 const MAX_UNREAD: usize = 20;
+/// Larger files are moved as they are, and never read: tasks.md and reports, and progress.txt, which grows for years.
+const MAX_TEXT: u64 = 16 << 20;
+const MAX_PROGRESS: u64 = 256 << 20;
 
 /// How often a write is tried again because somebody saved the file at the same time.
 const TRIES: u32 = 20;
@@ -24,13 +28,30 @@ impl Engine<'_> {
     pub(super) fn read_tasks(&mut self) -> Result<TasksSeen, Fault> {
         let path = self.places.tasks();
         let shown = self.places.shown(&path);
-        if self.disk.is_odd(&path)? {
-            return Ok(refused(&shown, "This is a link or a folder, and ralph writes regular files only."));
+        if self.is_odd(&path)? {
+            return Ok(refused(
+                &shown,
+                "This is a link, a folder or more than 16 MiB, and ralph writes regular files up to that size only.",
+            ));
         }
         let Some(bytes) = self.disk.read(&path)? else {
             return Ok(refused(&shown, "There is no such file."));
         };
         self.seen(bytes)
+    }
+
+    /// Notes what the files beside tasks.md hold, if the state knows something else.
+    pub(super) fn note_files(&mut self, seen: &mut TasksSeen) -> Result<(), Fault> {
+        let files = self.world.spec_digests()?;
+        let book = self.fold.state.spec_state();
+        let (is_first, is_known) = (book.skeleton.is_empty(), book.files.as_ref() == Some(&files));
+        seen.files = (!is_known).then_some(files);
+        if is_first && !seen.skeleton.is_empty() {
+            let path = self.places.progress();
+            let bytes = if self.is_odd(&path)? { None } else { self.disk.read(&path)? };
+            seen.earlier = Some(sum_of_entries(headings(&bytes.unwrap_or_default())));
+        }
+        Ok(())
     }
 
     /// The task file, when it holds these bytes.
@@ -56,7 +77,7 @@ impl Engine<'_> {
         }
         self.disk.replace(&self.places.skeleton(&skeleton), &skeleton_bytes)?;
         let unread = unread(&shown, &file);
-        Ok(TasksSeen { skeleton, rows: Some(rows), marks: Vec::new(), problems, unread })
+        Ok(TasksSeen { skeleton, rows: Some(rows), problems, unread, ..TasksSeen::default() })
     }
 
     /// All that tasks.md said of the attempt's family when it began.
@@ -86,7 +107,7 @@ impl Engine<'_> {
 
     /// What an agent did to the file: the boxes that it changed, and whether anything changed at all.
     pub(super) fn agents_edits(&mut self) -> Result<(Vec<BoxClaim>, bool), Fault> {
-        if self.disk.is_odd(&self.places.tasks())? {
+        if self.is_odd(&self.places.tasks())? {
             return Ok((Vec::new(), true));
         }
         let now = self.disk.read(&self.places.tasks())?;
@@ -108,7 +129,7 @@ impl Engine<'_> {
         // What was written, not what the file holds now: somebody may have saved it since.
         let tasks = self.seen(bytes)?;
         // It may also have been kept by an earlier try that was cut short.
-        let is_odd = self.disk.is_odd(&kept)?;
+        let is_odd = self.is_odd(&kept)?;
         let other = if is_odd { None } else { self.disk.read(&kept)? };
         let is_kept = is_odd || other.is_some();
         let reworded = other.and_then(|other| reconcile(&before, &other, &self.rules.grammar).reworded);
@@ -116,13 +137,21 @@ impl Engine<'_> {
         Ok(Event::TasksRestored { tasks, kept, reworded })
     }
 
-    /// After somebody wrote to the journal while an agent, check or gate ran: puts tasks.md back as this process
-    /// remembers it, so that no later run takes an agent's boxes for a person's.
-    pub(super) fn rescue_tasks(&mut self) {
+    /// After somebody wrote to the journal while an agent, check or gate ran: puts back what this process remembers,
+    /// so that no later run takes an agent's boxes for a person's. True if the journal was removed and is whole again.
+    pub(super) fn rescue(&mut self) -> bool {
+        // The fault that led here is the one to report; this is what can still be saved.
+        let is_whole = self.journal.restore_removed(self.disk).unwrap_or(false);
+        let iteration = self.fold.state.iteration;
         if let Some(before) = self.tasks_read.take() {
-            // The fault that led here is the one to report; this is what can still be saved.
-            let _ = self.put_tasks_back(&before, self.fold.state.iteration);
+            let skeleton = self.rules.parse(before.clone()).text_without_marks();
+            let _ = self.put_tasks_back(&before, iteration);
+            // The next run puts tasks.md back from this copy.
+            let _ = self.disk.replace(&self.places.skeleton(&digest(&skeleton)), &skeleton);
         }
+        let _ = self.restore_progress();
+        let _ = self.world.rescue_inputs(iteration);
+        is_whole
     }
 
     /// Puts tasks.md back, keeping lines under new ids; another version of it is kept first. The bytes written, and
@@ -161,9 +190,15 @@ impl Engine<'_> {
         Err(self.contended(path))
     }
 
+    /// True for what no person writes in place of this file: a link, a folder, gigabytes.
+    pub(super) fn is_odd(&self, path: &Path) -> Result<bool, Fault> {
+        let most = if *path == self.places.progress() { MAX_PROGRESS } else { MAX_TEXT };
+        Ok(self.disk.is_odd(path)? || self.disk.len(path)?.is_some_and(|length| length > most))
+    }
+
     /// Moves a link or folder that an agent put in place of a file out of the way.
     pub(super) fn set_aside_odd(&mut self, path: &Path, aside: &Path) -> Result<(), Fault> {
-        if self.disk.is_odd(path)? {
+        if self.is_odd(path)? {
             self.disk.rename(path, aside)?;
         }
         Ok(())
@@ -239,7 +274,7 @@ impl Engine<'_> {
         let Phase::Attempting { key, .. } = &self.fold.state.phase else { return Ok(()) };
         let path = self.places.validation();
         if key.stage == Stage::Final
-            && let Some(bytes) = self.disk.read(&path)?
+            && let Some(bytes) = read_bounded(&*self.disk, &path)?
         {
             self.disk.replace(&path, &bytes)?;
         }
@@ -248,11 +283,19 @@ impl Engine<'_> {
 
     /// The validator's report, counted; `None` when it was not written.
     pub(super) fn validation(&mut self) -> Result<Option<Validation>, Fault> {
-        let Some(bytes) = self.disk.read(&self.places.validation())? else { return Ok(None) };
+        // Gigabytes are no report.
+        let Some(bytes) = read_bounded(&*self.disk, &self.places.validation())? else { return Ok(None) };
         let mut report = read_validation(&bytes);
+        report.digest = digest(&bytes);
         report.gaps.iter_mut().for_each(|gap| *gap = self.world.redact(gap));
         Ok(Some(report))
     }
+}
+
+/// Reads tasks.md or the report; `None` for what is larger than ralph reads.
+pub(super) fn read_bounded(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8>>, Fault> {
+    let is_large = disk.len(path)?.is_some_and(|length| length > MAX_TEXT);
+    Ok(if is_large { None } else { disk.read(path)? })
 }
 
 /// Returns each finding as a sentence with its place.

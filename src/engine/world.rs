@@ -7,6 +7,7 @@ use crate::machine::event::{Event, StopRequest};
 use crate::machine::facts::{InputDigests, Observation, ObserveRequest, Snapshot};
 use crate::machine::state::State;
 use crate::sys::ProcessId;
+use std::collections::BTreeMap;
 
 /// Everything outside ralph's own files.
 pub trait World {
@@ -36,11 +37,19 @@ pub trait World {
     }
     /// The packages now.
     fn snapshot(&mut self) -> Result<Snapshot, Fault>;
+    /// SHA-256 of the spec's files beside tasks.md by their path below its folder; empty for one that is not there.
+    fn spec_digests(&mut self) -> Result<BTreeMap<String, String>, Fault> {
+        Ok(BTreeMap::new())
+    }
     /// Starts the agent. One that could not be started has ended when it is waited for.
     fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<ProcessId, Fault>;
     /// Ends the agent that [`World::start_agent`] started, if it was not waited for; nothing of it is left when
     /// this returns.
     fn abandon_agent(&mut self);
+    /// Puts back what the attempt wrote of what it works by, without reading git.
+    fn rescue_inputs(&mut self, _: u64) -> Result<(), Fault> {
+        Ok(())
+    }
     /// Reads git after an attempt.
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault>;
     /// Does what any other effect asks of git, of processes and of people, and says what came of it; `None` where no

@@ -70,20 +70,71 @@ impl Repositories {
         for (repo, names) in self.by_repository() {
             let head = self.heads.get(&repo).copied().flatten();
             let (Some(first), Some(head)) = (names.first(), head) else { continue };
-            let mut name = format!("refs/ralph/before/{first}");
-            if !git2::Reference::is_valid_name(&name) {
-                name = format!("refs/ralph/before/{}", digest(first.as_bytes()));
-            }
             self.in_package(first, |_, open, _| {
-                if open.reference(&name)?.and_then(|found| found.target()) != Some(head) {
-                    let pinned = open.repo.reference(&name, head, true, "ralph: before an attempt");
-                    pinned.doing(format_args!("write {name}"))?;
-                }
-                Ok(())
+                pin(open, &pin_name("before", first), head)?;
+                open.pin_tips(&pin_name("before-others", first))
             })?;
         }
         Ok(())
     }
+}
+
+/// The reference that keeps something of a package.
+pub(super) fn pin_name(kind: &str, package: &str) -> String {
+    let name = format!("refs/ralph/{kind}/{package}");
+    if git2::Reference::is_valid_name(&name) {
+        return name;
+    }
+    format!("refs/ralph/{kind}/{}", digest(package.as_bytes()))
+}
+
+/// Has a reference name this commit; where others are in its way, the next one with a free name.
+pub(super) fn pin(open: &OpenRepo, name: &str, commit: Oid) -> Result<(), GitError> {
+    let free = unobstructed(open, name);
+    if open.reference(&free)?.and_then(|found| found.target()) == Some(commit) {
+        return Ok(());
+    }
+    for number in 1..=MAX_NAMES {
+        let name = numbered(&free, number);
+        match open.repo.reference(&name, commit, true, "ralph: before an attempt") {
+            Ok(_) => return Ok(()),
+            Err(error) if is_taken(open, &name, &error) => {}
+            Err(error) => return Err(GitError::unreadable(format!("write {name}"), &error)),
+        }
+    }
+    Err(too_many(name))
+}
+
+fn numbered(name: &str, number: usize) -> String {
+    if number == 1 { name.to_owned() } else { format!("{name}-{number}") }
+}
+
+/// True if something stands where the reference was to be written.
+fn is_taken(open: &OpenRepo, name: &str, error: &git2::Error) -> bool {
+    error.code() == ErrorCode::Exists || open.repo.commondir().join(name).is_dir()
+}
+
+fn too_many(name: &str) -> GitError {
+    GitError::refused(
+        format!("{MAX_NAMES} references are called {name}."),
+        "Delete some of them: `git for-each-ref refs/ralph`.",
+    )
+}
+
+/// The name, or the next one like it with no reference in its way: while there is a `refs/ralph/a`, there can be no
+/// `refs/ralph/a/1`.
+fn unobstructed(open: &OpenRepo, name: &str) -> String {
+    let mut free = String::new();
+    let mut parts = name.split('/').peekable();
+    while let Some(part) = parts.next() {
+        let next = if free.is_empty() { part.to_owned() } else { format!("{free}/{part}") };
+        // What cannot be read is in the way, too.
+        let is_free = |name: &String| matches!(open.reference(name), Ok(None));
+        let is_last = parts.peek().is_none();
+        let mut names = (1..=MAX_NAMES).map(|number| numbered(&next, number));
+        free = if free.is_empty() || is_last { next } else { names.find(is_free).unwrap_or(next) };
+    }
+    free
 }
 
 /// All that is to be kept at one time.
@@ -101,8 +152,9 @@ pub(super) struct Load<'a> {
 /// Keeps HEAD and the items on top of it; `None` when there is neither.
 pub(super) fn back_up(open: &OpenRepo, load: &Load<'_>, reference: &str) -> Result<Option<Backup>, GitError> {
     let mut made = None;
+    let free = unobstructed(open, reference);
     for number in 1..=MAX_NAMES {
-        let name = if number == 1 { reference.to_owned() } else { format!("{reference}-{number}") };
+        let name = numbered(&free, number);
         if let Some(found) = open.reference(&name)? {
             // A symbolic reference keeps nothing: what it leads to moves.
             match found.target() {
@@ -118,14 +170,11 @@ pub(super) fn back_up(open: &OpenRepo, load: &Load<'_>, reference: &str) -> Resu
         let Some(commit) = made else { return Ok(None) };
         match open.repo.reference(&name, commit, false, load.message) {
             Ok(_) => return Ok(Some(Backup { reference: name, commit })),
-            Err(error) if error.code() == ErrorCode::Exists => {}
+            Err(error) if is_taken(open, &name, &error) => {}
             Err(error) => return Err(GitError::unreadable(format!("write {name}"), &error)),
         }
     }
-    Err(GitError::refused(
-        format!("{MAX_NAMES} references are called {reference}."),
-        "Delete some of them: `git for-each-ref refs/ralph`.",
-    ))
+    Err(too_many(reference))
 }
 
 /// True when a kept commit already holds all of this.

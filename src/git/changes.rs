@@ -2,11 +2,14 @@
 
 use super::error::{Doing as _, GitError};
 use super::open::OpenRepo;
+use super::package_folders::is_repository;
 use super::tree::{self, Delta, GITLINK};
 use super::{Repositories, history};
 use crate::machine::facts::{Accumulated, FileChange, FileStatus, Oid, Snapshot};
 use crate::source::{Classifier, Kind, RepoPath};
 use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 impl Repositories {
     /// The sum's paths that differ between its bases and HEAD now, sorted by package and path: those that
@@ -120,6 +123,45 @@ impl Repositories {
 
 /// The commit at which HEAD left a revision: their merge base, as `git diff REV...HEAD` takes it. What others
 /// did on that branch since then is not HEAD's. A revision that HEAD came from is its own.
+/// A file of a repository against the commit where its branch began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AtBase {
+    /// No commit of the branch or before it has the file, so no branch can change it.
+    Untracked,
+    /// Its bytes there; `None` if the branch brought it.
+    Was(Option<Vec<u8>>),
+}
+
+/// Reads a file of a folder as it was where HEAD left a revision; more than `cap` bytes are an error (`Refused`).
+///
+/// Errors: the repository does not know the revision (`NotFound`).
+pub fn at_base(folder: &Path, file: &Path, revision: &str, cap: u64) -> Result<AtBase, GitError> {
+    let Some(root) = folder.ancestors().find(|folder| is_repository(folder)) else {
+        return Ok(AtBase::Untracked);
+    };
+    let open = OpenRepo::open(root)?;
+    // A link on the way to it is followed by who reads it, so the branch may change what it leads to.
+    let real = fs_err::canonicalize(file).ok();
+    let inside = |path: &Path| Some(path.strip_prefix(root).ok()?.as_os_str().as_bytes().to_vec());
+    let paths: Vec<Vec<u8>> =
+        [Some(file), real.as_deref()].into_iter().flatten().filter_map(inside).collect();
+    let base = tree::oid_of(&left_at(&open, revision)?)?;
+    for path in &paths {
+        if let Some((blob, _)) = tree::leaf_in(&open.repo, base, path)? {
+            let too_large =
+                || GitError::refused("The file at the base is too large.", "Look at it with git.");
+            return Ok(AtBase::Was(Some(tree::blob(&open.repo, blob, cap)?.ok_or_else(too_large)?)));
+        }
+    }
+    let head = open.head()?.commit;
+    for path in &paths {
+        if tree::leaf_in(&open.repo, head, path)?.is_some() {
+            return Ok(AtBase::Was(None));
+        }
+    }
+    Ok(AtBase::Untracked)
+}
+
 fn left_at(open: &OpenRepo, rev: &str) -> Result<Oid, GitError> {
     let commit = history::commit_at(open, rev)?;
     let Some(head) = open.head()?.commit else { return Ok(tree::fact_of(commit)) };

@@ -10,11 +10,15 @@ use super::open::{Head, OpenRepo};
 use super::package_folders::PackageFolder;
 use super::tree;
 use super::{Repositories, apply, package_state};
-use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
-use crate::source::is_output;
+use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot, full_path};
+use crate::source::{RepoPath, is_output};
+use crate::sys::disk::read_beginning;
 use git2::{AttrCheckFlags, AttrValue, IndexAddOption, Repository, RepositoryInitOptions};
 use std::collections::BTreeSet;
 use std::path::Path;
+
+/// Bytes of a file that are searched for secrets.
+const MAX_SEARCHED: u64 = 16 << 20;
 
 impl Repositories {
     /// Commits what differs from HEAD and did not, in the same way, in `before`: tracked files and new files
@@ -23,13 +27,16 @@ impl Repositories {
     /// last [`Repositories::snapshot`] tells). Author: the repository's `user.name` and `user.email`, else
     /// `ralph <ralph@localhost>`. `None` when there is nothing to commit.
     ///
+    /// Files of whose bytes `secret` says what is secret in them are left out, and returned with that.
+    ///
     /// Errors: a file whose `filter` attribute needs a program (`Refused`).
     pub fn commit_all(
         &mut self,
         package: &str,
         before: &Snapshot,
         message: &str,
-    ) -> Result<Option<Oid>, GitError> {
+        secret: impl Fn(&[u8]) -> Option<String>,
+    ) -> Result<(Option<Oid>, Vec<String>), GitError> {
         self.refresh()?;
         let known = self.others.get(package).cloned();
         self.in_package(package, |folder, open, classifier| {
@@ -37,11 +44,21 @@ impl Repositories {
             let now = package_state(package, folder, open, &head, &status, classifier)?;
             let mut paths = left(folder, &now, before.package(package), known.as_ref());
             paths.retain(|path| !status.hidden.contains(path));
+            let mut withheld = Vec::new();
+            for path in paths.clone() {
+                let bytes = read_beginning(&content::on_disk(&open.root, &path), MAX_SEARCHED);
+                let file = RepoPath::from_bytes(folder.inside(&path).unwrap_or(&path));
+                let found = bytes.ok().flatten().and_then(|bytes| secret(&bytes));
+                if let Some(what) = found.or_else(|| secret(&path)) {
+                    withheld.push(format!("{} ({what})", full_path(package, &file)));
+                    paths.remove(&path);
+                }
+            }
             if paths.is_empty() {
-                return Ok(None);
+                return Ok((None, withheld));
             }
             refuse_filters(open, &paths)?;
-            write(open, &head, &paths, message).map(Some)
+            Ok((Some(write(open, &head, &paths, message)?), withheld))
         })
     }
 }

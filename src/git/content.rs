@@ -13,13 +13,16 @@ use std::ffi::OsStr;
 use std::fs::{FileType, Metadata};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt as _};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 pub(super) const REGULAR: u32 = 0o100_644;
 pub(super) const EXECUTABLE: u32 = 0o100_755;
 pub(super) const LINK: u32 = 0o120_000;
+/// Larger files are not hashed: git's own formats end there. Holes cost no disk, only time, so fewer of them are.
+const MAX_HASHED: u64 = 4 << 30;
+const MAX_HOLES: u64 = 64 << 20;
 /// Files up to this size are compared beyond their hash.
 const MAX_COMPARED: u64 = 64 << 20;
 
@@ -116,6 +119,18 @@ impl Content {
         }
         let now = file_stat::now();
         let file = on_disk(root, path);
+        let holes = meta.len().saturating_sub(meta.blocks().saturating_mul(512));
+        if meta.len() > MAX_HASHED || holes > MAX_HOLES {
+            return Err(GitError::refused(
+                format!(
+                    "The file {} has {} MiB, {} of them holes.",
+                    file.display(),
+                    meta.len() >> 20,
+                    holes >> 20
+                ),
+                "Move it out of the package, then run ralph again.",
+            ));
+        }
         let id = if mode == LINK {
             let target = fs_err::read_link(&file).doing("read a link")?;
             Oid::hash_object(ObjectType::Blob, target.as_os_str().as_bytes())

@@ -71,6 +71,15 @@ impl<T> Doing<T> for io::Result<T> {
     fn doing(self, doing: impl Display) -> Result<T, GitError> {
         let hint = "Check the permissions and the free space, then try again.";
         self.map_err(|error| {
+            if error.kind() == io::ErrorKind::InvalidFilename {
+                let what = format!(
+                    "Could not {doing}: folders are nested deeper than Linux takes a path (4,096 bytes)."
+                );
+                return GitError::refused(
+                    what,
+                    "Remove these folders: `rm -rf` takes them, by the uppermost of them.",
+                );
+            }
             GitError::cleaned(GitErrorKind::Io, format!("Could not {doing}: {error}."), hint)
         })
     }

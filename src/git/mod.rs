@@ -21,10 +21,13 @@ mod open;
 mod package_folders;
 mod plan;
 mod restore;
+mod special_files;
+mod tips;
 mod tree;
 mod walk;
 
 pub use bundle::unbundle;
+pub use changes::{AtBase, at_base};
 pub use checkout::{Checkout, Differences, Part, add_to_copy, borrow};
 pub use commit::init_repository;
 pub use error::{GitError, GitErrorKind};
@@ -237,7 +240,10 @@ impl Repositories {
             let mut open = OpenRepo::open(&folder.repo).map_err(|error| error.in_package(name))?;
             open.state = self.state_files(&folder.repo);
             // Whoever changes the setting during a run changes nothing.
-            open.modes = self.open.remove(&folder.repo).map_or(open.modes, |before| before.modes);
+            if let Some(before) = self.open.remove(&folder.repo) {
+                open.modes = before.modes;
+                open.tips_before = before.tips_before;
+            }
             self.open.insert(folder.repo.clone(), open);
         }
         let open = self.open.get_mut(&folder.repo).ok_or_else(|| no_package(name))?;

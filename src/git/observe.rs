@@ -1,7 +1,7 @@
 //! What an attempt did, as git shows it.
 
 use super::error::{GitError, GitErrorKind};
-use super::{Repositories, locks, tree};
+use super::{Repositories, content, locks, tree};
 use crate::machine::facts::{
     Dirt, FileChange, KeptFile, LostLines, Observation, ObserveRequest, Oid, PackageChange, PackageState,
     Snapshot,
@@ -28,9 +28,24 @@ impl Repositories {
             if let (Some(before), Some(now)) = (self.others.get(name), others.get(name)) {
                 let strays = now.difference(before).take(MAX_STRAYS);
                 change.strays = strays.map(|path| RepoPath::from_bytes(path)).collect();
+                change.gone = self.gone(request.before.package(name), before);
             }
         }
+        self.note_lost(&mut packages, request.iteration)?;
         self.observation(request, after, packages)
+    }
+
+    /// Untracked files of a package that are no longer on the disk.
+    fn gone(&self, before: Option<&PackageState>, others: &BTreeSet<Vec<u8>>) -> Vec<RepoPath> {
+        let Some((before, folder)) =
+            before.and_then(|before| Some((before, self.folders.get(&before.name)?)))
+        else {
+            return Vec::new();
+        };
+        let known = before.untracked.iter().map(|dirt| dirt.path.to_bytes());
+        let all = known.chain(others.iter().cloned());
+        let is_gone = |path: &Vec<u8>| content::on_disk(&folder.root, path).symlink_metadata().is_err();
+        all.filter(is_gone).take(MAX_STRAYS).map(|path| RepoPath::from_bytes(&path)).collect()
     }
 
     /// The same observation again from the objects alone. What only the work tree of that moment showed (what was not
@@ -50,10 +65,14 @@ impl Repositories {
             };
             change.locks_removed.clone_from(&known.locks_removed);
             change.strays.clone_from(&known.strays);
+            change.gone.clone_from(&known.gone);
+            change.lost.clone_from(&known.lost);
+            change.secret.clone_from(&known.secret);
             change.protected.clone_from(&known.protected);
         }
         let (inputs, edits) = (recorded.inputs.clone(), recorded.edits.clone());
-        Ok(Observation { inputs, edits, ..self.observation(request, after, packages)? })
+        let withheld = recorded.withheld.clone();
+        Ok(Observation { inputs, edits, withheld, ..self.observation(request, after, packages)? })
     }
 
     /// The file's blob before and its content now; `None` where git cannot tell: ralph's own files, ignored ones, and

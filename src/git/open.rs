@@ -3,6 +3,7 @@
 use super::content::Content;
 use super::error::{Doing as _, GitError, GitErrorKind, if_found};
 use super::index::{Ignores, IndexView};
+use super::special_files::{self, ObjectFolders};
 use super::tree::Leaf;
 use crate::sys::file_stat::FileStat;
 use git2::{Config, ErrorCode, Oid, Reference, Repository};
@@ -27,6 +28,9 @@ pub(super) struct OpenRepo {
     /// The rules of the commit at the last [`super::Repositories::snapshot`]; `None` if they are to be read.
     pub(super) ignores: Option<Ignores>,
     pub(super) content: Content,
+    objects: ObjectFolders,
+    /// What other references named before the attempt that runs.
+    pub(super) tips_before: Option<BTreeMap<String, Oid>>,
 }
 
 /// What must stay the same for an open repository to stay open.
@@ -68,11 +72,14 @@ impl OpenRepo {
         for name in ["", "HEAD", "config"] {
             refuse_special(&if name.is_empty() { dot_git.clone() } else { dot_git.join(name) })?;
         }
+        special_files::check_closed(root)?;
         let repo = Repository::open(root).map_err(|error| why_not(root, &error))?;
         check_place(root, &repo)?;
         check_config(&repo)?;
         let identity = Identity::of(root, &repo);
         let filemode = repo.config().and_then(|config| config.get_bool("core.filemode")).unwrap_or(true);
+        let mut objects = ObjectFolders::default();
+        objects.check(repo.commondir())?;
         Ok(Self {
             repo,
             root: root.to_owned(),
@@ -82,6 +89,8 @@ impl OpenRepo {
             index: IndexView::default(),
             ignores: None,
             content: Content::default(),
+            objects,
+            tips_before: None,
         })
     }
 
@@ -95,14 +104,19 @@ impl OpenRepo {
         is_below(&self.state, path)
     }
 
+    /// Refuses pipes in place of objects.
+    pub(super) fn check_objects(&mut self) -> Result<(), GitError> {
+        self.objects.check(self.repo.commondir())
+    }
+
     fn refuse_pipes(&self) -> Result<(), GitError> {
         for name in ["HEAD", "index", "shallow"] {
             refuse_special(&self.repo.path().join(name))?;
         }
-        for name in ["config", "packed-refs", "info/exclude", "info/attributes"] {
+        for name in ["packed-refs", "info/exclude", "info/attributes", "logs/refs/stash"] {
             refuse_special(&self.repo.commondir().join(name))?;
         }
-        Ok(())
+        special_files::check_settings(self.repo.path(), self.repo.commondir())
     }
 
     /// Reads HEAD. A branch that is a symbolic reference is the one that it leads to: there a commit goes.

@@ -5,7 +5,7 @@
 //! touched.
 
 use super::backup_refs::{self, Backup, Items, Load};
-use super::error::GitError;
+use super::error::{Doing as _, GitError};
 use super::open::{Head, OpenRepo};
 use super::package_folders::PackageFolder;
 use super::plan::{View, Wanted};
@@ -177,6 +177,7 @@ fn restore_one(
     }
     apply::sync(open)?;
     if moved {
+        clear_way(open, wanted, reference, message)?;
         apply::move_head(open, wanted)?;
     }
     apply::end_half_done(open)?;
@@ -213,6 +214,28 @@ fn staged(
         }
     }
     Ok(found)
+}
+
+/// Other references in the way of the branch (`main/x` in that of `main`) move to where the rest is kept.
+fn clear_way(open: &OpenRepo, wanted: &Head, reference: &str, message: &str) -> Result<(), GitError> {
+    let Some(branch) = &wanted.branch else { return Ok(()) };
+    let doing = "list the references";
+    let (below, mut in_way) = (format!("{branch}/"), Vec::new());
+    for found in open.repo.references().doing(doing)? {
+        let found = found.doing(doing)?;
+        let Ok(name) = found.name() else { continue };
+        if name.starts_with(&below) || branch.starts_with(&format!("{name}/")) {
+            in_way.push(found);
+        }
+    }
+    for mut found in in_way {
+        if let Some(tip) = found.peel_to_commit().ok().map(|commit| commit.id()) {
+            let load = Load { head: Some(tip), safe: None, items: &Items::new(), staged: &[], message };
+            backup_refs::back_up(open, &load, reference)?;
+        }
+        found.delete().doing("move a reference out of the way")?;
+    }
+    Ok(())
 }
 
 /// The branch that is about to be moved may name commits that neither HEAD nor the wanted commit has.

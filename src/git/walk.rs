@@ -8,6 +8,7 @@ use super::error::{Doing as _, GitError};
 use super::index::{self, Ignores, Tracked};
 use super::open::{self, Head, OpenRepo};
 use super::package_folders::is_repository;
+use super::special_files;
 use super::tree::{self, GITLINK, Leaf};
 use crate::source::is_output;
 use git2::Repository;
@@ -52,6 +53,7 @@ impl OpenRepo {
     /// HEAD, and all that differs from it.
     pub(super) fn status(&mut self) -> Result<(Head, Status), GitError> {
         let head = self.head()?;
+        self.check_objects()?;
         index::refresh(&mut self.index, &self.repo, head.commit)?;
         if self.ignores.is_none() {
             self.ignores = Some(Ignores::read(&self.repo, &self.index.ignore_files)?);
@@ -210,6 +212,7 @@ impl Walk<'_> {
         let mut clean = !tracked.staged;
         if is_repository(&folder) {
             let doing = "read a submodule";
+            special_files::check_closed(&folder)?;
             let module = Repository::open(&folder).doing(doing)?;
             if let Ok(head) = module.refname_to_id("HEAD") {
                 found = head;

@@ -131,6 +131,21 @@ impl Journal {
         Ok(record)
     }
 
+    /// Writes the journal again where somebody removed it, if this process still has all that it wrote; true if the
+    /// whole chain is there.
+    pub fn restore_removed(&self, disk: &mut dyn Disk) -> Result<bool, JournalError> {
+        if disk.len(&self.path)?.is_some() {
+            return Ok(false);
+        }
+        let Some(bytes) = disk.appended(&self.path)? else { return Ok(false) };
+        let ending = replay::<JournalError>(&bytes, |_| Ok(()))?;
+        let is_whole = ending.head == self.head && ending.torn == 0 && ending.unread.is_none();
+        if is_whole {
+            disk.replace(&self.path, &bytes)?;
+        }
+        Ok(is_whole)
+    }
+
     /// The hash of the last record.
     pub fn head(&self) -> &str {
         &self.head

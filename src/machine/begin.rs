@@ -29,6 +29,7 @@ pub(super) fn begin(
     let mut effects = vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }];
     if key.stage == Stage::Final {
         effects.push(Effect::SetReportAside { iteration });
+        state.spec_state_mut().report = None;
     }
     let order = agent_order(state, key, iteration, leftovers);
     state.phase = Phase::Attempting { key: key.clone(), before: snapshot.clone(), process: None };

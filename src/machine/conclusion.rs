@@ -52,6 +52,22 @@ pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
         if !strays.is_empty() {
             notes.push(format!("Untracked files appeared and were left alone: {strays}."));
         }
+        let gone = names(package.gone.iter().map(|path| full_path(&package.name, path)), NAMED);
+        if !gone.is_empty() {
+            notes.push(format!("Untracked files are gone, and git does not have them: {gone}."));
+        }
+        if let Some(lost) = &package.lost {
+            let kept = if lost.kept.is_empty() {
+                "git does not have them any more".to_owned()
+            } else {
+                format!("they are kept under {}", lost.kept)
+            };
+            let lost = names(&lost.names, NAMED);
+            notes.push(format!(
+                "Branches, tags or stashes of {} lost their commits ({kept}): {lost}.",
+                package.name
+            ));
+        }
         let left = format!("A lock file that a dead process had left in {} was removed", package.name);
         notes.extend(package.locks_removed.iter().map(|lock| format!("{left}: {lock}.")));
     }

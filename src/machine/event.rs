@@ -263,6 +263,22 @@ pub struct TasksSeen {
     /// Lines that look like open tasks and are not read as tasks, whole sentences; only with `rows`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,
+    /// SHA-256 of the spec's other files by their path below its folder, empty for one that is not there; when they are
+    /// other ones than before. Older journals have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<BTreeMap<String, String>>,
+    /// The entries of an earlier journal in progress.txt, at the first reading. Older journals have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<EarlierEntries>,
+}
+
+/// Entries of progress.txt that no record of this journal made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarlierEntries {
+    /// How many.
+    pub count: u64,
+    /// The digest of their headings and headlines, in order.
+    pub digest: String,
 }
 
 /// Work that was kept before something was put back.
@@ -347,6 +363,9 @@ pub struct Validation {
     /// The rows that are not PASS, at most 50.
     #[serde(default)]
     pub gaps: Vec<String>,
+    /// SHA-256 of the report; empty in older journals.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
 }
 
 impl Event {

@@ -261,6 +261,9 @@ pub struct PackageChange {
     /// The package is no longer there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub vanished: bool,
+    /// The variable whose value the name of a file or branch holds; the names in this record are without it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub secret: String,
     /// Files that it changed although no task may, unless it names them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub protected: Vec<RepoPath>,
@@ -273,6 +276,12 @@ pub struct PackageChange {
     pub strays: Vec<RepoPath>,
     /// Enabled test methods after minus before (Java; elsewhere test files), over the changed test files.
     pub tests_delta: i64,
+    /// Untracked files that were there before and are gone (at most 20).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<RepoPath>,
+    /// Branches, tags and stashes whose commits no reference has any more, and where these are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<LostTips>,
     /// Git lock files that a dead process had left and that were removed.
     pub locks_removed: Vec<String>,
 }
@@ -286,8 +295,18 @@ impl PackageChange {
 
     /// History was rewritten, commits undone, the branch switched or a protected file changed.
     pub fn is_breach(&self) -> bool {
-        self.rewritten || self.branch_switched || self.vanished || !self.protected.is_empty()
+        let names = !self.protected.is_empty() || !self.secret.is_empty();
+        self.rewritten || self.branch_switched || self.vanished || names
     }
+}
+
+/// References that an attempt took away, or moved back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostTips {
+    /// Each with its commit: `feature 1a2b3c4d5e` (at most 20).
+    pub names: Vec<String>,
+    /// The reference that keeps their commits; empty if they are gone.
+    pub kept: String,
 }
 
 /// What ralph saw in git after an attempt.
@@ -301,6 +320,9 @@ pub struct Observation {
     /// Files outside of the packages that it changed although no task may; they are as they were before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
+    /// Files that ralph was to commit and did not, as they hold a secret: each with what it holds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
     /// What the verifier found of the attempt's edits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<Finding>,

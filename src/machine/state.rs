@@ -1,7 +1,7 @@
 //! The state: what the fold of the journal knows of a workspace.
 
 use super::effect::{Effect, Entry, GateOrder};
-use super::event::{Check, CheckResult, Mode, StopRequest, Validation};
+use super::event::{Check, CheckResult, EarlierEntries, Mode, StopRequest, TasksSeen, Validation};
 use super::facts::{
     Accumulated, Claim, Dirt, FileChange, InputDigests, KeptFile, Observation, Oid, ProcessEnd, Snapshot,
 };
@@ -80,6 +80,12 @@ pub struct SpecState {
     pub gaps: Vec<String>,
     /// Lines that look like open tasks and are not read as tasks, whole sentences.
     pub unread: Vec<String>,
+    /// SHA-256 of the spec's other files, empty for one that is not there; `None` if no record says it.
+    pub files: Option<BTreeMap<String, String>>,
+    /// SHA-256 of the report of the last attempt of FINAL; empty if its record does not say it, `None` if there is none.
+    pub report: Option<String>,
+    /// The entries of an earlier journal in progress.txt; `None` if no record says it.
+    pub earlier: Option<EarlierEntries>,
 }
 
 /// What is known of one family.
@@ -318,6 +324,17 @@ impl State {
     pub fn take_rows(&mut self, rows: Vec<Row>, unread: Vec<String>) {
         let spec = self.spec_state_mut();
         (spec.rows, spec.unread) = (rows.into(), unread);
+    }
+
+    /// Remembers what a reading says of the files beside tasks.md.
+    pub(super) fn take_files(&mut self, seen: &TasksSeen) {
+        let spec = self.spec_state_mut();
+        if seen.files.is_some() {
+            spec.files.clone_from(&seen.files);
+        }
+        if seen.earlier.is_some() {
+            spec.earlier.clone_from(&seen.earlier);
+        }
     }
 
     /// What is known of the current task file, to be changed.

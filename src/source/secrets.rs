@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 
 /// A shorter value is no secret that could be told from other text, characters.
 const SHORTEST: usize = 8;
+/// So long is a value that is looked for in names and in what ralph commits, characters.
+const SHORTEST_RANDOM: usize = 12;
 /// So much of a value before a `…` is what a cut left of it, characters.
 const SHORTEST_CUT: usize = 4;
 /// So much of a variable's name is shown, characters.
@@ -71,6 +73,31 @@ impl Secrets {
         self.values.iter().find(|(value, _)| text.contains(value)).map(|(_, name)| name.as_str())
     }
 
+    /// The variable whose value stands in the name of a file or branch. A value that may be a word, as a password often is,
+    /// is looked for in no name: `postgres` stands in many.
+    pub fn in_name(&self, name: &str) -> Option<&str> {
+        let found = self.values.iter().find(|(value, _)| is_no_word(value) && name.contains(value));
+        found.map(|(_, name)| name.as_str())
+    }
+
+    /// The name with `[redacted: NAME]` in place of each such value.
+    pub fn redact_name(&self, name: &str) -> String {
+        let known = self.values.iter().filter(|(value, _)| is_no_word(value));
+        known.fold(name.to_owned(), |told, (value, name)| told.replace(value, &marker(name)))
+    }
+
+    /// What secret stands in a file that ralph is to commit, in words: a value as in names, or what has the shape of a key.
+    /// Addresses with a password are not looked for: examples and tests are full of them.
+    pub fn in_file(&self, bytes: &[u8]) -> Option<String> {
+        let text = String::from_utf8_lossy(bytes);
+        if let Some(name) = self.in_name(&text) {
+            return Some(format!("the value of {name}"));
+        }
+        let shapes = SHAPES.as_ref().filter(|_| PARTS.split(' ').any(|part| text.contains(part)))?;
+        let is_key = shapes.find_iter(&text).any(|found| !found.as_str().contains("://"));
+        is_key.then(|| "what looks like a key".to_owned())
+    }
+
     /// The same with what a cut (`…`) left of values.
     fn without_cut_values(&self, text: &str) -> String {
         let without = |part: &str| {
@@ -81,6 +108,12 @@ impl Secrets {
         };
         text.split_inclusive('…').map(|part| without(part).unwrap_or_else(|| part.to_owned())).collect()
     }
+}
+
+/// True for a value that nobody writes by chance: letters and digits, and many.
+fn is_no_word(value: &str) -> bool {
+    let has = |is: fn(char) -> bool| value.chars().any(is);
+    value.chars().count() >= SHORTEST_RANDOM && has(|c| c.is_ascii_digit()) && has(char::is_alphabetic)
 }
 
 fn marker(name: &str) -> String {
@@ -126,6 +159,20 @@ mod tests {
         ] {
             assert_eq!(known.redact(text), told);
         }
+    }
+
+    #[test]
+    fn names_and_commits_are_searched_for_what_nobody_writes_by_chance() {
+        let known = secrets(&[("DB_PASSWORD", "postgresql-server"), ("API_KEY", "canary-0123456789")]);
+        assert_eq!(known.in_name("src/postgresql-server.py"), None);
+        assert_eq!(known.in_name("notes-canary-0123456789.txt"), Some("API_KEY"));
+        assert_eq!(
+            known.redact_name("a/canary-0123456789/postgresql-server"),
+            "a/[redacted: API_KEY]/postgresql-server"
+        );
+        assert_eq!(known.in_file(b"k = 'canary-0123456789'").as_deref(), Some("the value of API_KEY"));
+        assert_eq!(known.in_file(b"ghp_0123456789abcdef").as_deref(), Some("what looks like a key"));
+        assert_eq!(known.in_file(b"postgres://user:password@localhost, postgresql-server"), None);
     }
 
     #[test]

@@ -1,11 +1,17 @@
 //! The only calls of the wall clock, which is for people, and of the monotonic clock, on which limits are measured.
 
 use super::poison::ignore_poison;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// For how long this process, or what it supervises, was stopped.
 static STOPPED: Mutex<Duration> = Mutex::new(Duration::ZERO);
+
+/// Bytes of a file that describes a time zone.
+const MAX_ZONE: u64 = 1 << 20;
 
 /// The wall time, to the second. For people: order never depends on it.
 pub fn now() -> jiff::Timestamp {
@@ -20,7 +26,12 @@ pub fn stamp() -> String {
 
 /// The time zone of the machine, if it is known.
 pub fn zone() -> Option<jiff::tz::TimeZone> {
-    jiff::tz::TimeZone::try_system().ok()
+    let name = std::env::var_os("TZ").unwrap_or_default();
+    let name = name.as_encoded_bytes();
+    let path = Path::new(OsStr::from_bytes(name.strip_prefix(b":").unwrap_or(name)));
+    // The library would read a device without an end.
+    let is_odd = std::fs::metadata(path).is_ok_and(|found| !found.is_file() || found.len() > MAX_ZONE);
+    if path.is_absolute() && is_odd { None } else { jiff::tz::TimeZone::try_system().ok() }
 }
 
 /// The monotonic time, for deadlines; it stands still while ralph is stopped (Ctrl-Z).

@@ -52,6 +52,10 @@ pub trait Disk {
     /// Adds bytes at the end with one write; makes the file (mode 0600) when absent. Durable only after
     /// [`Disk::sync`].
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// The bytes of a file that this process appends to, also if somebody removed it; `None` where that is not known.
+    fn appended(&mut self, _: &Path) -> io::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
     /// Makes an empty file if there is none, with the mode that any program gives it (0666 less the
     /// umask), durably: for files that people share.
     fn create_shared(&mut self, path: &Path) -> io::Result<()>;

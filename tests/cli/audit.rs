@@ -61,18 +61,19 @@ const OF_BOXES: &[(&str, &str)] =
 fn each_tick_of_a_history_is_judged_on_the_commits_behind_it_and_nothing_is_written() {
     let project = history();
     let before = project.files();
-    let done = project.ralph(&["audit", "--past", "--gate", "LINT"]).code(1);
+    let done = project.ralph(&["audit", "--trust", "--past", "--gate", "LINT"]).code(1);
     assert!(done.out.ends_with("5 boxes ticked, 1 untrue; 2 had nothing to judge\n"), "{}", done.out);
     assert!(done.out.contains("untrue ") && done.out.contains("2. Two: LINT FAIL"), "{}", done.out);
     assert!(!done.out.contains('\u{1b}'), "{}", done.out);
     assert!(done.err.contains("[1/3] 1.\n") && done.err.contains("[3/3] 3., about "), "{}", done.err);
     assert_eq!(project.files(), before, "nothing is written");
 
-    let facts = project.ralph(&["audit", "--past", "--gate", "LINT", "--json"]).code(1).json().remove(0);
+    let facts =
+        project.ralph(&["audit", "--trust", "--past", "--gate", "LINT", "--json"]).code(1).json().remove(0);
     assert_eq!(verdicts(&facts), expected(OF_BOXES));
     assert_eq!(facts["audit"], "untrue");
     assert_eq!(facts["boxes"][1]["changed"], "1 file changed in 2 commits");
-    let since = ["audit", "--past", "--gate", "LINT", "--since", "v2", "--json"];
+    let since = ["audit", "--trust", "--past", "--gate", "LINT", "--since", "v2", "--json"];
     let facts = project.ralph(&since).code(0).json().remove(0);
     assert_eq!(verdicts(&facts)[3..], expected(&[("3.", "PASS"), ("4.", "SKIP")]));
 }
@@ -81,7 +82,7 @@ fn each_tick_of_a_history_is_judged_on_the_commits_behind_it_and_nothing_is_writ
 fn commits_and_tags_are_boxes_where_it_is_asked_for() {
     let project = history();
     let by = |what: &str, code: i32| {
-        let args = ["audit", "--past", "--by", what, "--gate", "LINT", "--json"];
+        let args = ["audit", "--trust", "--past", "--by", what, "--gate", "LINT", "--json"];
         verdicts(&project.ralph(&args).code(code).json()[0])
     };
     assert_eq!(by("tag", 1), expected(&[("v2", "FAIL"), ("v3", "PASS")]));
@@ -93,7 +94,7 @@ fn commits_and_tags_are_boxes_where_it_is_asked_for() {
 fn parts_are_joined_and_a_missing_one_could_not_be_told() {
     let project = history();
     let audit = |more: &[&str], code: i32| {
-        let args = [&["audit", "--past", "--gate", "LINT", "--json"], more].concat();
+        let args = [&["audit", "--trust", "--past", "--gate", "LINT", "--json"], more].concat();
         let mut facts = project.ralph(&args).code(code).json().remove(0);
         // What it took differs.
         facts["boxes"].as_array_mut().unwrap().iter_mut().for_each(|it| it["millis"] = 0.into());
@@ -125,7 +126,8 @@ fn parts_are_joined_and_a_missing_one_could_not_be_told() {
     let facts = audit(&["--merge", parts], 3);
     assert_eq!(facts["untrue"], 0);
     assert_eq!(facts["remarks"][0], ".ralph/parts/2.json is no part of this audit.");
-    let matrix = project.ralph(&["audit", "--past", "--gate", "LINT", "--matrix", "github", "--shards", "2"]);
+    let matrix = project
+        .ralph(&["audit", "--trust", "--past", "--gate", "LINT", "--matrix", "github", "--shards", "2"]);
     assert_eq!(matrix.code(0).json()[0]["shard"], serde_json::json!(["1/2", "2/2"]));
 }
 
@@ -136,7 +138,7 @@ fn the_report_is_a_page_in_which_nothing_of_the_history_is_markup() {
     project.write("tasks.md", project.read("tasks.md") + "- [x] 5. <script>alert(1)</script> | @team\n");
     commit(&project, "<b>bold</b>");
     let files = ["--html", ".ralph/audit.html", "--md", ".ralph/audit.md"];
-    project.ralph(&[&["audit", "--past", "--gate", "LINT"], &files[..]].concat()).code(1);
+    project.ralph(&[&["audit", "--trust", "--past", "--gate", "LINT"], &files[..]].concat()).code(1);
     let (html, md) = (project.read(".ralph/audit.html"), project.read(".ralph/audit.md"));
     assert!(html.contains("6 boxes ticked, 1 untrue") && html.contains("Untrue"), "{html}");
     assert!(!html.contains("<script") && !html.contains("<b>"), "{html}");
@@ -159,6 +161,7 @@ fn what_cannot_be_audited_says_why() {
     assert!(done.err.contains("--past"), "{}", done.err);
     // A gate that cannot be run says nothing of the boxes.
     project.write(".ralph/config.yaml", "gates:\n  LINT: {run: [no-such-program]}\n");
-    let facts = project.ralph(&["audit", "--past", "--gate", "LINT", "--json"]).code(3).json().remove(0);
+    let facts =
+        project.ralph(&["audit", "--trust", "--past", "--gate", "LINT", "--json"]).code(3).json().remove(0);
     assert_eq!((&facts["untrue"], &facts["unknown"]), (&0.into(), &3.into()));
 }

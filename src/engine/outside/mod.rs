@@ -17,6 +17,7 @@ mod transcript;
 
 pub(super) use artifacts::digest_of_folder;
 pub use private_checkout::CacheFolder;
+pub(super) use spec_files::digest_of_file;
 pub use template::own_template;
 
 use super::{Fault, FaultKind, Places, Readings, World, older_gates};
@@ -72,6 +73,8 @@ pub struct Outside {
     tag: String,
     /// What no fact may hold.
     secrets: Secrets,
+    /// Files of the attempt that ralph did not commit.
+    withheld: Vec<String>,
 }
 
 /// What the real world is made of.
@@ -106,7 +109,17 @@ impl Outside {
         let agents = parts.settings.agents.values().flat_map(|agent| &agent.env);
         let secrets = Secrets::of(parts.environment.iter().map(|(name, value)| (name, value)).chain(agents));
         let (since, paused) = (Stopwatch::start(), Duration::ZERO);
-        Self { parts, since, paused, running: None, turn_log: None, inputs: None, tag, secrets }
+        Self {
+            parts,
+            since,
+            paused,
+            running: None,
+            turn_log: None,
+            inputs: None,
+            tag,
+            secrets,
+            withheld: Vec::new(),
+        }
     }
 
     /// The environment of what is no agent: the usual variables, and those that the configuration names for it.
@@ -249,9 +262,10 @@ impl Outside {
     fn commit_left(&mut self, before: &Snapshot, message: &str) -> Result<BTreeMap<String, Oid>, Fault> {
         let mut commits = BTreeMap::new();
         for name in self.parts.repositories.names() {
-            if let Some(commit) = self.parts.repositories.commit_all(&name, before, message)? {
-                commits.insert(name, commit);
-            }
+            let secret = |bytes: &[u8]| self.secrets.in_file(bytes);
+            let (commit, withheld) = self.parts.repositories.commit_all(&name, before, message, secret)?;
+            self.withheld.extend(withheld.iter().map(|file| self.secrets.redact(file)));
+            commits.extend(commit.map(|commit| (name, commit)));
         }
         Ok(commits)
     }
@@ -318,12 +332,20 @@ impl World for Outside {
         Ok(self.parts.repositories.snapshot()?)
     }
 
+    fn spec_digests(&mut self) -> Result<BTreeMap<String, String>, Fault> {
+        Self::spec_digests(self)
+    }
+
     fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<ProcessId, Fault> {
         Self::start_agent(self, order, readings)
     }
 
     fn abandon_agent(&mut self) {
         self.running = None;
+    }
+
+    fn rescue_inputs(&mut self, iteration: u64) -> Result<(), Fault> {
+        self.put_inputs_back(iteration).map(drop)
     }
 
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
@@ -343,7 +365,8 @@ impl World for Outside {
         let mut observation = Observation { inputs, ..observed? };
         self.note_protected(&mut observation, request)?;
         observation.edits = self.edits(&request.before, &observation)?;
-        Ok(observation)
+        observation.withheld = std::mem::take(&mut self.withheld);
+        Ok(self.secrets.of_observation(observation))
     }
 
     fn perform(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {

@@ -1,9 +1,9 @@
 //! Where texts from outside become facts: what is secret stays out of them.
 
 use crate::agent::MAX_WHY;
-use crate::machine::facts::{Claim, ProcessEnd};
+use crate::machine::facts::{Claim, Observation, ProcessEnd};
 use crate::mutation::{GateReport, Verdict};
-use crate::source::Secrets;
+use crate::source::{RepoPath, Secrets};
 
 /// Stands between lines that are searched together; no text that was made fit to be shown holds it.
 const BETWEEN: &str = "\u{1}";
@@ -31,6 +31,56 @@ impl Secrets {
             | Claim::Unclear { why } => *why = self.redact(why).chars().take(MAX_WHY).collect(),
         }
         claim
+    }
+
+    /// Names of files and branches are facts by which git is asked again, so one that holds a secret makes its package one
+    /// to be put back. Everything else is words for people.
+    pub(super) fn of_observation(&self, mut seen: Observation) -> Observation {
+        for package in &mut seen.packages {
+            let files = package.changes.iter().map(|change| &change.path);
+            let files = files.chain(package.dirt.iter().map(|dirt| &dirt.path));
+            let branch = seen.after.package(&package.name).and_then(|after| after.branch.as_deref());
+            let mut names = files.map(RepoPath::to_text).chain(branch.map(ToOwned::to_owned));
+            let secret = names.find_map(|name| self.in_name(&name).map(ToOwned::to_owned));
+            package.secret = secret.unwrap_or_default();
+            for path in package.strays.iter_mut().chain(&mut package.gone) {
+                *path = RepoPath::from_bytes(self.redact(&path.to_text()).as_bytes());
+            }
+            let lost = package.lost.iter_mut().flat_map(|lost| &mut lost.names);
+            for text in lost.chain(&mut package.locks_removed) {
+                *text = self.redact(text);
+            }
+        }
+        for text in &mut seen.inputs {
+            *text = self.redact(text);
+        }
+        if seen.packages.iter().any(|package| !package.secret.is_empty()) {
+            return self.without_names(seen);
+        }
+        seen
+    }
+
+    /// Takes secrets out of each name of an observation that is put back.
+    fn without_names(&self, mut seen: Observation) -> Observation {
+        let hide = |path: &mut RepoPath| {
+            *path = RepoPath::from_bytes(self.redact_name(&path.to_text()).as_bytes());
+        };
+        let packages = seen.packages.iter_mut();
+        for package in packages {
+            package.changes.iter_mut().for_each(|change| hide(&mut change.path));
+            package.dirt.iter_mut().for_each(|dirt| hide(&mut dirt.path));
+            package.protected.iter_mut().for_each(hide);
+        }
+        for package in &mut seen.after.packages {
+            package.branch = package.branch.as_ref().map(|branch| self.redact_name(branch));
+            package.dirt.iter_mut().chain(&mut package.untracked).for_each(|dirt| hide(&mut dirt.path));
+        }
+        let changes = seen.family.iter_mut().chain(&mut seen.stage);
+        changes.for_each(|change| hide(&mut change.path));
+        let lost =
+            seen.lost_production.iter_mut().chain(&mut seen.lost_frozen).chain(&mut seen.lost_reviewed);
+        lost.for_each(|lost| hide(&mut lost.path));
+        seen
     }
 
     pub(super) fn of_report(&self, mut report: GateReport) -> GateReport {

@@ -2,8 +2,11 @@
 
 use super::{Outside, globs};
 use crate::engine::Fault;
-use crate::sys::disk::read_beginning;
+use crate::source::digest_of;
+use crate::sys::disk::{open_regular, read_beginning};
 use crate::sys::walk::walk;
+use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// Files that are named, entries that the search for them looks at, folders that it goes down.
@@ -12,6 +15,8 @@ const MAX_ENTRIES: usize = 2_000;
 const MAX_DEPTH: usize = 5;
 /// Bytes that are read of one; a prompt shows a part of them.
 const MAX_BYTES: u64 = 128 << 10;
+/// Bytes of one that its digest covers.
+const MAX_DIGESTED: u64 = 64 << 20;
 
 impl Outside {
     /// Their paths below the spec folder, in the order of `spec_files:`; those that are named without a pattern may
@@ -41,6 +46,16 @@ impl Outside {
         Ok(found)
     }
 
+    /// The digest of each, by its path below the spec folder; empty for one that is not there, or is no file.
+    pub(super) fn spec_digests(&self) -> Result<BTreeMap<String, String>, Fault> {
+        let mut digests = BTreeMap::new();
+        for path in self.spec_files()? {
+            let digest = digest_of_file(&self.parts.places.spec.join(&path));
+            digests.insert(path.display().to_string(), digest);
+        }
+        Ok(digests)
+    }
+
     /// The text of each that is there, by its path below the spec folder.
     pub(super) fn spec_texts(&self) -> Result<Vec<(String, String)>, Fault> {
         let mut texts = Vec::new();
@@ -51,4 +66,10 @@ impl Outside {
         }
         Ok(texts)
     }
+}
+
+/// The digest of a file as far as it is looked after; empty for what is not there, or cannot be read.
+pub(in crate::engine) fn digest_of_file(path: &Path) -> String {
+    let opened = open_regular(path).ok().flatten();
+    opened.and_then(|(file, _)| digest_of(file.take(MAX_DIGESTED)).ok()).unwrap_or_default()
 }

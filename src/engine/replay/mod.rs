@@ -12,6 +12,7 @@
 //! | commits, changes, ancestry, lost lines, counted tests, sums over a family | git objects |
 //! | heads before an attempt, the diff behind it: the views below `.ralph/state` | the records |
 //! | what a gate left in its folder | its digest, if the folder is there |
+//! | lines of tasks.md, the spec's files, the validator's report, entries of earlier journals | their digests |
 //! | the verdict of a gate | as recorded, unless it is run again |
 //! | checks, uncommitted files, failed edits, an agent's verdict, a person's edits | as recorded |
 //!
@@ -35,7 +36,7 @@ use crate::sys::Disk;
 use crate::task::{Row, TaskKey, TaskRules};
 use evidence::Evidence;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use views::Views;
 
 /// Findings that are told.
@@ -69,6 +70,8 @@ pub struct Run {
     pub judgements: Vec<Judgement>,
     /// The commits that records name, by package.
     pub commits: BTreeMap<String, BTreeSet<Oid>>,
+    /// Files that records know by their digest, relative to the workspace: those beside each tasks.md, and its copy.
+    pub digested: BTreeSet<PathBuf>,
 }
 
 /// A replay of one workspace.
@@ -155,12 +158,26 @@ impl<'a> Replay<'a> {
         };
         let boxes = self.fold.state.specs.iter().flat_map(boxes).collect();
         self.found.boxes = boxes;
+        let digested = self.digested();
         let more = self.found.findings.len().saturating_sub(MAX_FINDINGS);
         if more > 0 {
             self.found.findings.truncate(MAX_FINDINGS);
             self.found.unchecked.push(format!("{more} more findings are not shown."));
         }
-        Ok(Run { found: self.found, judgements: self.judgements, commits: self.evidence.commits() })
+        Ok(Run { found: self.found, judgements: self.judgements, commits: self.evidence.commits(), digested })
+    }
+
+    fn digested(&self) -> BTreeSet<PathBuf> {
+        let mut all = BTreeSet::new();
+        for (spec, book) in self.fold.state.specs.iter().filter(|(spec, _)| views::is_inside(spec)) {
+            let folder = Path::new(spec).parent().unwrap_or(Path::new(""));
+            all.extend(book.files.iter().flatten().map(|(path, _)| folder.join(path)));
+            if !book.skeleton.is_empty() {
+                all.insert(self.places.shown(&self.places.skeleton(&book.skeleton)).into());
+            }
+        }
+        all.retain(|path| path.to_str().is_some_and(views::is_inside));
+        all
     }
 
     fn torn(&mut self, line: u64, is_line: bool) {
@@ -308,11 +325,13 @@ impl<'a> Replay<'a> {
                 continue;
             }
             let tasks = self.places.workspace.join(spec);
-            let bytes = self.disk.read(&tasks)?;
-            views::compare_tasks((spec, book), bytes, self.rules, &mut self.found);
+            let copy = self.disk.read(&self.places.skeleton(&book.skeleton))?;
+            let bytes = super::tasks::read_bounded(self.disk, &tasks)?;
+            views::compare_tasks((spec, book), (bytes, copy), self.rules, &mut self.found);
+            views::compare_spec_files((spec, book), self.places, &mut self.found);
             let progress = tasks.with_file_name("progress.txt");
             let bytes = self.disk.read(&progress)?.unwrap_or_default();
-            self.views.compare(spec, &self.places.shown(&progress), &bytes, &mut self.found);
+            self.views.compare((spec, book), &self.places.shown(&progress), &bytes, &mut self.found);
         }
         Ok(())
     }

@@ -5,13 +5,15 @@
 
 use super::{Finding, Grade, JOURNAL};
 use crate::engine::Places;
+use crate::engine::outside::digest_of_file;
+use crate::engine::progress::{headings, is_heading, sum_of_entries};
 use crate::engine::views::written;
 use crate::machine::effect::{Effect, Entry};
 use crate::machine::state::SpecState;
 use crate::report::progress::{BOXES, heading, render};
 use crate::report::replay::Replayed;
 use crate::sys::Disk;
-use crate::task::{self, TaskRules, digest};
+use crate::task::{self, Row, TaskRules, digest, reconcile};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -97,10 +99,16 @@ impl Views {
     }
 
     /// Compares the entries of a task file with those in progress.txt.
-    pub(super) fn compare(&self, spec: &str, shown: &str, bytes: &[u8], found: &mut Replayed) {
+    pub(super) fn compare(
+        &self,
+        (spec, book): (&str, &SpecState),
+        shown: &str,
+        bytes: &[u8],
+        found: &mut Replayed,
+    ) {
         let none = Vec::new();
         let mut expected = self.entries.get(spec).unwrap_or(&none).iter().peekable();
-        let (mut earlier, mut reworded) = (0, 0);
+        let (mut earlier, mut reworded) = (Vec::new(), 0);
         let mut differs = |place: &str, line: u64, what: String| {
             let hint =
                 "the journal alone is state; put the file back from a copy, or leave it: no run reads it";
@@ -108,13 +116,14 @@ impl Views {
         };
         let missing =
             |entry: &Expected| format!("The entry of iteration {} is not in {shown}.", entry.iteration);
-        for (number, offset, line) in headings(bytes) {
-            let known = expected.clone().position(|entry| entry.heading.as_bytes() == line);
+        for line in headings(bytes) {
+            let (number, offset) = (line.number, line.offset);
+            let known = expected.clone().position(|entry| entry.heading.as_bytes() == line.text);
             let Some(skipped) = known else {
                 // Whoever moves a journal away keeps the entries of the one before.
-                let time = line.get(3..).and_then(|rest| rest.get(..self.began.len()));
+                let time = line.text.get(3..).and_then(|rest| rest.get(..self.began.len()));
                 if time.is_some_and(|time| time < self.began.as_bytes()) {
-                    earlier += 1;
+                    earlier.push(line);
                 } else {
                     differs(shown, number, "No record stands behind this entry.".to_owned());
                 }
@@ -147,35 +156,110 @@ impl Views {
                 "Entries of {shown} with other words than this build of ralph writes: {reworded}; what they decided is the same."
             ));
         }
-        if earlier > 0 {
-            found.unchecked.push(format!("{earlier} entries of {shown} are older than the journal."));
+        let (first, count) = (earlier.first().map(|line| line.number), earlier.len());
+        match &book.earlier {
+            Some(recorded) if sum_of_entries(earlier) != *recorded => {
+                let what = format!(
+                    "No record stands behind all entries that are older than the journal: it found {}, and there are {count}, or \
+                     others.",
+                    recorded.count
+                );
+                differs(shown, first.unwrap_or(1), what);
+            }
+            _ if count == 0 => {}
+            Some(_) => found.unchecked.push(format!("Entries of an earlier journal in {shown}: {count}.")),
+            None => found.unchecked.push(format!(
+                "Entries of {shown} that are older than the journal, which does not record those that it found: {count}."
+            )),
         }
     }
 }
 
-/// The lines that look like the heading of an entry: number from 1, offset, bytes.
-fn headings(bytes: &[u8]) -> impl Iterator<Item = (u64, usize, &[u8])> {
-    let mut offset = 0;
-    let lines = bytes.split(|byte| *byte == b'\n').enumerate().map(move |(number, line)| {
-        let at = offset;
-        offset += line.len() + 1;
-        (number as u64 + 1, at, line)
-    });
-    lines.filter(|(_, _, line)| is_heading(line))
+/// Compares the lines of a task file with those that ralph read last, of which `copy` is kept.
+fn compare_lines(
+    (spec, book): (&str, &SpecState),
+    (bytes, copy): (&[u8], Option<&[u8]>),
+    rules: &TaskRules,
+    found: &mut Replayed,
+) {
+    let hint = "what is written there counts once `ralph run` has read it; `git log -p` shows who wrote it";
+    let Some(copy) = copy.filter(|copy| digest(copy) == book.skeleton) else {
+        let now = rules.parse(bytes.to_vec()).rows();
+        let is_there = |row: &&Row| now.iter().any(|now| now.key == row.key && now.text == row.text);
+        let other = task::written(&book.rows).into_iter().find(|row| !is_there(&row));
+        let (grade, what) = match other {
+            Some(row) => {
+                (Grade::Differs, format!("{} has another text than in the run, or is gone.", row.title()))
+            }
+            None => {
+                let what = "The lines are not those that ralph read last, and its copy of them is not there.";
+                (Grade::Unknown, what.to_owned())
+            }
+        };
+        found.findings.push(Finding::new(grade, what, hint).at(spec, None));
+        return;
+    };
+    match reconcile(copy, bytes, &rules.grammar).reworded {
+        None => found.unchecked.push(format!("{spec} has tasks that ralph has not read yet.")),
+        Some(tasks) => {
+            let of = if tasks.is_empty() { String::new() } else { format!(" of {tasks}") };
+            let what = format!("The text{of} is not the one that ralph read last.");
+            let emptied = rules.parse(bytes.to_vec()).text_without_marks();
+            let lines = |bytes| <[u8]>::split(bytes, |byte| *byte == b'\n');
+            let line = lines(copy).zip(lines(&emptied)).take_while(|(was, is)| was == is).count() + 1;
+            found.findings.push(Finding::new(Grade::Differs, what, hint).at(spec, Some(line)));
+        }
+    }
 }
 
-/// `## <time> iteration <N> · <ID> · <8 hex digits>`.
-fn is_heading(line: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(line);
-    let parts = text.strip_prefix("## ").and_then(|rest| rest.split_once(" iteration "));
-    let tag = parts.and_then(|(_, rest)| rest.rsplit_once(" · ")).map(|(_, tag)| tag.trim_end());
-    tag.is_some_and(|tag| tag.len() == 8 && tag.bytes().all(|byte| byte.is_ascii_hexdigit()))
+/// Compares the spec's files beside tasks.md, and the validator's report, with what their records say.
+pub(super) fn compare_spec_files((spec, book): (&str, &SpecState), places: &Places, found: &mut Replayed) {
+    if book.skeleton.is_empty() {
+        return;
+    }
+    let folder = Path::new(spec).parent().unwrap_or(Path::new(""));
+    let mut recorded: Vec<(PathBuf, &str)> = Vec::new();
+    match &book.files {
+        Some(files) => {
+            recorded.extend(files.iter().map(|(path, digest)| (folder.join(path), digest.as_str())));
+        }
+        None => found.unchecked.push(format!(
+            "The requirements and other files beside {spec}: the ralph that wrote the journal did not record them."
+        )),
+    }
+    let report = folder.join("validation-report.md");
+    match book.report.as_deref() {
+        Some("") => found.unchecked.push(format!(
+            "{}: the ralph that wrote the journal did not record what it held.",
+            report.display()
+        )),
+        Some(digest) => recorded.push((report, digest)),
+        None => {}
+    }
+    for (path, digest) in recorded {
+        let shown = path.display().to_string();
+        if !is_inside(&shown) {
+            found.unchecked.push(format!("{shown} lies outside of the workspace."));
+            continue;
+        }
+        let now = digest_of_file(&places.workspace.join(&path));
+        if now == digest {
+            continue;
+        }
+        let what = match (now.is_empty(), digest.is_empty()) {
+            (true, _) => "The file is not there; the run had it.",
+            (_, true) => "The run did not have this file.",
+            _ => "The file is not the one that the run had last.",
+        };
+        let hint = "put it back from a copy; a person's edit counts once `ralph run` has read it";
+        found.findings.push(Finding::new(Grade::Differs, what, hint).at(shown, None));
+    }
 }
 
-/// Compares the boxes of a task file with those that the journal knows.
+/// Compares a task file with what the journal knows of it: its boxes, and its lines, of which `copy` is kept.
 pub(super) fn compare_tasks(
     (spec, book): (&str, &SpecState),
-    bytes: Option<Vec<u8>>,
+    (bytes, copy): (Option<Vec<u8>>, Option<Vec<u8>>),
     rules: &TaskRules,
     found: &mut Replayed,
 ) {
@@ -188,12 +272,10 @@ pub(super) fn compare_tasks(
         found.findings.push(Finding::new(Grade::Differs, what, hint).at(spec, None));
         return;
     };
-    let file = rules.parse(bytes);
+    let file = rules.parse(bytes.clone());
     let has_same_lines = digest(&file.text_without_marks()) == book.skeleton;
     if !has_same_lines {
-        found.unchecked.push(format!(
-            "The lines of {spec} are other ones than when ralph last read it; boxes are compared by their names."
-        ));
+        compare_lines((spec, book), (&bytes, copy.as_deref()), rules, found);
     }
     let known = task::written(&book.rows);
     for row in file.rows() {

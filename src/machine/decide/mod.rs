@@ -100,6 +100,13 @@ fn by_evidence(evidence: &Evidence<'_>) -> Decision {
             names(inputs, NAMED)
         ));
     }
+    let withheld = &evidence.seen.observation.withheld;
+    if !withheld.is_empty() {
+        breaches.push(format!(
+            "Ralph does not commit a secret: {}; take it out, or leave the file to .gitignore.",
+            names(withheld, NAMED)
+        ));
+    }
     if !breaches.is_empty() {
         return retry(breaches);
     }
@@ -151,7 +158,9 @@ fn accept_unless(reasons: Vec<String>) -> Decision {
 fn breaches(evidence: &Evidence<'_>) -> Vec<String> {
     let kept = kept_words(&evidence.seen.kept);
     let what = |package: &PackageChange| {
-        let what = if package.vanished {
+        let what = if !package.secret.is_empty() {
+            format!("The name of a file or a branch holds the value of {}", package.secret)
+        } else if package.vanished {
             "The repository vanished".to_owned()
         } else if package.rewritten {
             "History was rewritten".to_owned()

@@ -461,7 +461,13 @@ fn red_and_green_are_asked_when_configured_and_red_only_before_the_first_impleme
 #[test]
 fn the_final_gate_counts_cells_and_boxes() {
     let report = |fail, unknown| Act {
-        report: Some(Validation { pass: 3, fail, unknown, gaps: vec!["R2 FAIL".into(); fail as usize] }),
+        report: Some(Validation {
+            pass: 3,
+            fail,
+            unknown,
+            gaps: vec!["R2 FAIL".into(); fail as usize],
+            ..Validation::default()
+        }),
         ..Act::idle()
     };
     let mut sim = Sim::new("- [x] 1. a\n- [ ] FINAL f\n");

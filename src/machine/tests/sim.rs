@@ -389,6 +389,7 @@ impl Sim {
         };
         let observation = Observation {
             inputs: Vec::new(),
+            withheld: Vec::new(),
             after: self.snapshot(),
             packages: if touched { vec![package] } else { vec![] },
             edits: Vec::new(),

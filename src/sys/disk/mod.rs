@@ -65,6 +65,7 @@ impl RealDisk {
         if known.is_none() || known != identity {
             make_parents(path)?;
             let file = fs::OpenOptions::new()
+                .read(true)
                 .append(true)
                 .create(true)
                 .mode(PRIVATE)
@@ -125,6 +126,14 @@ impl Disk for RealDisk {
             return Err(io::Error::new(ErrorKind::StorageFull, why));
         }
         Ok(())
+    }
+
+    fn appended(&mut self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        let Some(Appended { file, .. }) = self.open.get_mut(path) else { return Ok(None) };
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(0))?;
+        file.read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
     }
 
     fn create_shared(&mut self, path: &Path) -> io::Result<()> {

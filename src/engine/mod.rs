@@ -24,7 +24,7 @@ pub use fault::{Fault, FaultKind};
 pub use film::Film;
 pub use follow::{Follow, standard_report};
 pub use history::history;
-pub use outside::{CacheFolder, Outside, Parts, own_template, private_folder};
+pub use outside::{CacheFolder, Outside, Parts, own_template, private_folder, verify_without_git};
 pub use past::{By, Past, Range, past};
 pub use places::Places;
 pub use readings::{Readings, readings};

@@ -62,6 +62,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::targets::tests(),
         gate::tiers::tests(),
         real::tests(),
+        real::hermes::tests(),
         taskfiles::corpus::tests(),
     ]
     .into_iter()

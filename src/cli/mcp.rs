@@ -130,10 +130,11 @@ impl ServerHandler for Server {
                 let _ = context.peer.notify_progress(told).await;
             }
         };
-        let (is_answer, value) = answer.unwrap_or_else(|error| {
-            failure(&format!("The call ended early: {error}."), "Please report this.")
+        let (is_answer, value, text) = answer.unwrap_or_else(|error| {
+            let (_, value) = failure(&format!("The call ended early: {error}."), "Please report this.");
+            (false, value.clone(), value.to_string())
         });
-        let text = vec![ContentBlock::text(value.to_string())];
+        let text = vec![ContentBlock::text(text)];
         let mut result = if is_answer { CallToolResult::success(text) } else { CallToolResult::error(text) };
         result.structured_content = Some(value);
         Ok(result.into())
@@ -187,8 +188,8 @@ fn failure(error: &str, remediation: &str) -> (bool, Value) {
 }
 
 impl Call<'_> {
-    /// The answer, and whether it is one: a failure tells what happened and what to do.
-    fn answer(&self, ask: Ask) -> (bool, Value) {
+    /// The answer, whether it is one (a failure tells what happened and what to do), and its text.
+    fn answer(&self, ask: Ask) -> (bool, Value, String) {
         let answer = match ask {
             Ask::MutationTest => return self.mutation_test(),
             Ask::GatePreview => self.gate_preview(),
@@ -196,14 +197,18 @@ impl Call<'_> {
             Ask::Task => self.task(),
             Ask::Blocked => self.blocked(),
         };
-        answer.map_or_else(|fault| failure(&fault.to_string(), &fault.hint), |value| (true, value))
+        let (is_answer, value) =
+            answer.map_or_else(|fault| failure(&fault.to_string(), &fault.hint), |value| (true, value));
+        let text = value.to_string();
+        (is_answer, value, text)
     }
 
     fn text(&self, name: &str) -> Option<&str> {
         self.arguments.get(name).and_then(Value::as_str)
     }
 
-    fn mutation_test(&self) -> (bool, Value) {
+    /// Its text has the score first and the engine's output last, so that a host that cuts long results cuts that.
+    fn mutation_test(&self) -> (bool, Value, String) {
         let named = |name| self.arguments.get(name).filter(|value| !value.is_null());
         let engine = named("engine").or(named("backend"));
         let asked = MutationTestArgs {
@@ -214,7 +219,9 @@ impl Call<'_> {
             ..MutationTestArgs::default()
         };
         let (answer, most) = asked.answer(&self.caller);
-        (answer.is_ok(), serde_json::to_value(Envelope::of(&answer, most)).unwrap_or_default())
+        let envelope = Envelope::of(&answer, most);
+        let text = serde_json::to_string(&envelope).unwrap_or_default();
+        (answer.is_ok(), serde_json::to_value(envelope).unwrap_or_default(), text)
     }
 
     /// The workspace, its boxes, and the box that is named, else the one at which a run is, else the next one.

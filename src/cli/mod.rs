@@ -63,6 +63,9 @@ pub fn run() -> u8 {
     let cli = match typed {
         Ok(cli) => cli,
         Err(error) => {
+            if error.use_stderr() && mutation_test::is_asked_for_json() {
+                mutation_test::print_usage_error(&error.to_string());
+            }
             ui::written(&error.print());
             return answered(if error.use_stderr() { Exit::Usage } else { Exit::Done });
         }

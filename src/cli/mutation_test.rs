@@ -4,7 +4,7 @@ use super::inspect::engines::{environments, is_on_path, version_in};
 use super::ui::StatusLine;
 use super::{Exit, Fault, FaultKind, Invocation, Workspace, cache_folder, ensure, environment, ui};
 use crate::engine::{CacheFolder, private_folder};
-use crate::gate::mutation_test::{Engine, TestRequest, engine_environment, keep_score, test};
+use crate::gate::mutation_test::{Engine, TestRequest, engine_environment, keep_score, test, withheld};
 use crate::gate::reads_mutmut;
 use crate::report::mutation_test::{Envelope, Measured, Options, Refusal};
 use crate::source::Secrets;
@@ -25,6 +25,7 @@ const MOST: usize = 20_000;
 #[derive(Clone, Debug, Default, Args)]
 pub struct MutationTestArgs {
     /// A file or folder inside the current folder, or the dotted name of a class
+    #[arg(default_value = "", hide_default_value = true)]
     pub target: String,
     /// Seconds after which all is ended, 10 to 14400 [default: 600]
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = number)]
@@ -41,6 +42,12 @@ pub struct MutationTestArgs {
     /// Do not keep the score for `ralph history`
     #[arg(long)]
     pub no_history: bool,
+    /// Measure nothing: 0 if an engine is installed here and its scores may be told, else 1
+    #[arg(long)]
+    pub can_run: bool,
+    /// End when standard input is closed, as when the caller dies
+    #[arg(long)]
+    pub while_open: bool,
 }
 
 /// What is no number is refused like one out of its range: by the answer.
@@ -61,6 +68,17 @@ pub(super) fn mutation_test(call: &Invocation, args: &MutationTestArgs) -> Resul
     let inside_agent = is_inside_agent()?;
     close_to_others()?;
     let interrupts = Interrupts::install()?;
+    if args.can_run {
+        return can_run(call, inside_agent);
+    }
+    if args.while_open {
+        let interrupts = interrupts.clone();
+        std::thread::spawn(move || {
+            // Closed or broken: either way the caller is gone.
+            let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+            interrupts.interrupt();
+        });
+    }
     let report = args.report.as_deref().map(std::path::absolute).transpose()?;
     let asked = MutationTestArgs { report, ..args.clone() };
     let status = StatusLine::new(call.json);
@@ -81,6 +99,13 @@ pub(super) fn mutation_test(call: &Invocation, args: &MutationTestArgs) -> Resul
         }
     }
     Ok(answer.map_or_else(|why| if why.is_usage { Exit::Usage } else { Exit::NoVerdict }, |_| Exit::Done))
+}
+
+/// What a host asks before it offers the tool.
+fn can_run(call: &Invocation, inside_agent: bool) -> Result<Exit, Fault> {
+    let workspace = call.read(call.find_anywhere()?)?.sound()?;
+    let is_told = scores_may_be_told(inside_agent, &workspace).is_ok();
+    Ok(if is_told && !engines(&call.folder()?).is_empty() { Exit::Done } else { Exit::WorkLeft })
 }
 
 impl MutationTestArgs {
@@ -121,6 +146,7 @@ impl MutationTestArgs {
                 cache: &cache,
                 tag: &own.at("").display().to_string(),
                 env: &engine_environment(&all),
+                withheld: &withheld(&all),
                 secrets: &Secrets::of(all.iter().map(|(name, value)| (name, value))),
             },
             &spawn,
@@ -176,4 +202,18 @@ pub(super) fn engines(folder: &Path) -> Vec<Engine> {
         Engine::CargoMutants => any("Cargo.toml") && is_on_path("cargo") && is_on_path("cargo-mutants"),
     };
     Engine::ALL.into_iter().filter(is_there).collect()
+}
+
+/// True for `ralph mutation-test --json …`, whose standard output is an answer whatever else was typed.
+pub(super) fn is_asked_for_json() -> bool {
+    let typed: Vec<_> = std::env::args_os().skip(1).collect();
+    let has = |word: &str| typed.iter().any(|typed| typed == word);
+    has("mutation-test") && has("--json")
+}
+
+/// The answer to a command line that could not be read.
+pub(super) fn print_usage_error(error: &str) {
+    let first = error.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    let refusal = Refusal::usage(format!("{first}."), "`ralph mutation-test --help` lists what it takes.");
+    ui::json(&Envelope::of(&Err(refusal), 1));
 }

@@ -1,13 +1,15 @@
 //! `ralph verify`: the edits that an agent's transcript tells of, held against git; for any loop, and for hooks of
 //! agents that a person talks to. It changes nothing.
 
-use super::{Exit, Fault, FaultKind, Invocation, ensure, ui};
-use crate::config::Preset;
+use super::{Exit, Fault, FaultKind, Invocation, ensure, environment, ui};
+use crate::config::{Preset, Verifier};
+use crate::engine::verify_without_git;
 use crate::git::is_repository;
+use crate::source::Secrets;
 use crate::source::text::count;
 use crate::turn::Format;
-use crate::turn::verify::footer;
-use clap::Args;
+use crate::turn::verify::{Finding, Verdict, footer, footer_for_people};
+use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::{self, IsTerminal as _, Read};
 use std::path::PathBuf;
@@ -24,7 +26,22 @@ pub struct VerifyArgs {
     /// What the CLI printed on standard error: only there does codex tell of patches that do not fit
     #[arg(long, value_name = "FILE")]
     pub errors: Option<PathBuf>,
+    /// Who reads the answer; for people it is silent where nothing failed, and where the verifier is off
+    #[arg(long = "for", value_name = "READER", value_enum, default_value_t = Reader::Model)]
+    pub reader: Reader,
 }
+
+/// Who reads a footer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Reader {
+    /// The next prompt of an agent.
+    Model,
+    /// A person at a prompt: what hooks show.
+    People,
+}
+
+/// Hermes's own switch, which holds for the footer of people too.
+const SWITCH: &str = "HERMES_FILE_MUTATION_VERIFIER";
 
 fn format(name: &str) -> Result<Format, String> {
     let known = Format::named(name).or_else(|| Preset::named(name).map(|preset| preset.format));
@@ -37,23 +54,58 @@ fn format(name: &str) -> Result<Format, String> {
 pub(super) fn verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, Fault> {
     let hint = "pipe what the agent printed: `ralph verify --format claude < agent.out`";
     ensure(!io::stdin().is_terminal(), "There is no transcript on standard input.", hint)?;
-    let root = call.find().or_else(|_| {
-        let here = call.folder()?;
-        Ok::<_, Fault>(here.ancestors().find(|folder| is_repository(folder)).unwrap_or(&here).to_owned())
-    })?;
-    let workspace = call.read(root)?.sound()?;
-    let untold = |fault: Fault| Fault { kind: FaultKind::Unknown, ..fault };
-    let mut outside = workspace.outside().map_err(untold)?;
+    let here = call.folder()?;
+    let repository = || here.ancestors().find(|folder| is_repository(folder)).map(ToOwned::to_owned);
+    let root = call.find().ok().or_else(repository);
+    let workspace = call.read(root.clone().unwrap_or_else(|| here.clone()))?.sound()?;
+    let variables = environment();
+    if args.reader == Reader::People && (workspace.settings.verifier == Verifier::Off || is_off(&variables)) {
+        return Ok(Exit::Done);
+    }
     let errors: Box<dyn Read> = match &args.errors {
         Some(file) => Box::new(fs_err::File::open(file).map_err(|error| {
             Fault::setup(format!("{error}."), "name what the agent printed on standard error")
         })?),
         None => Box::new(io::empty()),
     };
-    let (found, (edits, files)) = outside.verify((args.format, io::stdin().lock(), errors), &args.before)?;
+    let transcript = (args.format, io::stdin().lock(), errors);
+    let (found, (edits, files)) = if root.is_some() {
+        let untold = |fault: Fault| Fault { kind: FaultKind::Unknown, ..fault };
+        workspace.outside().map_err(untold)?.verify(transcript, &args.before, &here)?
+    } else {
+        let secrets = Secrets::of(variables.iter().map(|(name, value)| (name, value)));
+        verify_without_git(transcript, &here, |text| secrets.redact(text))?
+    };
     let unresolved = found.iter().filter(|finding| finding.verdict.blocks()).count();
-    let lines = footer(&found);
-    if call.json {
+    show(call.json, args.reader, (&found, edits, files));
+    let is_untold = |finding: &Finding| finding.verdict == Verdict::Unreadable;
+    match unresolved {
+        0 if root.is_none() => {
+            let what = "There is no git repository here, so only the transcript was read.";
+            match args.reader {
+                Reader::People => Ok(Exit::NoVerdict),
+                Reader::Model => Err(Fault::new(FaultKind::Unknown, what, "run it in a repository")),
+            }
+        }
+        0 if found.iter().any(is_untold) => Ok(Exit::NoVerdict),
+        0 => Ok(Exit::Done),
+        _ => Ok(Exit::WorkLeft),
+    }
+}
+
+/// Hermes's variable, read as Hermes reads it.
+fn is_off(variables: &[(String, String)]) -> bool {
+    let value =
+        variables.iter().find(|(name, _)| name == SWITCH).map(|(_, value)| value.trim().to_lowercase());
+    value.is_some_and(|value| matches!(value.as_str(), "0" | "false" | "no" | "off"))
+}
+
+fn show(json: bool, reader: Reader, (found, edits, files): (&[Finding], usize, usize)) {
+    let unresolved = found.iter().filter(|finding| finding.verdict.blocks()).count();
+    let lines = footer(found);
+    if reader == Reader::People && !json {
+        footer_for_people(found).iter().for_each(|line| ui::line(line));
+    } else if json {
         let facts = json!({
             "edits": edits, "files": files, "unresolved": unresolved, "findings": found, "footer": lines,
         });
@@ -68,5 +120,4 @@ pub(super) fn verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, Fault
         let (edits, files) = (count(edits as u64, "edit"), count(files as u64, "file"));
         ui::note(&format!("Verifier: {edits} of {files}, nothing unresolved."));
     }
-    Ok(if unresolved > 0 { Exit::WorkLeft } else { Exit::Done })
 }

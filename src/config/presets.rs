@@ -52,6 +52,12 @@ pub struct Preset {
     pub env: BTreeMap<String, String>,
     /// The variable without which it refuses to start as root; a person sets it to 1.
     pub root: Option<String>,
+    /// Arguments that make it print the transcript of a session that has ended, with `{session}` for its name.
+    #[serde(default)]
+    pub transcript: Vec<String>,
+    /// Arguments that make it print its help, in which each flag of this preset is; none if they are not known.
+    #[serde(default)]
+    pub help: Vec<String>,
     /// What to type for a login.
     pub login: String,
     /// It exits with 0 when its provider refused the request, too.
@@ -91,6 +97,17 @@ impl Preset {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
+    /// The preset whose program prints that format.
+    pub fn printing(format: Format) -> Option<&'static Self> {
+        PRESETS.iter().find(|preset| preset.format == format)
+    }
+
+    /// The flags that it gives its program, those of values left out.
+    pub fn flags(&self) -> impl Iterator<Item = &str> {
+        let all = self.command.iter().chain(&self.stream).chain(&self.model).chain(&self.last);
+        all.map(String::as_str).filter(|arg| arg.len() > 1 && arg.starts_with('-'))
+    }
+
     /// Can a model be chosen?
     pub fn takes_model(&self) -> bool {
         !self.model.is_empty()
@@ -98,7 +115,7 @@ impl Preset {
 
     /// The whole argument vector with `args` in their place, for output in that format.
     pub fn argv(&self, format: Format, model: Option<&str>, args: &[String]) -> Vec<String> {
-        let stream = if format == Format::Text { &[] } else { self.stream.as_slice() };
+        let stream = if format.prints_events() { self.stream.as_slice() } else { &[] };
         let choice = |model: &str| self.model.iter().map(|arg| arg.replace("{model}", model)).collect();
         let model: Vec<String> = model.map(choice).unwrap_or_default();
         [&self.command, stream, &model, args, &self.last].concat()
@@ -115,7 +132,7 @@ mod tests {
             let preset: Preset =
                 serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
             assert_eq!(preset.command[0], preset.name);
-            assert_eq!(preset.stream.is_empty(), preset.format == Format::Text, "{}", preset.name);
+            assert_eq!(preset.stream.is_empty(), !preset.format.prints_events(), "{}", preset.name);
             assert!(preset.model.is_empty() || preset.model.iter().any(|arg| arg.contains("{model}")));
             for known in preset.texts.values().flatten() {
                 assert!(known.len() >= 12, "{known} is too short to be told from prose");

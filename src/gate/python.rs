@@ -30,7 +30,8 @@ use std::path::{Path, PathBuf};
 
 /// Prints the version of a package; mutmut's own `--version` fails outside of a project.
 const VERSION: &str = "import sys\nsys.path[:] = filter(None, sys.path)\nimport importlib.metadata as m\n\
-    print(sys.argv[1], m.version(sys.argv[1]))";
+    found = [d.version for d in m.distributions(name=sys.argv[1])]\n\
+    sys.exit(1) if not found else print(sys.argv[1], found[0])";
 /// Starts mutmut, and tells what it found of the tests.
 const DRIVER: &str = include_str!("python/driver.py");
 /// What the script prints: tests that ran where mutmut sees nothing, and tests that started processes.
@@ -63,7 +64,7 @@ impl FileEngine for Mutmut {
 
     fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort> {
         let python = python(work)?;
-        check_version(work, &python, "mutmut", OLDEST, "3.8.1' (pytest 9.2 needs that one)")?;
+        check_version(work, &python, "mutmut", OLDEST, "'mutmut>=3.8.1' pytest")?;
         write_settings(work)?;
         let jobs = jobs(work.settings).to_string();
         let driver = write_driver(work)?;
@@ -83,7 +84,11 @@ impl FileEngine for Mutmut {
             return Ok(ended);
         }
         if call.end != (ProcessEnd::Exited { code: 0 }) && !none_reached {
-            return Err(no_verdict(work, &call));
+            // Where tests cannot even be collected, mutmut keeps to itself what pytest said.
+            let alone = run(work, "pytest", &[&python, "-m", "pytest", "-q", "-x"], "src:.")?;
+            let told = failed(&alone.output);
+            let told = if told.is_empty() { last_line(&call) } else { told };
+            return Err(work.no_verdict(ENGINE, &call, &told, "python -m mutmut run"));
         }
         read(work, none_reached).map(Measured::Mutants)
     }
@@ -132,7 +137,7 @@ fn python(work: &Work<'_>) -> Result<String, GateAbort> {
     })
 }
 
-/// An error unless the interpreter has this package in a version that is not older; `better` is one to install.
+/// An error unless the interpreter has this package in a version that is not older; `better` is what to install.
 fn check_version(
     work: &Work<'_>,
     python: &str,
@@ -141,7 +146,12 @@ fn check_version(
     better: &str,
 ) -> Result<(), GateAbort> {
     let call = run(work, "version", &[python, "-c", VERSION, package], "")?;
-    let hint = format!("Run `{python} -m pip install '{package}>={better}`.");
+    let mut hint = format!("Run `{python} -m pip install {better}`.");
+    let other = work.commands.find(package).filter(|other| other.parent() != Path::new(python).parent());
+    if let Some(other) = other {
+        let other = other.display();
+        hint.push_str(&format!(" `{other}` belongs to another interpreter, which the tests do not run with; a `.venv` in the package with both works too."));
+    }
     installed_version(&call, package, &format!(" for {python}"), oldest, &hint)
 }
 

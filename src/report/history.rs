@@ -1,6 +1,6 @@
 //! The scores of classes over time, by week, and where one fell.
 //!
-//! Promise: scores are compared as counts, and only where both count a whole class.
+//! Promise: scores are compared as counts, and only where one engine in one version counted a whole class both times.
 
 use super::width::pad;
 use crate::machine::event::Event;
@@ -33,12 +33,23 @@ pub struct Measurement {
     pub unit: String,
     /// Who asked: `2.PITEST`, `mutation-test (pit)`.
     pub by: String,
+    /// The engine with its version, as far as known; scores of another one are no comparison.
+    #[serde(default)]
+    pub engine: String,
     /// The package's commit; empty for files that were not committed.
     pub commit: String,
     /// Killed and all, mutants that no test reaches among the survivors.
     pub score: Coverage,
     /// Only mutants on changed lines count, so that it compares with no other score.
     pub is_part: bool,
+}
+
+impl Measurement {
+    /// The engine and its version; what it runs on changes no count. Older records name only who asked.
+    fn counted_by(&self) -> &str {
+        let engine = if self.engine.is_empty() { &self.by } else { &self.engine };
+        engine.split_once(" on ").map_or(engine, |(engine, _)| engine)
+    }
 }
 
 /// The scores of a workspace.
@@ -55,12 +66,17 @@ impl History {
             return;
         };
         let by = before.spec_state().name(&order.key);
+        let engine = match report.engines() {
+            unknown if unknown.is_empty() => order.name().to_owned(),
+            engine => engine,
+        };
         for class in &report.classes {
             let whole = class.floor.map_or(class.tally, |floor| floor.whole);
             self.add(Measurement {
                 at: at.parse::<Timestamp>().map_or(0, Timestamp::as_second),
                 unit: format!("{} {}", class.package, class.class),
                 by: by.clone(),
+                engine: engine.clone(),
                 commit: heads.get(&class.package).map(|head| head.0.clone()).unwrap_or_default(),
                 score: whole.coverage(NoCoverage::Survived),
                 is_part: class.floor.is_none() && by_lines.contains(order.name()),
@@ -73,7 +89,7 @@ impl History {
         if measured.score.total == 0 {
             return;
         }
-        for text in [&mut measured.unit, &mut measured.by, &mut measured.commit] {
+        for text in [&mut measured.unit, &mut measured.by, &mut measured.engine, &mut measured.commit] {
             *text = line(text, CHARS);
         }
         let all = self.units.entry(measured.unit.clone()).or_default();
@@ -97,13 +113,15 @@ impl History {
         self.units.is_empty()
     }
 
-    /// Each score that is below the one before it, which it can be compared with.
+    /// Each score that is below the one before it of the same engine and version.
     pub fn falls(&self) -> Vec<(&Measurement, &Measurement)> {
         let mut falls = Vec::new();
         for all in self.units.values() {
-            let whole: Vec<&Measurement> = all.iter().filter(|one| !one.is_part).collect();
-            let pairs = whole.windows(2).map(|pair| (pair[0], pair[1]));
-            falls.extend(pairs.filter(|(was, is)| is.score.is_below(was.score)));
+            let mut last: BTreeMap<&str, &Measurement> = BTreeMap::new();
+            for is in all.iter().filter(|one| !one.is_part) {
+                let was = last.insert(is.counted_by(), is);
+                falls.extend(was.filter(|was| is.score.is_below(was.score)).map(|was| (was, is)));
+            }
         }
         falls
     }
@@ -136,7 +154,7 @@ impl History {
     }
 
     /// `{"classes": [{"unit", "weeks": [{"week", "killed", "total", "percent", "measurements"}]}], "falls": [{"unit", "was",
-    /// "is"}]}`; a measurement has `at` (RFC 3339), `by`, `commit`, `killed`, `total`, `percent`, `changed_lines`.
+    /// "is"}]}`; a measurement has `at` (RFC 3339), `by`, `engine`, `commit`, `killed`, `total`, `percent`, `changed_lines`.
     pub fn facts(&self) -> Value {
         let classes = self.units.iter().map(|(unit, measured)| {
             let weeks = by_week(measured).into_iter().map(|(at, last)| {
@@ -188,7 +206,7 @@ fn told(one: &Measurement) -> String {
 fn fact(one: &Measurement) -> Value {
     let at = Timestamp::from_second(one.at).unwrap_or_default().to_string();
     json!({
-        "at": at, "by": one.by, "commit": one.commit, "killed": one.score.killed, "total": one.score.total,
+        "at": at, "by": one.by, "engine": one.engine, "commit": one.commit, "killed": one.score.killed, "total": one.score.total,
         "percent": one.score.percent_floor(), "changed_lines": one.is_part,
     })
 }
@@ -206,6 +224,7 @@ mod tests {
             at: MONDAY + day * DAY,
             unit: unit.to_owned(),
             by: "2.PITEST".to_owned(),
+            engine: "PIT 1.25.9 on JDK 17".to_owned(),
             commit: "0123456789abcdef".to_owned(),
             score: Coverage { killed, total },
             is_part: false,
@@ -240,6 +259,17 @@ mod tests {
     fn a_fall_is_one_of_whole_classes_in_the_order_of_time() {
         let part = Measurement { is_part: true, ..measured("a", 1, 1, 10) };
         assert_eq!(history([measured("a", 0, 9, 10), part, measured("a", 2, 90, 100)]).falls(), []);
+        let by = |engine: &str, one: Measurement| Measurement { engine: engine.to_owned(), ..one };
+        let engines = history([
+            by("cosmic-ray 8.7.0", measured("a", 0, 58, 70)),
+            by("mutmut 3.8.1", measured("a", 1, 8, 16)),
+            by("PIT 1.25.9 on JDK 21", measured("a", 2, 7, 10)),
+            by("mutmut 3.9.0", measured("a", 3, 7, 16)),
+            by("PIT 1.25.9 on JDK 17", measured("a", 4, 6, 10)),
+        ]);
+        let falls: Vec<u64> =
+            engines.falls().iter().map(|(was, is)| was.score.killed - is.score.killed).collect();
+        assert_eq!(falls, [1], "of one engine in one version alone");
         let late_first = history([measured("a", 2, 5, 10), measured("a", 0, 6, 10), measured("a", 1, 7, 10)]);
         let falls: Vec<(u64, u64)> =
             late_first.falls().iter().map(|(was, is)| (was.score.killed, is.score.killed)).collect();

@@ -38,6 +38,17 @@ pub fn block(text: &str) -> String {
     visible(&unix).map(|c| if is_hidden(c) && !matches!(c, '\n' | '\t') { ' ' } else { c }).collect()
 }
 
+/// The text as a terminal shows it at the end: of a line that was drawn again and again, the last frame.
+pub fn last_frames(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let (frames, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        shown.push_str(frames.split('\r').rfind(|frame| !frame.trim().is_empty()).unwrap_or_default());
+        shown.push_str(end);
+    }
+    shown
+}
+
 /// `1 class`, `2 classes`, `3 families`.
 pub fn count(number: u64, noun: &str) -> String {
     match noun.strip_suffix('y') {

@@ -55,6 +55,8 @@ pub enum TurnEvent {
         /// The last message, where the end repeats it.
         text: Option<String>,
     },
+    /// A line that is too long to be read, even with its texts cut: what it told is lost.
+    Lost,
     /// A line that is unknown or malformed, bounded.
     Unread {
         /// Its beginning.
@@ -131,12 +133,19 @@ pub enum Format {
     Goose,
     /// pi `--mode json`.
     Pi,
+    /// Hermes Agent: what it prints is what it says, and its session is exported when it has ended.
+    Hermes,
 }
 
 impl Format {
     /// Their names, as `format:` and serde have them.
-    pub const NAMES: [&'static str; 9] =
-        ["text", "claude", "codex", "gemini", "opencode", "copilot", "cursor", "goose", "pi"];
+    pub const NAMES: [&'static str; 10] =
+        ["text", "claude", "codex", "gemini", "opencode", "copilot", "cursor", "goose", "pi", "hermes"];
+
+    /// Standard output is a transcript, one event a line. Of the others it is what the agent says.
+    pub fn prints_events(self) -> bool {
+        !matches!(self, Self::Text | Self::Hermes)
+    }
 
     /// A tool is told when it starts, and not with its end alone.
     pub fn tells_starts(self) -> bool {

@@ -4,6 +4,7 @@ mod errors;
 mod event;
 mod formats;
 mod live;
+mod long_line;
 mod reader;
 mod shown;
 #[cfg(test)]

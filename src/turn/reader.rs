@@ -1,15 +1,14 @@
 //! Bytes in, events out.
 //!
 //! Promises: however the stream is cut, the events are the same; memory is bounded whatever is printed; a line that is
-//! unknown, malformed or too long is one `Unread` and hides nothing else.
+//! unknown or malformed is one `Unread` and hides nothing else; a line that is too long is read with its texts cut.
 
 use super::event::{Format, TurnEvent};
-use super::formats;
+use super::formats::{self, Plain};
+use super::long_line::{LONGEST_LINE, LongLine};
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 
-/// A longer line is not read, bytes. (Results of tools hold whole files, and images.)
-const LONGEST_LINE: usize = 4 << 20;
 /// What is kept of an unread line, characters.
 const UNREAD: usize = 200;
 /// Calls without an end that are remembered; a CLI has a handful.
@@ -19,10 +18,10 @@ const CALLS: usize = 1_000;
 #[derive(Debug, Default)]
 pub struct Reader {
     format: Format,
-    line: Vec<u8>,
-    is_too_long: bool,
+    line: LongLine,
     /// A message that comes in pieces.
     said: String,
+    plain: Plain,
     open: BTreeSet<String>,
     session: Option<String>,
     has_failed: bool,
@@ -39,9 +38,7 @@ impl Reader {
         let mut events = Vec::new();
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
             let text = part.strip_suffix(b"\n").unwrap_or(part);
-            let room = LONGEST_LINE.saturating_sub(self.line.len());
-            self.is_too_long |= text.len() > room;
-            self.line.extend_from_slice(&text[..text.len().min(room)]);
+            self.line.extend(text);
             if text.len() < part.len() {
                 self.end_of_line(&mut events);
             }
@@ -54,6 +51,9 @@ impl Reader {
         let mut events = Vec::new();
         self.end_of_line(&mut events);
         self.say(&mut events);
+        for event in std::mem::take(&mut self.plain).events() {
+            self.tell(event, &mut events);
+        }
         events
     }
 
@@ -63,12 +63,18 @@ impl Reader {
     }
 
     fn end_of_line(&mut self, events: &mut Vec<TurnEvent>) {
-        let line = std::mem::take(&mut self.line);
-        let is_too_long = std::mem::take(&mut self.is_too_long);
+        let (line, is_lost) = self.line.take();
         if line.trim_ascii().is_empty() {
             return;
         }
-        let read = if is_too_long { None } else { formats::read(self.format, &line) };
+        if is_lost {
+            self.tell(TurnEvent::Lost, events);
+        }
+        if self.format == Format::Hermes && !line.starts_with(b"{\"") {
+            self.plain.line(&String::from_utf8_lossy(&line), LONGEST_LINE);
+            return;
+        }
+        let read = if is_lost { None } else { formats::read(self.format, &line) };
         let unread = || {
             let begin = &line[..line.len().min(UNREAD * 4)];
             vec![TurnEvent::Unread { line: String::from_utf8_lossy(begin).chars().take(UNREAD).collect() }]

@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use serde_json::json;
 
 const CLIS: &[(&str, Format)] = &[
     ("claude", Format::Claude),
@@ -11,6 +12,7 @@ const CLIS: &[(&str, Format)] = &[
     ("opencode", Format::Opencode),
     ("copilot", Format::Copilot),
     ("pi", Format::Pi),
+    ("hermes", Format::Hermes),
 ];
 
 /// The transcripts of a CLI with their names.
@@ -97,17 +99,15 @@ fn cursor_and_goose_tell_what_their_documentation_says() {
 }
 
 #[test]
-fn noise_a_cut_line_and_a_long_line_are_unread_and_hide_nothing() {
+fn noise_and_a_cut_line_are_unread_and_hide_nothing() {
     let said = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"here"}]}}"#;
     let here = TurnEvent::Said { text: "here".to_owned() };
-    let long = format!("{{\"type\":\"user\",\"x\":\"{}\"}}", "é".repeat(3 << 20));
     for noise in [
         "warning: noise",
         "{\"type\":\"assistant\",\"message\":{\"con",
         "[1,2]",
         "{\"type\":\"new\"}",
         "\u{0}",
-        &long,
     ] {
         for (transcript, expected) in [
             (format!("{noise}\n{said}\r\n\n"), [None, Some(&here)]),
@@ -128,6 +128,26 @@ fn noise_a_cut_line_and_a_long_line_are_unread_and_hide_nothing() {
         events(Format::Text, b"a\r\n\nb"),
         ["a", "b"].map(|text| TurnEvent::Said { text: text.to_owned() })
     );
+}
+
+#[test]
+fn a_failed_call_of_any_size_is_read() {
+    let part = json!({"type": "tool_use", "id": "1", "name": "Write", "input": {"content": "é\n".repeat(3 << 20), "file_path": "a.txt"}});
+    let result =
+        json!({"type": "tool_result", "tool_use_id": "1", "is_error": true, "content": "x".repeat(5 << 20)});
+    let lines = format!(
+        "{}\n{}\n",
+        json!({"type": "assistant", "message": {"content": [part]}}),
+        json!({"type": "user", "message": {"content": [result]}}),
+    );
+    let told = events(Format::Claude, lines.as_bytes());
+    let [TurnEvent::ToolStarted { input, .. }, TurnEvent::ToolEnded { outcome, .. }] = told.as_slice() else {
+        panic!("{} events", told.len())
+    };
+    assert_eq!((&input["file_path"], outcome), (&json!("a.txt"), &ToolOutcome::Failed));
+    let numbers = format!("{{\"x\":[{}7]}}\n", "7,".repeat(3 << 20));
+    let told = events(Format::Claude, numbers.as_bytes());
+    assert!(matches!(told.as_slice(), [TurnEvent::Lost, TurnEvent::Unread { .. }]), "{told:?}");
 }
 
 #[test]
@@ -249,7 +269,8 @@ fn what_is_shown_is_bounded_and_harmless() {
 fn a_format_is_guessed_from_what_is_printed() {
     for (cli, format) in CLIS {
         for (name, transcript) in transcripts(cli) {
-            assert_eq!(guess(&transcript), *format, "{name}");
+            let expected = if format.prints_events() { *format } else { Format::Text };
+            assert_eq!(guess(&transcript), expected, "{name}");
         }
     }
     for text in ["", "All done.\n", "{\"type\":\"error\"}\nI saw this error.\nDone.\n", "{}\n", "[1]"] {

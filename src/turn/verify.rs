@@ -13,7 +13,7 @@ mod targets;
 
 pub use calls::{Calls, PREVIEW, preview};
 pub use codex_errors::codex_errors;
-pub use footer::{footer, redacted};
+pub use footer::{footer, footer_for_people, redacted};
 pub use targets::{Task, in_patch, task};
 
 use super::ToolOutcome;
@@ -80,6 +80,8 @@ pub enum Verdict {
     Unfinished,
     /// The agent says so, no tool did it, and the file is as it was.
     Claimed,
+    /// A line of the transcript is too long to be read: what it told is lost.
+    Unreadable,
     /// It failed after another one had succeeded.
     FailedAfterSuccess,
     /// It failed, and the file changed by other means.
@@ -92,6 +94,8 @@ pub enum Verdict {
     WrongPath,
     /// Its call named no file and failed.
     WithoutPath,
+    /// Its call was refused before it did anything.
+    NeverRan,
     /// The agent says so, and there is no such file.
     NoSuchFile,
     /// It succeeded, and the file is as it was.
@@ -99,6 +103,17 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// True for an edit that was to be made and is not known to be made by any means.
+    pub fn is_unrepaired(self) -> bool {
+        use Verdict::{FailedAfterSuccess, NoSuchFile, OutsideGit, Unreadable, WrongPath};
+        self.blocks() || matches!(self, Unreadable | FailedAfterSuccess | OutsideGit | WrongPath | NoSuchFile)
+    }
+
+    /// True for calls that never reached the disk.
+    pub fn is_refused(self) -> bool {
+        matches!(self, Self::NeverRan | Self::WithoutPath)
+    }
+
     /// True for what nobody may report as done.
     pub fn blocks(self) -> bool {
         self <= Self::Claimed
@@ -117,7 +132,7 @@ impl Calls {
         claims::claimed(&self.words)
     }
 
-    /// The number of calls that were to edit, and of files.
+    /// The number of calls that were to edit, and of spellings of files.
     pub fn size(&self) -> (usize, usize) {
         (self.edits().count(), self.targets().count())
     }
@@ -139,8 +154,13 @@ impl Calls {
             found.extend(self.of_file(name, file));
         }
         let reported = self.reported.iter().filter_map(|path| Some(places.get(path)?.name.as_str()));
+        // A call that did nothing backs no claim.
+        files.retain(|_, file| file.calls.iter().any(|(_, call)| !call.never_ran));
         let touched: Vec<&str> = files.into_keys().chain(reported).collect();
         found.extend(self.without_path());
+        if self.lost > 0 {
+            found.push(Finding { verdict: Verdict::Unreadable, tries: self.lost, ..Finding::default() });
+        }
         found.extend(self.claims(places, &touched));
         found.sort_by(|a, b| (a.verdict, &a.path).cmp(&(b.verdict, &b.path)));
         found.truncate(MOST);
@@ -148,7 +168,8 @@ impl Calls {
     }
 
     fn of_file(&self, name: &str, file: &OnFile<'_>) -> Option<Finding> {
-        let ended = |(_, call): &&(usize, &Call)| call.end.is_some();
+        let has_run = file.calls.iter().any(|(_, call)| !call.never_ran);
+        let ended = |(_, call): &&(usize, &Call)| call.end.is_some() && call.never_ran != has_run;
         let last_success = file.calls.iter().filter(|(_, call)| call.is_done()).map(|(at, _)| *at).max();
         // A call that began before a later one succeeded is made good by it.
         let open = file.calls.iter().rfind(|(at, call)| call.end.is_none() && last_success < Some(*at));
@@ -159,6 +180,7 @@ impl Calls {
         let verdict = match (call.end, is_same) {
             (Some((ToolOutcome::Done, _)), Some(true)) => Verdict::NoNetChange,
             (Some((ToolOutcome::Done, _)), _) => return None,
+            _ if !has_run => Verdict::NeverRan,
             (_, None) => Verdict::OutsideGit,
             (None, _) => Verdict::Unfinished,
             (_, Some(true)) if is_absent && targets::edits_only(&call.tool) => Verdict::WrongPath,
@@ -169,7 +191,7 @@ impl Calls {
             _ => Verdict::ChangedOtherwise,
         };
         let mut failed: Vec<&(usize, &Call)> =
-            file.calls.iter().filter(|(_, call)| !call.is_done()).collect();
+            file.calls.iter().filter(|(_, call)| !call.is_done() && call.never_ran != has_run).collect();
         failed.sort_by_key(|(at, call)| (call.end.map_or(usize::MAX, |(_, place)| place), *at));
         let errors = || failed.iter().filter(|(_, call)| call.end.is_some()).map(|(_, call)| &call.error);
         let (first, last) = (errors().next(), errors().next_back());

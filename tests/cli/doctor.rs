@@ -109,6 +109,25 @@ fn what_is_needed_and_missing_or_ill_is_said_with_the_reason() {
 }
 
 #[test]
+fn a_preset_whose_flags_the_installed_version_does_not_know_is_missing() {
+    let project = project();
+    project.write(".ralph/config.yaml", "agents:\n  default: {preset: hermes}\n");
+    let help = |flags: &str| {
+        let help = format!("usage: hermes chat [-h, --help] [-Q] [--yolo] [--model MODEL] {flags}");
+        project.tool(
+            "hermes",
+            &format!("case $1 in chat) echo '{help}' ;; *) echo 'Hermes Agent v0.25' ;; esac"),
+        );
+        about(&project, &doctor(&project, &[]), &["hermes"])
+    };
+    insta::assert_snapshot!(help("[--query-file FILE]"), @r"
+    missing hermes Hermes Agent v0.25 <ws>/../home/bin/hermes; its help does not know -q, which the preset uses
+    hint: install hermes 0.19.0, or write a `command:` in place of the preset
+    ");
+    insta::assert_snapshot!(help("[-q QUERY]"), @"ok hermes Hermes Agent v0.25 <ws>/../home/bin/hermes");
+}
+
+#[test]
 fn variables_that_the_build_reads_and_does_not_get_are_named_with_the_key_that_adds_them() {
     let project = project();
     let server = "<username>${env.NEXUS_USER}</username><password>${env.NEXUS_TOKEN}</password>";

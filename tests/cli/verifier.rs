@@ -7,24 +7,24 @@ use std::fmt::Write as _;
 
 /// A transcript in Claude's format.
 #[derive(Default)]
-struct Turn(String);
+pub(super) struct Turn(pub(super) String);
 
 impl Turn {
-    fn line(mut self, line: &Value) -> Self {
+    pub(super) fn line(mut self, line: &Value) -> Self {
         writeln!(self.0, "{line}").unwrap();
         self
     }
 
-    fn call(self, id: &str, tool: &str, input: &Value) -> Self {
+    pub(super) fn call(self, id: &str, tool: &str, input: &Value) -> Self {
         let part = json!({"type": "tool_use", "id": id, "name": tool, "input": input});
         self.line(&json!({"type": "assistant", "message": {"role": "assistant", "content": [part]}}))
     }
 
-    fn edit(self, id: &str, path: &str) -> Self {
+    pub(super) fn edit(self, id: &str, path: &str) -> Self {
         self.call(id, "Edit", &json!({"file_path": path, "old_string": "x", "new_string": "y"}))
     }
 
-    fn ended(self, id: &str, error: Option<&str>) -> Self {
+    pub(super) fn ended(self, id: &str, error: Option<&str>) -> Self {
         let mut part = json!({"type": "tool_result", "tool_use_id": id, "content": error.unwrap_or("ok")});
         if error.is_some() {
             part["is_error"] = true.into();
@@ -32,13 +32,14 @@ impl Turn {
         self.line(&json!({"type": "user", "message": {"role": "user", "content": [part]}}))
     }
 
-    fn said(self, text: &str) -> Self {
+    pub(super) fn said(self, text: &str) -> Self {
         let part = json!({"type": "text", "text": text});
         self.line(&json!({"type": "assistant", "message": {"role": "assistant", "content": [part]}}))
     }
 }
 
-const NOT_FOUND: &str = "<tool_use_error>String to replace not found in file.\nString: x</tool_use_error>";
+pub(super) const NOT_FOUND: &str =
+    "<tool_use_error>String to replace not found in file.\nString: x</tool_use_error>";
 
 /// `ralph verify` in the package `app`, which is a repository without a workspace of its own.
 fn verify(project: &Project, args: &[&str], transcript: &str) -> Done {
@@ -138,7 +139,7 @@ fn a_linked_folder_is_no_second_file() {
     let failed = Turn::default().edit("1", "link/a.txt").ended("1", Some(NOT_FOUND));
     let good = failed.edit("2", "a.txt").ended("2", None).0;
     let done = verify(&project, &["--format", "claude"], &good).code(0);
-    assert_eq!((&*done.out, &*done.err), ("", "Verifier: 2 edits of 2 files, nothing unresolved.\n"));
+    assert_eq!((&*done.out, &*done.err), ("", "Verifier: 2 edits of 1 file, nothing unresolved.\n"));
 }
 
 #[test]
@@ -186,6 +187,116 @@ fn what_cannot_be_told_is_no_yes() {
     verify(&project, &["--format", "claude", "--before", "no-such-revision"], &batch(&project).0).code(2);
     fs_err::remove_dir_all(project.path("src/app/.git")).unwrap();
     verify(&project, &["--format", "claude"], &batch(&project).0).code(3);
+}
+
+/// A session of the real Hermes: patches of f1 and f3 landed, those of f2 and f4 failed, and all four are claimed.
+const SESSION: &str = include_str!("../fixtures/transcripts/hermes-batch.jsonl");
+/// What it printed meanwhile.
+const PRINTED: &str = include_str!("../fixtures/transcripts/hermes-footer.jsonl");
+
+/// The four files, two of them as they became.
+fn after_the_batch(project: &Project) {
+    for (file, text) in [("f1.md", "new\n"), ("f2.md", "old\n"), ("f3.md", "new\n"), ("f4.md", "old\n")] {
+        project.write(&format!("src/app/{file}"), text);
+    }
+}
+
+#[test]
+fn hermes_is_verified_by_its_session_or_by_its_footer() {
+    let project = Project::empty();
+    for file in ["f1.md", "f2.md", "f3.md", "f4.md"] {
+        project.write(&format!("src/app/{file}"), "old\n");
+    }
+    project.package("src/app");
+    after_the_batch(&project);
+    let done = verify(&project, &["--format", "hermes"], SESSION).code(1);
+    insta::assert_snapshot!(done.out, @r"
+    Verifier: 2 file edits are unresolved. Do not report them as done.
+    - `f2.md` failed (patch): Could not find a match for old_string in the file
+    - `f4.md` failed (patch): Could not find a match for old_string in the file
+    - An edit that named no file failed (patch): path required
+    - `nodir/f1.md/x` was reported as edited (write_file) and is as it was.
+    Look at `git status` and `git diff`; make each of these edits, or leave it out and say so.
+    ");
+    let done = verify(&project, &["--format", "hermes"], PRINTED).code(1);
+    assert!(done.out.starts_with("Verifier: 2 file edits are unresolved."), "{}", done.out);
+    let done = verify(&project, &["--format", "hermes"], "Done. I patched all files.\n").code(3);
+    assert!(done.err.contains("hermes sessions export"), "{}", done.err);
+}
+
+/// A workspace whose Hermes answers with that session and prints that, and does the work of half of it.
+fn hermes(session: &str, printed: &str) -> Project {
+    let project = Project::new("- [ ] 1. One\n");
+    for file in ["f1.md", "f2.md", "f3.md", "f4.md"] {
+        project.write(&format!("src/app/{file}"), "old\n");
+    }
+    project.git("src/app", &["add", "-A"]);
+    project.git("src/app", &["commit", "--quiet", "--message", "files"]);
+    project.write(".ralph/config.yaml", "agents:\n  default: {preset: hermes}\nlimits: {attempts: 2}\n");
+    project.write("session.jsonl", session.replace("\\\"path\\\": \\\"f", "\\\"path\\\": \\\"src/app/f"));
+    project.write("printed.txt", printed.replace("`f", "`src/app/f"));
+    project.tool(
+        "hermes",
+        "if [ \"$1\" = sessions ]; then echo \"$*\" >> $ws/asked; cat $ws/session.jsonl; exit; fi
+         cd $ws/src/app
+         for file in f1 f3; do echo $RALPH_ATTEMPT > $file.md; done
+         git -c user.name=A -c user.email=a@example.org commit -qam work
+         cat $ws/printed.txt; echo; echo 'session_id: 20261126_172159_2624b1' >&2",
+    );
+    project
+}
+
+#[test]
+fn hermes_that_over_claims_is_rejected_by_what_it_exports_and_by_what_it_prints() {
+    let (_, footer) = PRINTED.split_once("⚠️ ").unwrap();
+    let words = PRINTED.replace(footer, "").replace("⚠️ ", "");
+    let footer = format!("Done.\n\n⚠️ {footer}");
+    for (session, printed, asked) in
+        [(SESSION, words.as_str(), true), ("Session 'x' not found.\n", &footer, false)]
+    {
+        let project = hermes(session, printed);
+        project.ralph(&["run"]).code(1);
+        assert_eq!(project.story()[0], "1.=REJECTED (attempt 1 of 2)");
+        let entry = project.entry(1).lines;
+        for file in ["f2.md", "f4.md"] {
+            let told =
+                format!("`app/{file}` failed (patch): Could not find a match for old_string in the file");
+            assert!(entry.contains(&told), "{entry}");
+            assert!(project.read(".ralph/state/iter-2/prompt.md").contains(&told));
+        }
+        assert!(!entry.contains("`app/f1.md`"), "{entry}");
+        let export = "sessions export --format jsonl --session-id 20261126_172159_2624b1 -";
+        assert_eq!(project.read("asked").lines().next(), Some(export));
+        assert_eq!(project.journal().join("\n").contains("\"tokens\":750"), asked, "what the session used");
+    }
+}
+
+#[test]
+fn a_call_that_was_refused_for_its_arguments_is_named_and_backs_no_claim() {
+    let project = repository();
+    let refused = "<tool_use_error>InputValidationError: Edit failed due to the following issue: old_string is missing</tool_use_error>";
+    let turn = || Turn::default().edit("1", "b.txt").ended("1", Some(refused));
+    let done = verify(&project, &["--format", "claude"], &turn().said("I could not do it.").0).code(0);
+    assert!(done.out.contains("- `b.txt` was not tried: its call was refused (Edit)"), "{}", done.out);
+    let done = verify(&project, &["--format", "claude"], &turn().said("I edited b.txt.").0).code(1);
+    assert!(done.out.contains("`b.txt` was said to be edited"), "{}", done.out);
+    let failed = turn().edit("2", "b.txt").ended("2", Some(NOT_FOUND)).0;
+    let done = verify(&project, &["--format", "claude"], &failed).code(1);
+    assert!(done.out.contains("`b.txt` failed (Edit): String to replace"), "{}", done.out);
+}
+
+#[test]
+fn a_path_is_relative_to_where_the_agent_stood() {
+    let project = repository();
+    project.write("src/app/inner/b.txt", "old\n");
+    project.git("src/app", &["add", "-A"]);
+    project.git("src/app", &["commit", "--quiet", "--message", "inner"]);
+    let turn = Turn::default().edit("1", "b.txt").ended("1", Some(NOT_FOUND)).0;
+    let mut command = project.command(&["verify", "--format", "claude", "--json"]);
+    command.current_dir(project.path("src/app/inner"));
+    let output = Assert::from_std(command).write_stdin(turn).output().unwrap();
+    let facts: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(facts["findings"][0]["path"], "inner/b.txt");
 }
 
 /// A workspace whose agent prints Claude's events. Its first attempt commits one file, says that it edited two, and

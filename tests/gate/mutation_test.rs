@@ -1,11 +1,10 @@
 //! `ralph mutation-test` over small folders without git: real engines, and engines that do what they like.
 
-use super::files::{done, node, python, rust, with_test};
+use super::files::{node, python, rust, with_test};
 use super::project::{JUnit, Pom};
 use super::workspace::TESTS;
 use super::{main_file, test_file};
 use crate::support::needs::tests;
-use crate::support::tools::installed;
 use assert_cmd::Command;
 use ralph::sys::ProcessId;
 use ralph::sys::clock::Stopwatch;
@@ -26,8 +25,13 @@ tests! {
         scores_are_not_told_inside_an_agent_unless_the_configuration_says_so,
         an_engine_is_two_processes_without_a_shell_whatever_the_target_is_called,
         an_interpreter_that_is_missing_or_does_not_start_is_an_answer,
+        a_host_is_told_whether_the_tool_can_run,
+        a_test_ends_with_the_caller_that_holds_its_input_open,
+        what_tests_lack_is_named_with_the_list_that_forwards_it,
+        an_engine_that_is_missing_has_a_command_that_can_be_pasted,
     ]
     scripts: [
+        the_plugin_for_hermes_is_one_tool_that_answers_whatever_it_is_called_with,
         python_is_measured_with_uncommitted_work_and_its_folder_stays_as_it_was,
     ]
     scripts deep: [
@@ -35,7 +39,6 @@ tests! {
         tests_that_are_red_and_engines_that_are_missing_give_no_score,
         python_is_measured_by_cosmic_ray_whose_false_kills_are_none,
         typescript_is_measured_and_what_is_installed_stays_as_it_was,
-        the_plugin_for_hermes_is_one_tool_and_answers_as_ralph_does,
     ]
     cargo_mutants deep: [
         rust_is_measured_and_its_folder_stays_as_it_was,
@@ -587,80 +590,135 @@ fn rust_is_measured_and_its_folder_stays_as_it_was() {
     assert_eq!(answer["survivors_sample"], json!(["src/target/mod.rs:2:5: replace net -> i8 with 1"]));
 }
 
-/// Loads the plugins as Hermes does, shows what they are, and answers these calls of the tool.
-const HERMES: &str = "import json, sys
-from hermes_cli.plugins import discover_plugins, get_plugin_manager
-from tools.registry import registry
-discover_plugins()
-plugin = [p for p in get_plugin_manager().list_plugins() if p['name'] == 'hermes-mutation-runner'][0]
-shown = [tool['function']['name'] for tool in registry.get_definitions({'mutation_test'}, quiet=True)]
-answers = [json.loads(registry.dispatch('mutation_test', call)) for call in json.load(sys.stdin)]
-json.dump({'plugin': plugin, 'shown': shown, 'answers': answers}, sys.stdout)
+/// Loads the plugin as Hermes does, shows what it offers, and answers these calls of the tool.
+const HOST: &str = "import importlib.util, json, sys
+spec = importlib.util.spec_from_file_location('plugin', sys.argv[1])
+plugin = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(plugin)
+class Context:
+    tools = []
+    def register_tool(self, **tool):
+        self.tools.append(tool)
+plugin.register(Context())
+[tool] = Context.tools
+answers = [json.loads(tool['handler'](call, task_id='x')) for call in json.load(sys.stdin)]
+json.dump({'name': tool['name'], 'shown': tool['check_fn'](), 'answers': answers}, sys.stdout)
 ";
 
-fn hermes() -> PathBuf {
-    installed("hermes-0.19.0", |folder| {
-        done(Command::new("python3").args(["-m", "venv"]).arg(folder));
-        done(Command::new(folder.join("bin/pip")).args(["install", "--quiet", "hermes-agent==0.19.0"]));
-    })
-}
-
-fn the_plugin_for_hermes_is_one_tool_and_answers_as_ralph_does() {
-    let folder = python_folder("    assert net(100, 10) == 90\n    lost(1)\n");
-    let home = folder.home.path().join("hermes");
-    let name = "hermes-mutation-runner";
-    let (from, to) = (Path::new("templates/hermes").join(name), home.join("plugins").join(name));
-    fs_err::create_dir_all(&to).unwrap();
-    for file in
-        fs_err::read_dir(from).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file())
-    {
-        fs_err::copy(&file, to.join(file.file_name().unwrap())).unwrap();
-    }
-    fs_err::write(home.join("config.yaml"), format!("plugins: {{enabled: [{name}]}}\n")).unwrap();
-    let binary = Path::new(env!("CARGO_BIN_EXE_ralph")).parent().unwrap();
-    let run = |path: &str, calls: &Value| -> Value {
-        let mut python = Command::new(hermes().join("bin/python"));
-        python.args(["-c", HERMES]).current_dir(folder.path("")).env_clear().env("PATH", path);
-        python.env("HOME", folder.home.path()).env("HERMES_HOME", &home);
-        let output = python.write_stdin(calls.to_string()).output().unwrap();
+/// The tool is shown where ralph says that it can run, and answers whatever it is called with. A real Hermes calls it in
+/// `hermes_is_a_preset_a_transcript_and_a_host_of_the_plugin`.
+fn the_plugin_for_hermes_is_one_tool_that_answers_whatever_it_is_called_with() {
+    let folder = Folder::engine(NO_MUTANT);
+    let site = ".venv/lib/python3.11/site-packages/mutmut-3.8.1.dist-info/METADATA";
+    folder.write(".venv/bin/mutmut", "").write(site, "Name: mutmut\nVersion: 3.8.1\n");
+    let plugin = concat!(env!("CARGO_MANIFEST_DIR"), "/templates/hermes/hermes-mutation-runner/__init__.py");
+    let binary = Path::new(env!("CARGO_BIN_EXE_ralph")).parent().unwrap().display().to_string();
+    let run = |path: &str, calls: &str, more: &[(&str, &str)]| -> Value {
+        let mut python = Command::new("python3");
+        python.args(["-c", HOST, plugin]).current_dir(folder.path("")).env("PATH", path);
+        python.env("XDG_CACHE_HOME", folder.home.path().join("cache")).envs(more.iter().copied());
+        let output = python.write_stdin(calls).output().unwrap();
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"))
     };
-    let calls = json!([
-        { "target_module": "src/shop/price.py", "timeout": 120, "max_survivors_reported": 1 },
-        { "target_module": "../x.py", "backend": "mutmut" },
-        { "target_module": "src/shop/price.py", "timeout": 9 },
-        { "target_module": "--help" },
-        { "target_module": "a\u{0}b" },
-        {},
-    ]);
-    let all = run(&format!("{}:/usr/bin:/bin", binary.display()), &calls);
-    let plugin = &all["plugin"];
-    let counts = ["tools", "hooks", "middleware", "commands"].map(|kind| plugin[kind].as_u64().unwrap());
-    assert_eq!((counts, &all["shown"]), ([1, 0, 0, 0], &json!(["mutation_test"])), "{plugin}");
-    let measured = &all["answers"][0];
-    assert_eq!(measured["summary"]["killed"], json!(1), "{measured}");
-    assert_eq!(
-        (&measured["survivors_sample"].as_array().unwrap().len(), &measured["survivors_truncated"]),
-        (&1, &json!(true))
-    );
+    let all = std::env::var("PATH").unwrap();
+    let with = format!("{binary}:{all}");
+    let calls = r#"[{"target_module": "a.py", "timeout": 60.0}, {"target_module": "../x.py"}, {"target_module": "a.py", "timeout": 9},
+        {"target_module": "--help"}, {"target_module": "a\u0000b"}, {"target_module": "a\ud800b"}, {}, null,
+        {"target_module": "a.py", "backend": "\ud800"}]"#;
+    let answered = run(&with, calls, &[]);
+    assert_eq!((&answered["name"], &answered["shown"]), (&json!("mutation_test"), &json!(true)));
+    assert_eq!(answered["answers"][0]["success"], json!(true), "{answered}");
     for (number, error) in [
         (1, "The target is outside of the folder."),
         (2, "`timeout` must be a whole number from 10 to 14400."),
         (3, "There is no `--help`."),
-        (4, "ralph gave no answer: embedded null byte."),
-        (5, "The target is empty."),
+        (4, "The target holds control characters."),
+        (5, "The target holds control characters."),
+        (6, "The target is empty."),
+        (7, "The target is empty."),
     ] {
-        let answer = &all["answers"][number];
+        let answer = &answered["answers"][number];
         assert_eq!((&answer["success"], &answer["error"]), (&json!(false), &json!(error)), "{number}");
         assert!(!answer["remediation"].as_str().unwrap().is_empty());
     }
-    let without = run("/usr/bin:/bin", &json!([{ "target_module": "src" }]));
-    assert_eq!(without["shown"], json!([]), "no ralph, no tool");
+    assert_eq!(answered["answers"][8]["success"], json!(true), "a value that is no text is left out");
+    assert_eq!(run(&with, "[]", &[("RALPH_AGENT", "1")])["shown"], json!(false), "inside a loop");
+    let without = run(&all, r#"[{"target_module": "a.py"}]"#, &[]);
+    assert_eq!(without["shown"], json!(false), "no ralph, no tool");
     assert!(
         without["answers"][0]["error"].as_str().unwrap().starts_with("ralph gave no answer: "),
         "{without}"
     );
+}
+
+/// An engine further down, as in a repository of several services, is enough.
+fn a_host_is_told_whether_the_tool_can_run() {
+    let folder = Folder::new();
+    let can_run = |folder: &Folder, path: &str| {
+        let mut ralph = Command::new(env!("CARGO_BIN_EXE_ralph"));
+        ralph.args(["mutation-test", "--can-run"]).current_dir(folder.path("")).env("PATH", path);
+        ralph.output().unwrap().status.code().unwrap()
+    };
+    folder.write("svc/a.py", "def one():\n    return 1\n");
+    assert_eq!(can_run(&folder, "/nowhere"), 1);
+    let site = "svc/.venv/lib/python3.11/site-packages/mutmut-3.8.1.dist-info/METADATA";
+    folder.write("svc/.venv/bin/mutmut", "").write(site, "Name: mutmut\nVersion: 3.8.1\n");
+    assert_eq!(can_run(&folder, "/nowhere"), 0);
+    let java = Folder::new();
+    java.write("src/app/pom.xml", "<project/>").write("bin/java", "").write("bin/mvn", "");
+    let executable = std::fs::Permissions::from_mode(0o755);
+    for program in ["bin/java", "bin/mvn"] {
+        fs_err::set_permissions(java.path(program), executable.clone()).unwrap();
+    }
+    assert_eq!(can_run(&java, java.path("bin").to_str().unwrap()), 0);
+}
+
+/// A caller that dies closes the pipe.
+fn a_test_ends_with_the_caller_that_holds_its_input_open() {
+    let folder = Folder::engine("sleep 60");
+    let mut ralph = std::process::Command::new(env!("CARGO_BIN_EXE_ralph"));
+    ralph.args(["mutation-test", "--while-open", "--json", "a.py"]).current_dir(folder.path(""));
+    ralph.env("XDG_CACHE_HOME", folder.home.path().join("cache")).stdin(std::process::Stdio::piped());
+    let watch = Stopwatch::start();
+    let mut child = ralph.stdout(std::process::Stdio::null()).spawn().unwrap();
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    assert!(watch.elapsed() < Duration::from_secs(30), "it went on for {:?}", watch.elapsed());
+}
+
+fn what_tests_lack_is_named_with_the_list_that_forwards_it() {
+    let mut folder = Folder::engine(
+        "case \"$2\" in mutmut) echo BadTestExecutionCommandsException; exit 1 ;; esac\necho \"ERROR a_test.py - KeyError: 'DATABASE_URL'\"; exit 2",
+    );
+    folder.env = vec![("DATABASE_URL", "x".to_owned())];
+    let (code, answer) = folder.ask(&["a.py"]);
+    assert_eq!(code, 3);
+    assert!(answer["error"].as_str().unwrap().contains("KeyError: 'DATABASE_URL'"), "{answer}");
+    let told = answer["remediation"].as_str().unwrap();
+    assert!(told.contains("MUTATION_RUNNER_FORWARD_ENV=DATABASE_URL "), "{told}");
+    let (_, wrong) = folder.ask(&["--no-such-flag", "a.py"]);
+    assert_eq!((&wrong["success"], wrong.as_object().unwrap().len()), (&json!(false), 3), "{wrong}");
+    let (code, none) = folder.ask(&[]);
+    assert_eq!((code, &none["error"]), (2, &json!("The target is empty.")));
+}
+
+/// What is to be pasted is a command; a program of another interpreter is named.
+fn an_engine_that_is_missing_has_a_command_that_can_be_pasted() {
+    let mut folder = Folder::engine("exit 0");
+    folder.write(".venv/bin/python", "#!/bin/sh\nexit 1\n").write("bin/mutmut", "#!/bin/sh\n");
+    let executable = std::fs::Permissions::from_mode(0o755);
+    for program in [".venv/bin/python", "bin/mutmut"] {
+        fs_err::set_permissions(folder.path(program), executable.clone()).unwrap();
+    }
+    folder.env = vec![("PATH", format!("{}:/usr/bin:/bin", folder.path("bin").display()))];
+    let (code, answer) = folder.ask(&["a.py"]);
+    assert_eq!(code, 3);
+    let told = answer["remediation"].as_str().unwrap();
+    assert!(told.contains("/bin/mutmut` belongs to another interpreter"), "{told}");
+    let command = told.strip_prefix("Run `").unwrap().split('`').next().unwrap();
+    let check = std::process::Command::new("sh").args(["-n", "-c", command]).status().unwrap();
+    assert!(check.success() && command.ends_with("-m pip install 'mutmut>=3.8.1' pytest"), "{command}");
 }
 
 fn java_is_measured_by_class_and_by_file_without_a_loop() {

@@ -2,6 +2,7 @@
 //!
 //! `benches/agents.sh` prints the table of more of them.
 
+pub(crate) mod hermes;
 mod model;
 
 use crate::cli::project::{Project, signal, wait_for};

@@ -16,6 +16,8 @@ pub(crate) enum Step {
     Shell(&'static str),
     /// It calls a tool of the server `ralph` with these arguments, which are JSON.
     Tool(&'static str, &'static str),
+    /// It calls these tools at once, with arguments that are JSON; in Chat Completions alone.
+    Batch(&'static [(&'static str, &'static str)]),
     /// It edits a line that README.md does not hold.
     Edit,
     /// It says this; `TOKEN` is that of the prompt.
@@ -115,7 +117,7 @@ fn answer(
     };
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let results = results(api, &body);
-    let step = steps[results.len().min(steps.len() - 1)];
+    let step = steps[rounds(api, &body, results.len()).min(steps.len() - 1)];
     // A request without tools asks for a title and the like.
     let has_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
     if has_tools {
@@ -143,6 +145,12 @@ fn answer(
         Step::Tool(tool, args) => {
             Content::Call(format!("mcp__ralph__{tool}"), serde_json::from_str(args).unwrap())
         }
+        Step::Batch(calls) => Content::Calls(
+            calls
+                .iter()
+                .map(|(tool, args)| ((*tool).to_owned(), serde_json::from_str(args).unwrap()))
+                .collect(),
+        ),
         Step::Shell(_) | Step::Edit => call(&body.to_string(), step),
     };
     let is_stream = body["stream"] == true || path.contains("stream");
@@ -217,6 +225,14 @@ fn results(api: Api, body: &Value) -> Vec<String> {
     }
 }
 
+/// The steps that were done. One of several calls is one.
+fn rounds(api: Api, body: &Value, results: usize) -> usize {
+    let messages = body["messages"].as_array().filter(|_| api == Api::Chat);
+    let has_calls =
+        |message: &&Value| message["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty());
+    messages.map_or(results, |messages| messages.iter().filter(has_calls).count())
+}
+
 /// The token that the prompt asks for.
 fn token(body: &Value) -> String {
     let body = body.to_string();
@@ -229,6 +245,8 @@ enum Content {
     Text(String),
     /// A tool and its arguments; a text where the tool takes one.
     Call(String, Value),
+    /// Several of them.
+    Calls(Vec<(String, Value)>),
 }
 
 /// The step as a call of a tool that the request offers.
@@ -259,8 +277,13 @@ fn call(body: &str, step: Step) -> Content {
             Content::Call("apply_patch".to_owned(), json!(patch))
         };
     };
-    let tools =
-        [("Bash", "command"), ("run_shell_command", "command"), ("bash", "command"), ("exec_command", "cmd")];
+    let tools = [
+        ("Bash", "command"),
+        ("run_shell_command", "command"),
+        ("bash", "command"),
+        ("exec_command", "cmd"),
+        ("terminal", "command"),
+    ];
     let (tool, key) = tools.into_iter().find(|(tool, _)| offers(tool)).unwrap_or(tools[0]);
     let mut args = json!({key: command});
     if tool == "bash" {
@@ -355,6 +378,7 @@ fn messages(content: &Content, at: usize) -> Events {
         Content::Text(text) => {
             (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": text}), "end_turn")
         }
+        Content::Calls(_) => unreachable!("a batch is for Chat Completions"),
         Content::Call(tool, args) => (
             json!({"type": "tool_use", "id": format!("toolu_{at}"), "name": tool, "input": {}}),
             json!({"type": "input_json_delta", "partial_json": args.to_string()}),
@@ -381,6 +405,7 @@ fn responses(content: &Content, at: usize) -> Events {
     let item = match content {
         Content::Text(text) => json!({"type": "message", "id": format!("msg_{at}"), "role": "assistant",
             "status": "completed", "content": [{"type": "output_text", "text": text, "annotations": []}]}),
+        Content::Calls(_) => unreachable!("a batch is for Chat Completions"),
         Content::Call(tool, Value::String(input)) => {
             json!({"type": "custom_tool_call", "call_id": call, "name": tool, "input": input, "status": "completed"})
         }
@@ -407,12 +432,8 @@ fn responses(content: &Content, at: usize) -> Events {
 fn chat(content: &Content, at: usize, part: &str) -> Events {
     let (said, finish) = match content {
         Content::Text(text) => (json!({"role": "assistant", "content": text}), "stop"),
-        Content::Call(tool, args) => {
-            let function = json!({"name": tool, "arguments": args.to_string()});
-            let call =
-                json!({"index": 0, "id": format!("call_{at}"), "type": "function", "function": function});
-            (json!({"role": "assistant", "tool_calls": [call]}), "tool_calls")
-        }
+        Content::Call(tool, args) => (of_calls(&[(tool.clone(), args.clone())], at), "tool_calls"),
+        Content::Calls(calls) => (of_calls(calls, at), "tool_calls"),
     };
     let usage = json!({"prompt_tokens": 120, "completion_tokens": 30, "total_tokens": 150});
     let choices = json!([{"index": 0, part: said, "finish_reason": finish}]);
@@ -422,9 +443,18 @@ fn chat(content: &Content, at: usize, part: &str) -> Events {
     )]
 }
 
+fn of_calls(calls: &[(String, Value)], at: usize) -> Value {
+    let call = |(number, (tool, args)): (usize, &(String, Value))| {
+        let function = json!({"name": tool, "arguments": args.to_string()});
+        json!({"index": number, "id": format!("call_{at}_{number}"), "type": "function", "function": function})
+    };
+    json!({"role": "assistant", "tool_calls": calls.iter().enumerate().map(call).collect::<Vec<_>>()})
+}
+
 fn gemini(content: &Content) -> Events {
     let part = match content {
         Content::Text(text) => json!({"text": text}),
+        Content::Calls(_) => unreachable!("a batch is for Chat Completions"),
         Content::Call(tool, args) => json!({"functionCall": {"name": tool, "args": args}}),
     };
     let usage = json!({"promptTokenCount": 120, "candidatesTokenCount": 30, "totalTokenCount": 150});

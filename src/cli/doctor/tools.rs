@@ -61,12 +61,35 @@ pub(super) fn agents(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<
         let need = needed.contains(name).then_some("open tasks need it");
         let hint = format!("look at what `{name} --version` says");
         let mut found = of_tool(probe, "agent", (name, "--version", need, &hint));
+        if found.level == Level::Ok
+            && let Some(unknown) = unknown_flags(probe, preset)
+        {
+            found.what = format!("{}; its help does not know {unknown}, which the preset uses", found.what);
+            found.hint = format!(
+                "install {name} {}, or write a `command:` in place of the preset",
+                preset.versions.join(" or ")
+            );
+            found.level = if need.is_some() { Level::Error } else { Level::Warning };
+        }
         if preset.versions.is_empty() {
             found.what += "  (its preset is not tried)";
         }
         Some(found)
     };
     at_once(PRESETS.iter(), ask).into_iter().flatten().collect()
+}
+
+/// The flags of a preset that its program's help does not hold; `None` if it holds all, or the help is not known.
+fn unknown_flags(probe: &Probe, preset: &Preset) -> Option<String> {
+    let file = probe.find(&preset.name).filter(|_| !preset.help.is_empty())?.display().to_string();
+    let argv: Vec<&str> =
+        std::iter::once(file.as_str()).chain(preset.help.iter().map(String::as_str)).collect();
+    let (ended, help) = probe.run(&argv).ok()?;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let words: BTreeSet<&str> = help.split(|c: char| !is_part(c)).collect();
+    let unknown: Vec<&str> = preset.flags().filter(|flag| !words.contains(flag)).collect();
+    let is_help = ended.end.is_success() && words.contains("--help");
+    (is_help && !unknown.is_empty()).then(|| unknown.join(", "))
 }
 
 /// Does the same for all items, each in a thread of its own.

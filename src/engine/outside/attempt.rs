@@ -16,12 +16,16 @@ use crate::machine::effect::AgentOrder;
 use crate::machine::event::{AgentEnd, Check, CheckResult, Event};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text::line;
-use crate::sys::disk::RealDisk;
+use crate::sys::disk::{RealDisk, if_there};
 use crate::sys::{Disk as _, Ended, ProcessId, ProcessSpec, Running, Spawn as _, clock};
 use crate::task::TaskText;
-use crate::turn::{Format, Usage};
+use crate::turn::{self, Format, TurnEvent, Usage};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The time in which a CLI prints a session.
+const EXPORT: Duration = Duration::from_secs(120);
 
 /// The tree without entries, against which git compares where nothing was before.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
@@ -32,6 +36,8 @@ pub(super) struct RunningAgent {
     preset: Option<&'static Preset>,
     output: Transcript,
     stderr: PathBuf,
+    /// Prints the session of a CLI whose standard output is no transcript, with `{session}` for its name.
+    export: Option<ProcessSpec>,
 }
 
 impl Outside {
@@ -93,27 +99,35 @@ impl Outside {
         };
         let (format, stdout, stderr) = (agent.format, spec.stdout.clone(), spec.stderr.clone());
         let is_verified = format != Format::Text && self.parts.settings.verifier != Verifier::Off;
-        self.turn_log = is_verified.then_some(TurnLog { format, stdout, stderr });
+        self.turn_log = is_verified.then_some(TurnLog { format, stdout, stderr, session: None });
+        let export = Preset::printing(format).filter(|preset| is_verified && !preset.transcript.is_empty());
+        let export = export.map(|preset| export_of(preset, &spec, &folder));
         let running = self.parts.supervisor.start_by(supervisor, &spec)?;
         let id = running.id();
         let reviews = order.key.stage.is_review();
         let output = Transcript { format: agent.format, verdict, reviews, stdout: spec.stdout };
-        self.running = Some(RunningAgent { running, preset, output, stderr: spec.stderr });
+        self.running = Some(RunningAgent { running, preset, output, stderr: spec.stderr, export });
         Ok(id)
     }
 
     pub(super) fn await_agent(&mut self) -> Result<AgentEnd, Fault> {
-        let RunningAgent { running, preset, output, stderr } =
+        let RunningAgent { running, preset, output, stderr, export } =
             self.running.take().ok_or_else(|| Fault::internal("There is no agent to wait for."))?;
         let Parts { said, places, .. } = &self.parts;
         let audience = Audience { said, secrets: &self.secrets, workspace: &places.workspace };
         let ended = output.shown_while(&audience, || end_of(running))?;
-        let told = output.read()?;
+        let mut told = output.read()?;
+        if let Some(spec) = export {
+            told.used = self.export_session(spec, &stderr)?;
+        }
         // Trouble that was got over is none; an error that the CLI ends with may be printed before its agent's last words.
         let since = if ended.end.is_at_time_limit() { ended.errors_before } else { 0 };
         let (stdout, stderr) = (tail(&output.stdout, 0), tail(&stderr, since));
         let (printed, used) = match output.format {
-            Format::Text => Printed::guessed(&stdout, &stderr),
+            format if !format.prints_events() => {
+                let (printed, used) = Printed::guessed(&stdout, &stderr);
+                (printed, if told.used == Usage::default() { used } else { told.used })
+            }
             _ => (Printed { errors: told.errors, plain: &[], stderr: &stderr }, told.used),
         };
         let trouble = trouble(&ended.end, preset, &printed, clock::now(), clock::zone().as_ref());
@@ -128,6 +142,33 @@ impl Outside {
             leftover_processes: ended.leftover_processes,
             millis: ended.millis,
         })
+    }
+
+    /// Has the CLI print the session that it named at its end. What was used in it.
+    fn export_session(&mut self, mut spec: ProcessSpec, stderr: &Path) -> Result<Usage, Fault> {
+        let mut used = Usage::default();
+        let Some(session) = session_in(&String::from_utf8_lossy(&tail(stderr, 0))) else { return Ok(used) };
+        for arg in &mut spec.argv {
+            *arg = arg.replace("{session}", &session);
+        }
+        let ended = end_of(self.parts.supervisor.start(&spec)?)?;
+        let mut is_told = false;
+        if let Some(file) = if_there(fs_err::File::open(&spec.stdout))? {
+            turn::read(spec.transcript, file, |event| {
+                is_told |= matches!(event, TurnEvent::Session { .. });
+                used.tell(&event);
+            })?;
+        }
+        if is_told {
+            self.turn_log.iter_mut().for_each(|log| log.session = Some(spec.stdout.clone()));
+        } else {
+            let why = format!(
+                "Its session could not be exported ({}): only its own footer tells of edits that failed.",
+                ended.end
+            );
+            (self.parts.said)(&why);
+        }
+        Ok(used)
     }
 
     /// The prompt that an agent would get for this order, with a token that is none.
@@ -257,6 +298,33 @@ impl Outside {
         }
         Ok(Some(Event::Checked { check, results, tasks_changed: false }))
     }
+}
+
+/// The call that prints an agent's session, in the agent's environment.
+fn export_of(preset: &Preset, agent: &ProcessSpec, folder: &Path) -> ProcessSpec {
+    let own = agent.argv.first().filter(|program| program.rsplit('/').next() == Some(&preset.name));
+    let program = own.cloned().unwrap_or_else(|| preset.name.clone());
+    ProcessSpec {
+        argv: [&[program], preset.transcript.as_slice()].concat(),
+        env: agent.env.clone(),
+        cwd: agent.cwd.clone(),
+        stdout: folder.join("agent.session"),
+        stderr: folder.join("agent.session.err"),
+        log_cap: LOG_CAP,
+        wall: Some(EXPORT),
+        transcript: agent.transcript,
+        grace: GRACE,
+        tag: agent.tag.clone(),
+        ..ProcessSpec::default()
+    }
+}
+
+/// The name in the last line `session_id: …`.
+fn session_in(stderr: &str) -> Option<String> {
+    let name = stderr.lines().rev().find_map(|line| line.strip_prefix("session_id: "))?.trim();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    let is_safe = name.len() <= 100 && name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    (is_safe && name.chars().all(is_name)).then(|| name.to_owned())
 }
 
 /// Waits for an agent or a check; it may have killed its supervisor.

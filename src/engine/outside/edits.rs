@@ -12,8 +12,8 @@ use crate::sys::disk::if_there;
 use crate::turn::verify::Verdict::Claimed;
 use crate::turn::verify::{Blobs, Calls, Finding, Place, codex_errors, redacted};
 use crate::turn::{Format, read};
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -26,45 +26,64 @@ pub(super) struct TurnLog {
     pub(super) format: Format,
     pub(super) stdout: PathBuf,
     pub(super) stderr: PathBuf,
+    /// What the CLI printed of its session after its end, where its standard output is no transcript.
+    pub(super) session: Option<PathBuf>,
 }
 
 impl Outside {
     /// What the verifier finds of the attempt that just ended.
     pub(super) fn edits(&mut self, before: &Snapshot, seen: &Observation) -> Result<Vec<Finding>, Fault> {
         let Some(transcript) = self.turn_log.take() else { return Ok(Vec::new()) };
-        let calls = heard(transcript.format, open(&transcript.stdout)?, open(&transcript.stderr)?)?;
-        let mut found = self.judge_edits(&calls, before)?;
+        let TurnLog { format, stdout, stderr, session } = &transcript;
+        let calls = match session {
+            Some(session) => {
+                let mut calls = heard(*format, open(session)?, io::empty())?;
+                calls.add_summary(heard(*format, open(stdout)?, io::empty())?);
+                calls
+            }
+            None => heard(*format, open(stdout)?, open(stderr)?)?,
+        };
+        let workspace = self.parts.places.workspace.clone();
+        let (mut found, _) = self.judge_edits(&calls, before, &workspace)?;
         let earlier: Vec<String> = seen.family.iter().map(FileChange::full_path).collect();
         found.retain(|finding| finding.verdict != Claimed || !earlier.contains(&finding.path));
         Ok(found)
     }
 
     /// Holds calls against git: the packages as they were, and the work tree now.
-    fn judge_edits(&mut self, calls: &Calls, before: &Snapshot) -> Result<Vec<Finding>, Fault> {
+    /// Relative paths are looked for in `folder` first. The findings, and the number of files.
+    fn judge_edits(
+        &mut self,
+        calls: &Calls,
+        before: &Snapshot,
+        folder: &Path,
+    ) -> Result<(Vec<Finding>, usize), Fault> {
         let repositories = &mut self.parts.repositories;
         let root = |package: &PackageState| Some((package.clone(), real(repositories.root(&package.name)?)));
         let roots: Vec<Root> = before.packages.iter().filter_map(root).collect();
         let mut places = BTreeMap::new();
         for spelled in calls.targets().map(ToOwned::to_owned).chain(calls.claimed()) {
             if let Entry::Vacant(entry) = places.entry(spelled) {
-                let place = place(&self.parts.places.workspace, repositories, &roots, entry.key())?;
+                let folders = [folder, &self.parts.places.workspace];
+                let place = place(&folders, repositories, &roots, entry.key())?;
                 entry.insert(place);
             }
         }
-        Ok(redacted(calls.judge(&places), |text| self.secrets.redact(text)))
+        let found = redacted(calls.judge(&places), |text| self.secrets.redact(text));
+        let files: BTreeSet<&str> =
+            calls.targets().filter_map(|path| Some(places.get(path)?.name.as_str())).collect();
+        Ok((found, files.len()))
     }
 
-    /// What a transcript from outside tells, held against a revision; the number of edits and files.
+    /// What a transcript from outside tells, held against a revision; the number of edits and files. Paths are relative to
+    /// `folder`, where the agent stood.
     pub fn verify(
         &mut self,
         (format, transcript, errors): (Format, impl Read, impl Read),
         revision: &str,
+        folder: &Path,
     ) -> Result<(Vec<Finding>, (usize, usize)), Fault> {
-        let calls = heard(format, transcript, errors)?;
-        if calls.is_empty() {
-            let what = "No line of the transcript is understood.";
-            return Err(Fault::new(FaultKind::Unknown, what, "name the CLI that printed it with --format"));
-        }
+        let calls = heard_outside(format, transcript, errors)?;
         let repositories = &mut self.parts.repositories;
         let mut before = repositories.snapshot()?;
         for package in &mut before.packages {
@@ -72,8 +91,46 @@ impl Outside {
             package.dirt.clear();
             package.untracked.clear();
         }
-        Ok((self.judge_edits(&calls, &before)?, calls.size()))
+        let (mut found, files) = self.judge_edits(&calls, &before, folder)?;
+        for finding in &mut found {
+            if let Some(path) = finding.path.strip_prefix("./") {
+                finding.path = path.to_owned();
+            }
+        }
+        Ok((found, (calls.size().0, files)))
     }
+}
+
+/// What a transcript tells where there is no git: files of which nothing else is known.
+pub fn verify_without_git(
+    (format, transcript, errors): (Format, impl Read, impl Read),
+    folder: &Path,
+    redact: impl Fn(&str) -> String,
+) -> Result<(Vec<Finding>, (usize, usize)), Fault> {
+    let calls = heard_outside(format, transcript, errors)?;
+    let place = |path: &str| {
+        let full = real(&folder.join(path));
+        let name = full.strip_prefix(real(folder)).unwrap_or(&full).display().to_string();
+        (path.to_owned(), Place { name, blobs: None })
+    };
+    let places: BTreeMap<String, Place> = calls.targets().map(place).collect();
+    let files: BTreeSet<&str> = places.values().map(|place| place.name.as_str()).collect();
+    Ok((redacted(calls.judge(&places), redact), (calls.size().0, files.len())))
+}
+
+/// A transcript of which something is understood.
+fn heard_outside(format: Format, transcript: impl Read, errors: impl Read) -> Result<Calls, Fault> {
+    let calls = heard(format, transcript, errors)?;
+    let unknown = |what: &str, hint: &str| Err(Fault::new(FaultKind::Unknown, what, hint));
+    if calls.is_empty() {
+        let hint = "name the CLI that printed it with --format";
+        return unknown("No line of the transcript is understood.", hint);
+    }
+    if !format.prints_events() && calls.is_words_alone() {
+        let hint = "pipe what `hermes sessions export --format jsonl --session-id ID -` prints";
+        return unknown("The output holds neither a session nor a footer about edits that failed.", hint);
+    }
+    Ok(calls)
 }
 
 fn open(path: &Path) -> io::Result<Box<dyn Read>> {
@@ -101,18 +158,17 @@ fn heard(format: Format, stdout: impl Read, stderr: impl Read) -> io::Result<Cal
 /// A package before, and the real path of its folder.
 type Root = (PackageState, PathBuf);
 
-/// The file that a spelling stands for: from the workspace, where agents stand, else from the first package that has
-/// such a file.
+/// The file that a spelling stands for: from the first of these folders, or else packages, that has such a file.
 fn place(
-    workspace: &Path,
+    folders: &[&Path; 2],
     repositories: &mut Repositories,
     roots: &[Root],
     spelled: &str,
 ) -> Result<Place, Fault> {
     let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
-    let own = workspace.join(spelled);
+    let own = folders.iter().map(|folder| folder.join(spelled));
     let others = roots.iter().map(|(_, root)| root.join(spelled));
-    let path = std::iter::once(own.clone()).chain(others).find(is_there).unwrap_or(own);
+    let path = own.chain(others).find(is_there).unwrap_or_else(|| folders[0].join(spelled));
     let path = real(&path);
     let inside = |(package, root): &'_ Root| {
         let inside = path.strip_prefix(root).ok().filter(|inside| !inside.as_os_str().is_empty())?;

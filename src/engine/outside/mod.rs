@@ -16,6 +16,7 @@ mod test_reports;
 mod transcript;
 
 pub(super) use artifacts::digest_of_folder;
+pub use edits::verify_without_git;
 pub use private_checkout::CacheFolder;
 pub(super) use spec_files::digest_of_file;
 pub use template::own_template;

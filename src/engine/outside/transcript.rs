@@ -65,7 +65,7 @@ impl Transcript {
                 let why = "its output is longer than what is kept of it, so the rest may say something else";
                 told.claim = unclear(why);
             }
-            Ok(output) if self.format == Format::Text => told.claim = self.verdict.read(output)?,
+            Ok(output) if !self.format.prints_events() => told.claim = self.verdict.read(output)?,
             Ok(output) => told = self.heard(output)?,
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error.into()),
@@ -107,7 +107,7 @@ impl Transcript {
 
     /// Shows what the agent says and does until `wait` is over.
     pub(super) fn shown_while<T>(&self, audience: &Audience<'_>, wait: impl FnOnce() -> T) -> T {
-        if self.format == Format::Text {
+        if !self.format.prints_events() {
             return wait();
         }
         std::thread::scope(|scope| {

@@ -2,6 +2,7 @@
 //! `MUTATION_RUNNER_FORWARD_ENV`.
 
 use crate::source::is_named;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Names more variables, separated by commas.
@@ -21,6 +22,48 @@ pub fn engine_environment(all: &[(String, String)]) -> Vec<(String, String)> {
     };
     let passed = all.iter().filter(|(name, _)| is_passed(name)).cloned();
     passed.chain([(WRITE_NOTHING.to_owned(), "1".to_owned())]).collect()
+}
+
+/// The names of variables that do not reach an engine.
+pub fn withheld(all: &[(String, String)]) -> Vec<String> {
+    let passed = engine_environment(all);
+    let is_withheld = |name: &&String| !passed.iter().any(|(passed, _)| passed == *name);
+    all.iter().map(|(name, _)| name).filter(is_withheld).cloned().collect()
+}
+
+/// What to do about variables that tests ask for and do not get, judged by what was printed; `None` if it names none.
+pub(super) fn advice(printed: &str, withheld: &[String]) -> Option<String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_variable = |word: &&str| {
+        let is_upper = word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+        word.len() >= 4 && is_upper && word.starts_with(|c: char| c.is_ascii_uppercase())
+    };
+    // Python's error for a variable that is not set.
+    let asked = printed.split("KeyError: '").skip(1).filter_map(|rest| rest.split('\'').next());
+    let words = printed.split(|c: char| !is_part(c)).filter(|word| withheld.iter().any(|name| name == word));
+    let names: BTreeSet<&str> = asked.chain(words).filter(is_variable).collect();
+    let list = names.into_iter().take(5).collect::<Vec<_>>().join(",");
+    (!list.is_empty()).then(|| {
+        format!("The tests ask for {list}, which an engine does not get: call again with {FORWARD}={list} in the environment.")
+    })
+}
+
+/// What to do about parts of `PYTHONPATH` that lead into the folder, where modules were not found.
+pub(super) fn python_path_advice(printed: &str, env: &[(String, String)], folder: &Path) -> Option<String> {
+    let value = env.iter().find(|(name, _)| name == "PYTHONPATH").map(|(_, value)| value)?;
+    let inside = value.split(':').filter(|part| !part.is_empty()).filter_map(|part| {
+        let path = Path::new(part);
+        let inside = if path.is_absolute() { path.strip_prefix(folder).ok()? } else { path };
+        Some(format!("{:?}", inside.to_string_lossy()))
+    });
+    let inside: Vec<String> = inside.collect();
+    let is_missed = printed.contains("ModuleNotFoundError") || printed.contains("ImportError");
+    (is_missed && !inside.is_empty()).then(|| {
+        format!(
+            "PYTHONPATH leads into the folder, and an engine works in a copy: set `pythonpath = [{}]` under [tool.pytest.ini_options] in pyproject.toml.",
+            inside.join(", ")
+        )
+    })
 }
 
 /// No engine leaves files of Python's beside the sources.
@@ -64,6 +107,20 @@ mod tests {
         let forwarded = engine_environment(&more);
         assert!(forwarded.contains(&("DATABASE_URL".to_owned(), "x".to_owned())));
         assert!(!forwarded.iter().any(|(name, _)| name == FORWARD || name == "OPENAI_API_KEY"));
+    }
+
+    #[test]
+    fn a_variable_that_is_missed_is_named_with_the_list_that_forwards_it() {
+        let withheld = ["DATABASE_URL", "REDIS_URL", "HOST"].map(str::to_owned);
+        let printed = "E   KeyError: 'STRIPE_KEY'\nE  RuntimeError: set DATABASE_URL; KeyError: 'lower'";
+        let told = advice(printed, &withheld).unwrap();
+        assert!(told.contains("MUTATION_RUNNER_FORWARD_ENV=DATABASE_URL,STRIPE_KEY "), "{told}");
+        assert_eq!(advice("KeyError: 'id'\nGHOST XREDIS_URL", &withheld), None);
+        let env = [("PYTHONPATH".to_owned(), "/w/lib:src:/else".to_owned())];
+        let told =
+            python_path_advice("ModuleNotFoundError: No module named 'shop'", &env, Path::new("/w")).unwrap();
+        assert!(told.contains(r#"pythonpath = ["lib", "src"]"#), "{told}");
+        assert_eq!(python_path_advice("assert 1 == 2", &env, Path::new("/w")), None);
     }
 
     #[test]

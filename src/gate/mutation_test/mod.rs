@@ -10,7 +10,7 @@ mod target;
 mod window;
 
 pub use super::engine::Engine;
-pub use environment::{FORWARD, engine_environment};
+pub use environment::{FORWARD, engine_environment, withheld};
 pub use scores::{keep_score, scores};
 
 use super::files;
@@ -57,6 +57,8 @@ pub struct TestRequest<'a> {
     pub tag: &'a str,
     /// From [`engine_environment`].
     pub env: &'a [(String, String)],
+    /// From [`withheld`].
+    pub withheld: &'a [String],
     /// What never leaves the process.
     pub secrets: &'a Secrets,
 }
@@ -76,10 +78,12 @@ pub fn test(
     let env: Vec<(String, String)> =
         environment::python_path(request.env, request.folder).into_iter().collect();
     let is_joined = engine == Engine::Pit;
-    let window = Window { inner: spawn, is_joined, env: &env, last: Mutex::default() };
+    let window =
+        Window { inner: spawn, is_joined, env: &env, last: Mutex::default(), version: Mutex::default() };
     let ports = GatePorts { spawn: &window, progress, checkouts: &NoCheckouts };
     let mut judging = request.judge(engine, &files, &ports);
     let printed = ignore_poison(window.last.into_inner());
+    let version = ignore_poison(window.version.into_inner());
     if !target.is_there() {
         return Err(Refusal::unknown(
             "The target was replaced while it was measured, so the result was discarded.",
@@ -87,7 +91,7 @@ pub fn test(
         ));
     }
     let files = standard_report::files_of(&mut judging.results);
-    let answer = Answer { request, target, engine, printed, millis: watch.millis() };
+    let answer = Answer { request, target, engine, version, printed, millis: watch.millis() };
     let measured = answer.of(judging)?;
     if let Some(folder) = request.report {
         standard_report::write(folder, &files, 100, true).map_err(|error| {
@@ -198,6 +202,7 @@ struct Answer<'a> {
     request: &'a TestRequest<'a>,
     target: Target,
     engine: Engine,
+    version: String,
     printed: Option<Printed>,
     millis: u64,
 }
@@ -219,6 +224,8 @@ impl Answer<'_> {
             let why = format!("{} is not measured: {}.", left.file, left.why);
             return Err(self.refusal(&why, "Name another target."));
         }
+        let java = all.trace.tiers.iter().map(|tier| tier.engine.as_str()).find(|engine| !engine.is_empty());
+        let version = java.unwrap_or(&self.version).to_owned();
         let mut tally = Tally::default();
         all.judged.iter().for_each(|judged| tally.join(&judged.score.tally));
         let mut living: Vec<_> = all.judged.into_iter().flat_map(|judged| judged.survivors).collect();
@@ -237,6 +244,7 @@ impl Answer<'_> {
         Ok(Measured {
             target: self.target.path.clone(),
             engine: self.engine.name(),
+            version,
             exit_code,
             tally,
             living,
@@ -268,8 +276,13 @@ impl Answer<'_> {
         let private = self.request.work.display().to_string();
         let shown = |text: &str| self.redacted(&text.replace(&private, "…"));
         let streams = self.printed.as_ref();
+        let all = streams.map_or_else(String::new, |last| [why, &last.stdout, &last.stderr].join("\n"));
+        let TestRequest { env, withheld, folder, .. } = *self.request;
+        let advice = environment::advice(&all, withheld);
+        let advice = advice.or_else(|| environment::python_path_advice(&all, env, folder));
+        let hint = advice.unwrap_or_else(|| hint.to_owned());
         let printed = streams.map(|last| (self.redacted(&last.stdout), self.redacted(&last.stderr)));
-        Refusal { printed, ..Refusal::unknown(shown(why), shown(hint)) }
+        Refusal { printed, ..Refusal::unknown(shown(why), shown(&hint)) }
     }
 
     fn redacted(&self, text: &str) -> String {

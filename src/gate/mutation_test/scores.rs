@@ -31,6 +31,11 @@ pub fn keep_score(cache: &Path, folder: &Path, measured: &Measured, at: i64) -> 
         at,
         unit: measured.target.clone(),
         by: format!("mutation-test ({})", measured.engine),
+        engine: if measured.version.is_empty() {
+            measured.engine.to_owned()
+        } else {
+            measured.version.clone()
+        },
         commit: String::new(),
         score: measured.tally.coverage(NoCoverage::Survived),
         is_part: false,

@@ -4,6 +4,7 @@
 
 use crate::gate::commands::read_text;
 use crate::machine::facts::ProcessEnd;
+use crate::source::text;
 use crate::sys::poison::ignore_poison;
 use crate::sys::{Ended, ProcessSpec, Running, Spawn};
 use std::io;
@@ -31,6 +32,8 @@ pub(super) struct Window<'a> {
     /// Variables that hold whatever an engine says.
     pub(super) env: &'a [(String, String)],
     pub(super) last: Mutex<Option<Printed>>,
+    /// What an engine answered that was asked for its version.
+    pub(super) version: Mutex<String>,
 }
 
 impl Spawn for Window<'_> {
@@ -52,6 +55,11 @@ impl Spawn for Window<'_> {
         let read = |path: &Path| read_text(path, spec.log_cap + GAP);
         let stdout = read(&both);
         let stderr = if self.is_joined { String::new() } else { read(&spec.stderr) };
+        let name = both.file_stem().unwrap_or_default().to_string_lossy();
+        if name.ends_with("version") {
+            let version = stdout.lines().next().unwrap_or_default();
+            *ignore_poison(self.version.lock()) = text::line(version, 60);
+        }
         if !stderr.is_empty() {
             fs_err::write(&both, format!("{stdout}\n{stderr}"))?;
         }

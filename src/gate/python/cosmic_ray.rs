@@ -58,7 +58,7 @@ impl FileEngine for CosmicRay {
 
     fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort> {
         let python = python(work)?;
-        check_version(work, &python, ENGINE, OLDEST, "8.7' pytest")?;
+        check_version(work, &python, ENGINE, OLDEST, "'cosmic-ray>=8.7' pytest")?;
         let beside = |name: &str| work.output.join(name).display().to_string();
         let [script, config, session, results] =
             ["tests.py", "cosmic-ray.toml", "session.sqlite", "results"].map(beside);

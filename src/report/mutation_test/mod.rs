@@ -55,7 +55,10 @@ fn number(
     range: RangeInclusive<u64>,
 ) -> Result<u64, Refusal> {
     let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(default) };
-    value.as_u64().filter(|number| range.contains(number)).ok_or_else(|| {
+    // Models write 60.0 and "60" too.
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let whole = text.trim().strip_suffix(".0").unwrap_or(text.trim());
+    whole.parse().ok().filter(|number: &u64| range.contains(number)).ok_or_else(|| {
         let (first, last) = range.into_inner();
         Refusal::usage(
             format!("`{name}` must be a whole number from {first} to {last}."),
@@ -71,6 +74,8 @@ pub struct Measured {
     pub target: String,
     /// The engine's name.
     pub engine: &'static str,
+    /// The engine with its version; empty if that is not known.
+    pub version: String,
     /// How the engine's last process exited; `None` where a signal ended it.
     pub exit_code: Option<i32>,
     /// The mutants by status.
@@ -336,7 +341,8 @@ fn plain(text: &str) -> String {
 
 /// The end of what an engine printed, between the marks.
 fn untrusted(printed: &str) -> String {
-    let shown = text::block(printed);
+    // Frames of a progress bar tell nothing, and cost the reader tokens.
+    let shown = text::block(&text::last_frames(printed));
     let from = shown.len().saturating_sub(TAIL);
     let from = (from..=shown.len()).find(|&at| shown.is_char_boundary(at)).unwrap_or(shown.len());
     format!("{BEGIN}\n{}\n{END}", plain(&shown[from..]))

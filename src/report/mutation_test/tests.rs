@@ -118,11 +118,13 @@ fn arguments_outside_of_their_range_are_refused_and_absent_ones_have_defaults() 
     let defaults = Options { timeout: Duration::from_secs(600), survivors: 20 };
     assert_eq!(Options::read(None, None), Ok(defaults));
     assert_eq!(read(Value::Null, Value::Null), Ok(defaults));
-    for (timeout, survivors) in [(10, 1), (14_400, 500)] {
-        assert!(read(timeout.into(), survivors.into()).is_ok());
+    for (timeout, survivors) in
+        [(json!(10), json!(1)), (json!(14_400), json!(500)), (json!(60.0), json!("20"))]
+    {
+        assert!(read(timeout, survivors).is_ok());
     }
     for bad in
-        [json!(9), json!(14_401), json!(-600), json!(1.5), json!("600"), json!(true), json!([]), json!({})]
+        [json!(9), json!(14_401), json!(-600), json!(1.5), json!("600 s"), json!(true), json!([]), json!({})]
     {
         assert_eq!(
             read(bad.clone(), 1.into()).unwrap_err().error,
@@ -130,7 +132,7 @@ fn arguments_outside_of_their_range_are_refused_and_absent_ones_have_defaults() 
             "{bad}"
         );
     }
-    for bad in [json!(0), json!(501), json!("1")] {
+    for bad in [json!(0), json!(501), json!("1.5")] {
         assert!(read(600.into(), bad).unwrap_err().error.contains("max_survivors_reported"));
     }
 }
@@ -175,4 +177,14 @@ proptest! {
         prop_assert!(score(killed + 1, survived) >= score(killed, survived));
         prop_assert!(score(killed, survived + 1) < 100.0);
     }
+}
+
+#[test]
+fn of_a_line_that_was_drawn_again_only_the_last_frame_is_shown() {
+    let frames: String = "⠋⠙⠹⠸⠼⠴".chars().map(|frame| format!("{frame} Generating mutants\r")).collect();
+    let bar: String = (0..=16).map(|done| format!("\r⠴ {done}/16  🎉 {done}")).collect();
+    let stdout = format!("{frames}\n    done in 12ms\r\n{bar}");
+    let answer = json_of(&Ok(Measured { stdout, ..measured() }), 20);
+    let expected = format!("{BEGIN}\n⠴ Generating mutants\n    done in 12ms\n⠴ 16/16  🎉 16\n{END}");
+    assert_eq!(answer["stdout_tail"], json!(expected));
 }

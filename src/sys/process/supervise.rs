@@ -11,7 +11,6 @@ use crate::machine::facts::ProcessEnd;
 use crate::sys::disk::open_regular;
 use crate::sys::signals::{catch_and_forget, endings, survive_file_limits};
 use crate::sys::{Ended, ProcessSpec, clock};
-use crate::turn::Format;
 use nix::libc::SIGCHLD;
 use nix::sys::prctl;
 use nix::sys::signal::SigSet;
@@ -142,7 +141,7 @@ fn outputs(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<(PipeWri
         streams.push(Stream::new(reader, Log::create(path, spec.log_cap)?, transcript)?);
         Ok(writer)
     };
-    let told = Some(spec.transcript).filter(|format| *format != Format::Text);
+    let told = Some(spec.transcript).filter(|format| format.prints_events());
     let stdout = open(&spec.stdout, told)?;
     let stderr = if spec.stderr == spec.stdout { stdout.try_clone()? } else { open(&spec.stderr, None)? };
     Ok((stdout, stderr))

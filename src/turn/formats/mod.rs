@@ -6,9 +6,12 @@ mod copilot;
 mod cursor;
 mod gemini;
 mod goose;
+mod hermes;
 mod line;
 mod opencode;
 mod pi;
+
+pub(super) use hermes::Plain;
 
 use super::event::{Format, TurnEvent};
 use line::Line;
@@ -21,7 +24,8 @@ pub fn guess(transcript: &[u8]) -> Format {
     let lines =
         || transcript.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LINES);
     let known = |format| lines().filter(|line| read(format, line).is_some()).count();
-    let formats = Format::NAMES.iter().skip(1).rev().filter_map(|name| Format::named(name));
+    let formats = Format::NAMES.iter().rev().filter_map(|name| Format::named(name));
+    let formats = formats.filter(|format| format.prints_events());
     let best = formats.map(|format| (known(format), format)).max_by_key(|(known, _)| *known);
     best.filter(|(known, _)| known * 2 > lines().count()).map_or(Format::Text, |(_, format)| format)
 }
@@ -41,6 +45,7 @@ pub(super) fn read(format: Format, line: &[u8]) -> Option<Vec<TurnEvent>> {
         Format::Cursor => cursor::read,
         Format::Goose => goose::read,
         Format::Pi => pi::read,
+        Format::Hermes => hermes::read,
     };
     reader(Line(&serde_json::from_slice(line).ok()?))
 }

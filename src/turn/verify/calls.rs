@@ -4,7 +4,7 @@ use super::targets::{Task, task};
 use crate::source::text::line;
 use crate::turn::{ToolOutcome, TurnEvent};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Characters of a preview.
 pub const PREVIEW: usize = 180;
@@ -21,7 +21,25 @@ pub(super) struct Call {
     pub(super) end: Option<(ToolOutcome, usize)>,
     /// What its error says.
     pub(super) error: String,
+    /// It was refused before it did anything: for arguments that are missing, or in favour of another message.
+    pub(super) never_ran: bool,
 }
+
+/// What the CLIs say of such calls, lower-case: Claude, Gemini and Qwen, opencode, Copilot, pi, Hermes.
+const NEVER_RAN: [&str; 12] = [
+    "inputvalidationerror",
+    "params must have required property",
+    "invalid_tool_params",
+    "was called with invalid arguments",
+    "invalid inputs: ",
+    "validation failed for tool ",
+    "path required",
+    "old_string and new_string required",
+    "patch content required",
+    "[tool execution skipped",
+    "[tool execution cancelled",
+    "unsupported call",
+];
 
 impl Call {
     pub(super) fn is_done(&self) -> bool {
@@ -42,13 +60,18 @@ pub struct Calls {
     understood: usize,
     /// Files which the CLI itself says that a call changed.
     pub(super) reported: Vec<String>,
+    /// Lines that were too long to be read.
+    pub(super) lost: u32,
+    has_session: bool,
 }
 
 impl Calls {
     /// Takes the next event. One that is heard twice counts once.
     pub fn hear(&mut self, event: &TurnEvent) {
-        self.understood += usize::from(!matches!(event, TurnEvent::Unread { .. }));
+        self.understood += usize::from(!matches!(event, TurnEvent::Unread { .. } | TurnEvent::Lost));
         match event {
+            TurnEvent::Lost => self.lost += 1,
+            TurnEvent::Session { .. } => self.has_session = true,
             TurnEvent::ToolStarted { call, tool, input } => self.started(call, tool, task(tool, input)),
             TurnEvent::ToolEnded { call, outcome, output, changed } => {
                 self.ended(call, *outcome, output);
@@ -75,7 +98,7 @@ impl Calls {
         let known = self.open.get(id).and_then(|at| self.all.get(*at));
         if known.is_none_or(|known| (&known.tool, &known.task) != (&tool, &task)) {
             self.open.insert(id.to_owned(), self.all.len());
-            self.all.push(Call { tool, task, end: None, error: String::new() });
+            self.all.push(Call { tool, task, end: None, error: String::new(), never_ran: false });
         }
     }
 
@@ -86,7 +109,32 @@ impl Calls {
             self.results += 1;
             call.end = Some((outcome, self.results));
             call.error = if outcome == ToolOutcome::Done { String::new() } else { preview(output) };
+            let error = call.error.to_lowercase();
+            call.never_ran = NEVER_RAN.iter().any(|begin| error.starts_with(begin));
         }
+    }
+
+    /// Adds what the CLI printed at its end of files that no call here was to edit.
+    pub fn add_summary(&mut self, printed: Self) {
+        let known: HashSet<String> = self.targets().map(ToOwned::to_owned).collect();
+        for mut call in printed.all {
+            let Task::Edit(paths) = &mut call.task else { continue };
+            paths.retain(|path| !known.contains(path));
+            if !paths.is_empty() {
+                self.results += 1;
+                call.end = call.end.map(|(outcome, _)| (outcome, self.results));
+                self.all.push(call);
+            }
+        }
+        if self.understood == 0 {
+            self.words = printed.words;
+        }
+        self.understood += printed.understood;
+    }
+
+    /// True for words without a session or a call: whether edits failed cannot be known from them.
+    pub fn is_words_alone(&self) -> bool {
+        self.all.is_empty() && !self.has_session
     }
 
     /// True if no line of the transcript was understood.
@@ -96,7 +144,7 @@ impl Calls {
 
     /// The files that calls were to edit, as they spelled them, each once.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         let paths = self.edits().flat_map(|(_, _, paths)| paths).map(String::as_str);
         paths.filter(move |path| seen.insert(*path))
     }

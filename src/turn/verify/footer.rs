@@ -1,4 +1,4 @@
-//! What people and the next prompt are told: one line for each file, then what to do.
+//! What the next prompt and people read: one line for each file, then what to do. Each has its own words.
 
 use super::{Finding, PREVIEW, Verdict};
 use crate::source::text::{count, line};
@@ -29,6 +29,34 @@ pub fn footer(findings: &[Finding]) -> Vec<String> {
         _ => "Look at `git status` and `git diff`; make each of these edits, or leave it out and say so.",
     };
     lines.push(advice.to_owned());
+    lines
+}
+
+/// The same for a person at a prompt: edits that failed and were not repaired, and apart from them calls that never reached
+/// the disk. None if there is neither.
+pub fn footer_for_people(findings: &[Finding]) -> Vec<String> {
+    let failed: Vec<&Finding> = findings.iter().filter(|finding| finding.verdict.is_unrepaired()).collect();
+    let refused: Vec<&Finding> = findings.iter().filter(|finding| finding.verdict.is_refused()).collect();
+    let mut lines = Vec::new();
+    for (group, is_refusal) in [(&failed, false), (&refused, true)] {
+        if group.is_empty() {
+            continue;
+        }
+        let edits = count(group.len() as u64, "file edit");
+        let were = if group.len() == 1 { "was" } else { "were" };
+        lines.push(if is_refusal {
+            format!("Verifier: {edits} {were} refused and reached no file:")
+        } else {
+            format!("Verifier: {edits} failed in this turn and {were} not repaired:")
+        });
+        lines.extend(group.iter().take(NAMED).map(|finding| format!("- {}", entry(finding))));
+        if group.len() > NAMED {
+            lines.push(format!("… and {} more", group.len() - NAMED));
+        }
+    }
+    if !failed.is_empty() {
+        lines.push("The agent may say otherwise. `git status` and `git diff` show what landed.".to_owned());
+    }
     lines
 }
 
@@ -74,6 +102,10 @@ fn entry(finding: &Finding) -> String {
         Verdict::WrongPath => format!("{path} is no file; its edit failed{tool}{told}"),
         Verdict::WithoutPath => format!("An edit that named no file failed{tool}{told}"),
         Verdict::NoSuchFile => format!("{path} was said to be edited; there is no such file."),
+        Verdict::NeverRan => format!("{path} was not tried: its call was refused{tool}{told}"),
+        Verdict::Unreadable => {
+            "A line of the transcript is too long to be read; what it tells is not known.".to_owned()
+        }
         Verdict::NoNetChange => format!("{path} was reported as edited{tool} and is as it was."),
     }
 }

@@ -5,13 +5,12 @@ Copy this folder to ~/.hermes/plugins/ and enable it: `hermes plugins enable her
 
 import json
 import os
-import shutil
 import subprocess
 
 # ralph ends by itself, after the time-out of at most 14,400 seconds that it was given.
 LONGEST = 15000
-PROGRAMS = ("mutmut", "cargo-mutants")
-ENGINES = (".venv/bin/mutmut", "venv/bin/mutmut", "node_modules/.bin/stryker", "pom.xml")
+# ralph answers whether the tool can run from a look at the folder.
+SHORT = 20
 
 SCHEMA = {
     "name": "mutation_test",
@@ -35,8 +34,20 @@ SCHEMA = {
 
 
 def is_available():
-    """False hides the tool: ralph or every engine is missing."""
-    return bool(shutil.which("ralph")) and (any(map(shutil.which, PROGRAMS)) or any(map(os.path.exists, ENGINES)))
+    """False hides the tool: ralph or every engine is missing, or this is an attempt of a loop."""
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    try:
+        return subprocess.run(["ralph", "mutation-test", "--can-run"], timeout=SHORT, **quiet).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def is_text(value):
+    """False for what no program can be given."""
+    try:
+        return "\0" not in value and bool(value.encode() or True)
+    except UnicodeEncodeError:
+        return False
 
 
 def failure(error, remediation):
@@ -45,13 +56,19 @@ def failure(error, remediation):
 
 def mutation_test(args, **_):
     """The answer of ralph, which has checked every argument; a JSON text in any case."""
+    args = args if isinstance(args, dict) else {}
+    target = str(args.get("target_module") or "")
+    if not is_text(target):
+        return failure("The target holds control characters.", "Name a file or package inside the working directory.")
     named = {"timeout": "timeout", "max-survivors": "max_survivors_reported", "engine": "backend"}
     flags = ((flag, args.get(name)) for flag, name in named.items())
-    command = ["ralph", "mutation-test", "--json"]
-    command += [f"--{name}={value}" for name, value in flags if value is not None]
-    command += ["--", str(args.get("target_module") or "")]
+    command = ["ralph", "mutation-test", "--json", "--while-open"]
+    command += [f"--{name}={value}" for name, value in flags if value is not None and is_text(str(value))]
+    command += ["--", target]
+    # The kernel closes this pipe when Hermes dies, and then ralph ends with all that it started.
+    reads, writes = os.pipe()
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST)
+        done = subprocess.run(command, stdin=reads, capture_output=True, timeout=LONGEST)
         answer = done.stdout.decode()
         if isinstance(json.loads(answer), dict):
             return answer
@@ -59,6 +76,9 @@ def mutation_test(args, **_):
         return failure("ralph did not end in time, and was ended.", "Name a smaller target.")
     except (OSError, ValueError) as error:
         return failure(f"ralph gave no answer: {error}.", "Check that `ralph mutation-test` works in a terminal.")
+    finally:
+        os.close(reads)
+        os.close(writes)
     return failure("ralph gave no answer.", "Check that `ralph mutation-test` works in a terminal.")
 
 

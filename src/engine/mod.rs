@@ -94,6 +94,9 @@ impl<'a> Engine<'a> {
         let mut fold = Fold::default();
         let journal = Journal::open(disk, &places.journal(), |record| fold.take(&record).map(drop))?;
         let state = &fold.state;
+        if state.spec != places.spec_name() && !matches!(state.phase, Phase::Idle | Phase::Stopped(_)) {
+            return Err(interrupted_elsewhere(state));
+        }
         if let Some(inputs) = state.inputs.as_ref().filter(|_| state.has_unobserved_agent()) {
             world.restore_inputs(state.iteration, inputs)?;
         }
@@ -204,6 +207,16 @@ impl<'a> Engine<'a> {
     }
 }
 
+/// The run on another task file was cut short: its verdicts must not reach the boxes of this one.
+fn interrupted_elsewhere(state: &State) -> Fault {
+    let (iteration, spec) = (state.iteration, &state.spec);
+    let folder = spec.rsplit_once('/').map_or(".", |(folder, _)| folder);
+    Fault::setup(
+        format!("Iteration {iteration} on {spec} was cut short, and ralph has to finish it first."),
+        format!("`ralph --spec {folder} run`; then repeat this command"),
+    )
+}
+
 /// The state as the journal and tasks.md tell it, without changing anything: for questions beside a run.
 pub fn read_state(disk: &dyn Disk, places: &Places, rules: &TaskRules) -> Result<State, Fault> {
     let state = read_journal(disk, places)?;
@@ -213,7 +226,7 @@ pub fn read_state(disk: &dyn Disk, places: &Places, rules: &TaskRules) -> Result
 
 /// The state with the boxes as the task file has them, if there is one.
 fn with_tasks(mut state: State, places: &Places, rules: &TaskRules, file: Option<&TaskFile>) -> State {
-    state.spec = places.spec_name();
+    state.look_at(places.spec_name());
     if let Some(file) = file {
         let rows = rules.boxes(file, &state.spec_state().rows);
         state.take_rows(rows, tasks::unread(&places.shown(&places.tasks()), file));
@@ -227,7 +240,7 @@ pub fn read_journal(disk: &dyn Disk, places: &Places) -> Result<State, Fault> {
     let bytes = disk.read(&places.journal())?.unwrap_or_default();
     journal::replay(&bytes, |record| fold.take(&record).map(drop))?;
     let mut state = fold.state;
-    state.spec = places.spec_name();
+    state.look_at(places.spec_name());
     Ok(state)
 }
 

@@ -4,8 +4,8 @@
 //! judged HEAD speaks for the gates below it.
 
 use crate::git::Repositories;
-use crate::machine::invalidation::{OlderVerdict, older_verdicts};
 use crate::machine::facts::{FileChange, Oid};
+use crate::machine::invalidation::{OlderVerdict, older_verdicts};
 use crate::machine::state::SpecState;
 use crate::source::text::count;
 use std::collections::{BTreeMap, BTreeSet};

@@ -49,7 +49,10 @@ pub struct OlderVerdict {
 /// of its name covers it and judged these commits.
 pub fn older_verdicts(spec: &SpecState, heads: &BTreeMap<String, Oid>) -> Vec<OlderVerdict> {
     let gates = spec.rows.iter().filter(|row| row.key.stage.is_gate() && row.mark.is_done());
-    gates.filter(|row| !is_covered_by_newer(spec, row, heads)).flat_map(|row| older(spec, row, heads)).collect()
+    gates
+        .filter(|row| !is_covered_by_newer(spec, row, heads))
+        .flat_map(|row| older(spec, row, heads))
+        .collect()
 }
 
 /// The packages in which this gate judged another commit.

@@ -41,6 +41,7 @@ use crate::machine::step;
 use crate::mutation::GateReport;
 use crate::sys::Disk;
 use crate::task::{TaskFile, TaskRules};
+use progress::ProgressBefore;
 use std::collections::VecDeque;
 
 /// The fold of the journal with the tag of the record that the current entry belongs to.
@@ -79,7 +80,7 @@ pub struct Engine<'a> {
     /// tasks.md as the state knows it, byte for byte: as it was read last, while nothing was written since.
     tasks_read: Option<Vec<u8>>,
     /// progress.txt as it was before the attempt that runs.
-    progress_read: Option<Vec<u8>>,
+    progress_read: Option<ProgressBefore>,
     last_report: Option<GateReport>,
 }
 

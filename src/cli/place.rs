@@ -213,7 +213,10 @@ impl<'t> Plan<'t> {
     fn apply(&self, call: &Invocation, checks: bool) -> Result<bool, Fault> {
         let Self { target, gate, choice, .. } = *self;
         // What cannot be remembered is not begun.
-        let settled = target.workspace.as_ref().filter(|_| !checks || target.is_virtual());
+        // `placement:` belongs to the spec that the configuration names. Virtual gates have no other place.
+        let is_own = |workspace: &&Workspace| target.is_virtual() || !call.has_other_spec(workspace);
+        let own = target.workspace.as_ref().filter(is_own);
+        let settled = own.filter(|_| !checks || target.is_virtual());
         let config = settled.map(|workspace| EditedConfig::with(workspace, gate, choice)).transpose()?;
         let config = config.filter(|config| !config.diff.is_empty());
         let change = self.change()?;
@@ -236,6 +239,12 @@ impl<'t> Plan<'t> {
             Some(config) => show_diff(&config.diff),
             None if target.writes || change.is_any() => {}
             None => ui::line(&format!("{}: {gate} is where it was placed.", target.shown)),
+        }
+        if target.workspace.is_some() && own.is_none() {
+            let spec = &target.shown;
+            ui::note(&format!(
+                "note: `placement:` in {CONFIG} is that of another spec and stays; {spec} has the lines."
+            ));
         }
         note_without_gate(&without_id);
         Ok(change.is_any() || is_other)

@@ -109,6 +109,7 @@ pub(super) fn show_stop(call: &Invocation, End { stop, head, anchored, hint, old
     if let Err(fault) = anchored {
         ui::error(&fault.to_string(), &fault.hint);
     }
+    let hint = &ui::with_spec(hint);
     if call.json {
         let (why, code) = (stop.to_string(), exit.code());
         let anchored = matches!(anchored, Ok(true));

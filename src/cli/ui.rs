@@ -12,6 +12,13 @@ use std::time::Duration;
 /// Between two looks of the line that says what runs now.
 const TICK: Duration = Duration::from_millis(500);
 
+/// The task folder that a flag named.
+static SPEC: OnceLock<String> = OnceLock::new();
+
+/// Verbs that work on a task file.
+const VERBS: [&str; 9] =
+    ["accept ", "check", "gate ", "place ", "reopen ", "run", "snapshot ", "stage", "status"];
+
 /// Why an answer did not reach standard output; the first time only.
 static LOST: OnceLock<String> = OnceLock::new();
 
@@ -20,10 +27,33 @@ pub(super) fn line(text: &str) {
     written(&write(&mut io::stdout().lock(), text));
 }
 
-/// A line on standard error.
+/// A line on standard error, in ralph's own words.
 pub(super) fn note(text: &str) {
+    foreign(&with_spec(text));
+}
+
+/// A line on standard error as it is.
+fn foreign(text: &str) {
     // A failure could not be shown anywhere.
     let _ = write(&mut io::stderr().lock(), text);
+}
+
+/// Remembers the task folder that a flag named: the commands in hints name it, too.
+pub(super) fn name_spec(spec: &str) {
+    SPEC.get_or_init(|| spec.to_owned());
+}
+
+/// The text with the commands in it as they have to be typed for the task folder that a flag named.
+pub(super) fn with_spec(text: &str) -> String {
+    SPEC.get().map_or_else(|| text.to_owned(), |spec| commands_with_spec(text, spec))
+}
+
+fn commands_with_spec(text: &str, spec: &str) -> String {
+    let is_plain = spec.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"./_-".contains(&byte));
+    let spec = if is_plain { spec.to_owned() } else { format!("'{}'", spec.replace('\'', r"'\''")) };
+    VERBS.iter().fold(text.to_owned(), |text, verb| {
+        text.replace(&format!("`ralph {verb}"), &format!("`ralph --spec {spec} {verb}"))
+    })
 }
 
 /// Remembers an answer that was not written. A closed pipe is not a fault: the work goes on without a reader. A full
@@ -88,7 +118,7 @@ impl StatusLine {
     /// A line that stays, above the one that is painted.
     pub(super) fn say(&self, text: &str) {
         if let Some(bar) = &self.0 {
-            bar.suspend(|| note(text));
+            bar.suspend(|| foreign(text));
         }
     }
 
@@ -100,10 +130,22 @@ impl StatusLine {
             return;
         }
         if bar.is_hidden() {
-            return note(text);
+            return foreign(text);
         }
         bar.set_message(text.chars().map(shown).collect::<String>());
         bar.reset();
         bar.enable_steady_tick(TICK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::commands_with_spec;
+
+    #[test]
+    fn commands_of_a_hint_name_the_spec_that_a_flag_named() {
+        let named = |spec| commands_with_spec("see x; then `ralph run --retry 1.`, or `ralph init`", spec);
+        assert_eq!(named("specs/b"), "see x; then `ralph --spec specs/b run --retry 1.`, or `ralph init`");
+        assert_eq!(named("my b"), "see x; then `ralph --spec 'my b' run --retry 1.`, or `ralph init`");
     }
 }

@@ -74,6 +74,9 @@ impl Invocation {
             (None, Some(root)) => (Some(PathBuf::from(root)), ROOT_VARIABLE),
             (root, _) => (root.clone(), "--root"),
         };
+        if let Some(spec) = &flags.spec {
+            ui::name_spec(spec);
+        }
         Ok(Self { root, root_by, given: settings::given(flags)?, json: flags.json })
     }
 
@@ -118,6 +121,13 @@ impl Invocation {
         };
         let workspace = Workspace::with(root, settings, self.json);
         Ok(Opened { workspace, error, text: text.unwrap_or_default() })
+    }
+
+    /// True if the task file of this workspace is another one than its configuration names: a flag or a variable did.
+    pub(super) fn has_other_spec(&self, workspace: &Workspace) -> bool {
+        let root = &workspace.places.workspace;
+        let own = read_config(root).and_then(|text| config::parse(&text, root, &[]));
+        own.is_ok_and(|own| own.spec != workspace.settings.spec)
     }
 
     /// The workspace's folder; if there is none, the named or the current folder.

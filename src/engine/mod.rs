@@ -41,6 +41,7 @@ use crate::machine::step;
 use crate::mutation::GateReport;
 use crate::sys::Disk;
 use crate::task::{TaskFile, TaskRules};
+use progress::ProgressBefore;
 use std::collections::VecDeque;
 
 /// The fold of the journal with the tag of the record that the current entry belongs to.
@@ -79,7 +80,7 @@ pub struct Engine<'a> {
     /// tasks.md as the state knows it, byte for byte: as it was read last, while nothing was written since.
     tasks_read: Option<Vec<u8>>,
     /// progress.txt as it was before the attempt that runs.
-    progress_read: Option<Vec<u8>>,
+    progress_read: Option<ProgressBefore>,
     last_report: Option<GateReport>,
 }
 
@@ -94,6 +95,9 @@ impl<'a> Engine<'a> {
         let mut fold = Fold::default();
         let journal = Journal::open(disk, &places.journal(), |record| fold.take(&record).map(drop))?;
         let state = &fold.state;
+        if state.spec != places.spec_name() && !matches!(state.phase, Phase::Idle | Phase::Stopped(_)) {
+            return Err(interrupted_elsewhere(state));
+        }
         if let Some(inputs) = state.inputs.as_ref().filter(|_| state.has_unobserved_agent()) {
             world.restore_inputs(state.iteration, inputs)?;
         }
@@ -211,6 +215,16 @@ impl<'a> Engine<'a> {
     }
 }
 
+/// The run on another task file was cut short: its verdicts must not reach the boxes of this one.
+fn interrupted_elsewhere(state: &State) -> Fault {
+    let (iteration, spec) = (state.iteration, &state.spec);
+    let folder = spec.rsplit_once('/').map_or(".", |(folder, _)| folder);
+    Fault::setup(
+        format!("Iteration {iteration} on {spec} was cut short, and ralph has to finish it first."),
+        format!("`ralph --spec {folder} run`; then repeat this command"),
+    )
+}
+
 /// The state as the journal and tasks.md tell it, without changing anything: for questions beside a run.
 pub fn read_state(disk: &dyn Disk, places: &Places, rules: &TaskRules) -> Result<State, Fault> {
     let state = read_journal(disk, places)?;
@@ -220,7 +234,7 @@ pub fn read_state(disk: &dyn Disk, places: &Places, rules: &TaskRules) -> Result
 
 /// The state with the boxes as the task file has them, if there is one.
 fn with_tasks(mut state: State, places: &Places, rules: &TaskRules, file: Option<&TaskFile>) -> State {
-    state.spec = places.spec_name();
+    state.look_at(places.spec_name());
     if let Some(file) = file {
         let rows = rules.boxes(file, &state.spec_state().rows);
         state.take_rows(rows, tasks::unread(&places.shown(&places.tasks()), file));
@@ -234,7 +248,7 @@ pub fn read_journal(disk: &dyn Disk, places: &Places) -> Result<State, Fault> {
     let bytes = disk.read(&places.journal())?.unwrap_or_default();
     journal::replay(&bytes, |record| fold.take(&record).map(drop))?;
     let mut state = fold.state;
-    state.spec = places.spec_name();
+    state.look_at(places.spec_name());
     Ok(state)
 }
 

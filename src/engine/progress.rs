@@ -7,6 +7,18 @@ use crate::machine::event::{EarlierEntries, Event};
 use crate::report::progress::{heading, render};
 use crate::source::text::count as count_of;
 use crate::source::{digest_parts, lost_words};
+use std::path::PathBuf;
+
+/// A longer progress.txt is kept as a file.
+const IN_MEMORY: u64 = 8 << 20;
+
+/// What progress.txt held before an attempt.
+pub(super) enum ProgressBefore {
+    /// Its bytes.
+    InMemory(Vec<u8>),
+    /// The digest of the copy in the state folder.
+    Copied { digest: String, length: u64 },
+}
 
 impl Engine<'_> {
     /// Appends what is missing of an entry.
@@ -36,13 +48,54 @@ impl Engine<'_> {
     /// Keeps in mind what progress.txt holds before an attempt.
     pub(super) fn remember_progress(&mut self) -> Result<(), Fault> {
         let path = self.places.progress();
-        self.progress_read = if self.is_odd(&path)? { None } else { self.disk.read(&path)? };
+        self.progress_read = None;
+        if self.is_odd(&path)? {
+            return Ok(());
+        }
+        let length = self.disk.len(&path)?.unwrap_or(0);
+        if length <= IN_MEMORY {
+            self.progress_read = self.disk.read(&path)?.map(ProgressBefore::InMemory);
+            return Ok(());
+        }
+        let copy = self.progress_copy();
+        self.disk.copy(&path, &copy)?;
+        let digest = self.disk.digest(&copy, u64::MAX)?;
+        self.progress_read = digest.map(|(digest, length)| ProgressBefore::Copied { digest, length });
         Ok(())
+    }
+
+    fn progress_copy(&self) -> PathBuf {
+        self.places.state().join("progress-before")
+    }
+
+    /// What progress.txt held before the attempt, if something of it may be gone now.
+    fn progress_to_restore(&mut self) -> Result<Option<Vec<u8>>, Fault> {
+        let (digest, length) = match self.progress_read.take() {
+            None => return Ok(None),
+            Some(ProgressBefore::InMemory(before)) => return Ok(Some(before)),
+            Some(ProgressBefore::Copied { digest, length }) => (digest, length),
+        };
+        let (path, copy) = (self.places.progress(), self.progress_copy());
+        let is_whole = !self.is_odd(&path)?
+            && self.disk.digest(&path, length)?.is_some_and(|now| now == (digest.clone(), length));
+        if is_whole {
+            // It has served, and would take as much room as the file.
+            self.disk.write(&copy, b"")?;
+            return Ok(None);
+        }
+        let before = if self.disk.is_odd(&copy)? { None } else { self.disk.read(&copy)? };
+        match before.filter(|before| crate::source::digest(before) == digest) {
+            Some(before) => Ok(Some(before)),
+            None => Err(Fault::changed(
+                "progress.txt lost lines during the attempt, and ralph's copy of it is gone.",
+                "restore the file from a copy of your own, then run ralph again",
+            )),
+        }
     }
 
     /// Gives progress.txt the lines back that the attempt took out of it; what it left is kept.
     pub(super) fn restore_progress(&mut self) -> Result<(), Fault> {
-        let Some(before) = self.progress_read.take() else { return Ok(()) };
+        let Some(before) = self.progress_to_restore()? else { return Ok(()) };
         let iteration = self.fold.state.iteration;
         let kept = self.places.iteration(iteration).join("progress-of-the-agent");
         let shown = self.places.shown(&kept);

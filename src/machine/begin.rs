@@ -24,8 +24,7 @@ pub(super) fn begin(
     if key.stage.is_gate() {
         return begin_gate(state, key, snapshot, None);
     }
-    state.iteration += 1;
-    let iteration = state.iteration;
+    let iteration = state.begin_iteration();
     let mut effects = vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }];
     if key.stage == Stage::Final {
         effects.push(Effect::SetReportAside { iteration });
@@ -79,8 +78,7 @@ pub(super) fn begin_gate(
     snapshot: &Snapshot,
     changes: Option<Vec<FileChange>>,
 ) -> Vec<Effect> {
-    state.iteration += 1;
-    let iteration = state.iteration;
+    let iteration = state.begin_iteration();
     let order = Box::new(gate_order(state, key, snapshot, changes));
     state.phase = Phase::Judging { order: order.clone() };
     vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }, Effect::RunGate(order)]

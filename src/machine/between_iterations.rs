@@ -23,7 +23,7 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
     if let Some(iteration) = state.unwatched
         && let Some(reason) = edited_unwatched(state.spec_state(), tasks, iteration, state.iteration + 1)
     {
-        state.iteration += 1;
+        state.begin_iteration();
         let stop = Phase::Stopped(StopReason::Blocked { reasons: vec![reason] });
         let then = if state.mode == Mode::Verb { Phase::Idle } else { stop };
         state.phase = Phase::RestoringTasks { then: Box::new(then) };

@@ -87,6 +87,7 @@ pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Imp
             Vec::new()
         }
         Event::RunStopped { stop } => {
+            state.spec_state_mut().last_stop = Some(stop.clone());
             state.phase = Phase::Stopped(stop.clone());
             state.run.out_of_quota.clear();
             Vec::new()

@@ -76,6 +76,10 @@ pub struct SpecState {
     pub rows: Rows,
     /// The families that something is known of.
     pub families: BTreeMap<String, Family>,
+    /// Iterations that began on it.
+    pub iterations: u64,
+    /// Why the last run on it stopped.
+    pub last_stop: Option<StopReason>,
     /// Gaps of the last final gate.
     pub gaps: Vec<String>,
     /// Lines that look like open tasks and are not read as tasks, whole sentences.
@@ -295,6 +299,22 @@ impl State {
     pub fn spec_state(&self) -> &SpecState {
         static EMPTY: std::sync::LazyLock<SpecState> = std::sync::LazyLock::new(SpecState::default);
         self.specs.get(&self.spec).unwrap_or(&EMPTY)
+    }
+
+    /// Begins an iteration on the current task file.
+    pub(super) fn begin_iteration(&mut self) -> u64 {
+        self.iteration += 1;
+        self.spec_state_mut().iterations += 1;
+        self.iteration
+    }
+
+    /// Turns to another task file, for questions: the phase of a run on this one is none of that one's.
+    pub fn look_at(&mut self, spec: String) {
+        if self.spec == spec {
+            return;
+        }
+        self.spec = spec;
+        self.phase = self.spec_state().last_stop.clone().map_or(Phase::Idle, Phase::Stopped);
     }
 
     /// Remembers that what an agent or a check started may still run.

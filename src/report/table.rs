@@ -148,8 +148,8 @@ pub fn legend(board: &Board, columns: usize) -> Vec<String> {
 
 /// The first line.
 pub fn headline(board: &Board) -> String {
-    let Board { done, boxes, iteration, phase, .. } = board;
-    let (spec, iterations) = (steady(&line(&board.spec, 200)), count(*iteration, "iteration"));
+    let Board { done, boxes, iterations, phase, .. } = board;
+    let (spec, iterations) = (steady(&line(&board.spec, 200)), count(*iterations, "iteration"));
     format!("{spec}: {done} of {boxes} boxes ticked, {iterations}, {phase}")
 }
 

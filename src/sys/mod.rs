@@ -16,6 +16,7 @@ pub mod walk;
 
 use crate::machine::budget::Most;
 use crate::machine::facts::ProcessEnd;
+use crate::source::digest;
 use crate::turn::Format;
 use std::ffi::OsString;
 use std::io;
@@ -49,6 +50,17 @@ pub trait Disk {
     fn tail(&self, path: &Path, cap: u64) -> io::Result<Option<(Vec<u8>, u64)>>;
     /// The file's length in bytes; `None` if it does not exist.
     fn len(&self, path: &Path) -> io::Result<Option<u64>>;
+    /// The SHA-256 of the file's first `most` bytes and how many these are; `None` if it does not exist.
+    fn digest(&self, path: &Path, most: u64) -> io::Result<Option<(String, u64)>> {
+        let first = |bytes: &[u8]| usize::try_from(most).unwrap_or(usize::MAX).min(bytes.len());
+        let bytes = self.read(path)?;
+        Ok(bytes.map(|bytes| (digest(&bytes[..first(&bytes)]), first(&bytes) as u64)))
+    }
+    /// Copies a regular file; the copy is private.
+    fn copy(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        let bytes = self.read(from)?.unwrap_or_default();
+        self.write(to, &bytes)
+    }
     /// Adds bytes at the end with one write; makes the file (mode 0600) when absent. Durable only after
     /// [`Disk::sync`].
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;

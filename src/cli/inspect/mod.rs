@@ -59,7 +59,10 @@ impl<'a> Inspection<'a> {
     /// journal is said: what the rest means depends on it.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut all: Vec<Finding> = self.opened.error.iter().map(of_configuration).collect();
-        all.extend(of_task_file(&self.file, self.opened));
+        // Where the task file is, only a sound configuration says.
+        if self.file.is_ok() || all.is_empty() {
+            all.extend(of_task_file(&self.file, self.opened));
+        }
         all.extend(self.state.as_ref().err().map(|fault| (**fault).clone()));
         if self.opened.error.is_some() {
             return all;

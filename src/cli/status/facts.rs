@@ -19,6 +19,7 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
     json!({
         "spec": state.spec,
         "iteration": state.iteration,
+        "iterations": board.iterations,
         "phase": board.phase,
         "boxes": rows,
         "stages": board.stages,

@@ -48,7 +48,13 @@ pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault
             facts["older_gates"] = json!(older);
             ui::json(&facts);
         }
-        None => shown(&board).iter().chain(&older).for_each(|line| ui::line(line)),
+        None => {
+            // Only these lines hold commands; all others may hold words of the task file.
+            for line in shown(&board).iter().chain(&older) {
+                let is_next = line.starts_with("next: ");
+                ui::line(&if is_next { ui::with_spec(line) } else { line.clone() });
+            }
+        }
     }
     if let Some(trouble) = source.trouble(&board) {
         ui::note(&format!("note: {trouble}"));

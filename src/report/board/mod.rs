@@ -25,6 +25,8 @@ pub struct Board {
     pub spec: String,
     /// The last iteration that began.
     pub iteration: u64,
+    /// Iterations on this task file.
+    pub iterations: u64,
     /// The phase of the loop, one word.
     pub phase: &'static str,
     /// Ticked boxes of the file; virtual stages have none there.
@@ -124,8 +126,15 @@ impl Board {
         let book = state.spec_state();
         let Beside { holder, now, zone, goes_on } = beside;
         let holder = holder.map(|holder| line(&holder, 200));
-        let running = holder.as_ref().and_then(|_| spent.now());
+        let is_at_rest = matches!(state.phase, Phase::Idle | Phase::Stopped(_));
+        let running = holder.as_ref().filter(|_| !is_at_rest).and_then(|_| spent.now());
         let current = running.filter(|now| book.row(&now.key).is_some()).cloned();
+        let others: u64 = state
+            .specs
+            .iter()
+            .filter(|(name, _)| **name != state.spec)
+            .map(|(_, spec)| spec.iterations)
+            .sum();
         let waits_until = holder.as_ref().and(spent.wait).map(|(_, until)| until);
         let spent = spent.on(&state.spec, holder.as_ref().map(|_| now));
         let lines = Lines {
@@ -136,11 +145,12 @@ impl Board {
         };
         let families = lines.all();
         let in_file = written(&book.rows);
-        let is_current = holder.is_some() || matches!(state.phase, Phase::Idle | Phase::Stopped(_));
+        let is_current = holder.is_some() || is_at_rest;
         let goes_on = if holder.is_some() { state.policy.go_on_when_blocked } else { goes_on };
         Self {
             spec: state.spec.clone(),
             iteration: state.iteration,
+            iterations: state.iteration - others.min(state.iteration),
             // What was begun and is no longer being done is interrupted.
             phase: if is_current { state.phase.name() } else { "interrupted" },
             done: in_file.iter().filter(|row| row.mark.is_done()).count(),

@@ -7,6 +7,7 @@
 mod swap;
 
 use super::{Disk, Swap};
+use crate::source::digest_of;
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use nix::fcntl::OFlag;
@@ -105,6 +106,23 @@ impl Disk for RealDisk {
         Ok(Some((bytes, before)))
     }
 
+    fn digest(&self, path: &Path, most: u64) -> io::Result<Option<(String, u64)>> {
+        let Some((file, length)) = open_regular(path)? else { return Ok(None) };
+        let most = most.min(length);
+        let mut counted = Counted { from: file.take(most), bytes: 0 };
+        let digest = digest_of(&mut counted)?;
+        Ok(Some((digest, counted.bytes)))
+    }
+
+    fn copy(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        let Some((mut file, _)) = open_regular(from)? else { return Ok(()) };
+        let mut staged = stage(to, b"", PRIVATE)?;
+        // A file that is read in parts needs no memory of its size.
+        io::copy(&mut file, staged.as_file_mut())?;
+        staged.persist(to).map_err(|error| in_path(&error.error, "replace", to))?;
+        Ok(())
+    }
+
     fn len(&self, path: &Path) -> io::Result<Option<u64>> {
         let Some(found) = if_there(fs::metadata(path))? else { return Ok(None) };
         only_regular(found, path).map(|found| Some(found.len()))
@@ -195,6 +213,20 @@ impl Disk for RealDisk {
         }
         sync_folder(to)?;
         sync_folder(from)
+    }
+}
+
+/// Counts the bytes that are read.
+struct Counted<R> {
+    from: R,
+    bytes: u64,
+}
+
+impl<R: io::Read> io::Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.from.read(into)?;
+        self.bytes += count as u64;
+        Ok(count)
     }
 }
 

@@ -165,3 +165,23 @@ fn what_cannot_be_audited_says_why() {
         project.ralph(&["audit", "--trust", "--past", "--gate", "LINT", "--json"]).code(3).json().remove(0);
     assert_eq!((&facts["untrue"], &facts["unknown"]), (&0.into(), &3.into()));
 }
+
+#[test]
+fn what_the_audited_repository_configures_runs_only_when_it_is_trusted() {
+    let project = history();
+    let done = project.ralph(&["audit", "--past", "--gate", "LINT"]).code(2);
+    assert!(
+        done.err.contains("The gate LINT is a command of this repository's .ralph/config.yaml: sh -c"),
+        "{}",
+        done.err
+    );
+    // A gate of ralph's own takes nothing from there either: no command, no arguments, no variables, no threshold.
+    let own = "gates:\n  PITEST: {classpath_command: [touch, ran], threshold: 0, env: ['*']}\n";
+    project.write(".ralph/config.yaml", own);
+    for gate in ["PITEST", "MUTATION"] {
+        let done = project.ralph(&["audit", "--past", "--gate", gate]);
+        assert!(done.err.contains(&format!("note: {gate} judges with the defaults")), "{}", done.err);
+        let trusted = project.ralph(&["audit", "--trust", "--past", "--gate", gate]);
+        assert!(!trusted.err.contains("judges with the defaults"), "{}", trusted.err);
+    }
+}

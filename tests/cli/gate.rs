@@ -315,3 +315,59 @@ fn a_gate_alone_ends_with_its_signal() {
     assert_eq!(gate.wait().unwrap().code(), Some(130));
     assert_eq!(project.processes(), [0; 0]);
 }
+
+/// A workspace that is the repository of its package, with a configuration on `main` and a branch with bad work.
+fn pull_request(on_main: Option<&str>, on_branch: &str) -> Project {
+    let project = Project::empty();
+    let commit = |message: &str| {
+        project.git("", &["add", "--all"]);
+        project.git("", &["commit", "--quiet", "--message", message]);
+    };
+    project.git("", &["init", "--quiet", "--initial-branch", "main"]);
+    project.write("src/x", "ok\n");
+    project.write(".gitignore", "home/\n");
+    if let Some(text) = on_main {
+        project.write(".ralph/config.yaml", text);
+    }
+    commit("start");
+    project.git("", &["checkout", "--quiet", "-b", "branch"]);
+    project.write("src/y", "bad\n");
+    project.write("ci/lint.sh", "exit 0\n");
+    project.write(".ralph/config.yaml", on_branch);
+    commit("work");
+    project
+}
+
+#[test]
+fn a_branch_does_not_bring_the_configuration_that_judges_it() {
+    let honest = "gates: {LINT: {run: [sh, -c, '! grep -rq bad src']}}\n";
+    let lie = "gates: {LINT: {run: [sh, -c, 'exit 0']}}\n";
+    let since = ["gate", "LINT", "--since", "main", "--fail-on-skip"];
+    let project = pull_request(Some(honest), lie);
+    let done = project.ralph(&since).code(1);
+    let note = "note: .ralph/config.yaml is not the one that main has: its version there judges.";
+    assert!(done.err.contains(note), "{}", done.err);
+    project.ralph(&[&since[..], &["--trust"]].concat()).code(0);
+    // Removed, and what nobody committed: the same.
+    fs_err::remove_file(project.path(".ralph/config.yaml")).unwrap();
+    assert!(project.ralph(&since).code(1).err.contains(note));
+    // The branch that brings the first configuration is judged with the defaults, which know no LINT.
+    let done = pull_request(None, lie).ralph(&since).code(2);
+    assert!(done.err.contains("the defaults judge"), "{}", done.err);
+    // What no commit holds is no part of a branch.
+    let project = pull_request(None, lie);
+    project.git("", &["rm", "--quiet", "--cached", ".ralph/config.yaml"]);
+    project.git("", &["commit", "--quiet", "--message", "no longer tracked"]);
+    assert!(!project.ralph(&since).code(0).err.contains("note: .ralph"));
+}
+
+#[test]
+fn a_script_of_the_gate_that_the_branch_changed_is_named() {
+    let config = "gates: {LINT: {run: [sh, -c, 'sh ./ci/lint.sh']}}\n";
+    let done = pull_request(Some(config), config).ralph(&["gate", "LINT", "--since", "main"]).code(0);
+    assert!(
+        done.out.contains("The branch changed what the command of LINT runs: ./ci/lint.sh."),
+        "{}",
+        done.out
+    );
+}

@@ -1,15 +1,20 @@
 //! What an engine may leave that looks like a pass and is none: scripts in the place of mutmut and `StrykerJS`, each leaving one thing.
 
+use super::direct_spawn::DirectSpawn;
 use super::project::{Project, error, reasons};
 use crate::support::needs::tests;
+use ralph::gate::{Checkouts, GatePorts, run};
 use ralph::mutation::{GateReport, Verdict};
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
 tests! {
     nothing: [
         what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one,
         python_that_asks_whether_it_is_mutated_and_a_mutmut_that_is_old_give_no_verdict,
         what_stryker_leaves_is_a_verdict_only_where_each_mutant_has_one,
+        an_engine_works_in_a_repository_in_which_the_package_has_its_place,
     ]
 }
 
@@ -109,6 +114,31 @@ fn what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one() {
         ),
         ("meta 1; echo 'failed to collect stats. runner returned 5'; exit 1", Fail("No test of p ran")),
         ("meta 1; echo 'Failed to run clean test'; exit 1", Fail("The tests of p fail without any mutation")),
+        // What it calls red passes without it: its own doing.
+        (
+            "case $2 in pytest) exit 0;; esac; echo 'FAILED tests/a.py::b - Failed trampoline hit'; echo 'failed to collect stats. runner returned 1'; exit 1",
+            Error(
+                "mutmut calls tests of p failing that pass without it: FAILED tests/a.py::b - Failed trampoline hit.",
+            ),
+        ),
+        (
+            "case $2 in pytest) exit 0;; esac; echo 'ralph: the run failed, and no test did'; echo 'failed to collect stats. runner returned 77'; exit 1",
+            Error(
+                "mutmut calls tests of p failing that pass without it: failed to collect stats. runner returned 77.",
+            ),
+        ),
+        // A run that failed without a test is no kill.
+        ("meta 77,78", Error("ended in an error")),
+        (
+            "meta null; echo 'ralph: tests ran in other processes'; echo 'failed to collect stats. runner returned 78'; exit 1",
+            Error("The tests of p run its code in other processes than pytest's own"),
+        ),
+        (
+            "meta null; echo 'ralph: tests started processes'; echo 'Stopping early, because we could not find any test case for any mutant.'; exit 1",
+            Error("The tests of p run its code in other processes than pytest's own"),
+        ),
+        // Tests may start processes where they reach mutants, too.
+        ("echo 'ralph: tests started processes'; meta 1,1", Pass),
         // A file that it cannot read is an error of its own, since it would pass over it in silence.
         (
             "meta ''; case $PYTHONWARNINGS in *'error:Unsupported syntax in:SyntaxWarning'*) exit 1;; esac",
@@ -197,8 +227,50 @@ fn what_stryker_leaves_is_a_verdict_only_where_each_mutant_has_one() {
             Fail("The tests of p fail without any mutation"),
         ),
         ("echo 'ERROR Stryker Unexpected token'; exit 1", Error("Unexpected token")),
+        (
+            "[ \"$3\" ] && exit 0; echo 'There were failed tests in the initial test run'; exit 1",
+            Error("StrykerJS calls tests of p failing that pass without it"),
+        ),
     ];
     let wrong: Vec<String> =
         table.iter().filter_map(|(does, said)| differs(&stryker(does).run(), said, does)).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Commits of packages that are in this folder of their repository.
+struct Committed(&'static str);
+
+impl Checkouts for Committed {
+    fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
+        Ok(None)
+    }
+
+    fn in_repository(&self, _root: &Path) -> PathBuf {
+        self.0.into()
+    }
+
+    fn add_repository(&self, _root: &Path, copy: &Path) -> io::Result<()> {
+        fs_err::create_dir(copy.join(".git"))
+    }
+}
+
+fn an_engine_works_in_a_repository_in_which_the_package_has_its_place() {
+    let table = [
+        (
+            "",
+            "[ -d .git ] && grep -qx 'gitdir: ../.git' mutants/.git && ! grep also_copy pyproject.toml | grep git",
+        ),
+        ("apps/p", "[ -d ../../.git ] && [ ! -e mutants ] && case $PWD in *apps/p) ;; *) exit 1;; esac"),
+    ];
+    for (inside, is_right) in table {
+        let project = mutmut("3.8.1", "");
+        let does = format!(
+            "#!/bin/sh\n[ \"$1\" = -c ] && echo mutmut 3.8.1 && exit 0\n{is_right} || exit 9\n\
+             mkdir -p mutants/src/shop\necho '{OLD}' > mutants/src/shop/price.py.meta\n"
+        );
+        script(&project, ".venv/bin/python", &does);
+        let ports = GatePorts { spawn: &DirectSpawn, progress: &|_| {}, checkouts: &Committed(inside) };
+        let report = run(&project.request, &project.settings, &ports);
+        assert_eq!(report.verdict, Verdict::Pass, "{inside}: {report:?}");
+    }
 }

@@ -19,6 +19,8 @@ tests! {
     scripts deep: [
         python_that_is_red_or_hidden_or_untested_is_no_pass,
         own_tests_are_asked_first_and_all_where_these_do_not_suffice,
+        python_in_a_package_src_is_judged_whatever_distributes_its_tests,
+        a_run_of_pytest_that_fails_without_a_test_kills_nothing,
         typescript_that_is_red_or_asks_whether_it_is_mutated_is_no_pass,
         each_language_is_judged_by_its_engine_and_the_worst_verdict_stands,
     ]
@@ -156,6 +158,47 @@ fn python_that_is_red_or_hidden_or_untested_is_no_pass() {
     assert_eq!(left.left_out[0].why, "no test file belongs to it (test_price.py, price_test.py)");
     project.request.former_targets.insert("p/src/shop/price.py".to_owned());
     assert_eq!(reasons(&project.run()), "No test of p ran, so no mutant was killed.");
+}
+
+/// Options as pytest-xdist and others define them: with `--numprocesses` tests run elsewhere.
+const DISTRIBUTES: &str = "import pytest
+def pytest_addoption(parser):
+    parser.addoption('--numprocesses', type=int)
+    parser.addoption('--timeout', type=float)
+def pytest_runtestloop(session):
+    return bool(session.config.option.numprocesses or session.config.option.timeout)
+";
+
+fn python_in_a_package_src_is_judged_whatever_distributes_its_tests() {
+    let project = python_project("    assert net(100, 10) == 90\n    assert Cart().total() == 42\n");
+    let settings =
+        "[tool.pytest.ini_options]\npythonpath = [\".\"]\naddopts = \"--numprocesses=2 --timeout=1\"\n";
+    project.write("pyproject.toml", settings).write("conftest.py", DISTRIBUTES);
+    project.write("src/__init__.py", "");
+    let test = fs_err::read_to_string(project.root().join("tests/test_price.py")).unwrap();
+    project.write("tests/test_price.py", &test.replace("from shop", "from src.shop"));
+    // Nothing of the package stands for a module of the engine.
+    project.write("mutmut/__init__.py", "").write("mutmut/__main__.py", "raise SystemExit(0)\n");
+    project.write("pytest.py", "raise SystemExit(0)\n");
+    let report = project.run();
+    assert_eq!(
+        (&report.verdict, report.coverage.to_string()),
+        (&Verdict::Pass, "100% (4/4)".to_owned()),
+        "{report:?}"
+    );
+}
+
+/// Fails a run of fewer than two tests, as a threshold of the coverage does.
+const THRESHOLD: &str = "def pytest_sessionfinish(session):
+    if session.testscollected < 2:
+        session.exitstatus = 1
+";
+
+fn a_run_of_pytest_that_fails_without_a_test_kills_nothing() {
+    let project = python_project("    net(100, 10)\ndef test_cart():\n    Cart().total()\n");
+    project.write("conftest.py", THRESHOLD);
+    let (why, _) = error(&project.run());
+    assert!(why.contains("Most mutants of file src/shop/price.py of package p have no verdict"), "{why}");
 }
 
 /// The names of the runs, and of how many tests each asked.

@@ -1,6 +1,6 @@
 //! Checkouts over real repositories: exactly the commit, nothing left in the repository.
 
-use super::{Checkout, Differences, Part, check_link};
+use super::{Checkout, Differences, Part, add_to_copy, check_link};
 use crate::machine::facts;
 use git2::{Oid, Repository, Signature};
 use proptest::prelude::*;
@@ -310,6 +310,31 @@ fn no_filter_attribute_or_hook_has_a_part_in_it() {
     plan.write(folder.path()).unwrap();
     assert_eq!(found(folder.path()), own);
     assert_eq!(trace(home.path()), before);
+}
+
+#[test]
+fn a_copy_is_a_repository_at_its_commit_that_names_no_other() {
+    let (home, repo) = repository();
+    let judged = commit(&repo, &files(&[("a", FILE, "1"), ("sub/b", FILE, "2")]));
+    let copy = tempfile::tempdir().unwrap();
+    fs_err::write(copy.path().join("a"), "1").unwrap();
+    add_to_copy(copy.path(), home.path(), &facts::Oid::zero()).unwrap();
+    assert!(!copy.path().join(".git").exists(), "there is no commit");
+    add_to_copy(copy.path(), home.path(), &judged).unwrap();
+    let made = Repository::open(copy.path()).unwrap();
+    assert_eq!(made.head().unwrap().target().unwrap().to_string(), judged.0);
+    assert_eq!(made.status_file(Path::new("a")).unwrap(), git2::Status::CURRENT);
+    assert_eq!(made.status_file(Path::new("sub/b")).unwrap(), git2::Status::WT_DELETED);
+    let name = home.path().as_os_str().as_encoded_bytes();
+    for (path, (bytes, ..)) in trace(&copy.path().join(".git")) {
+        assert!(!bytes.windows(name.len()).any(|part| part == name), "{} names it", path.display());
+    }
+    // What the tests do there is not done here.
+    let blob = repo.find_commit(Oid::from_str(&judged.0).unwrap()).unwrap().tree().unwrap();
+    let id = blob.get_name("a").unwrap().id().to_string();
+    let object = Path::new("objects").join(&id[..2]).join(&id[2..]);
+    fs_err::remove_file(copy.path().join(".git").join(&object)).unwrap();
+    assert!(repo.path().join(object).is_file());
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use super::cache_folder::KEPT;
 use super::contents::Which;
 use super::outputs::{Marks, Outputs};
-use super::{CacheFolder, PrivateCheckout, SourcePackage, Sources, State, Tree};
+use super::{CacheFolder, InPlace, PrivateCheckout, SourcePackage, Sources, State, Tree};
 use crate::engine::FaultKind;
-use crate::gate::{Build, ChangedJava, Checkouts as _, OutputState};
+use crate::gate::{Build, ChangedJava, Checkouts, OutputState};
 use crate::machine::facts::Oid;
 use crate::source::RepoPath;
 use git2::{IndexAddOption, Repository, Signature};
@@ -536,4 +536,39 @@ fn of_what_tests_wrote_only_their_own_packages_files_are_put_right_beside_anothe
             }
         }
     }
+}
+
+#[test]
+fn a_copy_of_a_package_becomes_a_repository_at_the_commit_that_its_folder_is_at() {
+    let home = tempfile::tempdir().unwrap();
+    let workspace = fs_err::canonicalize(home.path()).unwrap().join("ws");
+    write(&workspace.join("apps/p/a.py"), "old");
+    let base = commit(&workspace);
+    write(&workspace.join("apps/p/a.py"), "new");
+    let head = commit(&workspace);
+    let root = workspace.join("apps/p");
+    let package = SourcePackage {
+        root: root.clone(),
+        repository: workspace.clone(),
+        head: head.clone(),
+        base: Some(base.clone()),
+    };
+    let sources = Sources {
+        workspace,
+        packages: [("p".to_owned(), package)].into(),
+        judged: ["p".to_owned()].into(),
+        keep: Vec::new(),
+    };
+    let head_of = |checkouts: &dyn Checkouts, root: &Path| {
+        assert_eq!(checkouts.in_repository(root), Path::new("apps/p"));
+        let copy = tempfile::tempdir().unwrap();
+        checkouts.add_repository(root, copy.path()).unwrap();
+        Repository::open(copy.path()).unwrap().head().unwrap().target().unwrap().to_string()
+    };
+    assert_eq!(head_of(&InPlace(&sources), &root), head.0);
+    let cache = CacheFolder::temporary(&home.path().join("cache")).unwrap();
+    let checkout = PrivateCheckout::enter(&cache, &sources).unwrap();
+    assert_eq!(head_of(&checkout, &cache.at("tree/apps/p")), head.0);
+    let before = checkout.base("p").unwrap().unwrap();
+    assert_eq!(head_of(&checkout, &before), base.0);
 }

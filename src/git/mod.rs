@@ -21,6 +21,7 @@ mod open;
 mod package_folders;
 mod plan;
 mod restore;
+mod test_code;
 mod tree;
 mod walk;
 

@@ -22,6 +22,7 @@ mod package_folders;
 mod plan;
 mod restore;
 mod special_files;
+mod test_code;
 mod tips;
 mod tree;
 mod walk;

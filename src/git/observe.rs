@@ -1,18 +1,13 @@
 //! What an attempt did, as git shows it.
 
-use super::error::{GitError, GitErrorKind};
+use super::error::GitError;
 use super::{Repositories, content, locks, tree};
-use crate::machine::facts::{
-    Dirt, FileChange, KeptFile, LostLines, Observation, ObserveRequest, Oid, PackageChange, PackageState,
-    Snapshot,
-};
-use crate::source::{self, Kind, RepoPath};
+use crate::machine::facts::{Dirt, Observation, ObserveRequest, Oid, PackageChange, PackageState, Snapshot};
+use crate::source::{Kind, RepoPath};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Stray files that are named.
 const MAX_STRAYS: usize = 20;
-/// Files above this size are not compared line by line: that they changed is all that is said.
-const MAX_TEXT: u64 = 16 << 20;
 
 impl Repositories {
     /// Looks at what an attempt left. The caller has made sure that none of the attempt's processes lives:
@@ -141,19 +136,20 @@ impl Repositories {
         observation.family = self.sum_of_present(&family, Some(&observation.after))?;
         observation.stage = self.sum_of_present(&stage, Some(&observation.after))?;
         for change in &observation.stage {
-            if change.kind == Kind::Test {
-                let tests = self.tests_in(change, change.new.as_ref())?;
-                observation.stage_tests += u64::try_from(tests).unwrap_or_default();
-            }
-            if matches!(change.kind, Kind::Production | Kind::Build)
-                && let Some(old) = &change.old
-            {
-                let lost = self.lost(&change.package, None, [None, Some(old), change.new.as_ref()])?;
-                observation.lost_production.extend(named(&change.package, &change.path, lost));
+            match change.kind {
+                Kind::Test => {
+                    observation.stage_tests = observation.stage_tests.saturating_add(self.tests_now(change)?);
+                }
+                Kind::Production | Kind::Build => {
+                    observation.lost_production.extend(self.lost_production(change)?);
+                }
+                Kind::Other => {}
             }
         }
-        observation.lost_frozen = self.lost_of(&request.frozen, true, &observation.after)?;
-        observation.lost_reviewed = self.lost_of(&request.reviewed, false, &observation.after)?;
+        let after = &observation.after;
+        observation.lost_frozen = self.lost_of_frozen(&request.frozen, &observation.family, after)?;
+        observation.lost_reviewed = self.lost_of_reviewed(&request.reviewed, after)?;
+        observation.shadows = self.shadows(&observation.stage)?;
         Ok(observation)
     }
 
@@ -196,99 +192,6 @@ impl Repositories {
             |package: &&PackageState| self.folders.get(&package.name).is_some_and(|p| p.repo == *repo);
         before.packages.iter().find(sibling).map(|package| package.head.clone())
     }
-
-    /// Enabled test methods of Java files, and other test sources as files, after minus before.
-    fn tests_delta(&mut self, changes: &[FileChange]) -> Result<i64, GitError> {
-        let mut delta = 0_i64;
-        for change in changes.iter().filter(|change| change.kind == Kind::Test) {
-            delta = delta
-                .saturating_add(self.tests_in(change, change.new.as_ref())?)
-                .saturating_sub(self.tests_in(change, change.old.as_ref())?);
-        }
-        Ok(delta)
-    }
-
-    fn tests_in(&mut self, change: &FileChange, blob: Option<&Oid>) -> Result<i64, GitError> {
-        let Some(blob) = blob else { return Ok(0) };
-        if !is_java(&change.path) {
-            return Ok(i64::from(source::is_source(&change.path.to_bytes())));
-        }
-        match self.blob(&change.package, blob, MAX_TEXT) {
-            Ok(text) => Ok(i64::try_from(source::enabled_tests(&text)).unwrap_or(i64::MAX)),
-            // Too large to be a test class: what cannot be counted is none.
-            Err(error) if error.kind == GitErrorKind::Refused => Ok(0),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Lines of these files that the packages' HEADs lack; if they are `frozen`, code of them.
-    fn lost_of(
-        &mut self,
-        files: &[KeptFile],
-        frozen: bool,
-        after: &Snapshot,
-    ) -> Result<Vec<LostLines>, GitError> {
-        let mut all = Vec::new();
-        for file in files {
-            let Some(package) = after.package(&file.package) else { continue };
-            let now = self.in_package(&package.name, |folder, open, _| {
-                let path = folder.in_repo(&file.path.to_bytes());
-                tree::leaf_in(&open.repo, tree::oid_of(&package.head)?, &path)
-            })?;
-            let now = now.map(|(id, _)| tree::fact_of(id));
-            let blobs = [file.base.as_ref(), Some(&file.blob), now.as_ref()];
-            let path = frozen.then_some(&file.path);
-            let lost = self.lost(&file.package, path, blobs)?;
-            all.extend(named(&file.package, &file.path, lost));
-        }
-        all.sort();
-        Ok(all)
-    }
-
-    /// The lines that the second blob has beyond the first and that the third lacks; of a frozen file, by its `path`,
-    /// the code.
-    fn lost(
-        &mut self,
-        package: &str,
-        frozen: Option<&RepoPath>,
-        blobs: [Option<&Oid>; 3],
-    ) -> Result<Option<(u64, String)>, GitError> {
-        let [base, written, now] = blobs;
-        if written == now {
-            return Ok(None);
-        }
-        let mut texts = [None, None, None];
-        for (text, blob) in texts.iter_mut().zip([base, written, now]) {
-            let Some(blob) = blob else { continue };
-            match self.blob(package, blob, MAX_TEXT) {
-                Ok(bytes) => *text = Some(bytes),
-                Err(error) if error.kind == GitErrorKind::Refused => {
-                    return Ok(Some((
-                        1,
-                        format!("(a file of more than {} MiB was changed)", MAX_TEXT >> 20),
-                    )));
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        let [base, written, now] = match frozen.filter(|path| !is_java(path)) {
-            Some(path) => {
-                texts.map(|text| text.map(|text| source::without_comments(&path.to_bytes(), &text)))
-            }
-            None => texts,
-        };
-        let compare = if frozen.is_some_and(is_java) { source::lost_members } else { source::lost_lines };
-        Ok(compare(base.as_deref(), &written.unwrap_or_default(), now.as_deref()))
-    }
-}
-
-fn named(package: &str, path: &RepoPath, lost: Option<(u64, String)>) -> Option<LostLines> {
-    let (count, first) = lost?;
-    Some(LostLines { package: package.to_owned(), path: path.clone(), count, first })
-}
-
-fn is_java(path: &RepoPath) -> bool {
-    path.to_bytes().ends_with(b".java")
 }
 
 /// Tracked files that differ in another way than before, and untracked files that were absent before.

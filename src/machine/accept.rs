@@ -25,6 +25,11 @@ pub(super) fn accept(state: &mut State, key: &TaskKey, seen: &Findings, moved: b
         let passed = results.iter().filter_map(|result| Some((result.package.clone(), result.passed()?)));
         state.passed_tests.extend(passed);
     }
+    if let Some((Check::Red, results)) = &seen.check {
+        let reported = results.iter().filter(|result| result.tests.is_some());
+        let family = state.spec_state_mut().family_mut(&key.family);
+        family.reported.extend(reported.map(|result| result.package.clone()));
+    }
     match key.stage {
         Stage::TestFirst => freeze(state, key, observation),
         Stage::Implementation => {

@@ -160,7 +160,11 @@ fn evaluate(state: &mut State, attempt: Attempt, seen: Findings) -> Vec<Effect> 
     let left = state.leftovers.as_ref().map(|left| dirt_names(&left.dirt)).unwrap_or_default();
     let context = context(state, &attempt.key);
     let passed_before = &state.passed_tests;
-    let decision = decide(&Evidence { attempt: &attempt, seen: &seen, left: &left, passed_before, context });
+    let none = BTreeSet::new();
+    let family = state.spec_state().family(&attempt.key.family);
+    let reported = family.map_or(&none, |family| &family.reported);
+    let decision =
+        decide(&Evidence { attempt: &attempt, seen: &seen, left: &left, passed_before, reported, context });
     if let Decision::NeedsCheck { check, everywhere } = decision {
         let changed = seen.observation.stage.iter().filter(|_| !everywhere);
         let mut packages: Vec<String> = changed.map(|change| change.package.clone()).collect();
@@ -180,6 +184,10 @@ pub(super) fn context(state: &State, key: &TaskKey) -> Context {
     let failed_once = family.is_some_and(|family| family.failed_once);
     let on_rework = family.is_some_and(|family| family.reworks > 0);
     let debts = stage.into_iter().flat_map(|stage| stage.tests_delta.values());
+    // A test writer who is asked again may take away what it wrote.
+    let is_asked_again = key.stage == Stage::TestFirst;
+    let own = family.filter(|_| is_asked_again).and_then(|family| family.tests_written).unwrap_or_default();
+    let own = i64::try_from(own).unwrap_or(i64::MAX);
     Context {
         checkpoint: row.is_some_and(|row| row.checkpoint) && !on_rework,
         gate_follows: spec.family_rows(&key.family).any(|other| other.key.stage.is_gate()),
@@ -187,6 +195,6 @@ pub(super) fn context(state: &State, key: &TaskKey) -> Context {
         ask_red: state.policy.red && !family.is_some_and(|family| family.implementation_tried),
         ask_green: state.policy.green,
         edits_block: state.policy.edits_block,
-        tests_owed: debts.filter(|delta| **delta < 0).map(|delta| -delta).sum(),
+        tests_owed: (debts.filter(|delta| **delta < 0).map(|delta| -delta).sum::<i64>() - own).max(0),
     }
 }

@@ -239,6 +239,17 @@ pub struct LostLines {
     pub first: String,
 }
 
+/// A test file that takes the place of production code.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Shadow {
+    /// The package.
+    pub package: String,
+    /// The test file.
+    pub path: RepoPath,
+    /// The production file that has the same class or module.
+    pub production: RepoPath,
+}
+
 /// What happened to one package during an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -274,7 +285,7 @@ pub struct PackageChange {
     pub dirt: Vec<Dirt>,
     /// Other untracked files that appeared: named, never touched (at most 20).
     pub strays: Vec<RepoPath>,
-    /// Enabled test methods after minus before (Java; elsewhere test files), over the changed test files.
+    /// Enabled tests after minus before, over the changed test files.
     pub tests_delta: i64,
     /// Untracked files that were there before and are gone (at most 20).
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -330,14 +341,17 @@ pub struct Observation {
     pub family: Vec<FileChange>,
     /// The stage's own changes since its box was last opened, with this attempt in.
     pub stage: Vec<FileChange>,
-    /// Existing lines of production and build files that the stage's own attempts changed or removed.
+    /// What the stage's own attempts changed of production code and of lines of build files that were there.
     pub lost_production: Vec<LostLines>,
     /// Lines of TEST-FIRST that are gone.
     pub lost_frozen: Vec<LostLines>,
     /// Lines of reviewed test files that are gone.
     pub lost_reviewed: Vec<LostLines>,
-    /// Enabled test methods in the test files among the stage's own changes (Java).
+    /// Enabled tests in the test files among the stage's own changes.
     pub stage_tests: u64,
+    /// Test files among them that take the place of production code.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shadows: Vec<Shadow>,
 }
 
 /// What the lines of an agent's standard output that read `RALPH-VERDICT <token>: …` say.

@@ -18,6 +18,7 @@ pub(super) fn accepted(state: &mut State, key: &TaskKey, reason: &str, snapshot:
         // Who takes the work as it is takes its number of tests too.
         let touched = hierarchy::covered_changes(state.spec_state(), key).touched;
         state.passed_tests.retain(|package, _| !touched.contains_key(package));
+        state.spec_state_mut().family_mut(&key.family).reported.clear();
     }
     let content = JudgedContent::commits(snapshot.heads());
     let spec = state.spec_state_mut();

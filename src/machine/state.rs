@@ -123,6 +123,8 @@ pub struct Family {
     pub frozen: Vec<KeptFile>,
     /// Enabled test methods that TEST-FIRST left; `None` when no attempt of it was accepted.
     pub tests_written: Option<u64>,
+    /// Packages in which `checks.red` left a test report.
+    pub reported: BTreeSet<String>,
     /// TEST-FIRST was opened because the worker could not keep its lines.
     pub test_first_reopened: bool,
     /// The implementation was tried.

@@ -3,10 +3,12 @@
 mod lexer;
 mod members;
 mod statements;
+mod types;
 
 pub use lexer::{code_lines, unescaped};
-pub use members::{enabled_tests, lost_members};
+pub(super) use members::{conditional_tests, enabled_tests, lost_members};
 pub use statements::{Statements, is_weakened};
+pub(super) use types::{adds_initialiser, top_types};
 
 #[cfg(test)]
 mod tests;

@@ -77,7 +77,7 @@ fn is_space(byte: u8) -> bool {
 
 /// The text without the lines of block comments that begin a line, in languages whose comments are known by the file's
 /// ending: what is commented out is gone.
-pub fn without_comments(path: &[u8], text: &[u8]) -> Vec<u8> {
+pub(in crate::source) fn without_comments(path: &[u8], text: &[u8]) -> Vec<u8> {
     let ending = path.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
     let (open, close): (&[u8], &[u8]) = match ending {
         b"py" => (b"\"\"\"", b"\"\"\""),

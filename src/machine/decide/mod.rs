@@ -7,14 +7,14 @@
 mod claims;
 
 use super::event::{Check, CheckResult, ReportedTests, Validation};
-use super::facts::{Claim, FileChange, FileStatus, LostLines, PackageChange, ProcessEnd, full_path};
+use super::facts::{Claim, FileChange, FileStatus, LostLines, PackageChange, ProcessEnd, Shadow, full_path};
 use super::state::{Attempt, Findings};
 use crate::source::text::{count, names};
 use crate::source::{Kind, RepoPath};
 use crate::task::{Stage, TaskKey};
 use crate::turn::verify::footer;
 use claims::{only_talked, says_blocked, says_nothing_to_do, unclear};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Files that a reason names.
 const NAMED: usize = 10;
@@ -30,6 +30,8 @@ pub struct Evidence<'a> {
     pub left: &'a [String],
     /// How many tests of each package passed before, as far as reports said it.
     pub passed_before: &'a BTreeMap<String, u64>,
+    /// The packages in which `checks.red` left a test report for the family.
+    pub reported: &'a BTreeSet<String>,
     /// What the rules and the family's past add.
     pub context: Context,
 }
@@ -195,8 +197,10 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
         reasons.push("No test file was committed.".to_owned());
         reasons.extend(only_talked(evidence).into_iter().chain(unclear(evidence)));
     }
-    let words = "existing lines of production or build files were changed by the test writer";
-    reasons.extend(observation.lost_production.iter().map(|lost| lost_words(lost, words, "line")));
+    reasons.extend(fewer_tests(evidence));
+    let words = "existing production code or build files were changed by the test writer";
+    reasons.extend(observation.lost_production.iter().map(|lost| lost_words(lost, words, "place")));
+    reasons.extend(observation.shadows.iter().map(shadow_words));
     if !reasons.is_empty() {
         return retry(reasons);
     }
@@ -232,10 +236,8 @@ fn implementation(evidence: &Evidence<'_>) -> Decision {
     if !evidence.left.is_empty() {
         reasons.push(format!("Changes were left uncommitted: {}.", names(evidence.left, NAMED)));
     }
-    let owed = evidence.context.tests_owed;
-    if owed > 0 {
-        reasons.push(format!("There are {owed} fewer enabled tests than before the attempt."));
-    }
+    reasons.extend(fewer_tests(evidence));
+    reasons.extend(observation.shadows.iter().map(shadow_words));
     let words = "test code of TEST-FIRST is not as it was";
     let frozen = observation.lost_frozen.iter().filter(|_| evidence.context.frozen);
     let frozen_only = reasons.is_empty();
@@ -248,6 +250,20 @@ fn implementation(evidence: &Evidence<'_>) -> Decision {
         Some((Check::Green, results)) => accept_unless(not_green(results, evidence)),
         _ => Decision::Accept,
     }
+}
+
+/// Tests that are gone, switched off, or that no runner would run any more.
+fn fewer_tests(evidence: &Evidence<'_>) -> Option<String> {
+    let owed = evidence.context.tests_owed;
+    (owed > 0).then(|| format!("There are {owed} fewer enabled tests than before the attempt."))
+}
+
+fn shadow_words(shadow: &Shadow) -> String {
+    format!(
+        "{} takes the place of {}, which the tests would run no more; give it another name.",
+        full_path(&shadow.package, &shadow.path),
+        full_path(&shadow.package, &shadow.production)
+    )
 }
 
 fn nothing_to_do(evidence: &Evidence<'_>, why: &str) -> Decision {
@@ -288,7 +304,8 @@ fn too_few_passed(result: &CheckResult, evidence: &Evidence<'_>) -> Option<Strin
     }
     let before = evidence.passed_before.get(&result.package);
     if result.tests.is_none() && before.is_none() {
-        return None;
+        let is_silent = evidence.reported.contains(&result.package);
+        return is_silent.then(|| "left no test report, and checks.red did: no test ran.".to_owned());
     }
     let (passed, due) = (result.passed().unwrap_or(0), before.copied().unwrap_or(1));
     let last = before.map(|before| format!(", {before} when it was last green")).unwrap_or_default();

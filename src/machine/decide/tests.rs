@@ -85,6 +85,7 @@ const RULES: &[Rule] = &[
     ),
     ("TEST-FIRST has nothing to do", |c| c.stage == TEST_FIRST && c.says_nothing_to_do(), "blocked"),
     ("TEST-FIRST without a test file", |c| c.stage == TEST_FIRST && c.committed != 1, "retry"),
+    ("TEST-FIRST left fewer enabled tests", |c| c.stage == TEST_FIRST && c.owed, "retry"),
     ("TEST-FIRST changed production lines", |c| c.stage == TEST_FIRST && c.lost_production, "retry"),
     ("TEST-FIRST: red is asked", |c| c.stage == TEST_FIRST && c.check == 0 && c.context.ask_red, "check-red"),
     ("TEST-FIRST: red is not red", |c| c.stage == TEST_FIRST && c.check == 4, "retry"),
@@ -237,6 +238,7 @@ fn decided(case: &Case) -> Decision {
             .into_iter()
             .filter(|_| case.check == 5)
             .collect(),
+        reported: &BTreeSet::new(),
         context: case.context,
     })
 }
@@ -338,6 +340,7 @@ fn who_only_talked_is_named_so_and_a_pass_without_a_look_is_none() {
             seen: &Findings::default(),
             left: &[],
             passed_before: &BTreeMap::new(),
+            reported: &BTreeSet::new(),
             context: Context::default(),
         })
     };
@@ -389,6 +392,7 @@ fn edits_that_failed_reject_work_and_nobody_elses() {
             seen: &Findings { observation, ..Findings::default() },
             left: &[],
             passed_before: &BTreeMap::new(),
+            reported: &BTreeSet::new(),
             context: Context { edits_block, ask_green: true, ..Context::default() },
         })
     };
@@ -414,4 +418,60 @@ fn edits_that_failed_reject_work_and_nobody_elses() {
     assert_eq!(decided(Stage::PreCr, Verdict::Failed, true, Some(Claim::Pass), false), Decision::Accept);
     let remark = decided(Stage::Implementation, Verdict::ChangedOtherwise, true, None, true);
     assert!(matches!(remark, Decision::NeedsCheck { .. }), "{remark:?}");
+}
+
+#[test]
+fn a_test_file_in_the_place_of_production_code_and_a_green_check_without_a_report_are_rejected() {
+    let decided = |stage: Stage, shadows: Vec<Shadow>, reported: &BTreeSet<String>| {
+        let path = |text: &str| RepoPath::from_bytes(text.as_bytes());
+        let change = FileChange {
+            package: "p".to_owned(),
+            path: path("src/test/java/x/Price.java"),
+            status: FileStatus::Added,
+            kind: Kind::Test,
+            old: None,
+            new: Some(Oid::zero()),
+        };
+        let observation = Observation { stage: vec![change], shadows, ..Observation::default() };
+        let green = CheckResult {
+            package: "p".to_owned(),
+            end: ProcessEnd::Exited { code: 0 },
+            tail: String::new(),
+            tests: None,
+        };
+        let (key, end) = (TaskKey { family: "1.".to_owned(), stage }, ProcessEnd::Exited { code: 0 });
+        let (before, last_words) = (Snapshot::default(), String::new());
+        let check = Some((Check::Green, vec![green]));
+        decide(&Evidence {
+            attempt: &Attempt { key, before, end, claim: None, last_words, only_talked: false },
+            seen: &Findings { observation, check, ..Findings::default() },
+            left: &[],
+            passed_before: &BTreeMap::new(),
+            reported,
+            context: Context { ask_green: true, ..Context::default() },
+        })
+    };
+    let shadow = Shadow {
+        package: "p".to_owned(),
+        path: RepoPath::from_bytes(b"src/test/java/x/Price.java"),
+        production: RepoPath::from_bytes(b"src/main/java/x/Price.java"),
+    };
+    let (none, reported) = (BTreeSet::new(), BTreeSet::from(["p".to_owned()]));
+    for stage in [Stage::TestFirst, Stage::Implementation, Stage::Integ] {
+        let Decision::Retry { reasons, frozen_only: false } = decided(stage, vec![shadow.clone()], &none)
+        else {
+            panic!("not rejected")
+        };
+        assert_eq!(
+            reasons,
+            [
+                "p/src/test/java/x/Price.java takes the place of p/src/main/java/x/Price.java, which the tests would run no more; give it another name."
+            ]
+        );
+    }
+    assert_eq!(decided(Stage::Implementation, Vec::new(), &none), Decision::Accept);
+    let Decision::Retry { reasons, .. } = decided(Stage::Implementation, Vec::new(), &reported) else {
+        panic!("not rejected")
+    };
+    assert_eq!(reasons, ["checks.green in p left no test report, and checks.red did: no test ran."]);
 }

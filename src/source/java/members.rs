@@ -15,19 +15,42 @@ pub(super) struct Member {
     headers: String,
     pub(super) words: String,
     is_enabled_test: bool,
+    /// It is a test under a condition (`@DisabledIf`, `@EnabledOnOs`).
+    is_conditional: bool,
 }
 
 /// How many enabled test methods a source holds: annotated with `@Test`, `@ParameterizedTest`, `@RepeatedTest`,
 /// `@TestFactory` or `@TestTemplate` (also fully qualified), or `JUnit` 3's `public void testX()` in a class that extends
 /// `TestCase`; without `@Disabled` or `@Ignore` on the method or a class around it, and without `TestNG`'s
 /// `enabled = false`. A test that only an inherited or composed annotation makes is not seen.
-pub fn enabled_tests(source: &[u8]) -> u64 {
+pub(in crate::source) fn enabled_tests(source: &[u8]) -> u64 {
     members(source).iter().filter(|member| member.is_enabled_test).count() as u64
 }
 
+/// Counts the enabled tests that run under a condition alone.
+pub(in crate::source) fn conditional_tests(source: &[u8]) -> u64 {
+    members(source).iter().filter(|member| member.is_enabled_test && member.is_conditional).count() as u64
+}
+
+/// Code by which a test ends before it checks anything, or never checks it, as [`Member::words`] has it.
+const DEAD: [&str; 8] = [
+    "if(true)return;",
+    "if(true){return;",
+    "if(false)",
+    "if(!true)",
+    "while(false)",
+    "assumeTrue(false",
+    "assumeFalse(true",
+    "Assumptions.abort(",
+];
+
 /// The members of `written` that `now` does not have as they are: how many, and the words of the first. A member that
 /// `base` had already may change if it is a test; what tests rely on may not. `None` if nothing is lost.
-pub fn lost_members(base: Option<&[u8]>, written: &[u8], now: Option<&[u8]>) -> Option<(u64, String)> {
+pub(in crate::source) fn lost_members(
+    base: Option<&[u8]>,
+    written: &[u8],
+    now: Option<&[u8]>,
+) -> Option<(u64, String)> {
     let mut present = how_often(members(now.unwrap_or_default()));
     let mut before = how_often(members(base.unwrap_or_default()));
     let mut lost = members(written).into_iter().filter(|member| {
@@ -49,6 +72,7 @@ fn is_test(member: &Member) -> bool {
 struct Type {
     headers: String,
     is_off: bool,
+    is_conditional: bool,
     is_test_case: bool,
 }
 
@@ -61,6 +85,8 @@ struct Declaration<'a> {
     /// Open parentheses.
     depth: u32,
     is_type: bool,
+    /// A `=` stood there, and not in an annotation's parentheses.
+    is_value: bool,
 }
 
 impl<'a> Declaration<'a> {
@@ -68,11 +94,12 @@ impl<'a> Declaration<'a> {
         match token {
             Token::Mark(b'(') => self.depth += 1,
             Token::Mark(b')') => self.depth = self.depth.saturating_sub(1),
+            Token::Mark(b'=') => self.is_value |= self.depth == 0,
             // A method may be called so.
             Token::Word(b"record") if !matches!(next, Some(Token::Word(_))) => {}
             Token::Word(b"class" | b"interface" | b"enum" | b"record") if self.depth == 0 => {
                 // Not `A.class`, and not a class within a value.
-                self.is_type |= !self.words.ends_with('.') && !self.words.contains('=');
+                self.is_type |= !self.words.ends_with('.') && !self.is_value;
             }
             _ => {}
         }
@@ -118,14 +145,17 @@ pub(super) fn members(source: &[u8]) -> Vec<Member> {
         let (head, root) = (Head::of(&head), Type::default());
         let around = types.last().unwrap_or(&root);
         let is_off = head.is_off || around.is_off;
+        let is_conditional = head.is_conditional || around.is_conditional;
         let brings_names = words.starts_with("import ") || words.starts_with("package ");
         if !words.is_empty() && !brings_names {
-            let is_enabled_test = has_body && !is_off && head.is_test(around.is_test_case);
-            found.push(Member { headers: around.headers.clone(), words: words.clone(), is_enabled_test });
+            let is_dead = DEAD.iter().any(|dead| words.contains(dead));
+            let is_enabled_test = has_body && !is_off && !is_dead && head.is_test(around.is_test_case);
+            let (headers, words) = (around.headers.clone(), words.clone());
+            found.push(Member { headers, words, is_enabled_test, is_conditional });
         }
         if is_type && token == Token::Mark(b'{') {
             let headers = digest_parts([&around.headers, &words]);
-            types.push(Type { headers, is_off, is_test_case: head.extends_test_case });
+            types.push(Type { headers, is_off, is_conditional, is_test_case: head.extends_test_case });
         } else if token == Token::Mark(b'}') {
             types.pop();
         }
@@ -163,6 +193,7 @@ type Tokens<'t, 'a> = Peekable<Copied<Iter<'t, Token<'a>>>>;
 pub(super) struct Head {
     is_annotated: bool,
     pub(super) is_off: bool,
+    is_conditional: bool,
     pub(super) extends_test_case: bool,
     /// Of a method: it is `public void testX()`.
     method: Option<bool>,
@@ -210,7 +241,9 @@ impl Head {
         let arguments = arguments.unwrap_or_default();
         let is_disabled = arguments.windows(2).any(|pair| pair[0] == b"enabled" && pair[1] == b"false");
         self.is_annotated |= TESTS.iter().any(|test| test.as_bytes() == name) && !is_disabled;
-        self.is_off |= OFF.iter().any(|off| off.as_bytes() == name);
+        let is_off = OFF.iter().any(|off| off.as_bytes() == name);
+        self.is_off |= is_off;
+        self.is_conditional |= !is_off && (name.starts_with(b"Disabled") || name.starts_with(b"Enabled"));
     }
 }
 

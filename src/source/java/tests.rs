@@ -137,3 +137,29 @@ proptest! {
         enabled_tests(&bytes);
     }
 }
+
+#[test]
+fn a_type_is_one_whatever_its_annotations_say() {
+    for annotation in
+        ["@SpringBootTest(classes = App.class)", "@A(b = @C(d = {1, 2}), e = \"=\")", "@A(x = 1 == 2)"]
+    {
+        let source = format!("{annotation} class A {{ @Test void a() {{}} @Test void b() {{}} }}");
+        assert_eq!(count(&source), 2, "{annotation}");
+        let more = source.replace("class A {", "class A { @Test void more() {}");
+        assert_eq!(lost_members(None, source.as_bytes(), Some(more.as_bytes())), None, "{annotation}");
+        let less = source.replace("@Test void b", "void b");
+        assert!(lost_members(None, source.as_bytes(), Some(less.as_bytes())).is_some(), "{annotation}");
+    }
+    assert_eq!(
+        count("class A { Class<?> c = B.class; Object o = new Object() { class X {} }; @Test void a() {} }"),
+        1
+    );
+}
+
+#[test]
+fn a_test_that_ends_before_it_checks_does_not_count() {
+    for body in ["if (true) return; ok();", "if (false) { ok(); }", "assumeTrue(false); ok();"] {
+        assert_eq!(count(&format!("class A {{ @Test void a() {{ {body} }} }}")), 0, "{body}");
+    }
+    assert_eq!(count("class A { @Test void a() { if (os()) return; assumeTrue(os()); ok(); } }"), 1);
+}

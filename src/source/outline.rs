@@ -1,0 +1,195 @@
+//! The tests of a Python, JavaScript, TypeScript or Rust source, and the other code beside them, as the grammar of the language
+//! reads it.
+//!
+//! Promises: comments, layout, imports and the order of members do not count. A test that no runner would run is not a
+//! test: under a condition that is never true, behind an early end, bound again further down, or in a string. A source
+//! that the grammar cannot read has no outline.
+
+mod javascript;
+mod python;
+mod rust;
+mod syntax;
+#[cfg(test)]
+mod tests;
+
+use super::lines::{how_often, take};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use syntax::Language;
+
+/// A source by its members.
+#[derive(Clone, Debug, Default)]
+pub struct Outline {
+    members: Vec<Member>,
+    tests: Vec<TestUnit>,
+    /// Modules of Rust in files of their own, with what they depend on.
+    modules: BTreeSet<String>,
+}
+
+/// A statement at the top of a source, or of a class, suite or module in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Member {
+    /// The heads of the classes, suites and modules around it.
+    scope: String,
+    /// Its tokens.
+    words: String,
+    role: Role,
+    /// The names that it binds in its scope.
+    binds: Vec<String>,
+    /// The names that it reads.
+    uses: Vec<String>,
+}
+
+impl Member {
+    fn key(&self) -> (&str, &str) {
+        (&self.scope, &self.words)
+    }
+}
+
+/// What a member does to the tests next to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Import,
+    Test,
+    /// It binds names, and nothing more.
+    Declaration,
+    /// It runs when the file is loaded.
+    Statement,
+    /// It runs before or after each test, and may end it.
+    Switch,
+}
+
+/// A test that a runner would run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TestUnit {
+    /// Its name with those around it.
+    path: String,
+    /// Conditions under which alone it runs.
+    guards: BTreeSet<String>,
+}
+
+/// What holds for all members of a class, suite or module.
+#[derive(Clone, Debug, Default)]
+struct Scope {
+    words: String,
+    path: String,
+    is_off: bool,
+    guards: BTreeSet<String>,
+    depth: u32,
+}
+
+/// Classes, suites and modules in one another. Nobody nests them deeper.
+const MAX_DEPTH: u32 = 40;
+
+impl Scope {
+    /// A scope in this one.
+    fn inner(&self, head: &str, name: &str) -> Self {
+        let words = format!("{}{head}\n", self.words);
+        Self { words, path: self.path_of(name), depth: self.depth + 1, ..self.clone() }
+    }
+
+    fn path_of(&self, name: &str) -> String {
+        format!("{}/{name}", self.path)
+    }
+
+    fn guarded(&self, guards: impl IntoIterator<Item = String>) -> Self {
+        let mut scope = self.clone();
+        scope.guards.extend(guards);
+        scope
+    }
+}
+
+/// True for a file that [`Outline::of`] can read, by its name.
+pub fn has_outline(path: &[u8]) -> bool {
+    Language::of(path).is_some()
+}
+
+impl Outline {
+    /// Reads a source. `None` for other languages, for one that its grammar cannot read, and for more than 1 MiB.
+    pub fn of(path: &[u8], source: &[u8]) -> Option<Self> {
+        let language = Language::of(path)?;
+        let tree = language.parse(source)?;
+        match language {
+            Language::Python => python::outline(&tree, source),
+            Language::TypeScript | Language::Tsx => javascript::outline(&tree, source),
+            Language::Rust => rust::outline(&tree, source),
+        }
+    }
+
+    /// True for a source that holds nothing but comments.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Counts the tests that may run.
+    pub fn tests(&self) -> u64 {
+        self.tests.len() as u64
+    }
+
+    /// Counts the tests that run at least where they ran `before`: a condition that is new is never true.
+    pub fn tests_since(&self, before: &Self) -> u64 {
+        let known: BTreeMap<&str, &BTreeSet<String>> =
+            before.tests.iter().map(|test| (test.path.as_str(), &test.guards)).collect();
+        let runs = |test: &&TestUnit| {
+            let guards = known.get(test.path.as_str());
+            test.guards.is_empty() || guards.is_some_and(|guards| test.guards.is_subset(guards))
+        };
+        self.tests.iter().filter(runs).count() as u64
+    }
+
+    /// The Rust modules in files of their own that `other` does not declare in the same way.
+    pub fn modules_beyond(&self, other: &Self) -> Vec<String> {
+        let names = self.modules.difference(&other.modules);
+        names.filter_map(|module| module.split_whitespace().next()).map(str::to_owned).collect()
+    }
+
+    /// What of `written` is not in `now`, and what `now` adds that takes effect on it: how many members, and the words of
+    /// the first. A test that `base` had already may change, all else may not. `None` if nothing is lost.
+    pub fn lost(base: Option<&Self>, written: &Self, now: &Self) -> Option<(u64, String)> {
+        let mut present = how_often(now.code().map(Member::key));
+        let mut before = how_often(base.into_iter().flat_map(Self::code).map(Member::key));
+        let (mut lost, mut held) = (Vec::new(), Vec::new());
+        for member in written.code() {
+            let may_go = take(&mut before, &member.key()) && member.role == Role::Test;
+            if take(&mut present, &member.key()) {
+                held.push(member);
+            } else if !may_go {
+                lost.push(member.words.clone());
+            }
+        }
+        let scopes: HashSet<&str> = written.members.iter().map(|member| member.scope.as_str()).collect();
+        for member in &now.members {
+            let is_new = member.role == Role::Import || take(&mut present, &member.key());
+            if is_new && scopes.contains(member.scope.as_str()) {
+                lost.extend(interference(member, &held));
+            }
+        }
+        let first = super::text::line(lost.first()?, 120);
+        Some((lost.len() as u64, first))
+    }
+
+    /// All members but imports.
+    fn code(&self) -> impl Iterator<Item = &Member> {
+        self.members.iter().filter(|member| member.role != Role::Import)
+    }
+
+    fn add_test(&mut self, scope: &Scope, name: &str) {
+        if !scope.is_off {
+            self.tests.push(TestUnit { path: scope.path_of(name), guards: scope.guards.clone() });
+        }
+    }
+}
+
+/// How a new member takes effect on those that stay, if it does.
+fn interference(new: &Member, held: &[&Member]) -> Option<String> {
+    let below = || held.iter().filter(|member| member.scope.starts_with(&new.scope));
+    let takes = |name: &String| {
+        let is_bound = held.iter().any(|member| member.scope == new.scope && member.binds.contains(name));
+        let is_used = new.role != Role::Import && below().any(|member| member.uses.contains(name));
+        is_bound || is_used
+    };
+    match new.role {
+        Role::Statement => Some(format!("new code that runs first: {}", new.words)),
+        Role::Switch => Some(format!("a new fixture that may end tests: {}", new.words)),
+        _ => new.binds.iter().find(|name| takes(name)).map(|name| format!("another {name}: {}", new.words)),
+    }
+}

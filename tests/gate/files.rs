@@ -166,7 +166,7 @@ def pytest_addoption(parser):
     parser.addoption('--numprocesses', type=int)
     parser.addoption('--timeout', type=float)
 def pytest_runtestloop(session):
-    return bool(session.config.option.numprocesses or session.config.option.timeout)
+    return True if session.config.option.numprocesses or session.config.option.timeout else None
 ";
 
 fn python_in_a_package_src_is_judged_whatever_distributes_its_tests() {

@@ -133,7 +133,7 @@ fn run(work: &Work<'_>, name: &str, settings: Value, arguments: &[&str]) -> Resu
     work.commands.run(name, argv, &work.folder, &[])
 }
 
-/// What the project runs its tests with: `npm test` if there is one, else the test runner.
+/// The project's command for its tests: `npm test` if there is one, else the test runner.
 fn own_command(work: &Work<'_>) -> Option<Vec<String>> {
     let package = crate::gate::commands::read_text(&work.folder.join("package.json"), 1 << 20);
     let package: Value = serde_json::from_str(&package).unwrap_or_default();

@@ -140,8 +140,8 @@ pub trait Checkouts: Sync {
         PathBuf::new()
     }
 
-    /// Makes the folder `copy`, which stands for the repository of the package at `root`, a repository with the judged commit
-    /// as its HEAD. It does not name the workspace.
+    /// Makes the folder `copy` a repository: that of the package at `root`, with the judged commit as its HEAD. It does not
+    /// name the workspace.
     fn add_repository(&self, _root: &Path, _copy: &Path) -> io::Result<()> {
         Ok(())
     }

@@ -32,9 +32,9 @@ use std::path::{Path, PathBuf};
 const VERSION: &str = "import sys\nsys.path[:] = filter(None, sys.path)\nimport importlib.metadata as m\n\
     found = [d.version for d in m.distributions(name=sys.argv[1])]\n\
     sys.exit(1) if not found else print(sys.argv[1], found[0])";
-/// Starts mutmut, and tells what it found of the tests.
+/// Starts mutmut, and prints facts about the tests.
 const DRIVER: &str = include_str!("python/driver.py");
-/// What the script prints: tests that ran where mutmut sees nothing, and tests that started processes.
+/// Lines that the script prints: for tests that ran where mutmut sees nothing, and for tests that started processes.
 const ELSEWHERE: &str = "ralph: tests ran in other processes";
 const STARTED: &str = "ralph: tests started processes";
 /// Versions before this one keep no usable results.
@@ -51,7 +51,7 @@ const PYTHON: Language = Language {
     tells: &["MUTANT_UNDER_TEST", "__mutmut_"],
 };
 
-/// What mutmut does not copy from the copy.
+/// Names that mutmut does not copy.
 const NOT_COPIED: [&str; 4] = [".git", "mutants", ".venv", "venv"];
 
 /// mutmut.
@@ -160,7 +160,7 @@ pub fn reads_mutmut(version: &str) -> bool {
     !is_older(version, OLDEST)
 }
 
-/// Writes the script that starts mutmut beside the copy; its path.
+/// Writes the script that starts mutmut, and returns its path.
 fn write_driver(work: &Work<'_>) -> Result<String, GateAbort> {
     let driver = work.output.join("driver.py");
     fs_err::write(&driver, DRIVER)?;

@@ -114,7 +114,7 @@ fn what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one() {
         ),
         ("meta 1; echo 'failed to collect stats. runner returned 5'; exit 1", Fail("No test of p ran")),
         ("meta 1; echo 'Failed to run clean test'; exit 1", Fail("The tests of p fail without any mutation")),
-        // What it calls red passes without it: its own doing.
+        // Tests that pass without the engine are red by its doing.
         (
             "case $2 in pytest) exit 0;; esac; echo 'FAILED tests/a.py::b - Failed trampoline hit'; echo 'failed to collect stats. runner returned 1'; exit 1",
             Error(

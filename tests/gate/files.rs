@@ -166,7 +166,7 @@ def pytest_addoption(parser):
     parser.addoption('--numprocesses', type=int)
     parser.addoption('--timeout', type=float)
 def pytest_runtestloop(session):
-    return bool(session.config.option.numprocesses or session.config.option.timeout)
+    return True if session.config.option.numprocesses or session.config.option.timeout else None
 ";
 
 fn python_in_a_package_src_is_judged_whatever_distributes_its_tests() {
@@ -177,7 +177,7 @@ fn python_in_a_package_src_is_judged_whatever_distributes_its_tests() {
     project.write("src/__init__.py", "");
     let test = fs_err::read_to_string(project.root().join("tests/test_price.py")).unwrap();
     project.write("tests/test_price.py", &test.replace("from shop", "from src.shop"));
-    // Nothing of the package stands for a module of the engine.
+    // No file of the package is loaded in place of a module of the engine.
     project.write("mutmut/__init__.py", "").write("mutmut/__main__.py", "raise SystemExit(0)\n");
     project.write("pytest.py", "raise SystemExit(0)\n");
     let report = project.run();

@@ -195,7 +195,7 @@ impl Judge<'_> {
         Ok((work, hiding))
     }
 
-    /// Whose fault red tests are: the family's, unless the engine alone calls them so, or they were red before its work.
+    /// Blames the family for red tests, unless the engine alone calls them so, or they were red before its work.
     fn red(&self, tests: &[String]) -> Result<GateAbort, GateAbort> {
         let named = if tests.is_empty() { String::new() } else { format!(": {}", tests.join("; ")) };
         let (name, label) = (self.engine.name(), self.label());

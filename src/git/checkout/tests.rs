@@ -329,7 +329,7 @@ fn a_copy_is_a_repository_at_its_commit_that_names_no_other() {
     for (path, (bytes, ..)) in trace(&copy.path().join(".git")) {
         assert!(!bytes.windows(name.len()).any(|part| part == name), "{} names it", path.display());
     }
-    // What the tests do there is not done here.
+    // A test that removes an object removes it there alone.
     let blob = repo.find_commit(Oid::from_str(&judged.0).unwrap()).unwrap().tree().unwrap();
     let id = blob.get_name("a").unwrap().id().to_string();
     let object = Path::new("objects").join(&id[..2]).join(&id[2..]);

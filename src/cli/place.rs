@@ -214,7 +214,7 @@ impl<'t> Plan<'t> {
         let Self { target, gate, choice, .. } = *self;
         // What cannot be remembered is not begun.
         // `placement:` belongs to the spec that the configuration names. Virtual gates have no other place.
-        let is_own = |workspace: &&Workspace| target.is_virtual() || !call.has_other_spec(workspace);
+        let is_own = |workspace: &&Workspace| target.is_virtual() || !workspace.has_other_spec();
         let own = target.workspace.as_ref().filter(is_own);
         let settled = own.filter(|_| !checks || target.is_virtual());
         let config = settled.map(|workspace| EditedConfig::with(workspace, gate, choice)).transpose()?;

@@ -123,13 +123,6 @@ impl Invocation {
         Ok(Opened { workspace, error, text: text.unwrap_or_default() })
     }
 
-    /// True if the task file of this workspace is another one than its configuration names: a flag or a variable did.
-    pub(super) fn has_other_spec(&self, workspace: &Workspace) -> bool {
-        let root = &workspace.places.workspace;
-        let own = read_config(root).and_then(|text| config::parse(&text, root, &[]));
-        own.is_ok_and(|own| own.spec != workspace.settings.spec)
-    }
-
     /// The workspace's folder; if there is none, the named or the current folder.
     pub(super) fn find_anywhere(&self) -> Result<PathBuf, Fault> {
         self.find().or_else(|_| self.folder())
@@ -209,6 +202,13 @@ impl Workspace {
             tokens: budget(settings.limits.tokens, 1_000_000),
             ..Policy::default()
         }
+    }
+
+    /// True if a flag or a variable named another task file than the configuration does.
+    pub(super) fn has_other_spec(&self) -> bool {
+        let root = &self.places.workspace;
+        let own = read_config(root).and_then(|text| config::parse(&text, root, &[]));
+        own.is_ok_and(|own| own.spec != self.settings.spec)
     }
 
     /// What tells test, production and build files apart.

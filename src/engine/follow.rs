@@ -97,7 +97,7 @@ impl Follow {
         Ok(true)
     }
 
-    /// Why reading ended before a record that is there.
+    /// Returns the reason why this build cannot read the next record.
     pub fn unread(&self) -> Option<&Unread> {
         self.follower.unread()
     }

@@ -1,7 +1,7 @@
 //! Gates whose tick describes another commit than HEAD, in words.
 //!
-//! Promise: a file that changed since a gate judged it is counted, whoever changed it. A wider gate of the same name that
-//! judged HEAD speaks for the gates below it.
+//! Promise: each file that changed since a gate judged it is counted, whether a task or a person changed it. A wider gate
+//! of the same name that judged HEAD represents the gates that it covers.
 
 use crate::git::Repositories;
 use crate::machine::facts::{FileChange, Oid};

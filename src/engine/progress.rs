@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// A longer progress.txt is kept as a file.
 const IN_MEMORY: u64 = 8 << 20;
 
-/// What progress.txt held before an attempt.
+/// The content of progress.txt before an attempt.
 pub(super) enum ProgressBefore {
     /// Its bytes.
     InMemory(Vec<u8>),
@@ -68,7 +68,7 @@ impl Engine<'_> {
         self.places.state().join("progress-before")
     }
 
-    /// What progress.txt held before the attempt, if something of it may be gone now.
+    /// Returns the content of progress.txt before the attempt, if the attempt may have removed some of it.
     fn progress_to_restore(&mut self) -> Result<Option<Vec<u8>>, Fault> {
         let (digest, length) = match self.progress_read.take() {
             None => return Ok(None),

@@ -25,7 +25,7 @@ pub trait World {
             self.wait(1, true);
         }
     }
-    /// The files that no attempt may change, kept so that they can be restored; `None` where there are none to keep.
+    /// Keeps the files that no attempt may change, and returns their digests. `None` for a world without such files.
     fn keep_inputs(&mut self) -> Result<Option<InputDigests>, Fault> {
         Ok(None)
     }

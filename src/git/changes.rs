@@ -63,7 +63,7 @@ impl Repositories {
         self.sum_of_present(sum, Some(heads))
     }
 
-    /// What differs in a package between two commits.
+    /// Returns the changes in a package between two commits.
     pub fn changes_from(&mut self, package: &str, old: &Oid, new: &Oid) -> Result<Vec<FileChange>, GitError> {
         self.changed_between(package, old, Some(new))
     }

@@ -110,7 +110,7 @@ impl Repositories {
         Ok((found, states))
     }
 
-    /// As [`Repositories::discover`], without a look into the repositories: each is checked when something is asked of it.
+    /// As [`Repositories::discover`], but opens and checks no repository before it is needed.
     pub fn find(
         workspace: &Path,
         spec: &Path,

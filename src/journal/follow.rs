@@ -29,7 +29,7 @@ impl Follower {
         Self { path: path.to_owned(), ending: Ending::of_nothing(), failed: None }
     }
 
-    /// Why this build cannot read the record after the last one, if there is such a record.
+    /// Returns the reason why this build cannot read the next record, if there is such a record.
     pub fn unread(&self) -> Option<&Unread> {
         self.ending.unread.as_ref().map(|(_, why)| why)
     }

@@ -43,7 +43,7 @@ pub(super) enum Line {
     Unread(Unread),
 }
 
-/// Why this build cannot read a record whose hash fits.
+/// A reason why this build cannot read a record whose hash fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unread {
     /// Its version or its kind is unknown here: `version 99`.
@@ -115,7 +115,7 @@ pub(super) fn decode(line: &[u8], head: &str, seq: u64) -> Result<Line, &'static
     }
 }
 
-/// True for a kind of event that this build has, whatever its fields are.
+/// Returns true for a kind of event that this build has. Its fields do not count.
 fn is_known_kind(kind: &str) -> bool {
     let bare = serde_json::from_value::<Event>(serde_json::json!({ "kind": kind }));
     bare.map_or_else(|error| !error.to_string().starts_with("unknown variant"), |_| true)

@@ -34,7 +34,7 @@ pub enum JournalError {
     Unread {
         /// 1-based line of the file.
         line: u64,
-        /// Why.
+        /// The reason.
         why: Unread,
     },
 }

@@ -8,12 +8,22 @@ use super::budget;
 use super::choice::{Choice, approval, next, stuck};
 use super::effect::Effect;
 use super::event::{Mode, StopRequest, TasksSeen};
-use super::facts::{Dirt, PackageState, Snapshot, dirt_names, full_path};
+use super::facts::{Dirt, InputDigests, PackageState, Snapshot, dirt_names, full_path};
 use super::state::{By, Leftovers, Phase, SpecState, State};
 use super::stop::StopReason;
 use crate::source::text::names;
 use crate::task::TaskKey;
 use std::collections::BTreeMap;
+
+/// Remembers the time, the packages and the inputs of a survey.
+pub(super) fn note_survey(state: &mut State, snapshot: &Snapshot, now: u64, inputs: Option<&InputDigests>) {
+    state.run.now = state.run.now.max(now);
+    state.heads = snapshot.heads();
+    state.unstarted = false;
+    if let Some(inputs) = inputs {
+        state.inputs = Some(inputs.clone());
+    }
+}
 
 /// tasks.md and the packages were read.
 pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot) -> Vec<Effect> {

@@ -44,7 +44,7 @@ pub enum Event {
         /// When, seconds since 1970; 0 in older journals.
         #[serde(default)]
         now: u64,
-        /// The files that no attempt may change, when they are not as they were before; absent in older journals.
+        /// The files that no attempt may change, if they differ from the last record; absent in older journals.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         inputs: Option<InputDigests>,
     },

@@ -66,7 +66,7 @@ pub struct PackageState {
     pub untracked: Vec<Dirt>,
 }
 
-/// The files that no attempt may change, as they were when an iteration began.
+/// The files that no attempt may change, at the beginning of an iteration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputDigests {
     /// Digest of the rules that choose these files: by other rules, a file that is not listed is not a new one.

@@ -5,7 +5,7 @@
 
 use super::facts::{Accumulated, FileChange, LostLines, Observation, Oid, full_path};
 use super::hierarchy::{self, with_ancestors};
-use super::state::{By, JudgedContent, SpecState, State};
+use super::state::{By, JudgedContent, SpecState, StageState, State};
 use crate::source::Kind;
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +57,10 @@ pub fn older_verdicts(spec: &SpecState, heads: &BTreeMap<String, Oid>) -> Vec<Ol
 
 /// The packages in which this gate judged another commit.
 fn older(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid>) -> Vec<OlderVerdict> {
-    let known = spec.stage(&row.key).filter(|stage| stage.ticked_by == Some(By::Ralph));
+    // A SKIP judged nothing, which the end of a run says already.
+    let is_verdict =
+        |stage: &&StageState| stage.ticked_by == Some(By::Ralph) && stage.verdict != Some("SKIP");
+    let known = spec.stage(&row.key).filter(is_verdict);
     let Some((stage, judged)) = known.and_then(|stage| Some((stage, stage.stands_for.as_ref()?))) else {
         return Vec::new();
     };

@@ -152,12 +152,7 @@ fn restore_tasks_first(state: &mut State, mut effects: Vec<Effect>) -> Vec<Effec
 fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
     match (event, std::mem::take(&mut state.phase)) {
         (Event::Surveyed { tasks, snapshot, now, inputs }, Phase::Idle) => {
-            state.run.now = state.run.now.max(*now);
-            if inputs.is_some() {
-                state.inputs.clone_from(inputs);
-            }
-            state.unstarted = false;
-            state.heads = snapshot.heads();
+            between_iterations::note_survey(state, snapshot, *now, inputs.as_ref());
             state.take_files(tasks);
             return Ok(between_iterations::surveyed(state, tasks, snapshot));
         }

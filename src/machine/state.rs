@@ -78,7 +78,7 @@ pub struct SpecState {
     pub families: BTreeMap<String, Family>,
     /// Iterations that began on it.
     pub iterations: u64,
-    /// Why the last run on it stopped.
+    /// The stop of the last run on it.
     pub last_stop: Option<StopReason>,
     /// Gaps of the last final gate.
     pub gaps: Vec<String>,
@@ -310,7 +310,7 @@ impl State {
         self.iteration
     }
 
-    /// Turns to another task file, for questions: the phase of a run on this one is none of that one's.
+    /// Selects another task file, for verbs that only read. It does not share the phase of a run on this one.
     pub fn look_at(&mut self, spec: String) {
         if self.spec == spec {
             return;
@@ -326,9 +326,9 @@ impl State {
         }
     }
 
-    /// An agent ran, and nobody has looked at what it changed.
+    /// Returns true if an agent may have run whose changes ralph has not read.
     ///
-    /// A gate or check that was cut short is none: a person may have repaired its configuration since.
+    /// A gate or check that was cut short does not count, since you may have repaired its configuration.
     pub fn has_unobserved_agent(&self) -> bool {
         match self.phase {
             Phase::Attempting { .. } => true,

@@ -255,16 +255,12 @@ impl<'a> Families<'a> {
             return self.numbers_below(&key.family).into_iter().chain(own).collect();
         }
         let group = self.boxes(&key.family).find(|(_, row)| row.key == *key).map(|(_, row)| row.group);
-        match group.filter(|_| key.family != "END") {
-            Some(group) => {
-                let rows = all.groups.get(&group).into_iter().flatten();
-                rows.filter_map(|at| all.of_row.get(*at).copied()).collect()
-            }
-            None => {
-                let rows = self.rows.iter().zip(&all.of_row);
-                rows.filter(|(row, _)| is_covered(row)).map(|(_, number)| *number).collect()
-            }
+        if let Some(group) = group.filter(|_| key.family != "END") {
+            let rows = all.groups.get(&group).into_iter().flatten();
+            return rows.filter_map(|at| all.of_row.get(*at).copied()).collect();
         }
+        let rows = self.rows.iter().zip(&all.of_row);
+        rows.filter(|(row, _)| is_covered(row)).map(|(_, number)| *number).collect()
     }
 
     fn name(&self, number: usize) -> &'a str {

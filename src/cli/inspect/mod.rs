@@ -59,7 +59,7 @@ impl<'a> Inspection<'a> {
     /// journal is said: what the rest means depends on it.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut all: Vec<Finding> = self.opened.error.iter().map(of_configuration).collect();
-        // Where the task file is, only a sound configuration says.
+        // Only a sound configuration names the task file.
         if self.file.is_ok() || all.is_empty() {
             all.extend(of_task_file(&self.file, self.opened));
         }

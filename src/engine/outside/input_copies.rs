@@ -1,7 +1,7 @@
 //! Copies of the inputs on disk, so that they can be restored after ralph itself was killed.
 //!
-//! Promise: the journal holds the digest of each file before an agent starts. Nothing is judged after a restart before
-//! every file fits its digest, whatever became of the copies.
+//! Promise: the journal holds the digest of each file before an agent starts. After a restart nothing is judged before
+//! every file fits its digest, with or without the copies.
 
 use super::Outside;
 use super::inputs::{Content, Inputs, content};

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 /// Flags of `gate`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct GateArgs {
     /// A gate's box (`2.PITEST`) or a gate's name (`PITEST`)
     pub gate: String,

@@ -113,7 +113,8 @@ fn anchors(workspace: &Workspace, args: &ReplayArgs, found: &mut Replayed) -> Re
 
 /// That an earlier copy says nothing about the records after its own.
 fn records_after(earlier: &[u8], records: u64) -> Option<String> {
-    let known = earlier.iter().filter(|byte| **byte == b'\n').count() as u64;
+    let known =
+        earlier.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).count() as u64;
     (known < records).then(|| {
         format!("The earlier copy ends with record {known} of {records}; nothing says that none was cut off behind these.")
     })

@@ -187,15 +187,10 @@ fn compare_lines(
         let now = rules.parse(bytes.to_vec()).rows();
         let is_there = |row: &&Row| now.iter().any(|now| now.key == row.key && now.text == row.text);
         let other = task::written(&book.rows).into_iter().find(|row| !is_there(&row));
-        let (grade, what) = match other {
-            Some(row) => {
-                (Grade::Differs, format!("{} has another text than in the run, or is gone.", row.title()))
-            }
-            None => {
-                let what = "The lines are not those that ralph read last, and its copy of them is not there.";
-                (Grade::Unknown, what.to_owned())
-            }
-        };
+        let unknown = "The lines are not those that ralph read last, and its copy of them is not there.";
+        let (grade, what) = other.map_or((Grade::Unknown, unknown.to_owned()), |row| {
+            (Grade::Differs, format!("{} has another text than in the run, or is gone.", row.title()))
+        });
         found.findings.push(Finding::new(grade, what, hint).at(spec, None));
         return;
     };

@@ -1,8 +1,8 @@
-//! What other references than the branch that is checked out name: branches, tags, stashes. An attempt that deletes one
-//! takes nobody's commits away.
+//! Other references than the branch that is checked out: branches, tags, stashes. An attempt that deletes one takes no
+//! commits away.
 //!
 //! Promises: before an attempt one reference keeps all their commits, with their names; what an attempt took away or
-//! moved back is named, and its commits stay kept. Branches of remotes are not looked after: the remotes have them.
+//! moved back is named, and its commits stay kept. Branches of remotes are left out: the remotes have them.
 
 use super::backup_refs::{self, pin_name};
 use super::error::{Doing as _, GitError};
@@ -12,7 +12,7 @@ use crate::machine::facts::{LostTips, PackageChange};
 use git2::{Oid, Signature, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// References and stashes that are looked after.
+/// References and stashes that are kept.
 const MAX_TIPS: usize = 5_000;
 /// Lost ones that are named.
 const MAX_NAMED: usize = 20;
@@ -25,7 +25,7 @@ impl OpenRepo {
     fn tips(&self) -> Result<Tips, GitError> {
         let (doing, mut tips) = ("list the references", Tips::new());
         for found in self.repo.references().doing(doing)? {
-            // What cannot be read names nothing that could be kept.
+            // An unreadable reference names nothing that could be kept.
             let Ok(found) = found else { continue };
             let Ok(name) = found.name() else { continue };
             if name == STASH || name.starts_with("refs/ralph") || name.starts_with("refs/remotes/") {
@@ -72,7 +72,7 @@ impl OpenRepo {
         self.repo.commit(None, &by, &by, &message, &tree, &parents.iter().collect::<Vec<_>>())
     }
 
-    /// What the last [`OpenRepo::pin_tips`] kept; of another process, as its commit says.
+    /// Returns the references of the last [`OpenRepo::pin_tips`], after a restart those in its commit.
     fn known_tips(&self, name: &str) -> (Tips, Option<Oid>) {
         let pinned = self.reference(name).ok().flatten().and_then(|found| found.target());
         if let Some(tips) = &self.tips_before {

@@ -207,7 +207,7 @@ fn compare_lines(
     }
 }
 
-/// Compares the spec's files beside tasks.md, and the validator's report, with what their records say.
+/// Compares the spec's other files and the validator's report with their recorded digests.
 pub(super) fn compare_spec_files((spec, book): (&str, &SpecState), places: &Places, found: &mut Replayed) {
     if book.skeleton.is_empty() {
         return;
@@ -219,7 +219,7 @@ pub(super) fn compare_spec_files((spec, book): (&str, &SpecState), places: &Plac
             recorded.extend(files.iter().map(|(path, digest)| (folder.join(path), digest.as_str())));
         }
         None => found.unchecked.push(format!(
-            "The requirements and other files beside {spec}: the ralph that wrote the journal did not record them."
+            "The requirements and other files of {spec}: the ralph that wrote the journal did not record them."
         )),
     }
     let report = folder.join("validation-report.md");

@@ -135,7 +135,7 @@ fn name_gate(workspace: &mut Workspace, gate: &str) -> Result<(), Fault> {
     ensure(gates.contains_key(gate), format!("The gate {gate} is not configured."), hint)
 }
 
-/// Takes the defaults in place of what the repository says of a gate: whoever audits it may not know its people.
+/// Replaces the repository's settings of a gate by the defaults. An auditor may not know the people behind it.
 ///
 /// Errors: the gate is a command.
 fn distrust(call: &Invocation, workspace: &mut Workspace, gate: &str) -> Result<(), Fault> {

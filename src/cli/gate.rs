@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 /// Flags of `gate`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct GateArgs {
     /// A gate's box (`2.PITEST`) or a gate's name (`PITEST`)
     pub gate: String,
@@ -194,7 +195,7 @@ impl Judging<'_> {
         })
     }
 
-    /// Which of the changed files the gate's command names: the branch judges itself with them.
+    /// Returns the changed files that the gate's command names: the branch judges itself with them.
     fn own_judges(&self, changes: &[FileChange]) -> Option<String> {
         let gate = self.workspace.settings.gates.get(&self.args.gate)?;
         let words = [&gate.run, &gate.classpath_command].into_iter().flatten().flatten();

@@ -111,11 +111,14 @@ fn anchors(workspace: &Workspace, args: &ReplayArgs, found: &mut Replayed) -> Re
     Ok(())
 }
 
-/// That an earlier copy says nothing about the records after its own.
+/// Returns a sentence about the records that an earlier copy does not reach.
 fn records_after(earlier: &[u8], records: u64) -> Option<String> {
-    let known = earlier.iter().filter(|byte| **byte == b'\n').count() as u64;
+    let known =
+        earlier.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).count() as u64;
     (known < records).then(|| {
-        format!("The earlier copy ends with record {known} of {records}; nothing says that none was cut off behind these.")
+        format!(
+            "The earlier copy ends with record {known} of {records}; it does not show a cut behind these."
+        )
     })
 }
 

@@ -87,7 +87,7 @@ impl Invocation {
         let was = match at_base(&root, &root.join(CONFIG), revision, cap) {
             Ok(AtBase::Was(was)) => was,
             Ok(AtBase::Untracked) => return self.read(root)?.sound(),
-            // The packages are repositories of their own, and know it or say so.
+            // The packages are repositories of their own: the gate reports a revision that they do not know.
             Err(error) if error.kind == GitErrorKind::NotFound => return self.read(root)?.sound(),
             Err(error) => return Err(error.into()),
         };

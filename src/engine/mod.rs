@@ -171,10 +171,9 @@ impl<'a> Engine<'a> {
                     self.world.abandon_agent();
                     if self.rescue() {
                         let journal = self.places.shown(&self.places.journal());
-                        let what = format!("{journal} was removed while ralph ran.");
-                        let hint = "it is back, and so are tasks.md, progress.txt, the configuration and the spec as far as \
-                                    they were gone; look at what else is missing, then run ralph again: it goes on where it \
-                                    stopped";
+                        let what = format!("{journal} was changed while ralph ran.");
+                        let hint = "it was removed, and is back; so are tasks.md, progress.txt, the configuration and the \
+                                    spec as far as they were gone; look at what else is missing, then run ralph again";
                         return Err(Fault::changed(what, hint));
                     }
                 }

@@ -117,7 +117,7 @@ impl Engine<'_> {
 pub(super) struct HeadingLine<'a> {
     /// Its line, from 1.
     pub(super) number: u64,
-    /// Where it begins, in bytes.
+    /// Its offset in bytes.
     pub(super) offset: usize,
     /// Its bytes.
     pub(super) text: &'a [u8],

@@ -40,7 +40,7 @@ impl Engine<'_> {
         self.seen(bytes)
     }
 
-    /// Notes what the files beside tasks.md hold, if the state knows something else.
+    /// Notes the digests of the spec's other files if they differ from the known ones.
     pub(super) fn note_files(&mut self, seen: &mut TasksSeen) -> Result<(), Fault> {
         let files = self.world.spec_digests()?;
         let book = self.fold.state.spec_state();

@@ -37,7 +37,7 @@ pub trait World {
     }
     /// The packages now.
     fn snapshot(&mut self) -> Result<Snapshot, Fault>;
-    /// SHA-256 of the spec's files beside tasks.md by their path below its folder; empty for one that is not there.
+    /// SHA-256 of the spec's other files by their path below its folder; empty for one that is not there.
     fn spec_digests(&mut self) -> Result<BTreeMap<String, String>, Fault> {
         Ok(BTreeMap::new())
     }
@@ -46,7 +46,7 @@ pub trait World {
     /// Ends the agent that [`World::start_agent`] started, if it was not waited for; nothing of it is left when
     /// this returns.
     fn abandon_agent(&mut self);
-    /// Puts back what the attempt wrote of what it works by, without reading git.
+    /// Restores files that an attempt may not change, without reading git.
     fn rescue_inputs(&mut self, _: u64) -> Result<(), Fault> {
         Ok(())
     }

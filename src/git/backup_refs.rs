@@ -109,7 +109,7 @@ fn numbered(name: &str, number: usize) -> String {
     if number == 1 { name.to_owned() } else { format!("{name}-{number}") }
 }
 
-/// True if something stands where the reference was to be written.
+/// True if something is in the place of the reference.
 fn is_taken(open: &OpenRepo, name: &str, error: &git2::Error) -> bool {
     error.code() == ErrorCode::Exists || open.repo.commondir().join(name).is_dir()
 }
@@ -128,7 +128,7 @@ fn unobstructed(open: &OpenRepo, name: &str) -> String {
     let mut parts = name.split('/').peekable();
     while let Some(part) = parts.next() {
         let next = if free.is_empty() { part.to_owned() } else { format!("{free}/{part}") };
-        // What cannot be read is in the way, too.
+        // An unreadable reference is in the way, too.
         let is_free = |name: &String| matches!(open.reference(name), Ok(None));
         let is_last = parts.peek().is_none();
         let mut names = (1..=MAX_NAMES).map(|number| numbered(&next, number));

@@ -132,7 +132,7 @@ pub enum AtBase {
     Was(Option<Vec<u8>>),
 }
 
-/// Reads a file of a folder as it was where HEAD left a revision; more than `cap` bytes are an error (`Refused`).
+/// Reads a file at the commit where HEAD left a revision; more than `cap` bytes are an error (`Refused`).
 ///
 /// Errors: the repository does not know the revision (`NotFound`).
 pub fn at_base(folder: &Path, file: &Path, revision: &str, cap: u64) -> Result<AtBase, GitError> {

@@ -67,7 +67,7 @@ impl Repositories {
         }
         let (inputs, edits) = (recorded.inputs.clone(), recorded.edits.clone());
         let withheld = recorded.withheld.clone();
-        Ok(Observation { inputs, edits, withheld, ..self.observation(request, after, packages)? })
+        Ok(Observation { inputs, withheld, edits, ..self.observation(request, after, packages)? })
     }
 
     /// The file's blob before and its content now; `None` where git cannot tell: ralph's own files, ignored ones, and

@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::error::{Doing as _, GitError, GitErrorKind, if_found};
 use super::index::{Ignores, IndexView};
-use super::special_files::{self, ObjectFolders};
+use super::special_files::{self, ObjectFolders, refuse_special};
 use super::tree::Leaf;
 use crate::sys::file_stat::FileStat;
 use git2::{Config, ErrorCode, Oid, Reference, Repository};
@@ -29,7 +29,7 @@ pub(super) struct OpenRepo {
     pub(super) ignores: Option<Ignores>,
     pub(super) content: Content,
     objects: ObjectFolders,
-    /// What other references named before the attempt that runs.
+    /// Other references before the attempt that runs.
     pub(super) tips_before: Option<BTreeMap<String, Oid>>,
 }
 
@@ -151,17 +151,6 @@ impl OpenRepo {
 pub(super) fn is_below(folders: &[Vec<u8>], path: &[u8]) -> bool {
     let rest = folders.iter().find_map(|folder| path.strip_prefix(folder.as_slice()));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-}
-
-/// A pipe in place of a file that the library opens would be waited on without end.
-pub(super) fn refuse_special(path: &Path) -> Result<(), GitError> {
-    match std::fs::metadata(path) {
-        Ok(meta) if !meta.is_file() && !meta.is_dir() => Err(GitError::refused(
-            format!("{} is a pipe, socket or device.", path.display()),
-            "Remove it, and put the file back that stood there.",
-        )),
-        _ => Ok(()),
-    }
 }
 
 /// `core.worktree`, `core.bare` and moved worktrees would show another folder's files.

@@ -1,10 +1,9 @@
-//! What stands in the place of files that the library opens by itself: at a pipe it would wait without end.
+//! Refuses pipes in place of files that the library opens by itself, where it would wait without end.
 //!
-//! Promises: settings with all that they include or name, and loose objects, are looked at before the library opens
-//! them; nothing here waits, and what is read is bounded.
+//! Promises: settings with all that they include or name, and loose objects, are checked before the library opens
+//! them. Nothing here waits, and reading is bounded.
 
 use super::error::{Doing as _, GitError};
-use super::open::refuse_special;
 use crate::sys::disk::read_beginning;
 use crate::sys::file_stat::{self, FileStat};
 use git2::Config;
@@ -19,6 +18,17 @@ const MAX_SETTINGS: u64 = 1 << 20;
 const MAX_FILES: usize = 200;
 /// Folders of objects that a repository borrows from.
 const MAX_ALTERNATES: usize = 20;
+
+/// Refuses a pipe, socket or device in place of a file.
+pub(super) fn refuse_special(path: &Path) -> Result<(), GitError> {
+    match std::fs::metadata(path) {
+        Ok(meta) if !meta.is_file() && !meta.is_dir() => Err(GitError::refused(
+            format!("{} is a pipe, socket or device.", path.display()),
+            "Remove it, and put the file back that stood there.",
+        )),
+        _ => Ok(()),
+    }
+}
 
 /// Refuses pipes in place of the settings of a repository that is not open yet, of its user, and of what they name.
 pub(super) fn check_closed(root: &Path) -> Result<(), GitError> {
@@ -70,7 +80,7 @@ fn first_line(file: &Path) -> Result<Option<Vec<u8>>, GitError> {
     Ok(found.map(|bytes| bytes.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii().to_vec()))
 }
 
-/// The keys and values of settings. Which section they are in does not matter: a pipe is refused wherever it is named.
+/// Returns the keys and values of settings. The section does not matter: a pipe is refused in each of them.
 fn values(text: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut joined: Vec<Vec<u8>> = vec![Vec::new()];
     for line in text.split(|byte| *byte == b'\n') {
@@ -130,7 +140,7 @@ fn paths(value: &[u8], file: &Path) -> Vec<PathBuf> {
     vec![file.with_file_name("").join(path), path.to_owned()]
 }
 
-/// What is known of folders of objects that did not change since.
+/// Folders of objects without pipes, by the state in which they were read.
 #[derive(Default)]
 pub(super) struct ObjectFolders(BTreeMap<PathBuf, FileStat>);
 

@@ -1,8 +1,8 @@
-//! What other references than the branch that is checked out name: branches, tags, stashes. An attempt that deletes one
-//! takes nobody's commits away.
+//! Other references than the branch that is checked out: branches, tags, stashes. An attempt that deletes one takes no
+//! commits away.
 //!
 //! Promises: before an attempt one reference keeps all their commits, with their names; what an attempt took away or
-//! moved back is named, and its commits stay kept. Branches of remotes are not looked after: the remotes have them.
+//! moved back is named, and its commits stay kept. Branches of remotes are left out: the remotes have them.
 
 use super::backup_refs::{self, pin_name};
 use super::error::{Doing as _, GitError};
@@ -12,7 +12,7 @@ use crate::machine::facts::{LostTips, PackageChange};
 use git2::{Oid, Signature, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// References and stashes that are looked after.
+/// References and stashes that are kept.
 const MAX_TIPS: usize = 5_000;
 /// Lost ones that are named.
 const MAX_NAMED: usize = 20;
@@ -25,7 +25,7 @@ impl OpenRepo {
     fn tips(&self) -> Result<Tips, GitError> {
         let (doing, mut tips) = ("list the references", Tips::new());
         for found in self.repo.references().doing(doing)? {
-            // What cannot be read names nothing that could be kept.
+            // An unreadable reference names nothing that could be kept.
             let Ok(found) = found else { continue };
             let Ok(name) = found.name() else { continue };
             if name == STASH || name.starts_with("refs/ralph") || name.starts_with("refs/remotes/") {
@@ -72,11 +72,11 @@ impl OpenRepo {
         self.repo.commit(None, &by, &by, &message, &tree, &parents.iter().collect::<Vec<_>>())
     }
 
-    /// What the last [`OpenRepo::pin_tips`] kept; of another process, as its commit says.
-    fn known_tips(&self, name: &str) -> Result<(Tips, Option<Oid>), GitError> {
+    /// Returns the references of the last [`OpenRepo::pin_tips`], after a restart those in its commit.
+    fn known_tips(&self, name: &str) -> (Tips, Option<Oid>) {
         let pinned = self.reference(name).ok().flatten().and_then(|found| found.target());
         if let Some(tips) = &self.tips_before {
-            return Ok((tips.clone(), self.commit_of_tips(tips).ok()));
+            return (tips.clone(), self.commit_of_tips(tips).ok());
         }
         let commit = pinned.and_then(|id| self.repo.find_commit(id).ok());
         let message =
@@ -85,12 +85,12 @@ impl OpenRepo {
             let (commit, name) = line.split_once(' ')?;
             Some((name.to_owned(), Oid::from_str(commit).ok()?))
         };
-        Ok((message.iter().flat_map(|text| text.lines().filter_map(line)).collect(), pinned))
+        (message.iter().flat_map(|text| text.lines().filter_map(line)).collect(), pinned)
     }
 
     /// The references that were there before the attempt and whose commits neither they nor HEAD have now.
     fn lost_tips(&self, package: &str, iteration: u64) -> Result<Option<LostTips>, GitError> {
-        let (before, pinned) = self.known_tips(&pin_name("before-others", package))?;
+        let (before, pinned) = self.known_tips(&pin_name("before-others", package));
         if before.is_empty() {
             return Ok(None);
         }

@@ -123,7 +123,7 @@ impl Walk<'_> {
         for (name, kind) in names.doing("list a folder of the work tree")?.iter() {
             let (path, kind) = ([folder, name].concat(), *kind);
             if !kind.is_dir() && matches!(name.as_slice(), b".gitignore" | b".gitattributes") {
-                open::refuse_special(&on_disk(self.root, &path))?;
+                special_files::refuse_special(&on_disk(self.root, &path))?;
             }
             if *name != b".git" {
                 self.entry(path, kind)?;

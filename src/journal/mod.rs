@@ -131,8 +131,7 @@ impl Journal {
         Ok(record)
     }
 
-    /// Writes the journal again where somebody removed it, if this process still has all that it wrote; true if the
-    /// whole chain is there.
+    /// Writes a removed journal again from the file that is still open; true if the whole chain is there.
     pub fn restore_removed(&self, disk: &mut dyn Disk) -> Result<bool, JournalError> {
         if disk.len(&self.path)?.is_some() {
             return Ok(false);

@@ -275,7 +275,7 @@ pub struct TasksSeen {
 /// Entries of progress.txt that no record of this journal made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierEntries {
-    /// How many.
+    /// Their number.
     pub count: u64,
     /// The digest of their headings and headlines, in order.
     pub digest: String,

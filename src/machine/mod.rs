@@ -61,7 +61,6 @@ mod waits;
 pub use begin::{agent_order, gate_order};
 pub use gate::survivor_details;
 
-use crate::task::Stage;
 use effect::Effect;
 use event::{AgentEnd, Event};
 use state::{Attempt, By, Findings, Phase, State};
@@ -176,10 +175,7 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
         (Event::LeftCommitted { .. }, Phase::Committing(attempt)) => state.phase = Phase::Observing(attempt),
         (Event::Observed { observation, claims, tasks_changed, validation }, Phase::Observing(attempt)) => {
             let (observation, validation) = ((**observation).clone(), validation.clone());
-            if attempt.key.stage == Stage::Final {
-                let report = validation.as_ref().map(|report| report.digest.clone());
-                state.spec_state_mut().report = report;
-            }
+            state.take_report(&attempt.key, validation.as_ref());
             let seen = Findings { observation, claims: claims.clone(), validation, ..Findings::default() };
             return Ok(attempt::observed(state, attempt, seen, *tasks_changed));
         }
@@ -259,7 +255,7 @@ pub fn owed(state: &State) -> Vec<Effect> {
         }],
         Phase::Observing(attempt) => vec![Effect::Observe {
             request: Box::new(attempt::observe_request(state, attempt)),
-            validation: attempt.key.stage == Stage::Final,
+            validation: attempt.key.stage == crate::task::Stage::Final,
         }],
         Phase::Restoring { tasks: true, .. } | Phase::RestoringTasks { .. } => {
             vec![Effect::RestoreTasks { iteration }]

@@ -86,7 +86,7 @@ pub struct SpecState {
     pub unread: Vec<String>,
     /// SHA-256 of the spec's other files, empty for one that is not there; `None` if no record says it.
     pub files: Option<BTreeMap<String, String>>,
-    /// SHA-256 of the report of the last attempt of FINAL; empty if its record does not say it, `None` if there is none.
+    /// SHA-256 of the report of the last attempt of FINAL; empty in older journals, `None` without a report.
     pub report: Option<String>,
     /// The entries of an earlier journal in progress.txt; `None` if no record says it.
     pub earlier: Option<EarlierEntries>,
@@ -348,7 +348,14 @@ impl State {
         (spec.rows, spec.unread) = (rows.into(), unread);
     }
 
-    /// Remembers what a reading says of the files beside tasks.md.
+    /// Remembers the digest of the report, if this was an attempt of FINAL.
+    pub(super) fn take_report(&mut self, key: &TaskKey, report: Option<&Validation>) {
+        if key.stage == Stage::Final {
+            self.spec_state_mut().report = report.map(|report| report.digest.clone());
+        }
+    }
+
+    /// Remembers the digests of the spec's other files, and the entries of an earlier journal.
     pub(super) fn take_files(&mut self, seen: &TasksSeen) {
         let spec = self.spec_state_mut();
         if seen.files.is_some() {

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// A shorter value is no secret that could be told from other text, characters.
 const SHORTEST: usize = 8;
-/// So long is a value that is looked for in names and in what ralph commits, characters.
+/// A shorter value is not searched for in names and in commits of ralph's, characters.
 const SHORTEST_RANDOM: usize = 12;
 /// So much of a value before a `…` is what a cut left of it, characters.
 const SHORTEST_CUT: usize = 4;
@@ -73,8 +73,8 @@ impl Secrets {
         self.values.iter().find(|(value, _)| text.contains(value)).map(|(_, name)| name.as_str())
     }
 
-    /// The variable whose value stands in the name of a file or branch. A value that may be a word, as a password often is,
-    /// is looked for in no name: `postgres` stands in many.
+    /// Returns the variable whose value is in the name of a file or branch. A value that may be a word, as a password
+    /// often is, is not searched for: many names hold `postgres`.
     pub fn in_name(&self, name: &str) -> Option<&str> {
         let found = self.values.iter().find(|(value, _)| is_no_word(value) && name.contains(value));
         found.map(|(_, name)| name.as_str())
@@ -86,8 +86,8 @@ impl Secrets {
         known.fold(name.to_owned(), |told, (value, name)| told.replace(value, &marker(name)))
     }
 
-    /// What secret stands in a file that ralph is to commit, in words: a value as in names, or what has the shape of a key.
-    /// Addresses with a password are not looked for: examples and tests are full of them.
+    /// Describes the secret in a file that ralph is to commit: a value as in names, or the shape of a key. Addresses with a
+    /// password do not count: examples and tests are full of them.
     pub fn in_file(&self, bytes: &[u8]) -> Option<String> {
         let text = String::from_utf8_lossy(bytes);
         if let Some(name) = self.in_name(&text) {
@@ -110,7 +110,7 @@ impl Secrets {
     }
 }
 
-/// True for a value that nobody writes by chance: letters and digits, and many.
+/// True for a value that does not occur by chance: many letters and digits.
 fn is_no_word(value: &str) -> bool {
     let has = |is: fn(char) -> bool| value.chars().any(is);
     value.chars().count() >= SHORTEST_RANDOM && has(|c| c.is_ascii_digit()) && has(char::is_alphabetic)

@@ -64,7 +64,7 @@ pub trait Disk {
     /// Adds bytes at the end with one write; makes the file (mode 0600) when absent. Durable only after
     /// [`Disk::sync`].
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// The bytes of a file that this process appends to, also if somebody removed it; `None` where that is not known.
+    /// Returns the bytes of a file that this process appends to, even if it was removed; `None` if it is not open.
     fn appended(&mut self, _: &Path) -> io::Result<Option<Vec<u8>>> {
         Ok(None)
     }

@@ -348,13 +348,13 @@ fn a_branch_does_not_bring_the_configuration_that_judges_it() {
     let note = "note: .ralph/config.yaml is not the one that main has: its version there judges.";
     assert!(done.err.contains(note), "{}", done.err);
     project.ralph(&[&since[..], &["--trust"]].concat()).code(0);
-    // Removed, and what nobody committed: the same.
+    // Removed without a commit: the same.
     fs_err::remove_file(project.path(".ralph/config.yaml")).unwrap();
     assert!(project.ralph(&since).code(1).err.contains(note));
     // The branch that brings the first configuration is judged with the defaults, which know no LINT.
     let done = pull_request(None, lie).ralph(&since).code(2);
     assert!(done.err.contains("the defaults judge"), "{}", done.err);
-    // What no commit holds is no part of a branch.
+    // A file that no commit holds is no part of a branch.
     let project = pull_request(None, lie);
     project.git("", &["rm", "--quiet", "--cached", ".ralph/config.yaml"]);
     project.git("", &["commit", "--quiet", "--message", "no longer tracked"]);

@@ -33,8 +33,8 @@ impl Secrets {
         claim
     }
 
-    /// Names of files and branches are facts by which git is asked again, so one that holds a secret makes its package one
-    /// to be put back. Everything else is words for people.
+    /// Redacts an observation. Git is read again by the names of files and branches, so a name with a secret makes its
+    /// package a breach, which is restored. Everything else is text for people.
     pub(super) fn of_observation(&self, mut seen: Observation) -> Observation {
         for package in &mut seen.packages {
             let files = package.changes.iter().map(|change| &change.path);
@@ -60,7 +60,7 @@ impl Secrets {
         seen
     }
 
-    /// Takes secrets out of each name of an observation that is put back.
+    /// Takes secrets out of each name of an observation whose package is restored.
     fn without_names(&self, mut seen: Observation) -> Observation {
         let hide = |path: &mut RepoPath| {
             *path = RepoPath::from_bytes(self.redact_name(&path.to_text()).as_bytes());

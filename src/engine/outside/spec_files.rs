@@ -68,7 +68,7 @@ impl Outside {
     }
 }
 
-/// The digest of a file as far as it is looked after; empty for what is not there, or cannot be read.
+/// Returns the digest of a file; empty if it is not there or cannot be read.
 pub(in crate::engine) fn digest_of_file(path: &Path) -> String {
     let opened = open_regular(path).ok().flatten();
     opened.and_then(|(file, _)| digest_of(file.take(MAX_DIGESTED)).ok()).unwrap_or_default()

@@ -108,7 +108,7 @@ impl<'a> Evidence<'a> {
         recorded: &Observation,
         found: &mut Replayed,
     ) -> bool {
-        // Names without the secret that they held find nothing in git again; such an attempt counts for nobody.
+        // Redacted names find nothing in git, and such an attempt was restored: it counts nowhere.
         if recorded.packages.iter().any(|package| !package.secret.is_empty()) {
             return false;
         }

@@ -70,7 +70,7 @@ pub struct Run {
     pub judgements: Vec<Judgement>,
     /// The commits that records name, by package.
     pub commits: BTreeMap<String, BTreeSet<Oid>>,
-    /// Files that records know by their digest, relative to the workspace: those beside each tasks.md, and its copy.
+    /// Files whose digests are recorded, relative to the workspace: the spec's files and the copy of each tasks.md.
     pub digested: BTreeSet<PathBuf>,
 }
 

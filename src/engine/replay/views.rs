@@ -187,15 +187,10 @@ fn compare_lines(
         let now = rules.parse(bytes.to_vec()).rows();
         let is_there = |row: &&Row| now.iter().any(|now| now.key == row.key && now.text == row.text);
         let other = task::written(&book.rows).into_iter().find(|row| !is_there(&row));
-        let (grade, what) = match other {
-            Some(row) => {
-                (Grade::Differs, format!("{} has another text than in the run, or is gone.", row.title()))
-            }
-            None => {
-                let what = "The lines are not those that ralph read last, and its copy of them is not there.";
-                (Grade::Unknown, what.to_owned())
-            }
-        };
+        let unknown = "The lines are not those that ralph read last, and its copy of them is not there.";
+        let (grade, what) = other.map_or((Grade::Unknown, unknown.to_owned()), |row| {
+            (Grade::Differs, format!("{} has another text than in the run, or is gone.", row.title()))
+        });
         found.findings.push(Finding::new(grade, what, hint).at(spec, None));
         return;
     };
@@ -212,7 +207,7 @@ fn compare_lines(
     }
 }
 
-/// Compares the spec's files beside tasks.md, and the validator's report, with what their records say.
+/// Compares the spec's other files and the validator's report with their recorded digests.
 pub(super) fn compare_spec_files((spec, book): (&str, &SpecState), places: &Places, found: &mut Replayed) {
     if book.skeleton.is_empty() {
         return;
@@ -224,7 +219,7 @@ pub(super) fn compare_spec_files((spec, book): (&str, &SpecState), places: &Plac
             recorded.extend(files.iter().map(|(path, digest)| (folder.join(path), digest.as_str())));
         }
         None => found.unchecked.push(format!(
-            "The requirements and other files beside {spec}: the ralph that wrote the journal did not record them."
+            "The requirements and other files of {spec}: the ralph that wrote the journal did not record them."
         )),
     }
     let report = folder.join("validation-report.md");

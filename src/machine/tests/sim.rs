@@ -388,18 +388,15 @@ impl Sim {
             ..PackageChange::default()
         };
         let observation = Observation {
-            inputs: Vec::new(),
-            withheld: Vec::new(),
             after: self.snapshot(),
             packages: if touched { vec![package] } else { vec![] },
-            edits: Vec::new(),
             family: self.sum(&request.family, &changes),
             stage: self.sum(&request.stage, &changes),
             lost_production: act.lost_production.then(|| lost("src/main/A")).into_iter().collect(),
             lost_frozen: act.lost_frozen.then(|| lost("src/test/A")).into_iter().collect(),
             lost_reviewed: act.lost_reviewed.iter().map(|path| lost(path)).collect(),
             stage_tests: act.stage_tests,
-            shadows: Vec::new(),
+            ..Observation::default()
         };
         let claims = act
             .ticks

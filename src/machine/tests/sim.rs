@@ -397,6 +397,7 @@ impl Sim {
             lost_frozen: act.lost_frozen.then(|| lost("src/test/A")).into_iter().collect(),
             lost_reviewed: act.lost_reviewed.iter().map(|path| lost(path)).collect(),
             stage_tests: act.stage_tests,
+            tests_owed: None,
             shadows: Vec::new(),
         };
         let claims = act

@@ -150,6 +150,7 @@ impl Repositories {
         observation.lost_frozen = self.lost_of_frozen(&request.frozen, &observation.family, after)?;
         observation.lost_reviewed = self.lost_of_reviewed(&request.reviewed, after)?;
         observation.shadows = self.shadows(&observation.stage)?;
+        observation.tests_owed = Some(self.tests_owed(&observation.stage)?);
         Ok(observation)
     }
 

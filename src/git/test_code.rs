@@ -43,6 +43,16 @@ impl Repositories {
         Ok(delta.saturating_sub_unsigned(self.tests_out_of_tree(changes)?))
     }
 
+    /// How many fewer tests the packages hold after all these changes.
+    pub(super) fn tests_owed(&mut self, changes: &[FileChange]) -> Result<u64, GitError> {
+        let mut owed = 0_u64;
+        for changes in changes.chunk_by(|a, b| a.package == b.package) {
+            let delta = self.tests_delta(changes)?;
+            owed = owed.saturating_add(u64::try_from(delta.saturating_neg()).unwrap_or_default());
+        }
+        Ok(owed)
+    }
+
     /// How many tests a changed file holds now.
     pub(super) fn tests_now(&mut self, change: &FileChange) -> Result<u64, GitError> {
         let now = self.version(&change.package, change.new.as_ref())?;

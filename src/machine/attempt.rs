@@ -158,7 +158,7 @@ pub(super) fn restore_or_evaluate(
 /// Decides, or asks for the check that is still missing.
 fn evaluate(state: &mut State, attempt: Attempt, seen: Findings) -> Vec<Effect> {
     let left = state.leftovers.as_ref().map(|left| dirt_names(&left.dirt)).unwrap_or_default();
-    let context = context(state, &attempt.key);
+    let context = context(state, &attempt.key, &seen.observation);
     let passed_before = &state.passed_tests;
     let none = BTreeSet::new();
     let family = state.spec_state().family(&attempt.key.family);
@@ -176,14 +176,20 @@ fn evaluate(state: &mut State, attempt: Attempt, seen: Findings) -> Vec<Effect> 
 }
 
 /// What the rules and the family's past add to the evidence of a box.
-pub(super) fn context(state: &State, key: &TaskKey) -> Context {
+pub(super) fn context(state: &State, key: &TaskKey, observation: &Observation) -> Context {
     let spec = state.spec_state();
     let family = spec.family(&key.family);
     let stage = spec.stage(key);
     let row = spec.row(key);
     let failed_once = family.is_some_and(|family| family.failed_once);
     let on_rework = family.is_some_and(|family| family.reworks > 0);
-    let debts = stage.into_iter().flat_map(|stage| stage.tests_delta.values());
+    let owed = observation.tests_owed.map_or_else(
+        || {
+            let debts = stage.into_iter().flat_map(|stage| stage.tests_delta.values());
+            debts.filter(|delta| **delta < 0).map(|delta| -delta).sum()
+        },
+        |owed| i64::try_from(owed).unwrap_or(i64::MAX),
+    );
     // A test writer who is asked again may take away what it wrote.
     let is_asked_again = key.stage == Stage::TestFirst;
     let own = family.filter(|_| is_asked_again).and_then(|family| family.tests_written).unwrap_or_default();
@@ -195,6 +201,6 @@ pub(super) fn context(state: &State, key: &TaskKey) -> Context {
         ask_red: state.policy.red && !family.is_some_and(|family| family.implementation_tried),
         ask_green: state.policy.green,
         edits_block: state.policy.edits_block,
-        tests_owed: (debts.filter(|delta| **delta < 0).map(|delta| -delta).sum::<i64>() - own).max(0),
+        tests_owed: (owed - own).max(0),
     }
 }

@@ -349,6 +349,9 @@ pub struct Observation {
     pub lost_reviewed: Vec<LostLines>,
     /// Enabled tests in the test files among the stage's own changes.
     pub stage_tests: u64,
+    /// How many fewer enabled tests there are after the stage's own changes; older records have only the sums of attempts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tests_owed: Option<u64>,
     /// Test files among them that take the place of production code.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shadows: Vec<Shadow>,

@@ -24,12 +24,13 @@ pub fn shadowed<'f>(
 ) -> Option<&'f str> {
     let production =
         || files.iter().filter(|(_, kind)| *kind == Kind::Production).map(|(path, _)| path.as_str());
-    if path.ends_with(".java") {
+    let bytes = path.as_bytes();
+    if bytes.ends_with(b".java") {
         let old: BTreeSet<String> = before.map(top_types).unwrap_or_default().into_iter().collect();
         let new: Vec<String> = top_types(now).into_iter().filter(|name| !old.contains(name)).collect();
         return production().find(|file| new.iter().any(|name| is_class_file(file, name)));
     }
-    if path.ends_with(".py") && before.is_none() {
+    if bytes.ends_with(b".py") && before.is_none() {
         let is_empty = Outline::of(path.as_bytes(), now).is_some_and(|outline| outline.is_empty());
         let module = python_module(path, files);
         // An empty `__init__.py` only makes a folder a package.
@@ -62,7 +63,7 @@ fn python_module<'p>(path: &'p str, files: &[(String, Kind)]) -> &'p str {
 /// The paths by which a file of production code is imported.
 fn module_paths(file: &str) -> impl Iterator<Item = &str> {
     let below = PYTHON_ROOTS.iter().filter_map(|root| file.strip_prefix(root));
-    std::iter::once(file).chain(below).filter(|file| file.ends_with(".py")).map(module_of)
+    std::iter::once(file).chain(below).filter(|file| file.as_bytes().ends_with(b".py")).map(module_of)
 }
 
 /// A package is its `__init__.py`.

@@ -284,8 +284,7 @@ impl Outside {
                 tag: self.tag(iteration),
                 ..ProcessSpec::default()
             };
-            let reports = if check == Check::Green { checks.reports.as_slice() } else { &[] };
-            let reports = TestReports::before(root, reports)?;
+            let reports = TestReports::before(root, &checks.reports)?;
             let ended = end_of(self.parts.supervisor.start(&spec)?)?;
             if ended.end == ProcessEnd::Interrupted {
                 return Ok(None);

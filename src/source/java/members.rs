@@ -190,6 +190,7 @@ const OFF: [&str; 2] = ["Disabled", "Ignore"];
 type Tokens<'t, 'a> = Peekable<Copied<Iter<'t, Token<'a>>>>;
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each with its own meaning")]
 pub(super) struct Head {
     is_annotated: bool,
     pub(super) is_off: bool,

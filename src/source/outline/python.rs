@@ -269,8 +269,7 @@ impl Reader<'_> {
                         self.targets(node.child_by_field_name("left"), &mut names);
                     }
                     "named_expression" => names.push(field(node, "name", self.source).to_owned()),
-                    "as_pattern_target" => self.targets(Some(node), &mut names),
-                    "delete_statement" => self.targets(Some(node), &mut names),
+                    "as_pattern_target" | "delete_statement" => self.targets(Some(node), &mut names),
                     "dotted_name" if field_name == Some("name") && parent.starts_with("import") => {
                         let first = text(node, self.source).split('.').next().unwrap_or_default();
                         names.push(first.trim().to_owned());

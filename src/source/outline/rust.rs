@@ -62,32 +62,33 @@ impl Reader<'_> {
         match item.kind() {
             "use_declaration" | "extern_crate_declaration" => self.add(&whole, scope, Role::Import, ""),
             "function_item" => self.function(item, attributes, (scope, &inner)),
-            "mod_item" => match item.child_by_field_name("body") {
-                Some(body) => {
-                    let head = format!("mod {name} {}", words(attributes.iter().copied(), self.source));
-                    let (scope_words, binds) = (scope.words.clone(), vec![name.to_owned()]);
-                    let words = head.clone();
-                    self.outline.members.push(Member {
-                        scope: scope_words,
-                        words,
-                        role: Role::Declaration,
-                        binds,
-                        uses: Vec::new(),
-                    });
-                    self.items(body, &inner.inner(&head, name))?;
-                }
-                None => {
-                    let guards: Vec<&str> = inner.guards.iter().map(String::as_str).collect();
-                    if !inner.is_off {
-                        self.outline.modules.insert(format!("{}{name} {}", scope.path, guards.join(" ")));
-                    }
-                    self.add(&whole, scope, Role::Declaration, name);
-                }
-            },
+            "mod_item" => self.module(item, &whole, (scope, &inner))?,
             "macro_invocation" | "expression_statement" => self.macros(item, &whole, &inner),
             _ => self.add(&whole, scope, Role::Declaration, name),
         }
         Some(())
+    }
+
+    fn module(&mut self, item: Node<'_>, whole: &[Node<'_>], (scope, inner): (&Scope, &Scope)) -> Option<()> {
+        let name = field(item, "name", self.source);
+        let Some(body) = item.child_by_field_name("body") else {
+            let guards: Vec<&str> = inner.guards.iter().map(String::as_str).collect();
+            if !inner.is_off {
+                self.outline.modules.insert(format!("{}{name} {}", scope.path, guards.join(" ")));
+            }
+            self.add(whole, scope, Role::Declaration, name);
+            return Some(());
+        };
+        let attributes = whole.iter().filter(|node| **node != item).copied();
+        let head = format!("mod {name} {}", words(attributes, self.source));
+        self.outline.members.push(Member {
+            scope: scope.words.clone(),
+            words: head.clone(),
+            role: Role::Declaration,
+            binds: vec![name.to_owned()],
+            uses: Vec::new(),
+        });
+        self.items(body, &inner.inner(&head, name))
     }
 
     fn function(&mut self, item: Node<'_>, attributes: &[Node<'_>], (scope, inner): (&Scope, &Scope)) {

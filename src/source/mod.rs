@@ -8,9 +8,10 @@ mod lines;
 mod path;
 mod problem;
 mod secrets;
+mod settings;
 pub mod text;
 
-pub use classify::{Classifier, compile_globs, is_build_setting, is_output, is_source};
+pub use classify::{Classifier, compile_globs, is_output, is_source};
 pub use digest::{digest, digest_of, digest_parts, hex};
 pub use environment::{environment_for, is_named, is_passed};
 pub use java::{Statements, code_lines, enabled_tests, is_weakened, lost_members, unescaped};
@@ -18,6 +19,7 @@ pub use lines::{lost_lines, lost_words, without_comments};
 pub use path::RepoPath;
 pub use problem::Problem;
 pub use secrets::Secrets;
+pub use settings::is_build_setting;
 
 use serde::{Deserialize, Serialize};
 

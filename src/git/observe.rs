@@ -1,7 +1,8 @@
 //! What an attempt did, as git shows it.
 
 use super::error::{GitError, GitErrorKind};
-use super::{Repositories, locks, tree};
+use super::tree::{self, GITLINK};
+use super::{Repositories, index, locks};
 use crate::machine::facts::{
     Dirt, FileChange, KeptFile, LostLines, Observation, ObserveRequest, Oid, PackageChange, PackageState,
     Snapshot,
@@ -53,7 +54,8 @@ impl Repositories {
             change.protected.clone_from(&known.protected);
         }
         let (inputs, edits) = (recorded.inputs.clone(), recorded.edits.clone());
-        Ok(Observation { inputs, edits, ..self.observation(request, after, packages)? })
+        let git_settings = recorded.git_settings.clone();
+        Ok(Observation { inputs, git_settings, edits, ..self.observation(request, after, packages)? })
     }
 
     /// The file's blob before and its content now; `None` where git cannot tell: ralph's own files, ignored ones, and
@@ -79,7 +81,10 @@ impl Repositories {
             let now = match (found, committed) {
                 // Line ends alone are no difference to git.
                 (Some(leaf), Some(blob))
-                    if open.content.is_like(&open.repo, &open.root, &full, leaf, blob).unwrap_or(false) =>
+                    if open
+                        .content
+                        .is_like(&open.repo, &open.root, &full, leaf, blob, &open.index.lfs)
+                        .unwrap_or(false) =>
                 {
                     Some(tree::fact_of(blob))
                 }
@@ -133,9 +138,30 @@ impl Repositories {
                 observation.lost_production.extend(named(&change.package, &change.path, lost));
             }
         }
+        observation.embedded = self.embedded(&observation.stage, &observation.after)?;
         observation.lost_frozen = self.lost_of(&request.frozen, true, &observation.after)?;
         observation.lost_reviewed = self.lost_of(&request.reviewed, false, &observation.after)?;
         Ok(observation)
+    }
+
+    /// Those of the changes that are a repository inside of the package, of which the commit holds a name alone.
+    /// `.gitmodules` says of a submodule where its content is.
+    fn embedded(&mut self, changes: &[FileChange], after: &Snapshot) -> Result<Vec<String>, GitError> {
+        let mut found = Vec::new();
+        for change in changes.iter().filter(|change| change.kind == Kind::Other && change.new.is_some()) {
+            let Some(package) = after.package(&change.package) else { continue };
+            let is_embedded = self.in_package(&package.name, |folder, open, _| {
+                let (head, path) = (tree::oid_of(&package.head)?, folder.in_repo(&change.path.to_bytes()));
+                let is_link =
+                    tree::leaf_in(&open.repo, head, &path)?.is_some_and(|(_, mode)| mode == GITLINK);
+                let described = tree::leaf_in(&open.repo, head, b".gitmodules")?;
+                Ok(is_link && !index::modules(&open.repo, described)?.contains(&path))
+            })?;
+            if is_embedded {
+                found.push(change.full_path());
+            }
+        }
+        Ok(found)
     }
 
     fn remove_locks(&mut self) -> Result<BTreeMap<String, Vec<String>>, GitError> {

@@ -2,7 +2,7 @@
 
 use super::content::Content;
 use super::error::{Doing as _, GitError, GitErrorKind, if_found};
-use super::index::{Ignores, IndexView};
+use super::index::{CommittedRules, IndexView};
 use super::tree::Leaf;
 use crate::sys::file_stat::FileStat;
 use git2::{Config, ErrorCode, Oid, Reference, Repository};
@@ -25,8 +25,10 @@ pub(super) struct OpenRepo {
     identity: Identity,
     pub(super) index: IndexView,
     /// The rules of the commit at the last [`super::Repositories::snapshot`]; `None` if they are to be read.
-    pub(super) ignores: Option<Ignores>,
+    pub(super) ignores: Option<CommittedRules>,
     pub(super) content: Content,
+    /// The repositories of its submodules, by their folder.
+    pub(super) modules: BTreeMap<Vec<u8>, Option<Box<OpenRepo>>>,
 }
 
 /// What must stay the same for an open repository to stay open.
@@ -82,6 +84,7 @@ impl OpenRepo {
             index: IndexView::default(),
             ignores: None,
             content: Content::default(),
+            modules: BTreeMap::new(),
         })
     }
 

@@ -47,6 +47,13 @@ pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
     if !settings.is_empty() {
         notes.push(format!("Changed how the project is built or its tests run: {settings}."));
     }
+    let settings = names(&seen.observation.git_settings, NAMED);
+    if !settings.is_empty() {
+        notes.push(format!("Settings or hooks of git were changed, and restored: {settings}."));
+    }
+    if let (false, Some((check, _))) = (seen.trespass.rejects(), &seen.check) {
+        notes.extend(seen.trespass.sentences(&format!("checks.{}", check.word()), ".ralph/state"));
+    }
     for package in &seen.observation.packages {
         let strays = names(package.strays.iter().map(|path| full_path(&package.name, path)), NAMED);
         if !strays.is_empty() {

@@ -304,6 +304,9 @@ pub struct Observation {
     /// Files outside of the packages that it changed although no task may; they are as they were before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
+    /// Settings and hooks of git that it changed; they are as they were before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub git_settings: Vec<String>,
     /// What the verifier found of the attempt's edits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<Finding>,
@@ -311,6 +314,9 @@ pub struct Observation {
     pub family: Vec<FileChange>,
     /// The stage's own changes since its box was last opened, with this attempt in.
     pub stage: Vec<FileChange>,
+    /// Repositories inside of packages, `<package>/<path>`, that the stage's own commits hold a name of and nothing else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub embedded: Vec<String>,
     /// Existing lines of production and build files that the stage's own attempts changed or removed.
     pub lost_production: Vec<LostLines>,
     /// Lines of TEST-FIRST that are gone.

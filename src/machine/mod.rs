@@ -196,9 +196,13 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
         (Event::WorkPutBack { kept, snapshot }, Phase::Restoring { attempt, seen, tasks, work: true }) => {
             return Ok(attempt::work_put_back(state, attempt, seen, tasks, (kept, snapshot)));
         }
-        (Event::Checked { check, results, tasks_changed }, Phase::Checking { attempt, mut seen, .. }) => {
+        (
+            Event::Checked { check, results, tasks_changed, trespass },
+            Phase::Checking { attempt, mut seen, .. },
+        ) => {
             state.note_ends(results.iter().map(|result| &result.end));
             seen.check = Some((*check, results.clone()));
+            seen.trespass = trespass.clone();
             return Ok(attempt::restore_or_evaluate(state, attempt, seen, *tasks_changed, false));
         }
         (Event::GateEnded { report, heads, changes, tasks_changed, .. }, Phase::Judging { order }) => {

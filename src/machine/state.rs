@@ -1,7 +1,7 @@
 //! The state: what the fold of the journal knows of a workspace.
 
 use super::effect::{Effect, Entry, GateOrder};
-use super::event::{Check, CheckResult, Mode, StopRequest, Validation};
+use super::event::{Check, CheckResult, Mode, StopRequest, Trespass, Validation};
 use super::facts::{
     Accumulated, Claim, Dirt, FileChange, KeptFile, Observation, Oid, ProcessEnd, RecordedKills, Snapshot,
 };
@@ -276,6 +276,8 @@ pub struct Findings {
     pub validation: Option<Validation>,
     /// What the check said, once it ran.
     pub check: Option<(Check, Vec<CheckResult>)>,
+    /// What the check changed although it may not.
+    pub trespass: Trespass,
     /// Where put-back work is kept: `<package>: <ref>`.
     pub kept: Vec<String>,
 }

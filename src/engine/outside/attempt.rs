@@ -227,14 +227,31 @@ impl Outside {
             let what = format!("checks.{word} is asked for by the journal and is not configured.");
             return Err(Fault::setup(what, "put it back into .ralph/config.yaml"));
         };
-        let folder = self.iteration_folder(iteration)?;
+        let argv = argv.clone();
+        let before = self.parts.repositories.snapshot()?;
         let names = if packages.is_empty() { self.parts.repositories.names() } else { packages.to_vec() };
+        let aside = self.iteration_folder(iteration)?.join("inputs");
+        let run = |world: &mut Self| world.check_each(iteration, check, &argv, names);
+        let (results, trespass) = self.guarded(&before, &aside, iteration, run)?;
+        Ok(results.map(|results| Event::Checked { check, results, tasks_changed: false, trespass }))
+    }
+
+    /// The result of a check in each of these packages; `None` when ralph's end cut it short.
+    fn check_each(
+        &self,
+        iteration: u64,
+        check: Check,
+        argv: &[String],
+        packages: Vec<String>,
+    ) -> Result<Option<Vec<CheckResult>>, Fault> {
+        let (checks, word) = (&self.parts.settings.checks, check.word());
+        let folder = self.iteration_folder(iteration)?;
         let mut results = Vec::new();
-        for package in names {
+        for package in packages {
             let Some(root) = self.parts.repositories.root(&package) else { continue };
             let log = folder.join(format!("check-{word}-{}.log", package.replace('/', "_")));
             let spec = ProcessSpec {
-                argv: argv.clone(),
+                argv: argv.to_vec(),
                 env: self.environment(&checks.env),
                 cwd: root.to_owned(),
                 stdout: log.clone(),
@@ -257,7 +274,7 @@ impl Outside {
             let (end, tail) = (self.secrets.of_end(ended.end), self.secrets.redact(&tail));
             results.push(CheckResult { package, end, tail, tests: reports.written() });
         }
-        Ok(Some(Event::Checked { check, results, tasks_changed: false }))
+        Ok(Some(results))
     }
 }
 

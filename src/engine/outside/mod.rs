@@ -5,9 +5,11 @@
 mod artifacts;
 mod attempt;
 mod edits;
+mod guard;
 mod inputs;
 mod judge;
 mod private_checkout;
+mod scripts;
 mod secrets;
 mod spec_files;
 mod template;
@@ -22,7 +24,7 @@ use super::{Fault, FaultKind, Places, Readings, World};
 use crate::config::Settings;
 use crate::git::{Extent, GitError, GitErrorKind, Repositories};
 use crate::machine::effect::{AgentOrder, Effect};
-use crate::machine::event::{AgentEnd, Event, StopRequest};
+use crate::machine::event::{AgentEnd, Event, Kept, StopRequest};
 use crate::machine::facts::{FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot};
 use crate::machine::state::State;
 use crate::source::{Secrets, compile_globs, environment_for};
@@ -128,7 +130,8 @@ impl Outside {
     /// Errors: the command did not take it.
     pub fn anchor(&mut self, head: &str) -> Result<bool, Fault> {
         let message = serde_json::json!({ "event": "anchor", "head": head });
-        let end = match self.hook("anchor", &message, |argument| argument.replace("{head}", head)) {
+        let call = |world: &Self| world.hook("anchor", &message, |argument| argument.replace("{head}", head));
+        let end = match self.guard_hook("anchor", call)? {
             None => return Ok(false),
             Some(Ok(end)) if end.is_success() => return Ok(true),
             Some(Ok(end)) => end.to_string(),
@@ -240,14 +243,30 @@ impl Outside {
         Ok(commits)
     }
 
+    /// Looks at what programs left.
+    fn look(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
+        self.parts.repositories.observe(request).map_err(|error| {
+            let fault = Fault::from(error);
+            // It could be read before the programs ran: they made it so, and only a person can undo it.
+            match fault.kind {
+                FaultKind::Setup => Fault { kind: FaultKind::Changed, ..fault },
+                FaultKind::Unknown => Fault::changed(
+                    format!("{} Before iteration {} it could be read.", fault.what, request.iteration),
+                    "put the repository back from another clone or a copy, then run ralph again",
+                ),
+                _ => fault,
+            }
+        })
+    }
+
     /// Keeps what is there and puts it back.
     fn put_back(
         &mut self,
         iteration: u64,
         before: &Snapshot,
         observation: &Observation,
-        everything: bool,
-    ) -> Result<Event, Fault> {
+        extent: Extent,
+    ) -> Result<(Vec<Kept>, Snapshot), Fault> {
         let repositories = &mut self.parts.repositories;
         if let Some(gone) = observation.packages.iter().find(|package| package.vanished)
             && repositories.snapshot()?.package(&gone.name).is_none()
@@ -260,9 +279,8 @@ impl Outside {
             ));
         }
         let reference = format!("refs/ralph/rejected/{iteration}");
-        let extent = if everything { Extent::All } else { Extent::Breaches };
         let kept = repositories.put_back(before, observation, extent, iteration, &reference)?;
-        Ok(Event::WorkPutBack { kept, snapshot: repositories.snapshot()? })
+        Ok((kept, repositories.snapshot()?))
     }
 }
 
@@ -295,20 +313,9 @@ impl World for Outside {
     }
 
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
-        let inputs = self.put_inputs_back(request.iteration)?;
-        let observed = self.parts.repositories.observe(request).map_err(|error| {
-            let fault = Fault::from(error);
-            // It could be read before the attempt: the agent made it so, and only a person can undo it.
-            match fault.kind {
-                FaultKind::Setup => Fault { kind: FaultKind::Changed, ..fault },
-                FaultKind::Unknown => Fault::changed(
-                    format!("{} Before iteration {} it could be read.", fault.what, request.iteration),
-                    "put the repository back from another clone or a copy, then run ralph again",
-                ),
-                _ => fault,
-            }
-        });
-        let mut observation = Observation { inputs, ..observed? };
+        let changed = self.put_inputs_back(request.iteration)?;
+        let (git_settings, inputs) = changed.into_iter().partition(|path| self.is_git_setting(path));
+        let mut observation = Observation { inputs, git_settings, ..self.look(request)? };
         self.note_protected(&mut observation, request)?;
         observation.edits = self.edits(&request.before, &observation)?;
         Ok(observation)
@@ -329,7 +336,9 @@ impl World for Outside {
                 Event::LeftCommitted { commits: self.commit_left(&before, &message)? }
             }
             Effect::PutBack { iteration, before, observation, everything } => {
-                self.put_back(iteration, &before, &observation, everything)?
+                let extent = if everything { Extent::All } else { Extent::Breaches };
+                let (kept, snapshot) = self.put_back(iteration, &before, &observation, extent)?;
+                Event::WorkPutBack { kept, snapshot }
             }
             Effect::RunCheck { iteration, check, packages } => {
                 return self.run_check(iteration, check, &packages);
@@ -342,7 +351,7 @@ impl World for Outside {
             Effect::Notify { event, task, why } => {
                 let message = serde_json::json!({ "event": event, "task": task, "why": why });
                 // Nothing depends on it: its log says how it went.
-                drop(self.hook(event, &message, String::clone));
+                drop(self.guard_hook(event, |world| world.hook(event, &message, String::clone))?);
                 return Ok(None);
             }
             own => return Err(Fault::internal(format!("This effect is on files of ralph's own: {own:?}."))),

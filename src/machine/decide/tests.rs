@@ -229,8 +229,7 @@ fn decided(case: &Case) -> Decision {
             claims,
             validation: case.report.then(Validation::default),
             check,
-            kept: vec![],
-            reworded: None,
+            ..Findings::default()
         },
         left: &left,
         passed_before: &BTreeMap::from([("p".to_owned(), 14)])

@@ -2,7 +2,7 @@
 
 use crate::machine::effect::{AgentOrder, Body, Effect, Entry, GateOrder};
 use crate::machine::event::{
-    AgentEnd, Check, CheckResult, Event, Kept, Mode, StopRequest, TasksSeen, Validation,
+    AgentEnd, Check, CheckResult, Event, Kept, Mode, StopRequest, TasksSeen, Trespass, Validation,
 };
 use crate::machine::facts::*;
 use crate::machine::policy::{IDLE_ITERATIONS, Policy};
@@ -286,7 +286,14 @@ impl Sim {
                 self.gates.push(*order);
                 let report = Box::new(self.next_report());
                 let heads = self.snapshot().heads();
-                Event::GateEnded { report, heads, changes: vec![], left: String::new(), tasks_changed: false }
+                Event::GateEnded {
+                    report,
+                    heads,
+                    changes: vec![],
+                    left: String::new(),
+                    tasks_changed: false,
+                    trespass: Trespass::default(),
+                }
             }
             Effect::FlipBoxes { flips } => {
                 let is_in_file =
@@ -338,7 +345,7 @@ impl Sim {
             tail: String::new(),
             tests: None,
         };
-        Event::Checked { check, results: vec![result], tasks_changed: false }
+        Event::Checked { check, results: vec![result], tasks_changed: false, trespass: Trespass::default() }
     }
 
     fn finish_agent(&mut self) -> Event {
@@ -388,6 +395,8 @@ impl Sim {
         };
         let observation = Observation {
             inputs: Vec::new(),
+            git_settings: Vec::new(),
+            embedded: Vec::new(),
             after: self.snapshot(),
             packages: if touched { vec![package] } else { vec![] },
             edits: Vec::new(),

@@ -371,6 +371,10 @@ pub struct CheckResult {
     /// What the test reports say that it wrote; `None` if it wrote none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<ReportedTests>,
+    /// What it could read in the package, no commit holds, and changed since the task began: untracked and ignored files,
+    /// folders of them with a `/` at their end; at most 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<RepoPath>,
 }
 
 /// What the test reports of a check say together.

@@ -265,8 +265,9 @@ pub fn owed(state: &State) -> Vec<Effect> {
             observation: Box::new(seen.observation.clone()),
             everything: decide::must_not_change(&attempt.key.stage),
         }],
-        Phase::Checking { check, packages, .. } => {
-            vec![Effect::RunCheck { iteration, check: *check, packages: packages.clone() }]
+        Phase::Checking { attempt, check, packages, .. } => {
+            let since = state.spec_state().family(&attempt.key.family).map_or(0, |family| family.began);
+            vec![Effect::RunCheck { iteration, check: *check, packages: packages.clone(), since }]
         }
         Phase::Judging { order } => vec![Effect::RunGate(order.clone())],
         Phase::Applying { flips, .. } if !flips.is_empty() => {

@@ -85,6 +85,8 @@ pub struct Family {
     pub under: Option<String>,
     /// The iteration of the first attempt; 0 before it.
     pub first_iteration: u64,
+    /// When that began, seconds since 1970; 0 before it.
+    pub began: u64,
     /// The family's changes.
     pub changes: Accumulated,
     /// When each path was last changed by the family: `<package>/<path>` → iteration.

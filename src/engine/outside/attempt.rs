@@ -15,6 +15,7 @@ use crate::engine::{Fault, Readings};
 use crate::machine::effect::AgentOrder;
 use crate::machine::event::{AgentEnd, Check, CheckResult, Event};
 use crate::machine::facts::ProcessEnd;
+use crate::source::RepoPath;
 use crate::source::text::line;
 use crate::sys::disk::RealDisk;
 use crate::sys::{Disk as _, Ended, ProcessId, ProcessSpec, Running, Spawn as _, clock};
@@ -220,6 +221,7 @@ impl Outside {
         iteration: u64,
         check: Check,
         packages: &[String],
+        since: u64,
     ) -> Result<Option<Event>, Fault> {
         let checks = &self.parts.settings.checks;
         let (argv, word) = (if check == Check::Red { &checks.red } else { &checks.green }, check.word());
@@ -230,6 +232,8 @@ impl Outside {
         let argv = argv.clone();
         let before = self.parts.repositories.snapshot()?;
         let names = if packages.is_empty() { self.parts.repositories.names() } else { packages.to_vec() };
+        let names = names.into_iter().map(|name| Ok((self.changed_beside(&name, since)?, name)));
+        let names = names.collect::<Result<Vec<_>, Fault>>()?;
         let aside = self.iteration_folder(iteration)?.join("inputs");
         let run = |world: &mut Self| world.check_each(iteration, check, &argv, names);
         let (results, trespass) = self.guarded(&before, &aside, iteration, run)?;
@@ -242,12 +246,12 @@ impl Outside {
         iteration: u64,
         check: Check,
         argv: &[String],
-        packages: Vec<String>,
+        packages: Vec<(Vec<RepoPath>, String)>,
     ) -> Result<Option<Vec<CheckResult>>, Fault> {
         let (checks, word) = (&self.parts.settings.checks, check.word());
         let folder = self.iteration_folder(iteration)?;
         let mut results = Vec::new();
-        for package in packages {
+        for (beside, package) in packages {
             let Some(root) = self.parts.repositories.root(&package) else { continue };
             let log = folder.join(format!("check-{word}-{}.log", package.replace('/', "_")));
             let spec = ProcessSpec {
@@ -272,7 +276,7 @@ impl Outside {
             let lines: Vec<&str> = last.lines().rev().take(5).collect();
             let tail = lines.into_iter().rev().collect::<Vec<_>>().join(" | ");
             let (end, tail) = (self.secrets.of_end(ended.end), self.secrets.redact(&tail));
-            results.push(CheckResult { package, end, tail, tests: reports.written() });
+            results.push(CheckResult { package, end, tail, tests: reports.written(), beside });
         }
         Ok(Some(results))
     }

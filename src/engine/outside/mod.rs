@@ -4,6 +4,7 @@
 
 mod artifacts;
 mod attempt;
+mod beside;
 mod edits;
 mod guard;
 mod inputs;
@@ -340,8 +341,8 @@ impl World for Outside {
                 let (kept, snapshot) = self.put_back(iteration, &before, &observation, extent)?;
                 Event::WorkPutBack { kept, snapshot }
             }
-            Effect::RunCheck { iteration, check, packages } => {
-                return self.run_check(iteration, check, &packages);
+            Effect::RunCheck { iteration, check, packages, since } => {
+                return self.run_check(iteration, check, &packages, since);
             }
             Effect::RunGate(order) => return self.run_gate(&order),
             Effect::Wait { seconds, exact } => {

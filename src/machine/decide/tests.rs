@@ -207,6 +207,7 @@ fn decided(case: &Case) -> Decision {
         package: "p".into(),
         end: ProcessEnd::Exited { code: i32::from(matches!(case.check, 2 | 3)) },
         tail: String::new(),
+        beside: Vec::new(),
         tests: (case.check == 5).then_some(ReportedTests::Passed(12)),
     };
     let check = match case.check {

@@ -197,7 +197,8 @@ fn boxes_that_a_check_wrote_are_put_back_before_anything_is_decided() {
         validation: None,
     });
     sim.write_box("2.", Mark::DONE);
-    let result = CheckResult { package: "p".into(), end, tail: String::new(), tests: None };
+    let result =
+        CheckResult { package: "p".into(), end, tail: String::new(), tests: None, beside: Vec::new() };
     let effects = sim.feed(&Event::Checked {
         check: Check::Green,
         results: vec![result],

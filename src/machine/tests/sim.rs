@@ -343,6 +343,7 @@ impl Sim {
             package: "p".into(),
             end: ProcessEnd::Exited { code: i32::from(!passes) },
             tail: String::new(),
+            beside: Vec::new(),
             tests: None,
         };
         Event::Checked { check, results: vec![result], tasks_changed: false, trespass: Trespass::default() }

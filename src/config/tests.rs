@@ -110,6 +110,116 @@ fn the_default_patterns_know_the_usual_layouts() {
     }
 }
 
+/// What each CLI with a preset reads as instructions or settings in a project, by its documentation.
+const INSTRUCTIONS: [(&str, &[&str]); 14] = [
+    (
+        "claude",
+        &[
+            "CLAUDE.md",
+            "a/CLAUDE.local.md",
+            ".claude/settings.json",
+            "a/.claude/skills/x/SKILL.md",
+            ".mcp.json",
+        ],
+    ),
+    ("codex", &["AGENTS.md", "AGENTS.override.md", ".codex/config.toml"]),
+    ("gemini", &["GEMINI.md", ".gemini/settings.json", ".geminiignore"]),
+    ("opencode", &["opencode.json", "opencode.jsonc", ".opencode/agent/x.md"]),
+    ("kiro-cli", &[".kiro/steering/a.md", ".kiro/hooks/a.json", ".amazonq/rules/a.md"]),
+    (
+        "copilot",
+        &[".github/copilot-instructions.md", ".github/instructions/a.instructions.md", ".github/agents/a.md"],
+    ),
+    ("amp", &["AGENT.md", ".amp/settings.json", ".agents/skills/x/SKILL.md"]),
+    ("goose", &[".goosehints", ".goosehints.local", ".gooseignore"]),
+    ("aider", &[".aider.conf.yml", ".aider.model.settings.yml", ".aiderignore"]),
+    ("qwen", &["QWEN.md", ".qwen/settings.json", ".qwenignore"]),
+    ("hermes", &["HERMES.md", ".hermes.md"]),
+    ("cursor-agent", &[".cursorrules", ".cursor/rules/a.mdc", ".cursorignore"]),
+    ("pi", &[".pi/SYSTEM.md"]),
+    (
+        "others",
+        &[
+            ".windsurfrules",
+            ".clinerules/a.md",
+            ".roo/rules/a",
+            ".junie/guidelines.md",
+            "WARP.md",
+            ".vscode/mcp.json",
+        ],
+    ),
+];
+
+#[test]
+fn what_instructs_each_cli_with_a_preset_and_what_starts_programs_is_protected() {
+    let policy = sound("").policy;
+    let [instructions, protected] =
+        [&policy.instructions, &policy.protected].map(|globs| crate::source::compile_globs(globs).unwrap());
+    for (preset, names) in INSTRUCTIONS {
+        for name in names {
+            assert!(instructions.is_match(name), "{preset} reads {name}");
+        }
+    }
+    for preset in PRESETS.iter() {
+        assert!(INSTRUCTIONS.iter().any(|(name, _)| *name == preset.name), "{}", preset.name);
+    }
+    for name in [
+        ".github/workflows/ci.yml",
+        ".github/actions/build/action.yml",
+        ".gitea/workflows/a.yml",
+        ".gitlab-ci.yml",
+        ".gitlab/ci/a.yml",
+        ".circleci/config.yml",
+        ".buildkite/pipeline.yml",
+        ".travis.yml",
+        "azure-pipelines-pr.yml",
+        ".azure-pipelines/a.yml",
+        "bitbucket-pipelines.yml",
+        "Jenkinsfile",
+        "ci/Jenkinsfile.release",
+        ".drone.yml",
+        ".woodpecker.yml",
+        ".woodpecker/a.yml",
+        "appveyor.yml",
+        ".cirrus.star",
+        ".semaphore/semaphore.yml",
+        ".teamcity/settings.kts",
+        ".tekton/a.yaml",
+        ".builds/a.yml",
+        ".zuul.yaml",
+        "cloudbuild.yaml",
+        "buildspec.yml",
+        ".cargo/config.toml",
+        "a/.cargo/config",
+        "sitecustomize.py",
+        "a/usercustomize.py",
+        ".npmrc",
+        ".yarnrc.yml",
+        ".pnpmfile.cjs",
+        ".envrc",
+        ".bazelrc",
+        ".husky/pre-commit",
+        ".githooks/pre-push",
+        ".yarn/releases/yarn.cjs",
+    ] {
+        assert!(protected.is_match(name), "{name}");
+    }
+    for name in [
+        "README.md",
+        "src/agents.md.rs",
+        "docs/ci.md",
+        "src/main/java/Jenkins.java",
+        "config.toml",
+        "a/build.yml",
+        ".aider.chat.history.md",
+        "src/claude/a.rs",
+        ".kiro/specs/a/tasks.md",
+        "action.yml",
+    ] {
+        assert!(!protected.is_match(name) && !instructions.is_match(name), "{name}");
+    }
+}
+
 #[test]
 fn the_template_names_every_key() {
     for key in [

@@ -40,7 +40,9 @@ impl Engine<'_> {
                 return Ok(ended);
             }
             Effect::RunCheck { .. } | Effect::RunGate(_) => {
+                self.remember_progress()?;
                 let mut ended = self.world.perform(effect)?;
+                self.restore_progress()?;
                 match &mut ended {
                     Some(Event::Checked { tasks_changed, .. } | Event::GateEnded { tasks_changed, .. }) => {
                         *tasks_changed = self.agents_edits()?.1;

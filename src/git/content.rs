@@ -4,6 +4,7 @@
 //! alone differ and git's own settings say so, or if they are the object that a Git LFS pointer names.
 
 use super::error::{Doing as _, GitError};
+use super::index::CommittedRules;
 use super::tree::{self, Leaf};
 use crate::source::digest_of;
 use crate::sys::file_stat::{self, FileStat};
@@ -146,7 +147,8 @@ impl Content {
         Ok(Some((id, mode)))
     }
 
-    /// True when git, with all it knows of line ends and LFS, would call the file the same as `blob`.
+    /// True when git, with all it knows of line ends and LFS, would call the file the same as `blob`. `lfs`: the files
+    /// whose content Git LFS keeps.
     pub(super) fn is_like(
         &mut self,
         repo: &Repository,
@@ -154,6 +156,7 @@ impl Content {
         path: &[u8],
         (id, mode): Leaf,
         blob: Oid,
+        lfs: &CommittedRules,
     ) -> Result<bool, GitError> {
         if id == blob {
             return Ok(true);
@@ -167,7 +170,9 @@ impl Content {
             return Ok(true);
         }
         let file = on_disk(root, path);
-        let same = is_lfs_object(repo, &file, blob)? || is_same_but_for_line_ends(repo, &file, path, blob)?;
+        // A pointer that no committed rule gives to Git LFS is a text like any other: builds elsewhere would read it.
+        let same = lfs.matches(path) && is_lfs_object(repo, &file, blob)?
+            || is_same_but_for_line_ends(repo, &file, path, blob)?;
         if same && let Some(seen) = self.seen.get_mut(path) {
             seen.like = Some(blob);
         }
@@ -194,7 +199,8 @@ fn is_same_but_for_line_ends(
     Ok(repo.status_file(&tree::relative(path)).is_ok_and(|status| !status.intersects(hidden)))
 }
 
-/// Without carriage returns before line feeds, and without what `ident` puts between `$Id` and `$`.
+/// Without carriage returns before line feeds, and without the object id that `ident` puts between `$Id` and `$`: other
+/// text there may be code.
 fn plain(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -206,13 +212,21 @@ fn plain(bytes: &[u8]) -> Vec<u8> {
         out.push(byte);
         if out.ends_with(b"$Id:") {
             let line = tail.iter().position(|&b| b == b'\n').unwrap_or(tail.len());
-            if let Some(end) = tail[..line].iter().position(|&b| b == b'$') {
+            if let Some(end) =
+                tail[..line].iter().position(|&b| b == b'$').filter(|end| is_expansion(&tail[..*end]))
+            {
                 out.pop();
                 rest = &tail[end..];
             }
         }
     }
     out
+}
+
+/// ` <40 hexadecimal digits> `, as git writes it.
+fn is_expansion(text: &[u8]) -> bool {
+    let id = text.strip_prefix(b" ").and_then(|text| text.strip_suffix(b" "));
+    id.is_some_and(|id| id.len() == 40 && id.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// A blob that is a Git LFS pointer (its specification: `version`, `oid sha256:…`, `size`), and a file that
@@ -237,7 +251,9 @@ mod tests {
     #[test]
     fn line_ends_and_the_ident_keyword_are_not_content() {
         assert_eq!(plain(b"a\r\nb\rc\r"), b"a\nb\rc\r");
-        assert_eq!(plain(b"x $Id: abc $ y\n"), b"x $Id$ y\n");
+        let expanded = format!("x $Id: {} $ y\n", "0a".repeat(20));
+        assert_eq!(plain(expanded.as_bytes()), b"x $Id$ y\n");
+        assert_eq!(plain(b"x $Id: abc $ y\n"), b"x $Id: abc $ y\n");
         assert_eq!(plain(b"$Id: no end\n$"), b"$Id: no end\n$");
     }
 }

@@ -7,7 +7,7 @@ use super::tree::{self, Leaf};
 use crate::sys::file_stat::{self, FileStat};
 use git2::{IndexEntryExtendedFlag, Oid, Repository};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -31,6 +31,8 @@ pub(super) struct IndexView {
     pub(super) removed: BTreeMap<Vec<u8>, Leaf>,
     /// The `.gitignore` files in HEAD.
     pub(super) ignore_files: BTreeMap<Vec<u8>, Leaf>,
+    /// The files whose content Git LFS keeps, by the `.gitattributes` files in HEAD.
+    pub(super) lfs: CommittedRules,
     of: Option<(Option<FileStat>, Option<Oid>)>,
 }
 
@@ -65,18 +67,33 @@ pub(super) fn refresh(view: &mut IndexView, repo: &Repository, head: Option<Oid>
         let again = |first: &mut Tracked| first.staged = true;
         tracked.entry(entry.path).and_modify(again).or_insert(Tracked { leaf, staged });
     }
-    let is_ignore_file = |path: &[u8]| {
-        path.strip_suffix(b".gitignore").is_some_and(|folder| folder.is_empty() || folder.ends_with(b"/"))
-    };
-    let ignore_files = in_head
-        .iter()
-        .filter(|(path, _)| is_ignore_file(path))
-        .map(|(path, leaf)| (path.clone(), *leaf))
-        .collect();
+    let ignore_files = files_named(&in_head, b".gitignore");
+    let lfs = CommittedRules::lfs(repo, &files_named(&in_head, b".gitattributes"))?;
     in_head.retain(|path, _| !tracked.contains_key(path));
     let settled = stamp.is_none_or(|stamp| stamp.is_settled(now));
-    *view = IndexView { tracked, removed: in_head, ignore_files, of: settled.then_some((stamp, head)) };
+    let of = settled.then_some((stamp, head));
+    *view = IndexView { tracked, removed: in_head, ignore_files, lfs, of };
     Ok(())
+}
+
+/// The files of this name in any folder.
+fn files_named(files: &BTreeMap<Vec<u8>, Leaf>, name: &[u8]) -> BTreeMap<Vec<u8>, Leaf> {
+    let is_it = |path: &[u8]| {
+        path.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with(b"/"))
+    };
+    files.iter().filter(|(path, _)| is_it(path)).map(|(path, leaf)| (path.clone(), *leaf)).collect()
+}
+
+/// The folders of submodules that a `.gitmodules` file describes; none without one.
+pub(super) fn modules(repo: &Repository, file: Option<Leaf>) -> Result<BTreeSet<Vec<u8>>, GitError> {
+    let Some((id, _)) = file else { return Ok(BTreeSet::new()) };
+    let bytes = tree::blob(repo, id, MAX_FILE)?.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let lines = text.lines().filter_map(|line| line.split_once('='));
+    let paths = lines.filter(|(key, _)| key.trim() == "path");
+    Ok(paths
+        .map(|(_, path)| path.trim().trim_matches('"').trim_end_matches('/').as_bytes().to_vec())
+        .collect())
 }
 
 fn refuse_hidden(entry: &git2::IndexEntry) -> Result<(), GitError> {
@@ -110,28 +127,42 @@ fn why_not(error: &git2::Error) -> GitError {
 /// Bytes of one such file.
 const MAX_FILE: u64 = 1 << 20;
 
-/// The rules of a commit, by the folder that they are in: empty, or with a `/` at its end.
+/// The patterns of a commit, by the folder that they are in: empty, or with a `/` at its end.
 #[derive(Default)]
-pub(super) struct Ignores(BTreeMap<Vec<u8>, Gitignore>);
+pub(super) struct CommittedRules(BTreeMap<Vec<u8>, Gitignore>);
 
-impl Ignores {
+impl CommittedRules {
     /// Reads these `.gitignore` files. A line that is no pattern leaves nothing out, as in git.
-    pub(super) fn read(repo: &Repository, files: &BTreeMap<Vec<u8>, Leaf>) -> Result<Self, GitError> {
+    pub(super) fn ignores(repo: &Repository, files: &BTreeMap<Vec<u8>, Leaf>) -> Result<Self, GitError> {
+        Self::read(repo, files, |text| text.lines().map(str::to_owned).collect())
+    }
+
+    /// Reads which files these `.gitattributes` files give to Git LFS.
+    fn lfs(repo: &Repository, files: &BTreeMap<Vec<u8>, Leaf>) -> Result<Self, GitError> {
+        Self::read(repo, files, lfs_patterns)
+    }
+
+    fn read(
+        repo: &Repository,
+        files: &BTreeMap<Vec<u8>, Leaf>,
+        patterns: impl Fn(&str) -> Vec<String>,
+    ) -> Result<Self, GitError> {
         let mut all = BTreeMap::new();
         for (path, (id, _)) in files {
-            let folder = path.strip_suffix(b".gitignore").unwrap_or_default();
+            let end = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+            let folder = &path[..end];
             let bytes = tree::blob(repo, *id, MAX_FILE)?.unwrap_or_default();
             let mut rules = GitignoreBuilder::new(Path::new(OsStr::from_bytes(folder)));
-            for line in String::from_utf8_lossy(&bytes).lines() {
-                let _ = rules.add_line(None, line);
+            for pattern in patterns(&String::from_utf8_lossy(&bytes)) {
+                let _ = rules.add_line(None, &pattern);
             }
             all.extend(rules.build().ok().map(|rules| (folder.to_owned(), rules)));
         }
         Ok(Self(all))
     }
 
-    /// True if the rules leave the path out, and no folder above it; a folder has a `/` at its end.
-    pub(super) fn leave_out(&self, path: &[u8]) -> bool {
+    /// True if the rules match the path, and no folder above it; a folder has a `/` at its end.
+    pub(super) fn matches(&self, path: &[u8]) -> bool {
         let bare = path.strip_suffix(b"/").unwrap_or(path);
         let ends = bare.iter().enumerate().rev().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at + 1);
         let is_folder = bare.len() < path.len();
@@ -144,5 +175,41 @@ impl Ignores {
             }
         }
         false
+    }
+}
+
+/// The patterns of a `.gitattributes` file that set the attribute `filter`, in order: those that set it to `lfs`, and
+/// with a `!` those that set it otherwise. As with ignore rules, the last one that matches a path decides.
+fn lfs_patterns(text: &str) -> Vec<String> {
+    let mut macros = vec!["filter=lfs".to_owned()];
+    let mut patterns = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        let (pattern, rest) = match line.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
+            Some(quoted) => quoted,
+            None => line.split_once(char::is_whitespace).unwrap_or((line, "")),
+        };
+        let sets = rest.split_whitespace().rev().find_map(|attribute| {
+            let is_lfs = macros.iter().any(|known| known == attribute);
+            let bare = attribute.trim_start_matches(['-', '!']);
+            (is_lfs || bare.split('=').next() == Some("filter")).then_some(is_lfs)
+        });
+        match (pattern.strip_prefix("[attr]"), sets) {
+            (Some(name), Some(true)) => macros.push(name.to_owned()),
+            (None, Some(true)) => patterns.push(pattern.to_owned()),
+            (None, Some(false)) => patterns.push(format!("!{pattern}")),
+            _ => {}
+        }
+    }
+    patterns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lfs_patterns;
+
+    #[test]
+    fn the_last_line_that_sets_the_filter_decides_and_macros_are_known() {
+        let text = "# *.c filter=lfs\n*.bin filter=lfs diff=lfs -text\n[attr]big filter=lfs\n\"a b\" big\n*.txt text\nx.bin -filter\ny.bin filter=lfs filter=crypt\n";
+        assert_eq!(lfs_patterns(text), ["*.bin", "a b", "!x.bin", "!y.bin"]);
     }
 }

@@ -169,6 +169,38 @@ impl Repositories {
         Ok(snapshot)
     }
 
+    /// HEAD and branch of each package at this moment, without a look at its files.
+    pub fn heads(&mut self) -> Result<BTreeMap<String, (Oid, Option<String>)>, GitError> {
+        self.refresh()?;
+        let mut heads = BTreeMap::new();
+        for name in self.names() {
+            let Head { commit, branch } = self.in_package(&name, |_, open, _| open.head())?;
+            heads.insert(name, (commit.map_or_else(Oid::zero, tree::fact_of), branch));
+        }
+        Ok(heads)
+    }
+
+    /// The folders in which git keeps settings and hooks of the packages and of their submodules, as at the last look.
+    pub fn git_folders(&self) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        let mut todo: Vec<&OpenRepo> = self.open.values().collect();
+        while let Some(open) = todo.pop() {
+            folders.extend([open.repo.commondir(), open.repo.path()].map(Path::to_owned));
+            todo.extend(open.modules.values().flatten().map(|open| &**open));
+        }
+        folders.sort();
+        folders.dedup();
+        folders
+    }
+
+    /// True for a path in a package that was not in the index at the last look.
+    pub fn is_untracked(&self, path: &Path) -> bool {
+        let inside =
+            |root: &PathBuf| path.strip_prefix(root).ok().map(|inside| inside.as_os_str().as_bytes());
+        let mut repositories = self.open.iter().filter_map(|(root, open)| Some((inside(root)?, open)));
+        !repositories.any(|(inside, open)| open.index.tracked.contains_key(inside))
+    }
+
     /// The bytes of a blob in the package's repository. More than `cap` bytes are an error (`Refused`).
     pub fn blob(&mut self, package: &str, blob: &Oid, cap: u64) -> Result<Vec<u8>, GitError> {
         self.in_package(package, |_, open, _| {

@@ -1,8 +1,11 @@
 //! What an attempt did, as git shows it.
 
 use super::error::GitError;
-use super::{Repositories, content, locks, tree};
-use crate::machine::facts::{Dirt, Observation, ObserveRequest, Oid, PackageChange, PackageState, Snapshot};
+use super::tree::{self, GITLINK};
+use super::{Repositories, content, index, locks};
+use crate::machine::facts::{
+    Dirt, FileChange, Observation, ObserveRequest, Oid, PackageChange, PackageState, Snapshot,
+};
 use crate::source::{Kind, RepoPath};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,8 +69,9 @@ impl Repositories {
             change.protected.clone_from(&known.protected);
         }
         let (inputs, edits) = (recorded.inputs.clone(), recorded.edits.clone());
-        let withheld = recorded.withheld.clone();
-        Ok(Observation { inputs, withheld, edits, ..self.observation(request, after, packages)? })
+        let (withheld, git_settings) = (recorded.withheld.clone(), recorded.git_settings.clone());
+        let observation = self.observation(request, after, packages)?;
+        Ok(Observation { inputs, git_settings, withheld, edits, ..observation })
     }
 
     /// The file's blob before and its content now; `None` where git cannot tell: ralph's own files, ignored ones, and
@@ -93,7 +97,10 @@ impl Repositories {
             let now = match (found, committed) {
                 // Line ends alone are no difference to git.
                 (Some(leaf), Some(blob))
-                    if open.content.is_like(&open.repo, &open.root, &full, leaf, blob).unwrap_or(false) =>
+                    if open
+                        .content
+                        .is_like(&open.repo, &open.root, &full, leaf, blob, &open.index.lfs)
+                        .unwrap_or(false) =>
                 {
                     Some(tree::fact_of(blob))
                 }
@@ -146,12 +153,33 @@ impl Repositories {
                 Kind::Other => {}
             }
         }
+        observation.embedded = self.embedded(&observation.stage, &observation.after)?;
         let after = &observation.after;
         observation.lost_frozen = self.lost_of_frozen(&request.frozen, &observation.family, after)?;
         observation.lost_reviewed = self.lost_of_reviewed(&request.reviewed, after)?;
         observation.shadows = self.shadows(&observation.stage)?;
         observation.tests_owed = Some(self.tests_owed(&observation.stage)?);
         Ok(observation)
+    }
+
+    /// Those of the changes that are a repository inside of the package, of which the commit holds a name alone.
+    /// `.gitmodules` says of a submodule where its content is.
+    fn embedded(&mut self, changes: &[FileChange], after: &Snapshot) -> Result<Vec<String>, GitError> {
+        let mut found = Vec::new();
+        for change in changes.iter().filter(|change| change.kind == Kind::Other && change.new.is_some()) {
+            let Some(package) = after.package(&change.package) else { continue };
+            let is_embedded = self.in_package(&package.name, |folder, open, _| {
+                let (head, path) = (tree::oid_of(&package.head)?, folder.in_repo(&change.path.to_bytes()));
+                let is_link =
+                    tree::leaf_in(&open.repo, head, &path)?.is_some_and(|(_, mode)| mode == GITLINK);
+                let described = tree::leaf_in(&open.repo, head, b".gitmodules")?;
+                Ok(is_link && !index::modules(&open.repo, described)?.contains(&path))
+            })?;
+            if is_embedded {
+                found.push(change.full_path());
+            }
+        }
+        Ok(found)
     }
 
     fn remove_locks(&mut self) -> Result<BTreeMap<String, Vec<String>>, GitError> {

@@ -2,7 +2,7 @@
 
 use super::content::Content;
 use super::error::{Doing as _, GitError, GitErrorKind, if_found};
-use super::index::{Ignores, IndexView};
+use super::index::{CommittedRules, IndexView};
 use super::special_files::{self, ObjectFolders, refuse_special};
 use super::tree::Leaf;
 use crate::sys::file_stat::FileStat;
@@ -26,11 +26,13 @@ pub(super) struct OpenRepo {
     identity: Identity,
     pub(super) index: IndexView,
     /// The rules of the commit at the last [`super::Repositories::snapshot`]; `None` if they are to be read.
-    pub(super) ignores: Option<Ignores>,
+    pub(super) ignores: Option<CommittedRules>,
     pub(super) content: Content,
     objects: ObjectFolders,
     /// Other references before the attempt that runs.
     pub(super) tips_before: Option<BTreeMap<String, Oid>>,
+    /// The repositories of its submodules, by their folder.
+    pub(super) modules: BTreeMap<Vec<u8>, Option<Box<OpenRepo>>>,
 }
 
 /// What must stay the same for an open repository to stay open.
@@ -91,6 +93,7 @@ impl OpenRepo {
             content: Content::default(),
             objects,
             tips_before: None,
+            modules: BTreeMap::new(),
         })
     }
 

@@ -26,7 +26,7 @@ pub(super) struct PackageFolder {
 }
 
 impl PackageFolder {
-    fn whole(root: PathBuf) -> Self {
+    pub(super) fn whole(root: PathBuf) -> Self {
         Self { repo: root.clone(), root, prefix: Vec::new() }
     }
 

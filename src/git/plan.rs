@@ -86,7 +86,7 @@ impl View<'_> {
     }
 
     /// What the wanted HEAD has at a path.
-    fn in_head(&self, open: &OpenRepo, path: &[u8]) -> Result<Option<Leaf>, GitError> {
+    pub(super) fn in_head(&self, open: &OpenRepo, path: &[u8]) -> Result<Option<Leaf>, GitError> {
         tree::leaf_in(&open.repo, self.wanted.head.commit, path)
     }
 

@@ -23,6 +23,8 @@ use std::path::PathBuf;
 pub enum Extent {
     /// Those whose history was rewritten or whose branch was switched.
     Breaches,
+    /// Those, and those whose HEAD is another commit.
+    Moved,
     /// All whose state after the attempt is not that before it (reviewers, FINAL).
     All,
 }
@@ -45,11 +47,14 @@ impl Repositories {
         self.refresh()?;
         let is_breach =
             |name: &str| observation.packages.iter().any(|seen| seen.name == name && seen.is_breach());
+        let is_moved =
+            |name: &str| observation.packages.iter().any(|seen| seen.name == name && seen.head_moved);
         let chosen: BTreeSet<PathBuf> = before
             .packages
             .iter()
             .filter(|was| match extent {
                 Extent::Breaches => is_breach(&was.name),
+                Extent::Moved => is_breach(&was.name) || is_moved(&was.name),
                 Extent::All => observation.after.package(&was.name) != Some(was),
             })
             .filter_map(|was| self.folders.get(&was.name))
@@ -184,8 +189,15 @@ fn restore_one(
     open.index.forget();
     let (_, status) = open.status()?;
     let plan = view.plan(open, &status, moved)?;
-    let done = apply::apply_plan(open, wanted, &plan, backup.commit)?;
+    let mut done = apply::apply_plan(open, wanted, &plan, backup.commit)?;
     open.index.forget();
+    let (_, status) = open.status()?;
+    for path in status.dirty.keys().filter(|path| !view.wanted.uncommitted.contains_key(*path)) {
+        if restore_module(open, view, path, message, reference)? {
+            done.unrestored.remove(path);
+            done.restored.insert(path.clone());
+        }
+    }
     let report = |(name, folder): &(String, PackageFolder)| {
         let unrestored: Vec<RepoPath> =
             done.unrestored.iter().filter_map(|path| folder.inside(path)).map(RepoPath::from_bytes).collect();
@@ -194,6 +206,30 @@ fn restore_one(
         is_touched.then(|| backup.of(name, unrestored))
     };
     Ok(view.folders.iter().filter_map(report).collect())
+}
+
+/// Puts a submodule back that was clean before, after keeping what is there in its own repository. False if the path
+/// holds none, or its commit is not there.
+fn restore_module(
+    open: &mut OpenRepo,
+    view: &View<'_>,
+    path: &[u8],
+    message: &str,
+    reference: &str,
+) -> Result<bool, GitError> {
+    let Some((commit, tree::GITLINK)) = view.in_head(open, path)? else { return Ok(false) };
+    let Some(module) = open.modules.get_mut(path).and_then(Option::as_mut) else { return Ok(false) };
+    if module.repo.find_commit(commit).is_err() {
+        return Ok(false);
+    }
+    let head = module.head()?;
+    // A branch that was checked out meanwhile may be a person's: it is left where it is.
+    let branch = head.branch.filter(|_| head.commit == Some(commit));
+    let wanted = Wanted::at(Head { commit: Some(commit), branch });
+    let folders = [(String::new(), PackageFolder::whole(module.root.clone()))];
+    let view = View { folders: &folders, classifier: view.classifier, wanted: &wanted };
+    restore_one(module, &view, message, reference)?;
+    Ok(true)
 }
 
 /// Content that stands in the index only.

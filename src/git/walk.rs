@@ -5,19 +5,22 @@
 
 use super::content::{self, Content, on_disk};
 use super::error::{Doing as _, GitError};
-use super::index::{self, Ignores, Tracked};
+use super::index::{self, CommittedRules, Tracked};
 use super::open::{self, Head, OpenRepo};
 use super::package_folders::is_repository;
 use super::special_files;
 use super::tree::{self, GITLINK, Leaf};
-use crate::source::is_output;
+use crate::source::{RepoPath, is_output, is_source};
 use git2::Repository;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs::{FileType, Metadata};
 use std::path::Path;
 
 /// Dirty and untracked paths that are listed at most.
 const MAX_ENTRIES: usize = 10_000;
+/// The folder of production sources of any language in the usual layout of builds.
+const MAIN: &[u8] = b"src/main/";
 /// Untracked files that only uncommitted rules ignore.
 const MAX_HIDDEN: usize = 100_000;
 
@@ -56,19 +59,21 @@ impl OpenRepo {
         self.check_objects()?;
         index::refresh(&mut self.index, &self.repo, head.commit)?;
         if self.ignores.is_none() {
-            self.ignores = Some(Ignores::read(&self.repo, &self.index.ignore_files)?);
+            self.ignores = Some(CommittedRules::ignores(&self.repo, &self.index.ignore_files)?);
         }
-        let Self { repo, root, modes, state, index, ignores, content, .. } = self;
+        let Self { repo, root, modes, state, index, ignores, content, modules, .. } = self;
         let mut walk = Walk {
             repo,
             root,
             modes: modes.as_mut(),
             state,
             ignores: ignores.as_ref(),
+            lfs: &index.lfs,
             content,
             tracked: &index.tracked,
             unseen: index.tracked.keys().map(Vec::as_slice).collect(),
             todo: vec![Vec::new()],
+            modules,
             status: Status::default(),
         };
         walk.run()?;
@@ -79,6 +84,29 @@ impl OpenRepo {
         }
         status.check_size()?;
         Ok((head, status))
+    }
+
+    /// HEAD of a submodule, and an id of the tracked files and sources in it that differ from it; `None` if none does.
+    fn differences(&mut self) -> Result<(Option<git2::Oid>, Option<git2::Oid>), GitError> {
+        let (head, status) = self.status()?;
+        let mut text = String::new();
+        for (path, leaf) in &status.dirty {
+            let _ = writeln!(text, "{} {leaf:?}", RepoPath::from_bytes(path));
+        }
+        // What a build leaves there is no source.
+        let is_read = |path: &&Vec<u8>| is_source(path) || path.windows(MAIN.len()).any(|part| part == MAIN);
+        for path in status.untracked.iter().filter(is_read) {
+            let _ = writeln!(text, "{} {:?}", RepoPath::from_bytes(path), self.leaf(path)?);
+        }
+        for path in &status.nested {
+            let _ = writeln!(text, "{}", RepoPath::from_bytes(path));
+        }
+        if text.is_empty() {
+            return Ok((head.commit, None));
+        }
+        let _ = write!(text, "{:?}", head.commit);
+        let id = git2::Oid::hash_object(git2::ObjectType::Blob, text.as_bytes());
+        Ok((head.commit, Some(id.doing("read a submodule")?)))
     }
 
     /// What is on disk at a path below real folders only.
@@ -97,13 +125,16 @@ struct Walk<'a> {
     root: &'a Path,
     modes: Option<&'a mut BTreeMap<Vec<u8>, Leaf>>,
     state: &'a [Vec<u8>],
-    ignores: Option<&'a Ignores>,
+    ignores: Option<&'a CommittedRules>,
+    lfs: &'a CommittedRules,
     content: &'a mut Content,
     tracked: &'a BTreeMap<Vec<u8>, Tracked>,
     /// Tracked paths that the walk has not met.
     unseen: BTreeSet<&'a [u8]>,
     /// Folders to be listed, each with a `/` at its end.
     todo: Vec<Vec<u8>>,
+    /// The submodules' repositories, by their folder.
+    modules: &'a mut BTreeMap<Vec<u8>, Option<Box<OpenRepo>>>,
     status: Status,
 }
 
@@ -172,7 +203,7 @@ impl Walk<'_> {
     }
 
     fn is_left_out(&self, path: &[u8]) -> bool {
-        self.ignores.is_some_and(|ignores| ignores.leave_out(path))
+        self.ignores.is_some_and(|ignores| ignores.matches(path))
     }
 
     fn tracked_file(&mut self, path: Vec<u8>, tracked: &Tracked) -> Result<(), GitError> {
@@ -182,7 +213,7 @@ impl Walk<'_> {
         let leaf = self.content.leaf(self.root, &path, &meta)?;
         let clean = match leaf {
             Some(found) if !tracked.staged && self.is_mode(&path, tracked.leaf.1, found) => {
-                self.content.is_like(self.repo, self.root, &path, found, tracked.leaf.0)?
+                self.content.is_like(self.repo, self.root, &path, found, tracked.leaf.0, self.lfs)?
             }
             _ => false,
         };
@@ -203,23 +234,24 @@ impl Walk<'_> {
         tracked == found.1 || *first == found
     }
 
-    /// A submodule is dirty when its HEAD is another commit than the index names, or when tracked files in
-    /// it are.
+    /// A submodule is dirty when its HEAD is another commit than the index names, or when tracked files or sources in
+    /// it differ from that. Its id is then one of all that differs, so that another edit is another one.
     fn submodule(&mut self, path: Vec<u8>, tracked: &Tracked) -> Result<(), GitError> {
         self.unseen.remove(path.as_slice());
         let folder = on_disk(self.root, &path);
         let mut found = tracked.leaf.0;
         let mut clean = !tracked.staged;
         if is_repository(&folder) {
-            let doing = "read a submodule";
-            special_files::check_closed(&folder)?;
-            let module = Repository::open(&folder).doing(doing)?;
-            if let Ok(head) = module.refname_to_id("HEAD") {
-                found = head;
-            }
-            let mut options = git2::StatusOptions::new();
-            options.include_untracked(false).exclude_submodules(true);
-            clean &= found == tracked.leaf.0 && module.statuses(Some(&mut options)).doing(doing)?.is_empty();
+            let module = self.modules.entry(path.clone()).or_default();
+            let open = match module.take().filter(|open| open.is_current()) {
+                Some(open) => open,
+                None => Box::new(OpenRepo::open(&folder)?),
+            };
+            let open = module.insert(open);
+            let (head, edits) = open.differences()?;
+            found = head.unwrap_or(found);
+            clean &= found == tracked.leaf.0 && edits.is_none();
+            found = edits.unwrap_or(found);
         }
         if !clean {
             self.status.dirty.insert(path, Some((found, GITLINK)));

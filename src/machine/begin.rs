@@ -30,6 +30,9 @@ pub(super) fn begin(
         effects.push(Effect::SetReportAside { iteration });
         state.spec_state_mut().report = None;
     }
+    let now = state.run.now;
+    let family = state.spec_state_mut().family_mut(&key.family);
+    family.began = if family.began == 0 { now } else { family.began };
     let order = agent_order(state, key, iteration, leftovers);
     state.phase = Phase::Attempting { key: key.clone(), before: snapshot.clone(), process: None };
     effects.push(Effect::StartAgent(Box::new(order)));

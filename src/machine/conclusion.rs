@@ -47,6 +47,25 @@ pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
     if !settings.is_empty() {
         notes.push(format!("Changed how the project is built or its tests run: {settings}."));
     }
+    if let Some((check, results)) = &seen.check {
+        let paths = results
+            .iter()
+            .flat_map(|result| result.beside.iter().map(|path| full_path(&result.package, path)));
+        let paths = names(paths, NAMED);
+        if !paths.is_empty() {
+            let check = check.word();
+            notes.push(format!(
+                "checks.{check} could read files that no commit holds and that changed during the task: {paths}."
+            ));
+        }
+    }
+    let settings = names(&seen.observation.git_settings, NAMED);
+    if !settings.is_empty() {
+        notes.push(format!("Settings or hooks of git were changed, and restored: {settings}."));
+    }
+    if let (false, Some((check, _))) = (seen.trespass.rejects(), &seen.check) {
+        notes.extend(seen.trespass.sentences(&format!("checks.{}", check.word()), ".ralph/state"));
+    }
     for package in &seen.observation.packages {
         let strays = names(package.strays.iter().map(|path| full_path(&package.name, path)), NAMED);
         if !strays.is_empty() {

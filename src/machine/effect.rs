@@ -90,6 +90,8 @@ pub enum Effect {
         check: Check,
         /// The packages; all of them when empty.
         packages: Vec<String>,
+        /// When the task's first attempt began, seconds since 1970; 0 if that is not known.
+        since: u64,
     },
     /// Run a gate → `GateEnded`.
     RunGate(Box<GateOrder>),

@@ -7,10 +7,14 @@ use super::policy::Policy;
 use super::stop::StopReason;
 use crate::mutation::GateReport;
 use crate::source::RepoPath;
+use crate::source::text::names;
 use crate::task::{BoxClaim, Mark, Row, TaskKey};
 use crate::turn::Usage;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// Files or packages that a sentence names.
+const NAMED: usize = 10;
 
 /// This build of ralph: its version and a digest of its source. Two builds of one version may word an entry differently.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("RALPH_SOURCE"));
@@ -112,6 +116,9 @@ pub enum Event {
         /// tasks.md is not as it was before: what the check ran wrote to it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         tasks_changed: bool,
+        /// What else it changed although it may not.
+        #[serde(default, skip_serializing_if = "Trespass::is_none")]
+        trespass: Trespass,
     },
     /// A gate ended.
     GateEnded {
@@ -127,6 +134,9 @@ pub enum Event {
         /// tasks.md is not as it was before: what the gate ran wrote to it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         tasks_changed: bool,
+        /// What else it changed although it may not.
+        #[serde(default, skip_serializing_if = "Trespass::is_none")]
+        trespass: Trespass,
     },
     /// Only ralph 0.1.0 recorded this: a gate ended that had been started before its turn. It changes nothing:
     /// where its verdict was used, `GateEnded` repeats it.
@@ -295,6 +305,57 @@ pub struct Kept {
     pub unrestored: Vec<RepoPath>,
 }
 
+/// What checks or a gate changed although they may not; it is restored.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trespass {
+    /// Files that agents and ralph work by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
+    /// Settings and hooks of git: installers write them, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub git_settings: Vec<String>,
+    /// Packages whose HEAD was moved.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<String>,
+    /// Where what stood there is kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Kept>,
+}
+
+impl Trespass {
+    /// Nothing was changed.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// True if nothing that the programs said may count.
+    pub fn rejects(&self) -> bool {
+        !self.inputs.is_empty() || !self.moved.is_empty()
+    }
+
+    /// Whole sentences; `who` changed it, and `aside` is the folder of the files.
+    pub fn sentences(&self, who: &str, aside: &str) -> Vec<String> {
+        let mut sentences = Vec::new();
+        let files =
+            [(&self.inputs, "which agents work by"), (&self.git_settings, "a setting or hook of git")];
+        for (paths, what) in files.into_iter().filter(|(paths, _)| !paths.is_empty()) {
+            let paths = names(paths, NAMED);
+            sentences.push(format!(
+                "{who} changed {paths}, {what}. Ralph restored it; the other version is in {aside}."
+            ));
+        }
+        if !self.moved.is_empty() {
+            let kept: Vec<String> = self.kept.iter().map(|kept| kept.reference.clone()).collect();
+            let (moved, kept) = (names(&self.moved, NAMED), names(kept, NAMED));
+            sentences.push(format!(
+                "{who} moved HEAD of {moved}. Ralph restored it; what was there is kept ({kept})."
+            ));
+        }
+        sentences
+    }
+}
+
 /// A configured command that tells red from green.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -329,6 +390,10 @@ pub struct CheckResult {
     /// What the test reports say that it wrote; `None` if it wrote none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<ReportedTests>,
+    /// What it could read in the package, no commit holds, and changed since the task began: untracked and ignored files,
+    /// folders of them with a `/` at their end; at most 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<RepoPath>,
 }
 
 /// What the test reports of a check say together.

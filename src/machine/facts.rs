@@ -334,6 +334,9 @@ pub struct Observation {
     /// Files that ralph was to commit and did not, as they hold a secret: each with what it holds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<String>,
+    /// Settings and hooks of git that it changed; they are as they were before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub git_settings: Vec<String>,
     /// What the verifier found of the attempt's edits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<Finding>,
@@ -341,6 +344,9 @@ pub struct Observation {
     pub family: Vec<FileChange>,
     /// The stage's own changes since its box was last opened, with this attempt in.
     pub stage: Vec<FileChange>,
+    /// Repositories inside of packages, `<package>/<path>`, that the stage's own commits hold a name of and nothing else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub embedded: Vec<String>,
     /// What the stage's own attempts changed of production code and of lines of build files that were there.
     pub lost_production: Vec<LostLines>,
     /// Lines of TEST-FIRST that are gone.

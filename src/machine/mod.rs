@@ -201,9 +201,13 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
         (Event::WorkPutBack { kept, snapshot }, Phase::Restoring { attempt, seen, tasks, work: true }) => {
             return Ok(attempt::work_put_back(state, attempt, seen, tasks, (kept, snapshot)));
         }
-        (Event::Checked { check, results, tasks_changed }, Phase::Checking { attempt, mut seen, .. }) => {
+        (
+            Event::Checked { check, results, tasks_changed, trespass },
+            Phase::Checking { attempt, mut seen, .. },
+        ) => {
             state.note_ends(results.iter().map(|result| &result.end));
             seen.check = Some((*check, results.clone()));
+            seen.trespass = trespass.clone();
             return Ok(attempt::restore_or_evaluate(state, attempt, seen, *tasks_changed, false));
         }
         (Event::GateEnded { report, heads, changes, tasks_changed, .. }, Phase::Judging { order }) => {
@@ -266,8 +270,9 @@ pub fn owed(state: &State) -> Vec<Effect> {
             observation: Box::new(seen.observation.clone()),
             everything: decide::must_not_change(&attempt.key.stage),
         }],
-        Phase::Checking { check, packages, .. } => {
-            vec![Effect::RunCheck { iteration, check: *check, packages: packages.clone() }]
+        Phase::Checking { attempt, check, packages, .. } => {
+            let since = state.spec_state().family(&attempt.key.family).map_or(0, |family| family.began);
+            vec![Effect::RunCheck { iteration, check: *check, packages: packages.clone(), since }]
         }
         Phase::Judging { order } => vec![Effect::RunGate(order.clone())],
         Phase::Applying { flips, .. } if !flips.is_empty() => {

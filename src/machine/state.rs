@@ -1,7 +1,7 @@
 //! The state: what the fold of the journal knows of a workspace.
 
 use super::effect::{Effect, Entry, GateOrder};
-use super::event::{Check, CheckResult, EarlierEntries, Mode, StopRequest, TasksSeen, Validation};
+use super::event::{Check, CheckResult, EarlierEntries, Mode, StopRequest, TasksSeen, Trespass, Validation};
 use super::facts::{
     Accumulated, Claim, Dirt, FileChange, InputDigests, KeptFile, Observation, Oid, ProcessEnd, Snapshot,
 };
@@ -101,6 +101,8 @@ pub struct Family {
     pub under: Option<String>,
     /// The iteration of the first attempt; 0 before it.
     pub first_iteration: u64,
+    /// When that began, seconds since 1970; 0 before it.
+    pub began: u64,
     /// The family's changes.
     pub changes: Accumulated,
     /// When each path was last changed by the family: `<package>/<path>` → iteration.
@@ -292,6 +294,8 @@ pub struct Findings {
     pub validation: Option<Validation>,
     /// What the check said, once it ran.
     pub check: Option<(Check, Vec<CheckResult>)>,
+    /// What the check changed although it may not.
+    pub trespass: Trespass,
     /// Where put-back work is kept: `<package>: <ref>`.
     pub kept: Vec<String>,
 }

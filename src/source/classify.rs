@@ -2,7 +2,7 @@
 
 use super::{Kind, RepoPath};
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// Patterns, compiled. A pattern without `/` matches a name in any folder, one that ends in `/`
 /// everything below that folder; `*` does not cross a `/`, `**` does.
@@ -52,7 +52,7 @@ pub fn compile_globs(patterns: &[String]) -> Result<GlobSet, globset::Error> {
         } else if !whole.contains('/') {
             whole.insert_str(0, "**/");
         }
-        set.add(GlobBuilder::new(&whole).literal_separator(true).build()?);
+        set.add(GlobBuilder::new(&whole).literal_separator(true).empty_alternates(true).build()?);
     }
     set.build()
 }
@@ -101,51 +101,9 @@ pub fn is_source(path: &[u8]) -> bool {
     parts.next().is_some() && SOURCES.contains(&extension)
 }
 
-/// Settings of test runners, by name: what is in them decides which tests run, in whatever folder they are.
-const RUNNER_SETTINGS: [&str; 9] = [
-    "junit-platform.properties",
-    "**/META-INF/services/org.junit.*",
-    "testng*.xml",
-    "conftest.py",
-    "{pytest,tox,.pytest}.{ini,toml}",
-    "{mutmut_config.py,.coveragerc,noxfile.py,nextest.toml}",
-    ".mocharc.*",
-    "{jest,vitest,stryker,karma,playwright,cypress}{,.config,.conf}.{js,cjs,mjs,ts,cts,mts,json}",
-    "jest-*.json",
-];
-
-/// True for a file by which the project is built or its tests are run: a build file, or settings of a test runner.
-pub fn is_build_setting(kind: Kind, path: &RepoPath) -> bool {
-    static SETTINGS: LazyLock<GlobSet> =
-        LazyLock::new(|| compile_globs(&RUNNER_SETTINGS.map(str::to_owned)).unwrap_or_default());
-    kind == Kind::Build || SETTINGS.is_match_candidate(&Candidate::from_bytes(&path.to_bytes()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn path(text: &str) -> RepoPath {
-        RepoPath::from_bytes(text.as_bytes())
-    }
-
-    #[test]
-    fn settings_of_test_runners_are_known_by_name_and_build_files_by_their_kind() {
-        for (text, kind, expected) in [
-            ("src/test/resources/junit-platform.properties", Kind::Test, true),
-            ("src/main/resources/META-INF/services/org.junit.platform.X", Kind::Production, true),
-            ("pytest.ini", Kind::Other, true),
-            ("web/stryker.config.mjs", Kind::Production, true),
-            ("test/jest-e2e.json", Kind::Test, true),
-            ("jest.config.ts", Kind::Build, true),
-            ("any", Kind::Build, true),
-            ("src/test/resources/pom.xml", Kind::Test, false),
-            ("src/jest.ts.txt", Kind::Other, false),
-            ("tests/test_a.py", Kind::Test, false),
-        ] {
-            assert_eq!(is_build_setting(kind, &path(text)), expected, "{text}");
-        }
-    }
 
     #[test]
     fn a_name_pattern_counts_in_any_folder_and_a_pattern_that_is_no_glob_is_named() {

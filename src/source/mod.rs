@@ -9,11 +9,12 @@ mod outline;
 mod path;
 mod problem;
 mod secrets;
+mod settings;
 mod shadow;
 mod test_code;
 pub mod text;
 
-pub use classify::{Classifier, compile_globs, is_build_setting, is_output, is_source};
+pub use classify::{Classifier, compile_globs, is_output, is_source};
 pub use digest::{digest, digest_of, digest_parts, hex};
 pub use environment::{environment_for, is_named, is_passed};
 pub use java::{Statements, code_lines, is_weakened, unescaped};
@@ -22,6 +23,7 @@ pub use outline::{Outline, has_outline};
 pub use path::RepoPath;
 pub use problem::Problem;
 pub use secrets::Secrets;
+pub use settings::is_build_setting;
 pub use shadow::shadowed;
 pub use test_code::{changed_production, count_tests, is_collected, lost_test_code, tests_before_and_now};
 

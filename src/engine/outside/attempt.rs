@@ -15,6 +15,7 @@ use crate::engine::{Fault, Readings};
 use crate::machine::effect::AgentOrder;
 use crate::machine::event::{AgentEnd, Check, CheckResult, Event};
 use crate::machine::facts::ProcessEnd;
+use crate::source::RepoPath;
 use crate::source::text::line;
 use crate::sys::disk::{RealDisk, if_there};
 use crate::sys::{Disk as _, Ended, ProcessId, ProcessSpec, Running, Spawn as _, clock};
@@ -259,6 +260,7 @@ impl Outside {
         iteration: u64,
         check: Check,
         packages: &[String],
+        since: u64,
     ) -> Result<Option<Event>, Fault> {
         let checks = &self.parts.settings.checks;
         let (argv, word) = (if check == Check::Red { &checks.red } else { &checks.green }, check.word());
@@ -266,14 +268,33 @@ impl Outside {
             let what = format!("checks.{word} is asked for by the journal and is not configured.");
             return Err(Fault::setup(what, "put it back into .ralph/config.yaml"));
         };
-        let folder = self.iteration_folder(iteration)?;
+        let argv = argv.clone();
+        let before = self.parts.repositories.snapshot()?;
         let names = if packages.is_empty() { self.parts.repositories.names() } else { packages.to_vec() };
+        let names = names.into_iter().map(|name| Ok((self.changed_beside(&name, since)?, name)));
+        let names = names.collect::<Result<Vec<_>, Fault>>()?;
+        let aside = self.iteration_folder(iteration)?.join("inputs");
+        let run = |world: &mut Self| world.check_each(iteration, check, &argv, names);
+        let (results, trespass) = self.guarded(&before, &aside, iteration, run)?;
+        Ok(results.map(|results| Event::Checked { check, results, tasks_changed: false, trespass }))
+    }
+
+    /// The result of a check in each of these packages; `None` when ralph's end cut it short.
+    fn check_each(
+        &self,
+        iteration: u64,
+        check: Check,
+        argv: &[String],
+        packages: Vec<(Vec<RepoPath>, String)>,
+    ) -> Result<Option<Vec<CheckResult>>, Fault> {
+        let (checks, word) = (&self.parts.settings.checks, check.word());
+        let folder = self.iteration_folder(iteration)?;
         let mut results = Vec::new();
-        for package in names {
+        for (beside, package) in packages {
             let Some(root) = self.parts.repositories.root(&package) else { continue };
             let log = folder.join(format!("check-{word}-{}.log", package.replace('/', "_")));
             let spec = ProcessSpec {
-                argv: argv.clone(),
+                argv: argv.to_vec(),
                 env: self.environment(&checks.env),
                 cwd: root.to_owned(),
                 stdout: log.clone(),
@@ -293,9 +314,9 @@ impl Outside {
             let lines: Vec<&str> = last.lines().rev().take(5).collect();
             let tail = lines.into_iter().rev().collect::<Vec<_>>().join(" | ");
             let (end, tail) = (self.secrets.of_end(ended.end), self.secrets.redact(&tail));
-            results.push(CheckResult { package, end, tail, tests: reports.written() });
+            results.push(CheckResult { package, end, tail, tests: reports.written(), beside });
         }
-        Ok(Some(Event::Checked { check, results, tasks_changed: false }))
+        Ok(Some(results))
     }
 }
 

@@ -4,7 +4,7 @@
 //! every file fits its digest, with or without the copies.
 
 use super::Outside;
-use super::inputs::{Content, Inputs, content};
+use super::inputs::{Content, Inputs, MAX_ENTRIES_AFTER, content};
 use crate::engine::Fault;
 use crate::machine::facts::InputDigests;
 use crate::source::text::names;
@@ -78,11 +78,12 @@ impl Outside {
             before.insert(path, known);
         }
         let has_other_rules = recorded.rules != self.input_rules();
-        for path in self.input_files()? {
+        for path in self.input_files(MAX_ENTRIES_AFTER)? {
             let is_new =
                 path.to_str().is_some() && (!has_other_rules || path.starts_with(workspace.join(".ralph")));
             if !is_new {
-                before.entry(path).or_insert(None);
+                let there = content(&path).ok().flatten();
+                before.entry(path).or_insert(there);
             }
         }
         self.inputs = Some(Inputs(before.clone()));
@@ -153,6 +154,8 @@ impl Outside {
             parts.push(digest_parts(list));
         }
         parts.push(digest_parts(self.command_words()));
+        parts.extend(settings.agents.values().map(|agent| digest_parts(&agent.command)));
+        parts.extend(settings.hooks.commands().map(|(_, argv)| digest_parts(argv)));
         digest_parts(parts)
     }
 }

@@ -1,78 +1,123 @@
-//! What an attempt works by and may not write: the configuration, the prompts, the spec's own files, and files that
-//! `policy.protected` or the command of a gate or check names.
+//! What an attempt works by and may not write: the configuration, the prompts, the spec's own files, settings and hooks of
+//! git, scripts that commands run, and files that `policy.protected` or `policy.instructions` names.
 //!
-//! Promises: outside of the packages a change is kept in `iter-N/` and put back, whatever it made of the file; in a package
-//! it makes the attempt's work one to be put back.
+//! Promises: outside of the packages a change is kept in `iter-N/` and put back, whatever it made of the file, through links
+//! and across file systems; in a package it makes the attempt's work one to be put back. How many files were written
+//! meanwhile hides none of them.
 
-use super::{Outside, globs};
-use crate::config::BuildFiles;
+use super::scripts::Scripts;
+use super::{Outside, Parts, globs};
+use crate::config::{BuildFiles, Role};
 use crate::engine::{Fault, Places};
 use crate::machine::facts::{FileChange, Observation, ObserveRequest, PackageChange};
+use crate::source::text::count;
 use crate::source::{Kind, is_output};
 use crate::sys::Disk as _;
-use crate::sys::disk::{RealDisk, open_regular};
-use crate::sys::walk::walk;
+use crate::sys::disk::{RealDisk, open_regular, remove};
+use crate::sys::walk::{DirEntry, walk};
 use globset::GlobSet;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs::Permissions;
-use std::io::{self, Read as _};
-use std::os::unix::ffi::OsStrExt as _;
+use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Files that are looked after, entries that the search for them looks at, folders that it goes down.
-const MAX_FILES: usize = 2_000;
+/// Entries that the search for them looks at before programs run, and folders that it goes down.
 const MAX_ENTRIES: usize = 20_000;
 const MAX_DEPTH: usize = 4;
+/// Entries that it looks at afterwards: programs may have made many.
+pub(super) const MAX_ENTRIES_AFTER: usize = 2_000_000;
+/// Changed files that are named.
+const MAX_NAMED: usize = 500;
 /// A larger file is not looked after.
-const MAX_BYTES: u64 = 4 << 20;
+const MAX_BYTES: u64 = 16 << 20;
+/// The type of a link in its mode.
+const LINK: u32 = 0o120_000;
 
-/// What was there outside of the packages when the attempt began: bytes and mode, `None` for what cannot be put back
-/// (a link, a large file).
+/// What was there when a program was started: bytes and mode, of a link where it leads; `None` for what cannot be restored
+/// (a large file, a pipe). With the workspace's own folder among them there were too many entries: only files at known
+/// places are compared then.
 #[derive(Clone)]
 pub(super) struct Inputs(pub(super) BTreeMap<PathBuf, Option<Content>>);
 
-/// Bytes and mode of a file.
+/// Bytes and mode.
 pub(super) type Content = (Vec<u8>, u32);
 
 impl Outside {
     /// Keeps in mind what the attempt may not write.
     pub(super) fn remember_inputs(&mut self) -> Result<(), Fault> {
-        let there = self.input_files()?.into_iter().filter(|path| path.symlink_metadata().is_ok());
-        self.inputs = Some(Inputs(there.map(|path| (path.clone(), content(&path).ok().flatten())).collect()));
+        self.inputs = Some(self.inputs_now()?);
         Ok(())
+    }
+
+    /// What is there now.
+    pub(super) fn inputs_now(&self) -> Result<Inputs, Fault> {
+        let mut paths = self.input_files(MAX_ENTRIES)?;
+        // Git does not see these. One that is not there yet may be what the task is to write.
+        paths.extend(
+            self.scripts().files.into_iter().filter(|path| self.parts.repositories.is_untracked(path)),
+        );
+        // What a person's link leads to is read as well. Where a link of an attempt leads is nothing of ours.
+        let links = paths.iter().filter(|path| path.is_symlink() && path.is_file());
+        let targets: Vec<PathBuf> = links.filter_map(|path| fs_err::canonicalize(path).ok()).collect();
+        paths.extend(targets);
+        let there = paths.into_iter().filter(|path| path.symlink_metadata().is_ok());
+        Ok(Inputs(there.map(|path| (path.clone(), content(&path).ok().flatten())).collect()))
     }
 
     /// Puts back what the attempt wrote all the same; says what it was. Nothing if nobody remembers how it was.
     pub(super) fn put_inputs_back(&mut self, iteration: u64) -> Result<Vec<String>, Fault> {
-        let Some(Inputs(before)) = self.inputs.take() else { return Ok(Vec::new()) };
-        let mut paths = self.input_files()?;
+        let Some(before) = self.inputs.take() else { return Ok(Vec::new()) };
+        let aside = self.iteration_folder(iteration)?.join("inputs");
+        self.restore_from(&before, &aside)
+    }
+
+    /// Restores what differs from these inputs, after moving what is there to a folder; returns what it was.
+    pub(super) fn restore_from(&self, Inputs(before): &Inputs, aside: &Path) -> Result<Vec<String>, Fault> {
+        let workspace = &self.parts.places.workspace;
+        let mut paths = self.input_files(MAX_ENTRIES_AFTER)?;
+        let is_unseen = |path: &PathBuf| before.contains_key(workspace) && !before.contains_key(path);
+        let known: BTreeSet<PathBuf> = self.known_places()?.into_iter().collect();
+        paths.retain(|path| !is_unseen(path) || known.contains(path));
         paths.extend(before.keys().cloned());
         paths.sort();
         paths.dedup();
+        let mut more = 0;
         let mut changed = Vec::new();
         for path in paths {
-            let is_same = match before.get(&path) {
-                Some(Some(was)) => content(&path).ok().flatten().as_ref() == Some(was),
-                Some(None) => true,
+            let was = before.get(&path);
+            let is_same = match was {
+                Some(was) => content(&path).ok().flatten() == *was,
                 None => path.symlink_metadata().is_err(),
             };
             if is_same {
                 continue;
             }
             let shown = self.parts.places.shown(&path);
-            let kept = self.iteration_folder(iteration)?.join("inputs").join(&shown);
-            if path.symlink_metadata().is_ok() {
-                super::private_folder(kept.parent().unwrap_or(&kept))?;
-                fs_err::rename(&path, &kept)?;
+            let mut name = shown.clone();
+            match was {
+                _ if path == *workspace => {
+                    name = format!("more than {MAX_ENTRIES_AFTER} entries of the workspace");
+                }
+                Some(None) => name.push_str(" (which ralph cannot restore)"),
+                Some(Some(content)) => {
+                    move_aside(&path, aside, &shown)?;
+                    make_way(&path, aside, &self.parts.places)?;
+                    write(&path, content)?;
+                }
+                None => move_aside(&path, aside, &shown)?,
             }
-            if let Some(Some((bytes, mode))) = before.get(&path) {
-                // A directory that the disk makes is private, and this one was the user's.
-                path.parent().map_or(Ok(()), fs_err::create_dir_all)?;
-                RealDisk::new().replace(&path, bytes)?;
-                fs_err::set_permissions(&path, Permissions::from_mode(*mode))?;
+            // Many new files do not crowd out the names of those that count.
+            if was.is_some() || changed.len() < MAX_NAMED || known.contains(&path) {
+                changed.push(name);
+            } else {
+                more += 1;
             }
-            changed.push(shown);
+        }
+        if more > 0 {
+            changed.push(format!("{} more", count(more, "file")));
         }
         Ok(changed)
     }
@@ -85,12 +130,19 @@ impl Outside {
     ) -> Result<(), Fault> {
         let policy = &self.parts.settings.policy;
         let [protected, instructions, allowed] = self.policy_globs()?;
+        let scripts = self.scripts();
         let keeps_build = request.worker && policy.build_files == BuildFiles::Reject;
         for PackageChange { name, changes, dirt, protected: found, .. } in &mut observation.packages {
             let folder = self.parts.repositories.root(name).map(|root| self.parts.places.shown(root));
             let below = |path: &str| folder.as_ref().map(|folder| format!("{folder}/{path}"));
             let is_command = |path: &str| {
                 self.command_words().any(|word| word == path || Some(word) == below(path).as_deref())
+            };
+            let root = self.parts.repositories.root(name).map(Path::to_owned).unwrap_or_default();
+            // A script that was not there before is the task's own, unless it takes the place of a module.
+            let is_script = |change: &FileChange, path: &str| {
+                let path = root.join(path);
+                scripts.modules.contains(&path) || change.old.is_some() && scripts.files.contains(&path)
             };
             // A name in running text may mean anything: only the whole path, marked as one, means the file.
             let is_named = |path: &str| {
@@ -100,6 +152,7 @@ impl Outside {
             let is_refused = |change: &FileChange| {
                 let path = change.path.to_text();
                 change.kind == Kind::Other && is_command(&path)
+                    || is_script(change, &path) && !is_named(&path)
                     || keeps_build && change.is_build_setting() && !is_named(&path)
             };
             let others = changes.iter().filter(|change| is_refused(change)).map(|change| &change.path);
@@ -134,54 +187,139 @@ impl Outside {
         gates.chain(checks).flatten().map(|word| word.strip_prefix("./").unwrap_or(word))
     }
 
-    /// The files that are there now.
-    pub(super) fn input_files(&self) -> Result<Vec<PathBuf>, Fault> {
-        let Places { workspace, spec } = &self.parts.places;
-        let state = self.parts.places.state();
-        let ralph = workspace.join(".ralph");
-        let own = walk(&ralph, MAX_DEPTH, MAX_ENTRIES, |entry| entry.path() != state);
-        let mut found: Vec<PathBuf> = files(own).collect();
-        let repositories = &self.parts.repositories;
+    /// The scripts that configured commands run.
+    fn scripts(&self) -> Scripts {
+        let Parts { settings, places, repositories, .. } = &self.parts;
+        let mut scripts = Scripts::default();
+        for agent in settings.agents.values() {
+            scripts.add(&places.workspace, &agent.command);
+        }
+        for (_, argv) in settings.hooks.commands() {
+            scripts.add(&places.workspace, argv);
+        }
+        let gates = settings.gates.values().flat_map(|gate| [&gate.run, &gate.classpath_command]);
+        for argv in gates.chain([&settings.checks.red, &settings.checks.green]).flatten() {
+            for name in repositories.names() {
+                repositories.root(&name).into_iter().for_each(|root| scripts.add(root, argv));
+            }
+        }
+        scripts
+    }
+
+    /// True for a path, as it is shown, of a setting or a hook of git.
+    pub(super) fn is_git_setting(&self, shown: &str) -> bool {
+        let mut folders = self.parts.repositories.git_folders().into_iter();
+        folders.any(|folder| Path::new(shown).starts_with(self.parts.places.shown(&folder)))
+    }
+
+    /// The files that have fixed places: no number of other files hides them.
+    fn known_places(&self) -> Result<Vec<PathBuf>, Fault> {
+        let Parts { places, repositories, .. } = &self.parts;
+        let Places { workspace, spec } = places;
+        let mut found = vec![workspace.join(".ralph/config.yaml"), places.diff(), places.diff_json()];
+        found.extend(Role::all().map(|role| places.template(role.word())));
+        for folder in repositories.git_folders() {
+            let names = ["config", "config.worktree", "info/attributes", "info/exclude", "hooks"];
+            found.extend(
+                names.iter().map(|name| folder.join(name)).filter(|path| !path.is_dir() || path.is_symlink()),
+            );
+            let (mut hooks, _) = files_below(&folder.join("hooks"), MAX_DEPTH, MAX_ENTRIES_AFTER, |_| true);
+            // Git runs none of the samples that it brings along.
+            hooks.retain(|path| path.extension().is_none_or(|end| end != "sample"));
+            found.append(&mut hooks);
+        }
         let names = repositories.names();
         let roots: Vec<&Path> = names.iter().filter_map(|name| repositories.root(name)).collect();
+        let own = [places.tasks(), places.progress(), places.validation()];
+        let is_watched = |path: &PathBuf| {
+            let is_below = |folder: &&Path| path.starts_with(folder);
+            let is_inside = path.starts_with(workspace) && !path.starts_with(places.state());
+            is_inside && !own.contains(path) && !roots.iter().any(is_below)
+        };
+        let Scripts { files, modules } = self.scripts();
+        // What is in a package is seen by git, if it is not ignored.
+        let hidden = modules.iter().filter(|path| repositories.is_untracked(path)).cloned();
+        found.extend(files.into_iter().filter(is_watched).chain(hidden));
+        let words = self.command_words().map(|word| workspace.join(word));
+        found.extend(words.filter(|path| path.is_file() && is_watched(path)));
         // In a package, what is no text may be the product itself: contracts, schemas.
         let in_package = roots.iter().any(|root| spec.starts_with(root));
         let is_spec = |path: &PathBuf| !in_package || path.extension().is_some_and(|end| end == "md");
         found.extend(self.spec_files()?.into_iter().filter(is_spec).map(|path| spec.join(path)));
-        if roots.iter().any(|root| workspace.starts_with(root)) {
-            return Ok(found);
-        }
+        Ok(found)
+    }
+
+    /// The files that are there now, and files at known places that may not be; with the workspace's own folder among them
+    /// if there are more than `most` entries.
+    pub(super) fn input_files(&self, most: usize) -> Result<Vec<PathBuf>, Fault> {
+        let Places { workspace, .. } = &self.parts.places;
+        let state = self.parts.places.state();
+        let mut found = self.known_places()?;
+        let own = workspace.join(".ralph");
+        let (own, mut is_whole) = files_below(&own, MAX_DEPTH, most, |entry| entry.path() != state);
+        found.extend(own);
         let [protected, instructions, allowed] = self.policy_globs()?;
-        let commands = self.command_words().map(|word| workspace.join(word)).filter(|path| path.is_file());
-        found.extend(commands);
-        let beside = walk(workspace, MAX_DEPTH, MAX_ENTRIES, |entry| {
+        let is_instruction = |path: &PathBuf| {
+            let name = path.file_name().map_or(&**path, Path::new);
+            instructions.is_match(name) && !allowed.is_match(name)
+        };
+        for folder in self.folders_above() {
+            let (files, has_ended) = files_below(&folder, 1, most, |_| true);
+            found.extend(files.into_iter().filter(is_instruction));
+            is_whole &= has_ended;
+        }
+        let repositories = &self.parts.repositories;
+        let names = repositories.names();
+        let roots: Vec<&Path> = names.iter().filter_map(|name| repositories.root(name)).collect();
+        let is_package = roots.iter().any(|root| workspace.starts_with(root));
+        let (beside, has_ended) = files_below(workspace, MAX_DEPTH, most, |entry| {
             let inside = entry.path().strip_prefix(workspace).unwrap_or(entry.path());
             let is_left_out = inside == Path::new(".ralph") || is_output(inside.as_os_str().as_bytes());
-            let holds_packages = roots.iter().any(|root| root.starts_with(entry.path()));
-            entry.depth() == 0 || !is_left_out && !holds_packages
+            !is_package && (entry.depth() == 0 || !is_left_out && !roots.contains(&entry.path()))
         });
         let is_protected = |path: &PathBuf| {
             let matches = |path| protected.is_match(path) || instructions.is_match(path);
             path.strip_prefix(workspace).is_ok_and(|path| matches(path) && !allowed.is_match(path))
         };
-        found.extend(files(beside).filter(is_protected));
-        // Scripts of gates come first, so of too many files others are dropped.
-        found.truncate(MAX_FILES);
+        // Git shows what becomes of the files of a package.
+        found.extend(beside.into_iter().filter(|path| !is_package && is_protected(path)));
+        if !(is_whole && has_ended) {
+            found.push(workspace.clone());
+        }
         Ok(found)
+    }
+
+    /// The folders above the workspace, up to that of the repository that it is in: agents read what instructs them there,
+    /// too. None if the workspace is the repository's own folder.
+    fn folders_above(&self) -> Vec<PathBuf> {
+        let workspace = &self.parts.places.workspace;
+        let is_repository = |folder: &&Path| crate::git::is_repository(folder);
+        let Some(top) = workspace.ancestors().find(is_repository) else { return Vec::new() };
+        let above = workspace.ancestors().skip(1).take_while(|folder| folder.starts_with(top));
+        above.map(Path::to_owned).collect()
     }
 }
 
-fn files(entries: impl Iterator<Item = io::Result<walkdir::DirEntry>>) -> impl Iterator<Item = PathBuf> {
-    entries
-        .filter_map(Result::ok)
-        .filter(|entry| !entry.file_type().is_dir())
-        .map(walkdir::DirEntry::into_path)
+/// The files below a folder; false if there are more than `most` entries.
+fn files_below(
+    folder: &Path,
+    depth: usize,
+    most: usize,
+    enter: impl FnMut(&DirEntry) -> bool,
+) -> (Vec<PathBuf>, bool) {
+    let (mut found, mut number) = (Vec::new(), 0);
+    for entry in walk(folder, depth, most, enter) {
+        number += 1;
+        found.extend(entry.ok().filter(|entry| !entry.file_type().is_dir()).map(DirEntry::into_path));
+    }
+    (found, number <= most)
 }
 
-/// The bytes and the mode of a regular file; `None` if there is none, or a larger one than ralph looks after.
+/// The bytes and the mode of a regular file, or of a link; `None` if there is none, or a larger file than ralph looks
+/// after.
 pub(super) fn content(path: &Path) -> io::Result<Option<Content>> {
     if path.is_symlink() {
-        return Ok(None);
+        return Ok(Some((fs_err::read_link(path)?.into_os_string().into_vec(), LINK)));
     }
     let Some((file, length)) = open_regular(path)?.filter(|(_, length)| *length <= MAX_BYTES) else {
         return Ok(None);
@@ -190,4 +328,67 @@ pub(super) fn content(path: &Path) -> io::Result<Option<Content>> {
     let mode = file.metadata()?.permissions().mode() & 0o7777;
     file.take(length).read_to_end(&mut bytes)?;
     Ok(Some((bytes, mode)))
+}
+
+/// Writes a file, or makes a link. The folder that holds it may be one that a link leads to.
+fn write(path: &Path, (bytes, mode): &Content) -> io::Result<()> {
+    // A directory that the disk makes is private, and this one was the user's.
+    path.parent().map_or(Ok(()), fs_err::create_dir_all)?;
+    if *mode == LINK {
+        return fs_err::os::unix::fs::symlink(OsStr::from_bytes(bytes), path);
+    }
+    RealDisk::new().replace(path, bytes)?;
+    fs_err::set_permissions(path, Permissions::from_mode(*mode))
+}
+
+/// Moves whatever is at a path below a folder, also to another file system. Nothing if nothing is there.
+fn move_aside(path: &Path, aside: &Path, shown: &str) -> io::Result<()> {
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let mut kept = aside.join(shown.trim_start_matches('/'));
+    for number in 2.. {
+        if kept.symlink_metadata().is_err() {
+            break;
+        }
+        kept = aside.join(format!("{}-{number}", shown.trim_start_matches('/')));
+    }
+    super::private_folder(kept.parent().unwrap_or(&kept))?;
+    match fs_err::rename(path, &kept) {
+        Err(error) if error.kind() == ErrorKind::CrossesDevices => {
+            copy(path, &kept)?;
+            remove(path)
+        }
+        moved => moved,
+    }
+}
+
+/// Copies regular files and links; pipes and the like hold nothing.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let found = fs_err::symlink_metadata(from)?;
+    if found.is_symlink() {
+        fs_err::os::unix::fs::symlink(fs_err::read_link(from)?, to)?;
+    } else if found.is_file() {
+        fs_err::copy(from, to)?;
+    } else if found.is_dir() {
+        super::private_folder(to)?;
+        for entry in fs_err::read_dir(from)? {
+            let entry = entry?;
+            copy(&entry.path(), &to.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Moves a file aside that stands where a folder above the path has to be.
+fn make_way(path: &Path, aside: &Path, places: &Places) -> io::Result<()> {
+    let above: Vec<&Path> =
+        path.ancestors().skip(1).take_while(|folder| *folder != places.workspace).collect();
+    let is_in_the_way = |folder: &&&Path| folder.symlink_metadata().is_ok() && !folder.is_dir();
+    match above.iter().rev().find(is_in_the_way) {
+        Some(folder) if folder.starts_with(&places.workspace) => {
+            move_aside(folder, aside, &places.shown(folder))
+        }
+        _ => Ok(()),
+    }
 }

@@ -1,13 +1,14 @@
 //! Gates in the real world: the request from git's facts, the report back. A gate judges the commits that it names, or
 //! gives no verdict.
 
+use super::guard::weigh;
 use super::private_checkout::{CacheFolder, InPlace, PrivateCheckout, SourcePackage, Sources, no_verdict};
 use super::{Outside, artifacts};
 use crate::config::{self, GateSettings};
 use crate::engine::{Fault, FaultKind};
 use crate::gate::{self, GatePackage, GatePorts, GateRequest, NoCheckouts, Preview};
 use crate::machine::effect::GateOrder;
-use crate::machine::event::Event;
+use crate::machine::event::{Event, Trespass};
 use crate::machine::facts::{Accumulated, FileChange, Oid, full_path};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::text::{count, names};
@@ -91,30 +92,40 @@ impl Prepared {
 impl Outside {
     /// Runs a gate; `None` when ralph's end cut it short.
     pub(super) fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Event>, Fault> {
-        let heads = order.snapshot.heads();
-        let ended = |report, changes, left| {
+        let ended = |report, changes, left, trespass| {
             let (report, heads) = (Box::new(report), order.snapshot.heads());
-            Ok(Some(Event::GateEnded { report, heads, changes, left, tasks_changed: false }))
+            Ok(Some(Event::GateEnded { report, heads, changes, left, tasks_changed: false, trespass }))
         };
         let Some(changes) = self.changes_to_judge(order)? else {
-            return ended(no_changes_known(&order.key.name(order.line)), Vec::new(), String::new());
+            let report = no_changes_known(&order.key.name(order.line));
+            return ended(report, Vec::new(), String::new(), Trespass::default());
         };
         let folder = self.own_folder(self.iteration_folder(order.iteration)?.join("gate"))?;
         let prepared = self.prepare(order, &changes, folder.clone(), self.tag(order.iteration))?;
-        let report = prepared.run(&self.parts.supervisor, &*self.parts.progress);
+        let aside = self.iteration_folder(order.iteration)?.join("inputs");
+        let (report, trespass) = self
+            .guarded(&order.snapshot, &aside, order.iteration, |world| Ok(world.run_prepared(&prepared)))?;
         let mut report = self.secrets.of_report(report);
         if self.parts.interrupts.first().is_some() {
             return Ok(None);
         }
-        if self.parts.repositories.snapshot()?.heads() != heads {
-            report.verdict = Verdict::Error {
-                why: "HEAD moved while the gate ran.".to_owned(),
-                hint: "make sure that nothing commits while gates run, then run the gate again".to_owned(),
-                transient: true,
-            };
-        }
+        weigh(&mut report, order.name(), &trespass, &self.parts.places.shown(&aside));
         let left = artifacts::digest_of_folder(&folder).unwrap_or_default();
-        ended(report, changes, left)
+        ended(report, changes, left, trespass)
+    }
+
+    fn run_prepared(&self, prepared: &Prepared) -> GateReport {
+        prepared.run(&self.parts.supervisor, &*self.parts.progress)
+    }
+
+    /// Runs a gate of which no journal tells, with its report as everybody may read it.
+    fn run_alone(&mut self, prepared: &Prepared) -> Result<GateReport, Fault> {
+        let before = self.parts.repositories.snapshot()?;
+        let aside = prepared.request.folder.with_extension("inputs");
+        let (mut report, trespass) =
+            self.guarded(&before, &aside, 0, |world| Ok(world.run_prepared(prepared)))?;
+        weigh(&mut report, &prepared.request.name, &trespass, &aside.display().to_string());
+        Ok(self.secrets.of_report(report))
     }
 
     /// What a gate's order asks to be judged; `None` if nothing is known of that.
@@ -143,7 +154,7 @@ impl Outside {
         let order = GateOrder::alone(name, snapshot, accumulated);
         let mut prepared = self.prepare(&order, changes, folder, format!("{}-alone", self.tag))?;
         prepared.request.makes_map = makes_map;
-        Ok(self.secrets.of_report(prepared.run(&self.parts.supervisor, &*self.parts.progress)))
+        self.run_alone(&prepared)
     }
 
     /// What a gate would judge, by the files as they are in the packages' own folders.
@@ -172,9 +183,9 @@ impl Outside {
         let mut prepared = self.prepare(order, changes, folder.clone(), format!("{}-again", self.tag))?;
         // The folders of today hold other commits.
         prepared.settings.folder = config::GateFolder::Clean;
-        let report = prepared.run(&self.parts.supervisor, &*self.parts.progress);
+        let report = self.run_alone(&prepared)?;
         (self.parts.progress)("");
-        Ok((self.secrets.of_report(report), folder))
+        Ok((report, folder))
     }
 
     /// Makes a gate ready to judge these changes.

@@ -4,11 +4,14 @@
 
 mod artifacts;
 mod attempt;
+mod beside;
 mod edits;
+mod guard;
 mod input_copies;
 mod inputs;
 mod judge;
 mod private_checkout;
+mod scripts;
 mod secrets;
 mod spec_files;
 mod template;
@@ -25,7 +28,7 @@ use super::{Fault, FaultKind, Places, Readings, World, older_gates};
 use crate::config::Settings;
 use crate::git::{Extent, GitError, GitErrorKind, Repositories};
 use crate::machine::effect::{AgentOrder, Effect};
-use crate::machine::event::{AgentEnd, Event, StopRequest};
+use crate::machine::event::{AgentEnd, Event, Kept, StopRequest};
 use crate::machine::facts::{
     FileChange, InputDigests, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot,
 };
@@ -158,7 +161,8 @@ impl Outside {
     /// Errors: the command did not take it.
     pub fn anchor(&mut self, head: &str) -> Result<bool, Fault> {
         let message = serde_json::json!({ "event": "anchor", "head": head });
-        let end = match self.hook("anchor", &message, |argument| argument.replace("{head}", head)) {
+        let call = |world: &Self| world.hook("anchor", &message, |argument| argument.replace("{head}", head));
+        let end = match self.guard_hook("anchor", call)? {
             None => return Ok(false),
             Some(Ok(end)) if end.is_success() => return Ok(true),
             Some(Ok(end)) => end.to_string(),
@@ -271,14 +275,30 @@ impl Outside {
         Ok(commits)
     }
 
+    /// Looks at what programs left.
+    fn look(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
+        self.parts.repositories.observe(request).map_err(|error| {
+            let fault = Fault::from(error);
+            // It could be read before the programs ran: they made it so, and only a person can undo it.
+            match fault.kind {
+                FaultKind::Setup => Fault { kind: FaultKind::Changed, ..fault },
+                FaultKind::Unknown => Fault::changed(
+                    format!("{} Before iteration {} it could be read.", fault.what, request.iteration),
+                    "put the repository back from another clone or a copy, then run ralph again",
+                ),
+                _ => fault,
+            }
+        })
+    }
+
     /// Keeps what is there and puts it back.
     fn put_back(
         &mut self,
         iteration: u64,
         before: &Snapshot,
         observation: &Observation,
-        everything: bool,
-    ) -> Result<Event, Fault> {
+        extent: Extent,
+    ) -> Result<(Vec<Kept>, Snapshot), Fault> {
         let repositories = &mut self.parts.repositories;
         if let Some(gone) = observation.packages.iter().find(|package| package.vanished)
             && repositories.snapshot()?.package(&gone.name).is_none()
@@ -291,9 +311,8 @@ impl Outside {
             ));
         }
         let reference = format!("refs/ralph/rejected/{iteration}");
-        let extent = if everything { Extent::All } else { Extent::Breaches };
         let kept = repositories.put_back(before, observation, extent, iteration, &reference)?;
-        Ok(Event::WorkPutBack { kept, snapshot: repositories.snapshot()? })
+        Ok((kept, repositories.snapshot()?))
     }
 }
 
@@ -350,20 +369,9 @@ impl World for Outside {
     }
 
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
-        let inputs = self.inputs_changed_in(request.iteration)?;
-        let observed = self.parts.repositories.observe(request).map_err(|error| {
-            let fault = Fault::from(error);
-            // It could be read before the attempt: the agent made it so, and only a person can undo it.
-            match fault.kind {
-                FaultKind::Setup => Fault { kind: FaultKind::Changed, ..fault },
-                FaultKind::Unknown => Fault::changed(
-                    format!("{} Before iteration {} it could be read.", fault.what, request.iteration),
-                    "put the repository back from another clone or a copy, then run ralph again",
-                ),
-                _ => fault,
-            }
-        });
-        let mut observation = Observation { inputs, ..observed? };
+        let changed = self.inputs_changed_in(request.iteration)?;
+        let (git_settings, inputs) = changed.into_iter().partition(|path| self.is_git_setting(path));
+        let mut observation = Observation { inputs, git_settings, ..self.look(request)? };
         self.note_protected(&mut observation, request)?;
         observation.edits = self.edits(&request.before, &observation)?;
         observation.withheld = std::mem::take(&mut self.withheld);
@@ -385,10 +393,12 @@ impl World for Outside {
                 Event::LeftCommitted { commits: self.commit_left(&before, &message)? }
             }
             Effect::PutBack { iteration, before, observation, everything } => {
-                self.put_back(iteration, &before, &observation, everything)?
+                let extent = if everything { Extent::All } else { Extent::Breaches };
+                let (kept, snapshot) = self.put_back(iteration, &before, &observation, extent)?;
+                Event::WorkPutBack { kept, snapshot }
             }
-            Effect::RunCheck { iteration, check, packages } => {
-                return self.run_check(iteration, check, &packages);
+            Effect::RunCheck { iteration, check, packages, since } => {
+                return self.run_check(iteration, check, &packages, since);
             }
             Effect::RunGate(order) => return self.run_gate(&order),
             Effect::Wait { seconds, exact } => {
@@ -398,7 +408,7 @@ impl World for Outside {
             Effect::Notify { event, task, why } => {
                 let message = serde_json::json!({ "event": event, "task": task, "why": why });
                 // Nothing depends on it: its log says how it went.
-                drop(self.hook(event, &message, String::clone));
+                drop(self.guard_hook(event, |world| world.hook(event, &message, String::clone))?);
                 return Ok(None);
             }
             own => return Err(Fault::internal(format!("This effect is on files of ralph's own: {own:?}."))),

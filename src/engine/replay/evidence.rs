@@ -6,7 +6,7 @@ use crate::engine::outside::digest_of_folder;
 use crate::git::{GitError, Repositories};
 use crate::journal::Record;
 use crate::machine::effect::GateOrder;
-use crate::machine::event::Event;
+use crate::machine::event::{Event, Trespass};
 use crate::machine::facts::{FileChange, Observation, ObserveRequest, Oid, Snapshot};
 use crate::machine::state::SpecState;
 use crate::report::replay::Replayed;
@@ -149,6 +149,11 @@ fn heads(snapshot: &Snapshot) -> impl Iterator<Item = (&String, &Oid)> {
     snapshot.packages.iter().map(|package| (&package.name, &package.head))
 }
 
+/// The commits that were kept before what a check or gate moved was restored.
+fn kept_by(trespass: &Trespass) -> impl Iterator<Item = (&String, &Oid)> {
+    trespass.kept.iter().map(|kept| (&kept.package, &kept.commit))
+}
+
 /// The commits that a record names, each with its package.
 fn commits(event: &Event) -> Vec<(&String, &Oid)> {
     match event {
@@ -160,7 +165,9 @@ fn commits(event: &Event) -> Vec<(&String, &Oid)> {
         Event::LeftoversKept { snapshot, kept } | Event::WorkPutBack { snapshot, kept } => {
             heads(snapshot).chain(kept.iter().map(|kept| (&kept.package, &kept.commit))).collect()
         }
-        Event::LeftCommitted { commits: heads } | Event::GateEnded { heads, .. } => heads.iter().collect(),
+        Event::LeftCommitted { commits: heads } => heads.iter().collect(),
+        Event::GateEnded { heads, trespass, .. } => heads.iter().chain(kept_by(trespass)).collect(),
+        Event::Checked { trespass, .. } => kept_by(trespass).collect(),
         _ => Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::engine::{Fault, Readings, World};
 use crate::machine::effect::{AgentOrder, Effect, GateOrder};
-use crate::machine::event::{AgentEnd, Event, StopRequest};
+use crate::machine::event::{AgentEnd, Event, StopRequest, Trespass};
 use crate::machine::facts::*;
 use crate::machine::state::State;
 use crate::mutation::{ClassScore, Coverage, GateReport, Tally, Verdict};
@@ -222,7 +222,14 @@ impl Double {
         };
         let changes = self.summed(&order.accumulated, &[], 0);
         let (report, heads) = (Box::new(report), self.snapshot_now().heads());
-        Event::GateEnded { report, heads, changes, left: String::new(), tasks_changed: false }
+        Event::GateEnded {
+            report,
+            heads,
+            changes,
+            left: String::new(),
+            tasks_changed: false,
+            trespass: Trespass::default(),
+        }
     }
 
     /// Somebody hostile ticks every box.
@@ -362,7 +369,9 @@ impl World for Double {
             }
             Effect::CommitLeft { .. } => Event::LeftCommitted { commits: BTreeMap::new() },
             Effect::PutBack { .. } => Event::WorkPutBack { kept: vec![], snapshot: self.snapshot_now() },
-            Effect::RunCheck { check, .. } => Event::Checked { check, results: vec![], tasks_changed: false },
+            Effect::RunCheck { check, .. } => {
+                Event::Checked { check, results: vec![], tasks_changed: false, trespass: Trespass::default() }
+            }
             Effect::RunGate(order) => {
                 if self.pace == Pace::Fast {
                     // A hostile test that the gate runs.

@@ -16,6 +16,8 @@ use crate::turn::verify::footer;
 use claims::{only_talked, says_blocked, says_nothing_to_do, unclear};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Where the other versions of restored files are.
+const STATE: &str = ".ralph/state";
 /// Files that a reason names.
 const NAMED: usize = 10;
 
@@ -109,6 +111,16 @@ fn by_evidence(evidence: &Evidence<'_>) -> Decision {
             names(withheld, NAMED)
         ));
     }
+    let settings = &evidence.seen.observation.git_settings;
+    if must_not_change(&evidence.attempt.key.stage) && !settings.is_empty() {
+        breaches.push(format!(
+            "A reviewer must change nothing, and settings or hooks of git changed ({}); restored, what was there is kept in {STATE}.",
+            names(settings, NAMED)
+        ));
+    }
+    if let (true, Some((check, _))) = (evidence.seen.trespass.rejects(), &evidence.seen.check) {
+        breaches.extend(evidence.seen.trespass.sentences(&format!("checks.{}", check.word()), STATE));
+    }
     if !breaches.is_empty() {
         return retry(breaches);
     }
@@ -198,6 +210,7 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
         reasons.extend(only_talked(evidence).into_iter().chain(unclear(evidence)));
     }
     reasons.extend(fewer_tests(evidence));
+    reasons.extend(embedded(evidence));
     let words = "existing production code or build files were changed by the test writer";
     reasons.extend(observation.lost_production.iter().map(|lost| lost_words(lost, words, "place")));
     reasons.extend(observation.shadows.iter().map(shadow_words));
@@ -209,6 +222,17 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
         Some((Check::Red, results)) => red(results),
         _ => Decision::Accept,
     }
+}
+
+/// Why a commit of a repository inside of a package holds no work.
+fn embedded(evidence: &Evidence<'_>) -> Option<String> {
+    let paths = &evidence.seen.observation.embedded;
+    (!paths.is_empty()).then(|| {
+        format!(
+            "A repository inside of the package was committed, and none of its files: {}. Remove its .git and commit the files, or describe it in .gitmodules.",
+            names(paths, NAMED)
+        )
+    })
 }
 
 fn red(results: &[CheckResult]) -> Decision {
@@ -238,6 +262,7 @@ fn implementation(evidence: &Evidence<'_>) -> Decision {
     }
     reasons.extend(fewer_tests(evidence));
     reasons.extend(observation.shadows.iter().map(shadow_words));
+    reasons.extend(embedded(evidence));
     let words = "test code of TEST-FIRST is not as it was";
     let frozen = observation.lost_frozen.iter().filter(|_| evidence.context.frozen);
     let frozen_only = reasons.is_empty();

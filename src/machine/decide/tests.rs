@@ -208,6 +208,7 @@ fn decided(case: &Case) -> Decision {
         package: "p".into(),
         end: ProcessEnd::Exited { code: i32::from(matches!(case.check, 2 | 3)) },
         tail: String::new(),
+        beside: Vec::new(),
         tests: (case.check == 5).then_some(ReportedTests::Passed(12)),
     };
     let check = match case.check {
@@ -230,8 +231,7 @@ fn decided(case: &Case) -> Decision {
             claims,
             validation: case.report.then(Validation::default),
             check,
-            kept: vec![],
-            reworded: None,
+            ..Findings::default()
         },
         left: &left,
         passed_before: &BTreeMap::from([("p".to_owned(), 14)])
@@ -438,6 +438,7 @@ fn a_test_file_in_the_place_of_production_code_and_a_green_check_without_a_repor
             end: ProcessEnd::Exited { code: 0 },
             tail: String::new(),
             tests: None,
+            beside: Vec::new(),
         };
         let (key, end) = (TaskKey { family: "1.".to_owned(), stage }, ProcessEnd::Exited { code: 0 });
         let (before, last_words) = (Snapshot::default(), String::new());

@@ -2,7 +2,7 @@
 
 use super::sim::*;
 use crate::machine::effect::{Body, Effect};
-use crate::machine::event::{Check, CheckResult, Event};
+use crate::machine::event::{Check, CheckResult, Event, Trespass};
 use crate::machine::facts::ProcessEnd;
 use crate::machine::policy::Policy;
 use crate::machine::state::By;
@@ -197,9 +197,14 @@ fn boxes_that_a_check_wrote_are_put_back_before_anything_is_decided() {
         validation: None,
     });
     sim.write_box("2.", Mark::DONE);
-    let result = CheckResult { package: "p".into(), end, tail: String::new(), tests: None };
-    let effects =
-        sim.feed(&Event::Checked { check: Check::Green, results: vec![result], tasks_changed: true });
+    let result =
+        CheckResult { package: "p".into(), end, tail: String::new(), tests: None, beside: Vec::new() };
+    let effects = sim.feed(&Event::Checked {
+        check: Check::Green,
+        results: vec![result],
+        tasks_changed: true,
+        trespass: Trespass::default(),
+    });
     assert_eq!(effects, [Effect::RestoreTasks { iteration: 1 }]);
     sim.write_box("2.", Mark::OPEN);
     let restored = Event::TasksRestored { tasks: sim.tasks(), kept: String::new(), reworded: None };
@@ -222,6 +227,7 @@ fn boxes_that_a_gate_wrote_are_put_back_before_its_verdict_is_applied() {
         changes: vec![],
         left: String::new(),
         tasks_changed: true,
+        trespass: Trespass::default(),
     });
     let restore = Effect::RestoreTasks { iteration: 1 };
     assert_eq!(effects.last(), Some(&restore));

@@ -2,7 +2,7 @@
 
 use crate::machine::effect::{AgentOrder, Body, Effect, Entry, GateOrder};
 use crate::machine::event::{
-    AgentEnd, Check, CheckResult, Event, Kept, Mode, StopRequest, TasksSeen, Validation,
+    AgentEnd, Check, CheckResult, Event, Kept, Mode, StopRequest, TasksSeen, Trespass, Validation,
 };
 use crate::machine::facts::*;
 use crate::machine::policy::{IDLE_ITERATIONS, Policy};
@@ -287,7 +287,14 @@ impl Sim {
                 self.gates.push(*order);
                 let report = Box::new(self.next_report());
                 let heads = self.snapshot().heads();
-                Event::GateEnded { report, heads, changes: vec![], left: String::new(), tasks_changed: false }
+                Event::GateEnded {
+                    report,
+                    heads,
+                    changes: vec![],
+                    left: String::new(),
+                    tasks_changed: false,
+                    trespass: Trespass::default(),
+                }
             }
             Effect::FlipBoxes { flips } => {
                 let is_in_file =
@@ -337,9 +344,10 @@ impl Sim {
             package: "p".into(),
             end: ProcessEnd::Exited { code: i32::from(!passes) },
             tail: String::new(),
+            beside: Vec::new(),
             tests: None,
         };
-        Event::Checked { check, results: vec![result], tasks_changed: false }
+        Event::Checked { check, results: vec![result], tasks_changed: false, trespass: Trespass::default() }
     }
 
     fn finish_agent(&mut self) -> Event {

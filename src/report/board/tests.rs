@@ -362,6 +362,7 @@ fn what_stands_for_less_is_listed_with_what_a_gate_passed_without_judging_it() {
             changes: Vec::new(),
             left: String::new(),
             tasks_changed: false,
+            trespass: crate::machine::event::Trespass::default(),
         };
         spent.note("2026-11-22T10:21:00Z", &ended, &state);
     }

@@ -322,7 +322,7 @@ pub struct Observation {
     pub family: Vec<FileChange>,
     /// The stage's own changes since its box was last opened, with this attempt in.
     pub stage: Vec<FileChange>,
-    /// What the stage's own attempts changed of production code and of lines of build files that were there.
+    /// Changes of the stage's own attempts to production code and of lines of build files that were there.
     pub lost_production: Vec<LostLines>,
     /// Lines of TEST-FIRST that are gone.
     pub lost_frozen: Vec<LostLines>,
@@ -330,7 +330,7 @@ pub struct Observation {
     pub lost_reviewed: Vec<LostLines>,
     /// Enabled tests in the test files among the stage's own changes.
     pub stage_tests: u64,
-    /// How many fewer enabled tests there are after the stage's own changes; older records have only the sums of attempts.
+    /// The number of enabled tests that are missing after the stage's own changes; older records have only the sums of attempts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tests_owed: Option<u64>,
     /// Test files among them that take the place of production code.

@@ -53,13 +53,13 @@ impl Repositories {
         Ok(owed)
     }
 
-    /// How many tests a changed file holds now.
+    /// Counts the tests that a changed file holds now.
     pub(super) fn tests_now(&mut self, change: &FileChange) -> Result<u64, GitError> {
         let now = self.version(&change.package, change.new.as_ref())?;
         Ok(now.text().map_or(0, |text| source::count_tests(&change.path.to_bytes(), text)))
     }
 
-    /// The tests of Rust modules that are as they were and that no file declares any more; those of modules that are
+    /// Counts the tests of unchanged Rust modules that no file declares any more; those of modules that are
     /// declared anew count against them.
     fn tests_out_of_tree(&mut self, changes: &[FileChange]) -> Result<u64, GitError> {
         let mut lost = 0_i64;
@@ -167,7 +167,7 @@ impl Repositories {
         Ok(all)
     }
 
-    /// What a change does to production code and build files that were there before. New lines of build files are free.
+    /// Names what a change does to production code and build files that were there before. New lines of build files are free.
     pub(super) fn lost_production(&mut self, change: &FileChange) -> Result<Option<LostLines>, GitError> {
         let Some(old) = change.old.as_ref().filter(|old| change.new.as_ref() != Some(*old)) else {
             return Ok(None);
@@ -276,7 +276,7 @@ fn is_moved(change: &FileChange, changes: &[FileChange]) -> bool {
     other.is_some()
 }
 
-/// Where a deleted file is now.
+/// The file that a deleted one is now.
 fn moved<'c>(old: &FileChange, changes: &'c [FileChange]) -> Option<&'c FileChange> {
     changes
         .iter()

@@ -57,7 +57,7 @@ fn evidence_line(seen: &Findings) -> String {
     let files = count(seen.observation.stage.len() as u64, "changed file");
     match &seen.check {
         Some((check, results)) => {
-            // Of tests that must fail it says nothing that some passed.
+            // Passed tests mean nothing where tests must fail.
             let counted = results.iter().filter(|_| *check == Check::Green);
             let passed: u64 = counted.filter_map(CheckResult::passed).sum();
             let tests =

@@ -347,7 +347,7 @@ pub struct Observation {
     /// Repositories inside of packages, `<package>/<path>`, that the stage's own commits hold a name of and nothing else.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub embedded: Vec<String>,
-    /// What the stage's own attempts changed of production code and of lines of build files that were there.
+    /// Changes of the stage's own attempts to production code and of lines of build files that were there.
     pub lost_production: Vec<LostLines>,
     /// Lines of TEST-FIRST that are gone.
     pub lost_frozen: Vec<LostLines>,
@@ -355,7 +355,7 @@ pub struct Observation {
     pub lost_reviewed: Vec<LostLines>,
     /// Enabled tests in the test files among the stage's own changes.
     pub stage_tests: u64,
-    /// How many fewer enabled tests there are after the stage's own changes; older records have only the sums of attempts.
+    /// The number of enabled tests that are missing after the stage's own changes; older records have only the sums of attempts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tests_owed: Option<u64>,
     /// Test files among them that take the place of production code.

@@ -1,4 +1,4 @@
-//! The tests of a Python, JavaScript, TypeScript or Rust source, and the other code beside them, as the grammar of the language
+//! The tests of a Python, JavaScript, TypeScript or Rust source, and the other code next to them, as the grammar of the language
 //! reads it.
 //!
 //! Promises: comments, layout, imports and the order of members do not count. A test that no runner would run is not a
@@ -45,7 +45,7 @@ impl Member {
     }
 }
 
-/// What a member does to the tests next to it.
+/// The effect of a member to the tests next to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Import,
@@ -67,7 +67,7 @@ struct TestUnit {
     guards: BTreeSet<String>,
 }
 
-/// What holds for all members of a class, suite or module.
+/// The properties of all members of a class, suite or module.
 #[derive(Clone, Debug, Default)]
 struct Scope {
     words: String,
@@ -77,7 +77,7 @@ struct Scope {
     depth: u32,
 }
 
-/// Classes, suites and modules in one another. Nobody nests them deeper.
+/// Classes, suites and modules in one another. Honest code nests them less deeply.
 const MAX_DEPTH: u32 = 40;
 
 impl Scope {
@@ -142,7 +142,7 @@ impl Outline {
         names.filter_map(|module| module.split_whitespace().next()).map(str::to_owned).collect()
     }
 
-    /// What of `written` is not in `now`, and what `now` adds that takes effect on it: how many members, and the words of
+    /// Compares: what of `written` is not in `now`, and what `now` adds that takes effect on it: how many members, and the words of
     /// the first. A test that `base` had already may change, all else may not. `None` if nothing is lost.
     pub fn lost(base: Option<&Self>, written: &Self, now: &Self) -> Option<(u64, String)> {
         let mut present = how_often(now.code().map(Member::key));
@@ -179,7 +179,7 @@ impl Outline {
     }
 }
 
-/// How a new member takes effect on those that stay, if it does.
+/// Describes how a new member takes effect on those that stay, if it does.
 fn interference(new: &Member, held: &[&Member]) -> Option<String> {
     let below = || held.iter().filter(|member| member.scope.starts_with(&new.scope));
     let takes = |name: &String| {

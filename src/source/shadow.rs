@@ -1,4 +1,4 @@
-//! Which production code a file of tests takes the place of: a class of the same full name, or a module that is imported
+//! Production code whose place a file of tests takes: a class of the same full name, or a module that is imported
 //! by the same name.
 
 use super::java::top_types;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const JVM: [&str; 4] = ["java", "kt", "groovy", "scala"];
 /// Folders in which the JVM's packages begin.
 const SOURCE_ROOTS: [&str; 4] = ["/java/", "/kotlin/", "/groovy/", "/scala/"];
-/// Folders from which Python imports, beside the package's own.
+/// Folders from which Python imports, in addition to the package's own.
 const PYTHON_ROOTS: [&str; 3] = ["src/", "lib/", "python/"];
 
 /// The ends of paths at which production code of the same names would be, for what a test file declares and an older

@@ -1,4 +1,4 @@
-//! What became of tests between two versions of a file: how many would run, and which code of them is gone.
+//! The fate of tests between two versions of a file: how many would run, and which code of them is gone.
 //!
 //! Promises: Java is compared by its members, Python, JavaScript, TypeScript and Rust by their outline, all else by its
 //! lines. A version that a grammar cannot read never counts as more than the readable one before it.
@@ -26,7 +26,7 @@ const MARKERS: [(&[&[u8]], &[&str]); 9] = [
     ),
 ];
 
-/// How many tests a file holds that would run.
+/// Counts the tests of a file that would run.
 pub fn count_tests(path: &[u8], source: &[u8]) -> u64 {
     if !is_source(path) {
         return 0;
@@ -37,7 +37,7 @@ pub fn count_tests(path: &[u8], source: &[u8]) -> u64 {
     Outline::of(path, source).map_or_else(|| marked_tests(path, source), |outline| outline.tests())
 }
 
-/// How many tests of a file would run before a change and after it. A condition that is new around a test is taken for
+/// Counts the tests of a file that would run before a change and after it. A condition that is new around a test is taken for
 /// one that is never true.
 pub fn tests_before_and_now(path: &[u8], before: Option<&[u8]>, now: Option<&[u8]>) -> [u64; 2] {
     let count = |source: Option<&[u8]>| source.map_or(0, |source| count_tests(path, source));
@@ -117,7 +117,7 @@ pub fn lost_test_code(
     }
 }
 
-/// What a file of production code does otherwise than before: how much, and the first of it. `None` if there are new
+/// Names what a file of production code does otherwise than before: how much, and the first of it. `None` if there are new
 /// declarations alone. Of a language without a parser here each line counts.
 pub fn changed_production(path: &[u8], before: &[u8], now: Option<&[u8]>) -> Option<(u64, String)> {
     let Some(now) = now else { return lost_lines(None, before, None) };

@@ -22,7 +22,7 @@ const GLOBALS: [&str; 4] = ["expect", "assert", "globalThis", "window"];
 pub(super) fn outline(tree: &Tree, source: &[u8]) -> Option<Outline> {
     let mut reader = Reader { source, outline: Outline::default(), only: Vec::new() };
     reader.statements(tree.root_node(), &Scope::default())?;
-    // Where some are meant alone, no other one runs.
+    // If some have `.only`, no other one runs.
     if !reader.only.is_empty() {
         let only = reader.only;
         let is_meant = |path: &str| only.iter().any(|meant| path.starts_with(meant.as_str()));

@@ -104,6 +104,15 @@ impl Found {
         if !engines.is_empty() {
             list("engines", engines);
         }
+        let languages: BTreeSet<&str> = self
+            .packages
+            .iter()
+            .flat_map(|package| of_package(package).into_iter().map(|needed| needed.gate))
+            .collect();
+        let has_java = self.packages.iter().any(|package| package.languages().contains("Java"));
+        if languages.len() + usize::from(has_java) > 1 {
+            list("gate", vec![MIXED.to_owned()]);
+        }
         list("agents", self.agents.iter().map(|name| (*name).to_owned()).collect());
         if self.is_cut {
             ui::line("There are more files than were looked at.");
@@ -203,6 +212,9 @@ fn flags(call: &Invocation, args: &InitArgs, is_new: bool) -> Result<[Option<Str
     }
     Ok([spec, agent])
 }
+
+/// Proposal for a workspace of several languages.
+const MIXED: &str = "one gate judges all these languages: `gates: {MUTATION: {}}` in .ralph/config.yaml, `ralph place each --gate MUTATION`";
 
 /// How the settings of a new configuration are chosen: what flags name, what a person answers, what is the only one.
 struct Choice<'a> {

@@ -101,7 +101,7 @@ pub(super) fn mutation_test(call: &Invocation, args: &MutationTestArgs) -> Resul
     Ok(answer.map_or_else(|why| if why.is_usage { Exit::Usage } else { Exit::NoVerdict }, |_| Exit::Done))
 }
 
-/// What a host asks before it offers the tool.
+/// Answers a host that is about to offer the tool.
 fn can_run(call: &Invocation, inside_agent: bool) -> Result<Exit, Fault> {
     let workspace = call.read(call.find_anywhere()?)?.sound()?;
     let is_told = scores_may_be_told(inside_agent, &workspace).is_ok();
@@ -204,7 +204,7 @@ pub(super) fn engines(folder: &Path) -> Vec<Engine> {
     Engine::ALL.into_iter().filter(is_there).collect()
 }
 
-/// True for `ralph mutation-test --json …`, whose standard output is an answer whatever else was typed.
+/// True for `ralph mutation-test --json …`, which answers wrong flags in JSON too.
 pub(super) fn is_asked_for_json() -> bool {
     let typed: Vec<_> = std::env::args_os().skip(1).collect();
     let has = |word: &str| typed.iter().any(|typed| typed == word);

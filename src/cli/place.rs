@@ -43,7 +43,7 @@ pub struct PlaceArgs {
 /// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Where {
-    /// After every required task without subtasks that is still to be done (recommended)
+    /// After every required task without subtasks that is still to be done (recommended: code without TEST-FIRST too)
     Each,
     /// The same, only those that have TEST-FIRST
     Tested,
@@ -101,7 +101,7 @@ pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit>
         None if args.edit.check => configured(&target, args.gate.as_deref())?,
         None if !call.json && can_ask() => return ask(call, args, &target, gate),
         None => {
-            let hint = "`ralph place each` (recommended), or `after IDS`, `groups`, `end`, `none`";
+            let hint = "`ralph place each` (recommended), or `tested`, `after IDS`, `groups`, `end`, `none`";
             bail!(Fault::setup("No placement was named, and there is no terminal to ask on.", hint));
         }
     };
@@ -286,7 +286,7 @@ pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Resu
     let known = if let Some(Placement::After(ids)) = now { ids.clone() } else { Vec::new() };
     let (choices, options): (Vec<Placement>, Vec<String>) = [
         (Placement::Each, "each: after every task that is still to be done (recommended)".to_owned()),
-        (Placement::Tested, "tested: the same, only those with TEST-FIRST".to_owned()),
+        (Placement::Tested, "tested: only those with TEST-FIRST, as the gate's author does it".to_owned()),
         (Placement::After(known), "after: after the tasks that I name".to_owned()),
         (Placement::Groups, format!("groups: at the end of each heading: G1.{gate}, G2.{gate}, …")),
         (Placement::End, format!("end: once, after the last task: END.{gate}")),

@@ -31,7 +31,7 @@ pub struct VerifyArgs {
     pub reader: Reader,
 }
 
-/// Who reads a footer.
+/// Reader of a footer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Reader {
     /// The next prompt of an agent.
@@ -104,7 +104,9 @@ fn show(json: bool, reader: Reader, (found, edits, files): (&[Finding], usize, u
     let unresolved = found.iter().filter(|finding| finding.verdict.blocks()).count();
     let lines = footer(found);
     if reader == Reader::People && !json {
-        footer_for_people(found).iter().for_each(|line| ui::line(line));
+        for line in footer_for_people(found) {
+            ui::line(&line);
+        }
     } else if json {
         let facts = json!({
             "edits": edits, "files": files, "unresolved": unresolved, "findings": found, "footer": lines,

@@ -84,7 +84,7 @@ impl FileEngine for Mutmut {
             return Ok(ended);
         }
         if call.end != (ProcessEnd::Exited { code: 0 }) && !none_reached {
-            // Where tests cannot even be collected, mutmut keeps to itself what pytest said.
+            // mutmut hides the output of pytest if tests cannot be collected.
             let alone = run(work, "pytest", &[&python, "-m", "pytest", "-q", "-x"], "src:.")?;
             let told = failed(&alone.output);
             let told = if told.is_empty() { last_line(&call) } else { told };
@@ -150,7 +150,9 @@ fn check_version(
     let other = work.commands.find(package).filter(|other| other.parent() != Path::new(python).parent());
     if let Some(other) = other {
         let other = other.display();
-        hint.push_str(&format!(" `{other}` belongs to another interpreter, which the tests do not run with; a `.venv` in the package with both works too."));
+        hint = format!(
+            "{hint} `{other}` belongs to another interpreter, which the tests do not run with; a `.venv` in the package with both works too."
+        );
     }
     installed_version(&call, package, &format!(" for {python}"), oldest, &hint)
 }

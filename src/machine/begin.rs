@@ -56,6 +56,7 @@ pub fn agent_order(state: &State, key: &TaskKey, iteration: u64, leftovers: Vec<
         attempt: known.attempts + 1,
         reasons: known.reasons,
         findings: known.findings,
+        may_change_tests: spec.family(&key.family).is_some_and(|family| family.failed_once),
         leftovers,
         changes: paths.map(|(package, path)| full_path(package, path)).collect(),
         bases: bases.into_iter().filter(|(package, _)| has_changed(package)).collect(),

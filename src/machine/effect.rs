@@ -150,6 +150,8 @@ pub struct AgentOrder {
     pub reasons: Vec<String>,
     /// What this reviewer found when it last said FAIL.
     pub findings: Vec<String>,
+    /// A gate or reviewer has said FAIL, so that lines of TEST-FIRST may change.
+    pub may_change_tests: bool,
     /// What an earlier attempt of this stage left uncommitted, `<package>/<path>`.
     pub leftovers: Vec<String>,
     /// The family's changes so far.

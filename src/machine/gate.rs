@@ -76,7 +76,10 @@ fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> 
     lines.extend(report.survivors.iter().map(|survivor| {
         let mutant = &survivor.mutant;
         let known = survivor_details(survivor);
-        format!("survivor {}:{} {} {}{known}", mutant.file, mutant.line, mutant.mutator, mutant.description)
+        // Two packages may have a file of that name.
+        let path = survivor.path.as_ref().map(|path| full_path(&survivor.package, path));
+        let file = path.unwrap_or_else(|| mutant.file.clone());
+        format!("survivor {file}:{} {} {}{known}", mutant.line, mutant.mutator, mutant.description)
     }));
     let more = report.survivors_hidden();
     if more > 0 {

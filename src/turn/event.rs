@@ -133,7 +133,7 @@ pub enum Format {
     Goose,
     /// pi `--mode json`.
     Pi,
-    /// Hermes Agent: what it prints is what it says, and its session is exported when it has ended.
+    /// Hermes Agent: plain text, with a session that is exported after its end.
     Hermes,
 }
 

@@ -72,7 +72,7 @@ struct Cutter {
     kept: usize,
     /// A character or an escape sequence whose last byte has not come.
     unit: Vec<u8>,
-    /// What may become a header, behind the limit.
+    /// The begin of a possible header, behind the limit.
     pending: Vec<u8>,
     /// Bytes of the header that is being read; 0 in any other line of the text.
     header: usize,
@@ -131,8 +131,7 @@ fn size(unit: &[u8]) -> usize {
     match unit {
         [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..] => 12,
         [b'\\', b'u', ..] => 6,
-        [b'\\', ..] => 2,
-        [0xC0..=0xDF, ..] => 2,
+        [b'\\' | 0xC0..=0xDF, ..] => 2,
         [0xE0..=0xEF, ..] => 3,
         [0xF0..=0xFF, ..] => 4,
         _ => 1,

@@ -67,23 +67,23 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 912),
+    ("agent", 928),
     ("build", 33),
-    ("cli", 6_271),
-    ("config", 1_513),
-    ("engine", 4_112),
-    ("gate", 9_179),
-    ("git", 3_670),
+    ("cli", 6_385),
+    ("config", 1_524),
+    ("engine", 4_223),
+    ("gate", 9_249),
+    ("git", 3_482),
     ("journal", 311),
     ("lib", 14),
-    ("machine", 3_285),
+    ("machine", 3_241),
     ("main", 8),
     ("mutation", 526),
-    ("report", 3_174),
-    ("source", 2_400),
+    ("report", 3_192),
+    ("source", 975),
     ("sys", 1_881),
     ("task", 3_460),
-    ("turn", 1_440),
+    ("turn", 1_752),
 ];
 
 #[test]

@@ -351,11 +351,11 @@ fn the_rules_for_authoring_agents_name_every_option() {
     for tool in ["kiro", "spec-kit", "openspec", "agents"] {
         let done = project.ralph(&["place", "--snippet", tool]).code(0);
         assert!(done.out.contains("`stages: virtual`"), "{tool}");
-        for option in ["each", "after", "groups", "end", "none"] {
+        for option in ["each", "tested", "after", "groups", "end", "none"] {
             assert!(done.out.contains(&format!("**{option}**")), "{tool}: {option}");
         }
         assert!(
-            done.out.contains("(recommended)") && done.out.contains("ralph place each --tasks"),
+            done.out.contains("(recommended: ") && done.out.contains("ralph place each --tasks"),
             "{tool}"
         );
     }

@@ -78,7 +78,7 @@ fn an_edit_that_failed_is_shown_where_git_alone_cannot_tell() {
     let outside = project.path("outside.txt");
     let shown = session.turn(|| {}, failed(outside.to_str().unwrap()), &[]);
     assert!(shown.contains("outside.txt` failed (Edit) where git cannot tell"), "{shown}");
-    // What was repaired by another command, and what was not tried.
+    // A repair by another command, and a refused call.
     let sed = failed("notes.md")
         .call("2", "Bash", &json!({"command": "sed -i s/one/two/ notes.md"}))
         .ended("2", None);

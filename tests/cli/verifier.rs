@@ -191,7 +191,7 @@ fn what_cannot_be_told_is_no_yes() {
 
 /// A session of the real Hermes: patches of f1 and f3 landed, those of f2 and f4 failed, and all four are claimed.
 const SESSION: &str = include_str!("../fixtures/transcripts/hermes-batch.jsonl");
-/// What it printed meanwhile.
+/// Its output.
 const PRINTED: &str = include_str!("../fixtures/transcripts/hermes-footer.jsonl");
 
 /// The four files, two of them as they became.

@@ -621,7 +621,7 @@ fn the_plugin_for_hermes_is_one_tool_that_answers_whatever_it_is_called_with() {
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"))
     };
-    let all = std::env::var("PATH").unwrap();
+    let all = std::env::var_os("PATH").unwrap().into_string().unwrap();
     let with = format!("{binary}:{all}");
     let calls = r#"[{"target_module": "a.py", "timeout": 60.0}, {"target_module": "../x.py"}, {"target_module": "a.py", "timeout": 9},
         {"target_module": "--help"}, {"target_module": "a\u0000b"}, {"target_module": "a\ud800b"}, {}, null,
@@ -675,6 +675,7 @@ fn a_host_is_told_whether_the_tool_can_run() {
 }
 
 /// A caller that dies closes the pipe.
+#[expect(clippy::disallowed_methods, reason = "a process is left to itself with a pipe that the test closes")]
 fn a_test_ends_with_the_caller_that_holds_its_input_open() {
     let folder = Folder::engine("sleep 60");
     let mut ralph = std::process::Command::new(env!("CARGO_BIN_EXE_ralph"));
@@ -703,7 +704,7 @@ fn what_tests_lack_is_named_with_the_list_that_forwards_it() {
     assert_eq!((code, &none["error"]), (2, &json!("The target is empty.")));
 }
 
-/// What is to be pasted is a command; a program of another interpreter is named.
+/// The remediation holds a command, and names a program of another interpreter.
 fn an_engine_that_is_missing_has_a_command_that_can_be_pasted() {
     let mut folder = Folder::engine("exit 0");
     folder.write(".venv/bin/python", "#!/bin/sh\nexit 1\n").write("bin/mutmut", "#!/bin/sh\n");
@@ -717,8 +718,11 @@ fn an_engine_that_is_missing_has_a_command_that_can_be_pasted() {
     let told = answer["remediation"].as_str().unwrap();
     assert!(told.contains("/bin/mutmut` belongs to another interpreter"), "{told}");
     let command = told.strip_prefix("Run `").unwrap().split('`').next().unwrap();
-    let check = std::process::Command::new("sh").args(["-n", "-c", command]).status().unwrap();
-    assert!(check.success() && command.ends_with("-m pip install 'mutmut>=3.8.1' pytest"), "{command}");
+    let check = Command::new("sh").args(["-n", "-c", command]).output().unwrap();
+    assert!(
+        check.status.success() && command.ends_with("-m pip install 'mutmut>=3.8.1' pytest"),
+        "{command}"
+    );
 }
 
 fn java_is_measured_by_class_and_by_file_without_a_loop() {

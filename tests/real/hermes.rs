@@ -31,7 +31,7 @@ fn hermes() -> PathBuf {
     })
 }
 
-/// What it would install or download at its start, and the model's window, which it would ask the network for.
+/// No installations and downloads at its start; the model's window, which it would ask the network for.
 const SETTINGS: &str = "model: {provider: custom, default: mock-model, base_url: '@MODEL@/v1', api_key: sk-test, context_length: 256000}
 security: {allow_lazy_installs: false, tirith_enabled: false}
 plugins: {enabled: [hermes-mutation-runner]}

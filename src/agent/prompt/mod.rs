@@ -16,6 +16,7 @@ use crate::source::Problem;
 use crate::source::text;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value, context};
+use std::collections::BTreeSet;
 
 /// Cap of a file of the spec, and of all together, bytes.
 const SPEC_CAP: usize = 64 * 1024;
@@ -66,6 +67,8 @@ pub struct PromptFacts {
     pub spec_files: Vec<(String, String)>,
     /// What this reviewer found when it last said FAIL.
     pub findings: Vec<String>,
+    /// A gate or reviewer has said FAIL, so that lines of TEST-FIRST may change.
+    pub may_change_tests: bool,
     /// Why the last attempt was rejected, or a gate or reviewer said FAIL.
     pub reasons: Vec<String>,
     /// `progress.txt` or its end.
@@ -188,7 +191,8 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
     let task = |what: &str, text: &str| data::marked(what, &data::head(text, TASK_CAP, in_tasks));
     let list =
         |what: &str, items: &[String], most: usize| data::marked(what, &data::lines(items, most, NAME_CHARS));
-    let progress = data::tail(&facts.progress, PROGRESS_CAP, facts.progress_before, in_spec);
+    let told = without_survivors(&facts.progress, &facts.reasons);
+    let progress = data::tail(&told, PROGRESS_CAP, facts.progress_before, in_spec);
     let package = |package: &PromptPackage| {
         context! {
             name => name(&package.name), path => name(&package.path), base => name(&package.base), diff => diff(package),
@@ -215,6 +219,7 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
         design => spec("design.md"),
         reasons => data::marked("reasons", &reasons(&facts.reasons)),
         findings => data::marked("findings", &reasons(&facts.findings)),
+        may_change_tests => facts.may_change_tests,
         progress => data::marked("progress.txt", &progress),
         leftovers => list("leftovers", &facts.leftovers, LEFTOVERS),
         packages => facts.packages.iter().map(package).collect::<Value>(),
@@ -228,6 +233,22 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
         threshold => facts.threshold,
         test_names => test_names.join(", "),
     }
+}
+
+/// progress.txt without the survivors that the reasons list, which have their folders there.
+fn without_survivors(progress: &str, reasons: &[String]) -> String {
+    let place = |line: &str| {
+        let mut words = line.strip_prefix("survivor ")?.split(' ');
+        let (file, mutator) = (words.next()?, words.next()?);
+        Some(format!("{} {mutator}", file.rsplit('/').next()?))
+    };
+    let listed: BTreeSet<String> = reasons.iter().filter_map(|reason| place(reason)).collect();
+    let is_other = |line: &&str| {
+        line.strip_prefix("- ")
+            .and_then(|line| place(line.trim_end()))
+            .is_none_or(|place| !listed.contains(&place))
+    };
+    progress.split_inclusive('\n').filter(is_other).collect()
 }
 
 /// The files of the spec, each a block, as many as fit; the names of the others.

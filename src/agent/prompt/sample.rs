@@ -50,6 +50,7 @@ fn later_attempt() -> PromptFacts {
             (text("design.md"), text("A design")),
         ],
         findings: vec![text("A finding")],
+        may_change_tests: true,
         reasons: vec![text("A reason"), text("Another reason")],
         progress: text("An entry"),
         leftovers: vec![text("app/a.txt"), text("lib/b.txt")],

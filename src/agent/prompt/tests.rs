@@ -29,13 +29,13 @@ fn what_is_wrong_with_a_template_is_named_with_file_and_line() {
         format!("{:?}|{error}|{}", error.line, error.hint)
     };
     insta::assert_snapshot!(told("Hello\n\nYour task: {{ taks }}\n"), @r"
-    Some(3)|.ralph/prompts/req-reviewer.md:3: The template asks for something that does not exist: `Your task: {{ taks }}`.|Templates may use: role, task, id, task_text, implementation, parents, stage, iteration, attempt, workspace, spec, tasks_file, progress_file, spec_files, requirements, design, reasons, findings, progress, leftovers, packages, commit_by_ralph, diff_file, changes, build_settings, verdict_wanted, verdict_token, validation_report, threshold, test_names.
+    Some(3)|.ralph/prompts/req-reviewer.md:3: The template asks for something that does not exist: `Your task: {{ taks }}`.|Templates may use: role, task, id, task_text, implementation, parents, stage, iteration, attempt, workspace, spec, tasks_file, progress_file, spec_files, requirements, design, reasons, findings, may_change_tests, progress, leftovers, packages, commit_by_ralph, diff_file, changes, build_settings, verdict_wanted, verdict_token, validation_report, threshold, test_names.
     ");
     insta::assert_snapshot!(told("a\n{% if reasons %}\nb\n"), @r"
     Some(3)|.ralph/prompts/req-reviewer.md:3: The template cannot be filled (unexpected end of input, expected end of block): `b`.|Fix the line, or remove the file to use the template that comes with ralph.
     ");
     insta::assert_snapshot!(told("{{ task.text.more }}"), @r"
-    Some(1)|.ralph/prompts/req-reviewer.md:1: The template asks for something that does not exist: `{{ task.text.more }}`.|Templates may use: role, task, id, task_text, implementation, parents, stage, iteration, attempt, workspace, spec, tasks_file, progress_file, spec_files, requirements, design, reasons, findings, progress, leftovers, packages, commit_by_ralph, diff_file, changes, build_settings, verdict_wanted, verdict_token, validation_report, threshold, test_names.
+    Some(1)|.ralph/prompts/req-reviewer.md:1: The template asks for something that does not exist: `{{ task.text.more }}`.|Templates may use: role, task, id, task_text, implementation, parents, stage, iteration, attempt, workspace, spec, tasks_file, progress_file, spec_files, requirements, design, reasons, findings, may_change_tests, progress, leftovers, packages, commit_by_ralph, diff_file, changes, build_settings, verdict_wanted, verdict_token, validation_report, threshold, test_names.
     ");
     insta::assert_snapshot!(told("x\n{{ task | shell }}\u{1b}[31m"), @r"
     Some(2)|.ralph/prompts/req-reviewer.md:2: The template cannot be filled (filter shell is unknown): `{{ task | shell }}`.|Fix the line, or remove the file to use the template that comes with ralph.
@@ -172,7 +172,7 @@ proptest! {
             build_settings: vec![texts[11].clone()],
             packages: vec![PromptPackage { name: texts[0].clone(), path: texts[1].clone(), base: texts[2].clone() }],
             diff_file: texts[2].clone(), validation_report: texts[3].clone(), id: texts[4].clone(),
-            iteration: 1, attempt: 1, commit_by_ralph: own, verdict_wanted: !own, threshold: 70,
+            iteration: 1, attempt: 1, commit_by_ralph: own, verdict_wanted: !own, threshold: 70, may_change_tests: own,
             verdict_token: "3f9a".to_owned(),
         };
         let bare = "{{ task }}\n{{ id }}\n{{ stage }}\n{{ task_text }}\n{{ reasons }}\n{{ progress }}\n{{ spec }}\n\
@@ -245,4 +245,33 @@ fn a_package_comes_with_the_command_that_shows_its_changes() {
     assert_eq!(diff(&package("src/a", "4b825dc")), "git -C src/a diff 4b825dc..HEAD");
     assert_eq!(diff(&package("my $(x)'s", "4b825dc")), r"git -C 'my $(x)'\''s' diff 4b825dc..HEAD");
     assert_eq!(diff(&package("src/a", "")), "");
+}
+
+#[test]
+fn a_survivor_is_listed_once_and_with_its_folder() {
+    let survivor = "survivor OrderService/src/main/java/a/Stock.java:4 Math changed | source: `a + b`";
+    let progress = "## entry\n- PITEST FAIL\n- survivor Stock.java:4 Math — changed | source: `a + b`\n- survivor Tax.java:9 Math — changed\n";
+    let facts = PromptFacts {
+        reasons: vec![survivor.to_owned()],
+        progress: progress.to_owned(),
+        ..PromptFacts::default()
+    };
+    let prompt = render(None, Role::Worker, &facts).expect("it renders");
+    assert_eq!(prompt.matches("Stock.java:4").count(), 1, "{prompt}");
+    assert!(
+        prompt.contains("- survivor OrderService/src/main/java/a/Stock.java:4 Math")
+            && prompt.contains("Tax.java:9"),
+        "{prompt}"
+    );
+}
+
+#[test]
+fn after_a_fail_the_worker_may_change_the_tests() {
+    let prompt = |may_change_tests| {
+        let facts = PromptFacts { may_change_tests, ..PromptFacts::default() };
+        render(None, Role::Worker, &facts).expect("it renders")
+    };
+    let forbids = "an attempt that changes or removes them is rejected";
+    assert!(prompt(false).contains(forbids) && !prompt(false).contains("you may change the tests"));
+    assert!(!prompt(true).contains(forbids) && prompt(true).contains("so you may change the tests"));
 }

@@ -207,6 +207,7 @@ impl Outside {
             spec_files: self.spec_texts()?,
             reasons: order.reasons.clone(),
             findings: order.findings.clone(),
+            may_change_tests: order.may_change_tests,
             // Agents write into it as they like.
             progress: self.secrets.redact(&String::from_utf8_lossy(&readings.progress)),
             progress_before: readings.progress_before,

@@ -26,7 +26,7 @@ pub(super) struct TurnLog {
     pub(super) format: Format,
     pub(super) stdout: PathBuf,
     pub(super) stderr: PathBuf,
-    /// What the CLI printed of its session after its end, where its standard output is no transcript.
+    /// The session that the CLI exported after its end, where its standard output is no transcript.
     pub(super) session: Option<PathBuf>,
 }
 
@@ -101,7 +101,7 @@ impl Outside {
     }
 }
 
-/// What a transcript tells where there is no git: files of which nothing else is known.
+/// Judges a transcript where there is no git, so that only its own results count.
 pub fn verify_without_git(
     (format, transcript, errors): (Format, impl Read, impl Read),
     folder: &Path,

@@ -31,7 +31,7 @@ pub fn withheld(all: &[(String, String)]) -> Vec<String> {
     all.iter().map(|(name, _)| name).filter(is_withheld).cloned().collect()
 }
 
-/// What to do about variables that tests ask for and do not get, judged by what was printed; `None` if it names none.
+/// Names the variables that tests miss, with the call that passes them; `None` if the output names none.
 pub(super) fn advice(printed: &str, withheld: &[String]) -> Option<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_variable = |word: &&str| {
@@ -48,7 +48,7 @@ pub(super) fn advice(printed: &str, withheld: &[String]) -> Option<String> {
     })
 }
 
-/// What to do about parts of `PYTHONPATH` that lead into the folder, where modules were not found.
+/// Names the setting that replaces parts of `PYTHONPATH` inside the folder, where modules were not found.
 pub(super) fn python_path_advice(printed: &str, env: &[(String, String)], folder: &Path) -> Option<String> {
     let value = env.iter().find(|(name, _)| name == "PYTHONPATH").map(|(_, value)| value)?;
     let inside = value.split(':').filter(|part| !part.is_empty()).filter_map(|part| {

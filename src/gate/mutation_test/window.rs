@@ -32,7 +32,7 @@ pub(super) struct Window<'a> {
     /// Variables that hold whatever an engine says.
     pub(super) env: &'a [(String, String)],
     pub(super) last: Mutex<Option<Printed>>,
-    /// What an engine answered that was asked for its version.
+    /// The engine and its version, from its own answer.
     pub(super) version: Mutex<String>,
 }
 

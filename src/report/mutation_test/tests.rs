@@ -181,8 +181,9 @@ proptest! {
 
 #[test]
 fn of_a_line_that_was_drawn_again_only_the_last_frame_is_shown() {
-    let frames: String = "⠋⠙⠹⠸⠼⠴".chars().map(|frame| format!("{frame} Generating mutants\r")).collect();
-    let bar: String = (0..=16).map(|done| format!("\r⠴ {done}/16  🎉 {done}")).collect();
+    let frames =
+        ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴"].map(|frame| [frame, " Generating mutants\r"].concat()).concat();
+    let bar = ["0", "7", "16"].map(|done| ["\r⠴ ", done, "/16  🎉 ", done].concat()).concat();
     let stdout = format!("{frames}\n    done in 12ms\r\n{bar}");
     let answer = json_of(&Ok(Measured { stdout, ..measured() }), 20);
     let expected = format!("{BEGIN}\n⠴ Generating mutants\n    done in 12ms\n⠴ 16/16  🎉 16\n{END}");

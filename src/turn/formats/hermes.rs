@@ -10,7 +10,7 @@ const FOOTER: &str = "⚠️ File-mutation verifier:";
 /// Tools whose failures the footer names.
 const EDITORS: [&str; 2] = ["write_file", "patch"];
 
-/// What a session tells.
+/// Reads an exported session.
 pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
     line.at("/messages").0.as_array()?;
     let mut events = vec![line.session("/id")];
@@ -46,9 +46,8 @@ fn of_message(message: Line<'_>) -> Vec<TurnEvent> {
 fn outcome_of(tool: &str, output: &str) -> ToolOutcome {
     let first = Deserializer::from_str(output).into_iter::<Value>().next();
     let Some(Ok(result @ Value::Object(_))) = first else {
-        let begins = |begin: &&str| output.starts_with(*begin);
-        let is_denied = output.starts_with("BLOCKED");
-        return outcome(is_denied, ["Error", "Tool '", "[Tool execution"].iter().any(|begin| begins(&begin)));
+        let has_failed = ["Error", "Tool '", "[Tool execution"].iter().any(|begin| output.starts_with(begin));
+        return outcome(output.starts_with("BLOCKED"), has_failed);
     };
     let result = Line(&result);
     let has_error = result.has("/error") && *result.at("/error").0 != json!("");
@@ -67,7 +66,7 @@ fn outcome_of(tool: &str, output: &str) -> ToolOutcome {
     outcome(has_failed && is_denied, has_failed)
 }
 
-/// The plain lines of an output: what was said, and the footer at its end.
+/// The plain lines of an output: words, and the footer at its end.
 #[derive(Debug, Default)]
 pub(in crate::turn) struct Plain {
     said: String,
@@ -101,7 +100,7 @@ impl Plain {
         }
     }
 
-    /// What the lines tell, at the end of the output.
+    /// Returns the failed edits of the footer, then the words.
     pub(in crate::turn) fn events(self) -> Vec<TurnEvent> {
         let entries = self.footer.into_iter().flatten().enumerate();
         let failed = entries.flat_map(|(at, (path, tool, error))| {

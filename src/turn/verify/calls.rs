@@ -25,7 +25,7 @@ pub(super) struct Call {
     pub(super) never_ran: bool,
 }
 
-/// What the CLIs say of such calls, lower-case: Claude, Gemini and Qwen, opencode, Copilot, pi, Hermes.
+/// Begins of the errors of such calls, lower-case: Claude, Gemini and Qwen, opencode, Copilot, pi, Hermes.
 const NEVER_RAN: [&str; 12] = [
     "inputvalidationerror",
     "params must have required property",

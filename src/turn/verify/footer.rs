@@ -1,4 +1,4 @@
-//! What the next prompt and people read: one line for each file, then what to do. Each has its own words.
+//! Footers for the next prompt and for people: one line for each file, then the next step.
 
 use super::{Finding, PREVIEW, Verdict};
 use crate::source::text::{count, line};

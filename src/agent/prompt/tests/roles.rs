@@ -79,7 +79,7 @@ fn worker() {
     Implement one task so that its tests pass and the requirements hold. Do this task and no other.
 
     - Keep every line of the tests that were written for the task: an attempt that changes or removes them is rejected.
-      You may add tests. Change an existing test only where a reason below says that it is wrong.
+      You may add tests.
     - Never weaken, disable or delete a test; the number of enabled tests must not fall.
     - Write no code whose only purpose is to please a test, a gate or a reviewer. A mutation gate may follow: then
       70 % of the mutants of the changed classes must be killed by tests.

@@ -64,6 +64,11 @@ impl<'a> Commands<'a> {
         }
     }
 
+    /// The children's environment.
+    pub(crate) fn environment(&self) -> &BTreeMap<String, String> {
+        &self.env
+    }
+
     /// The value of a variable of the children's environment.
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
         self.env.get(name).map(String::as_str)

@@ -102,12 +102,13 @@ impl ModuleResult {
         self.nothing.extend(other.nothing);
         self.aborts.extend(other.aborts);
         self.failing.extend(other.failing);
+        let known = self.reports.clone();
         for remark in other.remarks {
             if !self.remarks.contains(&remark) {
                 self.remarks.push(remark);
             }
         }
-        self.reports.extend(other.reports);
+        self.reports.extend(other.reports.into_iter().filter(|report| !known.contains(report)));
         self.trace.phases.extend(other.trace.phases);
         self.trace.tiers.extend(other.trace.tiers);
     }

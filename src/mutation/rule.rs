@@ -191,7 +191,12 @@ impl Rule {
     fn sentence(self, name: &str, tally: &Tally) -> String {
         let coverage = tally.coverage(self.no_coverage);
         if coverage.reaches(self.threshold) && tally.killed == 0 && tally.timed_out > 0 {
-            return format!("No test kills a mutant of {name}: all {} kills are time-outs.", tally.timed_out);
+            let all = if tally.timed_out == 1 {
+                "its only kill is a time-out".to_owned()
+            } else {
+                format!("all {} kills are time-outs", tally.timed_out)
+            };
+            return format!("No test kills a mutant of {name}: {all}.");
         }
         if coverage.reaches(self.threshold) || coverage.total == 0 && tally.unjudged > 0 {
             return format!(
@@ -201,7 +206,10 @@ impl Rule {
             );
         }
         if tally.coverage(NoCoverage::Ignore).total == 0 {
-            return format!("No test reaches any of the {} of {name}.", count(tally.no_coverage, "mutant"));
+            return match tally.no_coverage {
+                1 => format!("No test reaches the only mutant of {name}."),
+                all => format!("No test reaches any of the {all} mutants of {name}."),
+            };
         }
         format!(
             "The coverage of {name} is {}, below the threshold of {}%.",

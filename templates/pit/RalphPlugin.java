@@ -4,11 +4,17 @@ import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.util.JavacTask;
 import com.sun.source.util.TreeScanner;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.Writer;
+import java.lang.instrument.ClassFileTransformer;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import java.security.ProtectionDomain;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -20,12 +26,18 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.tools.Diagnostic;
 import javax.tools.JavaCompiler;
-import javax.tools.StandardJavaFileManager;
+import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
@@ -42,6 +54,9 @@ import org.pitest.coverage.CoverageResult;
 import org.pitest.coverage.TestInfo;
 import org.pitest.coverage.TestStatListener;
 import org.pitest.coverage.TestStatListenerFactory;
+import org.pitest.help.PitHelpError;
+import org.pitest.junit.JUnitTestPlugin;
+import org.pitest.junit.NullConfiguration;
 import org.pitest.mutationtest.ClassMutationResults;
 import org.pitest.mutationtest.DetectionStatus;
 import org.pitest.mutationtest.EngineArguments;
@@ -71,7 +86,18 @@ import org.pitest.mutationtest.engine.MutationDetails;
 import org.pitest.mutationtest.engine.MutationEngine;
 import org.pitest.mutationtest.engine.MutationIdentifier;
 import org.pitest.mutationtest.engine.gregor.config.GregorEngineFactory;
+import org.pitest.mutationtest.environment.TransformationPlugin;
 import org.pitest.plugin.Feature;
+import org.pitest.reloc.asm.ClassReader;
+import org.pitest.reloc.asm.ClassWriter;
+import org.pitest.testapi.Configuration;
+import org.pitest.testapi.Description;
+import org.pitest.testapi.ResultCollector;
+import org.pitest.testapi.TestGroupConfig;
+import org.pitest.testapi.TestPluginFactory;
+import org.pitest.testapi.TestSuiteFinder;
+import org.pitest.testapi.TestUnit;
+import org.pitest.testapi.TestUnitFinder;
 import org.pitest.util.ResultOutputStrategy;
 
 /**
@@ -89,7 +115,8 @@ public final class RalphPlugin {
 
         @Override
         public MutationInterceptor createInterceptor(InterceptorParameters params) {
-            return new Keep(System.getProperty("ralph.keep"));
+            Found.count(0, params.data());
+            return new Keep(System.getProperty("ralph.keep"), params.data());
         }
 
         @Override
@@ -115,9 +142,11 @@ public final class RalphPlugin {
         private final Map<String, List<int[]>> lines = new HashMap<>();
         private final Map<String, List<Set<Integer>>> mutants = new HashMap<>();
         private final boolean all;
+        private final ReportOptions options;
         private String folder = "";
 
-        Keep(String file) {
+        Keep(String file, ReportOptions options) {
+            this.options = options;
             all = file == null;
             if (all) {
                 return;
@@ -160,6 +189,7 @@ public final class RalphPlugin {
         @Override
         public Collection<MutationDetails> intercept(Collection<MutationDetails> found, Mutater mutater) {
             if (all) {
+                Found.count(found.size(), options);
                 return found;
             }
             Collection<MutationDetails> kept = new ArrayList<>();
@@ -170,6 +200,7 @@ public final class RalphPlugin {
                     kept.add(mutant);
                 }
             }
+            Found.count(kept.size(), options);
             return kept;
         }
 
@@ -186,6 +217,29 @@ public final class RalphPlugin {
 
         @Override
         public void end() {
+        }
+    }
+
+    /** Writes at PIT's end how many mutants it saw before its filters: only 0 of them is nothing to mutate. */
+    static final class Found {
+
+        private static final AtomicLong COUNT = new AtomicLong(-1);
+
+        static void count(int more, ReportOptions options) {
+            if (COUNT.compareAndSet(-1, 0)) {
+                Path file = Paths.get(options.getReportDir(), "found.txt");
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> write(file)));
+            }
+            COUNT.addAndGet(more);
+        }
+
+        private static void write(Path file) {
+            try {
+                Files.createDirectories(file.getParent());
+                Files.writeString(file, COUNT + "\n");
+            } catch (IOException error) {
+                System.err.println("ralph: " + file + " cannot be written: " + error);
+            }
         }
     }
 
@@ -216,6 +270,8 @@ public final class RalphPlugin {
 
         /** Methods that run while their class is initialised, and perhaps never again. */
         static final Set<Location> INITIAL = ConcurrentHashMap.newKeySet();
+
+        private static final Pattern LAMBDA = Pattern.compile("lambda\\$(.+)\\$\\d+");
 
         private final List<MutationInterceptor> hiding;
         private final MutationInterceptor initial;
@@ -278,9 +334,10 @@ public final class RalphPlugin {
         private boolean isDeclared(MutationDetails mutant) {
             String name = tree.name().asJavaName();
             String inside = name.substring(name.lastIndexOf('.') + 1);
-            String[] method = mutant.getMethod().split("\\$");
-            boolean isLambda = method[0].equals("lambda") && method.length > 2;
-            if (inside.matches(".*\\$\\d.*") || isLambda && List.of("static", "new").contains(method[1])) {
+            Matcher lambda = LAMBDA.matcher(mutant.getMethod());
+            boolean isLambda = lambda.matches();
+            // A lambda of an initialiser, or one that an old compiler does not name by its method.
+            if (inside.matches(".*\\$\\d.*") || isLambda && List.of("static", "new", "null").contains(lambda.group(1))) {
                 return true;
             }
             if (declared == null) {
@@ -290,7 +347,7 @@ public final class RalphPlugin {
             String counted = mutant.getMethod() + "/" + Type.getArgumentTypes(descriptor).length;
             boolean isCounted = !isLambda && !mutant.getMethod().equals("<init>");
             return declared.isEmpty()
-                || declared.contains(inside + "#" + (isLambda ? method[1] : isCounted ? counted : "<init>"));
+                || declared.contains(spelled(inside + "#" + (isLambda ? lambda.group(1) : isCounted ? counted : "<init>")));
         }
 
         /** {@code Outer$Inner#method} and the same with {@code /parameters}; none where there is no such source. */
@@ -303,11 +360,17 @@ public final class RalphPlugin {
                 if (!Files.isRegularFile(source)) {
                     continue;
                 }
-                try (StandardJavaFileManager files = javac.getStandardFileManager(null, null, StandardCharsets.UTF_8)) {
-                    JavacTask task = (JavacTask) javac.getTask(null, files, problem -> { }, List.of("-proc:none"), null,
-                        files.getJavaFileObjects(source.toFile()));
+                try {
+                    AtomicBoolean isOdd = new AtomicBoolean();
+                    JavacTask task = (JavacTask) javac.getTask(null, null,
+                        problem -> isOdd.compareAndSet(false, problem.getKind() == Diagnostic.Kind.ERROR),
+                        List.of("-proc:none"), null, List.of(new Source(source.toUri(), Files.readAllBytes(source))));
                     for (CompilationUnitTree unit : task.parse()) {
                         new Declared(names).scan(unit, "");
+                    }
+                    if (isOdd.get()) {
+                        // It has been compiled, so it is read in another encoding here: nothing is known of it.
+                        return Set.of();
                     }
                 } catch (IOException error) {
                     throw new IllegalStateException("ralph: " + source + " cannot be read", error);
@@ -316,8 +379,37 @@ public final class RalphPlugin {
             return names;
         }
 
+        /** The source may be in another encoding than the one that it is read in: what is not ASCII is not compared. */
+        static String spelled(String name) {
+            return name.replaceAll("[^\\x00-\\x7f]+", "?");
+        }
+
         @Override
         public void end() {
+        }
+    }
+
+    /** A source in UTF-8; in any other encoding each byte that is not ASCII is read as some letter. */
+    static final class Source extends SimpleJavaFileObject {
+
+        private final String text;
+
+        Source(URI uri, byte[] bytes) {
+            super(uri, Kind.SOURCE);
+            text = decoded(bytes);
+        }
+
+        private static String decoded(byte[] bytes) {
+            try {
+                return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+            } catch (CharacterCodingException error) {
+                return new String(bytes, StandardCharsets.ISO_8859_1).replaceAll("[^\\x00-\\x7f]", "\u00e9");
+            }
+        }
+
+        @Override
+        public CharSequence getCharContent(boolean ignoreErrors) {
+            return text;
         }
     }
 
@@ -332,15 +424,15 @@ public final class RalphPlugin {
         @Override
         public Void visitClass(com.sun.source.tree.ClassTree type, String outer) {
             String name = outer.isEmpty() ? type.getSimpleName().toString() : outer + "$" + type.getSimpleName();
-            names.add(name);
+            names.add(Written.spelled(name));
             return super.visitClass(type, name);
         }
 
         @Override
         public Void visitMethod(com.sun.source.tree.MethodTree method, String type) {
             String name = type + "#" + method.getName();
-            names.add(name);
-            names.add(name + "/" + method.getParameters().size());
+            names.add(Written.spelled(name));
+            names.add(Written.spelled(name + "/" + method.getParameters().size()));
             return super.visitMethod(method, type);
         }
     }
@@ -417,16 +509,73 @@ public final class RalphPlugin {
 
         @Override
         public Mutant getMutation(MutationIdentifier id) {
-            if (!Controls.isControl(id)) {
-                return own.getMutation(id);
-            }
             byte[] unchanged = source.getBytes(id.getClassName().asJavaName()).orElseThrow();
-            return new Mutant(new MutationDetails(id, "", "", 0, 0), unchanged);
+            boolean isControl = Controls.isControl(id);
+            Mutant mutant = isControl ? new Mutant(new MutationDetails(id, "", "", 0, 0), unchanged) : own.getMutation(id);
+            return new Mutant(mutant.getDetails(), Records.mutated(id.getClassName().asInternalName(), unchanged, mutant.getBytes()));
         }
 
         @Override
         public List<MutationDetails> findMutations(ClassName mutated) {
             return own.findMutations(mutated);
+        }
+    }
+
+    /**
+     * The JVM compares type annotations of a record's components by their bytes, which are indexes into the constant pool, and spoils a
+     * record that it is given with another pool. PIT writes each record anew as it is loaded, mutated or not, which gives it other
+     * pools. So this takes that back: a record is loaded as it was compiled, and its mutants begin with the pool of its class.
+     */
+    public static final class Records implements TransformationPlugin {
+
+        private static final Map<String, byte[]> MUTATED = new ConcurrentHashMap<>();
+
+        static byte[] mutated(String name, byte[] unchanged, byte[] mutant) {
+            ClassReader before = new ClassReader(unchanged);
+            if (!isRecord(before)) {
+                return mutant;
+            }
+            ClassWriter writer = new ClassWriter(before, 0);
+            new ClassReader(mutant).accept(writer, 0);
+            byte[] bytes = Arrays.equals(unchanged, mutant) ? unchanged : writer.toByteArray();
+            MUTATED.put(name, bytes);
+            return bytes;
+        }
+
+        private static boolean isRecord(ClassReader reader) {
+            return "java/lang/Record".equals(reader.getSuperName());
+        }
+
+        @Override
+        public ClassFileTransformer makeTransformer() {
+            return new ClassFileTransformer() {
+            };
+        }
+
+        @Override
+        public ClassFileTransformer makeMutationTransformer() {
+            return new ClassFileTransformer() {
+
+                @Override
+                public byte[] transform(ClassLoader loader, String name, Class<?> loaded, ProtectionDomain domain, byte[] bytes) {
+                    if (loader == null || name == null || !isRecord(new ClassReader(bytes))) {
+                        return null;
+                    }
+                    if (loaded != null) {
+                        return MUTATED.get(name);
+                    }
+                    try (InputStream file = loader.getResourceAsStream(name + ".class")) {
+                        return file == null ? null : file.readAllBytes();
+                    } catch (IOException error) {
+                        return null;
+                    }
+                }
+            };
+        }
+
+        @Override
+        public String description() {
+            return "Records as they were compiled";
         }
     }
 
@@ -757,6 +906,112 @@ public final class RalphPlugin {
             } catch (IOException error) {
                 throw new IllegalStateException("ralph: the map cannot be written", error);
             }
+        }
+    }
+
+    /**
+     * Runs tests of JUnit 3. Where a mutant keeps their class from being made, PIT finds nothing to run and takes the tests for skipped;
+     * JUnit 3 skips no test, so they have failed.
+     */
+    public static final class JUnit3Factory implements TestPluginFactory {
+
+        @Override
+        public Configuration createTestFrameworkConfiguration(TestGroupConfig groups, ClassByteArraySource source,
+                Collection<String> excludedRunners, Collection<String> includedMethods) {
+            Configuration own =
+                new JUnitTestPlugin().createTestFrameworkConfiguration(groups, source, excludedRunners, includedMethods);
+            return own instanceof NullConfiguration ? own : new JUnit3(own);
+        }
+
+        @Override
+        public String name() {
+            return "ralph-junit3";
+        }
+
+        @Override
+        public String description() {
+            return "Tests of JUnit 3";
+        }
+    }
+
+    static final class JUnit3 implements Configuration {
+
+        private final Configuration own;
+
+        JUnit3(Configuration own) {
+            this.own = own;
+        }
+
+        /** Just before PIT's own. */
+        @Override
+        public int priority() {
+            return own.priority() - 1;
+        }
+
+        @Override
+        public TestUnitFinder testUnitFinder() {
+            return (type, listener) -> {
+                List<TestUnit> units = new ArrayList<>();
+                if (isTestCase(type)) {
+                    own.testUnitFinder().findTestUnits(type, listener).forEach(unit -> units.add(failing(unit)));
+                }
+                return units;
+            };
+        }
+
+        private static boolean isTestCase(Class<?> type) {
+            return type != null && (type.getName().equals("junit.framework.TestCase") || isTestCase(type.getSuperclass()));
+        }
+
+        private static TestUnit failing(TestUnit unit) {
+            return new TestUnit() {
+
+                @Override
+                public void execute(ResultCollector results) {
+                    unit.execute(new ResultCollector() {
+
+                        @Override
+                        public void notifyEnd(Description test, Throwable error) {
+                            results.notifyEnd(test, error);
+                        }
+
+                        @Override
+                        public void notifyEnd(Description test) {
+                            results.notifyEnd(test);
+                        }
+
+                        @Override
+                        public void notifyStart(Description test) {
+                            results.notifyStart(test);
+                        }
+
+                        @Override
+                        public void notifySkipped(Description test) {
+                            results.notifyEnd(test, new AssertionError("the test class cannot be made"));
+                        }
+
+                        @Override
+                        public boolean shouldExit() {
+                            return results.shouldExit();
+                        }
+                    });
+                }
+
+                @Override
+                public Description getDescription() {
+                    return unit.getDescription();
+                }
+            };
+        }
+
+        @Override
+        public TestSuiteFinder testSuiteFinder() {
+            return type -> List.of();
+        }
+
+        @Override
+        public Optional<PitHelpError> verifyEnvironment() {
+            return Optional.empty();
         }
     }
 }

@@ -194,7 +194,7 @@ fn what_stryker_leaves_is_a_verdict_only_where_each_mutant_has_one() {
         ("report Survived Survived", Fail("The coverage of file src/calc.ts of package p is 0% (0/2)")),
         ("report Killed NoCoverage", Fail("The coverage of file src/calc.ts of package p is 50% (1/2)")),
         ("report NoCoverage", Fail("No test reaches any of the 1 mutant of file src/calc.ts")),
-        ("report Timeout", Fail("No test kills a mutant of file src/calc.ts of package p: all 1 kill")),
+        ("report Timeout", Fail("No test kills a mutant of file src/calc.ts of package p: its only kill")),
         ("report Killed RuntimeError RuntimeError", Error("ended in an error")),
         (
             "report Ignored Ignored Ignored Ignored",

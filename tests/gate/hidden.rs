@@ -69,6 +69,13 @@ fn written_code_is_judged_whatever_filter_of_pit_would_hide_it() {
             "public record OneLine(int q, int c) { int total() { return q * c; } }",
             "@Test void runs() { new OneLine(1, 2).total(); }",
         ),
+        // The name of the lambda's method holds a dollar.
+        (
+            "Signs",
+            "public class Signs {\n int one() { return 1; }\n @Generated int cents$of(int q) {\n\
+            java.util.function.IntSupplier all = () -> {\n return q * 7 + 1; };\n return all.getAsInt(); } }",
+            "@Test void one() { assertEquals(1, new Signs().one()); new Signs().cents$of(2); }",
+        ),
         // A class next to its target, its declaration in escapes, its name that of a class in another file.
         (
             "Price",
@@ -82,7 +89,7 @@ fn written_code_is_judged_whatever_filter_of_pit_would_hide_it() {
         "import java.lang.annotation.*; @Retention(RetentionPolicy.CLASS) public @interface Generated { }",
     );
     let report = project.run();
-    let all = ["Initial", "Logged", "OneLine", "Price", "Sly", "Table"];
+    let all = ["Initial", "Logged", "OneLine", "Price", "Signs", "Sly", "Table"];
     assert_eq!(report.failing, names(&project, &all), "{:?}\n{}", report.verdict, project.logs());
     assert_eq!(
         scores(&report),
@@ -91,6 +98,7 @@ fn written_code_is_judged_whatever_filter_of_pit_would_hide_it() {
             "com.acme.Logged 0% (0/2)",
             "com.acme.OneLine 0% (0/2)",
             "com.acme.Price 0% (0/4)",
+            "com.acme.Signs 20% (1/5)",
             "com.acme.Sly 25% (1/4)",
             "com.acme.Table 0% (0/1)"
         ],
@@ -138,6 +146,13 @@ fn honest_code_of_the_same_kinds_and_honest_tests_with_state_pass() {
             "public record Pair(int a, int b) {\n public Pair {\n if (a > b) throw new IllegalArgumentException();\n }\n int sum() { return a + b; } }",
             "@Test void sum() { assertEquals(5, new Pair(2, 3).sum()); assertEquals(4, new Pair(2, 2).sum()); assertThrows(IllegalArgumentException.class, () -> new Pair(3, 2)); }",
         ),
+        // The JVM compares such annotations by their bytes when a mutant takes the place of its class.
+        (
+            "Range",
+            "import java.lang.annotation.*; public record Range(@Range.Maybe Integer start, int end) { @Target(ElementType.TYPE_USE) @Retention(RetentionPolicy.RUNTIME) @interface Maybe { }\n\
+            int days() { return start == null ? end : end - start + 1; } }",
+            "@Test void days() { assertEquals(3, new Range(1, 3).days()); assertEquals(4, new Range(null, 4).days()); }",
+        ),
         (
             "Reader",
             "import java.io.*; public class Reader {\n int first(byte[] bytes) throws IOException {\n\
@@ -172,7 +187,7 @@ fn honest_code_of_the_same_kinds_and_honest_tests_with_state_pass() {
     let report = project.run();
     assert_eq!(report.verdict, Verdict::Pass, "{:?}\n{}", report.survivors, project.logs());
     assert!(scores(&report).iter().all(|score| score.contains(" 100% ")), "{:?}", scores(&report));
-    assert_eq!(report.classes.len(), 8);
+    assert_eq!(report.classes.len(), 9);
 }
 
 fn time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass() {
@@ -197,7 +212,7 @@ fn time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass() {
     assert_eq!(report.failing, names(&project, &["Halting", "Sleepy"]), "{text}\n{}", project.logs());
     assert!(
         text.contains(
-            "No test kills a mutant of class com.acme.Sleepy of package p: all 1 kills are time-outs."
+            "No test kills a mutant of class com.acme.Sleepy of package p: its only kill is a time-out."
         ),
         "{text}"
     );
@@ -372,6 +387,20 @@ fn a_class_of_the_tests_in_the_place_of_a_production_class_fails() {
     assert_eq!(report.failing, names(&project, &["Price"]));
 }
 
+/// With JUnit 4: the constructor of the test class fails under some mutants.
+fn tests_of_junit_3_whose_class_cannot_be_made_have_killed() {
+    let mut project = Project::scripted(JUnit::Four);
+    project
+        .class(&main_file("Table"), "public class Table { final int[] rows; Table(int n) { rows = new int[n]; } int size() { return rows.length; } static int start() { return 3; } }")
+        .class(&test_file("TableTest"), "public class TableTest extends junit.framework.TestCase {\n\
+            private final Table table = new Table(Table.start());\n\
+            public TableTest() { if (table.size() != 3) throw new IllegalStateException(); }\n\
+            public void testMade() { assertNotNull(table); } }");
+    project.changed(&[&main_file("Table")]);
+    let report = project.run();
+    assert_eq!(scores(&report), ["com.acme.Table 100% (2/2)"], "{:?}\n{}", report.verdict, project.logs());
+}
+
 fn a_class_that_was_made_from_another_source_than_its_own_fails() {
     let project = maven_project(
         "",
@@ -541,6 +570,7 @@ tests! {
         a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide,
         a_class_of_the_tests_in_the_place_of_a_production_class_fails,
         a_class_that_was_made_from_another_source_than_its_own_fails,
+        tests_of_junit_3_whose_class_cannot_be_made_have_killed,
         changed_tests_that_are_all_skipped_have_not_passed,
         a_test_that_asks_pit_which_mutant_runs_fails,
         what_processors_make_counts_nowhere_and_another_pit_is_not_asked,

@@ -68,13 +68,14 @@ impl ModuleContext<'_> {
             following = tiers::next(tiers, after, asked, &all, self.context.request.confirms, choose, near)?;
             match (&mut following, &known) {
                 (None, _) => break,
-                (Some(tier), Some(Chosen { commit, .. })) if tier.note.is_empty() => {
+                (Some(tier), Some(Chosen { commit, .. })) if tier.is_by_map() => {
                     let suite = text::count(all.len() as u64, "test class");
                     tier.note = format!("of {suite}, by the map made of commit {commit:.8}");
                 }
                 _ => {}
             }
         }
+        self.add_kills_of_other_modules(&mut merged);
         let told = merged.clone().with_unproven();
         if self.open(&told) == self.open(&merged) {
             merged = told;
@@ -98,6 +99,23 @@ impl ModuleContext<'_> {
             ));
         }
         Ok(merged)
+    }
+
+    /// Counts what tests in other modules have killed of the same classes, and leaves what lives to the next module.
+    fn add_kills_of_other_modules(&self, merged: &mut PitReport) {
+        let mut known = self.context.survivors.borrow_mut();
+        let of_code = known.entry(self.module.code.clone()).or_default();
+        for (class, counted) in &mut merged.classes {
+            if let Some(living) = of_code.get(class) {
+                let killed = counted.left.keys().filter(|id| !living.contains(id));
+                let killed = killed.map(|id| (id.identity(), MutantStatus::Killed)).collect();
+                counted.improve(&killed);
+            }
+            // A kill that no control has met, and mutants that are counted alone, prove nothing elsewhere.
+            if !merged.uncontrolled.contains(class) && counted.dropped == 0 {
+                of_code.insert(class.clone(), counted.left.keys().cloned().collect());
+            }
+        }
     }
 
     /// Runs one tier, and its deciding time-outs a second time; true if it must run again without tests that failed

@@ -1,10 +1,15 @@
 //! What the steps of a gate know about the package that they judge.
 
+use super::report::MutantId;
 use crate::config::GateSettings;
 use crate::gate::commands::Commands;
 use crate::gate::{GatePackage, GatePorts, GateRequest};
 use crate::source::text;
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// By folder of the module and class.
+pub(crate) type Survivors = BTreeMap<String, BTreeMap<String, BTreeSet<MutantId>>>;
 
 /// A package, how it is to be judged and what that may use.
 #[derive(Clone, Copy)]
@@ -25,6 +30,8 @@ pub(crate) struct PackageContext<'a> {
     pub(crate) threads: usize,
     /// No other module has targets.
     pub(crate) sole_module: bool,
+    /// The mutants that tests of earlier modules left alive.
+    pub(crate) survivors: &'a RefCell<Survivors>,
 }
 
 impl PackageContext<'_> {

@@ -198,9 +198,6 @@ impl PitSession<'_> {
                 return Err(GateAbort::setup(why, "Install a JDK and set JAVA_HOME."));
             }
         }
-        if output::gave_up(&call.output, output::FOUND_NOTHING) {
-            return Ok(PitEnd::Report(Box::default()));
-        }
         let failing = output::failing_tests(&call.output);
         if !failing.is_empty() {
             return Ok(PitEnd::Failing(failing));
@@ -216,20 +213,26 @@ impl PitSession<'_> {
             let why = format!("PIT {} and its log says: {words}.", call.end);
             return Err(GateAbort::passing(why, "Check the space on the disk, then run the gate again."));
         }
-        let is_changed = |class: &str, file: &str, line: u32| self.module.is_changed(class, file, line);
         let folder = self.report_folder(run);
+        // PIT ends well and without a report where it finds no mutant; the plugin counts what it found.
+        if !folder.join(report::FILE).exists() && plugin::found_nothing(&folder) {
+            return Ok(PitEnd::Report(Box::default()));
+        }
+        let is_changed = |class: &str, file: &str, line: u32| self.module.is_changed(class, file, line);
         let controls = plugin::controls(&folder);
         let mode = match run.aim {
             Aim::Count => Mode::Dry,
             Aim::Search => Mode::Search,
             Aim::Judge => Mode::Controlled(&controls),
         };
-        let report = report::read_file(&folder.join("mutations.xml"), &self.owners, &is_changed, mode);
+        let report = report::read_file(&folder.join(report::FILE), &self.owners, &is_changed, mode);
         let report = report.map_err(|why| {
             let why = format!("PIT's report gives no verdict: {why}.");
             GateAbort::setup(why, "Look at PIT's log in the gate's folder, then run the gate again.")
         })?;
-        if report.tally().errors > 0 && call.output.contains(REFUSED) {
+        let tally = report.tally();
+        let none_ran = tally.errors > 0 && tally.killed + tally.survived + tally.timed_out == 0;
+        if none_ran && call.output.contains(REFUSED) {
             let why = format!(
                 "No mutant can take its place in {}: an agent in the JVM of the tests changes classes as they load ({REFUSED}).",
                 self.module.label()

@@ -27,6 +27,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read;
 use std::path::Path;
 
+/// The file's name in the folder of a run.
+pub(crate) const FILE: &str = "mutations.xml";
 /// Largest report that is read.
 const MAX_BYTES: u64 = 4 << 30;
 /// Deepest nesting; PIT writes 4.

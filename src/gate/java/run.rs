@@ -9,11 +9,14 @@ use super::package::PackageContext;
 use super::scope::{TestNames, scope};
 use crate::config::GateSettings;
 use crate::gate::commands::Commands;
-use crate::gate::scope::{Module, Scope};
+use crate::gate::scope::{Module, Scope, Target};
 use crate::gate::verdict::{Judging, ModuleResult};
-use crate::gate::{GatePorts, GateRequest, jobs};
+use crate::gate::{GatePorts, GateRequest, jobs, rule};
+use crate::mutation::Per;
+use crate::source::RepoPath;
 use crate::sys::poison::ignore_poison;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -38,9 +41,21 @@ pub(crate) fn judge_modules(
         return Judging { scope, ..Judging::default() };
     }
     let mut packages: BTreeMap<usize, Vec<&Module>> = BTreeMap::new();
-    let is_judged = |module: &&Module| !scope.has_targets() || !module.targets.is_empty();
+    // Changed tests run even where other modules have the targets; PIT runs them where this one has.
+    let has_targets_in = |dir: &str, package: usize| {
+        let mut others = scope.modules.iter();
+        others.any(|other| other.package == package && other.dir == dir && !other.targets.is_empty())
+    };
+    let is_judged = |module: &&Module| {
+        let has_more = !module.changed_tests.is_empty() && !has_targets_in(&module.dir, module.package);
+        !scope.has_targets() || !module.targets.is_empty() || has_more
+    };
     for module in scope.modules.iter().filter(is_judged) {
         packages.entry(module.package).or_default().push(module);
+    }
+    // Of modules with tests of one class the class's own is first.
+    for modules in packages.values_mut() {
+        modules.sort_by_key(|module| module.dir != module.code);
     }
     let jobs = jobs(settings);
     let side_by_side = jobs.min(packages.len()).max(1);
@@ -50,6 +65,7 @@ pub(crate) fn judge_modules(
         let (package, listing) = request.packages.get(index).zip(listings.get(index))?;
         let left = settings.limit.saturating_sub(used);
         let commands = Commands::new(ports, request, format!("logs/{index}"), left);
+        let survivors = RefCell::default();
         let context = PackageContext {
             request,
             settings,
@@ -59,9 +75,9 @@ pub(crate) fn judge_modules(
             threads: jobs / side_by_side,
             sole_module,
             ports,
+            survivors: &survivors,
         };
-        let results: Vec<ModuleResult> = modules.iter().map(|module| judge(&context, module)).collect();
-        Some((results, commands.used()))
+        Some((judge_in_turn(&context, modules), commands.used()))
     };
     let done: Mutex<(Vec<ModuleResult>, Duration)> = Mutex::default();
     let waiting = Mutex::new(packages.into_iter());
@@ -82,4 +98,35 @@ pub(crate) fn judge_modules(
     drop(waiting);
     let (results, used) = std::mem::take(&mut *ignore_poison(done.lock()));
     Judging { scope, results, used }
+}
+
+/// Judges the modules of a package. A class with tests of its own in several modules is judged by the kills of all: later
+/// modules run only for classes that the tests so far leave below the threshold, and the last word on a class stands.
+fn judge_in_turn(context: &PackageContext<'_>, modules: &[&Module]) -> Vec<ModuleResult> {
+    let mut results: Vec<ModuleResult> = Vec::new();
+    let mut settled: BTreeSet<RepoPath> = BTreeSet::new();
+    for module in modules {
+        let mut module = (*module).clone();
+        let had_targets = !module.targets.is_empty();
+        module.targets.retain(|target| !settled.contains(&target.path));
+        if had_targets && module.targets.is_empty() && module.changed_tests.is_empty() {
+            continue;
+        }
+        let result = judge(context, &module);
+        let fails = |target: &Target| {
+            let mut judged = result.judged.iter().filter(|judged| judged.score.path == target.path);
+            judged
+                .any(|judged| rule(context.settings).judge(std::slice::from_ref(&judged.score)).reached == 0)
+        };
+        if context.settings.per == Per::Class && result.aborts.is_empty() {
+            let reached = module.targets.iter().filter(|target| !fails(target));
+            settled.extend(reached.map(|target| target.path.clone()));
+        }
+        for earlier in &mut results {
+            let is_again = |path: &RepoPath| result.judged.iter().any(|judged| judged.score.path == *path);
+            earlier.judged.retain(|judged| !is_again(&judged.score.path));
+        }
+        results.push(result);
+    }
+    results
 }

@@ -106,19 +106,23 @@ impl Sorter<'_> {
             module.changed_tests.insert(path);
         } else if let (true, Some(java)) = (production, java) {
             if let Some(target) = self.production(change, entry, &java) {
-                self.add(target, &dir, tool);
+                self.add(&target, &dir, tool);
             }
         } else if change.kind != Kind::Test {
             self.leave(change, "not below src/main/java");
         }
     }
 
-    /// Adds a target of the module in a folder, where its own tests are: in that module, else in another one.
-    fn add(&mut self, target: Target, dir: &str, tool: BuildTool) {
+    /// Adds a target of the module in a folder to each module that has tests of its own, else to that one.
+    fn add(&mut self, target: &Target, dir: &str, tool: BuildTool) {
         let homes = target.tests.iter().filter_map(|test| self.module(test));
-        let homes: BTreeSet<String> = homes.filter(|home| home.1 == tool).map(|home| home.0).collect();
-        let at = homes.get(dir).or(homes.first()).map_or(dir, String::as_str);
-        self.enter(at, dir, tool).targets.push(target);
+        let mut homes: BTreeSet<String> = homes.filter(|home| home.1 == tool).map(|home| home.0).collect();
+        if homes.is_empty() {
+            homes.insert(dir.to_owned());
+        }
+        for home in homes {
+            self.enter(&home, dir, tool).targets.push(target.clone());
+        }
     }
 
     /// The module in a folder, with targets of the one in the folder `code`.
@@ -136,7 +140,13 @@ impl Sorter<'_> {
             return None;
         }
         let Some(class) = java.class() else {
-            self.leave(change, "its path names no Java class");
+            self.scope.aborts.push(GateAbort::setup(
+                format!(
+                    "The production code {} cannot be judged: its path names no Java class.",
+                    text::line(&change.full_path(), 400)
+                ),
+                "Move it to the directory of its package, and name it like its class.",
+            ));
             return None;
         };
         // It counts as what it is, and as what it was before it was moved.
@@ -167,7 +177,7 @@ impl Sorter<'_> {
                 let extent = if whole { Extent::Class } else { Extent::Change(Vec::new()) };
                 let (package, path) = (self.package.name.clone(), RepoPath::from_bytes(path.as_bytes()));
                 let target = Target { package, path, class, tests: self.tests_of(&java), extent };
-                self.add(target, &dir, tool);
+                self.add(&target, &dir, tool);
             }
         }
     }

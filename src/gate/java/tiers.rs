@@ -44,6 +44,11 @@ impl Tier {
         self.name == NEAR
     }
 
+    /// Its tests were chosen by the coverage map.
+    pub(crate) fn is_by_map(&self) -> bool {
+        self.name == TOUCHING
+    }
+
     pub(crate) fn all(tests: &BTreeSet<String>) -> Self {
         Self::new(ALL, tests.clone())
     }

@@ -86,7 +86,12 @@ impl Maven<'_> {
         if let Some(argv) = self.command {
             return self.named(argv);
         }
-        let key = cache::key(&self.root, self.dir, &self.program, self.args(), self.variable("HOME"));
+        let around = cache::Surroundings {
+            environment: self.context.commands.environment(),
+            javac: &self.javac(),
+            other_files: self.context.ports.checkouts.other_files(&self.root),
+        };
+        let key = cache::key(&self.root, self.dir, &self.program, self.args(), around);
         let known: Option<(Vec<String>, Project)> = self.known("modules").recall(&key);
         // An extension of Maven's core may take versions, and with them settings of the tests, from git.
         let is_extended = self.root.ancestors().any(|at| at.join(".mvn/extensions.xml").is_file());

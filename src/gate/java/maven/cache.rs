@@ -4,7 +4,7 @@
 
 use super::pom_links;
 use crate::sys::walk::{DirEntry, walk};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// POMs whose parents are followed.
@@ -12,14 +12,38 @@ const MAX_POMS: usize = 10_000;
 /// How deep POMs are searched.
 const DEPTH: usize = 13;
 
+/// Words of a POM by which a profile depends on files.
+const BY_FILE: [&str; 2] = ["<exists>", "<missing>"];
+
+/// What the effective POM of a module depends on besides POMs and settings.
+pub(super) struct Surroundings<'a> {
+    /// Variables of the build, which POMs can name.
+    pub(super) environment: &'a BTreeMap<String, String>,
+    /// Its compiler: profiles can depend on the JDK.
+    pub(super) javac: &'a Path,
+    /// A digest of all files that are not Java, where there is one: profiles can depend on files.
+    pub(super) other_files: Option<String>,
+}
+
 /// The key of a module: 32 hex digits.
-pub(super) fn key(root: &Path, dir: &str, program: &Path, args: &[String], home: Option<&str>) -> String {
+pub(super) fn key(
+    root: &Path,
+    dir: &str,
+    program: &Path,
+    args: &[String],
+    around: Surroundings<'_>,
+) -> String {
+    let javac = fs_err::canonicalize(around.javac).unwrap_or_default();
     let mut parts: Vec<Vec<u8>> = vec![
         root.display().to_string().into_bytes(),
         dir.as_bytes().to_vec(),
         program.display().to_string().into_bytes(),
         args.join("\0").into_bytes(),
+        javac.display().to_string().into_bytes(),
+        release(&javac),
     ];
+    parts.extend(around.environment.iter().map(|(name, value)| format!("{name}={value}").into_bytes()));
+    let home = around.environment.get("HOME");
     let mut files = poms(root);
     parents(&mut files);
     files.sort();
@@ -28,10 +52,14 @@ pub(super) fn key(root: &Path, dir: &str, program: &Path, args: &[String], home:
     files.extend(root.ancestors().flat_map(|at| dot.map(|name| at.join(".mvn").join(name))));
     let user = [".m2/settings.xml", ".m2/toolchains.xml"];
     files.extend(home.iter().flat_map(|home| user.map(|name| Path::new(home).join(name))));
+    let mut is_by_file = false;
     for file in files {
+        let content = fs_err::read(&file).unwrap_or_default();
+        is_by_file |= BY_FILE.iter().any(|words| memchr::memmem::find(&content, words.as_bytes()).is_some());
         parts.push(file.display().to_string().into_bytes());
-        parts.push(fs_err::read(&file).unwrap_or_default());
+        parts.push(content);
     }
+    parts.extend(around.other_files.filter(|_| is_by_file).map(String::into_bytes));
     digest(parts)
 }
 
@@ -39,11 +67,10 @@ pub(super) fn key(root: &Path, dir: &str, program: &Path, args: &[String], home:
 /// jar as it is.
 pub(super) fn build_key(module: &str, jdk: &Path, options: &[&str], classpath: &[String]) -> String {
     let javac = fs_err::canonicalize(jdk).unwrap_or_default();
-    let release = javac.ancestors().nth(2).map(|home| home.join("release"));
     let mut parts: Vec<Vec<u8>> = vec![
         module.as_bytes().to_vec(),
         javac.display().to_string().into_bytes(),
-        release.and_then(|file| fs_err::read(file).ok()).unwrap_or_default(),
+        release(&javac),
         options.join("\0").into_bytes(),
     ];
     for entry in classpath {
@@ -54,6 +81,12 @@ pub(super) fn build_key(module: &str, jdk: &Path, options: &[&str], classpath: &
         parts.push(jar.unwrap_or_default().into_bytes());
     }
     digest(parts)
+}
+
+/// What the JDK of a compiler says of itself.
+fn release(javac: &Path) -> Vec<u8> {
+    let file = javac.ancestors().nth(2).map(|home| home.join("release"));
+    file.and_then(|file| fs_err::read(file).ok()).unwrap_or_default()
 }
 
 /// A digest of some byte strings: 32 hex digits.

@@ -79,9 +79,14 @@ const POM: [&str; 5] = [
 ];
 /// It is true even where the compiler has said more.
 const NO_COMPILER: &str = "No compiler is provided in this environment";
-const TOOLS: [Tool; 6] = [
+const TOOLS: [Tool; 7] = [
     Tool {
-        words: &[NO_COMPILER, "JAVA_HOME"],
+        words: &[
+            NO_COMPILER,
+            "The JAVA_HOME environment variable is not defined",
+            "JAVA_HOME is not defined correctly",
+            "JAVA_HOME is set to an invalid directory",
+        ],
         what: "finds no JDK",
         hint: "Install a JDK that fits the project and set JAVA_HOME.",
     },
@@ -89,6 +94,11 @@ const TOOLS: [Tool; 6] = [
         words: &["error: release version", "invalid target release", "invalid source release"],
         what: "is compiled for a Java that Maven's JDK does not know",
         hint: "Set JAVA_HOME to a JDK that knows it (mostly: a newer one), or correct the release in the POM.",
+    },
+    Tool {
+        words: &["[ERROR] Source option ", "[ERROR] Target option "],
+        what: "is compiled for a Java that Maven's JDK no longer supports",
+        hint: "Set JAVA_HOME to an older JDK, or raise the release in the POM.",
     },
     Tool {
         words: &["No toolchain found", "Cannot find matching toolchain"],
@@ -124,13 +134,23 @@ pub(super) fn lacks_network(output: &str) -> bool {
 
 /// Reads the output of a call of Maven that failed.
 pub(super) fn read(output: &str, root: &Path) -> Trouble {
-    if output.contains("COMPILATION ERROR") && !output.contains(NO_COMPILER) {
+    if output.contains("COMPILATION ERROR") && !output.contains(NO_COMPILER) && !is_too_old(output) {
         let messages = compiler_messages(output, root);
         return Trouble { kind: TroubleKind::Compile, messages, tool: None };
     }
     let tool = TOOLS.iter().find(|tool| has(output, tool.words));
     let kind = if tool.is_some() { TroubleKind::Tool } else { kind_of(output) };
     Trouble { kind, messages: vec![first_error(output, root)], tool }
+}
+
+/// True if the compiler refuses the options of the POM, and therefore says no word about a file.
+fn is_too_old(output: &str) -> bool {
+    let is_refusal = |line: &str| {
+        let option =
+            line.strip_prefix("[ERROR] Source option ").or(line.strip_prefix("[ERROR] Target option "));
+        option.is_some_and(|rest| rest.contains(" is no longer supported."))
+    };
+    output.lines().any(is_refusal) && !output.lines().any(|line| line.contains(".java:["))
 }
 
 /// Reads the output of a `classpath_command` that failed: what does not compile is told by the form of compilers' messages.
@@ -177,7 +197,7 @@ impl Trouble {
         use TroubleKind::{Compile, Other, Passing, Pom, Tool, Unresolved};
         let module = format!("Module {}{}", display_dir(dir), text::of_package(package));
         let text = self.sentence();
-        if let Some(tool) = self.tool {
+        if let Some(tool) = self.tool.filter(|_| !build_changed) {
             return GateAbort::setup(format!("{module} {}: {text}", tool.what), tool.hint);
         }
         match self.kind {
@@ -186,7 +206,7 @@ impl Trouble {
                 reasons.extend(self.messages);
                 GateAbort::Fail { reasons }
             }
-            Unresolved | Pom | Other if build_changed => {
+            Tool | Unresolved | Pom | Other if build_changed => {
                 GateAbort::fail(format!("{module} does not build after a build file was changed: {text}"))
             }
             Unresolved => GateAbort::passing(
@@ -295,11 +315,19 @@ mod tests {
                 "has a .mvn/maven.config that Maven cannot read: ",
                 "one option a line",
             ),
+            (
+                "[ERROR] COMPILATION ERROR : \n[ERROR] Source option 5 is no longer supported. Use 7 or later.\n[ERROR] Target option 5 is no longer supported. Use 7 or later.".to_owned(),
+                "is compiled for a Java that Maven's JDK no longer supports: ",
+                "older JDK",
+            ),
             ("Unrecognized option: -Xbad\nError: Could not create the JVM".to_owned(), "is called with options", ".mvn/jvm.config"),
         ] {
-            let GateAbort::Error { why, hint: next, transient: false } = trouble(&output).abort("p", "", true) else {
+            let GateAbort::Error { why, hint: next, transient: false } = trouble(&output).abort("p", "", false) else {
                 panic!("{output}")
             };
+            // A task that changed the build file answers for what the build then says.
+            let own = trouble(&output).abort("p", "", true);
+            assert!(matches!(&own, GateAbort::Fail { .. }), "{own:?}");
             assert!(why.starts_with(&format!("Module . of package p {what}")), "{why}");
             assert!(next.contains(hint), "{next}");
         }
@@ -343,16 +371,17 @@ mod tests {
                 "setup",
                 "fail",
             ),
-            ("Unable to parse command line options: Unrecognized option: --bogus", "setup", "setup"),
+            ("Unable to parse command line options: Unrecognized option: --bogus", "setup", "fail"),
+            ("[ERROR] Rule failed: JAVA_HOME must be set in CI -> [Help 1]", "setup", "fail"),
             (
                 "[ERROR] COMPILATION ERROR :\n[ERROR] No compiler is provided in this environment. Perhaps you are running on a JRE rather than a JDK?",
                 "setup",
-                "setup",
+                "fail",
             ),
             (
                 "[ERROR] Failed to execute goal c: Fatal error compiling: error: release version 99 not supported -> [Help 1]",
                 "setup",
-                "setup",
+                "fail",
             ),
             ("[ERROR] Failed to execute goal checkstyle: You have 1 violation -> [Help 1]", "setup", "fail"),
             (

@@ -63,6 +63,7 @@ impl PitSession<'_> {
         let unit = if run.alone { 1 } else { self.unit(run) };
         option("mutationUnitSize", &unit.to_string());
         option("features", FEATURES);
+        option("failWhenNoMutations", "false");
         if run.aim == Aim::Count {
             option("dryRun", "true");
         }

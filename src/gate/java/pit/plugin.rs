@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 const SOURCE: &str = include_str!("../../../../templates/pit/RalphPlugin.java");
 /// What `META-INF/services` must say, by interface.
-const SERVICES: [(&str, &[&str]); 7] = [
+const SERVICES: [(&str, &[&str]); 9] = [
     (
         "org.pitest.mutationtest.build.MutationInterceptorFactory",
         &["ralph.pit.RalphPlugin$KeepFactory", "ralph.pit.RalphPlugin$WrittenFactory"],
@@ -31,6 +31,8 @@ const SERVICES: [(&str, &[&str]); 7] = [
     ("org.pitest.mutationtest.MutationResultInterceptor", &["ralph.pit.RalphPlugin$Results"]),
     ("org.pitest.mutationtest.MutationResultListenerFactory", &["ralph.pit.RalphPlugin$TestsFactory"]),
     ("org.pitest.coverage.TestStatListenerFactory", &["ralph.pit.RalphPlugin$MapFactory"]),
+    ("org.pitest.testapi.TestPluginFactory", &["ralph.pit.RalphPlugin$JUnit3Factory"]),
+    ("org.pitest.mutationtest.environment.TransformationPlugin", &["ralph.pit.RalphPlugin$Records"]),
 ];
 /// PIT's engine with controls, by the name that the plugin gives it.
 pub(super) const ENGINE: &str = "ralph";
@@ -38,6 +40,7 @@ pub(super) const ENGINE: &str = "ralph";
 const REACHING: &str = "reaching-tests.tsv";
 const CONTROLS: &str = "controls.tsv";
 const TOUCHED: &str = "touched.tsv";
+const FOUND: &str = "found.txt";
 /// How the line begins on which it says how many mutants will be run.
 pub(super) const TOTAL: &str = "ralph: mutants ";
 /// Bytes that are read of what the plugin wrote.
@@ -146,6 +149,11 @@ impl MutantFilter {
             None => Ok(rows.iter().map(|row| row.join("\t") + "\n").collect()),
         }
     }
+}
+
+/// True if the plugin came to its end and saw no mutant before any test ran.
+pub(super) fn found_nothing(report: &Path) -> bool {
+    read_text(&report.join(FOUND), MAX_BYTES) == "0\n"
 }
 
 /// Reads what became of the controls; of those of one class the worst counts.

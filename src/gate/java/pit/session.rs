@@ -276,8 +276,9 @@ impl<'a> PitSession<'a> {
     }
 
     fn key(&self, tests: &BTreeSet<String>) -> String {
-        let label = self.module.label();
-        let parts = std::iter::once(label.as_str()).chain(tests.iter().map(String::as_str));
+        // The folder tells projects apart whose modules have the same label.
+        let home = self.module.maven.home.display().to_string();
+        let parts = std::iter::once(home.as_str()).chain(tests.iter().map(String::as_str));
         maven::digest(parts)
     }
 

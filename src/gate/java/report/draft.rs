@@ -38,9 +38,9 @@ pub(super) fn status(tag: &BytesStart<'_>) -> Result<Status, String> {
         "SURVIVED" => MutantStatus::Survived,
         "NO_COVERAGE" => MutantStatus::NoCoverage,
         "TIMED_OUT" => MutantStatus::TimedOut,
-        "NON_VIABLE" => MutantStatus::NonViable,
         "MEMORY_ERROR" => MutantStatus::MemoryError,
-        "RUN_ERROR" => MutantStatus::RunError,
+        // A mutant that the JVM refuses says nothing about the tests, and a test can have it refused.
+        "RUN_ERROR" | "NON_VIABLE" => MutantStatus::RunError,
         "EQUIVALENT" => MutantStatus::Equivalent,
         "NOT_STARTED" => return Ok(None),
         other => return Err(format!("it names the unknown status {}", text::line(other, 60))),

@@ -56,8 +56,13 @@ impl JavaPath {
 /// A Java identifier, as far as PIT's globs and Maven's patterns allow (JLS §3.8).
 fn is_identifier(part: &str) -> bool {
     let mut chars = part.chars();
-    chars.next().is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$'))
-        && chars.all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
+    chars.next().is_some_and(|c| c.is_alphabetic() || is_sign(c))
+        && chars.all(|c| c.is_alphanumeric() || is_sign(c))
+}
+
+/// Connectors and signs of currencies, which names may hold.
+fn is_sign(c: char) -> bool {
+    matches!(c, '_' | '$' | '¢'..='¥' | '\u{20a0}'..='\u{20cf}' | '\u{203f}' | '\u{2040}')
 }
 
 /// The language of a production source that PIT does not measure.

@@ -186,8 +186,6 @@ fn what_is_no_target_is_left_out_with_its_reason() {
     let table = [
         ("src/main/kotlin/Foo.kt", Some("not measured (kotlin)")),
         ("src/main/java/Foo.scala", Some("not measured (scala)")),
-        ("src/main/java/com/acme/Foo*.java", Some("its path names no Java class")),
-        ("src/main/java/com/acme/1Foo.java", Some("its path names no Java class")),
         (
             "src/main/java/com/acme/Alone.java",
             Some("no test class belongs to it (AloneTest, TestAlone, AloneTests, AloneTestCase, AloneSpec)"),
@@ -205,6 +203,23 @@ fn what_is_no_target_is_left_out_with_its_reason() {
         assert_eq!(case.targets(), [] as [String; 0], "{path}");
         assert_eq!(case.left_out().first().map(String::as_str), why, "{path}");
         assert_eq!(case.scope().aborts, [], "{path}");
+    }
+}
+
+#[test]
+fn production_code_whose_path_names_no_class_is_an_error_that_names_it_and_every_java_name_is_one() {
+    for path in ["com/acme/Foo*.java", "com/acme/1Foo.java", "p-core/Foo.java", "com/.ralph/Foo.java"] {
+        let path = format!("src/main/java/{path}");
+        let case = Case::new(&[POM, "src/test/java/FooTest.java"], &[&path]);
+        let aborts = case.scope().aborts;
+        let [GateAbort::Error { why, transient: false, .. }] = &aborts[..] else {
+            panic!("{path}: {aborts:?}")
+        };
+        assert!(why.contains(&path) && why.contains("its path names no Java class"), "{why}");
+    }
+    for name in ["Rate€", "Größe", "_Foo", "Foo$Bar", "A‿B"] {
+        let (class, test) = (format!("src/main/java/{name}.java"), format!("src/test/java/{name}Test.java"));
+        assert_eq!(Case::new(&[POM, &test], &[&class]).targets(), [format!(":{name}")], "{name}");
     }
 }
 

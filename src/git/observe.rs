@@ -71,7 +71,7 @@ impl Repositories {
         let (inputs, edits) = (recorded.inputs.clone(), recorded.edits.clone());
         let (withheld, git_settings) = (recorded.withheld.clone(), recorded.git_settings.clone());
         let observation = self.observation(request, after, packages)?;
-        Ok(Observation { inputs, git_settings, withheld, edits, ..observation })
+        Ok(Observation { inputs, withheld, git_settings, edits, ..observation })
     }
 
     /// The file's blob before and its content now; `None` where git cannot tell: ralph's own files, ignored ones, and

@@ -3,24 +3,34 @@
 //! Nothing is judged before tasks.md and the work tree are as they must be; work that is put back counts for nobody.
 
 use super::between_iterations::{still_left, uncommitted};
+use super::budget;
 use super::consequences;
 use super::decide::{Context, Decision, Evidence, decide, must_not_change};
 use super::effect::Effect;
-use super::event::Kept;
+use super::event::{AgentEnd, Kept};
 use super::facts::{Dirt, FileChange, KeptFile, Observation, ObserveRequest, Snapshot, dirt_names};
 use super::hierarchy::{covered_changes, with_ancestors};
 use super::state::{Attempt, Findings, Leftovers, Phase, SpecState, State};
 use crate::task::{Stage, TaskKey};
 use std::collections::BTreeSet;
 
-/// The agent is gone.
-pub(super) fn ended(state: &mut State, attempt: Attempt) {
-    let commits = state.policy.ralph_commits && attempt.end.is_success();
-    state.phase = if commits && !must_not_change(&attempt.key.stage) {
-        Phase::Committing(attempt)
-    } else {
-        Phase::Observing(attempt)
-    };
+/// Takes the end of an agent that was started, or of one that could not be.
+pub(super) fn agent_ended(
+    state: &mut State,
+    key: TaskKey,
+    before: Snapshot,
+    was_started: bool,
+    agent: &AgentEnd,
+) {
+    // Where no process is known, ralph restored the inputs before it looked for one.
+    state.unstarted = !was_started;
+    state.note_ends(std::iter::once(&agent.end));
+    state.run.now += agent.millis / 1000;
+    budget::note(state, &key, agent.used.as_ref());
+    let AgentEnd { end, claim, last_words, only_talked, .. } = agent.clone();
+    let commits = state.policy.ralph_commits && end.is_success() && !must_not_change(&key.stage);
+    let attempt = Attempt { key, before, end, claim, last_words, only_talked };
+    state.phase = if commits { Phase::Committing(attempt) } else { Phase::Observing(attempt) };
 }
 
 /// The message under which ralph commits for an agent.

@@ -62,8 +62,8 @@ pub use begin::{agent_order, gate_order};
 pub use gate::survivor_details;
 
 use effect::Effect;
-use event::{AgentEnd, Event};
-use state::{Attempt, By, Findings, Phase, State};
+use event::Event;
+use state::{By, Findings, Phase, State};
 
 /// An event that cannot follow on the state: the journal is not one of ralph's, or ralph has a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,8 +151,8 @@ fn restore_tasks_first(state: &mut State, mut effects: Vec<Effect>) -> Vec<Effec
 fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
     match (event, std::mem::take(&mut state.phase)) {
         (Event::Surveyed { tasks, snapshot, now, inputs }, Phase::Idle) => {
-            between_iterations::note_survey(state, snapshot, *now, inputs.as_ref());
             state.take_files(tasks);
+            between_iterations::note_survey(state, snapshot, *now, inputs.as_ref());
             return Ok(between_iterations::surveyed(state, tasks, snapshot));
         }
         (Event::LeftoversKept { snapshot, .. }, Phase::Clearing { .. }) => {
@@ -164,13 +164,7 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             return Ok(vec![Effect::AwaitAgent]);
         }
         (Event::AgentEnded(agent), Phase::Attempting { key, before, process }) => {
-            // Without a process it was not started, or ralph restored the inputs before it looked for the process.
-            state.unstarted = process.is_none();
-            state.note_ends(std::iter::once(&agent.end));
-            state.run.now += agent.millis / 1000;
-            budget::note(state, &key, agent.used.as_ref());
-            let AgentEnd { end, claim, last_words, only_talked, .. } = agent.clone();
-            attempt::ended(state, Attempt { key, before, end, claim, last_words, only_talked });
+            attempt::agent_ended(state, key, before, process.is_some(), agent);
         }
         (Event::LeftCommitted { .. }, Phase::Committing(attempt)) => state.phase = Phase::Observing(attempt),
         (Event::Observed { observation, claims, tasks_changed, validation }, Phase::Observing(attempt)) => {

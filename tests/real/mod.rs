@@ -414,7 +414,8 @@ fn turn_at_a_terminal(cli: &Cli, call: &str) -> String {
     project.tool("turn", &call.replace("@MODEL@", &model.url()));
     let terminal = Terminal::open(&project);
     terminal.runs("clear; turn", "ended");
-    let pane = terminal.waits_for("the footer", |pane| pane.contains("file edit is unresolved"));
+    let pane =
+        terminal.waits_for("the footer", |pane| pane.contains("failed in this turn and was not repaired"));
     println!("{pane}");
     pane
 }

@@ -304,7 +304,7 @@ pub struct Observation {
     /// Files outside of the packages that it changed although no task may; they are as they were before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
-    /// Settings and hooks of git that it changed; they are as they were before it.
+    /// Settings and hooks of git that it changed, and that ralph restored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub git_settings: Vec<String>,
     /// What the verifier found of the attempt's edits.

@@ -110,7 +110,7 @@ fn the_default_patterns_know_the_usual_layouts() {
     }
 }
 
-/// What each CLI with a preset reads as instructions or settings in a project, by its documentation.
+/// Instructions and settings that each CLI with a preset reads in a project, by its documentation.
 const INSTRUCTIONS: [(&str, &[&str]); 14] = [
     (
         "claude",

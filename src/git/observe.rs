@@ -162,8 +162,8 @@ impl Repositories {
         Ok(observation)
     }
 
-    /// Those of the changes that are a repository inside of the package, of which the commit holds a name alone.
-    /// `.gitmodules` says of a submodule where its content is.
+    /// Returns changes that add a repository inside of the package without an entry in `.gitmodules`: the commit
+    /// holds none of its files.
     fn embedded(&mut self, changes: &[FileChange], after: &Snapshot) -> Result<Vec<String>, GitError> {
         let mut found = Vec::new();
         for change in changes.iter().filter(|change| change.kind == Kind::Other && change.new.is_some()) {

@@ -93,7 +93,7 @@ impl OpenRepo {
         for (path, leaf) in &status.dirty {
             let _ = writeln!(text, "{} {leaf:?}", RepoPath::from_bytes(path));
         }
-        // What a build leaves there is no source.
+        // Outputs of builds are no sources.
         let is_read = |path: &&Vec<u8>| is_source(path) || path.windows(MAIN.len()).any(|part| part == MAIN);
         for path in status.untracked.iter().filter(is_read) {
             let _ = writeln!(text, "{} {:?}", RepoPath::from_bytes(path), self.leaf(path)?);

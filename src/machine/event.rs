@@ -116,7 +116,7 @@ pub enum Event {
         /// tasks.md is not as it was before: what the check ran wrote to it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         tasks_changed: bool,
-        /// What else it changed although it may not.
+        /// Protected files and HEADs that it changed.
         #[serde(default, skip_serializing_if = "Trespass::is_none")]
         trespass: Trespass,
     },
@@ -134,7 +134,7 @@ pub enum Event {
         /// tasks.md is not as it was before: what the gate ran wrote to it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         tasks_changed: bool,
-        /// What else it changed although it may not.
+        /// Protected files and HEADs that it changed.
         #[serde(default, skip_serializing_if = "Trespass::is_none")]
         trespass: Trespass,
     },
@@ -305,7 +305,7 @@ pub struct Kept {
     pub unrestored: Vec<RepoPath>,
 }
 
-/// What checks or a gate changed although they may not; it is restored.
+/// Protected files and HEADs that checks or a gate changed, and that ralph restored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trespass {
@@ -318,7 +318,7 @@ pub struct Trespass {
     /// Packages whose HEAD was moved.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<String>,
-    /// Where what stood there is kept.
+    /// The references that keep the other commits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<Kept>,
 }
@@ -390,8 +390,8 @@ pub struct CheckResult {
     /// What the test reports say that it wrote; `None` if it wrote none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<ReportedTests>,
-    /// What it could read in the package, no commit holds, and changed since the task began: untracked and ignored files,
-    /// folders of them with a `/` at their end; at most 20.
+    /// Untracked and ignored files of the package that changed since the task began, directories of them with a `/` at
+    /// their end; at most 20. The check could read them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<RepoPath>,
 }

@@ -334,7 +334,7 @@ pub struct Observation {
     /// Files that ralph was to commit and did not, as they hold a secret: each with what it holds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<String>,
-    /// Settings and hooks of git that it changed; they are as they were before it.
+    /// Settings and hooks of git that it changed, and that ralph restored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub git_settings: Vec<String>,
     /// What the verifier found of the attempt's edits.

@@ -200,8 +200,7 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             Phase::Checking { attempt, mut seen, .. },
         ) => {
             state.note_ends(results.iter().map(|result| &result.end));
-            seen.check = Some((*check, results.clone()));
-            seen.trespass = trespass.clone();
+            (seen.check, seen.trespass) = (Some((*check, results.clone())), trespass.clone());
             return Ok(attempt::restore_or_evaluate(state, attempt, seen, *tasks_changed, false));
         }
         (Event::GateEnded { report, heads, changes, tasks_changed, .. }, Phase::Judging { order }) => {

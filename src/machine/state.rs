@@ -294,7 +294,7 @@ pub struct Findings {
     pub validation: Option<Validation>,
     /// What the check said, once it ran.
     pub check: Option<(Check, Vec<CheckResult>)>,
-    /// What the check changed although it may not.
+    /// Protected files and HEADs that the check changed.
     pub trespass: Trespass,
     /// Where put-back work is kept: `<package>: <ref>`.
     pub kept: Vec<String>,

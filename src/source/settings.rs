@@ -1,10 +1,10 @@
-//! Settings of builds and test runs, by name: what is in them decides what a build executes and which tests run.
+//! Settings of builds and test runs, by name: they decide which programs a build executes and which tests run.
 
 use super::{Kind, RepoPath, compile_globs};
 use globset::{Candidate, GlobSet};
 use std::sync::LazyLock;
 
-/// Their names, in whatever folder they are. CI and what a shell or an interpreter loads by itself is `policy.protected`.
+/// Their names, in any directory. `policy.protected` lists CI and files that a shell or an interpreter loads by itself.
 const SETTINGS: [&str; 25] = [
     // Test runners.
     "junit-platform.properties",

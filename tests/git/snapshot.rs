@@ -132,7 +132,7 @@ fn filters_attributes_and_monitors_hide_nothing_and_run_nothing() {
 fn line_ends_by_git_attributes_and_lfs_objects_are_clean() {
     let workspace = Workspace::with(&["a"]);
     let repo = workspace.repo("src/a");
-    repo.write(".gitattributes", "*.bat text eol=crlf\n*.txt text\n");
+    repo.write(".gitattributes", "*.bat text eol=crlf\n*.txt text\n*.bin filter=lfs -text\n");
     repo.write("run.bat", "one\r\ntwo\r\n");
     let lfs = "version https://git-lfs.github.com/spec/v1\noid sha256:\
                ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\nsize 3\n";

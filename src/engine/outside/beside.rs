@@ -1,4 +1,4 @@
-//! What a check could read in a package that no commit holds, as far as it changed during the task.
+//! Files of a package that a check could read, that no commit holds and that changed during the task.
 //!
 //! Promise: the change time decides, which no program sets back, and folders of installed packages are looked through as well.
 
@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Paths of one package that are named.
 const NAMED: usize = 20;
-/// Entries of one folder that are looked at, and how deep they are. A larger folder may have changed.
+/// Entries of one directory that are compared, and their depth. A larger directory may have changed.
 const MAX_ENTRIES: usize = 100_000;
 const MAX_DEPTH: usize = 40;
 

@@ -23,7 +23,7 @@ impl Outside {
     ) -> Result<(T, Trespass), Fault> {
         let inputs = self.inputs_now()?;
         let ran = run(self);
-        // Whatever became of the programs: what they changed is restored first.
+        // An error of the programs does not keep what they changed.
         let mut trespass = self.restored(&inputs, aside)?;
         (trespass.moved, trespass.kept) = self.restore_heads(before, iteration)?;
         Ok((ran?, trespass))
@@ -61,7 +61,7 @@ impl Outside {
         Ok((moved, kept))
     }
 
-    /// Runs a hook; the terminal tells what it changed although it may not.
+    /// Runs a hook. The terminal shows protected files that it changed.
     pub(super) fn guard_hook<T>(&mut self, name: &str, run: impl FnOnce(&Self) -> T) -> Result<T, Fault> {
         let inputs = self.inputs_now()?;
         let ran = run(self);
@@ -74,7 +74,7 @@ impl Outside {
     }
 }
 
-/// A gate that changed what it may not fails, whatever it said.
+/// Makes a gate fail that changed protected files or moved HEAD, also if it said PASS.
 pub(super) fn weigh(report: &mut GateReport, name: &str, trespass: &Trespass, aside: &str) {
     let mut sentences = trespass.sentences(&format!("The gate {name}"), aside);
     if trespass.rejects() {

@@ -1,7 +1,7 @@
-//! What an attempt works by and may not write: the configuration, the prompts, the spec's own files, settings and hooks of
+//! Files that an attempt works by and may not write: the configuration, the prompts, the spec's own files, settings and hooks of
 //! git, scripts that commands run, and files that `policy.protected` or `policy.instructions` names.
 //!
-//! Promises: outside of the packages a change is kept in `iter-N/` and put back, whatever it made of the file, through links
+//! Promises: outside of the packages a change is kept in `iter-N/` and restored, through links
 //! and across file systems; in a package it makes the attempt's work one to be put back. How many files were written
 //! meanwhile hides none of them.
 
@@ -36,7 +36,7 @@ const MAX_BYTES: u64 = 16 << 20;
 /// The type of a link in its mode.
 const LINK: u32 = 0o120_000;
 
-/// What was there when a program was started: bytes and mode, of a link where it leads; `None` for what cannot be restored
+/// Files before a program was started: bytes and mode, of a link where it leads; `None` for what cannot be restored
 /// (a large file, a pipe). With the workspace's own folder among them there were too many entries: only files at known
 /// places are compared then.
 #[derive(Clone)]
@@ -52,14 +52,14 @@ impl Outside {
         Ok(())
     }
 
-    /// What is there now.
+    /// Reads the files that are there now.
     pub(super) fn inputs_now(&self) -> Result<Inputs, Fault> {
         let mut paths = self.input_files(MAX_ENTRIES)?;
         // Git does not see these. One that is not there yet may be what the task is to write.
         paths.extend(
             self.scripts().files.into_iter().filter(|path| self.parts.repositories.is_untracked(path)),
         );
-        // What a person's link leads to is read as well. Where a link of an attempt leads is nothing of ours.
+        // Agents read the file that your link leads to as well. A link of an attempt may lead to any file of yours.
         let links = paths.iter().filter(|path| path.is_symlink() && path.is_file());
         let targets: Vec<PathBuf> = links.filter_map(|path| fs_err::canonicalize(path).ok()).collect();
         paths.extend(targets);
@@ -67,14 +67,14 @@ impl Outside {
         Ok(Inputs(there.map(|path| (path.clone(), content(&path).ok().flatten())).collect()))
     }
 
-    /// Puts back what the attempt wrote all the same; says what it was. Nothing if nobody remembers how it was.
+    /// Restores files that the attempt wrote; returns them. None if this process did not start the attempt.
     pub(super) fn put_inputs_back(&mut self, iteration: u64) -> Result<Vec<String>, Fault> {
         let Some(before) = self.inputs.take() else { return Ok(Vec::new()) };
         let aside = self.iteration_folder(iteration)?.join("inputs");
         self.restore_from(&before, &aside)
     }
 
-    /// Restores what differs from these inputs, after moving what is there to a folder; returns what it was.
+    /// Restores files that differ from these inputs, after moving the other version to a directory; returns the files.
     pub(super) fn restore_from(&self, Inputs(before): &Inputs, aside: &Path) -> Result<Vec<String>, Fault> {
         let workspace = &self.parts.places.workspace;
         let mut paths = self.input_files(MAX_ENTRIES_AFTER)?;
@@ -237,7 +237,7 @@ impl Outside {
             is_inside && !own.contains(path) && !roots.iter().any(is_below)
         };
         let Scripts { files, modules } = self.scripts();
-        // What is in a package is seen by git, if it is not ignored.
+        // Git shows files of a package that are not ignored.
         let hidden = modules.iter().filter(|path| repositories.is_untracked(path)).cloned();
         found.extend(files.into_iter().filter(is_watched).chain(hidden));
         let words = self.command_words().map(|word| workspace.join(word));
@@ -315,8 +315,8 @@ fn files_below(
     (found, number <= most)
 }
 
-/// The bytes and the mode of a regular file, or of a link; `None` if there is none, or a larger file than ralph looks
-/// after.
+/// The bytes and the mode of a regular file, or of a link; `None` without a file, and for a larger one than ralph
+/// looks after.
 pub(super) fn content(path: &Path) -> io::Result<Option<Content>> {
     if path.is_symlink() {
         return Ok(Some((fs_err::read_link(path)?.into_os_string().into_vec(), LINK)));
@@ -341,7 +341,7 @@ fn write(path: &Path, (bytes, mode): &Content) -> io::Result<()> {
     fs_err::set_permissions(path, Permissions::from_mode(*mode))
 }
 
-/// Moves whatever is at a path below a folder, also to another file system. Nothing if nothing is there.
+/// Moves a file, link or directory below another directory, also to another file system.
 fn move_aside(path: &Path, aside: &Path, shown: &str) -> io::Result<()> {
     if path.symlink_metadata().is_err() {
         return Ok(());
@@ -380,7 +380,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Moves a file aside that stands where a folder above the path has to be.
+/// Moves a file aside that is in the place of a directory above the path.
 fn make_way(path: &Path, aside: &Path, places: &Places) -> io::Result<()> {
     let above: Vec<&Path> =
         path.ancestors().skip(1).take_while(|folder| *folder != places.workspace).collect();

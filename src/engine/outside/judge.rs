@@ -9,7 +9,7 @@ use crate::engine::{Fault, FaultKind};
 use crate::gate::{self, GatePackage, GatePorts, GateRequest, NoCheckouts, Preview};
 use crate::machine::effect::GateOrder;
 use crate::machine::event::{Event, Trespass};
-use crate::machine::facts::{Accumulated, FileChange, Oid, full_path};
+use crate::machine::facts::{Accumulated, FileChange, Oid, Snapshot, full_path};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::text::{count, names};
 use crate::sys::Spawn;
@@ -119,11 +119,10 @@ impl Outside {
     }
 
     /// Runs a gate of which no journal tells, with its report as everybody may read it.
-    fn run_alone(&mut self, prepared: &Prepared) -> Result<GateReport, Fault> {
-        let before = self.parts.repositories.snapshot()?;
+    fn run_alone(&mut self, prepared: &Prepared, before: &Snapshot) -> Result<GateReport, Fault> {
         let aside = prepared.request.folder.with_extension("inputs");
         let (mut report, trespass) =
-            self.guarded(&before, &aside, 0, |world| Ok(world.run_prepared(prepared)))?;
+            self.guarded(before, &aside, 0, |world| Ok(world.run_prepared(prepared)))?;
         weigh(&mut report, &prepared.request.name, &trespass, &aside.display().to_string());
         Ok(self.secrets.of_report(report))
     }
@@ -154,7 +153,7 @@ impl Outside {
         let order = GateOrder::alone(name, snapshot, accumulated);
         let mut prepared = self.prepare(&order, changes, folder, format!("{}-alone", self.tag))?;
         prepared.request.makes_map = makes_map;
-        self.run_alone(&prepared)
+        self.run_alone(&prepared, &order.snapshot)
     }
 
     /// What a gate would judge, by the files as they are in the packages' own folders.
@@ -183,7 +182,8 @@ impl Outside {
         let mut prepared = self.prepare(order, changes, folder.clone(), format!("{}-again", self.tag))?;
         // The folders of today hold other commits.
         prepared.settings.folder = config::GateFolder::Clean;
-        let report = self.run_alone(&prepared)?;
+        // Audits and replays also judge work trees of which no snapshot can be taken.
+        let report = self.run_alone(&prepared, &Snapshot::default())?;
         (self.parts.progress)("");
         Ok((report, folder))
     }

@@ -16,7 +16,7 @@ use crate::turn::verify::footer;
 use claims::{only_talked, says_blocked, says_nothing_to_do, unclear};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where the other versions of restored files are.
+/// The directory with the other versions of restored files.
 const STATE: &str = ".ralph/state";
 /// Files that a reason names.
 const NAMED: usize = 10;
@@ -224,7 +224,7 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
     }
 }
 
-/// Why a commit of a repository inside of a package holds no work.
+/// The reason to reject a commit of a repository inside of a package.
 fn embedded(evidence: &Evidence<'_>) -> Option<String> {
     let paths = &evidence.seen.observation.embedded;
     (!paths.is_empty()).then(|| {

@@ -179,6 +179,7 @@ impl Bed {
             fs_err::write(&path, "<project/>").unwrap();
             fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         }
+        fs_err::write(bed.folder.path().join("p/junit-4.13.2.jar"), b"PK\x05\x06").unwrap();
         bed.write_class("Foo", b"\0\x01\0\x03\0\0\0\x02\0\x04", "Foo.java");
         bed
     }

@@ -135,13 +135,21 @@ impl<'a> Maven<'a> {
         let key = digest(artifacts);
         let known = self.known("tools");
         let jars: Option<Vec<String>> = known.recall(&key);
-        if let Some(jars) = jars.filter(|jars| cache::has_jars(jars)) {
+        let is_whole = |jars: &Vec<String>| jars.iter().all(|jar| cache::is_whole(Path::new(jar)));
+        if let Some(jars) = jars.filter(is_whole) {
             return Ok(jars);
         }
         let jars = match self.command {
             Some(argv) => self.named_artifacts(argv, artifacts)?,
             None => self.resolved(artifacts)?,
         };
+        if let Some(cut) = jars.iter().find(|jar| !cache::is_whole(Path::new(jar))) {
+            let cut = text::line(cut, 300);
+            return Err(GateAbort::setup(
+                format!("The jar {cut} cannot be read to its end."),
+                format!("Remove it and what is beside it (`rm -r {cut}*`), then run the gate again."),
+            ));
+        }
         known.keep(&key, &jars)?;
         Ok(jars)
     }

@@ -50,6 +50,12 @@ fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResul
     module.check_committed(context.package)?;
     let maven = &Maven::find(context, &context.package.root, module)?;
     result.remarks.extend(maven.passed_over());
+    if module.tool == BuildTool::Maven && context.settings.classpath_command.is_some() {
+        let gate = &context.request.name;
+        result.remarks.push(format!(
+            "{name} has a pom.xml, so Maven builds it and gates.{gate}.classpath_command is not used."
+        ));
+    }
     (context.ports.progress)(&format!("Compiling {name}"));
     let watch = Stopwatch::start();
     let built = maven.build();

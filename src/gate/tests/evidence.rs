@@ -200,3 +200,28 @@ fn changed_tests_of_a_module_run_where_another_module_has_the_targets() {
     let (report, _) = bed.play_request(&request, &settings(), script);
     assert!(is_fail(&report.verdict, "Changed tests of p/b fail."), "{report:?}");
 }
+
+#[test]
+fn a_jar_of_pits_that_was_cut_off_is_named_with_what_to_do() {
+    let bed = Bed::new();
+    let whole = || vec![pit(OK, "", Some(&report(&["KILLED"])))];
+    assert_eq!(bed.verdict(whole()), Verdict::Pass);
+    fs_err::write(bed.folder.path().join("p/junit-4.13.2.jar"), "PK").unwrap();
+    let Verdict::Error { why, hint, transient: false } = bed.verdict(Vec::new()) else { panic!() };
+    assert!(
+        why.contains("junit-4.13.2.jar cannot be read to its end.") && hint.contains("Remove it"),
+        "{why}"
+    );
+    fs_err::write(bed.folder.path().join("p/junit-4.13.2.jar"), b"PK\x05\x06").unwrap();
+    assert_eq!(bed.verdict(whole()), Verdict::Pass, "got again");
+}
+
+#[test]
+fn a_command_that_is_not_used_beside_a_pom_is_named() {
+    let bed = Bed::new();
+    let command = Some(vec!["sh".to_owned(), "build.sh".to_owned()]);
+    let settings = GateSettings { classpath_command: command, ..settings() };
+    let (report, _) = bed.play_with(&settings, vec![pit(OK, "", Some(&report(&["KILLED"])))]);
+    let told = "p/. has a pom.xml, so Maven builds it and gates.PITEST.classpath_command is not used.";
+    assert_eq!((&report.verdict, &report.remarks[..]), (&Verdict::Pass, &[told.to_owned()][..]));
+}

@@ -5,6 +5,7 @@
 use super::pom_links;
 use crate::sys::walk::{DirEntry, walk};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// POMs whose parents are followed.
@@ -131,6 +132,24 @@ fn parents(found: &mut Vec<PathBuf>) {
 pub(super) fn has_jars(classpath: &[String]) -> bool {
     let mut entries = classpath.iter().map(Path::new);
     entries.all(|entry| entry.extension().is_none_or(|extension| extension != "jar") || entry.is_file())
+}
+
+/// How a jar ends, before a comment of at most 64 KiB (APPNOTE 4.3.16).
+const END_OF_JAR: &[u8] = b"PK\x05\x06";
+const LONGEST_END: u64 = 22 + (64 << 10);
+
+/// True unless the entry is a jar whose end is missing: a download or a disk may have cut it off.
+pub(super) fn is_whole(jar: &Path) -> bool {
+    let end = || -> io::Result<Vec<u8>> {
+        let mut file = fs_err::File::open(jar)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(LONGEST_END)))?;
+        let mut bytes = Vec::new();
+        file.take(LONGEST_END).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let is_jar = jar.extension().is_some_and(|extension| extension == "jar");
+    !is_jar || end().is_ok_and(|bytes| memchr::memmem::rfind(&bytes, END_OF_JAR).is_some())
 }
 
 #[cfg(test)]

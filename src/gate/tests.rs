@@ -30,7 +30,7 @@ struct Pit {
     report: Option<String>,
     /// What the plugin says of the control of class `Foo`.
     control: &'static str,
-    /// How many mutants the plugin found, if it came to its end.
+    /// The plugin's count of mutants, empty if it was killed.
     found: &'static str,
 }
 

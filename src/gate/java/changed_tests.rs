@@ -63,7 +63,7 @@ pub(crate) fn pass(context: &ModuleContext<'_>) -> Result<(), GateAbort> {
             )),
         };
     }
-    // What red tests print says nothing about the build.
+    // The output of failing tests is no evidence about the build.
     let is_red = summary.is_some_and(|summary| summary.red > 0);
     match context.maven.trouble(&call) {
         Some(trouble) if is_red || trouble.kind == TroubleKind::Other && call.output.contains(SUREFIRE) => {

@@ -147,7 +147,7 @@ impl<'a> Maven<'a> {
             let cut = text::line(cut, 300);
             return Err(GateAbort::setup(
                 format!("The jar {cut} cannot be read to its end."),
-                format!("Remove it and what is beside it (`rm -r {cut}*`), then run the gate again."),
+                format!("Remove it (`rm {cut}`), then run the gate again: the build gets it again."),
             ));
         }
         known.keep(&key, &jars)?;

@@ -49,7 +49,7 @@ pub(crate) struct PitReport {
     pub(crate) reaching: Reaching,
     /// The slowest test without mutation, milliseconds, if PIT names one.
     pub(crate) slowest_test: Option<u64>,
-    /// What the tests executed, if that was asked and the plugin's file is whole.
+    /// The classes that tests executed, if the run makes a map and the plugin's file is whole.
     pub(crate) seen: Option<Coverage>,
     /// Time of the tests without mutation, milliseconds.
     pub(crate) coverage_millis: u64,

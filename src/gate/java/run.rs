@@ -53,7 +53,7 @@ pub(crate) fn judge_modules(
     for module in scope.modules.iter().filter(is_judged) {
         packages.entry(module.package).or_default().push(module);
     }
-    // Of modules with tests of one class the class's own is first.
+    // The class's own module is first among those with tests of it.
     for modules in packages.values_mut() {
         modules.sort_by_key(|module| module.dir != module.code);
     }
@@ -101,7 +101,7 @@ pub(crate) fn judge_modules(
 }
 
 /// Judges the modules of a package. A class with tests of its own in several modules is judged by the kills of all: later
-/// modules run only for classes that the tests so far leave below the threshold, and the last word on a class stands.
+/// modules run only for classes that the tests so far leave below the threshold, and the last result of a class counts.
 fn judge_in_turn(context: &PackageContext<'_>, modules: &[&Module]) -> Vec<ModuleResult> {
     let mut results: Vec<ModuleResult> = Vec::new();
     let mut settled: BTreeSet<RepoPath> = BTreeSet::new();

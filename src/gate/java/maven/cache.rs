@@ -16,7 +16,7 @@ const DEPTH: usize = 13;
 /// Words of a POM by which a profile depends on files.
 const BY_FILE: [&str; 2] = ["<exists>", "<missing>"];
 
-/// What the effective POM of a module depends on besides POMs and settings.
+/// Inputs of a module's effective POM other than POMs and settings.
 pub(super) struct Surroundings<'a> {
     /// Variables of the build, which POMs can name.
     pub(super) environment: &'a BTreeMap<String, String>,
@@ -84,7 +84,7 @@ pub(super) fn build_key(module: &str, jdk: &Path, options: &[&str], classpath: &
     digest(parts)
 }
 
-/// What the JDK of a compiler says of itself.
+/// Reads the file `release` of a compiler's JDK.
 fn release(javac: &Path) -> Vec<u8> {
     let file = javac.ancestors().nth(2).map(|home| home.join("release"));
     file.and_then(|file| fs_err::read(file).ok()).unwrap_or_default()
@@ -134,7 +134,7 @@ pub(super) fn has_jars(classpath: &[String]) -> bool {
     entries.all(|entry| entry.extension().is_none_or(|extension| extension != "jar") || entry.is_file())
 }
 
-/// How a jar ends, before a comment of at most 64 KiB (APPNOTE 4.3.16).
+/// The mark at the end of a jar, before a comment of at most 64 KiB (APPNOTE 4.3.16).
 const END_OF_JAR: &[u8] = b"PK\x05\x06";
 const LONGEST_END: u64 = 22 + (64 << 10);
 

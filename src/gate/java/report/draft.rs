@@ -39,7 +39,7 @@ pub(super) fn status(tag: &BytesStart<'_>) -> Result<Status, String> {
         "NO_COVERAGE" => MutantStatus::NoCoverage,
         "TIMED_OUT" => MutantStatus::TimedOut,
         "MEMORY_ERROR" => MutantStatus::MemoryError,
-        // A mutant that the JVM refuses says nothing about the tests, and a test can have it refused.
+        // A mutant that the JVM refuses never ran, and a test can have it refused.
         "RUN_ERROR" | "NON_VIABLE" => MutantStatus::RunError,
         "EQUIVALENT" => MutantStatus::Equivalent,
         "NOT_STARTED" => return Ok(None),

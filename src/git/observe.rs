@@ -70,7 +70,16 @@ impl Repositories {
         }
         let (inputs, edits) = (recorded.inputs.clone(), recorded.edits.clone());
         let (withheld, git_settings) = (recorded.withheld.clone(), recorded.git_settings.clone());
-        let observation = self.observation(request, after, packages)?;
+        let mut observation = self.observation(request, after, packages)?;
+        if recorded.tests_owed.is_none() {
+            // A ralph that compared test code by its lines wrote this record.
+            observation.tests_owed = None;
+            observation.stage_tests = recorded.stage_tests;
+            observation.lost_production.clone_from(&recorded.lost_production);
+            observation.lost_frozen.clone_from(&recorded.lost_frozen);
+            observation.lost_reviewed.clone_from(&recorded.lost_reviewed);
+            observation.shadows.clone_from(&recorded.shadows);
+        }
         Ok(Observation { inputs, withheld, git_settings, edits, ..observation })
     }
 

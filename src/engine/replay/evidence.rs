@@ -19,6 +19,7 @@ use std::path::Path;
 /// Characters of a value that a finding shows.
 const SHOWN: usize = 120;
 const CHANGED: &str = "look at the commits with git: the journal, or what it says of them, was changed";
+const BY_LINES: &str = "Kept tests: the ralph that wrote the journal compared them by their lines.";
 const UNCLEAR: &str = "replay it where the run was: there git still knows what was cloned";
 
 /// Where evidence is found.
@@ -113,6 +114,9 @@ impl<'a> Evidence<'a> {
             return false;
         }
         let Some(repositories) = &mut self.repositories else { return false };
+        if recorded.tests_owed.is_none() && self.told.insert(BY_LINES.to_owned()) {
+            found.unchecked.push(BY_LINES.to_owned());
+        }
         let before = request.before.packages.iter().map(|package| &package.head);
         let bases = request.family.bases.values().chain(request.stage.bases.values());
         let is_clear = before.chain(bases).all(|head| !head.is_zero());

@@ -355,7 +355,7 @@ fn wrong_agents_roles_gates_and_commands_are_named() {
     agents.k.env.RATE|.ralph/config.yaml:2: `agents.k.env.RATE` must be text, not 1.5. → Write a value in quotes, or leave the key out for its default.
     agents.l.command|.ralph/config.yaml:2: `agents.l.command` must be a list of program and arguments (there is no shell), not "sh agent.sh". → Write it as `["sh","lint.sh"]`.
     agents.m.format|.ralph/config.yaml:2: `agents.m.format` is not what this preset prints. → Leave the key out, or write `text`.
-    agents.n.format|.ralph/config.yaml:2: `agents.n.format` must be `text`, `claude`, `codex`, `gemini`, `opencode`, `copilot`, `cursor`, `goose` or `pi`, not "json". → Write one of these words, or leave the key out for its default.
+    agents.n.format|.ralph/config.yaml:2: `agents.n.format` must be `text`, `claude`, `codex`, `gemini`, `opencode`, `copilot`, `cursor`, `goose`, `pi` or `hermes`, not "json". → Write one of these words, or leave the key out for its default.
     "#);
     insta::assert_snapshot!(wrong_below("agents:\n", "  a: {preset: codex, fallback: [c]}\n  b: {preset: codex, fallback: [b]}\n  d: {preset: codex, fallback: a}"), @r#"
     agents.a.fallback|.ralph/config.yaml:2: `agents.a.fallback` names "c", which is no other agent of `agents:`. → Name the agent under `agents:` first.

@@ -29,7 +29,7 @@ const JAVASCRIPT: Language = Language {
     tests: &["{}.test", "{}.spec", "{}-test", "{}_test", "{}-spec", "{}"],
     installed: &["node_modules"],
     outputs: &[".stryker-tmp"],
-    hides: &[("Stryker disable", "Stryker_disable"), ("Stryker restore", "Stryker_restore")],
+    hides: &[("Stryker (disable|restore)", "Stryker_$1")],
     tells: &["__stryker__", "__STRYKER_ACTIVE_MUTANT__", "__stryker2__"],
 };
 

@@ -29,8 +29,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Prints the version of a package; mutmut's own `--version` fails outside of a project.
-const VERSION: &str = "import sys\nsys.path[:] = filter(None, sys.path)\nimport importlib.metadata as m\n\
-    found = [d.version for d in m.distributions(name=sys.argv[1])]\n\
+const VERSION: &str = "import sys; sys.path[:] = filter(None, sys.path); import importlib.metadata as m; \
+    found = [d.version for d in m.distributions(name=sys.argv[1])]; \
     sys.exit(1) if not found else print(sys.argv[1], found[0])";
 /// Starts mutmut, and prints facts about the tests.
 const DRIVER: &str = include_str!("python/driver.py");

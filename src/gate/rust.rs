@@ -36,7 +36,11 @@ const RUST: Language = Language {
     tests: &[],
     installed: &[],
     outputs: &["mutants.out", "mutants.out.old"],
-    hides: &[("mutants::skip", "rustfmt::skip"), ("mutants::exclude_re", "rustfmt::exclude_re")],
+    // An attribute's path may have blanks and comments between its tokens.
+    hides: &[(
+        r"\bmutants((?:\s|/\*(?s:.*?)\*/|//[^\n]*\n)*::(?:\s|/\*(?s:.*?)\*/|//[^\n]*\n)*(?:skip|exclude_re)\b)",
+        "rustfmt$1",
+    )],
     // In two parts, so that this file is not one that names it.
     tells: &[concat!("changed by ", "cargo-mutants")],
 };

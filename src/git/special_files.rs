@@ -24,7 +24,7 @@ pub(super) fn refuse_special(path: &Path) -> Result<(), GitError> {
     match std::fs::metadata(path) {
         Ok(meta) if !meta.is_file() && !meta.is_dir() => Err(GitError::refused(
             format!("{} is a pipe, socket or device.", path.display()),
-            "Remove it, and put the file back that stood there.",
+            "Remove it, and restore the file that was there.",
         )),
         _ => Ok(()),
     }

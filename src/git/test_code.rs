@@ -1,4 +1,4 @@
-//! What changes did to tests: fewer of them, code of frozen ones gone, production code in whose place they stand.
+//! Effects of changes on tests: fewer tests, lost code of frozen tests, test files that replace production code.
 //!
 //! Promise: only changed files are read.
 
@@ -7,7 +7,7 @@ use super::{Repositories, tree};
 use crate::machine::facts::{FileChange, FileStatus, KeptFile, LostLines, Oid, Shadow, Snapshot};
 use crate::source::{self, Kind, RepoPath};
 
-/// Files above this size are not compared line by line: that they changed is all that is said.
+/// Larger files are not compared line by line. Only their change is named.
 const MAX_TEXT: u64 = 16 << 20;
 /// Files that are named.
 const MAX_NAMED: usize = 20;
@@ -20,7 +20,7 @@ enum Version {
 }
 
 impl Version {
-    /// A file that is too large is no test class: what cannot be counted is none.
+    /// Returns `None` for a file that is too large: its tests cannot be counted, so they do not count.
     fn text(&self) -> Option<&[u8]> {
         match self {
             Self::Text(text) => Some(text),
@@ -43,7 +43,7 @@ impl Repositories {
         Ok(delta.saturating_sub_unsigned(self.tests_out_of_tree(changes)?))
     }
 
-    /// How many fewer tests the packages hold after all these changes.
+    /// Counts by how many tests the packages shrank through all these changes.
     pub(super) fn tests_owed(&mut self, changes: &[FileChange]) -> Result<u64, GitError> {
         let mut owed = 0_u64;
         for changes in changes.chunk_by(|a, b| a.package == b.package) {
@@ -59,8 +59,8 @@ impl Repositories {
         Ok(now.text().map_or(0, |text| source::count_tests(&change.path.to_bytes(), text)))
     }
 
-    /// Counts the tests of unchanged Rust modules that no file declares any more; those of modules that are
-    /// declared anew count against them.
+    /// Counts the tests of unchanged Rust modules that no file declares any more, minus the tests of modules that
+    /// are declared again.
     fn tests_out_of_tree(&mut self, changes: &[FileChange]) -> Result<u64, GitError> {
         let mut lost = 0_i64;
         for change in changes.iter().filter(|change| change.path.to_bytes().ends_with(b".rs")) {

@@ -22,7 +22,7 @@ pub(super) fn agent_ended(
     was_started: bool,
     agent: &AgentEnd,
 ) {
-    // Where no process is known, ralph restored the inputs before it looked for one.
+    // Without a process, ralph restored the inputs before it looked for one.
     state.unstarted = !was_started;
     state.note_ends(std::iter::once(&agent.end));
     state.run.now += agent.millis / 1000;
@@ -200,7 +200,7 @@ pub(super) fn context(state: &State, key: &TaskKey, observation: &Observation) -
         },
         |owed| i64::try_from(owed).unwrap_or(i64::MAX),
     );
-    // A test writer who is asked again may take away what it wrote.
+    // On a retry a test writer may remove its own tests.
     let is_asked_again = key.stage == Stage::TestFirst;
     let own = family.filter(|_| is_asked_again).and_then(|family| family.tests_written).unwrap_or_default();
     let own = i64::try_from(own).unwrap_or(i64::MAX);

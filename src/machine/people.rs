@@ -15,7 +15,7 @@ use crate::task::TaskKey;
 pub(super) fn accepted(state: &mut State, key: &TaskKey, reason: &str, snapshot: &Snapshot) -> Vec<Effect> {
     state.iteration += 1;
     if key.stage.is_work() {
-        // Who takes the work as it is takes its number of tests too.
+        // Accepting the work accepts its number of tests too.
         let touched = hierarchy::covered_changes(state.spec_state(), key).touched;
         state.passed_tests.retain(|package, _| !touched.contains_key(package));
         state.spec_state_mut().family_mut(&key.family).reported.clear();

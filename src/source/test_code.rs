@@ -68,8 +68,8 @@ fn marked_tests(path: &[u8], source: &[u8]) -> u64 {
     tests.max(1)
 }
 
-/// False for a path where a runner looks for no tests by default: hidden folders, resources, outputs of tools, and names
-/// that are none of a test.
+/// False for a path where a runner looks for no tests by default: hidden directories, resources, outputs of tools, and other
+/// names than those of tests.
 pub fn is_collected(path: &[u8]) -> bool {
     let mut folders: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
     let name = String::from_utf8_lossy(folders.pop().unwrap_or_default()).into_owned();

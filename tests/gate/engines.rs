@@ -94,7 +94,7 @@ fn what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one() {
         ("meta 1; kill -9 $$", Error("mutmut gave no verdict on p")),
         (
             "meta null; echo 'Stopping early, because we could not find any test case for any mutant.'; exit 1",
-            Fail("No test reaches any of the 1 mutant of file src/shop/price.py"),
+            Fail("No test reaches the only mutant of file src/shop/price.py"),
         ),
         (
             "meta ''; echo 'Stopping early, because we could not find any test case for any mutant.'; exit 1",
@@ -193,7 +193,7 @@ fn what_stryker_leaves_is_a_verdict_only_where_each_mutant_has_one() {
         ("report Killed Killed", Pass),
         ("report Survived Survived", Fail("The coverage of file src/calc.ts of package p is 0% (0/2)")),
         ("report Killed NoCoverage", Fail("The coverage of file src/calc.ts of package p is 50% (1/2)")),
-        ("report NoCoverage", Fail("No test reaches any of the 1 mutant of file src/calc.ts")),
+        ("report NoCoverage", Fail("No test reaches the only mutant of file src/calc.ts")),
         ("report Timeout", Fail("No test kills a mutant of file src/calc.ts of package p: its only kill")),
         ("report Killed RuntimeError RuntimeError", Error("ended in an error")),
         (

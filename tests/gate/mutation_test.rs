@@ -336,7 +336,7 @@ fn an_engine_is_two_processes_without_a_shell_whatever_the_target_is_called() {
     let told = fs_err::read_to_string(&log).unwrap();
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(lines.len(), 3, "{told}");
-    assert!(lines[0].contains("mutmut") && lines[1].starts_with("mutmut run "), "{told}");
+    assert!(lines[0].contains("mutmut") && lines[1].starts_with("run --max-children "), "{told}");
     assert_eq!(lines[2], format!("only_mutate = {}", json!([name])), "the real path in the folder");
     assert!(!told.contains(&format!(" {}\n", folder.path("").display())), "it does not work in the folder");
     assert!(!folder.path("hit").exists() && !folder.home.path().join("hit").exists());

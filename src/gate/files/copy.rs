@@ -7,6 +7,7 @@ use crate::gate::scope::changed_entries;
 use crate::gate::{GateAbort, GatePackage};
 use crate::source::text;
 use crate::sys::walk::{DirEntry, MAX_DEPTH, MAX_ENTRIES, walk};
+use regex_lite::Regex;
 use std::path::{Path, PathBuf};
 
 /// Bytes that are copied.
@@ -43,6 +44,7 @@ pub(crate) fn copy(
     to: &Path,
 ) -> Result<Vec<String>, GateAbort> {
     fresh_folder(to)?;
+    let hides = hides_of(language)?;
     let (mut hiding, mut bytes) = (Vec::new(), 0);
     for entry in entries(&package.root, language) {
         let entry = entry?;
@@ -64,7 +66,7 @@ pub(crate) fn copy(
                 ));
             }
             let name = path.to_string_lossy();
-            if language.is_source(&name) && rewrite(&place, &name, language)? {
+            if language.is_source(&name) && rewrite(&place, &name, language, &hides)? {
                 hiding.push(name.into_owned());
             }
         }
@@ -101,8 +103,17 @@ pub(super) fn folders(module: &str) -> Vec<PathBuf> {
     Path::new(module).ancestors().map(Path::to_owned).collect()
 }
 
+/// A pattern for words that hide code, and the words in their place.
+type Hiding = (Regex, &'static str);
+
+fn hides_of(language: &Language) -> std::io::Result<Vec<Hiding>> {
+    let compile = |(pattern, other): &(&str, &'static str)| Ok((Regex::new(pattern)?, *other));
+    let compiled: Result<_, regex_lite::Error> = language.hides.iter().map(compile).collect();
+    compiled.map_err(std::io::Error::other)
+}
+
 /// True if words of a copied source lost their meaning.
-fn rewrite(file: &Path, name: &str, language: &Language) -> Result<bool, GateAbort> {
+fn rewrite(file: &Path, name: &str, language: &Language, hides: &[Hiding]) -> Result<bool, GateAbort> {
     let Ok(old) = String::from_utf8(fs_err::read(file)?) else { return Ok(false) };
     if let Some(word) = language.tells.iter().find(|word| old.contains(**word)) {
         return Err(GateAbort::fail(format!(
@@ -110,7 +121,10 @@ fn rewrite(file: &Path, name: &str, language: &Language) -> Result<bool, GateAbo
             text::line(name, 300)
         )));
     }
-    let new = language.hides.iter().fold(old.clone(), |code, (word, other)| code.replace(word, other));
+    let mut new = old.clone();
+    for (pattern, other) in hides {
+        new = pattern.replace_all(&new, *other).into_owned();
+    }
     if new != old {
         fs_err::write(file, new.as_bytes())?;
     }

@@ -39,7 +39,7 @@ pub(crate) struct Language {
     pub(crate) installed: &'static [&'static str],
     /// Files and folders that tools made, of which nothing may count.
     pub(crate) outputs: &'static [&'static str],
-    /// Words that hide code from the engine, each with one that means nothing to it.
+    /// Patterns of words that hide code from the engine, each with words that mean nothing to it.
     pub(crate) hides: &'static [(&'static str, &'static str)],
     /// Words by which a program could know that it is mutated.
     pub(crate) tells: &'static [&'static str],

@@ -80,12 +80,12 @@ struct Type {
 #[derive(Default)]
 struct Declaration<'a> {
     words: String,
-    /// What stands before its body.
+    /// Its tokens before its body.
     head: Vec<Token<'a>>,
     /// Open parentheses.
     depth: u32,
     is_type: bool,
-    /// A `=` stood there, and not in an annotation's parentheses.
+    /// It has a `=` outside of an annotation's parentheses.
     is_value: bool,
 }
 

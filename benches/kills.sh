@@ -15,6 +15,6 @@ timed() {   # what, library or test binary, filter
     cargo test --profile "$profile" --locked $2 -- --include-ignored "$3"
     echo "$1: $((SECONDS - start)) s"
 }
-if ((stops)); then RALPH_STOPS=$stops timed "$stops stops" --lib engine::tests::crash::a_thousand_stops; fi
+if ((stops)); then RALPH_STOPS=$stops timed "$stops stops" --lib engine::tests::crash::hundreds_of_stops; fi
 if ((kills)); then RALPH_KILLS=$((kills / 2)) timed "$kills kills" '--test e2e' kill_matrix; fi
 if ((pit)); then RALPH_PIT_KILLS=$pit timed "$pit kills while PIT judges" '--test e2e' killed_while_pit; fi

@@ -94,7 +94,7 @@ fn killed_at_writes_spread_over_all_the_end_is_the_same() {
 }
 
 fn killed_at_any_write_and_again_in_the_recovery_the_end_is_the_same() {
-    kill_everywhere(asked("RALPH_KILLS", 150));
+    kill_everywhere(asked("RALPH_KILLS", 60));
 }
 
 /// Kills runs and their recovery so many times, spread over all writes.
@@ -126,7 +126,7 @@ fn killed_a_hundred_times_at_random_writes_the_end_is_the_same() {
 }
 
 fn killed_at_random_writes_in_a_row_the_end_is_the_same() {
-    kill_at_random(asked("RALPH_KILLS", 150));
+    kill_at_random(asked("RALPH_KILLS", 60));
 }
 
 /// Kills runs at random writes so many times.

@@ -43,10 +43,6 @@ fn killed_while_pit_judges_the_verdict_is_that_of_an_undisturbed_run() {
     let kept = TempDir::new().unwrap();
     let folder = fs_err::canonicalize(kept.path()).unwrap();
     opened(&folder);
-    life(&folder, 0, 0);
-    fs_err::remove_dir_all(folder.join("ws")).unwrap();
-    // The second run has what the first one left in the cache, as those have that are killed.
-    opened(&folder);
     let (code, writes) = life(&folder, 0, 0);
     assert!(code == Some(0) && writes > 50, "{code:?}, {writes} writes");
     // The verdict after what was begun and interrupted.

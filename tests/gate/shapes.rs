@@ -176,7 +176,7 @@ pub(crate) fn tests_of_testng_kill_and_fail() {
 }
 
 /// The shapes of `benches/shapes.sh` that no other test holds. The others run only by hand.
-const SHAPES: &str = "crowded,jpms-filtered,spring-boot";
+const SHAPES: &str = "jpms-filtered,spring-boot";
 
 pub(crate) fn common_shapes_are_judged_by_what_their_tests_assert() {
     let folder = tempfile::tempdir().unwrap();

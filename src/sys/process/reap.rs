@@ -21,14 +21,17 @@ pub fn reap(id: Option<&ProcessId>, tag: &str, patience: Duration) -> io::Result
     while watch.elapsed() < patience / 2 && !supervisors(&tree::all()?, tag).is_empty() {
         std::thread::sleep(PAUSE);
     }
-    let mut killed = BTreeSet::new();
+    let mut killed: BTreeSet<ProcessId> = BTreeSet::new();
     loop {
-        let hit = tree::stop_and_kill(|| left_behind(id, tag))?;
-        if hit.is_empty() {
+        let mut pending = tree::stop_and_kill(|| left_behind(id, tag))?;
+        // A child may end later than the process by which it was found.
+        let living = tree::all()?.into_iter().filter(|row| !row.zombie).map(|row| row.id);
+        pending.extend(living.filter(|id| killed.contains(id)));
+        if pending.is_empty() {
             return Ok(u32::try_from(killed.len()).unwrap_or(u32::MAX));
         }
-        let pids: Vec<String> = hit.iter().map(|id| id.pid.to_string()).collect();
-        killed.extend(hit);
+        let pids: Vec<String> = pending.iter().map(|id| id.pid.to_string()).collect();
+        killed.extend(pending);
         if watch.elapsed() >= patience {
             let why = format!("Processes of an earlier run are still alive: {}.", pids.join(", "));
             return Err(io::Error::new(io::ErrorKind::TimedOut, why));

@@ -71,7 +71,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("build", 33),
     ("cli", 6_549),
     ("config", 1_519),
-    ("engine", 5_227),
+    ("engine", 5_234),
     ("gate", 8_625),
     ("git", 4_328),
     ("journal", 342),

@@ -170,13 +170,17 @@ impl Outside {
     }
 
     /// The patterns of `policy.protected`, `policy.instructions` and `policy.allow`.
-    fn policy_globs(&self) -> Result<[GlobSet; 3], Fault> {
+    fn policy_globs(&self) -> Result<&[GlobSet; 3], Fault> {
+        if let Some(compiled) = self.policy_globs.get() {
+            return Ok(compiled);
+        }
         let policy = &self.parts.settings.policy;
-        Ok([
+        let compiled = [
             globs("policy.protected", &policy.protected)?,
             globs("policy.instructions", &policy.instructions)?,
             globs("policy.allow", &policy.allow)?,
-        ])
+        ];
+        Ok(self.policy_globs.get_or_init(|| compiled))
     }
 
     /// The words of the commands of gates and checks that may be paths.

@@ -4,6 +4,7 @@
 //! changed before is no false claim of this attempt.
 
 use super::Outside;
+use super::scripts::plain;
 use crate::engine::{Fault, FaultKind};
 use crate::git::Repositories;
 use crate::machine::facts::{FileChange, Observation, Oid, PackageState, Snapshot, full_path};
@@ -16,7 +17,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Bytes of standard error that are read.
 const ERRORS: u64 = 4 << 20;
@@ -187,14 +188,7 @@ fn place(
 
 /// The real path of the deepest folder that is there, and the rest as it is written.
 fn real(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => _ = plain.pop(),
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
+    let plain = plain(path);
     let there = plain.ancestors().find_map(|folder| Some((folder, fs_err::canonicalize(folder).ok()?)));
     match there {
         Some((folder, real)) => match plain.strip_prefix(folder) {

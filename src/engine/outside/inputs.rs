@@ -77,11 +77,13 @@ impl Outside {
     /// Restores files that differ from these inputs, after moving the other version to a directory; returns the files.
     pub(super) fn restore_from(&self, Inputs(before): &Inputs, aside: &Path) -> Result<Vec<String>, Fault> {
         let workspace = &self.parts.places.workspace;
-        let mut paths = self.input_files(MAX_ENTRIES_AFTER)?;
-        let is_unseen = |path: &PathBuf| before.contains_key(workspace) && !before.contains_key(path);
         let known: BTreeSet<PathBuf> = self.known_places()?.into_iter().collect();
-        paths.retain(|path| !is_unseen(path) || known.contains(path));
-        paths.extend(before.keys().cloned());
+        let mut paths = self.searched_files(MAX_ENTRIES_AFTER)?;
+        // With too many entries before, a file that was not there may only not have been seen.
+        if before.contains_key(workspace) {
+            paths.retain(|path| before.contains_key(path));
+        }
+        paths.extend(known.iter().chain(before.keys()).cloned());
         paths.sort();
         paths.dedup();
         let mut more = 0;
@@ -256,12 +258,17 @@ impl Outside {
     /// The files that are there now, and files at known places that may not be; with the workspace's own folder among them
     /// if there are more than `most` entries.
     pub(super) fn input_files(&self, most: usize) -> Result<Vec<PathBuf>, Fault> {
+        let mut found = self.known_places()?;
+        found.extend(self.searched_files(most)?);
+        Ok(found)
+    }
+
+    /// The part of [`Outside::input_files`] that is found by a search.
+    fn searched_files(&self, most: usize) -> Result<Vec<PathBuf>, Fault> {
         let Places { workspace, .. } = &self.parts.places;
         let state = self.parts.places.state();
-        let mut found = self.known_places()?;
         let own = workspace.join(".ralph");
-        let (own, mut is_whole) = files_below(&own, MAX_DEPTH, most, |entry| entry.path() != state);
-        found.extend(own);
+        let (mut found, mut is_whole) = files_below(&own, MAX_DEPTH, most, |entry| entry.path() != state);
         let [protected, instructions, allowed] = self.policy_globs()?;
         let is_instruction = |path: &PathBuf| {
             let name = path.file_name().map_or(&**path, Path::new);

@@ -131,7 +131,7 @@ fn unquoted(word: &str) -> &str {
 }
 
 /// Without `.` and `..`.
-fn plain(path: &Path) -> PathBuf {
+pub(super) fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {

@@ -54,24 +54,53 @@ fn measure(name: &str, text: &str) -> Option<()> {
     let file = TaskFile::parse(text, &grammar);
     let rows = file.rows();
     println!("{name}: {} bytes, {} tasks", text.len(), file.len());
-    let show = |what: &str, time: Duration| println!("  {what:<12} {:>8.1} ms", time.as_secs_f64() * 1e3);
-    show("parse", best(|| drop(black_box(TaskFile::parse(black_box(text), &grammar)))));
+    let show =
+        |what: &str, time: Duration| println!("  {what:<12} {:>8.1} ms", time.as_secs_f64() * 1e3);
+    show(
+        "parse",
+        best(|| drop(black_box(TaskFile::parse(black_box(text), &grammar)))),
+    );
     show("rows", best(|| drop(black_box(file.rows()))));
     show("problems", best(|| drop(black_box(file.problems()))));
     show("remarks", best(|| drop(black_box(file.remarks()))));
     let key = &rows.last()?.key;
-    let to = if rows.last()?.mark.is_done() { Mark::OPEN } else { Mark::DONE };
-    let Ok(Some(edit)) = file.flip(key, to) else { return None };
-    show("apply", best(|| drop(black_box(edit.apply(text.as_bytes())))));
+    let to = if rows.last()?.mark.is_done() {
+        Mark::OPEN
+    } else {
+        Mark::DONE
+    };
+    let Ok(Some(edit)) = file.flip(key, to) else {
+        return None;
+    };
+    show(
+        "apply",
+        best(|| drop(black_box(edit.apply(text.as_bytes())))),
+    );
     let skeleton = file.text_without_marks();
-    show("with_marks", best(|| drop(black_box(with_marks(&skeleton, &rows)))));
+    show(
+        "with_marks",
+        best(|| drop(black_box(with_marks(&skeleton, &rows)))),
+    );
     let after = format!("{text}- [ ] 99999. new\nedited\n");
-    show("reconcile", best(|| drop(black_box(reconcile(text.as_bytes(), after.as_bytes(), &grammar)))));
+    show(
+        "reconcile",
+        best(|| {
+            drop(black_box(reconcile(
+                text.as_bytes(),
+                after.as_bytes(),
+                &grammar,
+            )));
+        }),
+    );
     Some(())
 }
 
 fn main() {
-    for (name, text) in [("stages", plan(false)), ("stages, fences", plan(true)), ("no ids", prose())] {
+    for (name, text) in [
+        ("stages", plan(false)),
+        ("stages, fences", plan(true)),
+        ("no ids", prose()),
+    ] {
         if measure(name, &text).is_none() {
             println!("{name}: nothing to flip");
         }

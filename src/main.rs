@@ -4,7 +4,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // Before anything opens a file or reads a flag: the supervisor closes what it inherited.
-    if std::env::args_os().nth(1).is_some_and(|verb| verb == ralph::sys::process::VERB) {
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|verb| verb == ralph::sys::process::VERB)
+    {
         let code = ralph::sys::process::supervise_main();
         return ExitCode::from(u8::try_from(code).unwrap_or(70));
     }

@@ -44,7 +44,10 @@ impl VerdictLine {
     pub fn draw(or_bare: bool) -> Self {
         // The hasher's keys are random numbers of the system.
         let drawn = RandomState::new().build_hasher().finish();
-        Self { token: format!("{:04x}", drawn & 0xffff), or_bare }
+        Self {
+            token: format!("{:04x}", drawn & 0xffff),
+            or_bare,
+        }
     }
 
     /// What a plain output claims: its last verdict line, unless another one contradicts it, with all that follows.
@@ -61,7 +64,10 @@ impl VerdictLine {
 
     /// Listens to an agent's own words, message by message.
     pub fn listen(&self) -> Heard {
-        Heard { verdict: self.clone(), ..Heard::default() }
+        Heard {
+            verdict: self.clone(),
+            ..Heard::default()
+        }
     }
 
     /// Would a line be taken for a verdict?
@@ -72,7 +78,9 @@ impl VerdictLine {
     /// What a line says; `None` if it is no verdict line.
     fn said(&self, line: &str) -> Option<Said> {
         if self.or_bare
-            && let Some(rest) = line.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(": "))
+            && let Some(rest) = line
+                .strip_prefix(NAME)
+                .and_then(|rest| rest.strip_prefix(": "))
             && let Some(claim) = claim_of(rest.split(' ').next()?)
         {
             return Some(Said::Claim(
@@ -83,12 +91,19 @@ impl VerdictLine {
         let line = text::line(line, LONGEST_LINE);
         let (_, shown) = line.split_once(NAME)?;
         // Without quote and list marks, emphasis, backticks, blanks.
-        let bare = line.trim_start_matches(|c: char| is_markup(c) || c.is_ascii_digit() || ".)".contains(c));
+        let bare = line
+            .trim_start_matches(|c: char| is_markup(c) || c.is_ascii_digit() || ".)".contains(c));
         let Some(rest) = bare.strip_prefix(NAME) else {
-            return Some(Said::Odd { own: false, line: text::line(&line, QUOTED) });
+            return Some(Said::Odd {
+                own: false,
+                line: text::line(&line, QUOTED),
+            });
         };
         let rest = rest.trim_start_matches(|c| is_markup(c) || "<([".contains(c));
-        let (token, rest) = rest.split_at(rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len()));
+        let (token, rest) = rest.split_at(
+            rest.find(|c: char| !c.is_ascii_hexdigit())
+                .unwrap_or(rest.len()),
+        );
         let own = token.eq_ignore_ascii_case(&self.token);
         if token.len() == 4 && !own {
             return Some(Said::Guess);
@@ -97,13 +112,21 @@ impl VerdictLine {
         let is_letter = |c: char| c.is_ascii_alphabetic() || c == '-';
         let (word, why) = rest.split_at(rest.find(|c| !is_letter(c)).unwrap_or(rest.len()));
         let why = why.trim_start_matches(|c| is_markup(c) || ".:;,!–—".contains(c));
-        let is_choice = why.starts_with(['/', '|', '?']) || why.starts_with("or ") || shown.contains(NAME);
+        let is_choice =
+            why.starts_with(['/', '|', '?']) || why.starts_with("or ") || shown.contains(NAME);
         match claim_of(word.trim_end_matches('-')).filter(|_| own && !is_choice) {
             Some(claim) => {
-                let closing = &line[..line.len() - bare.len()].trim_start_matches(|c| !"*_`\"'".contains(c));
-                Some(Said::Claim(claim, why.strip_suffix(closing).unwrap_or(why).to_owned()))
+                let closing =
+                    &line[..line.len() - bare.len()].trim_start_matches(|c| !"*_`\"'".contains(c));
+                Some(Said::Claim(
+                    claim,
+                    why.strip_suffix(closing).unwrap_or(why).to_owned(),
+                ))
             }
-            None => Some(Said::Odd { own, line: text::line(&line, QUOTED) }),
+            None => Some(Said::Odd {
+                own,
+                line: text::line(&line, QUOTED),
+            }),
         }
     }
 }
@@ -169,7 +192,11 @@ impl Heard {
             }
             Some(Said::Odd { .. }) | None => {}
         }
-        let words = if self.open { &mut self.why } else { &mut self.before };
+        let words = if self.open {
+            &mut self.why
+        } else {
+            &mut self.before
+        };
         if !self.open || words.len() < 4 * MAX_WHY {
             words.push('\n');
             words.push_str(line);
@@ -206,9 +233,9 @@ impl Heard {
                 unclear(format!("its line `{line}` is not understood: {words}"))
             }
             // Findings often come first, and the line alone at the end.
-            (Some(Claim::Fail { .. }), _) if self.reason.is_empty() => {
-                Some(Claim::Fail { why: tidy(&last_characters(&self.before, MAX_WHY)) })
-            }
+            (Some(Claim::Fail { .. }), _) if self.reason.is_empty() => Some(Claim::Fail {
+                why: tidy(&last_characters(&self.before, MAX_WHY)),
+            }),
             (Some(Claim::Fail { .. }), _) => Some(Claim::Fail { why: self.reason }),
             (Some(Claim::NothingToDo { .. }), _) => Some(Claim::NothingToDo { why: self.reason }),
             (Some(Claim::Blocked { .. }), _) => Some(Claim::Blocked { why: self.reason }),
@@ -221,8 +248,11 @@ impl Heard {
 fn tidy(why: &str) -> String {
     let why = text::block(why);
     let why = why.trim();
-    let why =
-        why.strip_suffix("```").filter(|rest| rest.matches("```").count() % 2 == 0).unwrap_or(why).trim_end();
+    let why = why
+        .strip_suffix("```")
+        .filter(|rest| rest.matches("```").count() % 2 == 0)
+        .unwrap_or(why)
+        .trim_end();
     match why.char_indices().nth(MAX_WHY) {
         None => why.to_owned(),
         Some(_) => why.chars().take(MAX_WHY - 1).chain(['…']).collect(),
@@ -230,7 +260,11 @@ fn tidy(why: &str) -> String {
 }
 
 fn last_characters(text: &str, most: usize) -> String {
-    let from = text.char_indices().rev().nth(most.saturating_sub(1)).map_or(0, |(at, _)| at);
+    let from = text
+        .char_indices()
+        .rev()
+        .nth(most.saturating_sub(1))
+        .map_or(0, |(at, _)| at);
     text[from..].to_owned()
 }
 
@@ -251,11 +285,17 @@ mod tests {
     use proptest::prelude::*;
 
     fn bare() -> VerdictLine {
-        VerdictLine { token: "3f9a".to_owned(), or_bare: true }
+        VerdictLine {
+            token: "3f9a".to_owned(),
+            or_bare: true,
+        }
     }
 
     fn own(output: &str) -> Option<Claim> {
-        let own = VerdictLine { or_bare: false, ..bare() };
+        let own = VerdictLine {
+            or_bare: false,
+            ..bare()
+        };
         own.read(output.as_bytes()).expect("memory can be read")
     }
 
@@ -268,32 +308,50 @@ mod tests {
     }
 
     fn fail(why: &str) -> Claim {
-        Claim::Fail { why: why.to_owned() }
+        Claim::Fail {
+            why: why.to_owned(),
+        }
     }
 
     fn unclear(claim: Option<Claim>) -> String {
-        let Some(Claim::Unclear { why }) = claim else { panic!("{claim:?}") };
+        let Some(Claim::Unclear { why }) = claim else {
+            panic!("{claim:?}")
+        };
         why
     }
 
     #[test]
     fn the_last_matching_line_counts() {
-        assert_eq!(claim("text\nRALPH-VERDICT: PASS\nRALPH-VERDICT: PASS\nbye\n"), Some(Claim::Pass));
+        assert_eq!(
+            claim("text\nRALPH-VERDICT: PASS\nRALPH-VERDICT: PASS\nbye\n"),
+            Some(Claim::Pass)
+        );
         assert_eq!(
             claim("RALPH-VERDICT: FAIL a\nRALPH-VERDICT: FAIL no test for R2"),
             Some(fail("no test for R2"))
         );
-        assert_eq!(claim("RALPH-VERDICT: PASS\nRALPH-VERDICT: MAYBE\n"), Some(Claim::Pass));
+        assert_eq!(
+            claim("RALPH-VERDICT: PASS\nRALPH-VERDICT: MAYBE\n"),
+            Some(Claim::Pass)
+        );
         assert_eq!(
             claim("RALPH-VERDICT: NOTHING-TO-DO all done\r\n"),
-            Some(Claim::NothingToDo { why: "all done".to_owned() })
+            Some(Claim::NothingToDo {
+                why: "all done".to_owned()
+            })
         );
     }
 
     #[test]
     fn where_the_template_names_the_token_only_lines_with_it_count() {
-        assert_eq!(own("RALPH-VERDICT: PASS\nRALPH-VERDICT 3f9a: FAIL a b"), Some(fail("a b")));
-        assert_eq!(own("RALPH-VERDICT 0000: PASS\nRALPH-VERDICT 3f9a: PASS"), Some(Claim::Pass));
+        assert_eq!(
+            own("RALPH-VERDICT: PASS\nRALPH-VERDICT 3f9a: FAIL a b"),
+            Some(fail("a b"))
+        );
+        assert_eq!(
+            own("RALPH-VERDICT 0000: PASS\nRALPH-VERDICT 3f9a: PASS"),
+            Some(Claim::Pass)
+        );
         for none in ["", ":", " 3f9:", " 3f9ab:", " <token>:", ": 3f9a:"] {
             let said = unclear(own(&format!("RALPH-VERDICT{none} PASS")));
             assert!(
@@ -314,21 +372,34 @@ mod tests {
 
     #[test]
     fn lines_that_contradict_each_other_are_no_verdict() {
-        assert!(is_unclear(own("RALPH-VERDICT 3f9a: FAIL a\nRALPH-VERDICT 3f9a: PASS\n").as_ref()));
         assert!(is_unclear(
-            own("RALPH-VERDICT 3f9a: PASS\nRALPH-VERDICT 3f9a: FAIL\nRALPH-VERDICT 3f9a: PASS\n").as_ref()
+            own("RALPH-VERDICT 3f9a: FAIL a\nRALPH-VERDICT 3f9a: PASS\n").as_ref()
         ));
-        assert!(is_unclear(claim("RALPH-VERDICT: FAIL a\nRALPH-VERDICT 3f9a: PASS\n").as_ref()));
-        assert!(is_unclear(claim("RALPH-VERDICT: NOTHING-TO-DO\nRALPH-VERDICT: PASS\n").as_ref()));
+        assert!(is_unclear(
+            own("RALPH-VERDICT 3f9a: PASS\nRALPH-VERDICT 3f9a: FAIL\nRALPH-VERDICT 3f9a: PASS\n")
+                .as_ref()
+        ));
+        assert!(is_unclear(
+            claim("RALPH-VERDICT: FAIL a\nRALPH-VERDICT 3f9a: PASS\n").as_ref()
+        ));
+        assert!(is_unclear(
+            claim("RALPH-VERDICT: NOTHING-TO-DO\nRALPH-VERDICT: PASS\n").as_ref()
+        ));
     }
 
     #[test]
     fn an_output_that_holds_many_tokens_is_no_verdict() {
         let guesses = |count: u32| {
-            (0..count).map(|token| format!("RALPH-VERDICT {token:04x}: PASS\n")).collect::<Vec<_>>().concat()
+            (0..count)
+                .map(|token| format!("RALPH-VERDICT {token:04x}: PASS\n"))
+                .collect::<Vec<_>>()
+                .concat()
         };
         assert!(is_unclear(own(&guesses(0x1_0000)).as_ref()));
-        assert_eq!(own(&format!("{}RALPH-VERDICT 3f9a: PASS", guesses(16))), Some(Claim::Pass));
+        assert_eq!(
+            own(&format!("{}RALPH-VERDICT 3f9a: PASS", guesses(16))),
+            Some(Claim::Pass)
+        );
     }
 
     #[test]
@@ -337,9 +408,17 @@ mod tests {
         assert!(
             tokens
                 .iter()
-                .all(|token| token.len() == 4 && token.bytes().all(|digit| digit.is_ascii_hexdigit()))
+                .all(|token| token.len() == 4
+                    && token.bytes().all(|digit| digit.is_ascii_hexdigit()))
         );
-        assert!(tokens.iter().collect::<std::collections::BTreeSet<_>>().len() > 32, "{tokens:?}");
+        assert!(
+            tokens
+                .iter()
+                .collect::<std::collections::BTreeSet<_>>()
+                .len()
+                > 32,
+            "{tokens:?}"
+        );
     }
 
     #[test]
@@ -362,7 +441,10 @@ mod tests {
         for (said, why) in [
             ("**RALPH-VERDICT 3f9a: FAIL** no test", "no test"),
             ("**RALPH-VERDICT 3f9a: FAIL no test**", "no test"),
-            ("RALPH-VERDICT 3f9a: FAIL: no test for `R2`", "no test for `R2`"),
+            (
+                "RALPH-VERDICT 3f9a: FAIL: no test for `R2`",
+                "no test for `R2`",
+            ),
             ("`RALPH-VERDICT 3f9a: FAIL` — no test", "no test"),
             ("```\nRALPH-VERDICT 3f9a: FAIL no test\n```", "no test"),
         ] {
@@ -383,7 +465,10 @@ mod tests {
         ] {
             let line = format!("RALPH-VERDICT 3f9a: {odd}");
             let said = unclear(own(&line));
-            assert!(said.starts_with(&format!("its line `{}` is not understood", line.trim())), "{said}");
+            assert!(
+                said.starts_with(&format!("its line `{}` is not understood", line.trim())),
+                "{said}"
+            );
             assert_eq!(
                 unclear(own(&format!("RALPH-VERDICT 3f9a: PASS\n{line}"))),
                 said,
@@ -421,7 +506,11 @@ mod tests {
         ] {
             assert_eq!(claim(none), None, "{none:?}");
         }
-        for pass in ["RALPH-VERDICT: PASS", "RALPH-VERDICT: PASS \n", "RALPH-VERDICT: PASS all of it\r\n"] {
+        for pass in [
+            "RALPH-VERDICT: PASS",
+            "RALPH-VERDICT: PASS \n",
+            "RALPH-VERDICT: PASS all of it\r\n",
+        ] {
             assert_eq!(claim(pass), Some(Claim::Pass), "{pass:?}");
         }
     }
@@ -429,7 +518,10 @@ mod tests {
     #[test]
     fn what_follows_a_fail_in_its_message_is_the_reason() {
         let bullets = "RALPH-VERDICT 3f9a: FAIL\n- no test for R2\n\n- `a()` leaks\n";
-        assert_eq!(own(bullets), Some(fail("- no test for R2\n\n- `a()` leaks")));
+        assert_eq!(
+            own(bullets),
+            Some(fail("- no test for R2\n\n- `a()` leaks"))
+        );
         assert_eq!(
             own(&format!("{bullets}\n**RALPH-VERDICT 3f9a: FAIL**\n")),
             Some(fail("- no test for R2\n\n- `a()` leaks"))
@@ -438,7 +530,10 @@ mod tests {
             own("# Findings\n1. no test\n\nRALPH-VERDICT 3f9a: FAIL\n"),
             Some(fail("# Findings\n1. no test"))
         );
-        let verdict = VerdictLine { or_bare: false, ..bare() };
+        let verdict = VerdictLine {
+            or_bare: false,
+            ..bare()
+        };
         let mut heard = verdict.listen();
         heard.message("I look.\nRALPH-VERDICT 3f9a: FAIL first\nno test");
         heard.message("Bye.");
@@ -447,13 +542,24 @@ mod tests {
         let why = "R2 and R3 contradict each other:\nten or eleven?".to_owned();
         assert_eq!(own(cannot), Some(Claim::Blocked { why }));
         let line = blocked_line("3f9a", "R2 and R3\ncontradict\u{1b}[0m");
-        assert_eq!(own(&line), Some(Claim::Blocked { why: "R2 and R3 contradict".to_owned() }));
+        assert_eq!(
+            own(&line),
+            Some(Claim::Blocked {
+                why: "R2 and R3 contradict".to_owned()
+            })
+        );
     }
 
     #[test]
     fn the_reason_is_bounded_and_without_control_characters() {
-        assert_eq!(claim("RALPH-VERDICT: FAIL a\u{1b}[31mb\u{202e}c\td\r\n"), Some(fail("abc d")));
-        assert_eq!(own("RALPH-VERDICT 3f9a: FAIL\na\u{1b}[31mb\r\u{202e}c"), Some(fail("ab\nc")));
+        assert_eq!(
+            claim("RALPH-VERDICT: FAIL a\u{1b}[31mb\u{202e}c\td\r\n"),
+            Some(fail("abc d"))
+        );
+        assert_eq!(
+            own("RALPH-VERDICT 3f9a: FAIL\na\u{1b}[31mb\r\u{202e}c"),
+            Some(fail("ab\nc"))
+        );
         assert_eq!(claim("RALPH-VERDICT: FAIL"), Some(fail("")));
         let long = "ä".repeat(9_000);
         for output in [
@@ -462,8 +568,14 @@ mod tests {
             format!("{long}\n{long}\nRALPH-VERDICT: FAIL"),
             format!("{}\nRALPH-VERDICT: FAIL", "ä\n".repeat(300_000)),
         ] {
-            let Some(Claim::Fail { why }) = claim(&output) else { panic!("a claim") };
-            assert!((MAX_WHY - 1..=MAX_WHY).contains(&why.chars().count()), "{}", why.chars().count());
+            let Some(Claim::Fail { why }) = claim(&output) else {
+                panic!("a claim")
+            };
+            assert!(
+                (MAX_WHY - 1..=MAX_WHY).contains(&why.chars().count()),
+                "{}",
+                why.chars().count()
+            );
         }
     }
 
@@ -471,8 +583,14 @@ mod tests {
     fn a_line_that_is_too_long_is_no_verdict_and_hides_none() {
         let long = format!("RALPH-VERDICT: FAIL {}\n", "x".repeat(LONGEST_LINE));
         assert_eq!(claim(&long), None);
-        assert_eq!(claim(&format!("RALPH-VERDICT: PASS\n{long}")), Some(Claim::Pass));
-        assert_eq!(claim(&format!("{long}RALPH-VERDICT: PASS\n")), Some(Claim::Pass));
+        assert_eq!(
+            claim(&format!("RALPH-VERDICT: PASS\n{long}")),
+            Some(Claim::Pass)
+        );
+        assert_eq!(
+            claim(&format!("{long}RALPH-VERDICT: PASS\n")),
+            Some(Claim::Pass)
+        );
         let fits = format!("RALPH-VERDICT: FAIL {}", "x".repeat(LONGEST_LINE - 20));
         assert!(claim(&fits).is_some());
     }

@@ -47,13 +47,25 @@ pub struct AgentCall {
 
 /// The call of an agent. `base` is the environment to start from; on top of it come the agent's own
 /// `env:` and then the `RALPH_…` variables.
-pub fn agent_call(agent: &AgentSettings, facts: &CallFacts<'_>, base: &[(String, String)]) -> AgentCall {
+pub fn agent_call(
+    agent: &AgentSettings,
+    facts: &CallFacts<'_>,
+    base: &[(String, String)],
+) -> AgentCall {
     let argv = agent.command.iter().map(|arg| fill(arg, facts)).collect();
     let reads_prompt = !agent.command.iter().any(|arg| arg.contains("{prompt}"));
-    let inherited = base.iter().filter(|(name, _)| !name.starts_with("GIT_")).cloned();
+    let inherited = base
+        .iter()
+        .filter(|(name, _)| !name.starts_with("GIT_"))
+        .cloned();
     let mut env: BTreeMap<String, String> = inherited.collect();
     let filled = |value: &String| value.replace("{workspace}", facts.workspace);
-    env.extend(agent.env.iter().map(|(name, value)| (name.clone(), filled(value))));
+    env.extend(
+        agent
+            .env
+            .iter()
+            .map(|(name, value)| (name.clone(), filled(value))),
+    );
     let own = [
         ("RALPH_WORKSPACE", facts.workspace.to_owned()),
         ("RALPH_TASK", facts.task.to_owned()),
@@ -67,7 +79,11 @@ pub fn agent_call(agent: &AgentSettings, facts: &CallFacts<'_>, base: &[(String,
     ];
     // An environment cannot hold a NUL, and the task's text may.
     env.extend(own.map(|(name, value)| (name.to_owned(), value.replace('\0', ""))));
-    AgentCall { argv, reads_prompt, env: env.into_iter().collect() }
+    AgentCall {
+        argv,
+        reads_prompt,
+        env: env.into_iter().collect(),
+    }
 }
 
 impl AgentCall {
@@ -127,7 +143,10 @@ mod tests {
     fn agent(command: &[&str], env: &[(&str, &str)]) -> AgentSettings {
         AgentSettings {
             command: command.iter().map(|arg| (*arg).to_owned()).collect(),
-            env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            env: env
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
             ..AgentSettings::default()
         }
     }
@@ -158,34 +177,66 @@ mod tests {
                 ""
             ]
         );
-        let nested = CallFacts { task: "{workspace}", ..facts() };
-        assert_eq!(agent_call(&agent(&["{task}"], &[]), &nested, &[]).argv, ["{workspace}"]);
+        let nested = CallFacts {
+            task: "{workspace}",
+            ..facts()
+        };
+        assert_eq!(
+            agent_call(&agent(&["{task}"], &[]), &nested, &[]).argv,
+            ["{workspace}"]
+        );
     }
 
     #[test]
     fn a_prompt_that_is_an_argument_is_not_standard_input_and_must_fit() {
         let call = agent_call(&agent(&["x", "-p={prompt}"], &[]), &facts(), &[]);
-        assert_eq!((call.argv[1].as_str(), call.reads_prompt), ("-p=Do {task}.", false));
+        assert_eq!(
+            (call.argv[1].as_str(), call.reads_prompt),
+            ("-p=Do {task}.", false)
+        );
         assert!(agent_call(&agent(&["x", "{prompt_file}"], &[]), &facts(), &[]).reads_prompt);
         let of_length = |length: usize| {
             let prompt = "x".repeat(length);
-            agent_call(&agent(&["x", "{prompt}"], &[]), &CallFacts { prompt: &prompt, ..facts() }, &[])
-                .too_long()
+            agent_call(
+                &agent(&["x", "{prompt}"], &[]),
+                &CallFacts {
+                    prompt: &prompt,
+                    ..facts()
+                },
+                &[],
+            )
+            .too_long()
         };
-        assert_eq!((of_length(131_071), of_length(131_072)), (None, Some(131_072)));
+        assert_eq!(
+            (of_length(131_071), of_length(131_072)),
+            (None, Some(131_072))
+        );
     }
 
     #[test]
     fn the_environment_is_base_then_agent_then_ralph() {
-        let base =
-            [("PATH", "/bin"), ("GIT_DIR", "/x"), ("RALPH_ROLE", "boss"), ("A", "1"), ("A", "2"), ("B", "1")]
-                .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let base = [
+            ("PATH", "/bin"),
+            ("GIT_DIR", "/x"),
+            ("RALPH_ROLE", "boss"),
+            ("A", "1"),
+            ("A", "2"),
+            ("B", "1"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
         let call = agent_call(
-            &agent(&["x"], &[("B", "{workspace}/{task}"), ("GIT_AUTHOR_NAME", "me")]),
+            &agent(
+                &["x"],
+                &[("B", "{workspace}/{task}"), ("GIT_AUTHOR_NAME", "me")],
+            ),
             &facts(),
             &base,
         );
-        let env: Vec<String> = call.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let env: Vec<String> = call
+            .env
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         assert_eq!(
             env,
             [

@@ -8,7 +8,9 @@ mod trouble;
 
 pub use claim::{Heard, MAX_WHY, VerdictLine, blocked_line};
 pub use invocation::{AgentCall, CallFacts, agent_call};
-pub use prompt::{PromptError, PromptFacts, PromptPackage, builtin, is_former, names_token, render, try_out};
+pub use prompt::{
+    PromptError, PromptFacts, PromptPackage, builtin, is_former, names_token, render, try_out,
+};
 pub use trouble::{Printed, last_words, trouble};
 
 use crate::config::PRESETS;
@@ -17,7 +19,9 @@ use crate::sys::programs::on_path;
 /// The known agent CLIs in the folders of a `PATH` value, in the order of the presets. Nothing is started.
 pub fn detect(path: &str) -> Vec<&'static str> {
     let names = PRESETS.iter().map(|preset| preset.name.as_str());
-    names.filter(|name| on_path(path, name).next().is_some()).collect()
+    names
+        .filter(|name| on_path(path, name).next().is_some())
+        .collect()
 }
 
 #[cfg(test)]
@@ -36,10 +40,15 @@ mod tests {
             (&folder, "sh", 0o755),
         ] {
             let file = fs_err::File::create(place.path().join(name)).expect("a file");
-            file.set_permissions(PermissionsExt::from_mode(mode)).expect("a mode");
+            file.set_permissions(PermissionsExt::from_mode(mode))
+                .expect("a mode");
         }
         fs_err::create_dir(folder.path().join("claude")).expect("a folder");
-        let path = format!("{}:/nowhere::.:{}", folder.path().display(), other.path().display());
+        let path = format!(
+            "{}:/nowhere::.:{}",
+            folder.path().display(),
+            other.path().display()
+        );
         assert_eq!(detect(&path), ["codex", "amp"]);
         assert_eq!(detect(""), [""; 0]);
     }

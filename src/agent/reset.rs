@@ -17,8 +17,12 @@ const JUST_NOW: i64 = 600;
 /// clock, in which CLIs print a time of day without naming a zone; without it such a time is ignored.
 pub(super) fn seconds_until(text: &str, now: Timestamp, zone: Option<&TimeZone>) -> Option<u64> {
     let text = text.to_lowercase();
-    let seconds = epoch(&text, now).or_else(|| length(&text)).or_else(|| time_of_day(&text, now, zone))?;
-    u64::try_from(seconds).ok().filter(|seconds| (1..=LONGEST).contains(seconds))
+    let seconds = epoch(&text, now)
+        .or_else(|| length(&text))
+        .or_else(|| time_of_day(&text, now, zone))?;
+    u64::try_from(seconds)
+        .ok()
+        .filter(|seconds| (1..=LONGEST).contains(seconds))
 }
 
 /// A pattern that is compiled when it is first needed.
@@ -31,14 +35,21 @@ static EPOCH: Pattern = LazyLock::new(|| {
 
 /// `retry-after: 20`, `x-codex-primary-reset-after-seconds":"3600"`.
 static SECONDS: Pattern = LazyLock::new(|| {
-    Regex::new(r#"(?:retry[-_ ]after(?:-seconds)?|reset-after-seconds)[\\": ]{1,6}(\d{1,9})(?:\D|$)"#).ok()
+    Regex::new(
+        r#"(?:retry[-_ ]after(?:-seconds)?|reset-after-seconds)[\\": ]{1,6}(\d{1,9})(?:\D|$)"#,
+    )
+    .ok()
 });
 
 /// `try again in 2 days 17 hours` (Codex), `retry in 33.5s` and `retryDelay: "33s"` (Gemini).
 static LENGTH: Pattern = LazyLock::new(|| {
     let unit = r"\d{1,6}(?:\.\d+)? ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)\b";
-    let lead = r#"(?:try again in|retry in|retry after|resets? (?:in|after)|retrydelay[\\": ]{1,6})"#;
-    Regex::new(&format!(r"{lead} ?((?:{unit}[, ]*(?:and )?|\d{{1,6}}[dhm])+(?:{unit})?)")).ok()
+    let lead =
+        r#"(?:try again in|retry in|retry after|resets? (?:in|after)|retrydelay[\\": ]{1,6})"#;
+    Regex::new(&format!(
+        r"{lead} ?((?:{unit}[, ]*(?:and )?|\d{{1,6}}[dhm])+(?:{unit})?)"
+    ))
+    .ok()
 });
 
 /// `try again at 10:46 PM.`, `try again at Nov 25th, 2026 10:46 PM` (Codex), `resets 3pm`,
@@ -49,7 +60,10 @@ static TIME: Pattern = LazyLock::new(|| {
 
 fn epoch(text: &str, now: Timestamp) -> Option<i64> {
     let found = EPOCH.as_ref()?.captures(text)?;
-    found[1].parse::<i64>().ok().map(|second| second - now.as_second())
+    found[1]
+        .parse::<i64>()
+        .ok()
+        .map(|second| second - now.as_second())
 }
 
 fn length(text: &str) -> Option<i64> {
@@ -57,9 +71,16 @@ fn length(text: &str) -> Option<i64> {
         return found[1].parse().ok();
     }
     let found = LENGTH.as_ref()?.captures(text)?;
-    let length: Span = found[1].replace("and ", "").trim_end_matches([' ', ',']).parse().ok()?;
+    let length: Span = found[1]
+        .replace("and ", "")
+        .trim_end_matches([' ', ','])
+        .parse()
+        .ok()?;
     // A fraction of a second counts as a whole one, so that the wait is never too short.
-    let whole = SpanRound::new().largest(Unit::Second).smallest(Unit::Second).mode(RoundMode::Ceil);
+    let whole = SpanRound::new()
+        .largest(Unit::Second)
+        .smallest(Unit::Second)
+        .mode(RoundMode::Ceil);
     Some(length.round(whole.days_are_24_hours()).ok()?.get_seconds())
 }
 
@@ -70,12 +91,20 @@ fn time_of_day(text: &str, now: Timestamp, zone: Option<&TimeZone>) -> Option<i6
         Some("utc" | "gmt") => TimeZone::UTC,
         Some(name) => TimeZone::get(name).ok()?,
     };
-    let time = clock_time(&found[4], found.get(5).map(|m| m.as_str()), found.get(6).map(|m| m.as_str()))?;
+    let time = clock_time(
+        &found[4],
+        found.get(5).map(|m| m.as_str()),
+        found.get(6).map(|m| m.as_str()),
+    )?;
     let now = now.to_zoned(zone.clone());
     let at = match (found.get(1), found.get(2)) {
-        (Some(month), Some(day)) => {
-            dated(month.as_str(), day.as_str(), found.get(3).map(|m| m.as_str()), time, &now)?
-        }
+        (Some(month), Some(day)) => dated(
+            month.as_str(),
+            day.as_str(),
+            found.get(3).map(|m| m.as_str()),
+            time,
+            &now,
+        )?,
         _ => undated(time, &now)?,
     };
     Some(at.timestamp().as_second() - now.timestamp().as_second())
@@ -83,10 +112,18 @@ fn time_of_day(text: &str, now: Timestamp, zone: Option<&TimeZone>) -> Option<i6
 
 /// The next such time of day.
 fn undated(time: Time, now: &Zoned) -> Option<Zoned> {
-    let at = |date: Date| date.to_datetime(time).to_zoned(now.time_zone().clone()).ok();
+    let at = |date: Date| {
+        date.to_datetime(time)
+            .to_zoned(now.time_zone().clone())
+            .ok()
+    };
     let today = at(now.date())?;
     let ago = now.timestamp().as_second() - today.timestamp().as_second();
-    if ago <= JUST_NOW { Some(today) } else { at(now.date().tomorrow().ok()?) }
+    if ago <= JUST_NOW {
+        Some(today)
+    } else {
+        at(now.date().tomorrow().ok()?)
+    }
 }
 
 /// That day of this year, or of the next one if it passed long ago.
@@ -96,9 +133,16 @@ fn dated(month: &str, day: &str, year: Option<&str>, time: Time, now: &Zoned) ->
     let month = i8::try_from(at / 3 + 1).ok()?;
     let year = year.map_or(Some(now.year()), |year| year.parse().ok())?;
     let date = Date::new(year, month, day.parse().ok()?).ok()?;
-    let at = date.to_datetime(time).to_zoned(now.time_zone().clone()).ok()?;
+    let at = date
+        .to_datetime(time)
+        .to_zoned(now.time_zone().clone())
+        .ok()?;
     let long_ago = at < now.checked_sub(30.days()).ok()?;
-    if long_ago { at.checked_add(1.year()).ok() } else { Some(at) }
+    if long_ago {
+        at.checked_add(1.year()).ok()
+    } else {
+        Some(at)
+    }
 }
 
 /// A time on the clock; an hour alone needs `am` or `pm`.
@@ -132,7 +176,10 @@ mod tests {
     #[test]
     fn the_forms_of_known_clis_are_read() {
         for (text, seconds) in [
-            (r#""resetsAt":1795387560,"rateLimitType":"five_hour""#, 3_600),
+            (
+                r#""resetsAt":1795387560,"rateLimitType":"five_hour""#,
+                3_600,
+            ),
             (r#"\"resets_at\": 1795387560, \"code\""#, 3_600),
             ("Claude AI usage limit reached|1795387560", 3_600),
             ("Claude AI usage limit reached|1795387560000", 3_600),
@@ -152,7 +199,10 @@ mod tests {
             ("resets at 23:46", 2 * 3_600),
             ("try again at Nov 25th, 2026 9:46 PM.", 3 * 86_400),
             ("resets Nov 23, 9:46pm (UTC)", 86_400),
-            ("You've hit your limit · resets 11:55pm (Europe/Berlin)", 69 * 60),
+            (
+                "You've hit your limit · resets 11:55pm (Europe/Berlin)",
+                69 * 60,
+            ),
             ("resets Nov 23, 4:46pm (America/New_York)", 86_400),
         ] {
             assert_eq!(utc(text), Some(seconds), "{text}");
@@ -184,10 +234,19 @@ mod tests {
     #[test]
     fn a_time_of_day_needs_a_known_zone() {
         assert_eq!(seconds_until("try again at 10:46 PM.", now(), None), None);
-        assert_eq!(seconds_until("resets 10:55pm (UTC)", now(), None), Some(69 * 60));
+        assert_eq!(
+            seconds_until("resets 10:55pm (UTC)", now(), None),
+            Some(69 * 60)
+        );
         let plus_one = TimeZone::fixed(Offset::constant(1));
-        assert_eq!(seconds_until("try again at 11:46 PM.", now(), Some(&plus_one)), Some(3_600));
-        assert_eq!(seconds_until("try again at 12:16 AM.", now(), Some(&plus_one)), Some(5_400));
+        assert_eq!(
+            seconds_until("try again at 11:46 PM.", now(), Some(&plus_one)),
+            Some(3_600)
+        );
+        assert_eq!(
+            seconds_until("try again at 12:16 AM.", now(), Some(&plus_one)),
+            Some(5_400)
+        );
     }
 
     proptest! {

@@ -81,14 +81,28 @@ impl<'a> Printed<'a> {
         let (mut errors, mut used) = (CliErrors::default(), Usage::default());
         let format = turn::guess(stdout);
         if format == Format::Text {
-            return (Self { errors, plain: stdout, stderr }, used);
+            return (
+                Self {
+                    errors,
+                    plain: stdout,
+                    stderr,
+                },
+                used,
+            );
         }
         // Memory can be read.
         let _ = turn::read(format, stdout, |event| {
             errors.tell(&event);
             used.tell(&event);
         });
-        (Self { errors, plain: &[], stderr }, used)
+        (
+            Self {
+                errors,
+                plain: &[],
+                stderr,
+            },
+            used,
+        )
     }
 }
 
@@ -110,10 +124,17 @@ pub fn trouble(
     let has_failed = !end.is_success()
         || printed.errors.has_failed()
         || preset.is_some_and(|preset| preset.fails_with_zero);
-    let told = printed.errors.last_first().filter(|error| was_ended || !error.is_retry);
+    let told = printed
+        .errors
+        .last_first()
+        .filter(|error| was_ended || !error.is_retry);
     let mut said: Vec<Said> = told.filter_map(Said::of_error).collect();
     said.extend(
-        printed.errors.plain().take(LAST_LINES).filter_map(|line| Said::of_line(line, BEGINNING_OF_ERROR)),
+        printed
+            .errors
+            .plain()
+            .take(LAST_LINES)
+            .filter_map(|line| Said::of_line(line, BEGINNING_OF_ERROR)),
     );
     let stderr = (printed.stderr, lines, BEGINNING_OF_ERROR);
     for (tail, lines, within) in [(printed.plain, LAST_LINES, BEGINNING), stderr] {
@@ -122,7 +143,8 @@ pub fn trouble(
         let last: Vec<&str> = text.lines().filter(is_own).rev().take(lines).collect();
         said.extend(last.into_iter().enumerate().filter_map(|(at, line)| {
             let said = Said::of_line(line, within)?;
-            let is_late = matches!(said.trouble, Trouble::Limit | Trouble::Login) || at < LAST_LINES;
+            let is_late =
+                matches!(said.trouble, Trouble::Limit | Trouble::Login) || at < LAST_LINES;
             is_late.then_some(said)
         }));
     }
@@ -132,12 +154,23 @@ pub fn trouble(
         && let Some(trouble) = preset.and_then(|preset| preset.exits.get(code))
     {
         let text = last_words(end, printed);
-        said.push(Said { trouble: *trouble, text, resets_at: None, by: None });
+        said.push(Said {
+            trouble: *trouble,
+            text,
+            resets_at: None,
+            by: None,
+        });
     }
     let Some(last) = said.first() else {
-        let retry = printed.errors.last_first().next().filter(|last| was_ended && last.is_retry)?;
+        let retry = printed
+            .errors
+            .last_first()
+            .next()
+            .filter(|last| was_ended && last.is_retry)?;
         let why = format!("its CLI asked again until it was ended: {}", retry.message);
-        return Some(ProcessEnd::Outage { why: text::line(&why, SHOWN) });
+        return Some(ProcessEnd::Outage {
+            why: text::line(&why, SHOWN),
+        });
     };
     // A message says more than the status below it.
     let same = |said: &&Said| said.trouble == last.trouble && said.by.is_some();
@@ -146,24 +179,38 @@ pub fn trouble(
     Some(match best.trouble {
         Trouble::Limit => {
             let at = |said: &Said| u64::try_from(said.resets_at? - now.as_second()).ok();
-            let reset =
-                said.iter().find_map(|said| at(said).or_else(|| seconds_until(&said.text, now, zone)));
-            ProcessEnd::Limited { why, reset: reset.filter(|reset| (1..=LONGEST).contains(reset)) }
+            let reset = said
+                .iter()
+                .find_map(|said| at(said).or_else(|| seconds_until(&said.text, now, zone)));
+            ProcessEnd::Limited {
+                why,
+                reset: reset.filter(|reset| (1..=LONGEST).contains(reset)),
+            }
         }
         Trouble::Outage => ProcessEnd::Outage { why },
         Trouble::Refused => ProcessEnd::Refused { why },
-        Trouble::Loop => ProcessEnd::Looping { what: format!("was halted by its own CLI: {why}") },
-        Trouble::Login | Trouble::Model | Trouble::Setup => {
-            ProcessEnd::NotSetUp { why, hint: hint(best.trouble, preset.or(best.by)) }
-        }
+        Trouble::Loop => ProcessEnd::Looping {
+            what: format!("was halted by its own CLI: {why}"),
+        },
+        Trouble::Login | Trouble::Model | Trouble::Setup => ProcessEnd::NotSetUp {
+            why,
+            hint: hint(best.trouble, preset.or(best.by)),
+        },
     })
 }
 
 /// What a person does about it.
 fn hint(trouble: Trouble, preset: Option<&Preset>) -> String {
-    match (trouble, preset.map(|preset| (preset, preset.root.as_deref()))) {
-        (Trouble::Login, Some((preset, _))) => format!("log in: {}; then `ralph run` goes on", preset.login),
-        (Trouble::Login, None) => "log in with the agent's own CLI; then `ralph run` goes on".to_owned(),
+    match (
+        trouble,
+        preset.map(|preset| (preset, preset.root.as_deref())),
+    ) {
+        (Trouble::Login, Some((preset, _))) => {
+            format!("log in: {}; then `ralph run` goes on", preset.login)
+        }
+        (Trouble::Login, None) => {
+            "log in with the agent's own CLI; then `ralph run` goes on".to_owned()
+        }
         (Trouble::Setup, Some((_, Some(variable)))) => {
             format!(
                 "if this machine is a sandbox, say so: `env: {{{variable}: \"1\"}}` beside the agent's preset"
@@ -195,15 +242,26 @@ impl Said {
             .or_else(by_status)
             .or_else(by_kind)
             .or_else(|| network(&error.message))?;
-        Some(Self { trouble, text: error.message.clone(), resets_at: error.resets_at, by })
+        Some(Self {
+            trouble,
+            text: error.message.clone(),
+            resets_at: error.resets_at,
+            by,
+        })
     }
 
     /// Of a line that may be prose: what is known stands at its beginning, or behind the word error.
     fn of_line(line: &str, within: usize) -> Option<Self> {
         let line = in_log(line.trim());
-        let (trouble, by) =
-            (line.len() <= LONGEST_LINE && !line.starts_with('{')).then(|| known(line, within)).flatten()?;
-        Some(Self { trouble, text: line.to_owned(), resets_at: None, by })
+        let (trouble, by) = (line.len() <= LONGEST_LINE && !line.starts_with('{'))
+            .then(|| known(line, within))
+            .flatten()?;
+        Some(Self {
+            trouble,
+            text: line.to_owned(),
+            resets_at: None,
+            by,
+        })
     }
 }
 
@@ -211,10 +269,14 @@ impl Said {
 fn known(text: &str, within: usize) -> Option<(Trouble, Option<&'static Preset>)> {
     let text = plain(text);
     let says = |known: &String| {
-        text.find(known.as_str()).is_some_and(|at| at <= within || text[..at].contains("error"))
+        text.find(known.as_str())
+            .is_some_and(|at| at <= within || text[..at].contains("error"))
     };
     let in_preset = |preset: &'static Preset| {
-        let (trouble, _) = preset.texts.iter().find(|(_, texts)| texts.iter().any(says))?;
+        let (trouble, _) = preset
+            .texts
+            .iter()
+            .find(|(_, texts)| texts.iter().any(says))?;
         Some((*trouble, Some(preset)))
     };
     let status = || {
@@ -222,18 +284,32 @@ fn known(text: &str, within: usize) -> Option<(Trouble, Option<&'static Preset>)
         let status = found.iter().skip(1).flatten().next()?;
         Some((by_status(status.as_str().parse().ok()?)?, None))
     };
-    let login = || LOGIN.iter().any(|words| says(&(*words).to_owned())).then_some((Trouble::Login, None));
-    PRESETS.iter().find_map(in_preset).or_else(status).or_else(login)
+    let login = || {
+        LOGIN
+            .iter()
+            .any(|words| says(&(*words).to_owned()))
+            .then_some((Trouble::Login, None))
+    };
+    PRESETS
+        .iter()
+        .find_map(in_preset)
+        .or_else(status)
+        .or_else(login)
 }
 
 fn network(text: &str) -> Option<(Trouble, Option<&'static Preset>)> {
     let text = plain(text);
-    NETWORK.iter().any(|known| text.contains(known)).then_some((Trouble::Outage, None))
+    NETWORK
+        .iter()
+        .any(|known| text.contains(known))
+        .then_some((Trouble::Outage, None))
 }
 
 /// What a line says that is one of a log, `timestamp=… level=ERROR … error="what went wrong"`: the last value.
 fn in_log(line: &str) -> &str {
-    let last = line.strip_prefix("timestamp=").and_then(|rest| rest.rsplit_once("=\""));
+    let last = line
+        .strip_prefix("timestamp=")
+        .and_then(|rest| rest.rsplit_once("=\""));
     last.map_or(line, |(_, value)| value.trim_end_matches('"'))
 }
 
@@ -253,20 +329,38 @@ fn by_status(status: u64) -> Option<Trouble> {
 /// The last thing that a CLI said, one line: where it failed, its last error, or what looks like one.
 pub fn last_words(end: &ProcessEnd, printed: &Printed<'_>) -> String {
     let told = |bytes| -> Vec<String> {
-        let words = |line: &String| line.contains(char::is_alphabetic) && !line.contains("RALPH-VERDICT");
+        let words =
+            |line: &String| line.contains(char::is_alphabetic) && !line.contains("RALPH-VERDICT");
         let text = String::from_utf8_lossy(bytes);
-        let lines = text.lines().rev().take(LINES).filter(|line| !line.starts_with('{'));
-        lines.map(|line| text::line(in_log(line), SHOWN)).filter(words).collect()
+        let lines = text
+            .lines()
+            .rev()
+            .take(LINES)
+            .filter(|line| !line.starts_with('{'));
+        lines
+            .map(|line| text::line(in_log(line), SHOWN))
+            .filter(words)
+            .collect()
     };
     let (stdout, stderr) = (told(printed.plain), told(printed.stderr));
-    let own = printed.errors.last_first().map(|error| text::line(&error.message, SHOWN)).next();
+    let own = printed
+        .errors
+        .last_first()
+        .map(|error| text::line(&error.message, SHOWN))
+        .next();
     if end.is_success() {
-        return own.or_else(|| stdout.into_iter().next()).unwrap_or_default();
+        return own
+            .or_else(|| stdout.into_iter().next())
+            .unwrap_or_default();
     }
-    let is_error =
-        |line: &&String| ["error", "fatal", "cannot", "failed"].iter().any(|word| plain(line).contains(word));
+    let is_error = |line: &&String| {
+        ["error", "fatal", "cannot", "failed"]
+            .iter()
+            .any(|word| plain(line).contains(word))
+    };
     let all = || stderr.iter().chain(&stdout);
-    own.or_else(|| all().find(is_error).or_else(|| all().next()).cloned()).unwrap_or_default()
+    own.or_else(|| all().find(is_error).or_else(|| all().next()).cloned())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

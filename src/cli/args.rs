@@ -1,8 +1,8 @@
 //! The verbs and flags that can be typed, and their help.
 
 use super::{
-    audit, check, gate, init, manual_verbs, mutation_test, place, prompt, replay, report, run, settings,
-    stage, status, verify,
+    audit, check, gate, init, manual_verbs, mutation_test, place, prompt, replay, report, run,
+    settings, stage, status, verify,
 };
 use clap::{Command, CommandFactory as _, Parser, Subcommand};
 use std::path::PathBuf;
@@ -21,7 +21,9 @@ const HELP: &str = include_str!("../../templates/help.txt");
 /// The command with its verbs; the help of each ends with exit codes.
 pub(super) fn command() -> Command {
     Cli::command().mut_subcommands(|verb| {
-        let section = HELP.split_once(&format!("[{}]\n", verb.get_name())).map_or("", |(_, after)| after);
+        let section = HELP
+            .split_once(&format!("[{}]\n", verb.get_name()))
+            .map_or("", |(_, after)| after);
         let help = section.split("\n[").next().unwrap_or_default().trim_end();
         let more = match verb.get_name() {
             "check" => &settings::help(),
@@ -149,9 +151,15 @@ mod tests {
     fn each_verb_has_examples_and_exit_codes_in_its_help() {
         let command = command();
         for verb in command.get_subcommands() {
-            let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let help = verb
+                .get_after_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
             let name = verb.get_name();
-            assert!(help.starts_with("Example") && help.contains(&format!("ralph {name}")), "{name}: {help}");
+            assert!(
+                help.starts_with("Example") && help.contains(&format!("ralph {name}")),
+                "{name}: {help}"
+            );
             assert_eq!(help.matches("Exit codes: ").count(), 1, "{name}: {help}");
         }
         let sections = HELP.lines().filter(|line| line.starts_with('[')).count();

@@ -33,9 +33,17 @@ pub(super) fn can_ask() -> bool {
 /// One of the choices by its index, `default` offered first.
 pub(super) fn one_of(question: &str, choices: &[String], default: usize) -> anyhow::Result<usize> {
     // What wraps is not taken off the screen again when the next question comes.
-    let columns = usize::from(Term::stderr().size().1).saturating_sub(MARK).max(NARROWEST);
-    let choices: Vec<String> = choices.iter().map(|choice| cut(&line(choice, 200), columns)).collect();
-    let select = Select::new().with_prompt(cut(question, columns)).items(&choices).default(default);
+    let columns = usize::from(Term::stderr().size().1)
+        .saturating_sub(MARK)
+        .max(NARROWEST);
+    let choices: Vec<String> = choices
+        .iter()
+        .map(|choice| cut(&line(choice, 200), columns))
+        .collect();
+    let select = Select::new()
+        .with_prompt(cut(question, columns))
+        .items(&choices)
+        .default(default);
     answered(|| select.interact_opt())?.context(Left(Exit::WorkLeft))
 }
 
@@ -47,11 +55,22 @@ pub(super) fn agreed() -> anyhow::Result<bool> {
 /// Words of a list, divided by commas and blanks; at least one.
 pub(super) fn words(question: &str, default: &[String]) -> anyhow::Result<Vec<String>> {
     let read = |answer: &str| -> Vec<String> {
-        let words = answer.split([',', ' ']).map(str::trim).filter(|word| !word.is_empty());
+        let words = answer
+            .split([',', ' '])
+            .map(str::trim)
+            .filter(|word| !word.is_empty());
         words.map(str::to_owned).collect()
     };
-    let named = |answer: &String| if read(answer).is_empty() { Err("name at least one") } else { Ok(()) };
-    let mut input = Input::<String>::new().with_prompt(question).validate_with(named);
+    let named = |answer: &String| {
+        if read(answer).is_empty() {
+            Err("name at least one")
+        } else {
+            Ok(())
+        }
+    };
+    let mut input = Input::<String>::new()
+        .with_prompt(question)
+        .validate_with(named);
     if !default.is_empty() {
         input = input.default(default.join(","));
     }

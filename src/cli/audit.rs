@@ -80,14 +80,24 @@ pub(super) fn audit(call: &Invocation, args: &AuditArgs) -> anyhow::Result<Exit>
     }
     let rules = &workspace.rules;
     let repositories = &mut workspace.repositories()?;
-    let mut past = past(repositories, rules, &tasks, by, args.since.as_deref(), &args.gate)?;
+    let mut past = past(
+        repositories,
+        rules,
+        &tasks,
+        by,
+        args.since.as_deref(),
+        &args.gate,
+    )?;
     if past.audit.boxes.is_empty() {
-        let hint =
-            "`--by commit` or `--by tag` names other boxes, `--spec DIR` the folder of another task file";
+        let hint = "`--by commit` or `--by tag` names other boxes, `--spec DIR` the folder of another task file";
         let what = "This history ticked no box, so there is nothing to audit.";
         bail!(Fault::new(FaultKind::Unknown, what, hint));
     }
-    let all: Vec<Judgement> = past.ranges.iter().map(|range| range.judgement.clone()).collect();
+    let all: Vec<Judgement> = past
+        .ranges
+        .iter()
+        .map(|range| range.judgement.clone())
+        .collect();
     if args.parts.printed(&all) {
         return Ok(Exit::Done);
     }
@@ -100,25 +110,42 @@ pub(super) fn audit(call: &Invocation, args: &AuditArgs) -> anyhow::Result<Exit>
     if args.shard.is_some() {
         audit.boxes.retain(|it| it.verdict.is_some());
     } else {
-        audit.end("It was not judged.", "run the audit again, or the part that is missing");
+        audit.end(
+            "It was not judged.",
+            "run the audit again, or the part that is missing",
+        );
     }
-    write_page(call, &Page::from(&audit), [args.html.as_deref(), args.md.as_deref()])?;
+    write_page(
+        call,
+        &Page::from(&audit),
+        [args.html.as_deref(), args.md.as_deref()],
+    )?;
     let mut facts = audit.facts();
     facts["shard"] = args.shard.map(|shard| shard.to_string()).into();
     ui::answer(call.json, &facts, &audit.lines().join("\n"));
-    Ok(ended.unwrap_or_else(|| match (audit.many("FAIL"), audit.many("ERROR")) {
-        (0, 0) => Exit::Done,
-        (0, _) => Exit::NoVerdict,
-        _ => Exit::WorkLeft,
-    }))
+    Ok(
+        ended.unwrap_or_else(|| match (audit.many("FAIL"), audit.many("ERROR")) {
+            (0, 0) => Exit::Done,
+            (0, _) => Exit::NoVerdict,
+            _ => Exit::WorkLeft,
+        }),
+    )
 }
 
 /// The folder that is audited, with its configuration if it has one.
 fn open(call: &Invocation, path: &Path) -> Result<Workspace, Fault> {
     let named = call.root.clone().filter(|_| path == Path::new(HERE));
-    let root_by = if named.is_some() { call.root_by } else { "--past" };
+    let root_by = if named.is_some() {
+        call.root_by
+    } else {
+        "--past"
+    };
     let root = named.or_else(|| Some(path.to_owned()));
-    let call = Invocation { root, root_by, ..call.clone() };
+    let call = Invocation {
+        root,
+        root_by,
+        ..call.clone()
+    };
     call.read(call.folder()?)?.sound()
 }
 
@@ -132,7 +159,11 @@ fn name_gate(workspace: &mut Workspace, gate: &str) -> Result<(), Fault> {
         gates.insert(GATE.to_owned(), settings);
     }
     let hint = "name it under gates: in .ralph/config.yaml, or leave --gate out";
-    ensure(gates.contains_key(gate), format!("The gate {gate} is not configured."), hint)
+    ensure(
+        gates.contains_key(gate),
+        format!("The gate {gate} is not configured."),
+        hint,
+    )
 }
 
 /// Replaces the repository's settings of a gate by the defaults. An auditor may not know the people behind it.
@@ -140,8 +171,11 @@ fn name_gate(workspace: &mut Workspace, gate: &str) -> Result<(), Fault> {
 /// Errors: the gate is a command.
 fn distrust(call: &Invocation, workspace: &mut Workspace, gate: &str) -> Result<(), Fault> {
     let by_default = |error| unsound(&error);
-    let defaults = config::parse("", &workspace.places.workspace, &call.given).map_err(by_default)?;
-    let Some(own) = workspace.settings.gates.get_mut(gate) else { return Ok(()) };
+    let defaults =
+        config::parse("", &workspace.places.workspace, &call.given).map_err(by_default)?;
+    let Some(own) = workspace.settings.gates.get_mut(gate) else {
+        return Ok(());
+    };
     if let Some(command) = &own.run {
         let what = format!(
             "The gate {gate} is a command of this repository's {CONFIG}: {}.",
@@ -149,7 +183,9 @@ fn distrust(call: &Invocation, workspace: &mut Workspace, gate: &str) -> Result<
         );
         return Err(Fault::setup(what, "read it; `--trust` runs it"));
     }
-    let Some(default) = defaults.gates.get("PITEST") else { return Ok(()) };
+    let Some(default) = defaults.gates.get("PITEST") else {
+        return Ok(());
+    };
     if own != default {
         ui::note(&format!(
             "note: {gate} judges with the defaults, not with what {CONFIG} of this repository says.\n  hint: read it; `--trust` takes it"
@@ -161,35 +197,64 @@ fn distrust(call: &Invocation, workspace: &mut Workspace, gate: &str) -> Result<
 
 /// Where the boxes of a judgement are among all; its record is the number of its range.
 fn boxes<'r>(ranges: &'r [Range], judgement: &Judgement) -> &'r [usize] {
-    let range = usize::try_from(judgement.record).ok().and_then(|at| ranges.get(at));
+    let range = usize::try_from(judgement.record)
+        .ok()
+        .and_then(|at| ranges.get(at));
     range.map_or(&[], |range| &range.boxes)
 }
 
 /// Judges, and says how far it is; what ended it before its time.
-fn judge(workspace: &Workspace, chosen: &[&Judgement], past: &mut Past) -> Result<Option<Exit>, Fault> {
+fn judge(
+    workspace: &Workspace,
+    chosen: &[&Judgement],
+    past: &mut Past,
+) -> Result<Option<Exit>, Fault> {
     let Past { audit, ranges } = past;
-    let no_coverage = workspace.settings.gates.get(&audit.gate).map(|gate| gate.no_coverage);
+    let no_coverage = workspace
+        .settings
+        .gates
+        .get(&audit.gate)
+        .map(|gate| gate.no_coverage);
     let no_coverage = no_coverage.unwrap_or(NoCoverage::Survived);
     let mut outside: Outside = workspace.outside()?;
     let watch = Stopwatch::start();
-    let weight = |part: &[&Judgement]| part.iter().map(|judgement| judgement.report.millis).sum::<u64>();
+    let weight = |part: &[&Judgement]| {
+        part.iter()
+            .map(|judgement| judgement.report.millis)
+            .sum::<u64>()
+    };
     for (at, judgement) in chosen.iter().enumerate() {
         let (done, left) = chosen.split_at(at);
         let rest = match weight(done) {
             0 => String::new(),
             known => {
-                let millis = u128::from(watch.millis()) * u128::from(weight(left)) / u128::from(known);
-                format!(", about {} left", duration(u64::try_from(millis / 1_000).unwrap_or(u64::MAX)))
+                let millis =
+                    u128::from(watch.millis()) * u128::from(weight(left)) / u128::from(known);
+                format!(
+                    ", about {} left",
+                    duration(u64::try_from(millis / 1_000).unwrap_or(u64::MAX))
+                )
             }
         };
         let own = boxes(ranges, judgement);
-        let tasks = own.iter().filter_map(|at| audit.boxes.get(*at)).map(|it| it.task.as_str());
-        ui::note(&format!("[{}/{}] {}{rest}", at + 1, chosen.len(), names(tasks, NAMED)));
+        let tasks = own
+            .iter()
+            .filter_map(|at| audit.boxes.get(*at))
+            .map(|it| it.task.as_str());
+        ui::note(&format!(
+            "[{}/{}] {}{rest}",
+            at + 1,
+            chosen.len(),
+            names(tasks, NAMED)
+        ));
         let report = match outside.judge_again(&judgement.order, &judgement.changes) {
             Ok((report, _)) => report,
-            Err(fault) => {
-                Verdict::Error { why: fault.to_string(), hint: fault.hint, transient: false }.into()
+            Err(fault) => Verdict::Error {
+                why: fault.to_string(),
+                hint: fault.hint,
+                transient: false,
             }
+            .into(),
         };
         if let Some(StopRequest::Signal { signal }) = outside.stop_request() {
             return Ok(Some(Exit::Signal(signal)));
@@ -207,15 +272,22 @@ fn merge(folder: &Path, all: &[Judgement], past: &mut Past) -> Result<(), Fault>
     audit.remarks.extend(left_out);
     for (shard, result) in results {
         if result["gate"] != audit.gate.as_str() || result["by"] != audit.by.as_str() {
-            audit.remarks.push(format!("Part {shard} is of an audit with another --gate or --by."));
+            audit.remarks.push(format!(
+                "Part {shard} is of an audit with another --gate or --by."
+            ));
             continue;
         }
         let Ok(part) = serde_json::from_value::<Vec<PastBox>>(result["boxes"].clone()) else {
-            audit.remarks.push(format!("The boxes of part {shard} cannot be read."));
+            audit
+                .remarks
+                .push(format!("The boxes of part {shard} cannot be read."));
             continue;
         };
         let share = shard.of(all);
-        audit.join(share.iter().flat_map(|judgement| boxes(ranges, judgement)), part);
+        audit.join(
+            share.iter().flat_map(|judgement| boxes(ranges, judgement)),
+            part,
+        );
     }
     Ok(())
 }

@@ -50,7 +50,11 @@ pub(super) fn check(call: &Invocation, args: &CheckArgs) -> Result<Exit, Fault> 
     if args.config {
         return settings::show(call);
     }
-    let format = args.format.unwrap_or(if call.json { CheckFormat::Json } else { CheckFormat::Human });
+    let format = args.format.unwrap_or(if call.json {
+        CheckFormat::Json
+    } else {
+        CheckFormat::Human
+    });
     if let Some(path) = &args.tasks {
         return one_file(call, path, args, format);
     }
@@ -59,11 +63,20 @@ pub(super) fn check(call: &Invocation, args: &CheckArgs) -> Result<Exit, Fault> 
     if args.explain {
         return explained(format, tasks::read(&opened), args, &findings);
     }
-    Ok(show::all(&findings, format, &opened.workspace.places.workspace))
+    Ok(show::all(
+        &findings,
+        format,
+        &opened.workspace.places.workspace,
+    ))
 }
 
 /// `--tasks FILE`: with the words and sections of the workspace if there is one, else the defaults.
-fn one_file(call: &Invocation, path: &Path, args: &CheckArgs, format: CheckFormat) -> Result<Exit, Fault> {
+fn one_file(
+    call: &Invocation,
+    path: &Path,
+    args: &CheckArgs,
+    format: CheckFormat,
+) -> Result<Exit, Fault> {
     let mut opened = call.read(call.find_anywhere()?)?;
     if !args.exclude.is_empty() {
         let known = &opened.workspace.settings.tasks.sections;
@@ -86,7 +99,11 @@ fn one_file(call: &Invocation, path: &Path, args: &CheckArgs, format: CheckForma
     let config = opened.workspace.places.workspace.join(CONFIG);
     for finding in &mut findings {
         let is_config = finding.file == CONFIG;
-        finding.path = Some(if is_config { config.clone() } else { here.join(path) });
+        finding.path = Some(if is_config {
+            config.clone()
+        } else {
+            here.join(path)
+        });
     }
     Ok(show::all(&findings, format, &show::base_of(path, &here)))
 }

@@ -29,14 +29,18 @@ pub(super) fn asked() -> clap::error::Result<bool> {
 pub(super) fn script(shell: Shell) -> io::Result<Exit> {
     let mut script = Vec::new();
     let shells = Shells::builtins();
-    let shell = shells.completer(&shell.to_string()).ok_or_else(|| io::Error::other("an unknown shell"))?;
+    let shell = shells
+        .completer(&shell.to_string())
+        .ok_or_else(|| io::Error::other("an unknown shell"))?;
     shell.write_registration(VARIABLE, "ralph", "ralph", "ralph", &mut script)?;
     ui::line(String::from_utf8_lossy(&script).trim_end());
     Ok(Exit::Done)
 }
 
 fn with_candidates() -> Command {
-    command().mut_args(known).mut_subcommands(|verb| verb.mut_args(known))
+    command()
+        .mut_args(known)
+        .mut_subcommands(|verb| verb.mut_args(known))
 }
 
 /// The argument with its candidates, if they are those of the workspace.
@@ -51,7 +55,9 @@ fn known(argument: Arg) -> Arg {
 }
 
 fn workspace() -> Option<Workspace> {
-    Invocation::of(&GlobalFlags::default()).and_then(|call| call.open()).ok()
+    Invocation::of(&GlobalFlags::default())
+        .and_then(|call| call.open())
+        .ok()
 }
 
 fn tasks() -> Vec<CompletionCandidate> {
@@ -66,11 +72,15 @@ fn tasks() -> Vec<CompletionCandidate> {
 }
 
 fn gates_and_tasks() -> Vec<CompletionCandidate> {
-    let gates = workspace().into_iter().flat_map(|workspace| workspace.settings.gates.into_keys());
+    let gates = workspace()
+        .into_iter()
+        .flat_map(|workspace| workspace.settings.gates.into_keys());
     gates.map(CompletionCandidate::new).chain(tasks()).collect()
 }
 
 fn agents() -> Vec<CompletionCandidate> {
-    let names = workspace().into_iter().flat_map(|workspace| workspace.settings.agents.into_keys());
+    let names = workspace()
+        .into_iter()
+        .flat_map(|workspace| workspace.settings.agents.into_keys());
     names.map(CompletionCandidate::new).collect()
 }

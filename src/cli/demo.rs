@@ -9,23 +9,48 @@ use std::path::{Path, PathBuf};
 
 /// The example, file by file.
 const FILES: &[(&str, &str)] = &[
-    (".ralph/config.yaml", include_str!("../../.ralph-example/.ralph/config.yaml")),
-    (".ralph/config.schema.json", include_str!("../../.ralph-example/.ralph/config.schema.json")),
-    (".ralph/prompts/validator.md", include_str!("../../.ralph-example/.ralph/prompts/validator.md")),
+    (
+        ".ralph/config.yaml",
+        include_str!("../../.ralph-example/.ralph/config.yaml"),
+    ),
+    (
+        ".ralph/config.schema.json",
+        include_str!("../../.ralph-example/.ralph/config.schema.json"),
+    ),
+    (
+        ".ralph/prompts/validator.md",
+        include_str!("../../.ralph-example/.ralph/prompts/validator.md"),
+    ),
     ("agent.sh", include_str!("../../.ralph-example/agent.sh")),
     ("design.md", include_str!("../../.ralph-example/design.md")),
-    ("requirements.md", include_str!("../../.ralph-example/requirements.md")),
+    (
+        "requirements.md",
+        include_str!("../../.ralph-example/requirements.md"),
+    ),
     ("tasks.md", include_str!("../../.ralph-example/tasks.md")),
-    ("src/manual/README.md", include_str!("../../.ralph-example/src/manual/README.md")),
-    ("src/orders/.gitignore", include_str!("../../.ralph-example/src/orders/.gitignore")),
-    ("src/orders/pom.xml", include_str!("../../.ralph-example/src/orders/pom.xml")),
+    (
+        "src/manual/README.md",
+        include_str!("../../.ralph-example/src/manual/README.md"),
+    ),
+    (
+        "src/orders/.gitignore",
+        include_str!("../../.ralph-example/src/orders/.gitignore"),
+    ),
+    (
+        "src/orders/pom.xml",
+        include_str!("../../.ralph-example/src/orders/pom.xml"),
+    ),
 ];
 
 /// Copies the example, makes its repositories, runs the loop there. Flags that mean a workspace are refused: the
 /// demo would run without what they ask for.
 pub(super) fn demo(outside: &Invocation, into: Option<&Path>) -> Result<Exit, Fault> {
     let flags = outside.given.iter().filter(|given| given.is_flag);
-    let root = outside.root.as_ref().map(|_| outside.root_by).filter(|name| name.starts_with("--"));
+    let root = outside
+        .root
+        .as_ref()
+        .map(|_| outside.root_by)
+        .filter(|name| name.starts_with("--"));
     if let Some(name) = flags.map(Override::name).chain(root).next() {
         return Err(Fault::setup(
             format!("{name}: The demo runs its own example with its own agent and settings."),
@@ -50,10 +75,18 @@ pub(super) fn demo(outside: &Invocation, into: Option<&Path>) -> Result<Exit, Fa
         init_repository(&folder.join(package), "the example's start")?;
     }
     if !json {
-        ui::line(&format!("The example is in {}: ralph run", folder.display()));
+        ui::line(&format!(
+            "The example is in {}: ralph run",
+            folder.display()
+        ));
     }
     // What the environment sets for another workspace is nothing to the example.
-    let call = Invocation { root: Some(folder.clone()), root_by: "--into", given: Vec::new(), json };
+    let call = Invocation {
+        root: Some(folder.clone()),
+        root_by: "--into",
+        given: Vec::new(),
+        json,
+    };
     let workspace = call.open()?;
     let end = run_in(&workspace, &RunArgs::default())?;
     let exit = show_stop(&call, &end);
@@ -71,9 +104,15 @@ fn after(folder: &Path, temporary: Option<tempfile::TempDir>, exit: Exit) {
             ui::line("`ralph demo --into DIR` keeps tasks.md, progress.txt and the journal.");
         }
         Some(temporary) => {
-            ui::line(&format!("The workspace is kept: {}", temporary.keep().display()));
+            ui::line(&format!(
+                "The workspace is kept: {}",
+                temporary.keep().display()
+            ));
         }
-        None => ui::line(&format!("Look at {0}/tasks.md and {0}/progress.txt.", folder.display())),
+        None => ui::line(&format!(
+            "Look at {0}/tasks.md and {0}/progress.txt.",
+            folder.display()
+        )),
     }
 }
 
@@ -105,7 +144,12 @@ mod tests {
                     open.extend((!path.ends_with("target")).then_some(path));
                     continue;
                 }
-                let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+                let name = path
+                    .strip_prefix(folder)
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .to_owned();
                 found.insert(name, fs_err::read_to_string(&path).unwrap());
             }
         }
@@ -115,8 +159,10 @@ mod tests {
     #[test]
     fn the_binary_holds_exactly_the_files_of_the_example() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(".ralph-example");
-        let held: BTreeMap<String, String> =
-            FILES.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        let held: BTreeMap<String, String> = FILES
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+            .collect();
         assert_eq!(held.len(), FILES.len(), "a file is in the list twice");
         assert_eq!(held, files_below(&folder));
     }

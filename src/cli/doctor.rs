@@ -19,14 +19,28 @@ pub(super) fn doctor(call: &Invocation) -> Result<Exit, Fault> {
     let (opened, workspace) = workspace(call)?;
     let inspection = opened.as_ref().map(Inspection::of);
     let probe = Probe::new(&path)?;
-    let mut lines = vec![workspace, machine::kernel(), machine::supervision(&probe), machine::cache()];
+    let mut lines = vec![
+        workspace,
+        machine::kernel(),
+        machine::supervision(&probe),
+        machine::cache(),
+    ];
     lines.extend(tools::ralphs(&path));
     lines.extend(tools::tools(&probe, inspection.as_ref()));
     lines.extend(tools::agents(&probe, inspection.as_ref()));
     if let Some(inspection) = &inspection {
-        lines.extend(inspection.packages.iter().flatten().flat_map(tools::engines));
+        lines.extend(
+            inspection
+                .packages
+                .iter()
+                .flatten()
+                .flat_map(tools::engines),
+        );
         let mut add = |part: &str, found: Vec<Finding>| {
-            lines.extend(found.into_iter().map(|found| Finding { rule: part.to_owned(), ..found }));
+            lines.extend(found.into_iter().map(|found| Finding {
+                rule: part.to_owned(),
+                ..found
+            }));
         };
         add("program", inspection.agents());
         add("program", inspection.programs());
@@ -39,8 +53,9 @@ pub(super) fn doctor(call: &Invocation) -> Result<Exit, Fault> {
 
 /// The workspace if there is one that can be used. A missing one that was named is an error.
 fn workspace(call: &Invocation) -> Result<(Option<Opened>, Finding), Fault> {
-    let line =
-        |level, what: &str, hint: &str| Finding::error("machine", "workspace", what, hint).level(level);
+    let line = |level, what: &str, hint: &str| {
+        Finding::error("machine", "workspace", what, hint).level(level)
+    };
     let found = call.find();
     if found.is_err() && call.root.is_none() {
         let what = "there is none here, so nothing is needed";
@@ -64,13 +79,25 @@ fn skipped(inspection: &Inspection<'_>) -> Vec<Finding> {
     };
     if checks.red.is_none() {
         let hint = "set checks.red to a command that fails if a test fails";
-        skip("checks.red", "whether the tests of TEST-FIRST fail at first is not checked", hint);
+        skip(
+            "checks.red",
+            "whether the tests of TEST-FIRST fail at first is not checked",
+            hint,
+        );
     }
     if checks.green.is_none() {
         let hint = "set checks.green to the command that runs the tests";
-        skip("checks.green", "a checkpoint with nothing to commit waits for `ralph accept`", hint);
+        skip(
+            "checks.green",
+            "a checkpoint with nothing to commit waits for `ralph accept`",
+            hint,
+        );
     }
-    let optional = inspection.rows.iter().filter(|row| row.optional && row.mark.is_open()).count();
+    let optional = inspection
+        .rows
+        .iter()
+        .filter(|row| row.optional && row.mark.is_open())
+        .count();
     if optional > 0 {
         let boxes = if optional == 1 { "box is" } else { "boxes are" };
         let what = format!("{optional} optional {boxes} left open");
@@ -80,9 +107,16 @@ fn skipped(inspection: &Inspection<'_>) -> Vec<Finding> {
 }
 
 fn show(json: bool, lines: &[Finding]) -> Exit {
-    let missing = lines.iter().filter(|found| found.level == Level::Error).count();
+    let missing = lines
+        .iter()
+        .filter(|found| found.level == Level::Error)
+        .count();
     let name = |found: &Finding| found.key.clone().unwrap_or_else(|| found.file.clone());
-    let width = lines.iter().map(|found| name(found).chars().count()).max().unwrap_or(0);
+    let width = lines
+        .iter()
+        .map(|found| name(found).chars().count())
+        .max()
+        .unwrap_or(0);
     for found in lines {
         let state = match found.level {
             Level::Ok => "ok",
@@ -93,7 +127,8 @@ fn show(json: bool, lines: &[Finding]) -> Exit {
         };
         let (name, what, hint) = (name(found), &found.what, &found.hint);
         if json {
-            let mut line = json!({ "part": found.rule, "name": name, "state": state, "what": what });
+            let mut line =
+                json!({ "part": found.rule, "name": name, "state": state, "what": what });
             if !hint.is_empty() {
                 line["hint"] = json!(hint);
             }
@@ -110,6 +145,14 @@ fn show(json: bool, lines: &[Finding]) -> Exit {
         1 => "1 thing that is needed here is missing",
         more => &format!("{more} things that are needed here are missing"),
     };
-    ui::answer(json, &json!({ "healthy": missing == 0, "missing": missing }), words);
-    if missing == 0 { Exit::Done } else { Exit::WorkLeft }
+    ui::answer(
+        json,
+        &json!({ "healthy": missing == 0, "missing": missing }),
+        words,
+    );
+    if missing == 0 {
+        Exit::Done
+    } else {
+        Exit::WorkLeft
+    }
 }

@@ -70,9 +70,15 @@ impl Target {
     /// stage word of a file outside any workspace.
     pub(super) fn find(call: &Invocation, args: &EditArgs, gate: &str) -> Result<Self, Fault> {
         let writes = !args.check && !args.dry_run;
-        let Some(named) = &args.tasks else { return Ok(Self::of(call.open()?, writes)) };
+        let Some(named) = &args.tasks else {
+            return Ok(Self::of(call.open()?, writes));
+        };
         let path = fs_err::canonicalize(named).map_err(|error| {
-            let what = format!("--tasks: {} cannot be read: {}.", named.display(), error.kind());
+            let what = format!(
+                "--tasks: {} cannot be read: {}.",
+                named.display(),
+                error.kind()
+            );
             Fault::setup(what, "name an existing task file")
         })?;
         let around = match call.open_around(&path)? {
@@ -81,17 +87,29 @@ impl Target {
         };
         let (grammar, gates) = match around {
             // The task file of a workspace is guarded as such, however it is named.
-            Some(known) if fs_err::canonicalize(known.places.tasks()).is_ok_and(|own| own == path) => {
+            Some(known)
+                if fs_err::canonicalize(known.places.tasks()).is_ok_and(|own| own == path) =>
+            {
                 return Ok(Self::of(known, writes));
             }
             Some(known) => (known.rules.grammar, known.settings.placed()),
             None => {
                 let gates = vec![GATE.to_owned(), gate.to_owned()];
-                let grammar = Grammar { gates, ..Grammar::default() };
+                let grammar = Grammar {
+                    gates,
+                    ..Grammar::default()
+                };
                 (grammar, vec![(GATE.to_owned(), Placement::Each)])
             }
         };
-        Ok(Self { path, shown: named.display().to_string(), grammar, workspace: None, gates, writes })
+        Ok(Self {
+            path,
+            shown: named.display().to_string(),
+            grammar,
+            workspace: None,
+            gates,
+            writes,
+        })
     }
 
     /// The task file of a workspace.
@@ -99,17 +117,34 @@ impl Target {
         let path = workspace.places.tasks();
         let shown = workspace.places.shown(&path);
         let (grammar, gates) = (workspace.rules.grammar.clone(), workspace.settings.placed());
-        Self { path, shown, grammar, workspace: Some(workspace), gates, writes }
+        Self {
+            path,
+            shown,
+            grammar,
+            workspace: Some(workspace),
+            gates,
+            writes,
+        }
     }
 
     /// The same with the groups that a gate is to judge. Those of other gates must be the same.
     pub(super) fn with_groups(mut self, gate: &str, choice: &Placement) -> Result<Self, Fault> {
-        let Some(level) = choice.group_level() else { return Ok(self) };
-        let known = self.workspace.iter().flat_map(|known| &known.settings.placement);
+        let Some(level) = choice.group_level() else {
+            return Ok(self);
+        };
+        let known = self
+            .workspace
+            .iter()
+            .flat_map(|known| &known.settings.placement);
         let differs = |other: &Placement| other.group_level().is_some_and(|other| other != level);
-        if let Some((other, _)) = known.filter(|(name, _)| *name != gate).find(|(_, other)| differs(other)) {
-            let what = format!("{gate}: The groups of {other} are others, and a task is in one group.");
-            let hint = "place both with the same `--level`; `ralph check --config` shows what is chosen";
+        if let Some((other, _)) = known
+            .filter(|(name, _)| *name != gate)
+            .find(|(_, other)| differs(other))
+        {
+            let what =
+                format!("{gate}: The groups of {other} are others, and a task is in one group.");
+            let hint =
+                "place both with the same `--level`; `ralph check --config` shows what is chosen";
             return Err(Fault::setup(what, hint));
         }
         self.grammar = self.grammar.with_groups([choice]);
@@ -118,21 +153,27 @@ impl Target {
 
     /// True if the stages of this file have no lines (`stages: virtual`).
     pub(super) fn is_virtual(&self) -> bool {
-        self.workspace.as_ref().is_some_and(|workspace| workspace.settings.stages == StagesFrom::Virtual)
+        self.workspace
+            .as_ref()
+            .is_some_and(|workspace| workspace.settings.stages == StagesFrom::Virtual)
     }
 
     /// The gates that go with stages: none of the default where the file has a wider one already.
     pub(super) fn gates_of(&self, file: &TaskFile) -> Vec<(String, Placement)> {
         let rows = file.rows();
-        let has_wider =
-            |gate: &str| rows.iter().any(|row| row.key.is_wider_gate() && row.key.stage.word() == gate);
+        let has_wider = |gate: &str| {
+            rows.iter()
+                .any(|row| row.key.is_wider_gate() && row.key.stage.word() == gate)
+        };
         let stays = |(gate, _): &&(String, Placement)| self.is_chosen(gate) || !has_wider(gate);
         self.gates.iter().filter(stays).cloned().collect()
     }
 
     /// True if a person chose where this gate goes.
     pub(super) fn is_chosen(&self, gate: &str) -> bool {
-        self.workspace.as_ref().is_some_and(|known| known.settings.placement.contains_key(gate))
+        self.workspace
+            .as_ref()
+            .is_some_and(|known| known.settings.placement.contains_key(gate))
     }
 
     /// Keeps runs away while something is written; finishes first what an earlier run still owes.
@@ -140,11 +181,22 @@ impl Target {
         if self.writes {
             is_writable(&self.path, &self.shown)?;
         }
-        let Some(workspace) = self.workspace.as_ref().filter(|_| self.writes) else { return Ok(None) };
-        let what = "An agent that ralph runs asked for lines in the task file; only a person may do that.";
-        ensure(!is_inside_agent()?, what, "place gates before the run, or after it")?;
-        let is_settled =
-            |phase: &Phase| matches!(phase, Phase::Idle | Phase::Stopped(_) | Phase::Waiting { .. });
+        let Some(workspace) = self.workspace.as_ref().filter(|_| self.writes) else {
+            return Ok(None);
+        };
+        let what =
+            "An agent that ralph runs asked for lines in the task file; only a person may do that.";
+        ensure(
+            !is_inside_agent()?,
+            what,
+            "place gates before the run, or after it",
+        )?;
+        let is_settled = |phase: &Phase| {
+            matches!(
+                phase,
+                Phase::Idle | Phase::Stopped(_) | Phase::Waiting { .. }
+            )
+        };
         if !is_settled(&workspace.read_state()?.phase) {
             workspace.as_a_verb(|_| Ok(()))?;
         }
@@ -167,11 +219,27 @@ impl Target {
             }
             let [from, to] = [&before, &edited.bytes].map(|bytes| String::from_utf8_lossy(bytes));
             let diff = unified(&self.shown, &from, &to);
-            let now = if is_written { TaskFile::parse(edited.bytes.clone(), &self.grammar) } else { file };
-            return Ok(Change { target: self, edited, diff, now: now.rows() });
+            let now = if is_written {
+                TaskFile::parse(edited.bytes.clone(), &self.grammar)
+            } else {
+                file
+            };
+            return Ok(Change {
+                target: self,
+                edited,
+                diff,
+                now: now.rows(),
+            });
         }
-        let what = format!("{}: Another program keeps writing to it; nothing was changed.", self.shown);
-        Err(Fault::new(FaultKind::Changed, what, "try again when the file is left alone"))
+        let what = format!(
+            "{}: Another program keeps writing to it; nothing was changed.",
+            self.shown
+        );
+        Err(Fault::new(
+            FaultKind::Changed,
+            what,
+            "try again when the file is left alone",
+        ))
     }
 
     /// What the file has against an edit.
@@ -185,12 +253,18 @@ impl Target {
     }
 
     fn read(&self, disk: &RealDisk) -> Result<Vec<u8>, Fault> {
-        let refused = |what: &str, hint: &str| Fault::setup(format!("{}: {what}", self.shown), hint);
+        let refused =
+            |what: &str, hint: &str| Fault::setup(format!("{}: {what}", self.shown), hint);
         if disk.is_odd(&self.path)? {
             let what = "This is a link or a folder, and ralph writes regular files only.";
             return Err(refused(what, "name the file itself"));
         }
-        let missing = || refused("There is no such file.", "`ralph check` lists everything that is wrong");
+        let missing = || {
+            refused(
+                "There is no such file.",
+                "`ralph check` lists everything that is wrong",
+            )
+        };
         disk.read(&self.path)?.ok_or_else(missing)
     }
 }
@@ -211,20 +285,29 @@ impl Change<'_> {
                 lines => format!("{} {what} ({shown})", count(lines, "line")),
             }
         };
-        let (inserted, removed) =
-            (part(&self.edited.inserted, "inserted"), part(&self.edited.removed, "removed"));
+        let (inserted, removed) = (
+            part(&self.edited.inserted, "inserted"),
+            part(&self.edited.removed, "removed"),
+        );
         format!("{}: {inserted}, {removed}.", self.target.shown)
     }
 
     /// Shows what was, or would be, edited.
     pub(super) fn show(&self) {
-        if self.target.writes { ui::line(&self.summary()) } else { show_diff(&self.diff) }
+        if self.target.writes {
+            ui::line(&self.summary());
+        } else {
+            show_diff(&self.diff);
+        }
     }
 
     /// The facts for programs; `without_id` as in [`note_without_id`].
     pub(super) fn facts(&self, without_id: &[u32]) -> Value {
         let boxes = |boxes: &[(TaskKey, u32)]| -> Vec<Value> {
-            boxes.iter().map(|(key, line)| json!({ "task": key.to_string(), "line": line })).collect()
+            boxes
+                .iter()
+                .map(|(key, line)| json!({ "task": key.to_string(), "line": line }))
+                .collect()
         };
         json!({
             "file": self.target.shown, "changed": self.is_any(), "written": self.is_any() && self.target.writes,
@@ -253,8 +336,13 @@ pub(super) fn note_without_id(lines: &[u32], what: &str, hint: &str) {
 
 /// The change of a file; empty if there is none.
 pub(super) fn unified(name: &str, before: &str, after: &str) -> String {
-    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(before, after);
-    diff.unified_diff().context_radius(CONTEXT).header(name, name).to_string()
+    let diff = TextDiff::configure()
+        .timeout(PATIENCE)
+        .diff_lines(before, after);
+    diff.unified_diff()
+        .context_radius(CONTEXT)
+        .header(name, name)
+        .to_string()
 }
 
 #[cfg(test)]
@@ -296,13 +384,19 @@ mod tests {
             ("a\n", ""),
             ("a\nb\nc\n", "c\nb\na"),
         ] {
-            let diff = unified("t", before, after).replace("\n\\ No newline at end of file\n", "\u{0}");
+            let diff =
+                unified("t", before, after).replace("\n\\ No newline at end of file\n", "\u{0}");
             let side = |drop: char| -> String {
                 let lines = diff.split_inclusive(['\n', '\u{0}']).skip(2);
                 let kept = lines.filter(|line| !line.starts_with("@@") && !line.starts_with(drop));
-                kept.map(|line| line[1..].trim_end_matches('\u{0}')).collect()
+                kept.map(|line| line[1..].trim_end_matches('\u{0}'))
+                    .collect()
             };
-            assert_eq!((side('+'), side('-')), (before.to_owned(), after.to_owned()), "{diff}");
+            assert_eq!(
+                (side('+'), side('-')),
+                (before.to_owned(), after.to_owned()),
+                "{diff}"
+            );
         }
     }
 }

@@ -24,7 +24,10 @@ pub(super) fn read_config(root: &Path) -> Result<String, ConfigError> {
     let bytes = match disk::read_beginning(&root.join(CONFIG), config::LONGEST_TEXT as u64 + 1) {
         Ok(bytes) => bytes.unwrap_or_default(),
         Err(error) => {
-            let what = format!("The file cannot be read: {}.", error.to_string().trim_end_matches('.'));
+            let what = format!(
+                "The file cannot be read: {}.",
+                error.to_string().trim_end_matches('.')
+            );
             let hint = "Check its type and permissions: ralph reads regular files only.";
             return Err(ConfigError::new(String::new(), what, hint).at(CONFIG, None));
         }
@@ -35,9 +38,16 @@ pub(super) fn read_config(root: &Path) -> Result<String, ConfigError> {
             // The cut may be inside a character; its reader says that the file is too long.
             return Ok(String::from_utf8_lossy(error.as_bytes()).into_owned());
         }
-        let sound = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        let sound = error
+            .as_bytes()
+            .get(..error.utf8_error().valid_up_to())
+            .unwrap_or_default();
         let line = sound.split(|byte| *byte == b'\n').count();
-        let error = ConfigError::new(String::new(), "The file is not UTF-8 text.", "Save it as UTF-8.");
+        let error = ConfigError::new(
+            String::new(),
+            "The file is not UTF-8 text.",
+            "Save it as UTF-8.",
+        );
         Err(error.at(CONFIG, Some(line)))
     })
 }
@@ -54,7 +64,11 @@ pub(super) fn unsound(error: &ConfigError) -> Fault {
 
 /// `$XDG_CACHE_HOME/ralph`, else `~/.cache/ralph`.
 pub(super) fn cache_folder() -> Result<PathBuf, Fault> {
-    let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let named = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
     named("XDG_CACHE_HOME")
         .or_else(|| named("HOME").map(|home| home.join(".cache")))
         .map(|cache| cache.join("ralph"))

@@ -72,7 +72,9 @@ impl From<&StopReason> for Exit {
             | StopReason::Blocked { .. }
             | StopReason::Stuck { .. }
             | StopReason::Approval { .. } => Self::WorkLeft,
-            StopReason::Iterations { .. } | StopReason::Wall | StopReason::Budget { .. } => Self::Limit,
+            StopReason::Iterations { .. } | StopReason::Wall | StopReason::Budget { .. } => {
+                Self::Limit
+            }
             StopReason::NoProgress { .. } => Self::NoProgress,
             StopReason::Interrupted { signal } => Self::Signal(*signal),
             StopReason::GateError { .. } => Self::NoVerdict,

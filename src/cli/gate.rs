@@ -76,19 +76,32 @@ pub(super) fn gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
             return Err(Fault::setup(what, "leave one of them out"));
         }
     };
-    let call = &Invocation { json: format == Format::Json, ..call.clone() };
+    let call = &Invocation {
+        json: format == Format::Json,
+        ..call.clone()
+    };
     let root = call.find_anywhere()?;
     let mut workspace = match &args.since {
         Some(revision) if !args.trust => call.read_at_base(root, revision)?,
         _ => call.read(root)?.sound()?,
     };
     if workspace.settings.gates.contains_key(&args.gate) {
-        return Judging { workspace: &workspace, args, format }.alone();
+        return Judging {
+            workspace: &workspace,
+            args,
+            format,
+        }
+        .alone();
     }
     // A box is one of a workspace.
     call.find()?;
     workspace.shows_events = matches!(format, Format::Human | Format::Json);
-    Judging { workspace: &workspace, args, format }.of_a_task()
+    Judging {
+        workspace: &workspace,
+        args,
+        format,
+    }
+    .of_a_task()
 }
 
 /// What is asked, of which workspace, and how the answer is shown.
@@ -103,18 +116,34 @@ type ChangesAndBases = (Vec<FileChange>, BTreeMap<String, Oid>);
 impl Judging<'_> {
     /// Judges and reports, changes nothing.
     fn alone(&self) -> Result<Exit, Fault> {
-        let Self { workspace, args, format } = *self;
+        let Self {
+            workspace,
+            args,
+            format,
+        } = *self;
         let mut outside = workspace.outside()?;
         let Some((changes, bases)) = self.named_changes(&mut outside)? else {
             let hint = "name a base: `--since HEAD~1`, or a list of files: `--diff FILE`";
-            return Err(Fault::setup(format!("What should {} judge?", args.gate), hint));
+            return Err(Fault::setup(
+                format!("What should {} judge?", args.gate),
+                hint,
+            ));
         };
         if let (Some(file), true) = (&args.diff, changes.is_empty()) {
-            let what = format!("{} names no file, so {} can judge nothing.", file.display(), args.gate);
-            return Err(Fault::new(FaultKind::Unknown, what, "check how the list was made"));
+            let what = format!(
+                "{} names no file, so {} can judge nothing.",
+                file.display(),
+                args.gate
+            );
+            return Err(Fault::new(
+                FaultKind::Unknown,
+                what,
+                "check how the list was made",
+            ));
         }
         let folder = outside.folder_alone()?;
-        let mut report = outside.judge_alone(&args.gate, &changes, &bases, folder.clone(), args.map)?;
+        let mut report =
+            outside.judge_alone(&args.gate, &changes, &bases, folder.clone(), args.map)?;
         if args.since.is_some() {
             report.remarks.extend(self.own_judges(&changes));
         }
@@ -131,9 +160,18 @@ impl Judging<'_> {
 
     /// Shows a report, and what follows the verdict in every form: how it came to be, and that a SKIP fails.
     fn ended(&self, gate: &str, report: &GateReport, is_shown: bool) -> Result<Exit, Fault> {
-        let Self { workspace, args, format } = *self;
+        let Self {
+            workspace,
+            args,
+            format,
+        } = *self;
         let folders = folders(workspace)?;
-        let shown = &Shown { gate, report, folders: &folders, fail_on_skip: args.fail_on_skip };
+        let shown = &Shown {
+            gate,
+            report,
+            folders: &folders,
+            fail_on_skip: args.fail_on_skip,
+        };
         match format {
             _ if is_shown => {}
             Format::Human => human::lines(shown).iter().for_each(|line| ui::line(line)),
@@ -144,13 +182,19 @@ impl Judging<'_> {
             Format::Sarif => ui::line(&sarif::render(shown)),
         }
         if args.explain {
-            let say = if format == Format::Human { ui::line } else { ui::note };
+            let say = if format == Format::Human {
+                ui::line
+            } else {
+                ui::note
+            };
             for line in explain(gate, report) {
                 say(&line);
             }
         }
         if args.fail_on_skip && matches!(report.verdict, Verdict::Skip { .. }) {
-            ui::note(&format!("{gate} judged nothing, which --fail-on-skip counts as a failure."));
+            ui::note(&format!(
+                "{gate} judged nothing, which --fail-on-skip counts as a failure."
+            ));
             return Ok(Exit::WorkLeft);
         }
         Ok(Exit::from(&report.verdict))
@@ -158,8 +202,14 @@ impl Judging<'_> {
 
     /// The whole contract, in anybody's loop.
     fn of_a_task(&self) -> Result<Exit, Fault> {
-        let Self { workspace, args, format } = *self;
-        let named = self.named_changes(&mut workspace.outside()?)?.map(|(changes, _)| changes);
+        let Self {
+            workspace,
+            args,
+            format,
+        } = *self;
+        let named = self
+            .named_changes(&mut workspace.outside()?)?
+            .map(|(changes, _)| changes);
         workspace.as_a_verb(|engine| {
             let key = key_of(engine.state(), &args.gate)?;
             let Stage::Gate(gate) = key.stage.clone() else {
@@ -175,7 +225,11 @@ impl Judging<'_> {
                 None => Some(Vec::new()),
             };
             let snapshot = engine.world().snapshot()?;
-            engine.drive(vec![Event::GateRequested { key: key.clone(), snapshot, changes }])?;
+            engine.drive(vec![Event::GateRequested {
+                key: key.clone(),
+                snapshot,
+                changes,
+            }])?;
             // The book may hold the verdict of an earlier call: only this call's counts.
             let Some(report) = engine.last_report() else {
                 // Ralph's own end cut the gate short.
@@ -198,7 +252,10 @@ impl Judging<'_> {
     /// Returns the changed files that the gate's command names: the branch judges itself with them.
     fn own_judges(&self, changes: &[FileChange]) -> Option<String> {
         let gate = self.workspace.settings.gates.get(&self.args.gate)?;
-        let words = [&gate.run, &gate.classpath_command].into_iter().flatten().flatten();
+        let words = [&gate.run, &gate.classpath_command]
+            .into_iter()
+            .flatten()
+            .flatten();
         let is_path = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
         let words: Vec<&str> = words.flat_map(|word| word.split(|c| !is_path(c))).collect();
         let is_named = |change: &&FileChange| {
@@ -209,9 +266,16 @@ impl Judging<'_> {
             };
             words.iter().any(is_it)
         };
-        let named = names(changes.iter().filter(is_named).map(FileChange::full_path), 10);
-        (!named.is_empty())
-            .then(|| format!("The branch changed what the command of {} runs: {named}.", self.args.gate))
+        let named = names(
+            changes.iter().filter(is_named).map(FileChange::full_path),
+            10,
+        );
+        (!named.is_empty()).then(|| {
+            format!(
+                "The branch changed what the command of {} runs: {named}.",
+                self.args.gate
+            )
+        })
     }
 
     /// The changes that `--since` or `--diff` names, and where they begin.
@@ -227,10 +291,17 @@ impl Judging<'_> {
     fn listed(&self, file: &Path) -> Result<Vec<FileChange>, Fault> {
         let unknown = |what: String, hint: &str| Fault::new(FaultKind::Unknown, what, hint);
         let text = fs_err::read(file).map_err(|error| {
-            unknown(format!("The list of changed files cannot be read: {error}."), "name another file")
+            unknown(
+                format!("The list of changed files cannot be read: {error}."),
+                "name another file",
+            )
         })?;
-        let text = String::from_utf8(text)
-            .map_err(|_| unknown(format!("{} is not UTF-8.", file.display()), "write one path a line"))?;
+        let text = String::from_utf8(text).map_err(|_| {
+            unknown(
+                format!("{} is not UTF-8.", file.display()),
+                "write one path a line",
+            )
+        })?;
         let classifier = self.workspace.classifier()?;
         let repositories = self.workspace.repositories()?;
         let mut changes = Vec::new();
@@ -241,26 +312,47 @@ impl Judging<'_> {
             }
             let bad = |why: &str| {
                 let what = format!("{}:{}: {why}.", file.display(), number + 1);
-                unknown(what, "a line is `<package>/<path in package>`, as git quotes it")
+                unknown(
+                    what,
+                    "a line is `<package>/<path in package>`, as git quotes it",
+                )
             };
             let whole = RepoPath::parse(line).to_bytes();
             let inside = |name: String| {
-                let prefix = if name == "." { String::new() } else { format!("{name}/") };
+                let prefix = if name == "." {
+                    String::new()
+                } else {
+                    format!("{name}/")
+                };
                 let rest = whole.strip_prefix(prefix.as_bytes())?;
                 Some((name, rest.strip_prefix(b"./").unwrap_or(rest).to_vec()))
             };
             let found = repositories.names().into_iter().find_map(inside);
             let (package, path) = found.ok_or_else(|| bad("no package of that name is known"))?;
-            let escapes = path.split(|b| *b == b'/').any(|part| part == b"..") || path.first() == Some(&b'/');
+            let escapes =
+                path.split(|b| *b == b'/').any(|part| part == b"..") || path.first() == Some(&b'/');
             if escapes || path.is_empty() || path.contains(&0) {
                 return Err(bad("the path leaves its package"));
             }
             let path = RepoPath::from_bytes(&path);
             let kind = classifier.kind(&path);
-            let there = repositories.root(&package).is_some_and(|root| root.join(path.to_text()).is_file());
-            let status = if there { FileStatus::Modified } else { FileStatus::Deleted };
+            let there = repositories
+                .root(&package)
+                .is_some_and(|root| root.join(path.to_text()).is_file());
+            let status = if there {
+                FileStatus::Modified
+            } else {
+                FileStatus::Deleted
+            };
             let new = there.then(Oid::zero);
-            changes.push(FileChange { package, path, status, kind, old: Some(Oid::zero()), new });
+            changes.push(FileChange {
+                package,
+                path,
+                status,
+                kind,
+                old: Some(Oid::zero()),
+                new,
+            });
         }
         Ok(changes)
     }
@@ -270,12 +362,21 @@ impl Judging<'_> {
 /// workspace itself.
 fn folders(workspace: &Workspace) -> Result<Folders, Fault> {
     let root = &workspace.places.workspace;
-    let checkout = root.ancestors().find(|folder| is_repository(folder)).unwrap_or(root);
+    let checkout = root
+        .ancestors()
+        .find(|folder| is_repository(folder))
+        .unwrap_or(root);
     let repositories = workspace.repositories()?;
     let folder = |name: String| {
         let inside = repositories.root(&name)?.strip_prefix(checkout).ok()?;
         let folder = RepoPath::from_bytes(inside.as_os_str().as_bytes());
         Some((name, folder))
     };
-    Ok(Folders(repositories.names().into_iter().filter_map(folder).collect()))
+    Ok(Folders(
+        repositories
+            .names()
+            .into_iter()
+            .filter_map(folder)
+            .collect(),
+    ))
 }

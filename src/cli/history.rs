@@ -12,12 +12,16 @@ pub(super) fn show(call: &Invocation, name: Option<&str>) -> Result<Exit, Fault>
     let workspace = call.read(call.find_anywhere()?).and_then(Opened::sound)?;
     scores_may_be_told(is_inside_agent()?, &workspace)?;
     let gates = workspace.settings.gates.iter();
-    let by_lines = gates.filter(|(_, gate)| gate.scope == ScopeKind::Lines).map(|(name, _)| name.clone());
+    let by_lines = gates
+        .filter(|(_, gate)| gate.scope == ScopeKind::Lines)
+        .map(|(name, _)| name.clone());
     let mut all = history(&RealDisk::new(), &workspace.places, &by_lines.collect())?;
     for measured in scores(&cache_folder()?, &workspace.places.workspace) {
         all.add(measured);
     }
-    let all = name.into_iter().fold(all, crate::report::history::History::of);
+    let all = name
+        .into_iter()
+        .fold(all, crate::report::history::History::of);
     if call.json {
         ui::json(&all.facts());
     } else if all.is_empty() {

@@ -62,7 +62,12 @@ impl Found {
         let (packages, is_cut) = packages(root);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let is_cut = is_cut || packages.iter().any(|package| package.is_cut);
-        Self { specs: specs(root, grammar), packages, agents: detect(&path.to_string_lossy()), is_cut }
+        Self {
+            specs: specs(root, grammar),
+            packages,
+            agents: detect(&path.to_string_lossy()),
+            is_cut,
+        }
     }
 
     fn facts(&self) -> Value {
@@ -76,7 +81,11 @@ impl Found {
 
     fn show(&self) {
         let list = |title: &str, lines: Vec<String>| {
-            let lines = if lines.is_empty() { vec!["none".to_owned()] } else { lines };
+            let lines = if lines.is_empty() {
+                vec!["none".to_owned()]
+            } else {
+                lines
+            };
             for (at, line) in lines.iter().enumerate() {
                 ui::line(&format!("{:<11}{line}", if at == 0 { title } else { "" }));
             }
@@ -90,15 +99,27 @@ impl Found {
         list("packages", self.packages.iter().map(package).collect());
         let engines = self.packages.iter().flat_map(|package| {
             of_package(package).into_iter().map(|needed| {
-                let hint = if needed.found { String::new() } else { format!(". {}", needed.hint) };
+                let hint = if needed.found {
+                    String::new()
+                } else {
+                    format!(". {}", needed.hint)
+                };
                 let (name, gate) = (needed.engine.name(), needed.gate);
-                format!("{name} for {} ({gate}): {}{hint}", package.name, needed.what)
+                format!(
+                    "{name} for {} ({gate}): {}{hint}",
+                    package.name, needed.what
+                )
             })
         });
-        let not_mavens = self.packages.iter().filter(|package| !package.builds_with("mvn"));
+        let not_mavens = self
+            .packages
+            .iter()
+            .filter(|package| !package.builds_with("mvn"));
         let by_gradle = not_mavens.filter_map(|package| {
             let (name, line) = (&package.name, package.gradle_command()?);
-            Some(format!("pit for {name} (PITEST): built by Gradle. Write `{line}` below gates.PITEST."))
+            Some(format!(
+                "pit for {name} (PITEST): built by Gradle. Write `{line}` below gates.PITEST."
+            ))
         });
         let engines: Vec<String> = by_gradle.chain(engines).collect();
         if !engines.is_empty() {
@@ -109,11 +130,17 @@ impl Found {
             .iter()
             .flat_map(|package| of_package(package).into_iter().map(|needed| needed.gate))
             .collect();
-        let has_java = self.packages.iter().any(|package| package.languages().contains("Java"));
+        let has_java = self
+            .packages
+            .iter()
+            .any(|package| package.languages().contains("Java"));
         if languages.len() + usize::from(has_java) > 1 {
             list("gate", vec![MIXED.to_owned()]);
         }
-        list("agents", self.agents.iter().map(|name| (*name).to_owned()).collect());
+        list(
+            "agents",
+            self.agents.iter().map(|name| (*name).to_owned()).collect(),
+        );
         if self.is_cut {
             ui::line("There are more files than were looked at.");
         }
@@ -133,16 +160,30 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
     }
     let asks = !args.yes && !call.json && can_ask();
     let chosen = if is_new {
-        Choice { root: &root, grammar: &grammar, found: &found, args, asks }.choose(spec.as_deref(), agent)?
+        Choice {
+            root: &root,
+            grammar: &grammar,
+            found: &found,
+            args,
+            asks,
+        }
+        .choose(spec.as_deref(), agent)?
     } else {
-        Chosen { spec: ".".to_owned(), ..Chosen::default() }
+        Chosen {
+            spec: ".".to_owned(),
+            ..Chosen::default()
+        }
     };
     let text = config_text(&chosen);
     let settings = config::parse(&text, &root, &[]).map_err(|error| unsound(&error))?;
     let workspace = Workspace::with(root.clone(), settings, call.json);
     let places = workspace.places.clone();
     // Nothing is written yet: what the placement will take is said, or that the task file cannot have it.
-    if let Some(placement) = chosen.placement.as_ref().filter(|_| is_new && places.tasks().exists()) {
+    if let Some(placement) = chosen
+        .placement
+        .as_ref()
+        .filter(|_| is_new && places.tasks().exists())
+    {
         let refused = |fault: Fault| {
             Fault::setup(
                 format!("--placement: {}", fault.what),
@@ -155,15 +196,27 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
         }
     }
     let wrote = write(&root.join(".ralph"), &text)?;
-    let own = Invocation { root: Some(root), root_by: "--root", json: false, given: Vec::new() };
+    let own = Invocation {
+        root: Some(root),
+        root_by: "--root",
+        json: false,
+        given: Vec::new(),
+    };
     let placed = placed(&own, &places, &chosen)?;
-    let names = |new| wrote.iter().filter(|wrote| wrote.1 == new).map(|wrote| &wrote.0).collect::<Vec<_>>();
+    let names = |new| {
+        wrote
+            .iter()
+            .filter(|wrote| wrote.1 == new)
+            .map(|wrote| &wrote.0)
+            .collect::<Vec<_>>()
+    };
     let facts = json!({
         "found": found.facts(), "wrote": names(true), "kept": names(false), "placed": placed, "next": NEXT,
         "chosen": is_new.then_some(&chosen),
     });
-    let file =
-        |(path, is_new): &(String, bool)| format!("{} {path}", if *is_new { "wrote" } else { "kept " });
+    let file = |(path, is_new): &(String, bool)| {
+        format!("{} {path}", if *is_new { "wrote" } else { "kept " })
+    };
     let mut lines: Vec<String> = wrote.iter().map(file).collect();
     let preset = chosen.agent.as_deref().and_then(Preset::named);
     let lacks = preset.and_then(|preset| Some((preset, lacks_as_root(preset, &environment())?)));
@@ -176,7 +229,9 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
 
 /// Refuses a workspace inside another one unless `--root` names it.
 fn is_no_part_of_another(call: &Invocation, root: &Path) -> Result<(), Fault> {
-    let Ok(outer) = call.find() else { return Ok(()) };
+    let Ok(outer) = call.find() else {
+        return Ok(());
+    };
     let what = format!("This folder is inside the workspace {}.", outer.display());
     let hint = "call `ralph init` there; `ralph --root . init` makes a workspace of its own here";
     ensure(call.root.is_some() || outer == root, what, hint)
@@ -185,30 +240,50 @@ fn is_no_part_of_another(call: &Invocation, root: &Path) -> Result<(), Fault> {
 /// What `--spec` and `--agent` name; flags that `init` cannot follow are refused.
 fn flags(call: &Invocation, args: &InitArgs, is_new: bool) -> Result<[Option<String>; 2], Fault> {
     let flag = |key: &str| {
-        let given = call.given.iter().rfind(|given| given.is_flag && given.setting.key == key)?;
+        let given = call
+            .given
+            .iter()
+            .rfind(|given| given.is_flag && given.setting.key == key)?;
         Some(given.value.clone())
     };
     let (spec, agent) = (flag("spec"), flag("roles"));
     if let Some(set) = call.given.iter().find(|given| given.name() == "--set") {
-        let what = format!("--set: `ralph init` does not write `{}` into a configuration.", set.setting.key);
-        return Err(Fault::setup(what, "write it into .ralph/config.yaml afterwards"));
+        let what = format!(
+            "--set: `ralph init` does not write `{}` into a configuration.",
+            set.setting.key
+        );
+        return Err(Fault::setup(
+            what,
+            "write it into .ralph/config.yaml afterwards",
+        ));
     }
-    if let Some(name) = agent.as_deref().filter(|name| Preset::named(name).is_none()) {
+    if let Some(name) = agent
+        .as_deref()
+        .filter(|name| Preset::named(name).is_none())
+    {
         let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name.as_str()).collect();
         let hint = format!("presets are: {}", known.join(", "));
         return Err(Fault::setup(format!("There is no preset `{name}`."), hint));
     }
     let has_all = args.packages.iter().all(|glob| !glob.trim().is_empty());
-    ensure(has_all, "--packages: A pattern is empty.", "write folders: --packages 'src/*'")?;
+    ensure(
+        has_all,
+        "--packages: A pattern is empty.",
+        "write folders: --packages 'src/*'",
+    )?;
     let only_new = [
         ("--agent", agent.is_some()),
         ("--placement", args.placement.is_some()),
         ("--stages", args.stages.is_some()),
     ];
     if let Some((flag, _)) = only_new.iter().find(|(_, is_given)| *is_given && !is_new) {
-        let what =
-            format!("{flag}: There is a .ralph/config.yaml already, and `ralph init` never overwrites it.");
-        return Err(Fault::setup(what, "change it by hand, or with `ralph place`"));
+        let what = format!(
+            "{flag}: There is a .ralph/config.yaml already, and `ralph init` never overwrites it."
+        );
+        return Err(Fault::setup(
+            what,
+            "change it by hand, or with `ralph place`",
+        ));
     }
     Ok([spec, agent])
 }
@@ -230,28 +305,46 @@ impl Choice<'_> {
         let spec = self.spec(spec)?;
         let packages = self.packages();
         let agent = self.agent(agent)?;
-        let has_java = self.found.packages.iter().any(|package| package.languages().contains("Java"));
+        let has_java = self
+            .found
+            .packages
+            .iter()
+            .any(|package| package.languages().contains("Java"));
         let placement = match &self.args.placement {
             None if self.asks && has_java => {
-                task_file(self.root, &spec, self.grammar).iter().for_each(list_tasks);
+                task_file(self.root, &spec, self.grammar)
+                    .iter()
+                    .for_each(list_tasks);
                 Some(ask_placement("PITEST", None)?)
             }
             named => named.clone(),
         };
         let stages = self.stages(&spec)?;
         let exclude = self.exclude(&spec)?;
-        Ok(Chosen { spec, packages, agent, placement, stages, exclude })
+        Ok(Chosen {
+            spec,
+            packages,
+            agent,
+            placement,
+            stages,
+            exclude,
+        })
     }
 
     /// Sections that look like checklists, if a person says that they are.
     fn exclude(&self, spec: &str) -> anyhow::Result<Vec<String>> {
         let known = self.found.specs.iter().find(|known| known.folder == spec);
-        let found = known.map(|known| known.checklists.clone()).unwrap_or_default();
+        let found = known
+            .map(|known| known.checklists.clone())
+            .unwrap_or_default();
         if !self.asks || found.is_empty() {
             return Ok(Vec::new());
         }
         let question = format!("Checklists rather than tasks? {}", found.join(", "));
-        let answers = ["leave them out: their boxes are no tasks", "each box is a task"];
+        let answers = [
+            "leave them out: their boxes are no tasks",
+            "each box is a task",
+        ];
         let at = one_of(&question, &answers.map(str::to_owned), 0)?;
         Ok(if at == 0 { found } else { Vec::new() })
     }
@@ -259,7 +352,10 @@ impl Choice<'_> {
     /// The folder of the task file: the named one, the only one, or one of several that a person chooses.
     fn spec(&self, flag: Option<&str>) -> anyhow::Result<String> {
         if let Some(flag) = flag {
-            let folder = flag.strip_suffix("tasks.md").unwrap_or(flag).trim_end_matches('/');
+            let folder = flag
+                .strip_suffix("tasks.md")
+                .unwrap_or(flag)
+                .trim_end_matches('/');
             let folder = match folder.strip_prefix("./").unwrap_or(folder) {
                 "" => ".",
                 folder => folder,
@@ -273,13 +369,20 @@ impl Choice<'_> {
             [] => Ok(".".to_owned()),
             [only] => Ok(only.folder.clone()),
             several if self.asks => {
-                let at = one_of("Which task file?", &several.iter().map(shown).collect::<Vec<_>>(), 0)?;
-                Ok(several.get(at).map_or_else(|| ".".to_owned(), |spec| spec.folder.clone()))
+                let at = one_of(
+                    "Which task file?",
+                    &several.iter().map(shown).collect::<Vec<_>>(),
+                    0,
+                )?;
+                Ok(several
+                    .get(at)
+                    .map_or_else(|| ".".to_owned(), |spec| spec.folder.clone()))
             }
             several => {
                 let folders: Vec<&str> = several.iter().map(|spec| spec.folder.as_str()).collect();
                 let (many, list) = (folders.len(), folders.join("\n  --spec "));
-                let what = format!("There are {many} task files. Which task file?\n  --spec {list}");
+                let what =
+                    format!("There are {many} task files. Which task file?\n  --spec {list}");
                 bail!(Fault::setup(what, "name one with --spec"))
             }
         }
@@ -295,7 +398,8 @@ impl Choice<'_> {
             let (parent, _) = name.rsplit_once('/').unwrap_or(("", name));
             parents.entry(parent).or_default().push(name);
         }
-        if parents.is_empty() || parents.contains_key("src") || parents.get("") == Some(&vec!["."]) {
+        if parents.is_empty() || parents.contains_key("src") || parents.get("") == Some(&vec!["."])
+        {
             return None;
         }
         let glob = |(parent, folders): (&str, Vec<&str>)| match folders.as_slice() {
@@ -310,14 +414,22 @@ impl Choice<'_> {
         if flag.is_some() {
             return Ok(flag);
         }
-        let known = self.found.agents.iter().filter(|name| Preset::named(name).is_some());
+        let known = self
+            .found
+            .agents
+            .iter()
+            .filter(|name| Preset::named(name).is_some());
         let installed: Vec<String> = known.map(|name| (*name).to_owned()).collect();
         if !self.asks || installed.is_empty() {
             return Ok(installed.into_iter().next().filter(|_| self.args.yes));
         }
         let none = "none: I name one in .ralph/config.yaml".to_owned();
         let choices: Vec<String> = installed.iter().cloned().chain([none]).collect();
-        let at = one_of("Which agent? It works without asking, with your permissions.", &choices, 0)?;
+        let at = one_of(
+            "Which agent? It works without asking, with your permissions.",
+            &choices,
+            0,
+        )?;
         Ok(installed.get(at).cloned())
     }
 
@@ -336,12 +448,29 @@ impl Choice<'_> {
 /// The folder as a pattern that matches only it.
 fn escaped(folder: &str) -> String {
     let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '!');
-    folder.chars().map(|c| if special(c) { format!("[{c}]") } else { c.to_string() }).collect()
+    folder
+        .chars()
+        .map(|c| {
+            if special(c) {
+                format!("[{c}]")
+            } else {
+                c.to_string()
+            }
+        })
+        .collect()
 }
 
 fn shown(spec: &Spec) -> String {
-    let folder = if spec.folder == "." { String::new() } else { format!("{}/", spec.folder) };
-    format!("{folder}tasks.md ({}, {} ticked)", count(spec.boxes as u64, "box"), spec.done)
+    let folder = if spec.folder == "." {
+        String::new()
+    } else {
+        format!("{}/", spec.folder)
+    };
+    format!(
+        "{folder}tasks.md ({}, {} ticked)",
+        count(spec.boxes as u64, "box"),
+        spec.done
+    )
 }
 
 #[cfg(test)]

@@ -12,11 +12,20 @@ use std::path::Path;
 
 /// What ralph reads and writes.
 const FILES: [(&str, &str); 6] = [
-    ("tasks.md", "the tasks; only ralph and people tick its boxes"),
+    (
+        "tasks.md",
+        "the tasks; only ralph and people tick its boxes",
+    ),
     ("progress.txt", "an entry for each iteration"),
     ("validation-report.md", "what FINAL found"),
-    (".ralph/config.yaml", "the configuration; `ralph schema` describes it"),
-    (".ralph/prompts/<role>.md", "prompts that replace the built-in ones"),
+    (
+        ".ralph/config.yaml",
+        "the configuration; `ralph schema` describes it",
+    ),
+    (
+        ".ralph/prompts/<role>.md",
+        "prompts that replace the built-in ones",
+    ),
     (".ralph/state/", "the journal, and what each iteration left"),
 ];
 
@@ -37,12 +46,18 @@ pub(super) fn man(into: Option<&Path>) -> Result<Exit, Fault> {
     fs_err::create_dir_all(folder)?;
     let mut ralph = command().disable_help_subcommand(true);
     ralph.build();
-    let all: Vec<&Command> = std::iter::once(&ralph).chain(ralph.get_subcommands()).collect();
+    let all: Vec<&Command> = std::iter::once(&ralph)
+        .chain(ralph.get_subcommands())
+        .collect();
     for command in &all {
         let man = Man::new((*command).clone());
         fs_err::write(folder.join(man.get_filename()), page(command)?)?;
     }
-    ui::line(&format!("wrote {} into {}", count(all.len() as u64, "page"), folder.display()));
+    ui::line(&format!(
+        "wrote {} into {}",
+        count(all.len() as u64, "page"),
+        folder.display()
+    ));
     Ok(Exit::Done)
 }
 
@@ -58,22 +73,41 @@ fn page(command: &Command) -> Result<Vec<u8>, Fault> {
     if command.has_subcommands() {
         man.render_subcommands_section(&mut page)?;
     }
-    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let help = command
+        .get_after_help()
+        .map(ToString::to_string)
+        .unwrap_or_default();
     let is_example = |part: &&str| part.starts_with("Example");
     let is_exit = |part: &&str| part.starts_with("Exit codes: ");
     let is_variable = |part: &&str| part.starts_with("Settings from the environment");
     let parts = || help.split("\n\n").filter(|part| !part.is_empty());
     let rest = parts().filter(|part| !is_example(part) && !is_exit(part) && !is_variable(part));
     let mut roff = Roff::default();
-    let examples = parts().filter(is_example).flat_map(|part| part.lines().skip(1));
+    let examples = parts()
+        .filter(is_example)
+        .flat_map(|part| part.lines().skip(1));
     let examples: Vec<&str> = examples.map(str::trim).collect();
     let first = vec!["ralph init", "ralph run", "ralph status"];
-    section(&mut roff, "EXAMPLES", if examples.is_empty() { first } else { examples });
+    section(
+        &mut roff,
+        "EXAMPLES",
+        if examples.is_empty() { first } else { examples },
+    );
     section(&mut roff, "NOTES", rest.map(|part| part.replace('\n', " ")));
-    let codes = parts().filter(is_exit).flat_map(|part| part.trim_start_matches("Exit codes: ").split(" · "));
+    let codes = parts()
+        .filter(is_exit)
+        .flat_map(|part| part.trim_start_matches("Exit codes: ").split(" · "));
     section(&mut roff, "EXIT STATUS", codes);
-    section(&mut roff, "ENVIRONMENT", settings::help().lines().skip(1).map(str::trim));
-    section(&mut roff, "FILES", FILES.map(|(file, what)| format!("{file}: {what}")));
+    section(
+        &mut roff,
+        "ENVIRONMENT",
+        settings::help().lines().skip(1).map(str::trim),
+    );
+    section(
+        &mut roff,
+        "FILES",
+        FILES.map(|(file, what)| format!("{file}: {what}")),
+    );
     roff.to_writer(&mut page)?;
     Ok(page)
 }

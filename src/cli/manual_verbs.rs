@@ -37,16 +37,35 @@ pub struct SnapshotArgs {
 /// `ralph accept` ticks a box, `ralph reopen` opens it.
 pub(super) fn flip(call: &Invocation, by_hand: &ByHand, tick: bool) -> Result<Exit, Fault> {
     let what = "An agent asked for a box to be changed by hand; only a person may.";
-    ensure(!is_inside_agent()?, what, "an agent gives a verdict or commits; ralph ticks the boxes")?;
-    ensure(!by_hand.reason.trim().is_empty(), "The reason is empty.", "say why: --reason 'text'")?;
+    ensure(
+        !is_inside_agent()?,
+        what,
+        "an agent gives a verdict or commits; ralph ticks the boxes",
+    )?;
+    ensure(
+        !by_hand.reason.trim().is_empty(),
+        "The reason is empty.",
+        "say why: --reason 'text'",
+    )?;
     let workspace = call.open()?;
     workspace.as_a_verb(|engine| {
         let key = key_of(engine.state(), &by_hand.id)?;
         let name = engine.state().spec_state().name(&key);
         let reason = by_hand.reason.clone();
-        let mark = engine.state().spec_state().row(&key).map_or(Mark::OPEN, |row| row.mark);
-        let what = format!("{name} holds `[{}]`, which is not ralph's to change.", mark.0);
-        ensure(mark.is_open() || mark.is_done(), what, "write `[ ]` there first")?;
+        let mark = engine
+            .state()
+            .spec_state()
+            .row(&key)
+            .map_or(Mark::OPEN, |row| row.mark);
+        let what = format!(
+            "{name} holds `[{}]`, which is not ralph's to change.",
+            mark.0
+        );
+        ensure(
+            mark.is_open() || mark.is_done(),
+            what,
+            "write `[ ]` there first",
+        )?;
         if mark.is_done() == tick {
             let word = if tick { "ticked" } else { "open" };
             let facts = json!({ "task": name, "mark": mark, "changed": false });
@@ -54,7 +73,11 @@ pub(super) fn flip(call: &Invocation, by_hand: &ByHand, tick: bool) -> Result<Ex
             return Ok(Exit::Done);
         }
         let fact = if tick {
-            Event::BoxAccepted { key, reason, snapshot: engine.world().snapshot()? }
+            Event::BoxAccepted {
+                key,
+                reason,
+                snapshot: engine.world().snapshot()?,
+            }
         } else {
             Event::BoxReopened { key, reason }
         };
@@ -66,7 +89,11 @@ pub(super) fn flip(call: &Invocation, by_hand: &ByHand, tick: bool) -> Result<Ex
 /// `ralph pause` and `ralph resume`: a file that each run looks for before an attempt, so that it outlives them.
 pub(super) fn pause(call: &Invocation, pauses: bool) -> Result<Exit, Fault> {
     let what = "An agent asked for a pause, or for its end; only a person may.";
-    ensure(!is_inside_agent()?, what, "a person pauses a run, and resumes it")?;
+    ensure(
+        !is_inside_agent()?,
+        what,
+        "a person pauses a run, and resumes it",
+    )?;
     let path = call.open()?.places.paused();
     if pauses {
         RealDisk::new().write(&path, b"")?;
@@ -75,7 +102,11 @@ pub(super) fn pause(call: &Invocation, pauses: bool) -> Result<Exit, Fault> {
     {
         return Err(error.into());
     }
-    let words = if pauses { "No attempt begins until `ralph resume`." } else { "Attempts begin again." };
+    let words = if pauses {
+        "No attempt begins until `ralph resume`."
+    } else {
+        "Attempts begin again."
+    };
     ui::answer(call.json, &json!({ "paused": pauses }), words);
     Ok(Exit::Done)
 }
@@ -88,18 +119,35 @@ pub(super) fn snapshot(call: &Invocation, args: &SnapshotArgs) -> Result<Exit, F
         let snapshot = engine.world().snapshot()?;
         let heads = snapshot.heads();
         let (family, name) = (key.family.clone(), engine.state().spec_state().name(&key));
-        engine.drive(vec![Event::FamilyPinned { family: family.clone(), snapshot }])?;
-        let bases = engine.state().spec_state().family(&family).map(|known| known.changes.bases.clone());
+        engine.drive(vec![Event::FamilyPinned {
+            family: family.clone(),
+            snapshot,
+        }])?;
+        let bases = engine
+            .state()
+            .spec_state()
+            .family(&family)
+            .map(|known| known.changes.bases.clone());
         let iteration = engine.state().iteration;
         if call.json {
-            ui::json(&json!({ "task": family, "iteration": iteration, "heads": heads, "bases": bases }));
+            ui::json(
+                &json!({ "task": family, "iteration": iteration, "heads": heads, "bases": bases }),
+            );
         } else {
             let say = if args.exec { ui::note } else { ui::line };
-            say(&format!("[{iteration}] {name} is pinned in {}.", count(heads.len() as u64, "package")));
+            say(&format!(
+                "[{iteration}] {name} is pinned in {}.",
+                count(heads.len() as u64, "package")
+            ));
         }
         Ok(())
     })?;
-    let Some((program, arguments)) = args.command.split_first() else { return Ok(Exit::Done) };
+    let Some((program, arguments)) = args.command.split_first() else {
+        return Ok(Exit::Done);
+    };
     let error = become_agent(program, arguments);
-    Err(Fault::setup(format!("`{program}` cannot be started: {error}."), "name a program that is there"))
+    Err(Fault::setup(
+        format!("`{program}` cannot be started: {error}."),
+        "name a program that is there",
+    ))
 }

@@ -5,7 +5,9 @@
 
 use super::mutation_test::{Caller, MutationTestArgs, engines};
 use super::task_ids::{key_of, next_key};
-use super::{Exit, Fault, FaultKind, Invocation, RealDisk, State, Workspace, ensure, environment, status};
+use super::{
+    Exit, Fault, FaultKind, Invocation, RealDisk, State, Workspace, ensure, environment, status,
+};
 use crate::agent::blocked_line;
 use crate::config;
 use crate::engine::{World as _, readings};
@@ -16,9 +18,9 @@ use crate::sys::process::{close_to_others, is_inside_agent};
 use crate::sys::signals::Interrupts;
 use crate::task::TaskKey;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, JsonObject,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
-    Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{QuitReason, RequestContext, RoleServer, ServerInitializeError};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
@@ -49,15 +51,27 @@ impl Drop for Ending {
 /// `ralph mcp`.
 pub(super) fn mcp(call: &Invocation) -> Result<Exit, Fault> {
     let internal = |error: &dyn std::fmt::Display| {
-        Fault::new(FaultKind::Internal, format!("The server cannot go on: {error}."), "please report this")
+        Fault::new(
+            FaultKind::Internal,
+            format!("The server cannot go on: {error}."),
+            "please report this",
+        )
     };
     let inside_agent = is_inside_agent()?;
     close_to_others()?;
     call.folder()?;
-    let server = Server { invocation: call.clone(), inside_agent };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let server = Server {
+        invocation: call.clone(),
+        inside_agent,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     runtime.block_on(async {
-        let service = match server.serve((tokio::io::stdin(), tokio::io::stdout())).await {
+        let service = match server
+            .serve((tokio::io::stdin(), tokio::io::stdout()))
+            .await
+        {
             // The caller went away before it said anything: there is nothing to serve.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(QuitReason::Closed),
             served => served.map_err(|error| internal(&error))?,
@@ -82,12 +96,20 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let workspace = self.invocation.open().ok();
-        let scores = !self.inside_agent || workspace.as_ref().is_some_and(|it| it.settings.mcp.scores);
+        let scores =
+            !self.inside_agent || workspace.as_ref().is_some_and(|it| it.settings.mcp.scores);
         let folder = self.invocation.folder().ok();
         let measures = scores && folder.is_some_and(|folder| !engines(&folder).is_empty());
-        let can_work =
-            |tool: &Tool| if tool.name == "mutation_test" { measures } else { workspace.is_some() };
-        Ok(ListToolsResult::with_all_items(all().into_iter().filter(can_work).collect()))
+        let can_work = |tool: &Tool| {
+            if tool.name == "mutation_test" {
+                measures
+            } else {
+                workspace.is_some()
+            }
+        };
+        Ok(ListToolsResult::with_all_items(
+            all().into_iter().filter(can_work).collect(),
+        ))
     }
 
     /// Answers on a thread of its own; tells the caller how far it is, and listens to whether it still wants to know.
@@ -105,8 +127,16 @@ impl ServerHandler for Server {
         let mut work = tokio::task::spawn_blocking(move || {
             let progress = |text: &str| drop(say.send(text.to_owned()));
             let arguments = request.arguments.unwrap_or_default();
-            let Server { invocation: call, inside_agent } = &server;
-            let caller = Caller { call, inside_agent: *inside_agent, interrupts, progress: &progress };
+            let Server {
+                invocation: call,
+                inside_agent,
+            } = &server;
+            let caller = Caller {
+                call,
+                inside_agent: *inside_agent,
+                interrupts,
+                progress: &progress,
+            };
             Call { caller, arguments }.answer(ask)
         });
         let token = context.meta.get_progress_token();
@@ -131,11 +161,18 @@ impl ServerHandler for Server {
             }
         };
         let (is_answer, value, text) = answer.unwrap_or_else(|error| {
-            let (_, value) = failure(&format!("The call ended early: {error}."), "Please report this.");
+            let (_, value) = failure(
+                &format!("The call ended early: {error}."),
+                "Please report this.",
+            );
             (false, value.clone(), value.to_string())
         });
         let text = vec![ContentBlock::text(text)];
-        let mut result = if is_answer { CallToolResult::success(text) } else { CallToolResult::error(text) };
+        let mut result = if is_answer {
+            CallToolResult::success(text)
+        } else {
+            CallToolResult::error(text)
+        };
         result.structured_content = Some(value);
         Ok(result.into())
     }
@@ -179,12 +216,18 @@ fn all() -> Vec<Tool> {
             arguments[name]["enum"] = json!(Engine::ALL.map(Engine::name));
         }
     }
-    tools.into_iter().filter_map(|tool| serde_json::from_value(tool).ok()).collect()
+    tools
+        .into_iter()
+        .filter_map(|tool| serde_json::from_value(tool).ok())
+        .collect()
 }
 
 /// No answer.
 fn failure(error: &str, remediation: &str) -> (bool, Value) {
-    (false, json!({ "success": false, "error": error, "remediation": remediation }))
+    (
+        false,
+        json!({ "success": false, "error": error, "remediation": remediation }),
+    )
 }
 
 impl Call<'_> {
@@ -197,8 +240,10 @@ impl Call<'_> {
             Ask::Task => self.task(),
             Ask::Blocked => self.blocked(),
         };
-        let (is_answer, value) =
-            answer.map_or_else(|fault| failure(&fault.to_string(), &fault.hint), |value| (true, value));
+        let (is_answer, value) = answer.map_or_else(
+            |fault| failure(&fault.to_string(), &fault.hint),
+            |value| (true, value),
+        );
         let text = value.to_string();
         (is_answer, value, text)
     }
@@ -215,13 +260,21 @@ impl Call<'_> {
             target: self.text("target_module").unwrap_or_default().to_owned(),
             timeout: self.arguments.get("timeout").cloned(),
             max_survivors: self.arguments.get("max_survivors_reported").cloned(),
-            engine: engine.map(|engine| engine.as_str().map_or_else(|| engine.to_string(), str::to_owned)),
+            engine: engine.map(|engine| {
+                engine
+                    .as_str()
+                    .map_or_else(|| engine.to_string(), str::to_owned)
+            }),
             ..MutationTestArgs::default()
         };
         let (answer, most) = asked.answer(&self.caller);
         let envelope = Envelope::of(&answer, most);
         let text = serde_json::to_string(&envelope).unwrap_or_default();
-        (answer.is_ok(), serde_json::to_value(envelope).unwrap_or_default(), text)
+        (
+            answer.is_ok(),
+            serde_json::to_value(envelope).unwrap_or_default(),
+            text,
+        )
     }
 
     /// The workspace, its boxes, and the box that is named, else the one at which a run is, else the next one.
@@ -241,7 +294,13 @@ impl Call<'_> {
     fn task(&self) -> Result<Value, Fault> {
         let (workspace, state, key) = self.at("id")?;
         let order = agent_order(&state, &key, state.iteration, Vec::new());
-        let read = readings(&RealDisk::new(), &workspace.places, &workspace.rules, None, &key)?;
+        let read = readings(
+            &RealDisk::new(),
+            &workspace.places,
+            &workspace.rules,
+            None,
+            &key,
+        )?;
         Ok(json!({
             "task": state.spec_state().name(&key), "line": order.line, "text": read.task.own, "work": read.task.work,
             "above": read.task.above, "attempt": order.attempt, "reasons": order.reasons,
@@ -252,10 +311,14 @@ impl Call<'_> {
     fn gate_preview(&self) -> Result<Value, Fault> {
         let (workspace, state, mut key) = self.at("gate")?;
         if !key.stage.is_gate() {
-            let mut own = state.spec_state().family_rows(&key.family).map(|row| &row.key.stage);
+            let mut own = state
+                .spec_state()
+                .family_rows(&key.family)
+                .map(|row| &row.key.stage);
             let gate = own.find(|stage| stage.is_gate()).cloned();
             let what = || format!("{} has no gate of its own.", state.spec_state().name(&key));
-            key.stage = gate.ok_or_else(|| Fault::setup(what(), "name one, such as `G1.PITEST`"))?;
+            key.stage =
+                gate.ok_or_else(|| Fault::setup(what(), "name one, such as `G1.PITEST`"))?;
         }
         let mut outside = workspace.outside_until(self.caller.interrupts.clone())?;
         let order = gate_order(&state, &key, &outside.snapshot()?, None);
@@ -273,7 +336,10 @@ impl Call<'_> {
         let Some((_, token)) = environment().into_iter().find(|(name, _)| name == TOKEN) else {
             let what = format!("{TOKEN} is not set here, so the attempt's token is not known.");
             let line = blocked_line("<token>", why);
-            return Err(Fault::setup(what, format!("print this, with the token of the prompt: {line}")));
+            return Err(Fault::setup(
+                what,
+                format!("print this, with the token of the prompt: {line}"),
+            ));
         };
         Ok(json!({
             "line": blocked_line(&token, why),
@@ -289,10 +355,24 @@ mod tests {
     #[test]
     fn each_tool_is_described_and_can_be_asked() {
         let tools = all();
-        let asks = tools.iter().map(|tool| serde_json::from_value(tool.name.as_ref().into()).unwrap());
-        let expected = [Ask::MutationTest, Ask::GatePreview, Ask::Status, Ask::Task, Ask::Blocked];
+        let asks = tools
+            .iter()
+            .map(|tool| serde_json::from_value(tool.name.as_ref().into()).unwrap());
+        let expected = [
+            Ask::MutationTest,
+            Ask::GatePreview,
+            Ask::Status,
+            Ask::Task,
+            Ask::Blocked,
+        ];
         assert_eq!(asks.collect::<Vec<Ask>>(), expected);
-        assert!(tools.iter().all(|tool| tool.output_schema.is_some()), "{tools:#?}");
-        assert_eq!(tools[0].input_schema["properties"]["timeout"]["maximum"], *TIMEOUT.end());
+        assert!(
+            tools.iter().all(|tool| tool.output_schema.is_some()),
+            "{tools:#?}"
+        );
+        assert_eq!(
+            tools[0].input_schema["properties"]["timeout"]["maximum"],
+            *TIMEOUT.end()
+        );
     }
 }

@@ -59,7 +59,9 @@ pub fn run() -> u8 {
             return answered(Exit::Usage);
         }
     }
-    let typed = args::command().try_get_matches().and_then(|typed| Cli::from_arg_matches(&typed));
+    let typed = args::command()
+        .try_get_matches()
+        .and_then(|typed| Cli::from_arg_matches(&typed));
     let cli = match typed {
         Ok(cli) => cli,
         Err(error) => {
@@ -67,7 +69,11 @@ pub fn run() -> u8 {
                 mutation_test::print_usage_error(&error.to_string());
             }
             ui::written(&error.print());
-            return answered(if error.use_stderr() { Exit::Usage } else { Exit::Done });
+            return answered(if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Done
+            });
         }
     };
     dispatch(&cli).map_or_else(failed, answered)
@@ -75,7 +81,9 @@ pub fn run() -> u8 {
 
 /// The exit code of a verb that ended with this one: nothing is done whose answer was lost.
 fn answered(exit: Exit) -> u8 {
-    ui::lost().filter(|_| exit == Exit::Done).map_or(exit.code(), |fault| failed(fault.into()))
+    ui::lost()
+        .filter(|_| exit == Exit::Done)
+        .map_or(exit.code(), |fault| failed(fault.into()))
 }
 
 fn failed(error: anyhow::Error) -> u8 {
@@ -83,17 +91,31 @@ fn failed(error: anyhow::Error) -> u8 {
         ui::note(&error.to_string());
         return exit.code();
     }
-    let fault = error.downcast::<Fault>().or_else(|error| error.downcast::<io::Error>().map(Fault::from));
-    let fault = fault
-        .unwrap_or_else(|error| Fault::new(FaultKind::Internal, format!("{error:#}"), "please report this"));
+    let fault = error
+        .downcast::<Fault>()
+        .or_else(|error| error.downcast::<io::Error>().map(Fault::from));
+    let fault = fault.unwrap_or_else(|error| {
+        Fault::new(
+            FaultKind::Internal,
+            format!("{error:#}"),
+            "please report this",
+        )
+    });
     let secrets = Secrets::of(environment());
-    ui::error(&secrets.redact(&fault.to_string()), &secrets.redact(&fault.hint));
+    ui::error(
+        &secrets.redact(&fault.to_string()),
+        &secrets.redact(&fault.hint),
+    );
     Exit::from(fault.kind).code()
 }
 
 /// Refuses what a person has to put right before a verb goes on: what is wrong, and what to do.
 fn ensure(holds: bool, what: impl Into<String>, hint: impl Into<String>) -> Result<(), Fault> {
-    if holds { Ok(()) } else { Err(Fault::setup(what, hint)) }
+    if holds {
+        Ok(())
+    } else {
+        Err(Fault::setup(what, hint))
+    }
 }
 
 fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {

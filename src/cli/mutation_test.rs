@@ -4,7 +4,9 @@ use super::inspect::engines::{environments, is_on_path, version_in};
 use super::ui::StatusLine;
 use super::{Exit, Fault, FaultKind, Invocation, Workspace, cache_folder, ensure, environment, ui};
 use crate::engine::{CacheFolder, private_folder};
-use crate::gate::mutation_test::{Engine, TestRequest, engine_environment, keep_score, test, withheld};
+use crate::gate::mutation_test::{
+    Engine, TestRequest, engine_environment, keep_score, test, withheld,
+};
 use crate::gate::reads_mutmut;
 use crate::report::mutation_test::{Envelope, Measured, Options, Refusal};
 use crate::source::Secrets;
@@ -52,7 +54,9 @@ pub struct MutationTestArgs {
 
 /// What is no number is refused like one out of its range: by the answer.
 fn number(text: &str) -> Result<Value, std::convert::Infallible> {
-    text.parse::<u64>().map(Value::from).or_else(|_| Ok(text.into()))
+    text.parse::<u64>()
+        .map(Value::from)
+        .or_else(|_| Ok(text.into()))
 }
 
 /// Who asks, and how the answer is waited for.
@@ -79,10 +83,22 @@ pub(super) fn mutation_test(call: &Invocation, args: &MutationTestArgs) -> Resul
             interrupts.interrupt();
         });
     }
-    let report = args.report.as_deref().map(std::path::absolute).transpose()?;
-    let asked = MutationTestArgs { report, ..args.clone() };
+    let report = args
+        .report
+        .as_deref()
+        .map(std::path::absolute)
+        .transpose()?;
+    let asked = MutationTestArgs {
+        report,
+        ..args.clone()
+    };
     let status = StatusLine::new(call.json);
-    let caller = Caller { call, inside_agent, interrupts, progress: &|text| status.set(text) };
+    let caller = Caller {
+        call,
+        inside_agent,
+        interrupts,
+        progress: &|text| status.set(text),
+    };
     let (answer, most) = asked.answer(&caller);
     status.set("");
     if let Some(signal) = caller.interrupts.first() {
@@ -91,21 +107,36 @@ pub(super) fn mutation_test(call: &Invocation, args: &MutationTestArgs) -> Resul
     let envelope = Envelope::of(&answer, most);
     match (&envelope, call.json) {
         (_, true) => ui::json(&envelope),
-        (Envelope::Success(success), false) => success.lines().iter().for_each(|line| ui::line(line)),
+        (Envelope::Success(success), false) => {
+            success.lines().iter().for_each(|line| ui::line(line));
+        }
         (Envelope::Failure(failure), false) => {
             let tails = [&failure.partial_stdout_tail, &failure.partial_stderr_tail];
             tails.into_iter().flatten().for_each(|tail| ui::note(tail));
             ui::error(&failure.error, &failure.remediation);
         }
     }
-    Ok(answer.map_or_else(|why| if why.is_usage { Exit::Usage } else { Exit::NoVerdict }, |_| Exit::Done))
+    Ok(answer.map_or_else(
+        |why| {
+            if why.is_usage {
+                Exit::Usage
+            } else {
+                Exit::NoVerdict
+            }
+        },
+        |_| Exit::Done,
+    ))
 }
 
 /// Answers a host that is about to offer the tool.
 fn can_run(call: &Invocation, inside_agent: bool) -> Result<Exit, Fault> {
     let workspace = call.read(call.find_anywhere()?)?.sound()?;
     let is_told = scores_may_be_told(inside_agent, &workspace).is_ok();
-    Ok(if is_told && !engines(&call.folder()?).is_empty() { Exit::Done } else { Exit::WorkLeft })
+    Ok(if is_told && !engines(&call.folder()?).is_empty() {
+        Exit::Done
+    } else {
+        Exit::WorkLeft
+    })
 }
 
 impl MutationTestArgs {
@@ -118,14 +149,20 @@ impl MutationTestArgs {
     }
 
     fn measure(&self, caller: &Caller<'_>, timeout: Duration) -> Result<Measured, Refusal> {
-        let Caller { call, inside_agent, interrupts, progress } = caller;
+        let Caller {
+            call,
+            inside_agent,
+            interrupts,
+            progress,
+        } = caller;
         let engine = self.engine.as_deref().map(Engine::named).transpose()?;
         let folder = call.folder()?;
         let workspace = call.read(call.find_anywhere()?)?.sound()?;
         let refused = |fault: Fault| Refusal::unknown(fault.what, fault.hint);
         scores_may_be_told(*inside_agent, &workspace).map_err(refused)?;
         let settings = workspace.settings.gates.get("PITEST").cloned();
-        let settings = settings.ok_or_else(|| Fault::setup("There is no gate PITEST.", "add it"))?;
+        let settings =
+            settings.ok_or_else(|| Fault::setup("There is no gate PITEST.", "add it"))?;
         let classifier = workspace.classifier()?;
         let cache = cache_folder()?;
         private_folder(&cache).map_err(Fault::from)?;
@@ -153,8 +190,15 @@ impl MutationTestArgs {
             progress,
         )?;
         if !self.no_history {
-            let kept = keep_score(&cache, &workspace.places.workspace, &measured, clock::now().as_second());
-            let why = kept.err().map(|why| format!("The score was not kept for `ralph history`: {why}."));
+            let kept = keep_score(
+                &cache,
+                &workspace.places.workspace,
+                &measured,
+                clock::now().as_second(),
+            );
+            let why = kept
+                .err()
+                .map(|why| format!("The score was not kept for `ralph history`: {why}."));
             measured.remarks.extend(why);
         }
         Ok(measured)
@@ -173,7 +217,10 @@ pub(super) fn scores_may_be_told(inside_agent: bool, workspace: &Workspace) -> R
 impl From<Fault> for Refusal {
     fn from(fault: Fault) -> Self {
         let is_usage = fault.kind == FaultKind::Setup;
-        Self { is_usage, ..Self::unknown(fault.to_string(), fault.hint) }
+        Self {
+            is_usage,
+            ..Self::unknown(fault.to_string(), fault.hint)
+        }
     }
 }
 
@@ -183,9 +230,12 @@ pub(super) fn engines(folder: &Path) -> Vec<Engine> {
         let name = found.file_name().to_string_lossy();
         !name.starts_with('.') && name != "node_modules" && name != "target"
     };
-    let below = walk(folder, DEPTH, MOST, enter).flatten().filter(|found| found.file_type().is_dir());
-    let folders: Vec<PathBuf> =
-        std::iter::once(folder.to_owned()).chain(below.map(DirEntry::into_path)).collect();
+    let below = walk(folder, DEPTH, MOST, enter)
+        .flatten()
+        .filter(|found| found.file_type().is_dir());
+    let folders: Vec<PathBuf> = std::iter::once(folder.to_owned())
+        .chain(below.map(DirEntry::into_path))
+        .collect();
     let any = |name: &str| folders.iter().any(|folder| folder.join(name).exists());
     // Of a version that is known to be of use.
     let has_installed = |program: &str, package: &str, reads: &dyn Fn(&str) -> bool| {
@@ -199,7 +249,9 @@ pub(super) fn engines(folder: &Path) -> Vec<Engine> {
         Engine::CosmicRay => has_installed("cosmic-ray", "cosmic_ray", &|_| true),
         Engine::Pit => any("pom.xml") && is_on_path("java") && (is_on_path("mvn") || any("mvnw")),
         Engine::Stryker => any("node_modules/.bin/stryker") && is_on_path("node"),
-        Engine::CargoMutants => any("Cargo.toml") && is_on_path("cargo") && is_on_path("cargo-mutants"),
+        Engine::CargoMutants => {
+            any("Cargo.toml") && is_on_path("cargo") && is_on_path("cargo-mutants")
+        }
     };
     Engine::ALL.into_iter().filter(is_there).collect()
 }
@@ -213,7 +265,14 @@ pub(super) fn is_asked_for_json() -> bool {
 
 /// The answer to a command line that could not be read.
 pub(super) fn print_usage_error(error: &str) {
-    let first = error.lines().next().unwrap_or_default().trim_start_matches("error: ");
-    let refusal = Refusal::usage(format!("{first}."), "`ralph mutation-test --help` lists what it takes.");
+    let first = error
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches("error: ");
+    let refusal = Refusal::usage(
+        format!("{first}."),
+        "`ralph mutation-test --help` lists what it takes.",
+    );
     ui::json(&Envelope::of(&Err(refusal), 1));
 }

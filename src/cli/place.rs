@@ -102,7 +102,10 @@ pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit>
         None if !call.json && can_ask() => return ask(call, args, &target, gate),
         None => {
             let hint = "`ralph place each` (recommended), or `tested`, `after IDS`, `groups`, `end`, `none`";
-            bail!(Fault::setup("No placement was named, and there is no terminal to ask on.", hint));
+            bail!(Fault::setup(
+                "No placement was named, and there is no terminal to ask on.",
+                hint
+            ));
         }
     };
     let _lock = target.hold()?;
@@ -112,25 +115,50 @@ pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit>
     };
     let mut differs = false;
     for (gate, choice) in &choices {
-        let plan = Plan { target: &target, gate, choice, include_done: args.include_done };
+        let plan = Plan {
+            target: &target,
+            gate,
+            choice,
+            include_done: args.include_done,
+        };
         if target.writes || args.edit.dry_run {
             plan.tell_price(call)?;
         }
         differs |= plan.apply(call, args.edit.check)?;
     }
-    Ok(if differs && args.edit.check { Exit::WorkLeft } else { Exit::Done })
+    Ok(if differs && args.edit.check {
+        Exit::WorkLeft
+    } else {
+        Exit::Done
+    })
 }
 
 /// Asks where the gate goes, shows what that would write, and writes it if a person says so.
 fn ask(call: &Invocation, args: &PlaceArgs, target: &Target, gate: &str) -> anyhow::Result<Exit> {
     list_tasks(&target.file()?);
-    let now = target.workspace.as_ref().and_then(|known| known.settings.placement.get(gate));
+    let now = target
+        .workspace
+        .as_ref()
+        .and_then(|known| known.settings.placement.get(gate));
     let choice = &ask_placement(gate, now)?;
-    let shown = EditArgs { dry_run: true, tasks: args.edit.tasks.clone(), check: false };
+    let shown = EditArgs {
+        dry_run: true,
+        tasks: args.edit.tasks.clone(),
+        check: false,
+    };
     let shown = &Target::find(call, &shown, gate)?.with_groups(gate, choice)?;
     let target = &Target::find(call, &args.edit, gate)?.with_groups(gate, choice)?;
-    let plan = Plan { target, gate, choice, include_done: args.include_done };
-    Plan { target: shown, ..plan }.apply(call, args.edit.check)?;
+    let plan = Plan {
+        target,
+        gate,
+        choice,
+        include_done: args.include_done,
+    };
+    Plan {
+        target: shown,
+        ..plan
+    }
+    .apply(call, args.edit.check)?;
     plan.tell_price(call)?;
     if target.writes && agreed()? {
         let _lock = target.hold()?;
@@ -141,9 +169,17 @@ fn ask(call: &Invocation, args: &PlaceArgs, target: &Target, gate: &str) -> anyh
 
 /// The tasks, for whoever is asked where gates go.
 pub(super) fn list_tasks(file: &TaskFile) {
-    for row in file.rows().iter().filter(|row| row.key.has_id() && row.key.stage == Stage::Implementation) {
+    for row in file
+        .rows()
+        .iter()
+        .filter(|row| row.key.has_id() && row.key.stage == Stage::Implementation)
+    {
         let done = if row.mark.is_done() { "x" } else { " " };
-        ui::line(&format!("[{done}] {:<8} {}", row.key.to_string(), cut(&row.text, 60)));
+        ui::line(&format!(
+            "[{done}] {:<8} {}",
+            row.key.to_string(),
+            cut(&row.text, 60)
+        ));
     }
 }
 
@@ -154,7 +190,12 @@ pub(super) fn preview(
     choice: &Placement,
     shows: bool,
 ) -> Result<(), Fault> {
-    let plan = Plan { target, gate: GATE, choice, include_done: false };
+    let plan = Plan {
+        target,
+        gate: GATE,
+        choice,
+        include_done: false,
+    };
     let change = plan.change()?;
     if shows {
         plan.show(&change);
@@ -166,15 +207,19 @@ pub(super) fn preview(
 pub(super) fn settle(call: &Invocation, choice: &Placement) -> Result<String, Fault> {
     let target = &Target::find(call, &EditArgs::default(), GATE)?;
     let _lock = target.hold()?;
-    let plan = Plan { target, gate: GATE, choice, include_done: false };
+    let plan = Plan {
+        target,
+        gate: GATE,
+        choice,
+        include_done: false,
+    };
     let change = plan.change()?;
     note_without_gate(&plan.without_id(&change));
     Ok(change.summary())
 }
 
 fn note_without_gate(lines: &[u32]) {
-    let hint =
-        "`ralph place groups` and `ralph place end` need no ids; or begin each with one, as in `- [ ] 1. …`";
+    let hint = "`ralph place groups` and `ralph place end` need no ids; or begin each with one, as in `- [ ] 1. …`";
     note_without_id(lines, "no gate", hint);
 }
 
@@ -206,22 +251,34 @@ impl<'t> Plan<'t> {
     /// The lines of the tasks that get no gate for want of an id. A virtual gate needs none.
     fn without_id(&self, change: &Change<'_>) -> Vec<u32> {
         let needs_ids = *self.choice == Placement::Each && !self.target.is_virtual();
-        if needs_ids { tasks_without_gate(&change.now) } else { Vec::new() }
+        if needs_ids {
+            tasks_without_gate(&change.now)
+        } else {
+            Vec::new()
+        }
     }
 
     /// Brings the file (or its diff) to it; true if the file differs, or differed.
     fn apply(&self, call: &Invocation, checks: bool) -> Result<bool, Fault> {
-        let Self { target, gate, choice, .. } = *self;
+        let Self {
+            target,
+            gate,
+            choice,
+            ..
+        } = *self;
         // What cannot be remembered is not begun.
         // `placement:` belongs to the spec that the configuration names. Virtual gates have no other place.
         let is_own = |workspace: &&Workspace| target.is_virtual() || !workspace.has_other_spec();
         let own = target.workspace.as_ref().filter(is_own);
         let settled = own.filter(|_| !checks || target.is_virtual());
-        let config = settled.map(|workspace| EditedConfig::with(workspace, gate, choice)).transpose()?;
+        let config = settled
+            .map(|workspace| EditedConfig::with(workspace, gate, choice))
+            .transpose()?;
         let config = config.filter(|config| !config.diff.is_empty());
         let change = self.change()?;
         // Without lines the configuration alone says where a gate is, and a gate that it does not name is after each task.
-        let is_other = target.is_virtual() && !target.gates.contains(&(gate.to_owned(), choice.clone()));
+        let is_other =
+            target.is_virtual() && !target.gates.contains(&(gate.to_owned(), choice.clone()));
         let configured = config.as_ref().filter(|_| target.writes);
         configured.map_or(Ok(()), EditedConfig::write)?;
         let without_id = self.without_id(&change);
@@ -235,7 +292,9 @@ impl<'t> Plan<'t> {
         }
         self.show(&change);
         match &config {
-            Some(_) if target.writes => ui::line(&format!("{CONFIG}: the placement of {gate} was written.")),
+            Some(_) if target.writes => {
+                ui::line(&format!("{CONFIG}: the placement of {gate} was written."));
+            }
             Some(config) => show_diff(&config.diff),
             None if target.writes || change.is_any() => {}
             None => ui::line(&format!("{}: {gate} is where it was placed.", target.shown)),
@@ -283,13 +342,32 @@ fn groups_of(level: Option<u8>) -> Placement {
 
 /// Asks for the placement of a gate, with the choice of now as the default.
 pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Result<Placement> {
-    let known = if let Some(Placement::After(ids)) = now { ids.clone() } else { Vec::new() };
+    let known = if let Some(Placement::After(ids)) = now {
+        ids.clone()
+    } else {
+        Vec::new()
+    };
     let (choices, options): (Vec<Placement>, Vec<String>) = [
-        (Placement::Each, "each: after every task that is still to be done (recommended)".to_owned()),
-        (Placement::Tested, "tested: only those with TEST-FIRST, as the gate's author does it".to_owned()),
-        (Placement::After(known), "after: after the tasks that I name".to_owned()),
-        (Placement::Groups, format!("groups: at the end of each heading: G1.{gate}, G2.{gate}, …")),
-        (Placement::End, format!("end: once, after the last task: END.{gate}")),
+        (
+            Placement::Each,
+            "each: after every task that is still to be done (recommended)".to_owned(),
+        ),
+        (
+            Placement::Tested,
+            "tested: only those with TEST-FIRST, as the gate's author does it".to_owned(),
+        ),
+        (
+            Placement::After(known),
+            "after: after the tasks that I name".to_owned(),
+        ),
+        (
+            Placement::Groups,
+            format!("groups: at the end of each heading: G1.{gate}, G2.{gate}, …"),
+        ),
+        (
+            Placement::End,
+            format!("end: once, after the last task: END.{gate}"),
+        ),
         (Placement::None, "none: nowhere".to_owned()),
     ]
     .into_iter()
@@ -303,14 +381,20 @@ pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Resu
     match choices.into_iter().nth(at) {
         Some(Placement::After(known)) => {
             let ids = words("After which tasks (as in 2,5,7)", &known)?;
-            Ok(Placement::After(ids.iter().filter_map(|id| tidy(id)).collect()))
+            Ok(Placement::After(
+                ids.iter().filter_map(|id| tidy(id)).collect(),
+            ))
         }
         Some(Placement::Groups) => {
             let mut levels = vec!["all".to_owned()];
             levels.extend((1..=5).map(|level| format!("those down to {}", "#".repeat(level))));
-            let known = now.and_then(Placement::group_level).map_or(0, |level| usize::from(level) % 6);
+            let known = now
+                .and_then(Placement::group_level)
+                .map_or(0, |level| usize::from(level) % 6);
             let level = one_of("Which headings are groups", &levels, known)?;
-            Ok(groups_of(u8::try_from(level).ok().filter(|level| *level > 0)))
+            Ok(groups_of(
+                u8::try_from(level).ok().filter(|level| *level > 0),
+            ))
         }
         chosen => Ok(chosen.unwrap_or(Placement::None)),
     }
@@ -321,7 +405,11 @@ fn typed(args: &PlaceArgs) -> Result<Option<Placement>, Fault> {
     let usage = |what: &str| Err(Fault::setup(what, "`ralph place after 2,5,7`"));
     let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy(id)).collect();
     let has_groups = args.level.is_none() || args.at == Some(Where::Groups);
-    ensure(has_groups, "A level is named with `groups` only.", "`ralph place groups --level 2`")?;
+    ensure(
+        has_groups,
+        "A level is named with `groups` only.",
+        "`ralph place groups --level 2`",
+    )?;
     Ok(Some(match args.at {
         Some(Where::After) if ids.is_empty() => return usage("`place after` names no tasks."),
         Some(Where::After) => Placement::After(ids),
@@ -344,18 +432,33 @@ pub(super) fn tidy(id: &str) -> Option<String> {
 /// `[A-Z][A-Z0-9-]*`, and no word of another stage.
 fn check_name(gate: &str) -> Result<(), Fault> {
     let well_formed = gate.starts_with(|c: char| c.is_ascii_uppercase())
-        && gate.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-');
+        && gate
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-');
     let what = format!("--gate: `{}` is no name for a gate.", gate.escape_debug());
     let hint = "a gate is named as in `2.PITEST`: capitals, digits and `-`";
-    ensure(well_formed && Stage::from(gate.to_owned()).is_gate(), what, hint)
+    ensure(
+        well_formed && Stage::from(gate.to_owned()).is_gate(),
+        what,
+        hint,
+    )
 }
 
 /// The configured choices: of one gate, or of all that have one.
 fn configured(target: &Target, gate: Option<&str>) -> Result<Vec<(String, Placement)>, Fault> {
-    let placement = target.workspace.iter().flat_map(|workspace| workspace.settings.placement.clone());
-    let chosen: Vec<_> = placement.filter(|(name, _)| gate.is_none_or(|gate| gate == name)).collect();
+    let placement = target
+        .workspace
+        .iter()
+        .flat_map(|workspace| workspace.settings.placement.clone());
+    let chosen: Vec<_> = placement
+        .filter(|(name, _)| gate.is_none_or(|gate| gate == name))
+        .collect();
     let hint = "`ralph place --check each`, or `ralph place each` first";
-    ensure(!chosen.is_empty(), "No placement was named, and none is configured.", hint)?;
+    ensure(
+        !chosen.is_empty(),
+        "No placement was named, and none is configured.",
+        hint,
+    )?;
     Ok(chosen)
 }
 
@@ -379,7 +482,12 @@ impl EditedConfig {
         let after = config::with_placement(&text, &placement, root)
             .map_err(|error| Fault::setup(error.to_string(), error.hint))?;
         let diff = unified(CONFIG, &text, &after);
-        Ok(Self { path, before, after, diff })
+        Ok(Self {
+            path,
+            before,
+            after,
+            diff,
+        })
     }
 
     fn write(&self) -> Result<(), Fault> {
@@ -391,6 +499,10 @@ impl EditedConfig {
         let what = format!(
             "{CONFIG}: Another program wrote to it; the task file was edited, the choice was not written."
         );
-        Err(Fault::new(FaultKind::Changed, what, "run the command again"))
+        Err(Fault::new(
+            FaultKind::Changed,
+            what,
+            "run the command again",
+        ))
     }
 }

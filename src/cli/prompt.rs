@@ -22,9 +22,16 @@ pub struct PromptArgs {
 
 /// Prints a prompt or a template.
 pub(super) fn prompt(call: &Invocation, args: &PromptArgs) -> Result<Exit, Fault> {
-    if let Some(role) = Role::all().into_iter().find(|role| Some(role.word()) == args.template.as_deref()) {
+    if let Some(role) = Role::all()
+        .into_iter()
+        .find(|role| Some(role.word()) == args.template.as_deref())
+    {
         let template = builtin(role);
-        ui::answer(call.json, &json!({ "role": role, "template": template }), template.trim_end());
+        ui::answer(
+            call.json,
+            &json!({ "role": role, "template": template }),
+            template.trim_end(),
+        );
         return Ok(Exit::Done);
     }
     let workspace = call.open()?;
@@ -39,9 +46,16 @@ pub(super) fn prompt(call: &Invocation, args: &PromptArgs) -> Result<Exit, Fault
     let name = book.name(&key);
     let role = role_of(&key.stage).ok_or_else(|| {
         let hint = format!("`ralph gate {name}` runs it");
-        Fault::setup(format!("{name} is a gate: ralph runs it itself, and no agent gets a prompt."), hint)
+        Fault::setup(
+            format!("{name} is a gate: ralph runs it itself, and no agent gets a prompt."),
+            hint,
+        )
     })?;
-    let left = state.leftovers.as_ref().filter(|left| left.key == key).map(|left| dirt_names(&left.dirt));
+    let left = state
+        .leftovers
+        .as_ref()
+        .filter(|left| left.key == key)
+        .map(|left| dirt_names(&left.dirt));
     let order = agent_order(&state, &key, state.iteration + 1, left.unwrap_or_default());
     let places = &workspace.places;
     let read = readings(&RealDisk::new(), places, &workspace.rules, None, &key)?;

@@ -61,7 +61,11 @@ pub(super) fn replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, Fault
     if args.rerun_gates {
         rerun(&workspace, &mut run, args.shard)?;
     }
-    let Run { mut found, judgements, .. } = run;
+    let Run {
+        mut found,
+        judgements,
+        ..
+    } = run;
     if let Some(folder) = &args.parts.merge {
         merge(folder, &judgements, &mut found)?;
     }
@@ -77,8 +81,16 @@ pub(super) fn replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, Fault
         for finding in &found.findings {
             ui::error(&finding.to_string(), &finding.hint);
         }
-        let annotations = if args.github { found.github() } else { Vec::new() };
-        found.lines().iter().chain(&annotations).for_each(|line| ui::line(line));
+        let annotations = if args.github {
+            found.github()
+        } else {
+            Vec::new()
+        };
+        found
+            .lines()
+            .iter()
+            .chain(&annotations)
+            .for_each(|line| ui::line(line));
     }
     Ok(match found.grade() {
         None => Exit::Done,
@@ -89,22 +101,40 @@ pub(super) fn replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, Fault
 
 /// Holds the journal against what was kept of it elsewhere.
 fn anchors(workspace: &Workspace, args: &ReplayArgs, found: &mut Replayed) -> Result<(), Fault> {
-    let journal = RealDisk::new().read(&workspace.places.journal())?.unwrap_or_default();
+    let journal = RealDisk::new()
+        .read(&workspace.places.journal())?
+        .unwrap_or_default();
     if let Some(file) = &args.since {
         let earlier = fs_err::read(file).map_err(|error| {
-            Fault::setup(format!("{error}."), "name a copy of .ralph/state/journal.jsonl")
+            Fault::setup(
+                format!("{error}."),
+                "name a copy of .ralph/state/journal.jsonl",
+            )
         })?;
         if !earlier.contains(&b'\n') {
-            let what = format!("{} holds no whole record, so it is no copy of a journal.", file.display());
-            return Err(Fault::setup(what, "name an earlier copy of .ralph/state/journal.jsonl"));
+            let what = format!(
+                "{} holds no whole record, so it is no copy of a journal.",
+                file.display()
+            );
+            return Err(Fault::setup(
+                what,
+                "name an earlier copy of .ralph/state/journal.jsonl",
+            ));
         }
-        found.unchecked.extend(records_after(&earlier, found.records));
-        found.findings.extend(not_a_prefix(&earlier, &journal, file));
+        found
+            .unchecked
+            .extend(records_after(&earlier, found.records));
+        found
+            .findings
+            .extend(not_a_prefix(&earlier, &journal, file));
     }
     match &args.require_anchor {
-        Some(anchor) => found.findings.extend(no_anchor(anchor, &journal, found.records)),
+        Some(anchor) => found
+            .findings
+            .extend(no_anchor(anchor, &journal, found.records)),
         None if args.since.is_none() => found.unchecked.push(
-            "Nothing says that no record was cut off at the end (`--require-anchor`, `--since`).".to_owned(),
+            "Nothing says that no record was cut off at the end (`--require-anchor`, `--since`)."
+                .to_owned(),
         ),
         None => {}
     }
@@ -113,8 +143,10 @@ fn anchors(workspace: &Workspace, args: &ReplayArgs, found: &mut Replayed) -> Re
 
 /// Returns a sentence about the records that an earlier copy does not reach.
 fn records_after(earlier: &[u8], records: u64) -> Option<String> {
-    let known =
-        earlier.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).count() as u64;
+    let known = earlier
+        .split_inclusive(|byte| *byte == b'\n')
+        .filter(|line| line.ends_with(b"\n"))
+        .count() as u64;
     (known < records).then(|| {
         format!(
             "The earlier copy ends with record {known} of {records}; it does not show a cut behind these."
@@ -128,9 +160,15 @@ fn not_a_prefix(earlier: &[u8], journal: &[u8], file: &Path) -> Option<Finding> 
         return None;
     }
     let lines = |text| <[u8]>::split(text, |byte| *byte == b'\n');
-    let record = lines(earlier).zip(lines(journal)).take_while(|(was, is)| was == is).count() + 1;
-    let what =
-        format!("The journal does not begin with {}: this record is another one, or gone.", file.display());
+    let record = lines(earlier)
+        .zip(lines(journal))
+        .take_while(|(was, is)| was == is)
+        .count()
+        + 1;
+    let what = format!(
+        "The journal does not begin with {}: this record is another one, or gone.",
+        file.display()
+    );
     let hint = "records that once were written never change: find out who wrote to the journal";
     Some(Finding::new(Grade::Differs, what, hint).at(JOURNAL, Some(record)))
 }
@@ -139,15 +177,21 @@ fn no_anchor(anchor: &str, journal: &[u8], records: u64) -> Option<Finding> {
     let anchor = anchor.trim();
     let start = format!("{{\"h\":\"{anchor}\"");
     let is_hash = anchor.len() == 64 && anchor.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_hash && journal.split(|byte| *byte == b'\n').any(|line| line.starts_with(start.as_bytes())) {
+    if is_hash
+        && journal
+            .split(|byte| *byte == b'\n')
+            .any(|line| line.starts_with(start.as_bytes()))
+    {
         return None;
     }
     let what = if is_hash {
-        format!("None of the {} has the anchored hash {anchor}.", count(records, "record"))
+        format!(
+            "None of the {} has the anchored hash {anchor}.",
+            count(records, "record")
+        )
     } else {
         "The anchor is no hash of 64 hex digits.".to_owned()
     };
-    let hint =
-        "records were cut off or written anew since `ralph run` printed this head, or it is another run's";
+    let hint = "records were cut off or written anew since `ralph run` printed this head, or it is another run's";
     Some(Finding::new(Grade::Differs, what, hint))
 }

@@ -44,10 +44,16 @@ impl FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+        let parts = text
+            .split_once('/')
+            .and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
         match parts {
-            Some((number, of)) if (1..=of).contains(&number) && of <= MAX_SHARDS => Ok(Self { number, of }),
-            _ => Err(format!("a part is `k/n`, from 1/n to n/n, n at most {MAX_SHARDS}")),
+            Some((number, of)) if (1..=of).contains(&number) && of <= MAX_SHARDS => {
+                Ok(Self { number, of })
+            }
+            _ => Err(format!(
+                "a part is `k/n`, from 1/n to n/n, n at most {MAX_SHARDS}"
+            )),
         }
     }
 }
@@ -99,7 +105,10 @@ fn shares(all: &[Judgement], of: usize) -> Vec<Vec<&Judgement>> {
     let mut sorted: Vec<&Judgement> = all.iter().collect();
     sorted.sort_by_key(|judgement| (std::cmp::Reverse(judgement.report.millis), judgement.record));
     for judgement in sorted {
-        if let Some((millis, part)) = parts.iter_mut().min_by_key(|(millis, part)| (*millis, part.len())) {
+        if let Some((millis, part)) = parts
+            .iter_mut()
+            .min_by_key(|(millis, part)| (*millis, part.len()))
+        {
             *millis += judgement.report.millis.max(1);
             part.push(judgement);
         }
@@ -125,13 +134,29 @@ fn print_matrix(all: &[Judgement], of: usize, matrix: Matrix) {
 }
 
 /// Runs gates again, and compares.
-pub(super) fn rerun(workspace: &Workspace, run: &mut Run, shard: Option<Shard>) -> Result<(), Fault> {
+pub(super) fn rerun(
+    workspace: &Workspace,
+    run: &mut Run,
+    shard: Option<Shard>,
+) -> Result<(), Fault> {
     let mut outside = workspace.outside()?;
-    for Judgement { record, order, changes, report, left } in Shard::chosen(shard, &run.judgements) {
+    for Judgement {
+        record,
+        order,
+        changes,
+        report,
+        left,
+    } in Shard::chosen(shard, &run.judgements)
+    {
         let finding = match outside.judge_again(order, changes) {
             Ok((again, folder)) => {
                 run.found.measured_again(*record, &again.engines());
-                let mutant = || other_fate(&standard_report(left.as_ref()?)?, &standard_report(&folder)?);
+                let mutant = || {
+                    other_fate(
+                        &standard_report(left.as_ref()?)?,
+                        &standard_report(&folder)?,
+                    )
+                };
                 let Some((grade, what)) = judged_otherwise(report, &again, mutant) else {
                     run.found.judged_again(*record, again.verdict.word());
                     continue;
@@ -139,9 +164,15 @@ pub(super) fn rerun(workspace: &Workspace, run: &mut Run, shard: Option<Shard>) 
                 let hint = "read both reports; another engine, JDK or tool can judge otherwise";
                 Finding::new(grade, format!("{}: {what}", order.key), hint)
             }
-            Err(fault) => Finding::new(Grade::Unknown, format!("{}: {fault}", order.key), fault.hint),
+            Err(fault) => Finding::new(
+                Grade::Unknown,
+                format!("{}: {fault}", order.key),
+                fault.hint,
+            ),
         };
-        run.found.findings.push(finding.at(JOURNAL, (*record).try_into().ok()));
+        run.found
+            .findings
+            .push(finding.at(JOURNAL, (*record).try_into().ok()));
     }
     Ok(())
 }
@@ -152,7 +183,10 @@ type Parts = (BTreeMap<Shard, Value>, Vec<String>);
 pub(super) fn parts(folder: &Path, head: &str, whole: &str) -> Result<Parts, Fault> {
     let paths = fs_err::read_dir(folder)?.map(|entry| Ok(entry?.path()));
     let mut paths = paths.collect::<std::io::Result<Vec<_>>>()?;
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "json")
+    });
     paths.sort();
     let (mut results, mut left_out) = (BTreeMap::<Shard, Value>::new(), Vec::new());
     for path in paths {
@@ -177,17 +211,38 @@ pub(super) fn parts(folder: &Path, head: &str, whole: &str) -> Result<Parts, Fau
 
 /// Joins the results of all parts, which `ralph replay --shard k/n --json` printed into files of this folder. A part is
 /// believed for the records of its share alone.
-pub(super) fn merge(folder: &Path, judgements: &[Judgement], found: &mut Replayed) -> Result<(), Fault> {
-    let unknown = |what: String| Finding::new(Grade::Unknown, what, "run that part again, and merge again");
+pub(super) fn merge(
+    folder: &Path,
+    judgements: &[Judgement],
+    found: &mut Replayed,
+) -> Result<(), Fault> {
+    let unknown =
+        |what: String| Finding::new(Grade::Unknown, what, "run that part again, and merge again");
     let (results, left_out) = parts(folder, &found.head, "replay")?;
     found.findings.extend(left_out.into_iter().map(unknown));
-    let mut left: BTreeSet<u64> = judgements.iter().map(|judgement| judgement.record).collect();
+    let mut left: BTreeSet<u64> = judgements
+        .iter()
+        .map(|judgement| judgement.record)
+        .collect();
     for (shard, result) in &results {
-        let share: BTreeMap<u64, &Judgement> =
-            shard.of(judgements).into_iter().map(|judgement| (judgement.record, judgement)).collect();
+        let share: BTreeMap<u64, &Judgement> = shard
+            .of(judgements)
+            .into_iter()
+            .map(|judgement| (judgement.record, judgement))
+            .collect();
         for gate in result["gates"].as_array().into_iter().flatten() {
-            let judgement = gate["record"].as_u64().and_then(|record| share.get(&record));
-            let Some(Judgement { record, order, report, .. }) = judgement else { continue };
+            let judgement = gate["record"]
+                .as_u64()
+                .and_then(|record| share.get(&record));
+            let Some(Judgement {
+                record,
+                order,
+                report,
+                ..
+            }) = judgement
+            else {
+                continue;
+            };
             if let Some(engine) = gate["engine_again"].as_str() {
                 found.measured_again(*record, engine);
             }
@@ -197,15 +252,22 @@ pub(super) fn merge(folder: &Path, judgements: &[Judgement], found: &mut Replaye
                 Some(again) if again == word => found.judged_again(*record, word),
                 Some(again) => {
                     let what = format!("{}: {word} then, {} now.", order.key, line(again, SHOWN));
-                    let finding = Finding::new(Grade::Differs, what, "read that part's file and its log");
-                    found.findings.push(finding.at(JOURNAL, (*record).try_into().ok()));
+                    let finding =
+                        Finding::new(Grade::Differs, what, "read that part's file and its log");
+                    found
+                        .findings
+                        .push(finding.at(JOURNAL, (*record).try_into().ok()));
                 }
             }
             left.remove(record);
         }
         for told in result["findings"].as_array().into_iter().flatten() {
             let text = |key: &str| told[key].as_str().unwrap_or_default().to_owned();
-            let grade = if told["grade"] == "unknown" { Grade::Unknown } else { Grade::Differs };
+            let grade = if told["grade"] == "unknown" {
+                Grade::Unknown
+            } else {
+                Grade::Differs
+            };
             let record = told["line"].as_u64();
             let at = record.and_then(|record| usize::try_from(record).ok());
             let finding = Finding::new(grade, text("what"), text("hint")).at(text("place"), at);
@@ -220,12 +282,21 @@ pub(super) fn merge(folder: &Path, judgements: &[Judgement], found: &mut Replaye
         }
     }
     let of = results.keys().next().map_or(1, |shard| shard.of);
-    for missing in (1..=of).map(|number| Shard { number, of }).filter(|shard| !results.contains_key(shard)) {
-        found.findings.push(unknown(format!("Part {missing} is missing in {}.", folder.display())));
+    for missing in (1..=of)
+        .map(|number| Shard { number, of })
+        .filter(|shard| !results.contains_key(shard))
+    {
+        found.findings.push(unknown(format!(
+            "Part {missing} is missing in {}.",
+            folder.display()
+        )));
     }
     if !left.is_empty() {
         let records: Vec<String> = left.iter().map(u64::to_string).collect();
-        let what = format!("No part holds the gates of the records {}.", records.join(", "));
+        let what = format!(
+            "No part holds the gates of the records {}.",
+            records.join(", ")
+        );
         found.findings.push(unknown(what));
     }
     Ok(())

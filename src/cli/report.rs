@@ -50,10 +50,16 @@ pub(super) fn write_page(
     page: &Page,
     [html, md]: [Option<&Path>; 2],
 ) -> anyhow::Result<bool> {
-    let files = [html.map(|file| (file, page.html())), md.map(|file| (file, page.markdown()))];
+    let files = [
+        html.map(|file| (file, page.html())),
+        md.map(|file| (file, page.markdown())),
+    ];
     for (file, text) in files.into_iter().flatten() {
         fs_err::write(call.folder()?.join(file), text?).map_err(|error| {
-            Fault::setup(format!("The report cannot be written: {error}."), "name another file")
+            Fault::setup(
+                format!("The report cannot be written: {error}."),
+                "name another file",
+            )
         })?;
         ui::note(&format!("{} was written.", file.display()));
     }

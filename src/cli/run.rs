@@ -43,7 +43,11 @@ pub(super) fn run(call: &Invocation, args: &RunArgs) -> Result<Exit, Fault> {
     }
     let end = run_in(&workspace, args)?;
     // What stopped the run is said in any case.
-    let lines = if call.json { Vec::new() } else { summary(call).unwrap_or_default() };
+    let lines = if call.json {
+        Vec::new()
+    } else {
+        summary(call).unwrap_or_default()
+    };
     let chain = (!lines.is_empty()).then(|| format!("chain: {}", end.head));
     lines.iter().chain(&chain).for_each(|line| ui::note(line));
     Ok(show_stop(call, &end))
@@ -74,37 +78,75 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
     }
     // The engine folds the journal anew: two states at a time would be the peak of a long run's memory.
     drop(known);
-    let mut policy = Policy { optional: args.optional, ..workspace.policy() };
-    policy.iterations = args.once.then_some(1).or(args.max_iterations).or(policy.iterations);
+    let mut policy = Policy {
+        optional: args.optional,
+        ..workspace.policy()
+    };
+    policy.iterations = args
+        .once
+        .then_some(1)
+        .or(args.max_iterations)
+        .or(policy.iterations);
     // Attempts may write into the cache.
     cache_file::believe_own_only();
     let mut outside = workspace.outside()?;
     let mut disk = RealDisk::new();
-    let mut engine =
-        Engine::open(&mut disk, &mut outside, workspace.places.clone(), workspace.rules.clone())?;
-    engine.drive(vec![workspace.started(Mode::Loop, policy, retry), Event::Resumed])?;
+    let mut engine = Engine::open(
+        &mut disk,
+        &mut outside,
+        workspace.places.clone(),
+        workspace.rules.clone(),
+    )?;
+    engine.drive(vec![
+        workspace.started(Mode::Loop, policy, retry),
+        Event::Resumed,
+    ])?;
     let stop = match (&engine.state().phase, &engine.state().stopping) {
         (Phase::Stopped(stop), _) => stop.clone(),
         (_, Some(StopRequest::Signal { signal })) => StopReason::Interrupted { signal: *signal },
         (phase, _) => {
             let what = format!("The run ended in the phase {}.", phase.name());
-            return Err(Fault::new(FaultKind::Internal, what, "please report this with the journal"));
+            return Err(Fault::new(
+                FaultKind::Internal,
+                what,
+                "please report this with the journal",
+            ));
         }
     };
-    let (head, hint) = (engine.head().to_owned(), choice::hint(engine.state().spec_state(), &stop));
+    let (head, hint) = (
+        engine.head().to_owned(),
+        choice::hint(engine.state().spec_state(), &stop),
+    );
     let state = engine.state().clone();
     drop(engine);
     let older_gates = outside.older_gates(&state);
-    Ok(End { stop, anchored: outside.anchor(&head), head, hint, older_gates })
+    Ok(End {
+        stop,
+        anchored: outside.anchor(&head),
+        head,
+        hint,
+        older_gates,
+    })
 }
 
 /// The families of these boxes.
 fn families(state: &State, ids: &[String]) -> Result<Vec<String>, Fault> {
-    ids.iter().map(|id| key_of(state, id).map(|key| key.family)).collect()
+    ids.iter()
+        .map(|id| key_of(state, id).map(|key| key.family))
+        .collect()
 }
 
 /// Shows why a run stopped; its exit code.
-pub(super) fn show_stop(call: &Invocation, End { stop, head, anchored, hint, older_gates }: &End) -> Exit {
+pub(super) fn show_stop(
+    call: &Invocation,
+    End {
+        stop,
+        head,
+        anchored,
+        hint,
+        older_gates,
+    }: &End,
+) -> Exit {
     let exit = Exit::from(stop);
     if let Err(fault) = anchored {
         ui::error(&fault.to_string(), &fault.hint);
@@ -142,7 +184,10 @@ fn dry_run(call: &Invocation, workspace: &Workspace, args: &RunArgs) -> Result<E
     can_start(workspace, &needed_roles(&state))?;
     let retry = families(&state, &args.retry)?;
     // What the start of that run makes of the state, blocks that it clears included.
-    let policy = Policy { optional: args.optional, ..workspace.policy() };
+    let policy = Policy {
+        optional: args.optional,
+        ..workspace.policy()
+    };
     let (state, _) = step(state, &workspace.started(Mode::Loop, policy, retry))?;
     Ok(super::show::choice(call, &state, &state.policy))
 }

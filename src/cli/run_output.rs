@@ -25,7 +25,11 @@ pub(super) struct RunOutput {
 impl RunOutput {
     /// Lines for people, or JSON lines.
     pub(super) fn new(json: bool) -> Self {
-        Self { json, line: StatusLine::new(json), last_shown: 0 }
+        Self {
+            json,
+            line: StatusLine::new(json),
+            last_shown: 0,
+        }
     }
 
     /// A fact and the state after it.
@@ -35,16 +39,24 @@ impl RunOutput {
             return;
         }
         match &state.phase {
-            Phase::Attempting { key, process: None, .. } => self.begin(state, key),
+            Phase::Attempting {
+                key, process: None, ..
+            } => self.begin(state, key),
             Phase::Judging { order } => self.begin(state, &order.key),
             Phase::Checking { check, .. } => {
-                self.line.set(&format!("[{}] checks.{check:?}", state.iteration).to_lowercase());
+                self.line
+                    .set(&format!("[{}] checks.{check:?}", state.iteration).to_lowercase());
             }
-            Phase::Applying { entry: Some(entry), .. } => self.end(entry),
+            Phase::Applying {
+                entry: Some(entry), ..
+            } => self.end(entry),
             Phase::Waiting { seconds, .. } if !matches!(event, Event::StopRequested { .. }) => {
                 let until = clock::now().as_second().saturating_add_unsigned(*seconds);
                 self.line.set("");
-                ui::line(&format!("      waiting until {}", time(until, clock::zone().as_ref())));
+                ui::line(&format!(
+                    "      waiting until {}",
+                    time(until, clock::zone().as_ref())
+                ));
             }
             _ => {}
         }
@@ -53,9 +65,12 @@ impl RunOutput {
 
     fn begin(&mut self, state: &State, key: &TaskKey) {
         let who = role_of(&key.stage).map_or("gate", crate::config::Role::word);
-        let stand_in = stand_in(state, key).map(|name| format!(" ({name})")).unwrap_or_default();
+        let stand_in = stand_in(state, key)
+            .map(|name| format!(" ({name})"))
+            .unwrap_or_default();
         let title = state.spec_state().title(key);
-        self.line.set(&format!("[{}] {title} {who}{stand_in}", state.iteration));
+        self.line
+            .set(&format!("[{}] {title} {who}{stand_in}", state.iteration));
     }
 
     /// The outcome of an iteration, once.
@@ -67,7 +82,10 @@ impl RunOutput {
         self.line.set("");
         let mut lines = entry_lines(entry).into_iter();
         let headline = lines.next().unwrap_or_default();
-        ui::line(&format!("[{}] {:<13} {headline}", entry.iteration, entry.task));
+        ui::line(&format!(
+            "[{}] {:<13} {headline}",
+            entry.iteration, entry.task
+        ));
         for line in lines {
             ui::line(&format!("      {line}"));
         }
@@ -83,22 +101,39 @@ impl Drop for RunOutput {
 /// Facts beside the outcome.
 fn aside(event: &Event) {
     match event {
-        Event::Paused { begins: true } => ui::line("paused: no attempt begins until `ralph resume`"),
+        Event::Paused { begins: true } => {
+            ui::line("paused: no attempt begins until `ralph resume`");
+        }
         Event::Paused { begins: false } => ui::line("the pause is over"),
         Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => {
             for kept in kept {
-                ui::line(&format!("      kept: {} under {}", kept.package, kept.reference));
+                ui::line(&format!(
+                    "      kept: {} under {}",
+                    kept.package, kept.reference
+                ));
                 for path in &kept.unrestored {
-                    ui::line(&format!("      not put back: {}", full_path(&kept.package, path)));
+                    ui::line(&format!(
+                        "      not put back: {}",
+                        full_path(&kept.package, path)
+                    ));
                 }
             }
         }
         Event::TasksRestored { kept, tasks, .. } if !kept.is_empty() => {
-            let but = if tasks.rows.is_some() { ", but for the tasks that were added" } else { "" };
-            ui::line(&format!("      tasks.md was put back{but}; the other version is {kept}"));
+            let but = if tasks.rows.is_some() {
+                ", but for the tasks that were added"
+            } else {
+                ""
+            };
+            ui::line(&format!(
+                "      tasks.md was put back{but}; the other version is {kept}"
+            ));
         }
         Event::AgentEnded(agent) if agent.leftover_processes > 0 => {
-            ui::line(&format!("      {} processes left behind were ended", agent.leftover_processes));
+            ui::line(&format!(
+                "      {} processes left behind were ended",
+                agent.leftover_processes
+            ));
         }
         _ => {}
     }

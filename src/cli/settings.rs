@@ -26,7 +26,12 @@ pub struct GlobalFlags {
     #[arg(long, global = true, value_name = "NAME", help_heading = "Settings")]
     pub agent: Option<String>,
     /// Another value for a key that may be given here: `--set limits.attempts=5`
-    #[arg(long, global = true, value_name = "KEY=VALUE", help_heading = "Settings")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "KEY=VALUE",
+        help_heading = "Settings"
+    )]
     pub set: Vec<String>,
 }
 
@@ -34,11 +39,19 @@ pub struct GlobalFlags {
 pub(super) fn given(flags: &GlobalFlags) -> Result<Vec<Override>, Fault> {
     let mut given = Vec::new();
     for setting in SETTINGS {
-        given.extend(variable(setting.variable)?.map(|value| Override { setting, value, is_flag: false }));
+        given.extend(variable(setting.variable)?.map(|value| Override {
+            setting,
+            value,
+            is_flag: false,
+        }));
     }
     for (key, value) in [("spec", &flags.spec), ("roles", &flags.agent)] {
         let named = Setting::of(key).zip(value.clone());
-        given.extend(named.map(|(setting, value)| Override { setting, value, is_flag: true }));
+        given.extend(named.map(|(setting, value)| Override {
+            setting,
+            value,
+            is_flag: true,
+        }));
     }
     for pair in &flags.set {
         given.push(set(pair)?);
@@ -48,14 +61,20 @@ pub(super) fn given(flags: &GlobalFlags) -> Result<Vec<Override>, Fault> {
 
 /// Refuses, inside the process tree of an agent, what only a person may decide.
 pub(super) fn may_be_given(given: &[Override]) -> Result<(), Fault> {
-    let Some(judging) = given.iter().find(|given| given.setting.judges) else { return Ok(()) };
+    let Some(judging) = given.iter().find(|given| given.setting.judges) else {
+        return Ok(());
+    };
     if !is_inside_agent()? {
         return Ok(());
     }
     let name = judging.name();
-    let what =
-        format!("{name} is set inside an agent's process tree; it decides how work is done or judged.");
-    Err(Fault::setup(what, "leave it to the person who started the loop"))
+    let what = format!(
+        "{name} is set inside an agent's process tree; it decides how work is done or judged."
+    );
+    Err(Fault::setup(
+        what,
+        "leave it to the person who started the loop",
+    ))
 }
 
 /// A variable's value; an empty one is absent.
@@ -65,25 +84,41 @@ pub(super) fn variable(name: &str) -> Result<Option<String>, Fault> {
     let given = std::env::var_os(name).filter(|value| !value.is_empty() && !is_mark(value));
     let Some(value) = given else { return Ok(None) };
     value.into_string().map(Some).map_err(|_| {
-        Fault::setup(format!("{name} is not UTF-8 text."), format!("set {name} anew, or unset it"))
+        Fault::setup(
+            format!("{name} is not UTF-8 text."),
+            format!("set {name} anew, or unset it"),
+        )
     })
 }
 
 /// One `--set KEY=VALUE`.
 fn set(pair: &str) -> Result<Override, Fault> {
     let known = || {
-        let keys: Vec<&str> =
-            SETTINGS.iter().filter(|setting| setting.flag == "--set").map(|setting| setting.key).collect();
+        let keys: Vec<&str> = SETTINGS
+            .iter()
+            .filter(|setting| setting.flag == "--set")
+            .map(|setting| setting.key)
+            .collect();
         format!("what can be set so: {}", keys.join(", "))
     };
     let Some((key, value)) = pair.split_once('=') else {
-        return Err(Fault::setup(format!("--set: `{pair}` is not KEY=VALUE."), known()));
+        return Err(Fault::setup(
+            format!("--set: `{pair}` is not KEY=VALUE."),
+            known(),
+        ));
     };
     let (what, hint) = match Setting::of(key) {
         Some(setting) if setting.flag == "--set" => {
-            return Ok(Override { setting, value: value.to_owned(), is_flag: true });
+            return Ok(Override {
+                setting,
+                value: value.to_owned(),
+                is_flag: true,
+            });
         }
-        Some(setting) => ("has a flag of its own", format!("write {} {value}", setting.flag)),
+        Some(setting) => (
+            "has a flag of its own",
+            format!("write {} {value}", setting.flag),
+        ),
         None => ("is not a key that can be given here", known()),
     };
     Err(Fault::setup(format!("--set: `{key}` {what}."), hint))
@@ -100,7 +135,11 @@ pub(super) fn help() -> String {
         "Settings from the environment, each with the flag that wins over it:\n  {ROOT_VARIABLE} (--root)"
     );
     for setting in SETTINGS {
-        let key = if setting.flag == "--set" { format!(" {}", setting.key) } else { String::new() };
+        let key = if setting.flag == "--set" {
+            format!(" {}", setting.key)
+        } else {
+            String::new()
+        };
         let _ = write!(text, "\n  {} ({}{key})", setting.variable, setting.flag);
     }
     text
@@ -111,9 +150,13 @@ pub(super) fn strays() -> Vec<String> {
     // What ralph tells an agent, or marks its processes with: set by ralph, never settings of ralph.
     let told = agent_call(&AgentSettings::default(), &CallFacts::default(), &[]).env;
     let is_fact = |name: &String| name == TAG || told.iter().any(|(known, _)| known == name);
-    let mut names: Vec<String> =
-        std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
+    let mut names: Vec<String> = std::env::vars_os()
+        .filter_map(|(name, _)| name.into_string().ok())
+        .collect();
     names.retain(|name| name.starts_with("RALPH_") && !is_setting(name) && !is_fact(name));
     names.sort();
-    names.iter().map(|name| format!("note: {name} is set, but is not a setting of this ralph.")).collect()
+    names
+        .iter()
+        .map(|name| format!("note: {name} is set, but is not a setting of this ralph."))
+        .collect()
 }

@@ -11,7 +11,10 @@ use serde_json::json;
 pub(super) fn next(call: &Invocation, optional: bool) -> Result<Exit, Fault> {
     let workspace = call.open()?;
     let state = workspace.read_boxes()?;
-    let policy = Policy { optional, ..workspace.policy() };
+    let policy = Policy {
+        optional,
+        ..workspace.policy()
+    };
     Ok(choice(call, &state, &policy))
 }
 
@@ -25,7 +28,11 @@ pub(super) fn choice(call: &Invocation, state: &State, policy: &Policy) -> Exit 
             let (line, text) = row.map_or((0, ""), |row| (row.line, row.text.as_str()));
             let name = book.name(key);
             let facts = json!({ "next": name, "stage": key.stage, "line": line });
-            ui::answer(call.json, &facts, &format!("{name}  {text}  ({}:{line})", state.spec));
+            ui::answer(
+                call.json,
+                &facts,
+                &format!("{name}  {text}  ({}:{line})", state.spec),
+            );
             return Exit::Done;
         }
         Choice::AllDone => {
@@ -58,7 +65,9 @@ pub(super) fn diff(call: &Invocation, id: Option<&str>) -> Result<Exit, Fault> {
         None => state.diff.clone(),
         Some(id) => {
             let key = key_of(&state, id)?;
-            workspace.outside()?.changes(&covered_changes(state.spec_state(), &key))?
+            workspace
+                .outside()?
+                .changes(&covered_changes(state.spec_state(), &key))?
         }
     };
     for change in &changes {

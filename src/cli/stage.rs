@@ -30,8 +30,7 @@ pub struct StageArgs {
 /// `ralph stage`: 0 if the tasks have their stages, 1 if `--check` found one that lacks some.
 pub(super) fn stage(call: &Invocation, args: &StageArgs) -> anyhow::Result<Exit> {
     let target = Target::find(call, &args.edit, GATE)?;
-    let what =
-        "The configuration says `stages: virtual`: each task goes through its stages without lines for them.";
+    let what = "The configuration says `stages: virtual`: each task goes through its stages without lines for them.";
     ensure(
         !target.is_virtual() || args.none,
         what,
@@ -41,9 +40,17 @@ pub(super) fn stage(call: &Invocation, args: &StageArgs) -> anyhow::Result<Exit>
         return Ok(apply(call, &target, args)?);
     }
     let hint = "`ralph stage --all`, `ralph stage 2,5`, or `ralph stage --none`";
-    ensure(!call.json && can_ask(), "No task was named, and there is no terminal to ask on.", hint)?;
+    ensure(
+        !call.json && can_ask(),
+        "No task was named, and there is no terminal to ask on.",
+        hint,
+    )?;
     let chosen = ask(args)?;
-    let shown = EditArgs { dry_run: true, tasks: args.edit.tasks.clone(), check: false };
+    let shown = EditArgs {
+        dry_run: true,
+        tasks: args.edit.tasks.clone(),
+        check: false,
+    };
     apply(call, &Target::find(call, &shown, GATE)?, &chosen)?;
     if target.writes && agreed()? {
         apply(call, &target, &chosen)?;
@@ -52,11 +59,23 @@ pub(super) fn stage(call: &Invocation, args: &StageArgs) -> anyhow::Result<Exit>
 }
 
 fn ask(args: &StageArgs) -> anyhow::Result<StageArgs> {
-    let options =
-        ["all    every open task that has none", "some   those that I name", "none   take them away again"];
+    let options = [
+        "all    every open task that has none",
+        "some   those that I name",
+        "none   take them away again",
+    ];
     let at = one_of("Which tasks get stages", &options.map(str::to_owned), 0)?;
-    let ids = if at == 1 { words("Which tasks (as in 2,5,7)", &[])? } else { Vec::new() };
-    Ok(StageArgs { ids, all: at == 0, none: at == 2, ..args.clone() })
+    let ids = if at == 1 {
+        words("Which tasks (as in 2,5,7)", &[])?
+    } else {
+        Vec::new()
+    };
+    Ok(StageArgs {
+        ids,
+        all: at == 0,
+        none: at == 2,
+        ..args.clone()
+    })
 }
 
 fn apply(call: &Invocation, target: &Target, args: &StageArgs) -> Result<Exit, Fault> {
@@ -73,21 +92,33 @@ fn apply(call: &Invocation, target: &Target, args: &StageArgs) -> Result<Exit, F
         };
         !stays && is_meant(&key.stage) && (ids.is_empty() || ids.contains(&key.family))
     };
-    let selection = if args.all { TaskSelection::Plain } else { TaskSelection::Named(&args.ids) };
+    let selection = if args.all {
+        TaskSelection::Plain
+    } else {
+        TaskSelection::Named(&args.ids)
+    };
     let change = target.change(|file| {
         if args.none {
             return file.unstaged(goes);
         }
         file.staged(selection, &target.gates_of(file), is_meant)
     })?;
-    let without_id = if args.all { tasks_without_stages(&change.now) } else { Vec::new() };
+    let without_id = if args.all {
+        tasks_without_stages(&change.now)
+    } else {
+        Vec::new()
+    };
     if call.json {
         ui::json(&change.facts(&without_id));
     } else {
         if change.is_any() {
             change.show();
         } else {
-            let these = if without_id.is_empty() { "These" } else { "All other" };
+            let these = if without_id.is_empty() {
+                "These"
+            } else {
+                "All other"
+            };
             let why = if args.none {
                 "no open line of a stage"
             } else {
@@ -95,19 +126,28 @@ fn apply(call: &Invocation, target: &Target, args: &StageArgs) -> Result<Exit, F
             };
             ui::line(&format!("{}: {these} tasks have {why}.", target.shown));
         }
-        let hint = "begin each with an id of its own, as in `- [ ] 1. …`; `stages: virtual` needs none";
+        let hint =
+            "begin each with an id of its own, as in `- [ ] 1. …`; `stages: virtual` needs none";
         note_without_id(&without_id, "no stages", hint);
     }
-    Ok(if change.is_any() && args.edit.check { Exit::WorkLeft } else { Exit::Done })
+    Ok(if change.is_any() && args.edit.check {
+        Exit::WorkLeft
+    } else {
+        Exit::Done
+    })
 }
 
 /// The stages that `--only` names.
 fn only(target: &Target, words: &[String]) -> Result<Vec<Stage>, Fault> {
     let stage = |word: &String| match Stage::from(word.trim().to_owned()) {
         Stage::Gate(name) if !target.grammar.gates.contains(&name) => {
-            let what = format!("--only: `{}` is no stage and no configured gate.", name.escape_debug());
+            let what = format!(
+                "--only: `{}` is no stage and no configured gate.",
+                name.escape_debug()
+            );
             let gates = target.grammar.gates.join(", ");
-            let hint = format!("stages are TEST-FIRST, REQ-CHECK, PRE-CR and FINAL; gates: {gates}");
+            let hint =
+                format!("stages are TEST-FIRST, REQ-CHECK, PRE-CR and FINAL; gates: {gates}");
             Err(Fault::setup(what, hint))
         }
         stage => Ok(stage),

@@ -15,13 +15,17 @@ pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
         row.key.has_id() && (name == id || name.strip_suffix('.') == Some(id))
     };
     let stands_there = |row: &&Row| {
-        let Some((file, place)) = id.rsplit_once(':') else { return false };
+        let Some((file, place)) = id.rsplit_once(':') else {
+            return false;
+        };
         let is_file = file.is_empty() || Path::new(&state.spec).ends_with(file);
         is_file && is_stage_of(row, place, &row.line.to_string())
     };
     let is_of_family = |row: &&Row| !row.key.has_id() && is_stage_of(row, id, &row.key.family);
     let found = rows.iter().find(has_name);
-    let found = found.or_else(|| rows.iter().find(stands_there)).or_else(|| rows.iter().find(is_of_family));
+    let found = found
+        .or_else(|| rows.iter().find(stands_there))
+        .or_else(|| rows.iter().find(is_of_family));
     found.map(|row| row.key.clone()).ok_or_else(|| {
         Fault::setup(
             format!("There is no box `{id}` in {}.", state.spec),
@@ -55,9 +59,15 @@ mod tests {
 
     fn state() -> State {
         let gates = vec![("LINT".to_owned(), Placement::Each)];
-        let rules = TaskRules { stages: Stages::Virtual { gates }, ..TaskRules::default() };
+        let rules = TaskRules {
+            stages: Stages::Virtual { gates },
+            ..TaskRules::default()
+        };
         let text = "- [ ] 1. a\n- [ ] words\n- [ ] 7. twice\n- [ ] 7. again\n";
-        let mut state = State { spec: "specs/a/tasks.md".to_owned(), ..State::default() };
+        let mut state = State {
+            spec: "specs/a/tasks.md".to_owned(),
+            ..State::default()
+        };
         state.take_rows(rules.boxes(&rules.parse(text), &[]), Vec::new());
         state
     }
@@ -67,9 +77,20 @@ mod tests {
         let state = state();
         let line_of = |id: &str| {
             let key = key_of(&state, id).unwrap();
-            (state.spec_state().row(&key).unwrap().line, key.stage.word().to_owned())
+            (
+                state.spec_state().row(&key).unwrap().line,
+                key.stage.word().to_owned(),
+            )
         };
-        for id in ["1", "1.", ":1", "tasks.md:1", "a/tasks.md:1", "specs/a/tasks.md:1", ":1."] {
+        for id in [
+            "1",
+            "1.",
+            ":1",
+            "tasks.md:1",
+            "a/tasks.md:1",
+            "specs/a/tasks.md:1",
+            ":1.",
+        ] {
             assert_eq!(line_of(id), (1, "IMPLEMENT".to_owned()), "{id}");
         }
         for id in ["1.LINT", ":1.LINT", "tasks.md:1.LINT"] {
@@ -78,7 +99,15 @@ mod tests {
         assert_eq!(line_of(":2"), (2, "IMPLEMENT".to_owned()));
         assert_eq!(line_of("tasks.md:3.LINT"), (3, "LINT".to_owned()));
         assert_eq!(line_of(":4"), (4, "IMPLEMENT".to_owned()));
-        let family = state.spec_state().rows.iter().find(|row| row.line == 2).unwrap().key.family.clone();
+        let family = state
+            .spec_state()
+            .rows
+            .iter()
+            .find(|row| row.line == 2)
+            .unwrap()
+            .key
+            .family
+            .clone();
         assert_eq!(line_of(&family), (2, "IMPLEMENT".to_owned()));
         assert_eq!(line_of(&format!("{family}.LINT")), (2, "LINT".to_owned()));
         assert_eq!(line_of("FINAL").1, "FINAL");
@@ -86,8 +115,20 @@ mod tests {
 
     #[test]
     fn a_name_that_means_no_box_is_refused() {
-        for id in ["7", "7.", "task.", "2", ":9", ":12", "other.md:1", ":1.PITEST", ":", "", ":1LINT", "~0#1"]
-        {
+        for id in [
+            "7",
+            "7.",
+            "task.",
+            "2",
+            ":9",
+            ":12",
+            "other.md:1",
+            ":1.PITEST",
+            ":",
+            "",
+            ":1LINT",
+            "~0#1",
+        ] {
             let fault = key_of(&state(), id).unwrap_err();
             assert!(fault.to_string().contains(&format!("`{id}`")), "{fault}");
         }

@@ -16,8 +16,17 @@ const TICK: Duration = Duration::from_millis(500);
 static SPEC: OnceLock<String> = OnceLock::new();
 
 /// Verbs that work on a task file.
-const VERBS: [&str; 9] =
-    ["accept ", "check", "gate ", "place ", "reopen ", "run", "snapshot ", "stage", "status"];
+const VERBS: [&str; 9] = [
+    "accept ",
+    "check",
+    "gate ",
+    "place ",
+    "reopen ",
+    "run",
+    "snapshot ",
+    "stage",
+    "status",
+];
 
 /// Why an answer did not reach standard output; the first time only.
 static LOST: OnceLock<String> = OnceLock::new();
@@ -45,14 +54,24 @@ pub(super) fn name_spec(spec: &str) {
 
 /// The text with the commands in it as they have to be typed for the task folder that a flag named.
 pub(super) fn with_spec(text: &str) -> String {
-    SPEC.get().map_or_else(|| text.to_owned(), |spec| commands_with_spec(text, spec))
+    SPEC.get()
+        .map_or_else(|| text.to_owned(), |spec| commands_with_spec(text, spec))
 }
 
 fn commands_with_spec(text: &str, spec: &str) -> String {
-    let is_plain = spec.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"./_-".contains(&byte));
-    let spec = if is_plain { spec.to_owned() } else { format!("'{}'", spec.replace('\'', r"'\''")) };
+    let is_plain = spec
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"./_-".contains(&byte));
+    let spec = if is_plain {
+        spec.to_owned()
+    } else {
+        format!("'{}'", spec.replace('\'', r"'\''"))
+    };
     VERBS.iter().fold(text.to_owned(), |text, verb| {
-        text.replace(&format!("`ralph {verb}"), &format!("`ralph --spec {spec} {verb}"))
+        text.replace(
+            &format!("`ralph {verb}"),
+            &format!("`ralph --spec {spec} {verb}"),
+        )
     })
 }
 
@@ -70,14 +89,20 @@ pub(super) fn written(result: &io::Result<()>) {
 pub(super) fn lost() -> Option<Fault> {
     let why = LOST.get()?;
     let what = format!("The answer could not be written to standard output: {why}.");
-    Some(Fault::new(FaultKind::Io, what, "check where it goes (space, permissions), and ask again"))
+    Some(Fault::new(
+        FaultKind::Io,
+        what,
+        "check where it goes (space, permissions), and ask again",
+    ))
 }
 
 /// One JSON object on a line of standard output.
 pub(super) fn json(value: &impl Serialize) {
     match serde_json::to_string(value) {
         Ok(text) => line(&text),
-        Err(error) => note(&format!("error: This answer cannot be written as JSON: {error}.")),
+        Err(error) => note(&format!(
+            "error: This answer cannot be written as JSON: {error}."
+        )),
     }
 }
 
@@ -100,7 +125,11 @@ fn write(to: &mut dyn Write, text: &str) -> io::Result<()> {
 }
 
 fn shown(c: char) -> char {
-    if is_hidden(c) && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c }
+    if is_hidden(c) && !matches!(c, '\n' | '\t') {
+        '\u{fffd}'
+    } else {
+        c
+    }
 }
 
 /// The line that says what runs now: painted over and over on a terminal, a plain line elsewhere. It can be given
@@ -144,8 +173,15 @@ mod tests {
 
     #[test]
     fn commands_of_a_hint_name_the_spec_that_a_flag_named() {
-        let named = |spec| commands_with_spec("see x; then `ralph run --retry 1.`, or `ralph init`", spec);
-        assert_eq!(named("specs/b"), "see x; then `ralph --spec specs/b run --retry 1.`, or `ralph init`");
-        assert_eq!(named("my b"), "see x; then `ralph --spec 'my b' run --retry 1.`, or `ralph init`");
+        let named =
+            |spec| commands_with_spec("see x; then `ralph run --retry 1.`, or `ralph init`", spec);
+        assert_eq!(
+            named("specs/b"),
+            "see x; then `ralph --spec specs/b run --retry 1.`, or `ralph init`"
+        );
+        assert_eq!(
+            named("my b"),
+            "see x; then `ralph --spec 'my b' run --retry 1.`, or `ralph init`"
+        );
     }
 }

@@ -47,36 +47,65 @@ fn format(name: &str) -> Result<Format, String> {
     let known = Format::named(name).or_else(|| Preset::named(name).map(|preset| preset.format));
     known
         .filter(|format| *format != Format::Text)
-        .ok_or_else(|| format!("its transcript is not known; {} are", Format::NAMES[1..].join(", ")))
+        .ok_or_else(|| {
+            format!(
+                "its transcript is not known; {} are",
+                Format::NAMES[1..].join(", ")
+            )
+        })
 }
 
 /// `ralph verify`.
 pub(super) fn verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, Fault> {
     let hint = "pipe what the agent printed: `ralph verify --format claude < agent.out`";
-    ensure(!io::stdin().is_terminal(), "There is no transcript on standard input.", hint)?;
+    ensure(
+        !io::stdin().is_terminal(),
+        "There is no transcript on standard input.",
+        hint,
+    )?;
     let here = call.folder()?;
-    let repository = || here.ancestors().find(|folder| is_repository(folder)).map(ToOwned::to_owned);
+    let repository = || {
+        here.ancestors()
+            .find(|folder| is_repository(folder))
+            .map(ToOwned::to_owned)
+    };
     let root = call.find().ok().or_else(repository);
-    let workspace = call.read(root.clone().unwrap_or_else(|| here.clone()))?.sound()?;
+    let workspace = call
+        .read(root.clone().unwrap_or_else(|| here.clone()))?
+        .sound()?;
     let variables = environment();
-    if args.reader == Reader::People && (workspace.settings.verifier == Verifier::Off || is_off(&variables)) {
+    if args.reader == Reader::People
+        && (workspace.settings.verifier == Verifier::Off || is_off(&variables))
+    {
         return Ok(Exit::Done);
     }
     let errors: Box<dyn Read> = match &args.errors {
         Some(file) => Box::new(fs_err::File::open(file).map_err(|error| {
-            Fault::setup(format!("{error}."), "name what the agent printed on standard error")
+            Fault::setup(
+                format!("{error}."),
+                "name what the agent printed on standard error",
+            )
         })?),
         None => Box::new(io::empty()),
     };
     let transcript = (args.format, io::stdin().lock(), errors);
     let (found, (edits, files)) = if root.is_some() {
-        let untold = |fault: Fault| Fault { kind: FaultKind::Unknown, ..fault };
-        workspace.outside().map_err(untold)?.verify(transcript, &args.before, &here)?
+        let untold = |fault: Fault| Fault {
+            kind: FaultKind::Unknown,
+            ..fault
+        };
+        workspace
+            .outside()
+            .map_err(untold)?
+            .verify(transcript, &args.before, &here)?
     } else {
         let secrets = Secrets::of(variables.iter().map(|(name, value)| (name, value)));
         verify_without_git(transcript, &here, |text| secrets.redact(text))?
     };
-    let unresolved = found.iter().filter(|finding| finding.verdict.blocks()).count();
+    let unresolved = found
+        .iter()
+        .filter(|finding| finding.verdict.blocks())
+        .count();
     show(call.json, args.reader, (&found, edits, files));
     let is_untold = |finding: &Finding| finding.verdict == Verdict::Unreadable;
     match unresolved {
@@ -84,7 +113,11 @@ pub(super) fn verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, Fault
             let what = "There is no git repository here, so only the transcript was read.";
             match args.reader {
                 Reader::People => Ok(Exit::NoVerdict),
-                Reader::Model => Err(Fault::new(FaultKind::Unknown, what, "run it in a repository")),
+                Reader::Model => Err(Fault::new(
+                    FaultKind::Unknown,
+                    what,
+                    "run it in a repository",
+                )),
             }
         }
         0 if found.iter().any(is_untold) => Ok(Exit::NoVerdict),
@@ -95,13 +128,18 @@ pub(super) fn verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, Fault
 
 /// Hermes's variable, read as Hermes reads it.
 fn is_off(variables: &[(String, String)]) -> bool {
-    let value =
-        variables.iter().find(|(name, _)| name == SWITCH).map(|(_, value)| value.trim().to_lowercase());
+    let value = variables
+        .iter()
+        .find(|(name, _)| name == SWITCH)
+        .map(|(_, value)| value.trim().to_lowercase());
     value.is_some_and(|value| matches!(value.as_str(), "0" | "false" | "no" | "off"))
 }
 
 fn show(json: bool, reader: Reader, (found, edits, files): (&[Finding], usize, usize)) {
-    let unresolved = found.iter().filter(|finding| finding.verdict.blocks()).count();
+    let unresolved = found
+        .iter()
+        .filter(|finding| finding.verdict.blocks())
+        .count();
     let lines = footer(found);
     if reader == Reader::People && !json {
         for line in footer_for_people(found) {
@@ -120,6 +158,8 @@ fn show(json: bool, reader: Reader, (found, edits, files): (&[Finding], usize, u
         ui::line(last);
     } else {
         let (edits, files) = (count(edits as u64, "edit"), count(files as u64, "file"));
-        ui::note(&format!("Verifier: {edits} of {files}, nothing unresolved."));
+        ui::note(&format!(
+            "Verifier: {edits} of {files}, nothing unresolved."
+        ));
     }
 }

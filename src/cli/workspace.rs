@@ -63,7 +63,8 @@ pub(super) struct Opened {
 impl Opened {
     /// The workspace, unless its configuration has a mistake.
     pub(super) fn sound(self) -> Result<Workspace, Fault> {
-        self.error.map_or(Ok(self.workspace), |error| Err(unsound(&error)))
+        self.error
+            .map_or(Ok(self.workspace), |error| Err(unsound(&error)))
     }
 }
 
@@ -77,7 +78,12 @@ impl Invocation {
         if let Some(spec) = &flags.spec {
             ui::name_spec(spec);
         }
-        Ok(Self { root, root_by, given: settings::given(flags)?, json: flags.json })
+        Ok(Self {
+            root,
+            root_by,
+            given: settings::given(flags)?,
+            json: flags.json,
+        })
     }
 
     /// The workspace with the configuration that it had where HEAD left a revision: a branch does not bring the judge of
@@ -97,7 +103,11 @@ impl Invocation {
         if read_config(&root).ok().as_ref() == Some(&text) {
             return self.read(root)?.sound();
         }
-        let by = if is_new { "the defaults judge" } else { "its version there judges" };
+        let by = if is_new {
+            "the defaults judge"
+        } else {
+            "its version there judges"
+        };
         ui::note(&format!(
             "note: {CONFIG} is not the one that {revision} has: {by}.\n  hint: look at the change; `--trust` takes the branch's own"
         ));
@@ -114,13 +124,22 @@ impl Invocation {
     pub(super) fn read(&self, root: PathBuf) -> Result<Opened, Fault> {
         settings::may_be_given(&self.given)?;
         let text = read_config(&root);
-        let parsed = text.clone().and_then(|text| config::parse(&text, &root, &self.given));
+        let parsed = text
+            .clone()
+            .and_then(|text| config::parse(&text, &root, &self.given));
         let (settings, error) = match parsed {
             Ok(settings) => (settings, None),
-            Err(error) => (config::parse("", &root, &[]).map_err(|error| unsound(&error))?, Some(error)),
+            Err(error) => (
+                config::parse("", &root, &[]).map_err(|error| unsound(&error))?,
+                Some(error),
+            ),
         };
         let workspace = Workspace::with(root, settings, self.json);
-        Ok(Opened { workspace, error, text: text.unwrap_or_default() })
+        Ok(Opened {
+            workspace,
+            error,
+            text: text.unwrap_or_default(),
+        })
     }
 
     /// The workspace's folder; if there is none, the named or the current folder.
@@ -131,34 +150,52 @@ impl Invocation {
     /// The named folder, else the current one.
     pub(super) fn folder(&self) -> Result<PathBuf, Fault> {
         let root = self.root.as_deref().unwrap_or(Path::new("."));
-        fs_err::canonicalize(root).ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
-            let what = format!("{}: There is no folder `{}`.", self.root_by, root.display());
-            Fault::setup(what, "name an existing folder")
-        })
+        fs_err::canonicalize(root)
+            .ok()
+            .filter(|folder| folder.is_dir())
+            .ok_or_else(|| {
+                let what = format!("{}: There is no folder `{}`.", self.root_by, root.display());
+                Fault::setup(what, "name an existing folder")
+            })
     }
 
     /// The workspace whose folder holds this absolute path, if there is one.
     pub(super) fn open_around(&self, path: &Path) -> Result<Option<Workspace>, Fault> {
         let root = path.ancestors().skip(1).find(|folder| is_workspace(folder));
-        root.map(|root| self.read(root.to_owned())?.sound()).transpose()
+        root.map(|root| self.read(root.to_owned())?.sound())
+            .transpose()
     }
 
     /// The workspace's folder; its configuration may be unsound.
     pub(super) fn find(&self) -> Result<PathBuf, Fault> {
         if self.root.is_some() {
             let folder = self.folder()?;
-            let what = format!("{}: There is no .ralph/ in {}.", self.root_by, folder.display());
-            ensure(folder.join(".ralph").is_dir(), what, "`ralph --root DIR init` makes one")?;
+            let what = format!(
+                "{}: There is no .ralph/ in {}.",
+                self.root_by,
+                folder.display()
+            );
+            ensure(
+                folder.join(".ralph").is_dir(),
+                what,
+                "`ralph --root DIR init` makes one",
+            )?;
             return Ok(folder);
         }
         let here = std::env::current_dir()?;
         let own = here.join(".ralph").is_dir();
-        let found = here.ancestors().find(|folder| (own && **folder == here) || is_workspace(folder));
+        let found = here
+            .ancestors()
+            .find(|folder| (own && **folder == here) || is_workspace(folder));
         found.map(Path::to_owned).ok_or_else(|| {
             let here = here.display();
-            let what =
-                format!("There is no .ralph/ in {here}, and none with a config.yaml or a state/ above it.");
-            Fault::setup(what, "`ralph init` makes one; `--root DIR` names one elsewhere")
+            let what = format!(
+                "There is no .ralph/ in {here}, and none with a config.yaml or a state/ above it."
+            );
+            Fault::setup(
+                what,
+                "`ralph init` makes one; `--root DIR` names one elsewhere",
+            )
         })
     }
 }
@@ -166,22 +203,42 @@ impl Invocation {
 /// A budget in units of so many millionths.
 fn budget(budget: config::Budget, unit: u64) -> Budget {
     let of = |amount: Option<config::Amount>| amount.map(|amount| (amount.0 / unit).max(1));
-    Budget { run: of(budget.run), task: of(budget.task), attempt: of(budget.attempt) }
+    Budget {
+        run: of(budget.run),
+        task: of(budget.task),
+        attempt: of(budget.attempt),
+    }
 }
 
 impl Workspace {
     /// One with these settings; its files may not be there yet.
     pub(super) fn with(root: PathBuf, settings: Settings, json: bool) -> Self {
-        let places = Places { workspace: root, spec: settings.spec.clone() };
+        let places = Places {
+            workspace: root,
+            spec: settings.spec.clone(),
+        };
         let rules = rules_of(&settings);
-        Self { places, settings, rules, json, shows_events: true }
+        Self {
+            places,
+            settings,
+            rules,
+            json,
+            shows_events: true,
+        }
     }
 
     /// The rules for the machine.
     pub(super) fn policy(&self) -> Policy {
         let settings = &self.settings;
-        let named = |role: Role| settings.agents_for(role).map(|(name, _)| name.to_owned()).collect();
-        let agents = Role::all().into_iter().map(|role| (role.stage(), named(role)));
+        let named = |role: Role| {
+            settings
+                .agents_for(role)
+                .map(|(name, _)| name.to_owned())
+                .collect()
+        };
+        let agents = Role::all()
+            .into_iter()
+            .map(|role| (role.stage(), named(role)));
         Policy {
             attempts: settings.limits.attempts,
             rework: settings.limits.rework,
@@ -193,11 +250,17 @@ impl Workspace {
             edits_block: settings.verifier == config::Verifier::Block,
             red: settings.checks.red.is_some(),
             green: settings.checks.green.is_some(),
-            agents: agents.filter(|(_, names): &(_, Vec<_>)| !names.is_empty()).collect(),
+            agents: agents
+                .filter(|(_, names): &(_, Vec<_>)| !names.is_empty())
+                .collect(),
             watched: true,
             outage_hands_over: true,
-            files: [&settings.files.test, &settings.files.production, &settings.files.build]
-                .map(Clone::clone),
+            files: [
+                &settings.files.test,
+                &settings.files.production,
+                &settings.files.build,
+            ]
+            .map(Clone::clone),
             cost: budget(settings.limits.cost, 1),
             tokens: budget(settings.limits.tokens, 1_000_000),
             ..Policy::default()
@@ -215,15 +278,30 @@ impl Workspace {
     pub(super) fn classifier(&self) -> Result<Classifier, Fault> {
         let files = &self.settings.files;
         Classifier::new(&files.test, &files.production, &files.build).map_err(|error| {
-            Fault::setup(format!("files: {error}."), "fix the pattern in .ralph/config.yaml")
+            Fault::setup(
+                format!("files: {error}."),
+                "fix the pattern in .ralph/config.yaml",
+            )
         })
     }
 
     /// The packages.
     pub(super) fn repositories(&self) -> Result<Repositories, Fault> {
-        let (Places { workspace: root, spec }, settings) = (&self.places, &self.settings);
+        let (
+            Places {
+                workspace: root,
+                spec,
+            },
+            settings,
+        ) = (&self.places, &self.settings);
         let classifier = self.classifier()?;
-        Ok(Repositories::discover(root, spec, &settings.packages, settings.packages_given, classifier)?)
+        Ok(Repositories::discover(
+            root,
+            spec,
+            &settings.packages,
+            settings.packages_given,
+            classifier,
+        )?)
     }
 
     /// The gates whose tick describes another commit than HEAD, a sentence each; git is read only if a gate is ticked.
@@ -233,11 +311,26 @@ impl Workspace {
         if !rows.any(|row| row.key.stage.is_gate() && row.mark.is_done()) {
             return Vec::new();
         }
-        let (Places { workspace: root, spec: folder }, settings) = (&self.places, &self.settings);
+        let (
+            Places {
+                workspace: root,
+                spec: folder,
+            },
+            settings,
+        ) = (&self.places, &self.settings);
         let found = self.classifier().ok().and_then(|classifier| {
-            Repositories::find(root, folder, &settings.packages, settings.packages_given, classifier).ok()
+            Repositories::find(
+                root,
+                folder,
+                &settings.packages,
+                settings.packages_given,
+                classifier,
+            )
+            .ok()
         });
-        let Some(mut repositories) = found else { return Vec::new() };
+        let Some(mut repositories) = found else {
+            return Vec::new();
+        };
         let heads = repositories.current_heads();
         crate::engine::older_gates(spec, &heads, Some(&mut repositories))
     }
@@ -256,9 +349,15 @@ impl Workspace {
             }
             std::thread::sleep(BLINK);
         }
-        let holder = lock::holder(&path).map(|holder| format!(" ({holder})")).unwrap_or_default();
+        let holder = lock::holder(&path)
+            .map(|holder| format!(" ({holder})"))
+            .unwrap_or_default();
         let what = format!("Another ralph holds this workspace{holder}.");
-        Err(Fault::new(FaultKind::Busy, what, "wait for it, or end it; `ralph status` works at any time"))
+        Err(Fault::new(
+            FaultKind::Busy,
+            what,
+            "wait for it, or end it; `ralph status` works at any time",
+        ))
     }
 
     /// The real world of this workspace.
@@ -293,7 +392,13 @@ impl Workspace {
 
     /// The fact with which a process of ralph begins.
     pub(super) fn started(&self, mode: Mode, policy: Policy, retry: Vec<String>) -> Event {
-        Event::RunStarted { spec: self.places.spec_name(), policy, mode, retry, version: BUILD.to_owned() }
+        Event::RunStarted {
+            spec: self.places.spec_name(),
+            policy,
+            mode,
+            retry,
+            version: BUILD.to_owned(),
+        }
     }
 
     /// The state as the journal alone tells it.
@@ -321,8 +426,16 @@ impl Workspace {
         let _lock = self.lock()?;
         let mut outside = self.outside()?;
         let mut disk = RealDisk::new();
-        let mut engine = Engine::open(&mut disk, &mut outside, self.places.clone(), self.rules.clone())?;
-        engine.drive(vec![self.started(Mode::Verb, self.policy(), Vec::new()), Event::Resumed])?;
+        let mut engine = Engine::open(
+            &mut disk,
+            &mut outside,
+            self.places.clone(),
+            self.rules.clone(),
+        )?;
+        engine.drive(vec![
+            self.started(Mode::Verb, self.policy(), Vec::new()),
+            Event::Resumed,
+        ])?;
         engine.look()?;
         if let Phase::Stopped(stop @ StopReason::Refused { .. }) = &engine.state().phase {
             return Err(Fault::setup(stop.to_string(), stop.hint()));
@@ -346,7 +459,10 @@ pub(super) fn has_boxes(places: &Places, boxes: usize) -> Result<(), Fault> {
         true => return Ok(()),
     };
     let what = format!("{}: There {there}.", places.spec_name());
-    Err(Fault::setup(what, "`ralph check` lists everything that is wrong"))
+    Err(Fault::setup(
+        what,
+        "`ralph check` lists everything that is wrong",
+    ))
 }
 
 /// A `.ralph/` above the current folder makes a workspace when it holds a configuration or what a run left
@@ -365,9 +481,14 @@ fn rules_of(settings: &Settings) -> TaskRules {
     let sections = Sections::new(&sections.include, &sections.exclude).unwrap_or_default();
     let stages = match settings.stages {
         config::StagesFrom::File => Stages::File,
-        config::StagesFrom::Virtual => Stages::Virtual { gates: settings.placed() },
+        config::StagesFrom::Virtual => Stages::Virtual {
+            gates: settings.placed(),
+        },
     };
     let gates = settings.gates.keys().cloned().collect();
     let grammar = Grammar::new(gates, checkpoint).with_sections(sections);
-    TaskRules { grammar: grammar.with_groups(settings.placement.values()), stages }
+    TaskRules {
+        grammar: grammar.with_groups(settings.placement.values()),
+        stages,
+    }
 }

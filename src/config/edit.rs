@@ -15,8 +15,10 @@ const UNUSUAL: &str = "No single key can be set in this file: its `placement:` i
 pub fn placement_line(placement: &BTreeMap<String, Placement>) -> String {
     let entries = placement.iter().map(|(gate, choice)| match choice {
         Placement::After(ids) => {
-            let ids: Vec<String> =
-                ids.iter().map(|id| serde_json::Value::from(id.as_str()).to_string()).collect();
+            let ids: Vec<String> = ids
+                .iter()
+                .map(|id| serde_json::Value::from(id.as_str()).to_string())
+                .collect();
             format!("{gate}: {{after: [{}]}}", ids.join(", "))
         }
         Placement::GroupsOf { groups } => format!("{gate}: {{groups: {groups}}}"),
@@ -61,21 +63,41 @@ fn is_key(line: &str) -> bool {
 
 fn edited(text: &str, line: &str) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let end = if lines.first().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
+    let end = if lines.first().is_some_and(|line| line.ends_with("\r\n")) {
+        "\r\n"
+    } else {
+        "\n"
+    };
     if let Some(old) = lines.iter_mut().find(|line| is_key(line)) {
-        let mark = if old.starts_with('\u{feff}') { "\u{feff}" } else { "" };
-        let comment = old.find(" #").and_then(|at| old.get(at..)).unwrap_or_default().trim_end();
+        let mark = if old.starts_with('\u{feff}') {
+            "\u{feff}"
+        } else {
+            ""
+        };
+        let comment = old
+            .find(" #")
+            .and_then(|at| old.get(at..))
+            .unwrap_or_default()
+            .trim_end();
         let new = format!("{mark}{line}{comment}{end}");
         *old = &new;
         return lines.concat();
     }
     // Behind its own comment, as in the template; else at the end.
     let is_comment = |line: &&str| line.trim_start_matches(['#', ' ']).starts_with(KEY);
-    let at = lines.iter().rposition(|line| line.starts_with('#') && is_comment(line));
+    let at = lines
+        .iter()
+        .rposition(|line| line.starts_with('#') && is_comment(line));
     let at = at.map_or(lines.len(), |at| at + 1);
-    let open_end =
-        at == lines.len() && lines.last().is_some_and(|last| !last.ends_with('\n') && *last != "\u{feff}");
-    let line = if open_end { format!("{end}{line}{end}") } else { format!("{line}{end}") };
+    let open_end = at == lines.len()
+        && lines
+            .last()
+            .is_some_and(|last| !last.ends_with('\n') && *last != "\u{feff}");
+    let line = if open_end {
+        format!("{end}{line}{end}")
+    } else {
+        format!("{line}{end}")
+    };
     lines.insert(at, &line);
     lines.concat()
 }
@@ -85,7 +107,10 @@ mod tests {
     use super::*;
 
     fn set(text: &str, choices: &[(&str, Placement)]) -> Result<String, String> {
-        let placement = choices.iter().map(|(gate, choice)| ((*gate).to_owned(), choice.clone())).collect();
+        let placement = choices
+            .iter()
+            .map(|(gate, choice)| ((*gate).to_owned(), choice.clone()))
+            .collect();
         with_placement(text, &placement, Path::new("/w")).map_err(|error| error.what)
     }
 
@@ -97,35 +122,57 @@ mod tests {
     fn the_line_is_put_behind_its_comment_or_at_the_end() {
         assert_eq!(each(""), "placement: {PITEST: each}\n");
         assert_eq!(each("\u{feff}"), "\u{feff}placement: {PITEST: each}\n");
-        assert_eq!(each("\u{feff}spec: a\n"), "\u{feff}spec: a\nplacement: {PITEST: each}\n");
+        assert_eq!(
+            each("\u{feff}spec: a\n"),
+            "\u{feff}spec: a\nplacement: {PITEST: each}\n"
+        );
         assert_eq!(
             each("\u{feff}spec: a\nlimits: {attempts: 2}\n"),
             "\u{feff}spec: a\nlimits: {attempts: 2}\nplacement: {PITEST: each}\n"
         );
-        assert_eq!(each("spec: a # b"), "spec: a # b\nplacement: {PITEST: each}\n");
-        assert_eq!(each("spec: a\r\n"), "spec: a\r\nplacement: {PITEST: each}\r\n");
+        assert_eq!(
+            each("spec: a # b"),
+            "spec: a # b\nplacement: {PITEST: each}\n"
+        );
+        assert_eq!(
+            each("spec: a\r\n"),
+            "spec: a\r\nplacement: {PITEST: each}\r\n"
+        );
         assert_eq!(
             each("# placement: {X: end}\nspec: a\n"),
             "# placement: {X: end}\nplacement: {PITEST: each}\nspec: a\n"
         );
         let template = each(crate::config::TEMPLATE);
         let added = "placement: {PITEST: each}\n";
-        assert_eq!(template.replace(&format!("\n{added}"), "\n"), crate::config::TEMPLATE);
-        assert_eq!(template.lines().count(), crate::config::TEMPLATE.lines().count() + 1);
+        assert_eq!(
+            template.replace(&format!("\n{added}"), "\n"),
+            crate::config::TEMPLATE
+        );
+        assert_eq!(
+            template.lines().count(),
+            crate::config::TEMPLATE.lines().count() + 1
+        );
     }
 
     #[test]
     fn what_stood_there_is_replaced_and_its_comments_stay() {
         let after = Placement::After(vec!["2".to_owned(), "T01".to_owned()]);
         let groups = Placement::GroupsOf { groups: 2 };
-        assert_eq!(set("", &[("PITEST", groups)]).unwrap(), "placement: {PITEST: {groups: 2}}\n");
+        assert_eq!(
+            set("", &[("PITEST", groups)]).unwrap(),
+            "placement: {PITEST: {groups: 2}}\n"
+        );
         let choices = [("LINT", Placement::End), ("PITEST", after)];
-        let text = "gates: {LINT: {run: [lint]}} # '\nplacement: {PITEST: \"each\"}   # why\nspec: a\n";
+        let text =
+            "gates: {LINT: {run: [lint]}} # '\nplacement: {PITEST: \"each\"}   # why\nspec: a\n";
         assert_eq!(
             set(text, &choices).unwrap(),
             "gates: {LINT: {run: [lint]}} # '\nplacement: {LINT: end, PITEST: {after: [\"2\", \"T01\"]}} # why\nspec: a\n"
         );
-        assert_eq!(each("placement:\nspec: a"), "placement: {PITEST: each}\nspec: a");
+        assert_eq!(
+            each("placement:\nspec: a"),
+            "placement: {PITEST: each}\nspec: a"
+        );
         assert_eq!(
             each("placement: {PITEST: each} # kept as it is"),
             "placement: {PITEST: each} # kept as it is"
@@ -143,17 +190,30 @@ mod tests {
             assert_eq!(set(text, &end), Err(UNUSUAL.to_owned()), "{text}");
         }
         let before_end = "placement: {PITEST: each}\n...\n";
-        assert_eq!(set(before_end, &end).unwrap(), "placement: {PITEST: end}\n...\n");
+        assert_eq!(
+            set(before_end, &end).unwrap(),
+            "placement: {PITEST: end}\n...\n"
+        );
     }
 
     #[test]
     fn what_would_say_something_else_is_refused() {
-        assert_eq!(set("{spec: a}", &[("PITEST", Placement::End)]), Err(UNUSUAL.to_owned()));
         assert_eq!(
-            set("\"placement\": {PITEST: each}\n", &[("PITEST", Placement::End)]),
+            set("{spec: a}", &[("PITEST", Placement::End)]),
             Err(UNUSUAL.to_owned())
         );
-        assert_eq!(set("", &[("NONE", Placement::End)]), Err(UNUSUAL.to_owned()), "no such gate");
+        assert_eq!(
+            set(
+                "\"placement\": {PITEST: each}\n",
+                &[("PITEST", Placement::End)]
+            ),
+            Err(UNUSUAL.to_owned())
+        );
+        assert_eq!(
+            set("", &[("NONE", Placement::End)]),
+            Err(UNUSUAL.to_owned()),
+            "no such gate"
+        );
         assert!(set("spec: [", &[("PITEST", Placement::End)]).is_err());
     }
 }

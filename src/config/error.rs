@@ -23,7 +23,11 @@ pub(super) struct Mistake {
 
 impl Mistake {
     pub(super) fn new(what: &str, hint: &str) -> Self {
-        Self { path: Vec::new(), what: what.to_owned(), hint: hint.to_owned() }
+        Self {
+            path: Vec::new(),
+            what: what.to_owned(),
+            hint: hint.to_owned(),
+        }
     }
 
     /// The same below a key.
@@ -44,7 +48,10 @@ impl Mistake {
 
 /// A path as people write it, fit for a message.
 pub(super) fn dotted(path: &[String]) -> String {
-    let names: Vec<String> = path.iter().map(|name| quoted(name).trim_matches('"').to_owned()).collect();
+    let names: Vec<String> = path
+        .iter()
+        .map(|name| quoted(name).trim_matches('"').to_owned())
+        .collect();
     names.join(".")
 }
 
@@ -75,9 +82,16 @@ pub(super) fn either(words: &[&str]) -> String {
 }
 
 fn listed(words: &[&str], last: &str) -> String {
-    let mut ticked: Vec<String> = words.iter().map(|word| format!("`{}`", word.escape_debug())).collect();
+    let mut ticked: Vec<String> = words
+        .iter()
+        .map(|word| format!("`{}`", word.escape_debug()))
+        .collect();
     let end = ticked.pop().unwrap_or_default();
-    if ticked.is_empty() { end } else { format!("{}{last}{end}", ticked.join(", ")) }
+    if ticked.is_empty() {
+        end
+    } else {
+        format!("{}{last}{end}", ticked.join(", "))
+    }
 }
 
 /// The known word that is nearest to `word`, if it is near enough to be a slip.
@@ -86,6 +100,9 @@ pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
         return None;
     }
     let folded = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
-    let near = known.iter().map(|&key| (strsim::levenshtein(&folded(word), &folded(key)), key)).min()?;
+    let near = known
+        .iter()
+        .map(|&key| (strsim::levenshtein(&folded(word), &folded(key)), key))
+        .min()?;
     (near.0 <= 2.min(near.1.len() / 2).max(1)).then_some(near.1)
 }

@@ -30,11 +30,17 @@ pub struct Explained {
 /// Explains a configuration under its overrides: every setting, and after them the mistake if it belongs to none. Of a
 /// file that cannot be read only overrides are listed, and why it cannot be read.
 /// `text`: the file's content, or the error from reading it.
-pub fn explain(text: Result<&str, ConfigError>, workspace: &Path, overrides: &[Override]) -> Vec<Explained> {
+pub fn explain(
+    text: Result<&str, ConfigError>,
+    workspace: &Path,
+    overrides: &[Override],
+) -> Vec<Explained> {
     let (rows, error) = match text.and_then(|text| Reading::of(text, overrides)) {
         Ok(reading) => (listed(&reading), reading.settings(workspace).err()),
         Err(error) => {
-            let mut rows = Reading::of("", overrides).map(|reading| listed(&reading)).unwrap_or_default();
+            let mut rows = Reading::of("", overrides)
+                .map(|reading| listed(&reading))
+                .unwrap_or_default();
             rows.retain(|row| row.from != Source::Default);
             (rows, Some(error))
         }
@@ -46,15 +52,27 @@ pub fn explain(text: Result<&str, ConfigError>, workspace: &Path, overrides: &[O
 }
 
 /// The rows with the error at its setting, or after all if it has none.
-fn with_problem(mut rows: Vec<Explained>, error: &ConfigError, overrides: &[Override]) -> Vec<Explained> {
+fn with_problem(
+    mut rows: Vec<Explained>,
+    error: &ConfigError,
+    overrides: &[Override],
+) -> Vec<Explained> {
     let (problem, hint) = (Some(error.to_string()), Some(error.hint.clone()));
     if let Some(row) = rows.iter_mut().find(|row| row.key == error.kind) {
         (row.problem, row.hint) = (problem, hint);
         return rows;
     }
-    let cause = overrides.iter().find(|given| error.place != FILE && error.place == given.name());
+    let cause = overrides
+        .iter()
+        .find(|given| error.place != FILE && error.place == given.name());
     let from = cause.map_or(Source::File { line: error.line }, Override::source);
-    rows.push(Explained { key: error.kind.clone(), value: serde_json::Value::Null, from, problem, hint });
+    rows.push(Explained {
+        key: error.kind.clone(),
+        value: serde_json::Value::Null,
+        from,
+        problem,
+        hint,
+    });
     rows
 }
 
@@ -89,7 +107,9 @@ fn is_key_of(reading: &Reading<'_>, gate: &str, key: &str) -> bool {
 fn row(reading: &Reading<'_>, path: &[String], value: &Value) -> Option<Explained> {
     let from = match (reading.sources.of(path), get(&reading.written, path)) {
         (Some(given), _) => given.source(),
-        (None, Some(_)) => Source::File { line: line_of(reading.text, &path.join(".")) },
+        (None, Some(_)) => Source::File {
+            line: line_of(reading.text, &path.join(".")),
+        },
         (None, None) => Source::Default,
     };
     let is_default = from == Source::Default;
@@ -100,7 +120,13 @@ fn row(reading: &Reading<'_>, path: &[String], value: &Value) -> Option<Explaine
         }
         _ => serde_json::to_value(value).unwrap_or_default(),
     };
-    Some(Explained { key: dotted(path), value, from, problem: None, hint: None })
+    Some(Explained {
+        key: dotted(path),
+        value,
+        from,
+        problem: None,
+        hint: None,
+    })
 }
 
 #[cfg(test)]
@@ -109,18 +135,27 @@ mod tests {
     use crate::config::{SETTINGS, Setting};
 
     fn given(key: &str, value: &str, is_flag: bool) -> Override {
-        Override { setting: Setting::of(key).expect("one"), value: value.to_owned(), is_flag }
+        Override {
+            setting: Setting::of(key).expect("one"),
+            value: value.to_owned(),
+            is_flag,
+        }
     }
 
     fn told(text: &str, given: &[Override]) -> String {
         let lines = explain(Ok(text), Path::new("/w"), given);
-        assert!(lines.iter().all(|line| line.problem.is_none()), "{lines:#?}");
+        assert!(
+            lines.iter().all(|line| line.problem.is_none()),
+            "{lines:#?}"
+        );
         let from = |source: &Source| match source {
             Source::Default => "default".to_owned(),
             Source::File { line } => format!("line {}", line.expect("a line")),
             Source::Environment { name } | Source::Flag { name } => (*name).to_owned(),
         };
-        let kept = lines.iter().filter(|line| line.from != Source::Default || line.key.contains("limit"));
+        let kept = lines
+            .iter()
+            .filter(|line| line.from != Source::Default || line.key.contains("limit"));
         kept.map(|line| format!("{}={} ({})", line.key, line.value, from(&line.from)))
             .collect::<Vec<_>>()
             .join("\n")
@@ -129,7 +164,10 @@ mod tests {
     #[test]
     fn each_setting_is_told_with_its_origin() {
         let text = "limits:\n  wall: 1h\n  attempts: 2\nagents:\n  default:\n    command: [x]\n    env: {KEY: secret}\ngates:\n  LINT: {run: [lint]}\n";
-        let given = [given("limits.attempts", "4", false), given("gates.PITEST.threshold", "80", true)];
+        let given = [
+            given("limits.attempts", "4", false),
+            given("gates.PITEST.threshold", "80", true),
+        ];
         insta::assert_snapshot!(told(text, &given), @r#"
         agents.default.command=["x"] (line 6)
         agents.default.env.KEY="(not shown)" (line 7)
@@ -155,17 +193,23 @@ mod tests {
 
     #[test]
     fn every_setting_that_can_be_given_is_listed_with_its_giver() {
-        let plain: Vec<String> =
-            explain(Ok(""), Path::new("/w"), &[]).into_iter().map(|line| line.key).collect();
+        let plain: Vec<String> = explain(Ok(""), Path::new("/w"), &[])
+            .into_iter()
+            .map(|line| line.key)
+            .collect();
         for setting in SETTINGS {
-            let listed =
-                plain.iter().any(|key| key == setting.key || key.starts_with(&format!("{}.", setting.key)));
+            let listed = plain
+                .iter()
+                .any(|key| key == setting.key || key.starts_with(&format!("{}.", setting.key)));
             assert!(listed, "{}", setting.key);
         }
         let agent = given("roles", "codex", false);
         let lines = explain(Ok(""), Path::new("/w"), &[agent]);
-        let by_variable: Vec<&str> =
-            lines.iter().filter(|line| line.from != Source::Default).map(|line| line.key.as_str()).collect();
+        let by_variable: Vec<&str> = lines
+            .iter()
+            .filter(|line| line.from != Source::Default)
+            .map(|line| line.key.as_str())
+            .collect();
         assert_eq!(by_variable.len(), 7, "{by_variable:?}");
         assert_eq!(by_variable[0], "agents.codex.preset");
     }
@@ -173,8 +217,11 @@ mod tests {
     #[test]
     fn nothing_is_missing_without_a_default() {
         let lines = explain(Ok(""), Path::new("/w"), &[]);
-        let empty: Vec<&str> =
-            lines.iter().filter(|line| line.value.is_null()).map(|line| line.key.as_str()).collect();
+        let empty: Vec<&str> = lines
+            .iter()
+            .filter(|line| line.value.is_null())
+            .map(|line| line.key.as_str())
+            .collect();
         assert_eq!(
             empty,
             [

@@ -18,25 +18,38 @@ const LONGEST_HOURS: i64 = 366 * 24;
 /// The first thing in the tree that does not fit.
 pub(super) fn check(schema: &Json, value: &Value) -> Result<(), Mistake> {
     // One that may also be keys is a choice of words with one form that has keys.
-    let forms = schema["oneOf"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let forms = schema["oneOf"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     let keyed = |form: &&Json| form["properties"].is_object();
-    let has = |form: &Json, key: &Value| form["properties"].get(key.as_str().unwrap_or_default()).is_some();
+    let has = |form: &Json, key: &Value| {
+        form["properties"]
+            .get(key.as_str().unwrap_or_default())
+            .is_some()
+    };
     match (value, forms.iter().find(keyed)) {
         (Value::Mapping(map), Some(_)) if !map.is_empty() => {
-            return match forms.iter().find(|form| map.keys().any(|key| has(form, key))) {
+            return match forms
+                .iter()
+                .find(|form| map.keys().any(|key| has(form, key)))
+            {
                 Some(form) => check(form, value),
                 None => Err(unknown(forms, map)),
             };
         }
         (Value::Mapping(map), _) if is(schema, "object") => {
-            return map
-                .iter()
-                .try_for_each(|(key, below)| entry(schema, key.as_str().unwrap_or_default(), below));
+            return map.iter().try_for_each(|(key, below)| {
+                entry(schema, key.as_str().unwrap_or_default(), below)
+            });
         }
         (Value::Sequence(items), _)
             if is(schema, "array") && items.len() as u64 >= least(schema, "minItems") =>
         {
-            return items.iter().enumerate().try_for_each(|(at, item)| list_item(schema, at, item));
+            return items
+                .iter()
+                .enumerate()
+                .try_for_each(|(at, item)| list_item(schema, at, item));
         }
         _ => {}
     }
@@ -47,9 +60,14 @@ pub(super) fn check(schema: &Json, value: &Value) -> Result<(), Mistake> {
         Value::Number(number) => {
             let most = schema["maximum"].as_u64().unwrap_or(u64::MAX);
             let range = least(schema, "minimum")..=most;
-            let is_amount = number.as_f64().is_some_and(|number| number > 0.0 && number <= MOST);
+            let is_amount = number
+                .as_f64()
+                .is_some_and(|number| number > 0.0 && number <= MOST);
             is(schema, "number") && is_amount
-                || is(schema, "integer") && number.as_u64().is_some_and(|number| range.contains(&number))
+                || is(schema, "integer")
+                    && number
+                        .as_u64()
+                        .is_some_and(|number| range.contains(&number))
         }
         Value::String(text) if words.is_empty() => is(schema, "string") && text_fits(schema, text),
         Value::String(text) => words.contains(&text.as_str()),
@@ -58,35 +76,55 @@ pub(super) fn check(schema: &Json, value: &Value) -> Result<(), Mistake> {
     if !fits {
         return Err(must_be(schema, value));
     }
-    let reason = value.as_str().and_then(|text| reason(schema["format"].as_str()?, text));
+    let reason = value
+        .as_str()
+        .and_then(|text| reason(schema["format"].as_str()?, text));
     reason.map_or(Ok(()), |why| {
         let mistake = must_be(schema, value);
-        Err(Mistake { what: format!("{}: {}", mistake.what, why.trim_end_matches('.')), ..mistake })
+        Err(Mistake {
+            what: format!("{}: {}", mistake.what, why.trim_end_matches('.')),
+            ..mistake
+        })
     })
 }
 
 /// None of the keys is one of a form.
 fn unknown(forms: &[Json], map: &Mapping) -> Mistake {
-    let all = forms.iter().filter_map(|form| form["properties"].as_object());
-    let known: Vec<&str> = all.flat_map(|known| known.keys().map(String::as_str)).collect();
-    let key = map.keys().next().and_then(Value::as_str).unwrap_or_default();
+    let all = forms
+        .iter()
+        .filter_map(|form| form["properties"].as_object());
+    let known: Vec<&str> = all
+        .flat_map(|known| known.keys().map(String::as_str))
+        .collect();
+    let key = map
+        .keys()
+        .next()
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     Mistake::unknown_key(key, &known).at(key)
 }
 
 fn entry(schema: &Json, key: &str, value: &Value) -> Result<(), Mistake> {
     let names = &schema["propertyNames"];
     if !names.is_null() && !text_fits(names, key) {
-        let hint = format!("Use {}.", names["description"].as_str().unwrap_or("another name"));
+        let hint = format!(
+            "Use {}.",
+            names["description"].as_str().unwrap_or("another name")
+        );
         return Err(Mistake::new("is not a name that may stand here", &hint).at(key));
     }
     let known = schema["properties"].as_object();
-    let below = known.and_then(|known| known.get(key)).unwrap_or(&schema["additionalProperties"]);
+    let below = known
+        .and_then(|known| known.get(key))
+        .unwrap_or(&schema["additionalProperties"]);
     match below {
         Json::Object(_) if value.is_null() && known.is_some() => Ok(()),
         Json::Object(_) => check(below, value).map_err(|mistake| mistake.at(key)),
         _ => {
-            let known: Vec<&str> =
-                known.into_iter().flat_map(|known| known.keys().map(String::as_str)).collect();
+            let known: Vec<&str> = known
+                .into_iter()
+                .flat_map(|known| known.keys().map(String::as_str))
+                .collect();
             Err(Mistake::unknown_key(key, &known).at(key))
         }
     }
@@ -94,20 +132,32 @@ fn entry(schema: &Json, key: &str, value: &Value) -> Result<(), Mistake> {
 
 fn list_item(schema: &Json, at: usize, item: &Value) -> Result<(), Mistake> {
     let below = schema["prefixItems"].get(at).unwrap_or(&schema["items"]);
-    check(below, item)
-        .map_err(|mistake| Mistake { what: format!("(item {}) {}", at + 1, mistake.what), ..mistake })
+    check(below, item).map_err(|mistake| Mistake {
+        what: format!("(item {}) {}", at + 1, mistake.what),
+        ..mistake
+    })
 }
 
 /// The words of a choice.
 fn words(schema: &Json) -> Vec<&str> {
-    let forms = schema["oneOf"].as_array().into_iter().flatten().map(|form| &form["const"]);
-    forms.chain(schema["enum"].as_array().into_iter().flatten()).filter_map(Json::as_str).collect()
+    let forms = schema["oneOf"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|form| &form["const"]);
+    forms
+        .chain(schema["enum"].as_array().into_iter().flatten())
+        .filter_map(Json::as_str)
+        .collect()
 }
 
 /// True for a schema that allows values of this type.
 fn is(schema: &Json, name: &str) -> bool {
     let allowed = &schema["type"];
-    allowed == name || allowed.as_array().is_some_and(|all| all.iter().any(|one| one == name))
+    allowed == name
+        || allowed
+            .as_array()
+            .is_some_and(|all| all.iter().any(|one| one == name))
 }
 
 fn least(schema: &Json, key: &str) -> u64 {
@@ -116,9 +166,13 @@ fn least(schema: &Json, key: &str) -> u64 {
 
 fn text_fits(schema: &Json, text: &str) -> bool {
     let matches = |pattern: &Json| {
-        pattern.as_str().map(|pattern| Regex::new(pattern).is_ok_and(|regex| regex.is_match(text)))
+        pattern
+            .as_str()
+            .map(|pattern| Regex::new(pattern).is_ok_and(|regex| regex.is_match(text)))
     };
-    let refused = schema["not"]["enum"].as_array().is_some_and(|words| words.iter().any(|word| word == text));
+    let refused = schema["not"]["enum"]
+        .as_array()
+        .is_some_and(|words| words.iter().any(|word| word == text));
     text.chars().count() as u64 >= least(schema, "minLength")
         && !text.contains('\0')
         && !refused
@@ -129,17 +183,25 @@ fn text_fits(schema: &Json, text: &str) -> bool {
 /// Why a text of that format cannot be used; `None` if it can.
 fn reason(format: &str, text: &str) -> Option<String> {
     match format {
-        "path-pattern" => globset::Glob::new(text).err().map(|error| error.kind().to_string()),
-        "heading-pattern" => Sections::new(&[text.to_owned()], &[]).err().map(|(_, why)| why),
+        "path-pattern" => globset::Glob::new(text)
+            .err()
+            .map(|error| error.kind().to_string()),
+        "heading-pattern" => Sections::new(&[text.to_owned()], &[])
+            .err()
+            .map(|(_, why)| why),
         "task-pattern" => match Regex::new(text) {
             Err(error) => Some(text::line(&error.to_string(), 1_000)),
-            Ok(regex) => regex.is_match("").then(|| "every task could be ticked without a change".to_owned()),
+            Ok(regex) => regex
+                .is_match("")
+                .then(|| "every task could be ticked without a change".to_owned()),
         },
         "length-of-time" => {
             let range = SignedDuration::from_nanos(1)..=SignedDuration::from_hours(LONGEST_HOURS);
             match text.parse::<SignedDuration>() {
                 Err(error) => Some(text::line(&error.to_string(), 1_000)),
-                Ok(length) => (!range.contains(&length)).then(|| "it is too short or too long".to_owned()),
+                Ok(length) => {
+                    (!range.contains(&length)).then(|| "it is too short or too long".to_owned())
+                }
             }
         }
         _ => None,
@@ -169,7 +231,14 @@ fn must_be(schema: &Json, value: &Value) -> Mistake {
     if is_empty && words.is_empty() && (is(schema, "string") || is(schema, "array")) {
         return Mistake::new("must not be empty", &hint);
     }
-    Mistake::new(&format!("must be {}, not {}", wanted(schema, &words), described(value)), &hint)
+    Mistake::new(
+        &format!(
+            "must be {}, not {}",
+            wanted(schema, &words),
+            described(value)
+        ),
+        &hint,
+    )
 }
 
 /// What fits, in words.
@@ -179,7 +248,10 @@ fn wanted(schema: &Json, words: &[&str]) -> String {
         (Some("object"), _) => "keys with values".to_owned(),
         (_, Some(title)) => title.to_owned(),
         (Some("array"), _) => "a list".to_owned(),
-        (Some("integer"), _) => format!("a whole number from {} to {}", schema["minimum"], schema["maximum"]),
+        (Some("integer"), _) => format!(
+            "a whole number from {} to {}",
+            schema["minimum"], schema["maximum"]
+        ),
         _ => "text".to_owned(),
     }
 }

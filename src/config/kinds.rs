@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 /// What a length of time is made of, as loosely as its reader takes it: digits, and units of less than a day.
 const TIME: &str = r"[0-9\s.,:+]|[Pp]?[Tt]|[HMS]|h(?:(?:ou)?rs?)?|m(?:in(?:ute)?s?)?|(?:milli|micro|nano)(?:s|seconds?)?|[munµμ]?s(?:ec(?:ond)?s?)?";
 /// A number without a unit, or more hours than a year has.
-const NO_TIME: &str = r"^[0-9\s.,+]*$|^\s*(?:[1-9][0-9]{4,}|88[0-9]{2}|89[0-9]{2}|9[0-9]{3})\s*[Hh]";
+const NO_TIME: &str =
+    r"^[0-9\s.,+]*$|^\s*(?:[1-9][0-9]{4,}|88[0-9]{2}|89[0-9]{2}|9[0-9]{3})\s*[Hh]";
 
 /// A length of time such as `60m`, `1h 30m`, `90s`; more than nothing, at most a year.
 pub(super) fn time(_: &mut SchemaGenerator) -> Schema {
@@ -88,7 +89,10 @@ pub(super) fn variables(schema: &mut Schema) {
     );
     names["not"] = json!({ "pattern": "^RALPH_" });
     schema.insert("propertyNames".to_owned(), names);
-    schema.insert("additionalProperties".to_owned(), json!({ "type": ["string", "integer", "boolean"] }));
+    schema.insert(
+        "additionalProperties".to_owned(),
+        json!({ "type": ["string", "integer", "boolean"] }),
+    );
 }
 
 /// Keys that are names of gates.

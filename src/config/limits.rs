@@ -64,7 +64,11 @@ pub struct Amount(pub u64);
 impl From<f64> for Amount {
     /// Through decimal text, since a cast could truncate.
     fn from(number: f64) -> Self {
-        Self(format!("{:.0}", number * 1_000_000.0).parse().unwrap_or(u64::MAX))
+        Self(
+            format!("{:.0}", number * 1_000_000.0)
+                .parse()
+                .unwrap_or(u64::MAX),
+        )
     }
 }
 

@@ -35,8 +35,10 @@ use std::path::Path;
 pub const TEMPLATE: &str = include_str!("../../templates/config.yaml");
 
 /// The defaults: those of the template, and those of the keys that it has in comments only.
-const DEFAULTS: &str =
-    concat!(include_str!("../../templates/defaults.yaml"), include_str!("../../templates/config.yaml"));
+const DEFAULTS: &str = concat!(
+    include_str!("../../templates/defaults.yaml"),
+    include_str!("../../templates/config.yaml")
+);
 
 /// The file beside it that its first line names for editors: the schema.
 pub const SCHEMA_FILE: &str = "config.schema.json";
@@ -44,7 +46,9 @@ pub const SCHEMA_FILE: &str = "config.schema.json";
 /// The JSON Schema of the file. It allows everything that is read; it is looser where a schema cannot say it (lengths
 /// of time in several units, regular expressions in Rust's syntax, names of agents that `roles:` uses).
 pub fn schema() -> serde_json::Value {
-    let defaults = yaml_tree::parse(DEFAULTS).ok().and_then(|tree| serde_json::to_value(tree).ok());
+    let defaults = yaml_tree::parse(DEFAULTS)
+        .ok()
+        .and_then(|tree| serde_json::to_value(tree).ok());
     schema::of_file(&defaults.unwrap_or_default())
 }
 
@@ -53,7 +57,11 @@ pub fn schema() -> serde_json::Value {
 ///
 /// # Errors
 /// The first mistake.
-pub fn parse(text: &str, workspace: &Path, overrides: &[Override]) -> Result<Settings, ConfigError> {
+pub fn parse(
+    text: &str,
+    workspace: &Path,
+    overrides: &[Override],
+) -> Result<Settings, ConfigError> {
     Reading::of(text, overrides)?.settings(workspace)
 }
 
@@ -76,25 +84,44 @@ impl<'t> Reading<'t> {
         for name in rules::names(written.get("gates")) {
             yaml_tree::set(&mut merged, &["gates", name], gate.clone());
             if !written["gates"][name]["run"].is_null() {
-                yaml_tree::set(&mut merged, &["gates", name, "where"], schema::COMMAND_FOLDER.into());
+                yaml_tree::set(
+                    &mut merged,
+                    &["gates", name, "where"],
+                    schema::COMMAND_FOLDER.into(),
+                );
             }
         }
         yaml_tree::lay_over(&mut merged, &written);
-        Ok(Self { text, written, sources, merged })
+        Ok(Self {
+            text,
+            written,
+            sources,
+            merged,
+        })
     }
 
     fn settings(&self, workspace: &Path) -> Result<Settings, ConfigError> {
         fit::check(&schema::of_settings(), &self.merged)
             .and_then(|()| rules::check(&self.written))
             .map_err(|mistake| self.located(&mistake))?;
-        let mut settings: Settings = serde_yaml::from_value(self.merged.clone()).map_err(|error| {
-            let what = format!("The settings cannot be read: {error}.");
-            Problem::new(String::new(), what, "`ralph schema` shows what may be written.").at(FILE, None)
-        })?;
+        let mut settings: Settings =
+            serde_yaml::from_value(self.merged.clone()).map_err(|error| {
+                let what = format!("The settings cannot be read: {error}.");
+                Problem::new(
+                    String::new(),
+                    what,
+                    "`ralph schema` shows what may be written.",
+                )
+                .at(FILE, None)
+            })?;
         settings.packages_given = self.written.get("packages").is_some();
         for glob in &mut settings.packages {
             let short = glob.trim_start_matches("./").trim_end_matches('/');
-            *glob = if short.is_empty() { ".".to_owned() } else { short.to_owned() };
+            *glob = if short.is_empty() {
+                ".".to_owned()
+            } else {
+                short.to_owned()
+            };
         }
         settings.workspace = workspace.to_path_buf();
         settings.spec = workspace.join(settings.spec).components().collect();
@@ -104,9 +131,15 @@ impl<'t> Reading<'t> {
     /// The mistake with its line, or with the name of the variable or flag.
     fn located(&self, mistake: &Mistake) -> ConfigError {
         let key = error::dotted(&mistake.path);
-        let subject = if key.is_empty() { "The file".to_owned() } else { format!("`{key}`") };
+        let subject = if key.is_empty() {
+            "The file".to_owned()
+        } else {
+            format!("`{key}`")
+        };
         let hint = match key.as_str() {
-            "on" => "It is called `hooks` now, because YAML 1.1 reads `on` as `true`: rename the key.",
+            "on" => {
+                "It is called `hooks` now, because YAML 1.1 reads `on` as `true`: rename the key."
+            }
             key if key.starts_with("gates.") && key.ends_with(".engine") => {
                 "ralph runs PIT itself: leave the key out. To run the POM's own pitest-maven, write a gate that is a command (`gates.<NAME>.run`)."
             }
@@ -131,15 +164,21 @@ impl Settings {
     /// The agent that does a role, if it is configured, and after it those that stand in for it, each with its name.
     pub fn agents_for(&self, role: Role) -> impl Iterator<Item = (&str, &AgentSettings)> {
         let name = self.roles.get(&role);
-        let fallback = name.and_then(|name| self.agents.get(name)).map(|agent| &agent.fallback);
+        let fallback = name
+            .and_then(|name| self.agents.get(name))
+            .map(|agent| &agent.fallback);
         let all = name.into_iter().chain(fallback.into_iter().flatten());
-        all.filter_map(|name| self.agents.get_key_value(name)).map(|(name, agent)| (name.as_str(), agent))
+        all.filter_map(|name| self.agents.get_key_value(name))
+            .map(|(name, agent)| (name.as_str(), agent))
     }
 
     /// Where each gate's boxes go; those of a gate without a choice go after every task.
     pub fn placed(&self) -> Vec<(String, Placement)> {
         let choice = |gate: &String| self.placement.get(gate).cloned().unwrap_or(Placement::Each);
-        self.gates.keys().map(|gate| (gate.clone(), choice(gate))).collect()
+        self.gates
+            .keys()
+            .map(|gate| (gate.clone(), choice(gate)))
+            .collect()
     }
 }
 
@@ -154,17 +193,25 @@ impl Hooks {
             ("stop", &self.stop),
             ("anchor", &self.anchor),
         ];
-        all.into_iter().filter_map(|(event, argv)| Some((event, argv.as_deref()?)))
+        all.into_iter()
+            .filter_map(|(event, argv)| Some((event, argv.as_deref()?)))
     }
 }
 
 impl From<AgentKeys> for AgentSettings {
     fn from(keys: AgentKeys) -> Self {
         let preset = keys.preset.as_deref().and_then(Preset::named);
-        let text = |value: serde_json::Value| value.as_str().map_or(value.to_string(), str::to_owned);
-        let own = keys.env.into_iter().map(|(name, value)| (name, text(value)));
+        let text =
+            |value: serde_json::Value| value.as_str().map_or(value.to_string(), str::to_owned);
+        let own = keys
+            .env
+            .into_iter()
+            .map(|(name, value)| (name, text(value)));
         let known = preset.map(|preset| preset.env.clone()).unwrap_or_default();
-        let format = keys.format.or(preset.map(|preset| preset.format)).unwrap_or_default();
+        let format = keys
+            .format
+            .or(preset.map(|preset| preset.format))
+            .unwrap_or_default();
         let args = keys.args.unwrap_or_default();
         let command = match preset {
             Some(preset) => preset.argv(format, keys.model.as_deref(), &args),

@@ -27,8 +27,18 @@ pub const ROOT_VARIABLE: &str = "RALPH_ROOT";
 
 /// All of them. No variable has a name that ralph sets for an agent (`RALPH_TASK`, `RALPH_STAGE` …).
 pub const SETTINGS: &[Setting] = &[
-    Setting { key: "spec", variable: "RALPH_SPEC", flag: "--spec", judges: false },
-    Setting { key: "roles", variable: "RALPH_AGENT", flag: "--agent", judges: true },
+    Setting {
+        key: "spec",
+        variable: "RALPH_SPEC",
+        flag: "--spec",
+        judges: false,
+    },
+    Setting {
+        key: "roles",
+        variable: "RALPH_AGENT",
+        flag: "--agent",
+        judges: true,
+    },
     judging("gates.PITEST.threshold", "RALPH_THRESHOLD"),
     judging("gates.PITEST.jobs", "RALPH_JOBS"),
     judging("gates.PITEST.limit", "RALPH_GATE_LIMIT"),
@@ -52,7 +62,12 @@ pub const SETTINGS: &[Setting] = &[
 ];
 
 const fn judging(key: &'static str, variable: &'static str) -> Setting {
-    Setting { key, variable, flag: "--set", judges: true }
+    Setting {
+        key,
+        variable,
+        flag: "--set",
+        judges: true,
+    }
 }
 
 impl Setting {
@@ -99,12 +114,20 @@ pub struct Override {
 impl Override {
     /// The name of the variable or flag.
     pub fn name(&self) -> &'static str {
-        if self.is_flag { self.setting.flag } else { self.setting.variable }
+        if self.is_flag {
+            self.setting.flag
+        } else {
+            self.setting.variable
+        }
     }
 
     pub(super) fn source(&self) -> Source {
         let name = self.name();
-        if self.is_flag { Source::Flag { name } } else { Source::Environment { name } }
+        if self.is_flag {
+            Source::Flag { name }
+        } else {
+            Source::Environment { name }
+        }
     }
 }
 
@@ -115,11 +138,18 @@ pub(super) struct Sources(Vec<(Vec<String>, Override)>);
 impl Sources {
     /// The override of a path; `None` for a value of the file.
     pub(super) fn of(&self, path: &[String]) -> Option<&Override> {
-        self.0.iter().rev().find(|(covered, _)| path.starts_with(covered)).map(|(_, given)| given)
+        self.0
+            .iter()
+            .rev()
+            .find(|(covered, _)| path.starts_with(covered))
+            .map(|(_, given)| given)
     }
 
     fn add(&mut self, path: &[&str], given: &Override) {
-        self.0.push((path.iter().map(|key| (*key).to_owned()).collect(), given.clone()));
+        self.0.push((
+            path.iter().map(|key| (*key).to_owned()).collect(),
+            given.clone(),
+        ));
     }
 }
 
@@ -155,14 +185,21 @@ fn typed(text: &str, default: Option<&Value>) -> Value {
 }
 
 /// One agent for every role: one of `agents:`, else a preset.
-fn set_all_roles(tree: &mut Value, given: &Override, sources: &mut Sources) -> Result<(), ConfigError> {
+fn set_all_roles(
+    tree: &mut Value,
+    given: &Override,
+    sources: &mut Sources,
+) -> Result<(), ConfigError> {
     let name = given.value.as_str();
     let mut known = names(tree.get("agents"));
     if !known.contains(&name) {
         if Preset::named(name).is_none() {
             known.extend(presets());
             known.dedup();
-            let what = format!("{} is neither an agent of `agents:` nor a preset.", quoted(name));
+            let what = format!(
+                "{} is neither an agent of `agents:` nor a preset.",
+                quoted(name)
+            );
             let hint = format!("Name {}.", either(&known));
             return Err(Problem::new("roles".to_owned(), what, hint).at(given.name(), None));
         }

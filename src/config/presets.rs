@@ -23,8 +23,12 @@ const FILES: [&str; 13] = [
 ];
 
 /// The presets.
-pub static PRESETS: LazyLock<Vec<Preset>> =
-    LazyLock::new(|| FILES.iter().filter_map(|text| serde_yaml::from_str(text).ok()).collect());
+pub static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
+    FILES
+        .iter()
+        .filter_map(|text| serde_yaml::from_str(text).ok())
+        .collect()
+});
 
 /// A known way to start an agent CLI without a person.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -104,8 +108,14 @@ impl Preset {
 
     /// The flags that it gives its program, those of values left out.
     pub fn flags(&self) -> impl Iterator<Item = &str> {
-        let all = self.command.iter().chain(&self.stream).chain(&self.model).chain(&self.last);
-        all.map(String::as_str).filter(|arg| arg.len() > 1 && arg.starts_with('-'))
+        let all = self
+            .command
+            .iter()
+            .chain(&self.stream)
+            .chain(&self.model)
+            .chain(&self.last);
+        all.map(String::as_str)
+            .filter(|arg| arg.len() > 1 && arg.starts_with('-'))
     }
 
     /// Can a model be chosen?
@@ -115,8 +125,17 @@ impl Preset {
 
     /// The whole argument vector with `args` in their place, for output in that format.
     pub fn argv(&self, format: Format, model: Option<&str>, args: &[String]) -> Vec<String> {
-        let stream = if format.prints_events() { self.stream.as_slice() } else { &[] };
-        let choice = |model: &str| self.model.iter().map(|arg| arg.replace("{model}", model)).collect();
+        let stream = if format.prints_events() {
+            self.stream.as_slice()
+        } else {
+            &[]
+        };
+        let choice = |model: &str| {
+            self.model
+                .iter()
+                .map(|arg| arg.replace("{model}", model))
+                .collect()
+        };
         let model: Vec<String> = model.map(choice).unwrap_or_default();
         [&self.command, stream, &model, args, &self.last].concat()
     }
@@ -132,11 +151,26 @@ mod tests {
             let preset: Preset =
                 serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
             assert_eq!(preset.command[0], preset.name);
-            assert_eq!(preset.stream.is_empty(), !preset.format.prints_events(), "{}", preset.name);
-            assert!(preset.model.is_empty() || preset.model.iter().any(|arg| arg.contains("{model}")));
+            assert_eq!(
+                preset.stream.is_empty(),
+                !preset.format.prints_events(),
+                "{}",
+                preset.name
+            );
+            assert!(
+                preset.model.is_empty() || preset.model.iter().any(|arg| arg.contains("{model}"))
+            );
             for known in preset.texts.values().flatten() {
-                assert!(known.len() >= 12, "{known} is too short to be told from prose");
-                assert_eq!(*known, known.to_lowercase().replace('’', "'"), "{}", preset.name);
+                assert!(
+                    known.len() >= 12,
+                    "{known} is too short to be told from prose"
+                );
+                assert_eq!(
+                    *known,
+                    known.to_lowercase().replace('’', "'"),
+                    "{}",
+                    preset.name
+                );
             }
         }
         assert_eq!(PRESETS.len(), FILES.len());
@@ -145,7 +179,10 @@ mod tests {
             .filter(|preset| preset.versions.is_empty())
             .map(|preset| preset.name.as_str())
             .collect();
-        assert_eq!(untried, ["kiro-cli", "amp", "goose", "aider", "cursor-agent"]);
+        assert_eq!(
+            untried,
+            ["kiro-cli", "amp", "goose", "aider", "cursor-agent"]
+        );
     }
 
     #[test]

@@ -51,5 +51,7 @@ impl Role {
 
 /// The role of the agent that does a stage; `None` for a gate, which has no agent.
 pub fn role_of(stage: &Stage) -> Option<Role> {
-    WORK.into_iter().find(|(.., own)| own == stage).map(|(role, ..)| role)
+    WORK.into_iter()
+        .find(|(.., own)| own == stage)
+        .map(|(role, ..)| role)
 }

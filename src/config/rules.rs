@@ -21,7 +21,10 @@ pub(super) fn check(written: &Value) -> Result<(), Mistake> {
     }
     let mut gates = names(written.get("gates"));
     gates.extend((!gates.contains(&"PITEST")).then_some("PITEST"));
-    match names(written.get("placement")).iter().find(|gate| !gates.contains(gate)) {
+    match names(written.get("placement"))
+        .iter()
+        .find(|gate| !gates.contains(gate))
+    {
         Some(gate) => Err(Mistake::unknown_key(gate, &gates).at(gate).at("placement")),
         None => one_level(written.get("placement")),
     }
@@ -34,9 +37,12 @@ fn one_level(placement: Option<&Value>) -> Result<(), Mistake> {
     let first = grouped.next();
     match grouped.find(|(_, value)| first.is_some_and(|(_, level)| level != *value)) {
         Some((gate, _)) => {
-            let hint =
-                "Write the same level for all gates of groups: `{PITEST: {groups: 2}, LINT: {groups: 2}}`.";
-            Err(Mistake::new("has other groups than the gates above it", hint).at(gate).at("placement"))
+            let hint = "Write the same level for all gates of groups: `{PITEST: {groups: 2}, LINT: {groups: 2}}`.";
+            Err(
+                Mistake::new("has other groups than the gates above it", hint)
+                    .at(gate)
+                    .at("placement"),
+            )
         }
         None => Ok(()),
     }
@@ -44,7 +50,9 @@ fn one_level(placement: Option<&Value>) -> Result<(), Mistake> {
 
 fn entries(map: Option<&Value>) -> impl Iterator<Item = (&str, &Value)> {
     let map = map.and_then(Value::as_mapping);
-    map.into_iter().flatten().filter_map(|(key, value)| Some((key.as_str()?, value)))
+    map.into_iter()
+        .flatten()
+        .filter_map(|(key, value)| Some((key.as_str()?, value)))
 }
 
 /// The keys of a map; none of anything else.
@@ -57,21 +65,32 @@ fn agent(keys: &Value) -> Result<(), Mistake> {
     let has = |key: &str| keys.get(key).is_some_and(|value| !value.is_null());
     let with_command = |key, hint| Err(Mistake::new("is not used with `command`", hint).at(key));
     let preset = keys["preset"].as_str().and_then(Preset::named);
-    let format = keys["format"].as_str().and_then(Format::named).filter(|format| *format != Format::Text);
+    let format = keys["format"]
+        .as_str()
+        .and_then(Format::named)
+        .filter(|format| *format != Format::Text);
     // A preset prints its own format, or plain text.
     let prints = |preset: &Preset| format.is_none_or(|format| format == preset.format);
     match (has("command"), has("preset")) {
         (true, true) => with_command("preset", "Keep one of the two."),
-        (true, false) if has("args") => with_command("args", "Put the arguments into `command` itself."),
-        (true, false) if has("model") => with_command("model", "Put the arguments into `command` itself."),
+        (true, false) if has("args") => {
+            with_command("args", "Put the arguments into `command` itself.")
+        }
+        (true, false) if has("model") => {
+            with_command("model", "Put the arguments into `command` itself.")
+        }
         (false, true) if has("model") && !preset.is_some_and(Preset::takes_model) => {
             let hint = "Leave the key out; `args` may hold whatever the CLI takes.";
-            Err(Mistake::new("is not used with this preset, whose CLI takes none", hint).at("model"))
+            Err(
+                Mistake::new("is not used with this preset, whose CLI takes none", hint)
+                    .at("model"),
+            )
         }
-        (false, true) if !preset.is_some_and(prints) => {
-            Err(Mistake::new("is not what this preset prints", "Leave the key out, or write `text`.")
-                .at("format"))
-        }
+        (false, true) if !preset.is_some_and(prints) => Err(Mistake::new(
+            "is not what this preset prints",
+            "Leave the key out, or write `text`.",
+        )
+        .at("format")),
         (false, false) => Err(Mistake::new(
             "does not say how to start the agent",
             "Write `{command: [\"sh\", \"agent.sh\"]}` or `{preset: claude}`.",
@@ -83,12 +102,16 @@ fn agent(keys: &Value) -> Result<(), Mistake> {
 /// Every role that is written has an agent; without agents, each role may name the default.
 fn roles(written: Option<&Value>, agents: &[&str]) -> Result<(), Mistake> {
     for (role, name) in entries(written) {
-        let Some(name) = name.as_str().filter(|name| !agents.contains(name)) else { continue };
+        let Some(name) = name.as_str().filter(|name| !agents.contains(name)) else {
+            continue;
+        };
         if name == DEFAULT_AGENT && agents.is_empty() {
             continue;
         }
         let what = format!("names the agent {}, which `agents:` does not", quoted(name));
-        return Err(Mistake::new(&what, &named_there(agents)).at(role).at("roles"));
+        return Err(Mistake::new(&what, &named_there(agents))
+            .at(role)
+            .at("roles"));
     }
     Ok(())
 }
@@ -105,11 +128,24 @@ fn fallbacks(agents: Option<&Value>) -> Result<(), Mistake> {
     for (name, keys) in entries(agents) {
         let mut others = names(agents);
         others.retain(|other| *other != name);
-        for fallback in keys.get("fallback").and_then(Value::as_sequence).into_iter().flatten() {
-            let Some(fallback) = fallback.as_str() else { continue };
+        for fallback in keys
+            .get("fallback")
+            .and_then(Value::as_sequence)
+            .into_iter()
+            .flatten()
+        {
+            let Some(fallback) = fallback.as_str() else {
+                continue;
+            };
             if !others.contains(&fallback) {
-                let what = format!("names {}, which is no other agent of `agents:`", quoted(fallback));
-                return Err(Mistake::new(&what, &named_there(&others)).at("fallback").at(name).at("agents"));
+                let what = format!(
+                    "names {}, which is no other agent of `agents:`",
+                    quoted(fallback)
+                );
+                return Err(Mistake::new(&what, &named_there(&others))
+                    .at("fallback")
+                    .at(name)
+                    .at("agents"));
             }
         }
     }
@@ -129,7 +165,9 @@ fn gate(name: &str, keys: &Value) -> Result<(), Mistake> {
             "is for `PITEST`"
         };
         let known: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
-        return Err(Mistake::new(what, &format!("This gate takes {} only.", known.join(", "))).at(key));
+        return Err(
+            Mistake::new(what, &format!("This gate takes {} only.", known.join(", "))).at(key),
+        );
     }
     if !is_command && !has_engine(name) {
         let hint = "Write `{run: [program, argument, …]}`; only `PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS` and `MUTATION` have engines of their own.";

@@ -9,15 +9,28 @@ const COMMAND_GATE: [&str; 5] = ["run", "limit", "where", "keep", "env"];
 /// The gates with engines that mutate files.
 const FILE_GATES: [&str; 3] = ["MUTMUT", "STRYKER", "CARGO-MUTANTS"];
 /// The keys of such a gate.
-const FILE_GATE: [&str; 9] =
-    ["threshold", "per", "no_coverage", "scope", "jobs", "limit", "where", "keep", "env"];
+const FILE_GATE: [&str; 9] = [
+    "threshold",
+    "per",
+    "no_coverage",
+    "scope",
+    "jobs",
+    "limit",
+    "where",
+    "keep",
+    "env",
+];
 /// The gates that measure mutants of classes, and those of every language.
 const ALL_KEYS: [&str; 2] = ["PITEST", "MUTATION"];
 
 /// The keys of a gate by its engine, or of a command; `None` for all but `run`.
 pub(super) fn gate_keys(gate: &str, is_command: bool) -> Option<&'static [&'static str]> {
     let of_engine = (!ALL_KEYS.contains(&gate)).then_some(&FILE_GATE[..]);
-    if is_command || !has_engine(gate) { Some(&COMMAND_GATE) } else { of_engine }
+    if is_command || !has_engine(gate) {
+        Some(&COMMAND_GATE)
+    } else {
+        of_engine
+    }
 }
 
 /// True for a gate that need not be a command.
@@ -30,8 +43,12 @@ pub(super) const COMMAND_FOLDER: &str = "in-place";
 
 /// The schema of the settings when every key is there.
 pub(super) fn of_settings() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let mut schema = settings.into_generator().into_root_schema_for::<Settings>().to_value();
+    let settings =
+        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<Settings>()
+        .to_value();
     drop_integer_formats(&mut schema);
     schema
 }
@@ -41,7 +58,11 @@ pub fn drop_integer_formats(schema: &mut Value) {
     match schema {
         Value::Object(keys) => {
             let is_integer = |format: &str| format.trim_start_matches('u').starts_with("int");
-            if keys.get("format").and_then(Value::as_str).is_some_and(is_integer) {
+            if keys
+                .get("format")
+                .and_then(Value::as_str)
+                .is_some_and(is_integer)
+            {
                 keys.remove("format");
             }
             keys.values_mut().for_each(drop_integer_formats);
@@ -63,7 +84,9 @@ pub(super) fn of_file(defaults: &Value) -> Value {
 
 /// Keys may be left out or left empty, and then have their default.
 fn leave_out(schema: &mut Value, default: &Value) {
-    let Some(keys) = schema.as_object_mut() else { return };
+    let Some(keys) = schema.as_object_mut() else {
+        return;
+    };
     keys.remove("required");
     if let Some(kind) = keys.get_mut("type").filter(|kind| kind.is_string()) {
         *kind = json!([kind, "null"]);
@@ -77,7 +100,12 @@ fn leave_out(schema: &mut Value, default: &Value) {
     if !default.is_object() && !default.is_null() {
         keys.insert("default".to_owned(), default.clone());
     }
-    for (key, below) in keys.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+    for (key, below) in keys
+        .get_mut("properties")
+        .and_then(Value::as_object_mut)
+        .into_iter()
+        .flatten()
+    {
         leave_out(below, &default[key]);
     }
     if let Some(below) = keys.get_mut("additionalProperties") {

@@ -5,7 +5,8 @@ pub use crate::mutation::{NoCoverage, Per};
 pub use crate::task::Placement;
 
 use super::kinds::{
-    argv, formats, gate_names, glob, heading, names, presets, roles, test_name, time, variable, variables,
+    argv, formats, gate_names, glob, heading, names, presets, roles, test_name, time, variable,
+    variables,
 };
 use super::roles::Role;
 use crate::turn::Format;

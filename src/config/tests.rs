@@ -17,13 +17,17 @@ fn mistake(text: &str) -> ConfigError {
 
 /// The mistake in each of these texts as `key|message → hint`.
 fn wrong<const N: usize>(texts: [&str; N]) -> String {
-    let told = texts.map(mistake).map(|error| format!("{}|{error} → {}", error.kind, error.hint));
+    let told = texts
+        .map(mistake)
+        .map(|error| format!("{}|{error} → {}", error.kind, error.hint));
     told.join("\n")
 }
 
 /// The mistake in each of these lines below a line of its own.
 fn wrong_below(above: &str, lines: &str) -> String {
-    let told = lines.lines().map(|line| wrong([&format!("{above}{line}\n")]));
+    let told = lines
+        .lines()
+        .map(|line| wrong([&format!("{above}{line}\n")]));
     told.collect::<Vec<_>>().join("\n")
 }
 
@@ -42,13 +46,34 @@ fn the_defaults_are_those_of_the_contract() {
     assert_eq!(settings.packages, ["src/*"]);
     assert!(!settings.packages_given);
     let gate = &settings.gates["PITEST"];
-    assert_eq!((gate.threshold, gate.per, gate.no_coverage), (70, Per::Class, NoCoverage::Survived));
-    assert_eq!((gate.engine, gate.jobs, gate.limit.as_secs()), (GateEngine::Direct, 0, 3600));
+    assert_eq!(
+        (gate.threshold, gate.per, gate.no_coverage),
+        (70, Per::Class, NoCoverage::Survived)
+    );
+    assert_eq!(
+        (gate.engine, gate.jobs, gate.limit.as_secs()),
+        (GateEngine::Direct, 0, 3600)
+    );
     assert_eq!(gate.pit_version, "1.25.9");
-    let reports = ["surefire", "failsafe"].map(|plugin| format!("**/target/{plugin}-reports/TEST-*.xml"));
-    assert_eq!(settings.checks, Checks { reports: reports.into(), ..Checks::default() });
+    let reports =
+        ["surefire", "failsafe"].map(|plugin| format!("**/target/{plugin}-reports/TEST-*.xml"));
+    assert_eq!(
+        settings.checks,
+        Checks {
+            reports: reports.into(),
+            ..Checks::default()
+        }
+    );
     let limits = &settings.limits;
-    assert_eq!((limits.iterations, limits.attempts, limits.rework, limits.idle), (None, 3, 5, None));
+    assert_eq!(
+        (
+            limits.iterations,
+            limits.attempts,
+            limits.rework,
+            limits.idle
+        ),
+        (None, 3, 5, None)
+    );
     let seconds = [limits.wall, limits.attempt, limits.check].map(|limit| limit.as_secs());
     assert_eq!(seconds, [24 * 3600, 3600, 600]);
     assert_eq!(settings.commit, CommitBy::Agent);
@@ -122,20 +147,60 @@ const INSTRUCTIONS: [(&str, &[&str]); 14] = [
             ".mcp.json",
         ],
     ),
-    ("codex", &["AGENTS.md", "AGENTS.override.md", ".codex/config.toml"]),
-    ("gemini", &["GEMINI.md", ".gemini/settings.json", ".geminiignore"]),
-    ("opencode", &["opencode.json", "opencode.jsonc", ".opencode/agent/x.md"]),
-    ("kiro-cli", &[".kiro/steering/a.md", ".kiro/hooks/a.json", ".amazonq/rules/a.md"]),
+    (
+        "codex",
+        &["AGENTS.md", "AGENTS.override.md", ".codex/config.toml"],
+    ),
+    (
+        "gemini",
+        &["GEMINI.md", ".gemini/settings.json", ".geminiignore"],
+    ),
+    (
+        "opencode",
+        &["opencode.json", "opencode.jsonc", ".opencode/agent/x.md"],
+    ),
+    (
+        "kiro-cli",
+        &[
+            ".kiro/steering/a.md",
+            ".kiro/hooks/a.json",
+            ".amazonq/rules/a.md",
+        ],
+    ),
     (
         "copilot",
-        &[".github/copilot-instructions.md", ".github/instructions/a.instructions.md", ".github/agents/a.md"],
+        &[
+            ".github/copilot-instructions.md",
+            ".github/instructions/a.instructions.md",
+            ".github/agents/a.md",
+        ],
     ),
-    ("amp", &["AGENT.md", ".amp/settings.json", ".agents/skills/x/SKILL.md"]),
-    ("goose", &[".goosehints", ".goosehints.local", ".gooseignore"]),
-    ("aider", &[".aider.conf.yml", ".aider.model.settings.yml", ".aiderignore"]),
+    (
+        "amp",
+        &[
+            "AGENT.md",
+            ".amp/settings.json",
+            ".agents/skills/x/SKILL.md",
+        ],
+    ),
+    (
+        "goose",
+        &[".goosehints", ".goosehints.local", ".gooseignore"],
+    ),
+    (
+        "aider",
+        &[
+            ".aider.conf.yml",
+            ".aider.model.settings.yml",
+            ".aiderignore",
+        ],
+    ),
     ("qwen", &["QWEN.md", ".qwen/settings.json", ".qwenignore"]),
     ("hermes", &["HERMES.md", ".hermes.md"]),
-    ("cursor-agent", &[".cursorrules", ".cursor/rules/a.mdc", ".cursorignore"]),
+    (
+        "cursor-agent",
+        &[".cursorrules", ".cursor/rules/a.mdc", ".cursorignore"],
+    ),
     ("pi", &[".pi/SYSTEM.md"]),
     (
         "others",
@@ -153,15 +218,19 @@ const INSTRUCTIONS: [(&str, &[&str]); 14] = [
 #[test]
 fn what_instructs_each_cli_with_a_preset_and_what_starts_programs_is_protected() {
     let policy = sound("").policy;
-    let [instructions, protected] =
-        [&policy.instructions, &policy.protected].map(|globs| crate::source::compile_globs(globs).unwrap());
+    let [instructions, protected] = [&policy.instructions, &policy.protected]
+        .map(|globs| crate::source::compile_globs(globs).unwrap());
     for (preset, names) in INSTRUCTIONS {
         for name in names {
             assert!(instructions.is_match(name), "{preset} reads {name}");
         }
     }
     for preset in PRESETS.iter() {
-        assert!(INSTRUCTIONS.iter().any(|(name, _)| *name == preset.name), "{}", preset.name);
+        assert!(
+            INSTRUCTIONS.iter().any(|(name, _)| *name == preset.name),
+            "{}",
+            preset.name
+        );
     }
     for name in [
         ".github/workflows/ci.yml",
@@ -216,7 +285,10 @@ fn what_instructs_each_cli_with_a_preset_and_what_starts_programs_is_protected()
         ".kiro/specs/a/tasks.md",
         "action.yml",
     ] {
-        assert!(!protected.is_match(name) && !instructions.is_match(name), "{name}");
+        assert!(
+            !protected.is_match(name) && !instructions.is_match(name),
+            "{name}"
+        );
     }
 }
 
@@ -289,13 +361,19 @@ fn what_the_template_shows_in_comments_can_be_used() {
         Some(rest) if examples.iter().any(|example| rest.starts_with(example)) => rest,
         _ => line,
     });
-    let text = shown.collect::<Vec<_>>().join("\n").replace("  # LINT:", "  LINT:");
+    let text = shown
+        .collect::<Vec<_>>()
+        .join("\n")
+        .replace("  # LINT:", "  LINT:");
     let settings = sound(&text);
     assert!(settings.packages_given && settings.gates.contains_key("LINT"));
     assert_eq!(settings.files.build, ["**/pom.xml"]);
     assert_eq!(settings.placement["PITEST"], Placement::Each);
     assert_eq!(
-        settings.agents_for(Role::Worker).next().and_then(|(_, agent)| agent.preset.as_deref()),
+        settings
+            .agents_for(Role::Worker)
+            .next()
+            .and_then(|(_, agent)| agent.preset.as_deref()),
         Some("claude")
     );
 }
@@ -322,35 +400,86 @@ fn what_the_file_says_is_what_is_set() {
     assert_eq!(boss.command.last().map(String::as_str), Some("opus"));
     assert_eq!(boss.env["IS_SANDBOX"], "1");
     assert_eq!(boss.env["DISABLE_AUTOUPDATER"], "1");
-    assert_eq!(settings.agents_for(Role::Worker).next().map(|(name, _)| name), Some("default"));
+    assert_eq!(
+        settings
+            .agents_for(Role::Worker)
+            .next()
+            .map(|(name, _)| name),
+        Some("default")
+    );
     let gate = &settings.gates["PITEST"];
-    assert_eq!((gate.threshold, gate.per, gate.no_coverage), (80, Per::Task, NoCoverage::Ignore));
-    assert_eq!((gate.engine, gate.jobs, gate.limit.as_secs()), (GateEngine::Direct, 4, 5400));
-    assert_eq!((gate.pit_version.as_str(), &gate.test_names[..]), ("1.20.0", &["{}Spec".to_owned()][..]));
+    assert_eq!(
+        (gate.threshold, gate.per, gate.no_coverage),
+        (80, Per::Task, NoCoverage::Ignore)
+    );
+    assert_eq!(
+        (gate.engine, gate.jobs, gate.limit.as_secs()),
+        (GateEngine::Direct, 4, 5400)
+    );
+    assert_eq!(
+        (gate.pit_version.as_str(), &gate.test_names[..]),
+        ("1.20.0", &["{}Spec".to_owned()][..])
+    );
     assert_eq!(
         (&gate.maven_args[..], &gate.jvm_args[..]),
         (&["-o".to_owned()][..], &["-Xmx1g".to_owned()][..])
     );
-    assert_eq!((gate.tests, gate.scope, gate.folder), (TestTiers::Own, ScopeKind::Auto, GateFolder::InPlace));
+    assert_eq!(
+        (gate.tests, gate.scope, gate.folder),
+        (TestTiers::Own, ScopeKind::Auto, GateFolder::InPlace)
+    );
     assert_eq!(gate.recompile, Recompile::Javac);
-    assert_eq!(gate.classpath_command, Some(vec!["./gradlew".to_owned(), "x".to_owned()]));
+    assert_eq!(
+        gate.classpath_command,
+        Some(vec!["./gradlew".to_owned(), "x".to_owned()])
+    );
     assert_eq!(&gate.keep[..], ["lib/*.jar".to_owned()]);
     assert_eq!(&gate.tests_include[..], ["FooIT".to_owned()]);
     let lint = &settings.gates["LINT"];
-    let named =
-        [&gate.env, &lint.env, &settings.checks.env, &settings.hooks.env].map(|names| names.join(" "));
+    let named = [
+        &gate.env,
+        &lint.env,
+        &settings.checks.env,
+        &settings.hooks.env,
+    ]
+    .map(|names| names.join(" "));
     assert_eq!(named, ["A_B _c1*", "*", "D", "E"]);
-    assert_eq!(lint.run.as_deref(), Some(&["sh".to_owned(), "lint.sh".to_owned()][..]));
+    assert_eq!(
+        lint.run.as_deref(),
+        Some(&["sh".to_owned(), "lint.sh".to_owned()][..])
+    );
     assert_eq!(lint.limit, Duration::from_secs(90));
-    assert_eq!(settings.checks.red, Some(vec!["mvn".to_owned(), "test".to_owned()]));
-    assert_eq!((settings.limits.iterations, settings.limits.rework), (Some(7), 0));
+    assert_eq!(
+        settings.checks.red,
+        Some(vec!["mvn".to_owned(), "test".to_owned()])
+    );
+    assert_eq!(
+        (settings.limits.iterations, settings.limits.rework),
+        (Some(7), 0)
+    );
     assert_eq!(settings.limits.idle, Some(Duration::from_secs(30)));
-    assert_eq!(settings.hooks.commands().map(|(event, _)| event).collect::<Vec<_>>(), ["done"]);
-    assert_eq!((&settings.files.test[..], settings.files.build.len()), (&["t/**".to_owned()][..], 0));
+    assert_eq!(
+        settings
+            .hooks
+            .commands()
+            .map(|(event, _)| event)
+            .collect::<Vec<_>>(),
+        ["done"]
+    );
+    assert_eq!(
+        (&settings.files.test[..], settings.files.build.len()),
+        (&["t/**".to_owned()][..], 0)
+    );
     assert_eq!(settings.files.production, sound("").files.production);
-    assert_eq!((settings.commit, settings.on_blocked), (CommitBy::Ralph, OnBlocked::Next));
+    assert_eq!(
+        (settings.commit, settings.on_blocked),
+        (CommitBy::Ralph, OnBlocked::Next)
+    );
     assert_eq!(settings.stages, StagesFrom::Virtual);
-    assert_eq!((settings.rework, settings.checkpoints.as_str()), (ReworkReviews::KeepReviews, "^Checkpoint"));
+    assert_eq!(
+        (settings.rework, settings.checkpoints.as_str()),
+        (ReworkReviews::KeepReviews, "^Checkpoint")
+    );
 }
 
 #[test]
@@ -362,8 +491,14 @@ fn the_engine_of_the_pom_is_refused_with_the_way_out() {
 fn presets_put_arguments_before_the_dash_that_means_standard_input() {
     let settings = sound("agents: {default: {preset: codex, args: [-m, gpt-5.5]}}");
     let command = settings.agents["default"].command.join(" ");
-    assert!(command.starts_with("codex exec --dangerously-bypass-approvals-and-sandbox "), "{command}");
-    assert!(command.contains(" -c tools.experimental_request_user_input.enabled=false "), "{command}");
+    assert!(
+        command.starts_with("codex exec --dangerously-bypass-approvals-and-sandbox "),
+        "{command}"
+    );
+    assert!(
+        command.contains(" -c tools.experimental_request_user_input.enabled=false "),
+        "{command}"
+    );
     assert!(command.ends_with(" --json -m gpt-5.5 -"), "{command}");
     let settings = sound("agents: {default: {preset: claude, model: opus}}");
     let command = settings.agents["default"].command.join(" ");
@@ -371,8 +506,14 @@ fn presets_put_arguments_before_the_dash_that_means_standard_input() {
         command.starts_with("claude -p --dangerously-skip-permissions --strict-mcp-config "),
         "{command}"
     );
-    assert!(command.ends_with(" --model opus") && !command.contains("setting-sources"), "{command}");
-    assert!(command.contains(" --output-format stream-json --verbose "), "{command}");
+    assert!(
+        command.ends_with(" --model opus") && !command.contains("setting-sources"),
+        "{command}"
+    );
+    assert!(
+        command.contains(" --output-format stream-json --verbose "),
+        "{command}"
+    );
     assert!(!settings.agents["default"].env.contains_key("IS_SANDBOX"));
     let settings = sound(
         "agents: {default: {preset: claude, format: text}, own: {command: [x], format: claude}, plain: {command: [x]}}",
@@ -380,7 +521,10 @@ fn presets_put_arguments_before_the_dash_that_means_standard_input() {
     let agent = |name: &str| &settings.agents[name];
     assert_eq!(agent("default").format, Format::Text);
     assert!(!agent("default").command.join(" ").contains("stream-json"));
-    assert_eq!((agent("own").format, agent("plain").format), (Format::Claude, Format::Text));
+    assert_eq!(
+        (agent("own").format, agent("plain").format),
+        (Format::Claude, Format::Text)
+    );
 }
 
 #[test]
@@ -404,12 +548,25 @@ fn unknown_and_doubled_keys_are_named_with_their_line_at_any_depth() {
     ");
     for (text, key, line) in [
         ("spec: .\ncommit: agent\n'spec': docs\n", "spec", 3),
-        ("agents:\n  a:\n    command: [x]\n    command: [y]\n", "command", 4),
-        ("agents: {a: {preset: claude},\n a: {preset: codex}}\n", "a", 2),
+        (
+            "agents:\n  a:\n    command: [x]\n    command: [y]\n",
+            "command",
+            4,
+        ),
+        (
+            "agents: {a: {preset: claude},\n a: {preset: codex}}\n",
+            "a",
+            2,
+        ),
         ("checks:\n  red: [{a: 1,\n   a: 2}]\n", "a", 3),
     ] {
         let error = mistake(text);
-        assert!(error.what.ends_with(&format!("the key \"{key}\" is written twice.")), "{error:?}");
+        assert!(
+            error
+                .what
+                .ends_with(&format!("the key \"{key}\" is written twice.")),
+            "{error:?}"
+        );
         assert_eq!(error.line, Some(line), "{text}");
     }
 }
@@ -545,28 +702,50 @@ fn a_line_is_found_however_the_key_is_written() {
         ("---\nspec: ä\nx: 1\n", 3),
     ] {
         let error = mistake(text);
-        assert_eq!((error.line, error.kind.as_str()), (Some(line), "x"), "{text:?}");
+        assert_eq!(
+            (error.line, error.kind.as_str()),
+            (Some(line), "x"),
+            "{text:?}"
+        );
     }
 }
 
 #[test]
 fn hostile_text_reaches_no_message() {
     let error = mistake("\"a\\e[31m\\u202e\": 1\nspec: .\n").to_string();
-    assert!(!error.chars().any(|c| c.is_control() || c == '\u{202e}'), "{error:?}");
+    assert!(
+        !error.chars().any(|c| c.is_control() || c == '\u{202e}'),
+        "{error:?}"
+    );
     let bomb = "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n";
     mistake(bomb);
-    assert!(mistake(&"#".repeat(LONGEST_TEXT + 1)).what.starts_with("The file is longer"));
+    assert!(
+        mistake(&"#".repeat(LONGEST_TEXT + 1))
+            .what
+            .starts_with("The file is longer")
+    );
 }
 
 #[test]
 fn placements_are_words_or_named_tasks_of_configured_gates() {
-    let groups = sound("gates: {LINT: {run: [lint]}}\nplacement: {PITEST: {groups: 2}, LINT: {groups: 2}}\n");
-    assert!(groups.placement.values().all(|choice| *choice == Placement::GroupsOf { groups: 2 }));
+    let groups = sound(
+        "gates: {LINT: {run: [lint]}}\nplacement: {PITEST: {groups: 2}, LINT: {groups: 2}}\n",
+    );
+    assert!(
+        groups
+            .placement
+            .values()
+            .all(|choice| *choice == Placement::GroupsOf { groups: 2 })
+    );
     let settings = sound(
         "gates: {LINT: {run: [lint]}, SLOW: {run: [slow]}}\nplacement:\n  PITEST: {after: [\"2\", T01]}\n  LINT: end\n  SLOW: none\n",
     );
     let after = Placement::After(vec!["2".to_owned(), "T01".to_owned()]);
-    let expected = [("LINT", Placement::End), ("PITEST", after), ("SLOW", Placement::None)];
+    let expected = [
+        ("LINT", Placement::End),
+        ("PITEST", after),
+        ("SLOW", Placement::None),
+    ];
     let expected = expected.map(|(gate, choice)| (gate.to_owned(), choice));
     assert_eq!(settings.placement, expected.into());
     insta::assert_snapshot!(wrong([
@@ -601,7 +780,13 @@ fn the_agents_of_a_role_are_its_own_and_those_that_stand_in() {
     let settings = sound(
         "agents:\n  default: {preset: claude, fallback: [codex, local]}\n  codex: {preset: codex, fallback: [local]}\n  local: {command: [sh, a.sh]}\nroles: {worker: codex}\n",
     );
-    let of = |role| settings.agents_for(role).map(|(name, _)| name).collect::<Vec<_>>().join(" ");
+    let of = |role| {
+        settings
+            .agents_for(role)
+            .map(|(name, _)| name)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     assert_eq!(of(Role::Validator), "default codex local");
     assert_eq!(of(Role::Worker), "codex local");
     for role in Role::all() {
@@ -612,11 +797,17 @@ fn the_agents_of_a_role_are_its_own_and_those_that_stand_in() {
 #[test]
 fn every_stage_but_a_gate_has_a_role() {
     use crate::task::Stage;
-    let roles: Vec<_> =
-        [Stage::TestFirst, Stage::Implementation, Stage::ReqCheck, Stage::PreCr, Stage::Integ, Stage::Final]
-            .iter()
-            .map(|stage| role_of(stage).expect("a role"))
-            .collect();
+    let roles: Vec<_> = [
+        Stage::TestFirst,
+        Stage::Implementation,
+        Stage::ReqCheck,
+        Stage::PreCr,
+        Stage::Integ,
+        Stage::Final,
+    ]
+    .iter()
+    .map(|stage| role_of(stage).expect("a role"))
+    .collect();
     assert_eq!(roles, Role::all());
     assert_eq!(role_of(&Stage::Gate("PITEST".to_owned())), None);
 }
@@ -647,8 +838,14 @@ fn sections_of_the_task_file_are_patterns_for_headings() {
     let settings =
         sound("tasks: {sections: {include: [Plan*], exclude: ['Definition of Done', '{a,b}?']}}\n");
     assert_eq!(settings.tasks.sections.include, ["Plan*"]);
-    assert_eq!(settings.tasks.sections.exclude, ["Definition of Done", "{a,b}?"]);
-    assert_eq!(sound("tasks: {sections: {}}\n").tasks.sections, TaskSections::default());
+    assert_eq!(
+        settings.tasks.sections.exclude,
+        ["Definition of Done", "{a,b}?"]
+    );
+    assert_eq!(
+        sound("tasks: {sections: {}}\n").tasks.sections,
+        TaskSections::default()
+    );
     insta::assert_snapshot!(wrong_below("tasks:\n  sections:\n", "    exclud: [a]\n    include: ['[a']\n    exclude: done\n    exclude: ['']"), @r#"
     tasks.sections.exclud|.ralph/config.yaml:3: `tasks.sections.exclud` is not a known key. → Did you mean `exclude`?
     tasks.sections.include|.ralph/config.yaml:3: `tasks.sections.include` (item 1) must be a pattern for headings, not "[a": unclosed character class; missing ']'. → Write it as `"Definition of Done"` or `"Notes*"`.
@@ -659,13 +856,26 @@ fn sections_of_the_task_file_are_patterns_for_headings() {
 
 #[test]
 fn a_flood_of_brackets_is_refused_with_its_line_before_it_is_read() {
-    let deep = format!("spec: .\nlimits: {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
+    let deep = format!(
+        "spec: .\nlimits: {}{}\n",
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
     let error = mistake(&deep);
-    assert_eq!(error.to_string(), ".ralph/config.yaml:2: The file opens more than 2000 brackets.");
+    assert_eq!(
+        error.to_string(),
+        ".ralph/config.yaml:2: The file opens more than 2000 brackets."
+    );
 }
 
 #[test]
 fn a_key_without_a_value_has_its_default() {
     let text = "limits: {wall: , idle: null}\ngates:\n  PITEST: {threshold: }\npackages:\nfiles:\n  test:\n";
-    assert_eq!(Settings { packages_given: false, ..sound(text) }, sound(""));
+    assert_eq!(
+        Settings {
+            packages_given: false,
+            ..sound(text)
+        },
+        sound("")
+    );
 }

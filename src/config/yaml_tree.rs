@@ -38,13 +38,16 @@ pub(super) fn parse(text: &str) -> Result<Value, ConfigError> {
 /// The library gives positions with errors only, so this reading of the text ends with an error at the key.
 pub(super) fn line_of(text: &str, key: &str) -> Option<usize> {
     let tree = Tree { wanted: Some(key) };
-    let error = tree.deserialize(serde_yaml::Deserializer::from_str(without_mark(text))).err()?;
+    let error = tree
+        .deserialize(serde_yaml::Deserializer::from_str(without_mark(text)))
+        .err()?;
     Some(error.location()?.line())
 }
 
 /// The value at a path.
 pub(super) fn get<'t>(tree: &'t Value, path: &[String]) -> Option<&'t Value> {
-    path.iter().try_fold(tree, |value, key| value.as_mapping()?.get(key.as_str()))
+    path.iter()
+        .try_fold(tree, |value, key| value.as_mapping()?.get(key.as_str()))
 }
 
 /// Sets the value at a path; where the tree holds something else than keys on the way, nothing is set.
@@ -57,7 +60,11 @@ pub(super) fn set(tree: &mut Value, path: &[&str], value: Value) {
         *tree = Value::Mapping(Mapping::new());
     }
     if let Some(map) = tree.as_mapping_mut() {
-        set(map.entry(Value::from(*first)).or_insert(Value::Null), rest, value);
+        set(
+            map.entry(Value::from(*first)).or_insert(Value::Null),
+            rest,
+            value,
+        );
     }
 }
 
@@ -87,15 +94,22 @@ fn unreadable(error: &serde_yaml::Error, text: &str) -> ConfigError {
     let message = error.to_string();
     let why = text::line(message.split(" at line ").next().unwrap_or(&message), 1_000);
     // For these two the library names no line, or the first one (YAML 1.2, production `c-printable`).
-    let forbidden =
-        |c: char| (c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) || c == '\u{fffe}';
+    let forbidden = |c: char| {
+        (c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) || c == '\u{fffe}'
+    };
     let at = if why.contains("more than one document") {
         text.rfind("\n---").map(|before| before + 1)
     } else {
-        text.find(forbidden).filter(|_| why.contains("control characters"))
+        text.find(forbidden)
+            .filter(|_| why.contains("control characters"))
     };
-    let line = at.map(|at| line_at(text, at)).or(error.location().map(|place| place.line()));
-    let what = format!("The file cannot be read as YAML: {}.", why.trim_end_matches('.'));
+    let line = at
+        .map(|at| line_at(text, at))
+        .or(error.location().map(|place| place.line()));
+    let what = format!(
+        "The file cannot be read as YAML: {}.",
+        why.trim_end_matches('.')
+    );
     let hint = "Fix the line; `ralph schema` and README.md show what may be written there.";
     Problem::new(String::new(), what, hint).at(FILE, line)
 }
@@ -110,7 +124,11 @@ impl<'k> Tree<'k> {
     /// What is wanted below a key; empty if that is the wanted one.
     fn below(self, key: &str) -> Option<&'k str> {
         let rest = self.wanted?.strip_prefix(key)?;
-        if rest.is_empty() { Some(rest) } else { rest.strip_prefix('.') }
+        if rest.is_empty() {
+            Some(rest)
+        } else {
+            rest.strip_prefix('.')
+        }
     }
 }
 
@@ -174,7 +192,9 @@ impl<'de> Visitor<'de> for Tree<'_> {
             _ if map.contains_key(key) => Err(format!("the key {key:?} is written twice")),
             _ => Ok(()),
         }))? {
-            let value = entries.next_value_seed(Tree { wanted: self.below(&key) })?;
+            let value = entries.next_value_seed(Tree {
+                wanted: self.below(&key),
+            })?;
             map.insert(Value::String(key), value);
         }
         Ok(map.into())
@@ -218,7 +238,10 @@ mod tests {
         assert_eq!(line("a: 1\nb: \u{1b}[31m\n"), Some(2));
         assert_eq!(line("a: 1\n\nb: \"\u{7f}\"\n"), Some(3));
         assert_eq!(line("\u{0}"), Some(1));
-        assert_eq!(line("a: 1\nb: [\n"), parse("a: 1\nb: [\n").expect_err("broken").line);
+        assert_eq!(
+            line("a: 1\nb: [\n"),
+            parse("a: 1\nb: [\n").expect_err("broken").line
+        );
     }
 
     #[test]
@@ -234,7 +257,15 @@ mod tests {
             ("", None),
             ("a.b.c.d.e", None),
         ] {
-            assert_eq!(if key.is_empty() { None } else { line_of_key(text, key) }, line, "{key}");
+            assert_eq!(
+                if key.is_empty() {
+                    None
+                } else {
+                    line_of_key(text, key)
+                },
+                line,
+                "{key}"
+            );
         }
         assert_eq!(line_of_key("a: [", "a"), None);
     }

@@ -31,10 +31,15 @@ const REMOTE: &str = "remote.txt";
 const ADDRESS: usize = 2_000;
 const MAX_ADDRESS: u64 = 16_000;
 const FILES: &str = "workspace";
-const CHANGE_SECRET: &str =
-    "change the secret where it is used; then it may be told, and the variable that names it removed";
+const CHANGE_SECRET: &str = "change the secret where it is used; then it may be told, and the variable that names it removed";
 /// The files of a spec.
-const SPEC: [&str; 5] = ["tasks.md", "progress.txt", "requirements.md", "design.md", "validation-report.md"];
+const SPEC: [&str; 5] = [
+    "tasks.md",
+    "progress.txt",
+    "requirements.md",
+    "design.md",
+    "validation-report.md",
+];
 
 /// An archive on its way into a file.
 struct Archive {
@@ -45,12 +50,20 @@ struct Archive {
 
 impl Archive {
     fn add(&mut self, path: &Path, size: u64, content: impl Read) -> Result<(), Fault> {
-        let left = self.left.0.checked_sub(size).zip(self.left.1.checked_sub(1));
+        let left = self
+            .left
+            .0
+            .checked_sub(size)
+            .zip(self.left.1.checked_sub(1));
         self.left = left.ok_or_else(|| {
             let most = MAX_BYTES >> 20;
-            let what =
-                format!("The run is too large for a bundle: more than {most} MiB or {MAX_FILES} files.");
-            Fault::setup(what, "remove old folders `.ralph/state/iter-N/gate`; replay works without them")
+            let what = format!(
+                "The run is too large for a bundle: more than {most} MiB or {MAX_FILES} files."
+            );
+            Fault::setup(
+                what,
+                "remove old folders `.ralph/state/iter-N/gate`; replay works without them",
+            )
         })?;
         let mut header = tar::Header::new_gnu();
         header.set_size(size);
@@ -83,27 +96,54 @@ pub fn pack(
     secrets: &Secrets,
     to: &Path,
 ) -> Result<u64, Fault> {
-    let Contents { commits, iterations, digested, is_thin } = contents;
+    let Contents {
+        commits,
+        iterations,
+        digested,
+        is_thin,
+    } = contents;
     let mut by_repository: BTreeMap<PathBuf, (String, BTreeSet<Oid>)> = BTreeMap::new();
     for (package, commits) in commits {
         let folder = repositories.repository(package).ok_or_else(|| {
             let what = format!("The package {package}, which the journal names, is not there.");
-            Fault::new(FaultKind::Unknown, what, "put its folder back; `ralph replay` tells what is missing")
+            Fault::new(
+                FaultKind::Unknown,
+                what,
+                "put its folder back; `ralph replay` tells what is missing",
+            )
         })?;
         let new = || (package.clone(), BTreeSet::new());
-        by_repository.entry(folder.to_owned()).or_insert_with(new).1.extend(commits.iter().cloned());
+        by_repository
+            .entry(folder.to_owned())
+            .or_insert_with(new)
+            .1
+            .extend(commits.iter().cloned());
     }
     make_parents(to)?;
     let folder = to.parent().unwrap_or(Path::new("/"));
-    let tar = tar::Builder::new(tempfile::Builder::new().prefix(".ralph-").tempfile_in(folder)?);
-    let mut archive = Archive { tar, left: (MAX_BYTES, MAX_FILES) };
+    let tar = tar::Builder::new(
+        tempfile::Builder::new()
+            .prefix(".ralph-")
+            .tempfile_in(folder)?,
+    );
+    let mut archive = Archive {
+        tar,
+        left: (MAX_BYTES, MAX_FILES),
+    };
     for (root, (package, commits)) in by_repository {
-        let (place, shown) = (Path::new(GIT).join(inside(places, &root)?), places.shown(&root));
+        let (place, shown) = (
+            Path::new(GIT).join(inside(places, &root)?),
+            places.shown(&root),
+        );
         if is_thin {
             let address = repositories.remote(&package)?.unwrap_or_default();
             holds_no_secret(&shown, address.as_bytes(), secrets)?;
             let address = line(&address, ADDRESS) + "\n";
-            archive.add(&place.join(REMOTE), address.len() as u64, address.as_bytes())?;
+            archive.add(
+                &place.join(REMOTE),
+                address.len() as u64,
+                address.as_bytes(),
+            )?;
         } else {
             no_commit_holds_a_secret(&shown, &package, repositories, &commits, secrets)?;
             let mut bundle = tempfile::tempfile_in(folder)?;
@@ -113,14 +153,17 @@ pub fn pack(
         }
     }
     for (place, path) in wanted(places, repositories, iterations, digested)? {
-        let Some(bytes) = read_beginning(&path, MAX_BYTES)? else { continue };
+        let Some(bytes) = read_beginning(&path, MAX_BYTES)? else {
+            continue;
+        };
         holds_no_secret(&places.shown(&path), &bytes, secrets)?;
         archive.add(&place, bytes.len() as u64, bytes.as_slice())?;
     }
     let file = archive.tar.into_inner()?;
     file.as_file().sync_all()?;
     let size = file.as_file().metadata()?.len();
-    file.persist(to).map_err(|error| in_path(&error.error, "replace", to))?;
+    file.persist(to)
+        .map_err(|error| in_path(&error.error, "replace", to))?;
     Ok(size)
 }
 
@@ -131,27 +174,41 @@ fn wanted(
     iterations: &[u64],
     digested: &BTreeSet<PathBuf>,
 ) -> Result<BTreeMap<PathBuf, PathBuf>, Fault> {
-    let mut wanted = vec![places.journal(), places.workspace.join(".ralph/config.yaml")];
+    let mut wanted = vec![
+        places.journal(),
+        places.workspace.join(".ralph/config.yaml"),
+    ];
     wanted.extend(SPEC.map(|name| places.spec.join(name)));
     wanted.extend(digested.iter().map(|path| places.workspace.join(path)));
     for iteration in iterations {
         let folder = places.iteration(*iteration).join("gate");
         let entries = walk(&folder, MAX_DEPTH, MAX_FILES, |_| true).filter_map(Result::ok);
-        wanted.extend(entries.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path));
+        wanted.extend(
+            entries
+                .filter(|entry| entry.file_type().is_file())
+                .map(walkdir::DirEntry::into_path),
+        );
     }
     for package in repositories.names() {
         wanted.extend(repositories.build_files(&package)?);
     }
-    wanted.into_iter().map(|path| Ok((Path::new(FILES).join(inside(places, &path)?), path))).collect()
+    wanted
+        .into_iter()
+        .map(|path| Ok((Path::new(FILES).join(inside(places, &path)?), path)))
+        .collect()
 }
 
 /// The path in the workspace.
 fn inside(places: &Places, path: &Path) -> Result<PathBuf, Fault> {
-    path.strip_prefix(&places.workspace).map(Path::to_owned).map_err(|_| {
-        let what =
-            format!("{} lies outside of the workspace, and a bundle holds the workspace.", path.display());
-        Fault::setup(what, "move it into the workspace")
-    })
+    path.strip_prefix(&places.workspace)
+        .map(Path::to_owned)
+        .map_err(|_| {
+            let what = format!(
+                "{} lies outside of the workspace, and a bundle holds the workspace.",
+                path.display()
+            );
+            Fault::setup(what, "move it into the workspace")
+        })
 }
 
 fn holds_no_secret(shown: &str, bytes: &[u8], secrets: &Secrets) -> Result<(), Fault> {
@@ -160,7 +217,12 @@ fn holds_no_secret(shown: &str, bytes: &[u8], secrets: &Secrets) -> Result<(), F
     if redacted == text {
         return Ok(());
     }
-    let number = text.lines().zip(redacted.lines()).take_while(|(was, is)| was == is).count() + 1;
+    let number = text
+        .lines()
+        .zip(redacted.lines())
+        .take_while(|(was, is)| was == is)
+        .count()
+        + 1;
     let what = "A known secret, or what looks like one, stands here; without it the chain would be another.";
     Err(Fault::setup(what, CHANGE_SECRET).at(shown, Some(number)))
 }
@@ -177,7 +239,9 @@ fn no_commit_holds_a_secret(
         variable = secrets.variable_in(bytes).map(str::to_owned);
         variable.is_some()
     };
-    let Some(place) = repositories.find_recorded(package, commits, has_secret)? else { return Ok(()) };
+    let Some(place) = repositories.find_recorded(package, commits, has_secret)? else {
+        return Ok(());
+    };
     let name = variable.unwrap_or_default();
     let what = format!("The value of {name} stands in a commit that goes into the bundle.");
     Err(Fault::setup(what, CHANGE_SECRET).at(format!("{shown} {place}"), None))
@@ -199,18 +263,33 @@ pub struct Unpacked {
 pub fn unpack(file: &Path, into: &Path, clones: &Path) -> Result<Unpacked, Fault> {
     let refused = |what: &str| {
         let what = format!("This is no bundle that can be read: {what}.");
-        Fault::new(FaultKind::Unknown, what, "make it again: `ralph bundle FILE`")
-            .at(file.display().to_string(), None)
+        Fault::new(
+            FaultKind::Unknown,
+            what,
+            "make it again: `ralph bundle FILE`",
+        )
+        .at(file.display().to_string(), None)
     };
-    let (opened, _) = open_regular(file)?
-        .ok_or_else(|| Fault::setup(format!("There is no file {}.", file.display()), "name a bundle"))?;
+    let (opened, _) = open_regular(file)?.ok_or_else(|| {
+        Fault::setup(
+            format!("There is no file {}.", file.display()),
+            "name a bundle",
+        )
+    })?;
     let mut archive = tar::Archive::new(opened);
     let workspace = into.join(FILES);
     let (mut left, mut missing) = (MAX_BYTES, Vec::new());
     fs_err::create_dir_all(&workspace)?;
-    for (number, entry) in archive.entries().map_err(|error| refused(&error.to_string()))?.enumerate() {
+    for (number, entry) in archive
+        .entries()
+        .map_err(|error| refused(&error.to_string()))?
+        .enumerate()
+    {
         let mut entry = entry.map_err(|error| refused(&error.to_string()))?;
-        let path = entry.path().map_err(|error| refused(&error.to_string()))?.into_owned();
+        let path = entry
+            .path()
+            .map_err(|error| refused(&error.to_string()))?
+            .into_owned();
         if !entry.header().entry_type().is_file() || !is_plain(&path) {
             return Err(refused("it holds a link, or a name that leads elsewhere"));
         }
@@ -237,13 +316,19 @@ pub fn unpack(file: &Path, into: &Path, clones: &Path) -> Result<Unpacked, Fault
             missing.push((place.display().to_string(), line(&address, ADDRESS)));
         }
     }
-    Ok(Unpacked { workspace: fs_err::canonicalize(workspace)?, missing })
+    Ok(Unpacked {
+        workspace: fs_err::canonicalize(workspace)?,
+        missing,
+    })
 }
 
 /// True for a path below one of the two folders of an archive, of plain names, none of them git's own.
 fn is_plain(path: &Path) -> bool {
     let mut parts = path.components();
-    let is_known = matches!(parts.next(), Some(Component::Normal(first)) if first == FILES || first == GIT);
+    let is_known =
+        matches!(parts.next(), Some(Component::Normal(first)) if first == FILES || first == GIT);
     is_known
-        && parts.all(|part| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git")))
+        && parts.all(
+            |part| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git")),
+        )
 }

@@ -37,7 +37,11 @@ impl Fault {
 
     /// A fault of ralph's own.
     pub(super) fn internal(what: impl Into<String>) -> Self {
-        Self::new(FaultKind::Internal, what, "please report this with the journal")
+        Self::new(
+            FaultKind::Internal,
+            what,
+            "please report this with the journal",
+        )
     }
 }
 
@@ -45,12 +49,19 @@ impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
         // Without a number of the system's it is the disk adapter's own refusal.
         let hint = match (error.kind(), error.raw_os_error()) {
-            (io::ErrorKind::InvalidInput, None) => "look at what is there: ralph reads regular files only",
-            _ => "check the disk (space, permissions), then run ralph again: it goes on where it stopped",
+            (io::ErrorKind::InvalidInput, None) => {
+                "look at what is there: ralph reads regular files only"
+            }
+            _ => {
+                "check the disk (space, permissions), then run ralph again: it goes on where it stopped"
+            }
         };
         Self::new(
             FaultKind::Io,
-            format!("A file could not be read or written: {}.", error.to_string().trim_end_matches('.')),
+            format!(
+                "A file could not be read or written: {}.",
+                error.to_string().trim_end_matches('.')
+            ),
             hint,
         )
     }
@@ -63,7 +74,9 @@ impl From<JournalError> for Fault {
         match error {
             JournalError::Io(inner) => inner.into(),
             JournalError::Changed => Self::changed(what, advice),
-            JournalError::Corrupt { line, .. } => Self::changed(what, advice).at(file, line.try_into().ok()),
+            JournalError::Corrupt { line, .. } => {
+                Self::changed(what, advice).at(file, line.try_into().ok())
+            }
             JournalError::Unread { line, why } => {
                 let hint = match why {
                     Unread::Newer(_) => "use the newer ralph",

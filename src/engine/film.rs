@@ -30,8 +30,12 @@ impl Film {
             Ok::<(), Fault>(())
         })?;
         if frames.is_empty() {
-            let what = format!("{} has no record, so there is nothing to show.", places.shown(&path));
-            let hint = "name the workspace (`--root DIR`), or a bundle (`ralph replay --bundle FILE`)";
+            let what = format!(
+                "{} has no record, so there is nothing to show.",
+                places.shown(&path)
+            );
+            let hint =
+                "name the workspace (`--root DIR`), or a bundle (`ralph replay --bundle FILE`)";
             return Err(Fault::new(FaultKind::Unknown, what, hint));
         }
         Ok(Self { journal, frames })
@@ -40,8 +44,13 @@ impl Film {
     /// The state after that many records, with time and attempts so far.
     pub fn after(&self, records: u64) -> Result<(State, Spent), Fault> {
         let (mut fold, mut spent) = (Fold::default(), Spent::default());
-        let lines = self.journal.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::len);
-        let wanted: usize = lines.take(usize::try_from(records).unwrap_or(usize::MAX)).sum();
+        let lines = self
+            .journal
+            .split_inclusive(|byte| *byte == b'\n')
+            .map(<[u8]>::len);
+        let wanted: usize = lines
+            .take(usize::try_from(records).unwrap_or(usize::MAX))
+            .sum();
         journal::replay(&self.journal[..wanted], |record: Record| {
             fold.take(&record)?;
             spent.note(&record.at, &record.event, &fold.state);

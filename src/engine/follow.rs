@@ -58,7 +58,9 @@ impl Follow {
     /// Takes what the journal has gained and what tasks.md holds; false when neither has changed. A journal
     /// that cannot be folded is an error until it is another.
     pub fn read(&mut self, disk: &dyn Disk) -> Result<bool, Fault> {
-        let has_grown = self.read_journal(disk).inspect_err(|fault| self.broken = Some(fault.clone()))?;
+        let has_grown = self
+            .read_journal(disk)
+            .inspect_err(|fault| self.broken = Some(fault.clone()))?;
         if has_grown {
             self.broken = None;
         }
@@ -71,7 +73,15 @@ impl Follow {
     fn read_journal(&mut self, disk: &dyn Disk) -> Result<bool, Fault> {
         self.is_there = disk.len(&self.places.journal())?.is_some();
         self.was_there |= self.is_there;
-        let Self { follower, fold, spent, story, keeps_story, places, .. } = self;
+        let Self {
+            follower,
+            fold,
+            spent,
+            story,
+            keeps_story,
+            places,
+            ..
+        } = self;
         follower.read(disk, |change| {
             match change {
                 Change::Restarted => (*fold, *spent, *story) = Default::default(),
@@ -120,7 +130,12 @@ impl Follow {
     /// Looks at the state with the boxes as tasks.md has them; where there is no such file, as the journal has
     /// them.
     pub fn look<T>(&self, look: impl FnOnce(&State, &Spent) -> T) -> T {
-        let state = with_tasks(self.fold.state.clone(), &self.places, &self.rules, self.tasks.as_ref());
+        let state = with_tasks(
+            self.fold.state.clone(),
+            &self.places,
+            &self.rules,
+            self.tasks.as_ref(),
+        );
         look(&state, &self.spent)
     }
 }
@@ -128,12 +143,18 @@ impl Follow {
 /// The report that viewers of mutation tests share, of a gate that left what has this digest.
 fn kept(folder: &Path, digest: &str) -> Option<Value> {
     let is_as_left = !digest.is_empty() && digest_of_folder(folder).is_ok_and(|now| now == digest);
-    if is_as_left { standard_report(folder) } else { None }
+    if is_as_left {
+        standard_report(folder)
+    } else {
+        None
+    }
 }
 
 /// The report that viewers of mutation tests share, in a folder that a gate left; `None` if there is none that can be read.
 pub fn standard_report(folder: &Path) -> Option<Value> {
-    let bytes = read_beginning(&folder.join(STANDARD_REPORT), MAX_REPORT).ok().flatten()?;
+    let bytes = read_beginning(&folder.join(STANDARD_REPORT), MAX_REPORT)
+        .ok()
+        .flatten()?;
     serde_json::from_slice(&bytes).ok()
 }
 
@@ -147,7 +168,13 @@ mod tests {
 
     fn started() -> Event {
         let (spec, version) = ("tasks.md".to_owned(), String::new());
-        Event::RunStarted { spec, policy: Policy::default(), mode: Mode::Loop, retry: Vec::new(), version }
+        Event::RunStarted {
+            spec,
+            policy: Policy::default(),
+            mode: Mode::Loop,
+            retry: Vec::new(),
+            version,
+        }
     }
 
     fn append(disk: &mut RealDisk, places: &Places, event: &Event) {
@@ -159,7 +186,10 @@ mod tests {
     fn what_is_new_is_taken_once_and_a_broken_journal_stays_an_error_until_it_is_another() {
         let folder = tempfile::tempdir().unwrap();
         let workspace = folder.path().to_owned();
-        let places = Places { spec: workspace.clone(), workspace };
+        let places = Places {
+            spec: workspace.clone(),
+            workspace,
+        };
         let mut disk = RealDisk::new();
         let mut follow = Follow::new(places.clone(), TaskRules::default());
         assert!(!follow.read(&disk).unwrap(), "there is nothing");
@@ -170,13 +200,21 @@ mod tests {
         assert!(!follow.read(&disk).unwrap());
         let boxes = |follow: &mut Follow| follow.look(|state, _| state.spec_state().rows.len());
         assert_eq!(boxes(&mut follow), 1);
-        let (own, spec) = (follow.fold.state.spec_state().rows.len(), follow.fold.state.spec.clone());
-        assert_eq!((own, spec.as_str()), (0, "tasks.md"), "a look changes nothing: {spec}");
+        let (own, spec) = (
+            follow.fold.state.spec_state().rows.len(),
+            follow.fold.state.spec.clone(),
+        );
+        assert_eq!(
+            (own, spec.as_str()),
+            (0, "tasks.md"),
+            "a look changes nothing: {spec}"
+        );
 
         // An event that cannot follow.
         append(&mut disk, &places, &Event::ProgressAppended);
         let what = follow.read(&disk).unwrap_err().what;
-        disk.replace(&places.tasks(), b"- [ ] 1. A\n- [ ] 2. B\n").unwrap();
+        disk.replace(&places.tasks(), b"- [ ] 1. A\n- [ ] 2. B\n")
+            .unwrap();
         assert_eq!(follow.read(&disk).unwrap_err().what, what);
         disk.truncate(&places.journal(), 0).unwrap();
         append(&mut disk, &places, &started());

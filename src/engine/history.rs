@@ -9,7 +9,11 @@ use std::collections::BTreeSet;
 /// The scores that gates measured; `by_lines` are the gates whose scope is changed lines. Without a journal there are none.
 ///
 /// Errors: a broken chain, a record that cannot follow.
-pub fn history(disk: &dyn Disk, places: &Places, by_lines: &BTreeSet<String>) -> Result<History, Fault> {
+pub fn history(
+    disk: &dyn Disk,
+    places: &Places,
+    by_lines: &BTreeSet<String>,
+) -> Result<History, Fault> {
     let bytes = disk.read(&places.journal())?.unwrap_or_default();
     let (mut history, mut fold) = (History::default(), Fold::default());
     journal::replay(&bytes, |record: Record| {

@@ -93,12 +93,20 @@ impl<'a> Engine<'a> {
         rules: TaskRules,
     ) -> Result<Self, Fault> {
         let mut fold = Fold::default();
-        let journal = Journal::open(disk, &places.journal(), |record| fold.take(&record).map(drop))?;
+        let journal = Journal::open(disk, &places.journal(), |record| {
+            fold.take(&record).map(drop)
+        })?;
         let state = &fold.state;
-        if state.spec != places.spec_name() && !matches!(state.phase, Phase::Idle | Phase::Stopped(_)) {
+        if state.spec != places.spec_name()
+            && !matches!(state.phase, Phase::Idle | Phase::Stopped(_))
+        {
             return Err(interrupted_elsewhere(state));
         }
-        if let Some(inputs) = state.inputs.as_ref().filter(|_| state.has_unobserved_agent()) {
+        if let Some(inputs) = state
+            .inputs
+            .as_ref()
+            .filter(|_| state.has_unobserved_agent())
+        {
             world.restore_inputs(state.iteration, inputs)?;
         }
         Ok(Self {
@@ -192,7 +200,9 @@ impl<'a> Engine<'a> {
 
     /// Between iterations: has somebody asked for a pause, or for an end?
     fn listen(&mut self, effect: &Effect) -> Result<(), Fault> {
-        if self.fold.state.stopping.is_some() || !matches!(effect, Effect::Survey | Effect::Wait { .. }) {
+        if self.fold.state.stopping.is_some()
+            || !matches!(effect, Effect::Survey | Effect::Wait { .. })
+        {
             return Ok(());
         }
         if self.fold.state.mode == Mode::Loop && self.world.is_paused() {
@@ -232,7 +242,12 @@ pub fn read_state(disk: &dyn Disk, places: &Places, rules: &TaskRules) -> Result
 }
 
 /// The state with the boxes as the task file has them, if there is one.
-fn with_tasks(mut state: State, places: &Places, rules: &TaskRules, file: Option<&TaskFile>) -> State {
+fn with_tasks(
+    mut state: State,
+    places: &Places,
+    rules: &TaskRules,
+    file: Option<&TaskFile>,
+) -> State {
     state.look_at(places.spec_name());
     if let Some(file) = file {
         let rows = rules.boxes(file, &state.spec_state().rows);

@@ -25,20 +25,41 @@ pub fn older_gates(
     let mut known: BTreeMap<(String, Oid), Option<Vec<FileChange>>> = BTreeMap::new();
     let mut lines = Vec::new();
     for older in older_verdicts(spec, heads) {
-        let OlderVerdict { key, package, judged, now, files } = &older;
-        let changes = known.entry((package.clone(), judged.clone())).or_insert_with(|| {
-            repositories.as_deref_mut().and_then(|all| all.changes_from(package, judged, now).ok())
-        });
-        let counted = changes.as_ref().map(|changes| changed(changes, files.as_ref()));
+        let OlderVerdict {
+            key,
+            package,
+            judged,
+            now,
+            files,
+        } = &older;
+        let changes = known
+            .entry((package.clone(), judged.clone()))
+            .or_insert_with(|| {
+                repositories
+                    .as_deref_mut()
+                    .and_then(|all| all.changes_from(package, judged, now).ok())
+            });
+        let counted = changes
+            .as_ref()
+            .map(|changes| changed(changes, files.as_ref()));
         let name = spec.name(key);
-        let place = if package == "." { String::new() } else { format!("{package} at ") };
-        let [judged, now] = [judged, now].map(|commit| commit.0.chars().take(COMMIT).collect::<String>());
+        let place = if package == "." {
+            String::new()
+        } else {
+            format!("{package} at ")
+        };
+        let [judged, now] =
+            [judged, now].map(|commit| commit.0.chars().take(COMMIT).collect::<String>());
         match counted {
             Some(0) => {}
-            Some(1) => lines.push(format!("{name} judged {place}{judged}; 1 file has changed since.")),
+            Some(1) => lines.push(format!(
+                "{name} judged {place}{judged}; 1 file has changed since."
+            )),
             Some(many) => {
                 let files = count(many as u64, "file");
-                lines.push(format!("{name} judged {place}{judged}; {files} have changed since."));
+                lines.push(format!(
+                    "{name} judged {place}{judged}; {files} have changed since."
+                ));
             }
             None => lines.push(format!("{name} judged {place}{judged}; HEAD is {now}.")),
         }
@@ -46,12 +67,18 @@ pub fn older_gates(
     let more = lines.len().saturating_sub(NAMED);
     if more > 0 {
         lines.truncate(NAMED);
-        lines.push(format!("{} judged older commits, too.", count(more as u64, "more gate")));
+        lines.push(format!(
+            "{} judged older commits, too.",
+            count(more as u64, "more gate")
+        ));
     }
     lines
 }
 
 /// Counts the changed files that a gate judged; all if it judges its whole package.
 fn changed(changes: &[FileChange], files: Option<&BTreeSet<String>>) -> usize {
-    changes.iter().filter(|change| files.is_none_or(|files| files.contains(&change.full_path()))).count()
+    changes
+        .iter()
+        .filter(|change| files.is_none_or(|files| files.contains(&change.full_path())))
+        .count()
 }

@@ -86,15 +86,23 @@ pub fn past(
     let mut past = Past::default();
     by.word().clone_into(&mut past.audit.by);
     gate.clone_into(&mut past.audit.gate);
-    past.audit.head = line.commits.last().map(|head| head.id.to_string()).unwrap_or_default();
+    past.audit.head = line
+        .commits
+        .last()
+        .map(|head| head.id.to_string())
+        .unwrap_or_default();
     let steps = match by {
         By::Boxes => ticks(repositories, rules, &package, &line, &mut past.audit)?,
         By::Commit => pairs(&line, |_, _| true, |commit| short(&commit.id)),
         By::Tag => tags(&line, since.is_some(), &mut past.audit),
     };
-    if steps.iter().map(|step| step.boxes.len()).sum::<usize>() + past.audit.boxes.len() > MAX_BOXES {
+    if steps.iter().map(|step| step.boxes.len()).sum::<usize>() + past.audit.boxes.len() > MAX_BOXES
+    {
         let what = format!("This history ticked more than {MAX_BOXES} boxes.");
-        return Err(Fault::setup(what, "name the commit to begin behind: `--since REV`"));
+        return Err(Fault::setup(
+            what,
+            "name the commit to begin behind: `--since REV`",
+        ));
     }
     for step in steps {
         add(repositories, &mut past, step)?;
@@ -105,17 +113,27 @@ pub fn past(
 /// A package of the only repository: in several the commits of one say nothing about those of another.
 fn only_repository(repositories: &Repositories) -> Result<String, Fault> {
     let all = repositories.names();
-    let roots: BTreeSet<_> = all.iter().map(|name| repositories.repository(name)).collect();
+    let roots: BTreeSet<_> = all
+        .iter()
+        .map(|name| repositories.repository(name))
+        .collect();
     if roots.len() > 1 {
-        let what = format!("The packages here are {} repositories: {}.", roots.len(), names(&all, NAMED));
+        let what = format!(
+            "The packages here are {} repositories: {}.",
+            roots.len(),
+            names(&all, NAMED)
+        );
         return Err(Fault::setup(
             what,
             "audit one at a time, by its own folder: `ralph audit --past src/app --by commit`",
         ));
     }
-    all.into_iter()
-        .next()
-        .ok_or_else(|| Fault::setup("There is no package here.", "name the folder of a repository"))
+    all.into_iter().next().ok_or_else(|| {
+        Fault::setup(
+            "There is no package here.",
+            "name the folder of a repository",
+        )
+    })
 }
 
 /// The steps in which boxes of the task file were ticked. What the file had ticked when it came goes to the audit.
@@ -133,11 +151,17 @@ fn ticks<'a>(
     for commit in &line.commits {
         since += 1;
         let blob = before.as_ref().and_then(|(commit, _)| commit.file.as_ref());
-        let Some(now) = commit.file.as_ref().filter(|now| blob != Some(*now)) else { continue };
+        let Some(now) = commit.file.as_ref().filter(|now| blob != Some(*now)) else {
+            continue;
+        };
         let file = rules.parse(repositories.blob(package, now, MAX_TASKS)?);
-        let was = before.take().map_or_else(|| rules.parse(""), |(_, was)| was);
+        let was = before
+            .take()
+            .map_or_else(|| rules.parse(""), |(_, was)| was);
         let ticked = ticked_since(&was, &file).into_iter();
-        let mut boxes: Vec<_> = ticked.map(|row| a_box(commit, &row.key.name(row.line), &row.text)).collect();
+        let mut boxes: Vec<_> = ticked
+            .map(|row| a_box(commit, &row.key.name(row.line), &row.text))
+            .collect();
         if base.is_none() {
             let why = "It was ticked when the file came: no commits are known behind it.";
             skip(&mut boxes, &audit.gate, why);
@@ -145,14 +169,20 @@ fn ticks<'a>(
             (base, since) = (Some(commit), 0);
         }
         if let (Some(from), false) = (base, boxes.is_empty()) {
-            steps.push(Step { base: from, head: commit, commits: since, boxes });
+            steps.push(Step {
+                base: from,
+                head: commit,
+                commits: since,
+                boxes,
+            });
             (base, since) = (Some(commit), 0);
         }
         before = Some((commit, file));
     }
     if before.is_none() {
         let what = "No commit on the way to HEAD holds the task file.";
-        let hint = "name its folder (`--spec DIR`), or what counts as a box: `--by commit`, `--by tag`";
+        let hint =
+            "name its folder (`--spec DIR`), or what counts as a box: `--by commit`, `--by tag`";
         return Err(Fault::new(FaultKind::Unknown, what, hint));
     }
     Ok(steps)
@@ -162,7 +192,9 @@ fn ticks<'a>(
 fn tags<'a>(line: &'a PastLine, has_first: bool, audit: &mut Audit) -> Vec<Step<'a>> {
     if !line.other_tags.is_empty() {
         let named = names(&line.other_tags, NAMED);
-        audit.remarks.push(format!("Tags that are not on the way to HEAD by first parents: {named}."));
+        audit.remarks.push(format!(
+            "Tags that are not on the way to HEAD by first parents: {named}."
+        ));
     }
     let is_tagged = |at, commit: &PastCommit| !commit.tags.is_empty() || has_first && at == 0;
     pairs(line, is_tagged, |commit| commit.tags.join(", "))
@@ -174,8 +206,12 @@ fn pairs(
     counts: impl Fn(usize, &PastCommit) -> bool,
     name: impl Fn(&PastCommit) -> String,
 ) -> Vec<Step<'_>> {
-    let counted: Vec<_> =
-        line.commits.iter().enumerate().filter(|(at, commit)| counts(*at, commit)).collect();
+    let counted: Vec<_> = line
+        .commits
+        .iter()
+        .enumerate()
+        .filter(|(at, commit)| counts(*at, commit))
+        .collect();
     let pairs = counted.iter().zip(counted.iter().skip(1));
     pairs
         .map(|((from, base), (at, head))| Step {
@@ -196,28 +232,59 @@ fn add(repositories: &mut Repositories, past: &mut Past, step: Step<'_>) -> Resu
         dirt: Vec::new(),
         untracked: Vec::new(),
     };
-    let snapshot = Snapshot { packages: repositories.names().into_iter().map(state).collect() };
-    let bases: BTreeMap<String, Oid> =
-        repositories.names().into_iter().map(|name| (name, step.base.id.clone())).collect();
-    let accumulated = Accumulated { bases, everything: true, ..Accumulated::default() };
+    let snapshot = Snapshot {
+        packages: repositories.names().into_iter().map(state).collect(),
+    };
+    let bases: BTreeMap<String, Oid> = repositories
+        .names()
+        .into_iter()
+        .map(|name| (name, step.base.id.clone()))
+        .collect();
+    let accumulated = Accumulated {
+        bases,
+        everything: true,
+        ..Accumulated::default()
+    };
     let changes = repositories.changes_at(&accumulated, &snapshot)?;
     let first = past.audit.boxes.len();
-    let changed =
-        format!("{} changed in {}", count(changes.len() as u64, "file"), count(step.commits, "commit"));
+    let changed = format!(
+        "{} changed in {}",
+        count(changes.len() as u64, "file"),
+        count(step.commits, "commit")
+    );
     let base = step.base.id.to_string();
     let boxes = step.boxes.into_iter();
-    past.audit.boxes.extend(boxes.map(|it| PastBox { changed: changed.clone(), base: base.clone(), ..it }));
+    past.audit.boxes.extend(boxes.map(|it| PastBox {
+        changed: changed.clone(),
+        base: base.clone(),
+        ..it
+    }));
     if changes.is_empty() {
         let boxes = past.audit.boxes.get_mut(first..).unwrap_or_default();
         skip(boxes, &past.audit.gate, "No file of a package differs.");
         return Ok(());
     }
     let mut report = GateReport::from(Verdict::Skip { why: String::new() });
-    report.millis = 1 + changes.iter().filter(|change| change.kind == Kind::Production).count() as u64;
+    report.millis = 1 + changes
+        .iter()
+        .filter(|change| change.kind == Kind::Production)
+        .count() as u64;
     // What is called untrue is so by all tests, as a FAIL that blocks.
-    let order = GateOrder { is_last: true, ..GateOrder::alone(&past.audit.gate, snapshot, accumulated) };
-    let judgement = Judgement { record: past.ranges.len() as u64, order, changes, report, left: None };
-    past.ranges.push(Range { boxes: (first..past.audit.boxes.len()).collect(), judgement });
+    let order = GateOrder {
+        is_last: true,
+        ..GateOrder::alone(&past.audit.gate, snapshot, accumulated)
+    };
+    let judgement = Judgement {
+        record: past.ranges.len() as u64,
+        order,
+        changes,
+        report,
+        left: None,
+    };
+    past.ranges.push(Range {
+        boxes: (first..past.audit.boxes.len()).collect(),
+        judgement,
+    });
     Ok(())
 }
 
@@ -239,7 +306,9 @@ fn short(id: &Oid) -> String {
 
 /// The boxes that are not judged have nothing to be judged on.
 fn skip(boxes: &mut [PastBox], gate: &str, why: &str) {
-    let report = GateReport::from(Verdict::Skip { why: why.to_owned() });
+    let report = GateReport::from(Verdict::Skip {
+        why: why.to_owned(),
+    });
     for it in boxes {
         it.judged(gate, &report);
     }

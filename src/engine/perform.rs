@@ -20,18 +20,35 @@ impl Engine<'_> {
                 let snapshot = self.world.snapshot()?;
                 // Times before 1970 are a clock that is not set.
                 let now = self.world.now().parse::<jiff::Timestamp>().ok();
-                let now = now.and_then(|now| u64::try_from(now.as_second()).ok()).unwrap_or_default();
-                let inputs =
-                    self.world.keep_inputs()?.filter(|now| self.fold.state.inputs.as_ref() != Some(now));
-                Event::Surveyed { tasks, snapshot, now, inputs }
+                let now = now
+                    .and_then(|now| u64::try_from(now.as_second()).ok())
+                    .unwrap_or_default();
+                let inputs = self
+                    .world
+                    .keep_inputs()?
+                    .filter(|now| self.fold.state.inputs.as_ref() != Some(now));
+                Event::Surveyed {
+                    tasks,
+                    snapshot,
+                    now,
+                    inputs,
+                }
             }
-            Effect::Observe { mut request, validation } => {
+            Effect::Observe {
+                mut request,
+                validation,
+            } => {
                 self.restore_progress()?;
                 request.task.push_str(&self.task_before());
                 let observation = Box::new(self.world.observe(&request)?);
                 let (claims, tasks_changed) = self.agents_edits()?;
                 let validation = if validation { self.validation()? } else { None };
-                Event::Observed { observation, claims, tasks_changed, validation }
+                Event::Observed {
+                    observation,
+                    claims,
+                    tasks_changed,
+                    validation,
+                }
             }
             Effect::StartAgent(order) => self.start_agent(*order)?,
             Effect::AwaitAgent => {
@@ -44,7 +61,10 @@ impl Engine<'_> {
                 let mut ended = self.world.perform(effect)?;
                 self.restore_progress()?;
                 match &mut ended {
-                    Some(Event::Checked { tasks_changed, .. } | Event::GateEnded { tasks_changed, .. }) => {
+                    Some(
+                        Event::Checked { tasks_changed, .. }
+                        | Event::GateEnded { tasks_changed, .. },
+                    ) => {
                         *tasks_changed = self.agents_edits()?.1;
                     }
                     // A signal cut it short: the run ends here, the phase stays, and the next run does it again.
@@ -63,7 +83,10 @@ impl Engine<'_> {
                 return Ok(None);
             }
             Effect::SetReportAside { iteration } => {
-                let aside = self.places.iteration(iteration).join("validation-report-before.md");
+                let aside = self
+                    .places
+                    .iteration(iteration)
+                    .join("validation-report-before.md");
                 self.disk.rename(&self.places.validation(), &aside)?;
                 return Ok(None);
             }
@@ -80,7 +103,11 @@ impl Engine<'_> {
     /// a restart must not take that for the agent's work.
     fn start_agent(&mut self, order: AgentOrder) -> Result<Event, Fault> {
         match self.try_to_start(&order) {
-            Ok(ProcessId { pid, started }) => Ok(Event::AgentSpawned { pid, started, agent: order.agent }),
+            Ok(ProcessId { pid, started }) => Ok(Event::AgentSpawned {
+                pid,
+                started,
+                agent: order.agent,
+            }),
             Err(fault) => {
                 // If this fails too, the fault that comes first is the one to report.
                 drop(self.record(&Event::AgentEnded(ProcessEnd::Interrupted.into())));

@@ -74,12 +74,16 @@ impl Places {
 
     /// tasks.md with every box emptied, kept under its digest: what an agent's edits are put back to.
     pub fn skeleton(&self, digest: &str) -> PathBuf {
-        self.state().join(format!("tasks-{}.md", digest.get(..16).unwrap_or(digest)))
+        self.state()
+            .join(format!("tasks-{}.md", digest.get(..16).unwrap_or(digest)))
     }
 
     /// A path as people see it: relative to the workspace.
     pub fn shown(&self, path: &Path) -> String {
-        path.strip_prefix(&self.workspace).unwrap_or(path).display().to_string()
+        path.strip_prefix(&self.workspace)
+            .unwrap_or(path)
+            .display()
+            .to_string()
     }
 
     /// The task file's name in the journal.

@@ -26,7 +26,10 @@ impl Engine<'_> {
         let path = self.places.progress();
         let (at, tag) = self.fold.decided.clone();
         let text = render(entry, &at, &tag);
-        let aside = self.places.iteration(entry.iteration).join("progress-of-the-agent");
+        let aside = self
+            .places
+            .iteration(entry.iteration)
+            .join("progress-of-the-agent");
         self.set_aside_odd(&path, &aside)?;
         let owed = if self.decided_here {
             // Nobody can have begun to write it before: only what the file ends with counts.
@@ -34,7 +37,11 @@ impl Engine<'_> {
             whole(&last, text.as_bytes())
         } else {
             let existing = self.disk.read(&path)?.unwrap_or_default();
-            missing(&existing, heading(entry, &at, &tag).as_bytes(), text.as_bytes())
+            missing(
+                &existing,
+                heading(entry, &at, &tag).as_bytes(),
+                text.as_bytes(),
+            )
         };
         if !owed.is_empty() {
             self.disk.create_shared(&path)?;
@@ -60,7 +67,8 @@ impl Engine<'_> {
         let copy = self.progress_copy();
         self.disk.copy(&path, &copy)?;
         let digest = self.disk.digest(&copy, u64::MAX)?;
-        self.progress_read = digest.map(|(digest, length)| ProgressBefore::Copied { digest, length });
+        self.progress_read =
+            digest.map(|(digest, length)| ProgressBefore::Copied { digest, length });
         Ok(())
     }
 
@@ -77,13 +85,20 @@ impl Engine<'_> {
         };
         let (path, copy) = (self.places.progress(), self.progress_copy());
         let is_whole = !self.is_odd(&path)?
-            && self.disk.digest(&path, length)?.is_some_and(|now| now == (digest.clone(), length));
+            && self
+                .disk
+                .digest(&path, length)?
+                .is_some_and(|now| now == (digest.clone(), length));
         if is_whole {
             // It has served, and would take as much room as the file.
             self.disk.write(&copy, b"")?;
             return Ok(None);
         }
-        let before = if self.disk.is_odd(&copy)? { None } else { self.disk.read(&copy)? };
+        let before = if self.disk.is_odd(&copy)? {
+            None
+        } else {
+            self.disk.read(&copy)?
+        };
         match before.filter(|before| crate::source::digest(before) == digest) {
             Some(before) => Ok(Some(before)),
             None => Err(Fault::changed(
@@ -95,9 +110,14 @@ impl Engine<'_> {
 
     /// Gives progress.txt the lines back that the attempt took out of it; what it left is kept.
     pub(super) fn restore_progress(&mut self) -> Result<(), Fault> {
-        let Some(before) = self.progress_to_restore()? else { return Ok(()) };
+        let Some(before) = self.progress_to_restore()? else {
+            return Ok(());
+        };
         let iteration = self.fold.state.iteration;
-        let kept = self.places.iteration(iteration).join("progress-of-the-agent");
+        let kept = self
+            .places
+            .iteration(iteration)
+            .join("progress-of-the-agent");
         let shown = self.places.shown(&kept);
         self.rewrite(&self.places.progress(), &kept, |now| {
             let now = now.unwrap_or_default();
@@ -128,36 +148,59 @@ pub(super) struct HeadingLine<'a> {
 /// The lines of a file that look like the heading of an entry.
 pub(super) fn headings(bytes: &[u8]) -> impl Iterator<Item = HeadingLine<'_>> {
     let mut offset = 0;
-    let lines = bytes.split(|byte| *byte == b'\n').enumerate().map(move |(at, text)| {
-        let begins = offset;
-        offset += text.len() + 1;
-        let below = bytes.get(offset..).unwrap_or_default();
-        let headline = below.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        HeadingLine { number: at as u64 + 1, offset: begins, text, headline }
-    });
+    let lines = bytes
+        .split(|byte| *byte == b'\n')
+        .enumerate()
+        .map(move |(at, text)| {
+            let begins = offset;
+            offset += text.len() + 1;
+            let below = bytes.get(offset..).unwrap_or_default();
+            let headline = below
+                .split(|byte| *byte == b'\n')
+                .next()
+                .unwrap_or_default();
+            HeadingLine {
+                number: at as u64 + 1,
+                offset: begins,
+                text,
+                headline,
+            }
+        });
     lines.filter(|line| is_heading(line.text))
 }
 
 /// `## <time> iteration <N> · <ID> · <8 hex digits>`.
 pub(super) fn is_heading(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line);
-    let parts = text.strip_prefix("## ").and_then(|rest| rest.split_once(" iteration "));
-    let tag = parts.and_then(|(_, rest)| rest.rsplit_once(" · ")).map(|(_, tag)| tag.trim_end());
+    let parts = text
+        .strip_prefix("## ")
+        .and_then(|rest| rest.split_once(" iteration "));
+    let tag = parts
+        .and_then(|(_, rest)| rest.rsplit_once(" · "))
+        .map(|(_, tag)| tag.trim_end());
     tag.is_some_and(|tag| tag.len() == 8 && tag.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// Sums up entries that no record of a journal made.
-pub(super) fn sum_of_entries<'a>(entries: impl IntoIterator<Item = HeadingLine<'a>>) -> EarlierEntries {
-    let parts: Vec<&[u8]> = entries.into_iter().flat_map(|entry| [entry.text, entry.headline]).collect();
-    EarlierEntries { count: parts.len() as u64 / 2, digest: digest_parts(parts) }
+pub(super) fn sum_of_entries<'a>(
+    entries: impl IntoIterator<Item = HeadingLine<'a>>,
+) -> EarlierEntries {
+    let parts: Vec<&[u8]> = entries
+        .into_iter()
+        .flat_map(|entry| [entry.text, entry.headline])
+        .collect();
+    EarlierEntries {
+        count: parts.len() as u64 / 2,
+        digest: digest_parts(parts),
+    }
 }
 
 /// The bytes that are still to be appended: all of the entry, the rest of one that was torn, or nothing.
 fn missing(existing: &[u8], heading: &[u8], entry: &[u8]) -> Vec<u8> {
     let longest = entry.len().min(existing.len());
-    let torn = (1..=longest)
-        .rev()
-        .find(|len| existing.ends_with(&entry[..*len]) && starts_line(existing, existing.len() - len));
+    let torn = (1..=longest).rev().find(|len| {
+        existing.ends_with(&entry[..*len]) && starts_line(existing, existing.len() - len)
+    });
     if let Some(len) = torn {
         return entry[len..].to_vec();
     }
@@ -199,7 +242,11 @@ mod tests {
     fn an_entry_cut_at_any_byte_is_finished_and_never_doubled() {
         for cut in 0..=ENTRY.len() {
             let existing = [b"notes\n", &ENTRY[..cut]].concat();
-            assert_eq!(appended(&existing), [b"notes\n", ENTRY].concat(), "cut at {cut}");
+            assert_eq!(
+                appended(&existing),
+                [b"notes\n", ENTRY].concat(),
+                "cut at {cut}"
+            );
         }
     }
 

@@ -31,9 +31,17 @@ pub fn readings(
         None => disk.read(&places.tasks())?.unwrap_or_default(),
     };
     let path = places.progress();
-    let tail = if disk.is_odd(&path)? { None } else { disk.tail(&path, PROMPT_TAIL)? };
+    let tail = if disk.is_odd(&path)? {
+        None
+    } else {
+        disk.tail(&path, PROMPT_TAIL)?
+    };
     let (progress, progress_before) = from_line_start(tail.unwrap_or_default());
-    Ok(Readings { task: rules.parse(tasks).text_of(key), progress, progress_before })
+    Ok(Readings {
+        task: rules.parse(tasks).text_of(key),
+        progress,
+        progress_before,
+    })
 }
 
 /// The end of a file and how many bytes come before it, without the line that was cut, if a whole one begins behind that.

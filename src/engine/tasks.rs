@@ -9,8 +9,8 @@ use crate::machine::state::Phase;
 use crate::report::read_validation;
 use crate::sys::{Disk, Swap};
 use crate::task::{
-    BoxClaim, Finding, Mark, Refused, Row, Stage, TaskFile, TaskKey, digest, on_file, reconcile, with_marks,
-    written,
+    BoxClaim, Finding, Mark, Refused, Row, Stage, TaskFile, TaskKey, digest, on_file, reconcile,
+    with_marks, written,
 };
 use std::path::{Path, PathBuf};
 
@@ -44,11 +44,18 @@ impl Engine<'_> {
     pub(super) fn note_files(&mut self, seen: &mut TasksSeen) -> Result<(), Fault> {
         let files = self.world.spec_digests()?;
         let book = self.fold.state.spec_state();
-        let (is_first, is_known) = (book.skeleton.is_empty(), book.files.as_ref() == Some(&files));
+        let (is_first, is_known) = (
+            book.skeleton.is_empty(),
+            book.files.as_ref() == Some(&files),
+        );
         seen.files = (!is_known).then_some(files);
         if is_first && !seen.skeleton.is_empty() {
             let path = self.places.progress();
-            let bytes = if self.is_odd(&path)? { None } else { self.disk.read(&path)? };
+            let bytes = if self.is_odd(&path)? {
+                None
+            } else {
+                self.disk.read(&path)?
+            };
             seen.earlier = Some(sum_of_entries(headings(&bytes.unwrap_or_default())));
         }
         Ok(())
@@ -69,22 +76,49 @@ impl Engine<'_> {
         let book = self.fold.state.spec_state();
         // The same bytes are other rows when the configuration says so: gates, sections, checkpoints.
         let same = rows.len() == book.rows.len()
-            && rows.iter().zip(&book.rows).all(|(now, known)| now.is_same_box(known));
+            && rows
+                .iter()
+                .zip(&book.rows)
+                .all(|(now, known)| now.is_same_box(known));
         if book.skeleton == skeleton && same {
-            let changed = rows.into_iter().zip(&book.rows).filter(|(now, known)| now.mark != known.mark);
+            let changed = rows
+                .into_iter()
+                .zip(&book.rows)
+                .filter(|(now, known)| now.mark != known.mark);
             let marks = changed.map(|(now, _)| (now.key, now.mark)).collect();
-            return Ok(TasksSeen { skeleton, marks, problems, ..TasksSeen::default() });
+            return Ok(TasksSeen {
+                skeleton,
+                marks,
+                problems,
+                ..TasksSeen::default()
+            });
         }
-        self.disk.replace(&self.places.skeleton(&skeleton), &skeleton_bytes)?;
+        self.disk
+            .replace(&self.places.skeleton(&skeleton), &skeleton_bytes)?;
         let unread = unread(&shown, &file);
-        Ok(TasksSeen { skeleton, rows: Some(rows), problems, unread, ..TasksSeen::default() })
+        Ok(TasksSeen {
+            skeleton,
+            rows: Some(rows),
+            problems,
+            unread,
+            ..TasksSeen::default()
+        })
     }
 
     /// All that tasks.md said of the attempt's family when it began.
     pub(super) fn task_before(&self) -> String {
-        let Phase::Observing(attempt) = &self.fold.state.phase else { return String::new() };
-        let bytes = self.tasks_read.clone().or_else(|| self.expected().ok()).unwrap_or_default();
-        format!("\n{}", self.rules.parse(bytes).family_text(&attempt.key.family))
+        let Phase::Observing(attempt) = &self.fold.state.phase else {
+            return String::new();
+        };
+        let bytes = self
+            .tasks_read
+            .clone()
+            .or_else(|| self.expected().ok())
+            .unwrap_or_default();
+        format!(
+            "\n{}",
+            self.rules.parse(bytes).family_text(&attempt.key.family)
+        )
     }
 
     /// tasks.md as it was before the attempt: skeleton and marks.
@@ -94,7 +128,9 @@ impl Engine<'_> {
         let lost = || {
             let shown = self.places.shown(&path);
             Fault::changed(
-                format!("{shown}: The copy of tasks.md from before the attempt is gone or changed."),
+                format!(
+                    "{shown}: The copy of tasks.md from before the attempt is gone or changed."
+                ),
                 "look through tasks.md; `ralph run` takes it as it is after the journal is moved away",
             )
         };
@@ -132,9 +168,18 @@ impl Engine<'_> {
         let is_odd = self.is_odd(&kept)?;
         let other = if is_odd { None } else { self.disk.read(&kept)? };
         let is_kept = is_odd || other.is_some();
-        let reworded = other.and_then(|other| reconcile(&before, &other, &self.rules.grammar).reworded);
-        let kept = if is_kept { self.places.shown(&kept) } else { String::new() };
-        Ok(Event::TasksRestored { tasks, kept, reworded })
+        let reworded =
+            other.and_then(|other| reconcile(&before, &other, &self.rules.grammar).reworded);
+        let kept = if is_kept {
+            self.places.shown(&kept)
+        } else {
+            String::new()
+        };
+        Ok(Event::TasksRestored {
+            tasks,
+            kept,
+            reworded,
+        })
     }
 
     /// After somebody wrote to the journal while an agent, check or gate ran: puts back what this process remembers,
@@ -147,7 +192,9 @@ impl Engine<'_> {
             let skeleton = self.rules.parse(before.clone()).text_without_marks();
             let _ = self.put_tasks_back(&before, iteration);
             // The next run puts tasks.md back from this copy.
-            let _ = self.disk.replace(&self.places.skeleton(&digest(&skeleton)), &skeleton);
+            let _ = self
+                .disk
+                .replace(&self.places.skeleton(&digest(&skeleton)), &skeleton);
         }
         let _ = self.restore_progress();
         let _ = self.world.rescue_inputs(iteration);
@@ -156,8 +203,15 @@ impl Engine<'_> {
 
     /// Puts tasks.md back, keeping lines under new ids; another version of it is kept first. The bytes written, and
     /// where the other version is.
-    fn put_tasks_back(&mut self, before: &[u8], iteration: u64) -> Result<(Vec<u8>, PathBuf), Fault> {
-        let kept = self.places.iteration(iteration).join("tasks-of-the-agent.md");
+    fn put_tasks_back(
+        &mut self,
+        before: &[u8],
+        iteration: u64,
+    ) -> Result<(Vec<u8>, PathBuf), Fault> {
+        let kept = self
+            .places
+            .iteration(iteration)
+            .join("tasks-of-the-agent.md");
         let (grammar, mut written) = (self.rules.grammar.clone(), Vec::new());
         self.rewrite(&self.places.tasks(), &kept, |now| {
             written = reconcile(before, now.unwrap_or_default(), &grammar).bytes;
@@ -177,7 +231,9 @@ impl Engine<'_> {
         self.set_aside_odd(path, kept)?;
         for _ in 0..TRIES {
             let now = self.disk.read(path)?;
-            let Some(wanted) = wanted(now.as_deref()) else { return Ok(()) };
+            let Some(wanted) = wanted(now.as_deref()) else {
+                return Ok(());
+            };
             let Some(now) = now else {
                 self.disk.create_shared(path)?;
                 return Ok(self.disk.replace(path, &wanted)?);
@@ -192,7 +248,11 @@ impl Engine<'_> {
 
     /// True for what no person writes in place of this file: a link, a folder, gigabytes.
     pub(super) fn is_odd(&self, path: &Path) -> Result<bool, Fault> {
-        let most = if *path == self.places.progress() { MAX_PROGRESS } else { MAX_TEXT };
+        let most = if *path == self.places.progress() {
+            MAX_PROGRESS
+        } else {
+            MAX_TEXT
+        };
         Ok(self.disk.is_odd(path)? || self.disk.len(path)?.is_some_and(|length| length > most))
     }
 
@@ -211,7 +271,10 @@ impl Engine<'_> {
         for _ in 0..TRIES {
             let now = self.disk.read(&path)?.ok_or_else(|| {
                 let what = format!("{} is gone.", self.places.shown(&path));
-                Fault::changed(what, "put it back; the journal knows which boxes are ticked")
+                Fault::changed(
+                    what,
+                    "put it back; the journal knows which boxes are ticked",
+                )
             })?;
             let mut bytes = now.clone();
             let mut found = Vec::new();
@@ -221,7 +284,8 @@ impl Engine<'_> {
                     edit => edit.map_err(|refusal| Fault::changed(refusal.what, refusal.hint))?,
                 };
                 if let Some(edit) = edit {
-                    let failed = || Fault::internal("An edit of one box would have changed another one.");
+                    let failed =
+                        || Fault::internal("An edit of one box would have changed another one.");
                     bytes = edit.apply(&bytes).ok_or_else(failed)?;
                 }
                 found.push((key.clone(), *mark));
@@ -247,8 +311,11 @@ impl Engine<'_> {
         let is_hidden = |key: &TaskKey| {
             book.family_rows(&key.family).any(|row| row.is_virtual) && book.row(key).is_some()
         };
-        let mut flips: Vec<(TaskKey, Mark)> =
-            wanted.iter().filter(|(key, _)| is_hidden(key)).cloned().collect();
+        let mut flips: Vec<(TaskKey, Mark)> = wanted
+            .iter()
+            .filter(|(key, _)| is_hidden(key))
+            .cloned()
+            .collect();
         for (key, mark) in found {
             let mark = in_file(&key).unwrap_or(mark);
             // A box that is still open in the file may stand for an implementation that is done.
@@ -263,7 +330,9 @@ impl Engine<'_> {
     fn contended(&self, file: &Path) -> Fault {
         let shown = self.places.shown(file);
         Fault::changed(
-            format!("{shown} was saved by somebody else each of {TRIES} times that ralph tried to write it."),
+            format!(
+                "{shown} was saved by somebody else each of {TRIES} times that ralph tried to write it."
+            ),
             "close the program that writes it, then `ralph run` goes on",
         )
     }
@@ -271,7 +340,9 @@ impl Engine<'_> {
     /// Makes the validator's report durable, by writing it anew: once the end of its attempt is recorded, the process that
     /// reads it may be another, after a power loss.
     pub(super) fn keep_validation(&mut self) -> Result<(), Fault> {
-        let Phase::Attempting { key, .. } = &self.fold.state.phase else { return Ok(()) };
+        let Phase::Attempting { key, .. } = &self.fold.state.phase else {
+            return Ok(());
+        };
         let path = self.places.validation();
         if key.stage == Stage::Final
             && let Some(bytes) = read_bounded(&*self.disk, &path)?
@@ -284,10 +355,15 @@ impl Engine<'_> {
     /// The validator's report, counted; `None` when it was not written.
     pub(super) fn validation(&mut self) -> Result<Option<Validation>, Fault> {
         // Gigabytes are no report.
-        let Some(bytes) = read_bounded(&*self.disk, &self.places.validation())? else { return Ok(None) };
+        let Some(bytes) = read_bounded(&*self.disk, &self.places.validation())? else {
+            return Ok(None);
+        };
         let mut report = read_validation(&bytes);
         report.digest = digest(&bytes);
-        report.gaps.iter_mut().for_each(|gap| *gap = self.world.redact(gap));
+        report
+            .gaps
+            .iter_mut()
+            .for_each(|gap| *gap = self.world.redact(gap));
         Ok(Some(report))
     }
 }
@@ -300,15 +376,28 @@ pub(super) fn read_bounded(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8
 
 /// Returns each finding as a sentence with its place.
 fn sentences<K>(shown: &str, found: &[Finding<K>]) -> Vec<String> {
-    found.iter().map(|one| format!("{shown}:{}: {}", one.line, one.message)).collect()
+    found
+        .iter()
+        .map(|one| format!("{shown}:{}: {}", one.line, one.message))
+        .collect()
 }
 
 /// The lines that look like open tasks and are not read as tasks.
 pub(super) fn unread(shown: &str, file: &TaskFile) -> Vec<String> {
-    sentences(shown, &file.unread().into_iter().take(MAX_UNREAD).collect::<Vec<_>>())
+    sentences(
+        shown,
+        &file
+            .unread()
+            .into_iter()
+            .take(MAX_UNREAD)
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// A task file that cannot be run at all.
 fn refused(shown: &str, why: &str) -> TasksSeen {
-    TasksSeen { problems: vec![format!("{shown}: {why}")], ..TasksSeen::default() }
+    TasksSeen {
+        problems: vec![format!("{shown}: {why}")],
+        ..TasksSeen::default()
+    }
 }

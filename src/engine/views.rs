@@ -10,15 +10,28 @@ use std::path::PathBuf;
 pub(super) fn written(places: &Places, effect: &Effect) -> Vec<(PathBuf, String)> {
     match effect {
         // `<name>:<40-hex HEAD>`, one line per package.
-        Effect::WriteBefore { iteration, snapshot } => {
+        Effect::WriteBefore {
+            iteration,
+            snapshot,
+        } => {
             let line = |package: &PackageState| format!("{}:{}", package.name, package.head);
-            vec![(places.before(*iteration), lines(snapshot.packages.iter().map(line).collect()))]
+            vec![(
+                places.before(*iteration),
+                lines(snapshot.packages.iter().map(line).collect()),
+            )]
         }
-        Effect::WriteDiff { changes, bases, heads } => {
+        Effect::WriteDiff {
+            changes,
+            bases,
+            heads,
+        } => {
             // `<package>/<path in package>`, a line each, sorted bytewise.
             let mut paths: Vec<String> = changes.iter().map(FileChange::full_path).collect();
             paths.sort();
-            vec![(places.diff(), lines(paths)), (places.diff_json(), diff_json(changes, bases, heads))]
+            vec![
+                (places.diff(), lines(paths)),
+                (places.diff_json(), diff_json(changes, bases, heads)),
+            ]
         }
         _ => Vec::new(),
     }
@@ -28,10 +41,19 @@ fn lines(all: Vec<String>) -> String {
     all.into_iter().map(|line| line + "\n").collect()
 }
 
-fn diff_json(changes: &[FileChange], bases: &BTreeMap<String, Oid>, heads: &BTreeMap<String, Oid>) -> String {
+fn diff_json(
+    changes: &[FileChange],
+    bases: &BTreeMap<String, Oid>,
+    heads: &BTreeMap<String, Oid>,
+) -> String {
     let packages: BTreeMap<&String, serde_json::Value> = heads
         .iter()
-        .map(|(name, head)| (name, serde_json::json!({ "base": bases.get(name), "head": head })))
+        .map(|(name, head)| {
+            (
+                name,
+                serde_json::json!({ "base": bases.get(name), "head": head }),
+            )
+        })
         .collect();
     let view = serde_json::json!({ "packages": packages, "changes": changes });
     format!("{view:#}\n")

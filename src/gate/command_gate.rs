@@ -38,10 +38,17 @@ pub(super) fn run(
         ProcessEnd::Exited { code: 77 } => {
             let silent = "its command ended with 77, there is nothing to judge, and gave no reason";
             let why = last(silent);
-            Ok(Some(if package.name == "." { why } else { format!("In package {}: {why}", package.name) }))
+            Ok(Some(if package.name == "." {
+                why
+            } else {
+                format!("In package {}: {why}", package.name)
+            }))
         }
         ProcessEnd::Exited { code: 1 } => {
-            let mut reasons = vec![format!("The gate {name} fails{}.", text::in_package(&package.name))];
+            let mut reasons = vec![format!(
+                "The gate {name} fails{}.",
+                text::in_package(&package.name)
+            )];
             reasons.extend(tail);
             Err(GateAbort::Fail { reasons })
         }
@@ -59,12 +66,20 @@ pub(super) fn run(
 
 /// The changed files that are still there, a path in the package a line.
 fn changed_files(package: &GatePackage) -> String {
-    let there = package.changes.iter().filter(|change| change.status != FileStatus::Deleted);
-    there.flat_map(|change| [change.path.as_str(), "\n"]).collect()
+    let there = package
+        .changes
+        .iter()
+        .filter(|change| change.status != FileStatus::Deleted);
+    there
+        .flat_map(|change| [change.path.as_str(), "\n"])
+        .collect()
 }
 
 fn tail(output: &str) -> Vec<String> {
-    let lines: Vec<String> =
-        output.lines().map(|line| text::line(line, 300)).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<String> = output
+        .lines()
+        .map(|line| text::line(line, 300))
+        .filter(|line| !line.is_empty())
+        .collect();
     lines[lines.len().saturating_sub(TAIL)..].to_vec()
 }

@@ -87,10 +87,16 @@ impl<'a> Commands<'a> {
         cwd: &Path,
         extra: &[(&str, &str)],
     ) -> Result<Call, GateAbort> {
-        let extra: Vec<_> =
-            extra.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let extra: Vec<_> = extra
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
         let call = self.run_into(&self.next_log(name)?, name, argv, cwd, &extra, None)?;
-        if matches!(call.end, ProcessEnd::TimedOut { .. }) { Err(self.over_limit()) } else { Ok(call) }
+        if matches!(call.end, ProcessEnd::TimedOut { .. }) {
+            Err(self.over_limit())
+        } else {
+            Ok(call)
+        }
     }
 
     /// As [`Commands::run`], whatever the end, into a log from [`Commands::next_log`]; it may print nothing for as long as
@@ -130,11 +136,19 @@ impl<'a> Commands<'a> {
                 "Run the gate again.",
             )
         })?;
-        self.used.set(self.used.get() + Duration::from_millis(ended.millis));
+        self.used
+            .set(self.used.get() + Duration::from_millis(ended.millis));
         if ended.end == ProcessEnd::Interrupted {
-            return Err(GateAbort::passing("The gate was interrupted.".to_owned(), "Run the gate again."));
+            return Err(GateAbort::passing(
+                "The gate was interrupted.".to_owned(),
+                "Run the gate again.",
+            ));
         }
-        Ok(Call { end: ended.end, output: read_text(log, 2 * LOG_CAP), millis: ended.millis })
+        Ok(Call {
+            end: ended.end,
+            output: read_text(log, 2 * LOG_CAP),
+            millis: ended.millis,
+        })
     }
 
     /// The abort of a gate that ran over its limit.
@@ -161,7 +175,13 @@ impl<'a> Commands<'a> {
 
 /// A name as a part of a file's name.
 pub(crate) fn file_name(name: &str) -> String {
-    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
+    let plain = |c: char| {
+        if c.is_alphanumeric() || matches!(c, '-' | '_') {
+            c
+        } else {
+            '_'
+        }
+    };
     name.chars().map(plain).collect()
 }
 
@@ -173,6 +193,9 @@ pub(crate) fn fresh_folder(folder: &Path) -> Result<(), GateAbort> {
 
 /// The beginning of a regular file as text, wrong bytes replaced; empty if it cannot be read.
 pub(crate) fn read_text(file: &Path, most: u64) -> String {
-    let bytes = read_beginning(file, most).ok().flatten().unwrap_or_default();
+    let bytes = read_beginning(file, most)
+        .ok()
+        .flatten()
+        .unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -22,7 +22,9 @@ pub(crate) struct DiskCache {
 impl DiskCache {
     /// Those of this kind; `cache` is ralph's cache folder.
     pub(crate) fn of(cache: &Path, kind: &str) -> Self {
-        Self { folder: cache.join("facts").join(kind) }
+        Self {
+            folder: cache.join("facts").join(kind),
+        }
     }
 
     /// What is remembered under a key.
@@ -32,10 +34,16 @@ impl DiskCache {
 
     /// Remembers something; forgets all the rest of its kind when there is too much.
     pub(crate) fn keep<T: Serialize>(&self, key: &str, fact: &T) -> Result<(), GateAbort> {
-        let kept = fs_err::read_dir(&self.folder).into_iter().flatten().flatten();
+        let kept = fs_err::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .flatten();
         let kept: Vec<PathBuf> = kept.map(|entry| entry.path()).collect();
         if kept.len() >= MOST {
-            for file in kept.iter().filter(|file| file.extension().is_some_and(|end| end == "json")) {
+            for file in kept
+                .iter()
+                .filter(|file| file.extension().is_some_and(|end| end == "json"))
+            {
                 // Another gate may have removed it.
                 let _ = fs_err::remove_file(file);
             }
@@ -55,7 +63,10 @@ mod tests {
     #[test]
     fn facts_are_kept_by_kind_and_key_and_bounded_and_garbage_is_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let (slow, base) = (DiskCache::of(folder.path(), "slow"), DiskCache::of(folder.path(), "base"));
+        let (slow, base) = (
+            DiskCache::of(folder.path(), "slow"),
+            DiskCache::of(folder.path(), "base"),
+        );
         assert_eq!(slow.recall::<u64>("a"), None);
         slow.keep("a", &7_u64).unwrap();
         slow.keep("b", &8_u64).unwrap();
@@ -63,12 +74,19 @@ mod tests {
             (slow.recall("a"), slow.recall("b"), base.recall("a")),
             (Some(7_u64), Some(8_u64), None::<u64>)
         );
-        assert_eq!(slow.recall::<String>("a"), None, "another type is not what was kept");
+        assert_eq!(
+            slow.recall::<String>("a"),
+            None,
+            "another type is not what was kept"
+        );
         fs_err::write(folder.path().join("facts/slow/a.json"), "[").unwrap();
         assert_eq!(slow.recall::<u64>("a"), None);
         for number in 0..=MOST {
             slow.keep(&number.to_string(), &number).unwrap();
         }
-        assert_eq!((slow.recall::<usize>("0"), slow.recall(&MOST.to_string())), (None, Some(MOST)));
+        assert_eq!(
+            (slow.recall::<usize>("0"), slow.recall(&MOST.to_string())),
+            (None, Some(MOST))
+        );
     }
 }

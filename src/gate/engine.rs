@@ -30,7 +30,13 @@ pub enum Engine {
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Mutmut, Self::Pit, Self::Stryker, Self::CargoMutants, Self::CosmicRay];
+    pub const ALL: [Self; 5] = [
+        Self::Mutmut,
+        Self::Pit,
+        Self::Stryker,
+        Self::CargoMutants,
+        Self::CosmicRay,
+    ];
 
     /// The name that callers use.
     pub fn name(self) -> &'static str {
@@ -39,11 +45,14 @@ impl Engine {
 
     /// The engine of this name.
     pub fn named(name: &str) -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|engine| engine.name() == name).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            let what = format!("There is no engine `{}`.", text::line(name, 100));
-            Refusal::usage(what, format!("Leave it out, or name one of {names}."))
-        })
+        Self::ALL
+            .into_iter()
+            .find(|engine| engine.name() == name)
+            .ok_or_else(|| {
+                let names = Self::ALL.map(Self::name).join(", ");
+                let what = format!("There is no engine `{}`.", text::line(name, 100));
+                Refusal::usage(what, format!("Leave it out, or name one of {names}."))
+            })
     }
 
     /// The name of its gate; none for one that works only where it is asked for.
@@ -56,7 +65,12 @@ impl Engine {
         if name == "MUTATION" {
             return vec![Self::Pit, Self::Mutmut, Self::Stryker, Self::CargoMutants];
         }
-        vec![Self::ALL.into_iter().find(|engine| engine.gate() == Some(name)).unwrap_or(Self::Pit)]
+        vec![
+            Self::ALL
+                .into_iter()
+                .find(|engine| engine.gate() == Some(name))
+                .unwrap_or(Self::Pit),
+        ]
     }
 
     /// What it would judge.
@@ -90,7 +104,13 @@ impl Engine {
         self.facts().2
     }
 
-    fn facts(self) -> (&'static str, Option<&'static str>, Option<&'static dyn FileEngine>) {
+    fn facts(
+        self,
+    ) -> (
+        &'static str,
+        Option<&'static str>,
+        Option<&'static dyn FileEngine>,
+    ) {
         match self {
             Self::Mutmut => ("mutmut", Some("MUTMUT"), Some(&Mutmut)),
             Self::Pit => ("pit", Some("PITEST"), None),

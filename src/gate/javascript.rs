@@ -8,8 +8,8 @@
 
 use crate::gate::commands::Call;
 use crate::gate::files::{
-    FileEngine, FileMutant, Language, Measured, Place, Position, Work, installed, literally, source_lines,
-    told,
+    FileEngine, FileMutant, Language, Measured, Place, Position, Work, installed, literally,
+    source_lines, told,
 };
 use crate::gate::{GateAbort, jobs};
 use crate::machine::facts::ProcessEnd;
@@ -67,14 +67,23 @@ impl FileEngine for Stryker {
     }
 
     fn passes_without(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
-        let Some(argv) = own_command(work) else { return self.is_green(work) };
+        let Some(argv) = own_command(work) else {
+            return self.is_green(work);
+        };
         // Without it a runner may wait for changes.
-        let call = work.commands.run("tests", argv, &work.folder, &[("CI", "true")])?;
+        let call = work
+            .commands
+            .run("tests", argv, &work.folder, &[("CI", "true")])?;
         Ok(call.end == (ProcessEnd::Exited { code: 0 }) || self.is_green(work)?)
     }
 
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
-        let call = run(work, "stryker-tests", json!({ "reporters": [] }), &["--dryRunOnly"])?;
+        let call = run(
+            work,
+            "stryker-tests",
+            json!({ "reporters": [] }),
+            &["--dryRunOnly"],
+        )?;
         match not_green(work, &call)? {
             Some(Measured::Red(_)) => Ok(false),
             _ => Ok(true),
@@ -91,18 +100,29 @@ impl FileEngine for Stryker {
 /// begins on them.
 fn mutate(work: &Work<'_>, file: &str) -> String {
     let pattern = literally(file);
-    let first = work.lines.get(file).and_then(|ranges| ranges.iter().map(|(first, _)| *first).min());
+    let first = work
+        .lines
+        .get(file)
+        .and_then(|ranges| ranges.iter().map(|(first, _)| *first).min());
     match first {
         // Lines cannot be given with a pattern.
         Some(first) if pattern == file => {
-            format!("{file}:{first}-{}", source_lines(&work.folder.join(file)).len() + 1)
+            format!(
+                "{file}:{first}-{}",
+                source_lines(&work.folder.join(file)).len() + 1
+            )
         }
         _ => pattern,
     }
 }
 
 /// Runs Stryker with these settings added to those of every run.
-fn run(work: &Work<'_>, name: &str, settings: Value, arguments: &[&str]) -> Result<Call, GateAbort> {
+fn run(
+    work: &Work<'_>,
+    name: &str,
+    settings: Value,
+    arguments: &[&str],
+) -> Result<Call, GateAbort> {
     let Some(stryker) = installed(&work.homes, &["node_modules/.bin/stryker"]) else {
         return Err(GateAbort::setup(
             format!("StrykerJS is not installed in {}.", work.label),
@@ -128,7 +148,11 @@ fn run(work: &Work<'_>, name: &str, settings: Value, arguments: &[&str]) -> Resu
     }
     let file = work.output.join("stryker.json");
     fs_err::write(&file, all.to_string())?;
-    let mut argv = vec![stryker.display().to_string(), "run".to_owned(), file.display().to_string()];
+    let mut argv = vec![
+        stryker.display().to_string(),
+        "run".to_owned(),
+        file.display().to_string(),
+    ];
     argv.extend(arguments.iter().map(|argument| (*argument).to_owned()));
     work.commands.run(name, argv, &work.folder, &[])
 }
@@ -142,7 +166,9 @@ fn own_command(work: &Work<'_>) -> Option<Vec<String>> {
         return Some(words(["npm", "test"]));
     }
     let runner = runner(&work.folder, &work.homes)?;
-    let program = installed(&work.homes, &[&format!("node_modules/.bin/{runner}")])?.display().to_string();
+    let program = installed(&work.homes, &[&format!("node_modules/.bin/{runner}")])?
+        .display()
+        .to_string();
     match runner {
         "vitest" => Some(words([&program, "run"])),
         "jest" | "mocha" | "jasmine" | "tap" => Some(vec![program]),
@@ -154,11 +180,19 @@ fn own_command(work: &Work<'_>) -> Option<Vec<String>> {
 fn runner(module: &Path, homes: &[PathBuf]) -> Option<&'static str> {
     let named = crate::gate::commands::read_text(&module.join("package.json"), 1 << 20);
     let has_plugin = |runner: &&&str| {
-        installed(homes, &[&format!("node_modules/@stryker-mutator/{runner}-runner")]).is_some()
+        installed(
+            homes,
+            &[&format!("node_modules/@stryker-mutator/{runner}-runner")],
+        )
+        .is_some()
     };
     let installed: Vec<&&str> = RUNNERS.iter().filter(has_plugin).collect();
     let is_named = |runner: &&&&str| named.contains(&format!("\"{runner}\""));
-    installed.iter().find(is_named).or(installed.first()).map(|runner| **runner)
+    installed
+        .iter()
+        .find(is_named)
+        .or(installed.first())
+        .map(|runner| **runner)
 }
 
 /// How a run ended that left no mutants to count; `None` if it came to its end.
@@ -166,13 +200,22 @@ fn not_green(work: &Work<'_>, call: &Call) -> Result<Option<Measured>, GateAbort
     if call.end == (ProcessEnd::Exited { code: 0 }) {
         return Ok(None);
     }
-    if call.output.contains("There were failed tests in the initial test run") {
+    if call
+        .output
+        .contains("There were failed tests in the initial test run")
+    {
         // A line with one tab for each, below a sentence that says so.
-        let below = call.output.split_once("failed in the initial test run").map_or("", |(_, below)| below);
-        let failed = told(below, |line| line.starts_with('\t') && !line.starts_with("\t\t"));
+        let below = call
+            .output
+            .split_once("failed in the initial test run")
+            .map_or("", |(_, below)| below);
+        let failed = told(below, |line| {
+            line.starts_with('\t') && !line.starts_with("\t\t")
+        });
         return Ok(Some(Measured::Red(failed)));
     }
-    if call.output.contains("No tests were executed") || call.output.contains("No tests were found") {
+    if call.output.contains("No tests were executed") || call.output.contains("No tests were found")
+    {
         return Ok(Some(Measured::NoTests));
     }
     let errors = told(&call.output, |line| line.contains("ERROR"));
@@ -232,7 +275,10 @@ enum Status {
 }
 
 /// The mutants of each file of the report.
-pub(super) fn read(path: &Path, work: &Work<'_>) -> Result<BTreeMap<String, Vec<FileMutant>>, GateAbort> {
+pub(super) fn read(
+    path: &Path,
+    work: &Work<'_>,
+) -> Result<BTreeMap<String, Vec<FileMutant>>, GateAbort> {
     let report = work.json(ENGINE, path)?;
     let report: Report = report.ok_or_else(|| work.unclear(ENGINE, "it left no report"))?;
     let tests: BTreeMap<String, String> = report
@@ -244,9 +290,13 @@ pub(super) fn read(path: &Path, work: &Work<'_>) -> Result<BTreeMap<String, Vec<
     let mut files = BTreeMap::new();
     for (path, file) in report.files {
         let lines: Vec<&str> = file.source.lines().collect();
+        let mutants = file
+            .mutants
+            .iter()
+            .map(|mutant| mutant.judged(&path, &lines, &tests))
+            .collect::<Option<_>>();
         let mutants =
-            file.mutants.iter().map(|mutant| mutant.judged(&path, &lines, &tests)).collect::<Option<_>>();
-        let mutants = mutants.ok_or_else(|| work.unclear(ENGINE, "some mutants were not tested"))?;
+            mutants.ok_or_else(|| work.unclear(ENGINE, "some mutants were not tested"))?;
         files.insert(path, mutants);
     }
     Ok(files)
@@ -254,7 +304,12 @@ pub(super) fn read(path: &Path, work: &Work<'_>) -> Result<BTreeMap<String, Vec<
 
 impl Mutant {
     /// `None` if it was not tested.
-    fn judged(&self, path: &str, lines: &[&str], tests: &BTreeMap<String, String>) -> Option<FileMutant> {
+    fn judged(
+        &self,
+        path: &str,
+        lines: &[&str],
+        tests: &BTreeMap<String, String>,
+    ) -> Option<FileMutant> {
         let status = match self.status {
             Status::Killed => MutantStatus::Killed,
             Status::Survived => MutantStatus::Survived,
@@ -277,7 +332,11 @@ impl Mutant {
             mutator: self.mutator_name.clone(),
             description,
             status,
-            tests: self.covered_by.iter().filter_map(|id| tests.get(id).cloned()).collect(),
+            tests: self
+                .covered_by
+                .iter()
+                .filter_map(|id| tests.get(id).cloned())
+                .collect(),
         })
     }
 }

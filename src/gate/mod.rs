@@ -76,7 +76,10 @@ impl GateRequest {
         self.no_tests_written
             || self.former_targets.contains(&full)
             || self.changed_since_fail.contains(&full)
-            || package.tests_at_base.iter().any(|test| is_its_test(&test.to_text()))
+            || package
+                .tests_at_base
+                .iter()
+                .any(|test| is_its_test(&test.to_text()))
     }
 }
 
@@ -224,12 +227,20 @@ impl Checkouts for NoCheckouts {
 /// How many processes a gate may use.
 pub(crate) fn jobs(settings: &GateSettings) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    if settings.jobs == 0 { processors } else { settings.jobs }
+    if settings.jobs == 0 {
+        processors
+    } else {
+        settings.jobs
+    }
 }
 
 /// The rule that the scores must follow.
 pub(crate) fn rule(settings: &GateSettings) -> Rule {
-    Rule { threshold: settings.threshold, per: settings.per, no_coverage: settings.no_coverage }
+    Rule {
+        threshold: settings.threshold,
+        per: settings.per,
+        no_coverage: settings.no_coverage,
+    }
 }
 
 /// Why a module, package or gate cannot go on.
@@ -253,15 +264,25 @@ pub(crate) enum GateAbort {
 
 impl GateAbort {
     pub(crate) fn fail(reason: String) -> Self {
-        Self::Fail { reasons: vec![reason] }
+        Self::Fail {
+            reasons: vec![reason],
+        }
     }
 
     pub(crate) fn setup(why: String, hint: impl Into<String>) -> Self {
-        Self::Error { why, hint: hint.into(), transient: false }
+        Self::Error {
+            why,
+            hint: hint.into(),
+            transient: false,
+        }
     }
 
     pub(crate) fn passing(why: String, hint: impl Into<String>) -> Self {
-        Self::Error { why, hint: hint.into(), transient: true }
+        Self::Error {
+            why,
+            hint: hint.into(),
+            transient: true,
+        }
     }
 }
 

@@ -16,8 +16,8 @@ pub(crate) use cosmic_ray::CosmicRay;
 
 use crate::gate::commands::Call;
 use crate::gate::files::{
-    FileEngine, FileMutant, Language, Measured, Work, installed, installed_version, is_older, source_lines,
-    told,
+    FileEngine, FileMutant, Language, Measured, Work, installed, installed_version, is_older,
+    source_lines, told,
 };
 use crate::gate::{GateAbort, jobs};
 use crate::machine::facts::ProcessEnd;
@@ -70,7 +70,9 @@ impl FileEngine for Mutmut {
         let driver = write_driver(work)?;
         let argv = [&python, driver.as_str(), "run", "--max-children", &jobs];
         let call = run(work, "mutmut", &argv, "")?;
-        let none_reached = call.output.contains("could not find any test case for any mutant");
+        let none_reached = call
+            .output
+            .contains("could not find any test case for any mutant");
         if call.output.contains(ELSEWHERE) || none_reached && call.output.contains(STARTED) {
             return Err(GateAbort::setup(
                 format!(
@@ -85,9 +87,18 @@ impl FileEngine for Mutmut {
         }
         if call.end != (ProcessEnd::Exited { code: 0 }) && !none_reached {
             // mutmut hides the output of pytest if tests cannot be collected.
-            let alone = run(work, "pytest", &[&python, "-m", "pytest", "-q", "-x"], "src:.")?;
+            let alone = run(
+                work,
+                "pytest",
+                &[&python, "-m", "pytest", "-q", "-x"],
+                "src:.",
+            )?;
             let told = failed(&alone.output);
-            let told = if told.is_empty() { last_line(&call) } else { told };
+            let told = if told.is_empty() {
+                last_line(&call)
+            } else {
+                told
+            };
             return Err(work.no_verdict(ENGINE, &call, &told, "python -m mutmut run"));
         }
         read(work, none_reached).map(Measured::Mutants)
@@ -98,7 +109,12 @@ impl FileEngine for Mutmut {
     }
 
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
-        let call = run(work, "pytest", &[&python(work)?, "-m", "pytest", "-q", "-x"], "src:.")?;
+        let call = run(
+            work,
+            "pytest",
+            &[&python(work)?, "-m", "pytest", "-q", "-x"],
+            "src:.",
+        )?;
         match call.end {
             // There are no tests.
             ProcessEnd::Exited { code: 0 | 5 } => Ok(true),
@@ -119,7 +135,10 @@ fn run(work: &Work<'_>, name: &str, argv: &[&str], path: &str) -> Result<Call, G
         ("PYTHONIOENCODING", "utf-8"),
         ("PYTHONDONTWRITEBYTECODE", "1"),
         // A file that mutmut cannot read it would pass over, and print the warning nowhere.
-        ("PYTHONWARNINGS", "error:Unsupported syntax in:SyntaxWarning"),
+        (
+            "PYTHONWARNINGS",
+            "error:Unsupported syntax in:SyntaxWarning",
+        ),
         ("PYTHONPATH", path),
     ];
     work.commands.run(name, argv, &work.folder, &variables)
@@ -147,7 +166,10 @@ fn check_version(
 ) -> Result<(), GateAbort> {
     let call = run(work, "version", &[python, "-c", VERSION, package], "")?;
     let mut hint = format!("Run `{python} -m pip install {better}`.");
-    let other = work.commands.find(package).filter(|other| other.parent() != Path::new(python).parent());
+    let other = work
+        .commands
+        .find(package)
+        .filter(|other| other.parent() != Path::new(python).parent());
     if let Some(other) = other {
         let other = other.display();
         hint = format!(
@@ -177,7 +199,11 @@ fn write_settings(work: &Work<'_>) -> Result<(), GateAbort> {
         fs_err::write(work.folder.join("mutants/.git"), "gitdir: ../.git\n")?;
     }
     let file = work.folder.join("pyproject.toml");
-    let old = if file.exists() { fs_err::read_to_string(&file)? } else { String::new() };
+    let old = if file.exists() {
+        fs_err::read_to_string(&file)?
+    } else {
+        String::new()
+    };
     let header = |line: &str| line.trim_start().starts_with("[tool.mutmut");
     let mut lines: Vec<&str> = Vec::new();
     let mut is_own = false;
@@ -190,12 +216,16 @@ fn write_settings(work: &Work<'_>) -> Result<(), GateAbort> {
     let sources: BTreeSet<&str> = work
         .files
         .iter()
-        .map(|file| file.split_once('/').map_or(file.as_str(), |(first, _)| first))
+        .map(|file| {
+            file.split_once('/')
+                .map_or(file.as_str(), |(first, _)| first)
+        })
         .collect();
-    let others =
-        fs_err::read_dir(&work.folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+    let others = fs_err::read_dir(&work.folder)?
+        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
     let others = others.collect::<std::io::Result<BTreeSet<String>>>()?;
-    let is_copied = |name: &&String| !sources.contains(name.as_str()) && !NOT_COPIED.contains(&name.as_str());
+    let is_copied =
+        |name: &&String| !sources.contains(name.as_str()) && !NOT_COPIED.contains(&name.as_str());
     // A JSON string is a TOML one.
     let list = |names: Vec<&str>| Value::from(names).to_string();
     let own = format!(
@@ -203,8 +233,19 @@ fn write_settings(work: &Work<'_>) -> Result<(), GateAbort> {
         lines.join("\n"),
         list(sources.iter().copied().collect()),
         // A pattern that matches the path alone, for Python's fnmatch too.
-        Value::from(work.files.iter().map(|file| globset::escape(file)).collect::<Vec<_>>()),
-        list(others.iter().filter(is_copied).map(String::as_str).collect()),
+        Value::from(
+            work.files
+                .iter()
+                .map(|file| globset::escape(file))
+                .collect::<Vec<_>>()
+        ),
+        list(
+            others
+                .iter()
+                .filter(is_copied)
+                .map(String::as_str)
+                .collect()
+        ),
         list(work.tests.iter().map(String::as_str).collect()),
     );
     Ok(fs_err::write(&file, own)?)
@@ -221,13 +262,21 @@ fn not_green(call: &Call) -> Option<Measured> {
     if output.contains("failed to collect stats. runner returned 5") {
         return Some(Measured::NoTests);
     }
-    let named = || Some(failed(output)).filter(|tests| !tests.is_empty()).unwrap_or_else(|| last_line(call));
-    red.iter().any(|words| output.contains(words)).then(|| Measured::Red(named()))
+    let named = || {
+        Some(failed(output))
+            .filter(|tests| !tests.is_empty())
+            .unwrap_or_else(|| last_line(call))
+    };
+    red.iter()
+        .any(|words| output.contains(words))
+        .then(|| Measured::Red(named()))
 }
 
 /// The tests that pytest names as failed.
 fn failed(output: &str) -> Vec<String> {
-    told(output, |line| line.starts_with("FAILED ") || line.starts_with("ERROR "))
+    told(output, |line| {
+        line.starts_with("FAILED ") || line.starts_with("ERROR ")
+    })
 }
 
 fn no_verdict(work: &Work<'_>, call: &Call) -> GateAbort {
@@ -264,26 +313,43 @@ pub(super) fn read(
     none_reached: bool,
 ) -> Result<BTreeMap<String, Vec<FileMutant>>, GateAbort> {
     let folder = work.folder.join("mutants");
-    let stats: Stats = work.json(ENGINE, &folder.join("mutmut-stats.json"))?.unwrap_or_default();
+    let stats: Stats = work
+        .json(ENGINE, &folder.join("mutmut-stats.json"))?
+        .unwrap_or_default();
     let mut files = BTreeMap::new();
     for file in &work.files {
         let beside = |ending: &str| folder.join(format!("{file}.{ending}"));
         let Some(Meta { exit_code_by_key }) = work.json(ENGINE, &beside("meta"))? else {
-            return Err(work.unclear(ENGINE, &format!("it left no results of {}", text::line(file, 300))));
+            return Err(work.unclear(
+                ENGINE,
+                &format!("it left no results of {}", text::line(file, 300)),
+            ));
         };
         let copies = Copies {
             source: source_lines(&work.folder.join(file)),
             copy: source_lines(&folder.join(file)),
-            spans: work.json::<Spans>(ENGINE, &beside("spans"))?.unwrap_or_default(),
+            spans: work
+                .json::<Spans>(ENGINE, &beside("spans"))?
+                .unwrap_or_default(),
         };
         let mut found = Vec::new();
         for (key, code) in exit_code_by_key {
-            let status = if none_reached { Some(MutantStatus::NoCoverage) } else { code.and_then(status) };
+            let status = if none_reached {
+                Some(MutantStatus::NoCoverage)
+            } else {
+                code.and_then(status)
+            };
             let Some(status) = status else {
                 return Err(work.unclear(ENGINE, "some mutants were not checked"));
             };
-            let function = key.rsplit_once("__mutmut_").map_or(key.as_str(), |(function, _)| function);
-            let tests = stats.tests_by_mangled_function_name.get(function).cloned().unwrap_or_default();
+            let function = key
+                .rsplit_once("__mutmut_")
+                .map_or(key.as_str(), |(function, _)| function);
+            let tests = stats
+                .tests_by_mangled_function_name
+                .get(function)
+                .cloned()
+                .unwrap_or_default();
             found.push(copies.mutant(&key, status, tests));
         }
         files.insert(file.clone(), found);
@@ -316,25 +382,46 @@ impl Copies {
     /// `key`: `shop.price.x_net__mutmut_1`, of a method `shop.price.xǁCartǁtotal__mutmut_1`.
     fn mutant(&self, key: &str, status: MutantStatus, tests: Vec<String>) -> FileMutant {
         let name = key.rsplit('.').next().unwrap_or(key);
-        let mangled = name.rsplit_once("__mutmut_").map_or(name, |(function, _)| function);
+        let mangled = name
+            .rsplit_once("__mutmut_")
+            .map_or(name, |(function, _)| function);
         let function = match mangled.strip_prefix("xǁ") {
             Some(method) => method.replacen('ǁ', ".", 1),
             None => mangled.strip_prefix("x_").unwrap_or(mangled).to_owned(),
         };
         let own = function.rsplit('.').next().unwrap_or(&function);
         let original = format!("{mangled}__mutmut_orig");
-        let before: Vec<String> =
-            self.body(&original).iter().map(|line| line.replace(&original, own)).collect();
-        let after: Vec<String> = self.body(name).iter().map(|line| line.replace(name, own)).collect();
-        let differs = before.iter().zip(&after).position(|(before, after)| before != after);
+        let before: Vec<String> = self
+            .body(&original)
+            .iter()
+            .map(|line| line.replace(&original, own))
+            .collect();
+        let after: Vec<String> = self
+            .body(name)
+            .iter()
+            .map(|line| line.replace(name, own))
+            .collect();
+        let differs = before
+            .iter()
+            .zip(&after)
+            .position(|(before, after)| before != after);
         let at = differs.unwrap_or_else(|| before.len().min(after.len()).saturating_sub(1));
         // Blank lines and decorators above a function belong to its copy.
-        let head = before.iter().position(|line| defines(line, "def ", own)).unwrap_or(0);
+        let head = before
+            .iter()
+            .position(|line| defines(line, "def ", own))
+            .unwrap_or(0);
         let class = function.rsplit_once('.').map(|(class, _)| class);
-        let shown = |lines: &[String]| lines.get(at).map_or("nothing", |line| line.trim()).to_owned();
+        let shown = |lines: &[String]| {
+            lines
+                .get(at)
+                .map_or("nothing", |line| line.trim())
+                .to_owned()
+        };
         FileMutant {
             id: key.to_owned(),
-            line: u32::try_from((self.line_of(class, own) + at).saturating_sub(head)).unwrap_or(u32::MAX),
+            line: u32::try_from((self.line_of(class, own) + at).saturating_sub(head))
+                .unwrap_or(u32::MAX),
             function,
             mutator: "mutmut".to_owned(),
             description: format!("replaced `{}` by `{}`", shown(&before), shown(&after)),
@@ -352,10 +439,17 @@ impl Copies {
 
     /// The line in the file on which a function begins, from 1; with several of its name the first of its class.
     fn line_of(&self, class: Option<&str>, function: &str) -> usize {
-        let class =
-            class.map_or(Some(0), |class| self.source.iter().position(|line| defines(line, "class ", class)));
+        let class = class.map_or(Some(0), |class| {
+            self.source
+                .iter()
+                .position(|line| defines(line, "class ", class))
+        });
         let from = class.unwrap_or(0);
-        let below = self.source.iter().skip(from).position(|line| defines(line, "def ", function));
+        let below = self
+            .source
+            .iter()
+            .skip(from)
+            .position(|line| defines(line, "def ", function));
         from + below.unwrap_or(0) + 1
     }
 }
@@ -364,6 +458,8 @@ impl Copies {
 fn defines(line: &str, what: &str, name: &str) -> bool {
     let line = line.trim_start();
     let line = line.strip_prefix("async ").unwrap_or(line);
-    let rest = line.strip_prefix(what).and_then(|rest| rest.trim_start().strip_prefix(name));
+    let rest = line
+        .strip_prefix(what)
+        .and_then(|rest| rest.trim_start().strip_prefix(name));
     rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }

@@ -34,11 +34,19 @@ fn measure_each(
     let changes = request.packages.iter().flat_map(|package| &package.changes);
     let paths: Vec<String> = changes.map(|change| change.path.to_text()).collect();
     let mut joined: Option<GateReport> = None;
-    for engine in engines.iter().filter(|engine| paths.iter().any(|path| engine.mutates(path))) {
+    for engine in engines
+        .iter()
+        .filter(|engine| paths.iter().any(|path| engine.mutates(path)))
+    {
         let used = Duration::from_millis(joined.as_ref().map_or(0, |report| report.millis));
-        let settings = GateSettings { limit: settings.limit.saturating_sub(used), ..settings.clone() };
+        let settings = GateSettings {
+            limit: settings.limit.saturating_sub(used),
+            ..settings.clone()
+        };
         let mut request = request.clone();
-        request.folder.extend(engine.of_files().map(|files| files.language().name));
+        request
+            .folder
+            .extend(engine.of_files().map(|files| files.language().name));
         let report = measure(*engine, &request, &settings, ports);
         match &mut joined {
             Some(whole) => whole.join(report),
@@ -61,10 +69,16 @@ fn measure(
     let mut report = judging.report(settings);
     let fails = matches!(report.verdict, Verdict::Fail { .. });
     match standard_report::write(&request.folder, &files, settings.threshold, fails) {
-        Ok(page) => drop(report.reports.splice(..0, page.map(|page| page.display().to_string()))),
+        Ok(page) => drop(
+            report
+                .reports
+                .splice(..0, page.map(|page| page.display().to_string())),
+        ),
         Err(error) => {
             let why = text::line(&error.to_string(), 300);
-            report.remarks.push(format!("The report for viewers of mutation tests was not written: {why}."));
+            report.remarks.push(format!(
+                "The report for viewers of mutation tests was not written: {why}."
+            ));
         }
     }
     report
@@ -80,28 +94,47 @@ fn run_command(
     let mut result = ModuleResult::default();
     let mut passed = false;
     let mut skipped: Vec<String> = Vec::new();
-    for package in request.packages.iter().filter(|package| !package.changes.is_empty()) {
-        (ports.progress)(&format!("Running {} in {}", text::line(&request.name, 100), package.name));
+    for package in request
+        .packages
+        .iter()
+        .filter(|package| !package.changes.is_empty())
+    {
+        (ports.progress)(&format!(
+            "Running {} in {}",
+            text::line(&request.name, 100),
+            package.name
+        ));
         match command_gate::run(&commands, &request.name, argv, package) {
             Ok(None) => passed = true,
             Ok(Some(why)) => skipped.push(why),
             Err(abort) => {
                 if matches!(abort, GateAbort::Fail { .. }) {
-                    let production = package.changes.iter().filter(|c| c.kind == Kind::Production);
+                    let production = package
+                        .changes
+                        .iter()
+                        .filter(|c| c.kind == Kind::Production);
                     result.failing.extend(production.map(FileChange::full_path));
                 }
                 result.aborts.push(abort);
             }
         }
     }
-    let judging = Judging { results: vec![result], used: commands.used(), ..Judging::default() };
+    let judging = Judging {
+        results: vec![result],
+        used: commands.used(),
+        ..Judging::default()
+    };
     let mut report = judging.report(settings);
     if matches!(report.verdict, Verdict::Skip { .. }) {
         let reasons = text::names(&skipped, 5);
         report.verdict = match reasons.trim_end_matches('.') {
             _ if passed => Verdict::Pass,
-            "" => Verdict::Skip { why: "No package was changed.".to_owned() },
-            reasons => Verdict::Skip { why: format!("{reasons}.") },
+            "" => Verdict::Skip {
+                why: "No package was changed.".to_owned(),
+            },
+            reasons => Verdict::Skip {
+                why: format!("{reasons}."),
+            },
         };
     }
     report
@@ -133,10 +166,23 @@ pub struct PreviewTarget {
 /// Looks at the packages where the request has them.
 pub fn preview(request: &GateRequest, settings: &GateSettings) -> Preview {
     let mut preview = Preview::default();
-    let engines = if settings.run.is_some() { Vec::new() } else { Engine::of_gate(&request.name) };
+    let engines = if settings.run.is_some() {
+        Vec::new()
+    } else {
+        Engine::of_gate(&request.name)
+    };
     for engine in engines {
-        let Scope { modules, left_out, aborts } = engine.scope(request, settings);
-        preview.targets.extend(modules.iter().flat_map(|module| &module.targets).map(PreviewTarget::of));
+        let Scope {
+            modules,
+            left_out,
+            aborts,
+        } = engine.scope(request, settings);
+        preview.targets.extend(
+            modules
+                .iter()
+                .flat_map(|module| &module.targets)
+                .map(PreviewTarget::of),
+        );
         preview.left_out.extend(left_out);
         for abort in aborts {
             match abort {
@@ -154,6 +200,10 @@ impl PreviewTarget {
             Extent::Class => None,
             Extent::Lines(lines) | Extent::Change(lines) => Some(lines.clone()),
         };
-        Self { file: target.full_path(), tests: target.tests.iter().cloned().collect(), lines }
+        Self {
+            file: target.full_path(),
+            tests: target.tests.iter().cloned().collect(),
+            lines,
+        }
     }
 }

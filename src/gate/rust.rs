@@ -9,7 +9,8 @@
 
 use crate::gate::commands::{Call, read_text};
 use crate::gate::files::{
-    FileEngine, FileMutant, Language, Measured, Place, Work, installed_version, literally, source_lines, told,
+    FileEngine, FileMutant, Language, Measured, Place, Work, installed_version, literally,
+    source_lines, told,
 };
 use crate::gate::{GateAbort, jobs};
 use crate::machine::facts::ProcessEnd;
@@ -62,13 +63,19 @@ impl FileEngine for CargoMutants {
             ProcessEnd::Exited { code: 0 | 2 | 3 } => {}
             ProcessEnd::Exited { code: 4 } => {
                 let log = read_text(&results.join("log/baseline.log"), MAX_LOG);
-                return causes(&log).map(Measured::Red).ok_or_else(|| no_verdict(work, &call, &log));
+                return causes(&log)
+                    .map(Measured::Red)
+                    .ok_or_else(|| no_verdict(work, &call, &log));
             }
             _ => return Err(no_verdict(work, &call, &call.output)),
         }
         let files = read(&results, work, &above)?;
         // Without a mutant it runs no test.
-        if files.is_empty() { work.tests_alone(self) } else { Ok(Measured::Mutants(files)) }
+        if files.is_empty() {
+            work.tests_alone(self)
+        } else {
+            Ok(Measured::Mutants(files))
+        }
     }
 
     fn name(&self) -> &'static str {
@@ -88,7 +95,11 @@ impl FileEngine for CargoMutants {
 /// It mutates the copy itself, one mutant after the other, so that each build reuses the one before.
 fn arguments(work: &Work<'_>, above: &str) -> Vec<String> {
     let mut all: Vec<String> = ARGUMENTS.split(' ').map(str::to_owned).collect();
-    all.extend([jobs(work.settings).to_string(), "--output".to_owned(), work.output.display().to_string()]);
+    all.extend([
+        jobs(work.settings).to_string(),
+        "--output".to_owned(),
+        work.output.display().to_string(),
+    ]);
     for file in &work.files {
         all.extend(["--file".to_owned(), literally(&format!("{above}{file}"))]);
         // Its names of mutants begin with file and line.
@@ -102,50 +113,86 @@ fn arguments(work: &Work<'_>, above: &str) -> Vec<String> {
 /// A pattern for the names of the mutants of a file that count: on its lines, unless they are very many.
 fn mutants_of(work: &Work<'_>, file: &str, above: &str) -> String {
     let escaped = |c: char| format!("\\x{{{:x}}}", u32::from(c));
-    let path = format!("{above}{file}").chars().map(escaped).collect::<Vec<_>>().concat();
+    let path = format!("{above}{file}")
+        .chars()
+        .map(escaped)
+        .collect::<Vec<_>>()
+        .concat();
     let ranges = work.lines.get(file).map_or(&[][..], Vec::as_slice);
-    let lines = ranges.iter().flat_map(|(first, last)| *first..=*last).map(|line| format!("{line}:"));
+    let lines = ranges
+        .iter()
+        .flat_map(|(first, last)| *first..=*last)
+        .map(|line| format!("{line}:"));
     let lines: Vec<String> = lines.take(MOST_LINES + 1).collect();
-    let lines = if lines.len() > MOST_LINES { String::new() } else { lines.join("|") };
+    let lines = if lines.len() > MOST_LINES {
+        String::new()
+    } else {
+        lines.join("|")
+    };
     format!("^{path}:(?:{lines})")
 }
 
 /// Runs cargo in the module, with a target folder beside the copy.
 fn cargo(work: &Work<'_>, name: &str, arguments: &[String]) -> Result<Call, GateAbort> {
-    let argv = std::iter::once("cargo".to_owned()).chain(arguments.iter().cloned()).collect();
+    let argv = std::iter::once("cargo".to_owned())
+        .chain(arguments.iter().cloned())
+        .collect();
     let target = work.output.join("target").display().to_string();
-    let variables = [("CARGO_TARGET_DIR", target.as_str()), ("CARGO_TERM_COLOR", "never")];
+    let variables = [
+        ("CARGO_TARGET_DIR", target.as_str()),
+        ("CARGO_TERM_COLOR", "never"),
+    ];
     work.commands.run(name, argv, &work.folder, &variables)
 }
 
 fn check_version(work: &Work<'_>) -> Result<(), GateAbort> {
     let hint = "Run `cargo install cargo-mutants --locked`.";
     if work.commands.find("cargo").is_none() {
-        let why = format!("No cargo is on the PATH, so {} cannot be built.", work.label);
+        let why = format!(
+            "No cargo is on the PATH, so {} cannot be built.",
+            work.label
+        );
         return Err(GateAbort::setup(why, "Install Rust (https://rustup.rs)."));
     }
-    let call = cargo(work, "version", &["mutants".to_owned(), "--version".to_owned()])?;
+    let call = cargo(
+        work,
+        "version",
+        &["mutants".to_owned(), "--version".to_owned()],
+    )?;
     installed_version(&call, "cargo-mutants", "", OLDEST, hint)
 }
 
 /// The module's folder in its Cargo workspace, from which cargo-mutants names files: empty, or with a `/` at its end.
 fn above(work: &Work<'_>) -> Result<String, GateAbort> {
-    let arguments = ["locate-project", "--workspace", "--message-format", "plain"].map(str::to_owned);
+    let arguments =
+        ["locate-project", "--workspace", "--message-format", "plain"].map(str::to_owned);
     let call = cargo(work, "locate-project", &arguments)?;
-    let manifest = call.output.lines().map(PathBuf::from).find(|path| path.is_absolute());
+    let manifest = call
+        .output
+        .lines()
+        .map(PathBuf::from)
+        .find(|path| path.is_absolute());
     let Some(manifest) = manifest.filter(|_| call.end == ProcessEnd::Exited { code: 0 }) else {
         return Err(no_verdict(work, &call, &call.output));
     };
-    let (root, own) = (fs_err::canonicalize(manifest)?, fs_err::canonicalize(&work.folder)?);
+    let (root, own) = (
+        fs_err::canonicalize(manifest)?,
+        fs_err::canonicalize(&work.folder)?,
+    );
     let inside = root.parent().and_then(|root| own.strip_prefix(root).ok());
     let inside = inside.map_or_else(String::new, |path| path.to_string_lossy().into_owned());
-    Ok(if inside.is_empty() { inside } else { inside + "/" })
+    Ok(if inside.is_empty() {
+        inside
+    } else {
+        inside + "/"
+    })
 }
 
 /// What failed in the project itself; `None` if neither its code nor its tests did.
 fn causes(log: &str) -> Option<Vec<String>> {
-    let is_red =
-        |line: &str| line.starts_with("error: test failed") || line.starts_with("error: could not compile");
+    let is_red = |line: &str| {
+        line.starts_with("error: test failed") || line.starts_with("error: could not compile")
+    };
     let is_cause = |line: &str| {
         line.starts_with("test ") && line.ends_with(" FAILED")
             || line.starts_with("error[")
@@ -155,7 +202,11 @@ fn causes(log: &str) -> Option<Vec<String>> {
 }
 
 fn no_verdict(work: &Work<'_>, call: &Call, log: &str) -> GateAbort {
-    let is_error = |line: &str| ["error", "ERROR", "Error"].iter().any(|word| line.starts_with(word));
+    let is_error = |line: &str| {
+        ["error", "ERROR", "Error"]
+            .iter()
+            .any(|word| line.starts_with(word))
+    };
     work.no_verdict("cargo", call, &told(log, is_error), "cargo mutants")
 }
 
@@ -220,15 +271,25 @@ pub(super) fn read(
     let Outcomes { outcomes } = parsed(&folder.join("outcomes.json"), work)?;
     let mut sources: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for Outcome { scenario, summary } in outcomes {
-        let Scenario::Mutant(mutant) = scenario else { continue };
+        let Scenario::Mutant(mutant) = scenario else {
+            continue;
+        };
         let status = status(&summary).ok_or_else(|| work.unclear(ENGINE, NOT_TESTED))?;
-        let Some(file) = mutant.file.strip_prefix(above).map(str::to_owned) else { continue };
-        let lines = sources.entry(file.clone()).or_insert_with(|| source_lines(&work.folder.join(&file)));
+        let Some(file) = mutant.file.strip_prefix(above).map(str::to_owned) else {
+            continue;
+        };
+        let lines = sources
+            .entry(file.clone())
+            .or_insert_with(|| source_lines(&work.folder.join(&file)));
         let found = mutant.judged(status, lines);
         files.entry(file).or_default().push(found);
     }
     let tested: usize = files.values().map(Vec::len).sum();
-    if tested == all.len() { Ok(files) } else { Err(work.unclear(ENGINE, NOT_TESTED)) }
+    if tested == all.len() {
+        Ok(files)
+    } else {
+        Err(work.unclear(ENGINE, NOT_TESTED))
+    }
 }
 
 fn status(summary: &Summary) -> Option<MutantStatus> {
@@ -242,14 +303,17 @@ fn status(summary: &Summary) -> Option<MutantStatus> {
 }
 
 fn parsed<T: DeserializeOwned>(path: &Path, work: &Work<'_>) -> Result<T, GateAbort> {
-    work.json(ENGINE, path)?.ok_or_else(|| work.unclear(ENGINE, "it left no results"))
+    work.json(ENGINE, path)?
+        .ok_or_else(|| work.unclear(ENGINE, "it left no results"))
 }
 
 impl Mutant {
     fn judged(self, status: MutantStatus, lines: &[String]) -> FileMutant {
         FileMutant {
             line: self.span.start.line,
-            function: self.function.map_or_else(String::new, |function| function.function_name),
+            function: self
+                .function
+                .map_or_else(String::new, |function| function.function_name),
             mutator: self.genre,
             description: self.span.change(lines, &self.replacement),
             id: self.name,

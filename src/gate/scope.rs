@@ -37,13 +37,19 @@ pub(crate) enum Extent {
 impl Extent {
     /// The only lines whose mutants count; `None` if all do.
     pub(crate) fn lines(&self) -> Option<&[(u32, u32)]> {
-        if let Self::Lines(ranges) = self { Some(ranges) } else { None }
+        if let Self::Lines(ranges) = self {
+            Some(ranges)
+        } else {
+            None
+        }
     }
 }
 
 /// True for a line in one of these ranges.
 pub(crate) fn is_among(ranges: &[(u32, u32)], line: u32) -> bool {
-    ranges.iter().any(|(first, last)| (*first..=*last).contains(&line))
+    ranges
+        .iter()
+        .any(|(first, last)| (*first..=*last).contains(&line))
 }
 
 impl Target {
@@ -85,7 +91,12 @@ pub(crate) struct Module {
 
 impl Module {
     /// A module of the package with this index in the request, of which nothing is judged yet.
-    pub(crate) fn new(package: (usize, &GatePackage), dir: &str, code: &str, tool: BuildTool) -> Self {
+    pub(crate) fn new(
+        package: (usize, &GatePackage),
+        dir: &str,
+        code: &str,
+        tool: BuildTool,
+    ) -> Self {
         Self {
             package: package.0,
             dir: dir.to_owned(),
@@ -93,17 +104,20 @@ impl Module {
             tool,
             targets: Vec::new(),
             changed_tests: BTreeSet::new(),
-            build_changed: package.1.changes.iter().any(|change| change.kind == Kind::Build),
+            build_changed: package
+                .1
+                .changes
+                .iter()
+                .any(|change| change.kind == Kind::Build),
         }
     }
 
     /// Target files, and the tests that judge them, must be as committed.
     pub(crate) fn check_committed(&self, package: &GatePackage) -> Result<(), GateAbort> {
         let dirt: BTreeSet<String> = package.dirt.iter().map(RepoPath::to_text).collect();
-        let judged = self
-            .targets
-            .iter()
-            .flat_map(|target| std::iter::once(target.path.to_text()).chain(target.tests.iter().cloned()));
+        let judged = self.targets.iter().flat_map(|target| {
+            std::iter::once(target.path.to_text()).chain(target.tests.iter().cloned())
+        });
         let dirty: BTreeSet<String> = judged.filter(|path| dirt.contains(path)).collect();
         if dirty.is_empty() {
             return Ok(());
@@ -125,13 +139,22 @@ impl Module {
 
     /// The path in this module of a file in the package.
     pub(crate) fn within(&self, path: &str) -> String {
-        let inside = path.strip_prefix(&self.dir).filter(|_| !self.dir.is_empty());
-        inside.and_then(|path| path.strip_prefix('/')).unwrap_or(path).to_owned()
+        let inside = path
+            .strip_prefix(&self.dir)
+            .filter(|_| !self.dir.is_empty());
+        inside
+            .and_then(|path| path.strip_prefix('/'))
+            .unwrap_or(path)
+            .to_owned()
     }
 
     /// The path in the package of a file in this module.
     pub(crate) fn inside(&self, path: &str) -> String {
-        if self.dir.is_empty() { path.to_owned() } else { format!("{}/{path}", self.dir) }
+        if self.dir.is_empty() {
+            path.to_owned()
+        } else {
+            format!("{}/{path}", self.dir)
+        }
     }
 }
 
@@ -149,7 +172,10 @@ pub(crate) struct Scope {
 impl Scope {
     /// Nothing is judged, for this reason.
     pub(crate) fn refused(abort: GateAbort) -> Self {
-        Self { aborts: vec![abort], ..Self::default() }
+        Self {
+            aborts: vec![abort],
+            ..Self::default()
+        }
     }
 
     /// True when there is a class to be mutated.
@@ -191,7 +217,9 @@ impl Entry {
 /// What is at each path that a package's changes name.
 pub(crate) fn changed_entries(package: &GatePackage) -> BTreeMap<String, Entry> {
     let paths = package.changes.iter().map(|change| change.path.to_text());
-    paths.map(|path| (path.clone(), entry(&package.root, &path))).collect()
+    paths
+        .map(|path| (path.clone(), entry(&package.root, &path)))
+        .collect()
 }
 
 /// What is at a path that a diff names.
@@ -210,7 +238,9 @@ pub(crate) fn entry(root: &Path, path: &str) -> Entry {
             Ok(data) if data.is_symlink() => return Entry::Link,
             Ok(data) => last = Some(data),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Entry::Absent,
-            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Entry::Absent,
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+                return Entry::Absent;
+            }
             Err(_) => return Entry::Odd,
         }
     }

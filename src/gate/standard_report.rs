@@ -15,7 +15,9 @@ const MAX_SOURCES: usize = 32 << 20;
 /// Takes the files with their mutants from what was judged.
 pub(crate) fn files_of(results: &mut [ModuleResult]) -> Vec<ReportedFile> {
     let judged = results.iter_mut().flat_map(|result| &mut result.judged);
-    let mut files: Vec<ReportedFile> = judged.map(|judged| std::mem::take(&mut judged.file)).collect();
+    let mut files: Vec<ReportedFile> = judged
+        .map(|judged| std::mem::take(&mut judged.file))
+        .collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
 }

@@ -14,7 +14,12 @@ pub fn passed_tests(report: &Path) -> Option<u64> {
 
 fn passed(node: &Node) -> u64 {
     if node.name == "testcase" {
-        return u64::from(!node.children.iter().any(|child| NOT_PASSED.contains(&child.name.as_str())));
+        return u64::from(
+            !node
+                .children
+                .iter()
+                .any(|child| NOT_PASSED.contains(&child.name.as_str())),
+        );
     }
     node.children.iter().map(passed).sum()
 }
@@ -39,7 +44,13 @@ mod tests {
     #[test]
     fn tests_that_were_skipped_or_failed_have_not_passed() {
         assert_eq!(passed(SUREFIRE), Some(2));
-        assert_eq!(passed(&format!("<testsuites>{}</testsuites>", SUREFIRE[39..].repeat(3))), Some(6));
+        assert_eq!(
+            passed(&format!(
+                "<testsuites>{}</testsuites>",
+                SUREFIRE[39..].repeat(3)
+            )),
+            Some(6)
+        );
         assert_eq!(passed("<testsuite tests='900'/>"), Some(0));
     }
 
@@ -48,7 +59,12 @@ mod tests {
         for end in (0..SUREFIRE.len()).step_by(7) {
             assert_eq!(passed(&SUREFIRE[..end]), None, "{end}");
         }
-        for other in ["<html/>", "<!DOCTYPE a><testsuite/>", "<testsuite/><testsuite/>", "\u{0}"] {
+        for other in [
+            "<html/>",
+            "<!DOCTYPE a><testsuite/>",
+            "<testsuite/><testsuite/>",
+            "\u{0}",
+        ] {
             assert_eq!(passed(other), None, "{other}");
         }
     }

@@ -20,7 +20,12 @@ pub(super) fn settings() -> GateSettings {
         .gates
         .remove("PITEST")
         .expect("PITEST has defaults");
-    GateSettings { jobs: 2, tests: TestTiers::All, limit: Duration::from_secs(600), ..gate }
+    GateSettings {
+        jobs: 2,
+        tests: TestTiers::All,
+        limit: Duration::from_secs(600),
+        ..gate
+    }
 }
 
 /// One run of PIT: how it ends, what it prints, what report it leaves.
@@ -41,12 +46,21 @@ const BAD: ProcessEnd = ProcessEnd::Exited { code: 1 };
 
 fn pit(end: ProcessEnd, output: &str, report: Option<&str>) -> Pit {
     let report = report.map(str::to_owned);
-    Pit { end, output: output.to_owned(), report, control: "Foo\tSURVIVED\t\n", found: "" }
+    Pit {
+        end,
+        output: output.to_owned(),
+        report,
+        control: "Foo\tSURVIVED\t\n",
+        found: "",
+    }
 }
 
 /// A run with these statuses beside a control.
 fn beside(control: &'static str, statuses: &[&str]) -> Pit {
-    Pit { control, ..pit(OK, "", Some(&report_of(statuses))) }
+    Pit {
+        control,
+        ..pit(OK, "", Some(&report_of(statuses)))
+    }
 }
 
 /// A report of these statuses, all of class `Foo`.
@@ -66,7 +80,9 @@ fn report(statuses: &[&str]) -> String {
 fn report_of(statuses: &[&str]) -> String {
     let mutations = report(statuses);
     let (head, body) = mutations.split_at("<mutations partial=\"true\">".len());
-    let kept = body.split_inclusive("</mutation>").filter(|mutation| !mutation.contains("'SKIP'"));
+    let kept = body
+        .split_inclusive("</mutation>")
+        .filter(|mutation| !mutation.contains("'SKIP'"));
     head.to_owned() + &kept.collect::<String>()
 }
 
@@ -85,14 +101,20 @@ impl Running for Played {
     }
 
     fn wait(self: Box<Self>) -> std::io::Result<Ended> {
-        Ok(Ended { millis: 1_000, ..Ended::at_once(self.0) })
+        Ok(Ended {
+            millis: 1_000,
+            ..Ended::at_once(self.0)
+        })
     }
 }
 
 impl Spawn for Script {
     fn start(&self, spec: &ProcessSpec) -> std::io::Result<Box<dyn Running>> {
         let mut argv = spec.argv.clone();
-        if let Some(file) = argv.iter().find_map(|arg| arg.strip_prefix("-Dralph.keep=")) {
+        if let Some(file) = argv
+            .iter()
+            .find_map(|arg| arg.strip_prefix("-Dralph.keep="))
+        {
             let kept = fs_err::read_to_string(file)?;
             argv.extend(["--kept".to_owned(), kept]);
         }
@@ -103,8 +125,12 @@ impl Spawn for Script {
         self.commands.lock().unwrap().push(argv);
         let after = |name: &str| spec.argv.iter().find_map(|arg| arg.strip_prefix(name));
         if let Some(file) = after("-Dmdep.outputFile=") {
-            let files = fs_err::read_dir(&self.root)?.flatten().map(|entry| entry.path());
-            let jar = files.into_iter().find(|path| path.extension().is_some_and(|end| end == "jar"));
+            let files = fs_err::read_dir(&self.root)?
+                .flatten()
+                .map(|entry| entry.path());
+            let jar = files
+                .into_iter()
+                .find(|path| path.extension().is_some_and(|end| end == "jar"));
             let jar = jar.expect("a jar of the tests").display().to_string();
             let more = fs_err::read_to_string(self.root.join("more.classpath")).unwrap_or_default();
             fs_err::write(file, jar + &more)?;
@@ -121,7 +147,13 @@ impl Spawn for Script {
         if let Some(at) = spec.argv.iter().position(|arg| arg == "-d") {
             let classes = Path::new(&spec.argv[at + 1]).join("ralph/pit");
             fs_err::create_dir_all(&classes)?;
-            for name in ["KeepFactory", "ControlsFactory", "EngineFactory", "Results", "TestsFactory"] {
+            for name in [
+                "KeepFactory",
+                "ControlsFactory",
+                "EngineFactory",
+                "Results",
+                "TestsFactory",
+            ] {
                 fs_err::write(classes.join(format!("RalphPlugin${name}.class")), "")?;
             }
         }
@@ -131,12 +163,20 @@ impl Spawn for Script {
             let is_red = after("-Dtest=").is_some() && self.root.join("maven.red").exists();
             return Ok(Box::new(Played(if is_red { BAD } else { OK })));
         };
-        let next = self.pit.lock().unwrap().pop_front().expect("a run of PIT that the test did not expect");
+        let next = self
+            .pit
+            .lock()
+            .unwrap()
+            .pop_front()
+            .expect("a run of PIT that the test did not expect");
         fs_err::write(&spec.stdout, &next.output)?;
         fs_err::write(Path::new(&spec.argv[at + 1]).join("found.txt"), next.found)?;
         if let Some(report) = &next.report {
             fs_err::write(Path::new(&spec.argv[at + 1]).join("mutations.xml"), report)?;
-            fs_err::write(Path::new(&spec.argv[at + 1]).join("controls.tsv"), next.control)?;
+            fs_err::write(
+                Path::new(&spec.argv[at + 1]).join("controls.tsv"),
+                next.control,
+            )?;
         }
         Ok(Box::new(Played(next.end)))
     }
@@ -160,7 +200,9 @@ struct Bed {
 
 impl Bed {
     fn new() -> Self {
-        let bed = Self { folder: tempfile::tempdir().unwrap() };
+        let bed = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
         for file in [
             "p/pom.xml",
             "p/junit-4.13.2.jar",
@@ -215,7 +257,10 @@ impl Bed {
             packages: vec![package],
             folder: self.folder.path().join(".ralph/state/iter-1/gate"),
             cache: self.folder.path().join("cache"),
-            env: vec![("PATH".to_owned(), self.folder.path().join("bin").display().to_string())],
+            env: vec![(
+                "PATH".to_owned(),
+                self.folder.path().join("bin").display().to_string(),
+            )],
             ..GateRequest::default()
         }
     }
@@ -225,13 +270,28 @@ impl Bed {
         self.play_with(&settings(), script)
     }
 
-    fn play_with(&self, settings: &GateSettings, script: Vec<Pit>) -> (GateReport, Vec<Vec<String>>) {
+    fn play_with(
+        &self,
+        settings: &GateSettings,
+        script: Vec<Pit>,
+    ) -> (GateReport, Vec<Vec<String>>) {
         self.play_request(&self.request(), settings, script)
     }
 
     /// A FAIL would block the family.
-    fn play_last(&self, settings: &GateSettings, script: Vec<Pit>) -> (GateReport, Vec<Vec<String>>) {
-        self.play_request(&GateRequest { confirms: true, ..self.request() }, settings, script)
+    fn play_last(
+        &self,
+        settings: &GateSettings,
+        script: Vec<Pit>,
+    ) -> (GateReport, Vec<Vec<String>>) {
+        self.play_request(
+            &GateRequest {
+                confirms: true,
+                ..self.request()
+            },
+            settings,
+            script,
+        )
     }
 
     fn play_request(
@@ -255,11 +315,24 @@ impl Bed {
             pit: Mutex::new(script.into()),
             commands: Mutex::default(),
         };
-        let ports = GatePorts { spawn: &spawn, progress: &|_| {}, checkouts };
+        let ports = GatePorts {
+            spawn: &spawn,
+            progress: &|_| {},
+            checkouts,
+        };
         let report = run(request, settings, &ports);
-        assert!(spawn.pit.lock().unwrap().is_empty(), "runs of PIT that were expected did not come");
+        assert!(
+            spawn.pit.lock().unwrap().is_empty(),
+            "runs of PIT that were expected did not come"
+        );
         let commands = spawn.commands.into_inner().unwrap();
-        (report, commands.into_iter().filter(|argv| argv.iter().any(|arg| arg == "--reportDir")).collect())
+        (
+            report,
+            commands
+                .into_iter()
+                .filter(|argv| argv.iter().any(|arg| arg == "--reportDir"))
+                .collect(),
+        )
     }
 
     fn verdict(&self, script: Vec<Pit>) -> Verdict {
@@ -280,7 +353,11 @@ fn is_error(verdict: &Verdict, words: &str, expected: bool) -> bool {
 fn told_jvms(commands: &[Vec<String>]) -> Vec<String> {
     let kind = |argv: &Vec<String>| {
         let is_quick = option(argv, "jvm").unwrap().contains("TieredStopAtLevel");
-        format!("{} {}", if is_quick { "quick" } else { "plain" }, option(argv, "threads").unwrap())
+        format!(
+            "{} {}",
+            if is_quick { "quick" } else { "plain" },
+            option(argv, "threads").unwrap()
+        )
     };
     commands.iter().map(kind).collect()
 }
@@ -293,9 +370,10 @@ fn is_fail(verdict: &Verdict, words: &str) -> bool {
 fn a_class_file_that_does_not_come_from_the_source_of_its_target_is_not_judged() {
     let bed = Bed::new();
     let source = b"\0\x01\0\x03\0\0\0\x02\0\x04".as_slice();
-    for (name, file, from) in
-        [("Foo", "Bar.java", "Foo in Bar.java"), ("a/Foo", "Foo.java", "a.Foo in Foo.java")]
-    {
+    for (name, file, from) in [
+        ("Foo", "Bar.java", "Foo in Bar.java"),
+        ("a/Foo", "Foo.java", "a.Foo in Foo.java"),
+    ] {
         bed.write_class(name, source, file);
         let why = format!("Foo was made from the class {from}, not from p/src/main/java/Foo.java.");
         assert!(is_fail(&bed.verdict(Vec::new()), &why), "{why}");
@@ -307,7 +385,11 @@ fn a_class_file_that_does_not_come_from_the_source_of_its_target_is_not_judged()
         false
     ));
     bed.write_class("Foo", &source[..7], "Foo.java");
-    assert!(is_error(&bed.verdict(Vec::new()), "makes no class file for Foo", false));
+    assert!(is_error(
+        &bed.verdict(Vec::new()),
+        "makes no class file for Foo",
+        false
+    ));
 }
 
 #[test]
@@ -316,15 +398,30 @@ fn pit_runs_on_the_jdk_of_mavens_toolchains_unless_that_is_too_old_for_it_or_in_
         let bed = Bed::new();
         let home = bed.folder.path().join(home);
         fs_err::create_dir(&home).unwrap();
-        fs_err::write(home.join("release"), format!("JAVA_VERSION=\"{version}\"\n")).unwrap();
-        let told = format!("[INFO] Toolchain in maven-compiler-plugin: JDK[{}]\n", home.display());
+        fs_err::write(
+            home.join("release"),
+            format!("JAVA_VERSION=\"{version}\"\n"),
+        )
+        .unwrap();
+        let told = format!(
+            "[INFO] Toolchain in maven-compiler-plugin: JDK[{}]\n",
+            home.display()
+        );
         fs_err::create_dir(home.join("bin")).unwrap();
         fs_err::write(home.join("bin/java"), "").unwrap();
         fs_err::write(bed.folder.path().join("p/maven.log"), told).unwrap();
         let (report, commands) = bed.play(vec![pit(OK, "", Some(&report(&["KILLED"])))]);
         assert_eq!(report.verdict, Verdict::Pass);
-        let ran = Path::new(&commands[0][0]).strip_prefix(bed.folder.path()).unwrap().display().to_string();
-        let told = report.remarks.iter().filter(|remark| remark.contains("do not run on the JDK")).count();
+        let ran = Path::new(&commands[0][0])
+            .strip_prefix(bed.folder.path())
+            .unwrap()
+            .display()
+            .to_string();
+        let told = report
+            .remarks
+            .iter()
+            .filter(|remark| remark.contains("do not run on the JDK"))
+            .count();
         (ran, told)
     };
     assert_eq!(runs_on("jdk", "25.0.1"), ("jdk/bin/java".to_owned(), 0));
@@ -337,7 +434,11 @@ fn pit_runs_on_the_jdk_of_mavens_toolchains_unless_that_is_too_old_for_it_or_in_
 fn a_class_file_that_pits_jvm_does_not_know_is_no_verdict_and_no_familys_fault() {
     let bed = Bed::new();
     let judged_on = |version: &str, script| {
-        fs_err::write(bed.folder.path().join("release"), format!("JAVA_VERSION=\"{version}\"\n")).unwrap();
+        fs_err::write(
+            bed.folder.path().join("release"),
+            format!("JAVA_VERSION=\"{version}\"\n"),
+        )
+        .unwrap();
         bed.verdict(script)
     };
     let killed = || vec![pit(OK, "", Some(&report(&["KILLED"])))];
@@ -351,13 +452,21 @@ fn a_class_file_that_pits_jvm_does_not_know_is_no_verdict_and_no_familys_fault()
 fn tests_of_junit_3_or_an_old_junit_5_are_no_verdict_that_says_so() {
     for (jar, which) in [
         ("junit-3.8.2.jar", "JUnit 3, which PIT cannot run alone"),
-        ("junit-platform-engine-1.4.2.jar", "a JUnit 5 before 5.5, which PIT cannot run"),
+        (
+            "junit-platform-engine-1.4.2.jar",
+            "a JUnit 5 before 5.5, which PIT cannot run",
+        ),
     ] {
         let bed = Bed::new();
         let package = bed.folder.path().join("p");
         fs_err::rename(package.join("junit-4.13.2.jar"), package.join(jar)).unwrap();
-        let Verdict::Error { why, transient, .. } = bed.verdict(Vec::new()) else { panic!("{jar}") };
-        assert_eq!((why, transient), (format!("Module p/. tests with {which}."), false));
+        let Verdict::Error { why, transient, .. } = bed.verdict(Vec::new()) else {
+            panic!("{jar}")
+        };
+        assert_eq!(
+            (why, transient),
+            (format!("Module p/. tests with {which}."), false)
+        );
     }
 }
 
@@ -369,7 +478,11 @@ fn test_classes_that_surefire_does_not_run_are_named_and_run_only_by_name() {
         let package = bed.folder.path().join("p");
         fs_err::write(package.join(format!("src/test/java/{name}.java")), "").unwrap();
         let class = class_file(name, access, b"\0\0", "Foo.java");
-        fs_err::write(package.join(format!("target/test-classes/{name}.class")), class).unwrap();
+        fs_err::write(
+            package.join(format!("target/test-classes/{name}.class")),
+            class,
+        )
+        .unwrap();
     }
     let weak = || vec![pit(OK, "", Some(&report(&["SURVIVED"])))];
     let (without, commands) = bed.play(weak());
@@ -378,9 +491,16 @@ fn test_classes_that_surefire_does_not_run_are_named_and_run_only_by_name() {
     let remark = "Surefire does not run these test classes of p/., so they were not asked: FooIT; \
                   gates.PITEST.tests_include names those that are to be asked.";
     assert_eq!(without.remarks, [remark]);
-    let named = GateSettings { tests_include: vec!["*IT".to_owned()], ..settings() };
+    let named = GateSettings {
+        tests_include: vec!["*IT".to_owned()],
+        ..settings()
+    };
     let (with, commands) = bed.play_with(&named, vec![pit(OK, "", Some(&report(&["KILLED"])))]);
-    assert_eq!((&with.verdict, with.remarks.len()), (&Verdict::Pass, 0), "{with:?}");
+    assert_eq!(
+        (&with.verdict, with.remarks.len()),
+        (&Verdict::Pass, 0),
+        "{with:?}"
+    );
     assert_eq!(asked(&commands), "BaseIT,FooIT,FooTest,OtherTest");
 }
 
@@ -394,11 +514,16 @@ fn changed_tests_must_be_seen_to_run_whatever_language_they_are_in() {
     fs_err::write(package.join("target/test-classes/FooSpec.class"), "").unwrap();
     let mut request = bed.request();
     let change = &mut request.packages[0].changes[0];
-    (change.path, change.kind) = (RepoPath::parse("src/test/groovy/FooSpec.groovy"), Kind::Test);
+    (change.path, change.kind) = (
+        RepoPath::parse("src/test/groovy/FooSpec.groovy"),
+        Kind::Test,
+    );
     // Maven exits with 0 each time.
     let told = |log: &str| {
         fs_err::write(package.join("maven.log"), log).unwrap();
-        bed.play_request(&request, &settings(), Vec::new()).0.verdict
+        bed.play_request(&request, &settings(), Vec::new())
+            .0
+            .verdict
     };
     // A POM may hide tests from Surefire. Then none was seen to pass.
     let none = "The build ran none of the changed test classes of p/.: FooSpec.";
@@ -406,9 +531,15 @@ fn changed_tests_must_be_seen_to_run_whatever_language_they_are_in() {
     let passed = told("[INFO] Tests run: 1, Failures: 0, Errors: 0, Skipped: 0\n");
     assert!(matches!(passed, Verdict::Skip { .. }), "{passed:?}");
     let red = told("[INFO] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n");
-    assert!(is_fail(&red, "1 of the changed tests of p/. fail."), "{red:?}");
+    assert!(
+        is_fail(&red, "1 of the changed tests of p/. fail."),
+        "{red:?}"
+    );
     let skipped = told("[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 2\n");
-    assert!(is_fail(&skipped, "prove nothing: all 2 were skipped"), "{skipped:?}");
+    assert!(
+        is_fail(&skipped, "prove nothing: all 2 were skipped"),
+        "{skipped:?}"
+    );
 }
 
 #[test]
@@ -416,12 +547,27 @@ fn a_whole_report_passes_and_pit_gets_only_tests_that_have_a_source() {
     let (report, commands) = Bed::new().play(vec![pit(
         OK,
         "",
-        Some(&report(&["KILLED", "KILLED", "KILLED", "TIMED_OUT", "EQUIVALENT"])),
+        Some(&report(&[
+            "KILLED",
+            "KILLED",
+            "KILLED",
+            "TIMED_OUT",
+            "EQUIVALENT",
+        ])),
     )]);
-    assert_eq!((&report.verdict, report.coverage.to_string().as_str()), (&Verdict::Pass, "100% (4/4)"));
-    assert_eq!(option(&commands[0], "targetTests"), Some("FooTest,OtherTest"));
+    assert_eq!(
+        (&report.verdict, report.coverage.to_string().as_str()),
+        (&Verdict::Pass, "100% (4/4)")
+    );
+    assert_eq!(
+        option(&commands[0], "targetTests"),
+        Some("FooTest,OtherTest")
+    );
     assert_eq!(option(&commands[0], "targetClasses"), Some("Foo,Foo$*"));
-    assert_eq!(option(&commands[0], "includeLaunchClasspath"), Some("false"));
+    assert_eq!(
+        option(&commands[0], "includeLaunchClasspath"),
+        Some("false")
+    );
     assert_eq!(option(&commands[0], "skipFailingTests"), Some("false"));
 }
 
@@ -431,19 +577,39 @@ fn no_report_a_cut_one_and_a_bad_exit_are_errors_whatever_pit_prints() {
     let whole = report(&["KILLED"]);
     let cut = &whole[..whole.len() - 3];
     assert!(is_error(
-        &bed.verdict(vec![pit(OK, ">> Generated 9 mutations Killed 9 (100%)", None)]),
+        &bed.verdict(vec![pit(
+            OK,
+            ">> Generated 9 mutations Killed 9 (100%)",
+            None
+        )]),
         "there is no mutations.xml",
         false
     ));
-    assert!(is_error(&bed.verdict(vec![pit(OK, "", Some(cut))]), "gives no verdict", false));
-    assert!(is_error(&bed.verdict(vec![pit(OK, "", Some(""))]), "it is empty", false));
     assert!(is_error(
-        &bed.verdict(vec![pit(BAD, "Exception in thread \"main\" x.Y: boom", Some(&whole))]),
+        &bed.verdict(vec![pit(OK, "", Some(cut))]),
+        "gives no verdict",
+        false
+    ));
+    assert!(is_error(
+        &bed.verdict(vec![pit(OK, "", Some(""))]),
+        "it is empty",
+        false
+    ));
+    assert!(is_error(
+        &bed.verdict(vec![pit(
+            BAD,
+            "Exception in thread \"main\" x.Y: boom",
+            Some(&whole)
+        )]),
         "x.Y: boom",
         false
     ));
     assert!(is_error(
-        &bed.verdict(vec![pit(ProcessEnd::Signalled { signal: 9 }, "", Some(&whole))]),
+        &bed.verdict(vec![pit(
+            ProcessEnd::Signalled { signal: 9 },
+            "",
+            Some(&whole)
+        )]),
         "signal 9",
         false
     ));
@@ -463,10 +629,14 @@ fn a_hanging_or_deadly_test_fails_the_gate_when_it_is_the_targets_own() {
         )
     };
     let died = |class: &str| {
-        gathering(class) + "Exception in thread \"main\" x: Coverage generation minion exited abnormally! (X)"
+        gathering(class)
+            + "Exception in thread \"main\" x: Coverage generation minion exited abnormally! (X)"
     };
     let timeout = || ProcessEnd::TimedOut { seconds: 600 };
-    assert!(is_fail(&bed.verdict(vec![pit(timeout(), &gathering("FooTest"), None)]), "FooTest does not end"));
+    assert!(is_fail(
+        &bed.verdict(vec![pit(timeout(), &gathering("FooTest"), None)]),
+        "FooTest does not end"
+    ));
     assert!(is_error(
         &bed.verdict(vec![pit(timeout(), &gathering("OtherTest"), None)]),
         "still running without any mutation in OtherTest",
@@ -478,18 +648,33 @@ fn a_hanging_or_deadly_test_fails_the_gate_when_it_is_the_targets_own() {
         "over its limit of",
         true
     ));
-    let silent = pit(ProcessEnd::Idle { seconds: 60 }, &gathering("FooTest"), None);
+    let silent = pit(
+        ProcessEnd::Idle { seconds: 60 },
+        &gathering("FooTest"),
+        None,
+    );
     assert!(is_fail(&bed.verdict(vec![silent]), "FooTest does not end"));
     let dead = |class: &str| pit(BAD, &died(class), None);
-    assert!(is_fail(&bed.verdict(vec![dead("FooTest")]), "FooTest kills its JVM"));
+    assert!(is_fail(
+        &bed.verdict(vec![dead("FooTest")]),
+        "FooTest kills its JVM"
+    ));
 
     let whole = |status| pit(OK, "", Some(&report(&[status])));
     let (good, commands) = bed.play(vec![dead("OtherTest"), whole("KILLED")]);
     assert_eq!(good.verdict, Verdict::Pass);
-    assert!(good.remarks[0].contains("(OtherTest)"), "{:?}", good.remarks);
+    assert!(
+        good.remarks[0].contains("(OtherTest)"),
+        "{:?}",
+        good.remarks
+    );
     assert_eq!(option(&commands[1], "targetTests"), Some("FooTest"));
     let weak = vec![dead("OtherTest"), whole("SURVIVED")];
-    assert!(is_error(&bed.verdict(weak), "the others do not suffice", false));
+    assert!(is_error(
+        &bed.verdict(weak),
+        "the others do not suffice",
+        false
+    ));
 }
 
 #[test]
@@ -498,15 +683,27 @@ fn tests_and_mutants_without_memory_are_told_where_more_can_be_asked_for() {
     let died = "PIT >> INFO : MINION : Gathering coverage for test Description [testClass=OtherTest, name=x]\n\
         Exception in thread \"main\" x: Coverage generation minion exited abnormally! (OUT_OF_MEMORY)";
     let dead = || pit(BAD, died, None);
-    let Verdict::Error { why, hint, transient } = bed.verdict(vec![dead(), dead()]) else { panic!() };
+    let Verdict::Error {
+        why,
+        hint,
+        transient,
+    } = bed.verdict(vec![dead(), dead()])
+    else {
+        panic!()
+    };
     assert!(
         why.contains("died without any mutation") && hint.contains("jvm_args") && !transient,
         "{why} {hint}"
     );
     let starved = || pit(OK, "", Some(&report(&["MEMORY_ERROR"])));
     let (none, commands) = bed.play(vec![starved(), starved()]);
-    let Verdict::Error { hint, .. } = &none.verdict else { panic!("{none:?}") };
-    assert!(hint.contains("jvm_args") && !hint.contains("System.exit"), "{hint}");
+    let Verdict::Error { hint, .. } = &none.verdict else {
+        panic!("{none:?}")
+    };
+    assert!(
+        hint.contains("jvm_args") && !hint.contains("System.exit"),
+        "{hint}"
+    );
     assert_eq!(told_jvms(&commands), ["quick 2", "quick 1"]);
 }
 
@@ -531,10 +728,20 @@ fn tests_that_take_longer_than_a_minute_get_a_jvm_without_options_of_ralphs_from
 fn red_tests_elsewhere_are_left_out_and_told_and_own_ones_fail() {
     let bed = Bed::new();
     let own = vec![red(&["FooTest"])];
-    assert!(is_fail(&bed.verdict(own), "The test FooTest.red fails without any mutation."));
-    let (report, commands) = bed.play(vec![red(&["OtherTest"]), pit(OK, "", Some(&report(&["KILLED"])))]);
+    assert!(is_fail(
+        &bed.verdict(own),
+        "The test FooTest.red fails without any mutation."
+    ));
+    let (report, commands) = bed.play(vec![
+        red(&["OtherTest"]),
+        pit(OK, "", Some(&report(&["KILLED"]))),
+    ]);
     assert_eq!(report.verdict, Verdict::Pass);
-    assert!(report.remarks[0].contains("OtherTest.red"), "{:?}", report.remarks);
+    assert!(
+        report.remarks[0].contains("OtherTest.red"),
+        "{:?}",
+        report.remarks
+    );
     assert_eq!(option(&commands[1], "skipFailingTests"), Some("true"));
 }
 
@@ -544,21 +751,45 @@ fn mutants_without_a_verdict_get_one_run_alone_and_then_stay_outside_the_score()
     let first = report(&["KILLED", "RUN_ERROR", "MEMORY_ERROR"]);
     let (better, commands) = bed.play(vec![
         pit(OK, "", Some(&first)),
-        pit(OK, "", Some(&report(&["KILLED", "SURVIVED", "MEMORY_ERROR"]))),
+        pit(
+            OK,
+            "",
+            Some(&report(&["KILLED", "SURVIVED", "MEMORY_ERROR"])),
+        ),
     ]);
     assert!(is_fail(&better.verdict, "is 50% (1/2)"), "{better:?}");
-    assert!(better.remarks.iter().any(|remark| remark.contains("2 mutants")), "{:?}", better.remarks);
+    assert!(
+        better
+            .remarks
+            .iter()
+            .any(|remark| remark.contains("2 mutants")),
+        "{:?}",
+        better.remarks
+    );
     assert_eq!(
-        (option(&commands[0], "mutationUnitSize"), option(&commands[1], "mutationUnitSize")),
+        (
+            option(&commands[0], "mutationUnitSize"),
+            option(&commands[1], "mutationUnitSize")
+        ),
         (Some("33"), Some("1"))
     );
     let [killed, error] = ["KILLED", "RUN_ERROR"];
-    let most = || pit(OK, "", Some(&report(&[killed, killed, error, error, error, error])));
+    let most = || {
+        pit(
+            OK,
+            "",
+            Some(&report(&[killed, killed, error, error, error, error])),
+        )
+    };
     let why = "Most mutants of class Foo of package p have no verdict: 4 mutants ended in an error of the process that ran \
         the tests, and 2 did not.";
     assert!(is_error(&bed.verdict(vec![most(), most()]), why, false));
     let only_errors = || pit(OK, "", Some(&report(&["RUN_ERROR"])));
-    assert!(is_error(&bed.verdict(vec![only_errors(), only_errors()]), " have no verdict: ", false));
+    assert!(is_error(
+        &bed.verdict(vec![only_errors(), only_errors()]),
+        " have no verdict: ",
+        false
+    ));
 }
 
 #[test]
@@ -568,16 +799,29 @@ fn a_target_without_mutants_is_no_target_since_no_filter_hides_what_is_written()
     let (skip, commands) = bed.play(vec![empty()]);
     assert!(matches!(skip.verdict, Verdict::Skip { .. }), "{skip:?}");
     let off = option(&commands[0], "features").unwrap_or_default();
-    assert!(["-FANN", "-FRECORD", "-FLOGCALL", "-FSTATI"].iter().all(|filter| off.contains(filter)), "{off}");
+    assert!(
+        ["-FANN", "-FRECORD", "-FLOGCALL", "-FSTATI"]
+            .iter()
+            .all(|filter| off.contains(filter)),
+        "{off}"
+    );
 }
 
 #[test]
 fn a_build_without_class_files_or_test_classes_is_no_skip() {
     let bed = Bed::new();
     fs_err::remove_dir_all(bed.folder.path().join("p/target/test-classes")).unwrap();
-    assert!(is_error(&bed.verdict(Vec::new()), "makes no test classes although it has test sources", false));
+    assert!(is_error(
+        &bed.verdict(Vec::new()),
+        "makes no test classes although it has test sources",
+        false
+    ));
     fs_err::remove_dir_all(bed.folder.path().join("p/target/classes")).unwrap();
-    assert!(is_error(&bed.verdict(Vec::new()), "makes no class file for Foo", false));
+    assert!(is_error(
+        &bed.verdict(Vec::new()),
+        "makes no class file for Foo",
+        false
+    ));
 }
 
 #[test]
@@ -586,23 +830,39 @@ fn a_link_in_place_of_a_class_is_refused_before_anything_runs() {
     let file = bed.folder.path().join("p/src/main/java/Foo.java");
     fs_err::remove_file(&file).unwrap();
     std::os::unix::fs::symlink("/etc/passwd", &file).unwrap();
-    assert!(is_fail(&bed.verdict(Vec::new()), "p/src/main/java/Foo.java is a symbolic link"));
+    assert!(is_fail(
+        &bed.verdict(Vec::new()),
+        "p/src/main/java/Foo.java is a symbolic link"
+    ));
     assert!(!bed.folder.path().join("cache").exists());
 }
 
 fn own_first() -> GateSettings {
-    GateSettings { tests: TestTiers::OwnFirst, ..settings() }
+    GateSettings {
+        tests: TestTiers::OwnFirst,
+        ..settings()
+    }
 }
 
 #[test]
 fn own_tests_that_suffice_are_the_only_ones_that_run() {
     let bed = Bed::new();
-    let script = vec![pit(OK, "", Some(&report(&["KILLED", "KILLED", "KILLED", "NO_COVERAGE"])))];
+    let script = vec![pit(
+        OK,
+        "",
+        Some(&report(&["KILLED", "KILLED", "KILLED", "NO_COVERAGE"])),
+    )];
     let (good, commands) = bed.play_with(&own_first(), script);
-    assert_eq!((&good.verdict, good.coverage.to_string().as_str()), (&Verdict::Pass, "75% (3/4)"));
+    assert_eq!(
+        (&good.verdict, good.coverage.to_string().as_str()),
+        (&Verdict::Pass, "75% (3/4)")
+    );
     assert_eq!(option(&commands[0], "targetTests"), Some("FooTest"));
     assert_eq!(option(&commands[0], "kept"), None);
-    assert_eq!((good.trace.tiers.len(), good.trace.tiers[0].name.as_str()), (1, "own"));
+    assert_eq!(
+        (good.trace.tiers.len(), good.trace.tiers[0].name.as_str()),
+        (1, "own")
+    );
 }
 
 #[test]
@@ -614,7 +874,12 @@ fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
         report_of(&rows)
     };
     let kept = "M\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
-    let script = || vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED", "SURVIVED"])))];
+    let script = || {
+        vec![
+            pit(OK, "", Some(&first)),
+            pit(OK, "", Some(&others(&["KILLED", "SURVIVED"]))),
+        ]
+    };
     let (last, commands) = bed.play_last(&own_first(), script());
     assert!(is_fail(&last.verdict, "is 66% (2/3)"), "{last:?}");
     assert_eq!(
@@ -626,17 +891,42 @@ fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
     assert_eq!(asked(&commands), "FooTest | OtherTest but red");
     assert_eq!(option(&commands[1], "kept"), Some(kept));
-    assert_eq!((weak.survivors_total, weak.survivors[0].mutant.line), (1, 2));
+    assert_eq!(
+        (weak.survivors_total, weak.survivors[0].mutant.line),
+        (1, 2)
+    );
     let both = || pit(OK, "", Some(&others(&["KILLED", "KILLED"])));
-    let (good, commands) = bed.play_with(&own_first(), vec![pit(OK, "", Some(&first)), both(), both()]);
+    let (good, commands) = bed.play_with(
+        &own_first(),
+        vec![pit(OK, "", Some(&first)), both(), both()],
+    );
     let is_search = |argv: &Vec<String>| argv.iter().any(|arg| arg == "-Dralph.controls=none");
-    assert_eq!(commands.iter().map(is_search).collect::<Vec<_>>(), [false, true, false]);
-    assert_eq!(option(&commands[2], "kept"), Some(kept), "what the search killed meets controls");
-    assert_eq!((&good.verdict, good.coverage.to_string().as_str()), (&Verdict::Pass, "100% (3/3)"));
-    let script = vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED"])))];
+    assert_eq!(
+        commands.iter().map(is_search).collect::<Vec<_>>(),
+        [false, true, false]
+    );
+    assert_eq!(
+        option(&commands[2], "kept"),
+        Some(kept),
+        "what the search killed meets controls"
+    );
+    assert_eq!(
+        (&good.verdict, good.coverage.to_string().as_str()),
+        (&Verdict::Pass, "100% (3/3)")
+    );
+    let script = vec![
+        pit(OK, "", Some(&first)),
+        pit(OK, "", Some(&others(&["KILLED"]))),
+    ];
     let (lost, _) = bed.play_with(&own_first(), script);
-    assert!(is_error(&lost.verdict, "1 of 2 mutants were not found again", false), "{lost:?}");
-    let own = GateSettings { tests: TestTiers::Own, ..settings() };
+    assert!(
+        is_error(&lost.verdict, "1 of 2 mutants were not found again", false),
+        "{lost:?}"
+    );
+    let own = GateSettings {
+        tests: TestTiers::Own,
+        ..settings()
+    };
     let (own, _) = bed.play_with(&own, vec![pit(OK, "", Some(&first))]);
     assert!(is_fail(&own.verdict, "is 33% (1/3)"), "{own:?}");
 }
@@ -658,13 +948,21 @@ fn without(classes: &[&str], statuses: &[&str]) -> Pit {
             "1:00:00 AM PIT >> INFO : MINION : 1:00:00 AM PIT >> SEVERE : Description [testClass={class}, name=red({class})]\n"
         )
     };
-    pit(OK, &classes.iter().map(line).collect::<Vec<_>>().concat(), Some(&report(statuses)))
+    pit(
+        OK,
+        &classes.iter().map(line).collect::<Vec<_>>().concat(),
+        Some(&report(statuses)),
+    )
 }
 
 /// The test classes of each run of PIT, and what is special of it.
 fn asked(commands: &[Vec<String>]) -> String {
     let told = |argv: &Vec<String>| {
-        let skip = if option(argv, "skipFailingTests") == Some("true") { " but red" } else { "" };
+        let skip = if option(argv, "skipFailingTests") == Some("true") {
+            " but red"
+        } else {
+            ""
+        };
         format!("{}{skip}", option(argv, "targetTests").unwrap())
     };
     commands.iter().map(told).collect::<Vec<_>>().join(" | ")
@@ -674,9 +972,16 @@ fn asked(commands: &[Vec<String>]) -> String {
 fn red_tests_of_others_stay_out_of_every_run_in_which_own_ones_have_passed_and_are_told() {
     let bed = Bed::new();
     let all = || without(&["OtherTest", "NowhereTest"], &["KILLED"]);
-    let (good, commands) = bed.play_with(&own_first(), vec![without(&[], &["SURVIVED"]), all(), all()]);
+    let (good, commands) = bed.play_with(
+        &own_first(),
+        vec![without(&[], &["SURVIVED"]), all(), all()],
+    );
     let others = "OtherTest but red";
-    assert_eq!(asked(&commands), format!("FooTest | {others} | {others}"), "a search, and its controls");
+    assert_eq!(
+        asked(&commands),
+        format!("FooTest | {others} | {others}"),
+        "a search, and its controls"
+    );
     assert_eq!(good.verdict, Verdict::Pass);
     let told = "Tests of p/. that have nothing to do with the changed classes fail without any mutation and were \
         left out: OtherTest.red.";
@@ -700,13 +1005,21 @@ fn red_tests_of_others_stay_out_of_every_run_in_which_own_ones_have_passed_and_a
 #[test]
 fn an_own_test_that_is_red_in_company_fails_by_the_word_of_pits_own_process_alone() {
     let bed = Bed::new();
-    let own = || vec![without(&[], &["SURVIVED"]), without(&["FooTest", "OtherTest"], &["SURVIVED"])];
+    let own = || {
+        vec![
+            without(&[], &["SURVIVED"]),
+            without(&["FooTest", "OtherTest"], &["SURVIVED"]),
+        ]
+    };
     let play = |end: Vec<Pit>| {
         let script = own().into_iter().chain(end).collect();
         bed.play_last(&own_first(), script)
     };
     let (bad, commands) = play(vec![red(&["FooTest", "OtherTest"])]);
-    assert_eq!(asked(&commands), "FooTest | FooTest,OtherTest but red | FooTest,OtherTest");
+    assert_eq!(
+        asked(&commands),
+        "FooTest | FooTest,OtherTest but red | FooTest,OtherTest"
+    );
     assert!(
         is_fail(&bad.verdict, "The test FooTest.red fails") && !is_fail(&bad.verdict, "OtherTest"),
         "{bad:?}"
@@ -732,19 +1045,33 @@ fn time_outs_that_decide_are_run_again_alone_when_nothing_else_runs() {
     let first = || pit(OK, "", Some(&report(&["KILLED", "TIMED_OUT", "TIMED_OUT"])));
     let alone = |statuses: &[&str]| pit(OK, "", Some(&report_of(&[&["SKIP"], statuses].concat())));
     let (good, commands) = bed.play(vec![first(), alone(&["TIMED_OUT", "KILLED"])]);
-    assert_eq!((&good.verdict, good.coverage.to_string().as_str()), (&Verdict::Pass, "100% (3/3)"));
+    assert_eq!(
+        (&good.verdict, good.coverage.to_string().as_str()),
+        (&Verdict::Pass, "100% (3/3)")
+    );
     let told = |argv: &[String]| {
         ["timeoutConst", "mutationUnitSize", "threads"]
             .map(|name| option(argv, name).unwrap_or("").to_owned())
     };
     assert_eq!(
         (told(&commands[0]), told(&commands[1])),
-        (["1000", "33", "2"].map(String::from), ["4000", "1", "1"].map(String::from))
+        (
+            ["1000", "33", "2"].map(String::from),
+            ["4000", "1", "1"].map(String::from)
+        )
     );
     let (weak, _) = bed.play(vec![first(), alone(&["SURVIVED", "TIMED_OUT"])]);
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
-    let sure = vec![pit(OK, "", Some(&report(&["KILLED", "KILLED", "KILLED", "TIMED_OUT"])))];
-    assert_eq!(bed.verdict(sure), Verdict::Pass, "a time-out that does not decide is not run again");
+    let sure = vec![pit(
+        OK,
+        "",
+        Some(&report(&["KILLED", "KILLED", "KILLED", "TIMED_OUT"])),
+    )];
+    assert_eq!(
+        bed.verdict(sure),
+        Verdict::Pass,
+        "a time-out that does not decide is not run again"
+    );
 }
 
 const OWN_FAILED: &str = "Foo\tKILLED\tDescription [testClass=FooTest, name=a(FooTest)]\n";
@@ -755,33 +1082,64 @@ const PASSED: &str = "Foo\tSURVIVED\t\n";
 #[test]
 fn a_test_that_fails_in_a_control_is_blamed_or_left_out_where_its_kills_decide() {
     let bed = Bed::new();
-    let own = bed.verdict(vec![beside(OWN_FAILED, &["KILLED"]), beside(OWN_FAILED, &["KILLED"])]);
+    let own = bed.verdict(vec![
+        beside(OWN_FAILED, &["KILLED"]),
+        beside(OWN_FAILED, &["KILLED"]),
+    ]);
     assert!(
-        is_fail(&own, "The test FooTest.a fails in PIT's worker although nothing was mutated"),
+        is_fail(
+            &own,
+            "The test FooTest.a fails in PIT's worker although nothing was mutated"
+        ),
         "{own:?}"
     );
 
     let first = || beside(PASSED, &["KILLED", "SURVIVED", "SURVIVED"]);
     let rest = |control, statuses: &[&str]| beside(control, &[&["SKIP"], statuses].concat());
     let red = || rest(OTHER_FAILED, &["KILLED", "KILLED"]);
-    for file in ["src/test/java/LaterTest.java", "target/test-classes/LaterTest.class"] {
+    for file in [
+        "src/test/java/LaterTest.java",
+        "target/test-classes/LaterTest.class",
+    ] {
         fs_err::write(bed.folder.path().join("p").join(file), "").unwrap();
     }
     // The search, its controls, these in one JVM at a time, the search without the one that failed.
-    let script = vec![first(), red(), red(), red(), rest(PASSED, &["KILLED", "SURVIVED"])];
+    let script = vec![
+        first(),
+        red(),
+        red(),
+        red(),
+        rest(PASSED, &["KILLED", "SURVIVED"]),
+    ];
     let (weak, commands) = bed.play_with(&own_first(), script);
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
     let both = "LaterTest,OtherTest but red";
-    assert_eq!(asked(&commands), format!("FooTest | {both} | {both} | {both} | LaterTest but red"));
-    assert_eq!(told_jvms(&commands), ["quick 2", "quick 2", "quick 2", "quick 1", "quick 2"]);
+    assert_eq!(
+        asked(&commands),
+        format!("FooTest | {both} | {both} | {both} | LaterTest but red")
+    );
+    assert_eq!(
+        told_jvms(&commands),
+        ["quick 2", "quick 2", "quick 2", "quick 1", "quick 2"]
+    );
     let kept = "M\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
     assert_eq!(option(&commands[4], "kept"), Some(kept));
     let told = "Tests of p/. that have nothing to do with the changed classes fail in PIT's worker although nothing was \
         mutated, so their classes were left out: OtherTest.a.";
     assert_eq!(weak.remarks, [told]);
 
-    let (stays, _) = bed.play_with(&own_first(), vec![first(), red(), red(), red(), red(), red(), red()]);
-    assert!(is_error(&stays.verdict, "OtherTest ran although it was to be left out", false), "{stays:?}");
+    let (stays, _) = bed.play_with(
+        &own_first(),
+        vec![first(), red(), red(), red(), red(), red(), red()],
+    );
+    assert!(
+        is_error(
+            &stays.verdict,
+            "OtherTest ran although it was to be left out",
+            false
+        ),
+        "{stays:?}"
+    );
 }
 
 #[test]
@@ -800,37 +1158,71 @@ fn what_fails_in_a_control_beside_another_jvm_and_not_alone_is_run_in_one_from_t
         fixed port, file or database; gates.PITEST.jobs: 1 saves the first run.";
     assert_eq!(weak.remarks, [told]);
     let ended = beside("Foo\tRUN_ERROR\t\n", &["KILLED", "RUN_ERROR", "RUN_ERROR"]);
-    let (weak, commands) = bed.play(vec![ended, beside(PASSED, &["KILLED", "SURVIVED", "SURVIVED"])]);
+    let (weak, commands) = bed.play(vec![
+        ended,
+        beside(PASSED, &["KILLED", "SURVIVED", "SURVIVED"]),
+    ]);
     assert!(is_fail(&weak.verdict, "is 33% (1/3)"), "{weak:?}");
-    assert_eq!((told_jvms(&commands).join(", "), weak.remarks.len()), ("quick 2, quick 1".to_owned(), 1));
+    assert_eq!(
+        (told_jvms(&commands).join(", "), weak.remarks.len()),
+        ("quick 2, quick 1".to_owned(), 1)
+    );
     // With one job no JVM ran next to it, so the test itself is to blame.
-    let alone = GateSettings { jobs: 1, ..own_first() };
+    let alone = GateSettings {
+        jobs: 1,
+        ..own_first()
+    };
     let (blamed, _) = bed.play_with(&alone, vec![first()]);
-    assert!(is_fail(&blamed.verdict, "The test FooTest.a fails in PIT's worker"), "{blamed:?}");
+    assert!(
+        is_fail(&blamed.verdict, "The test FooTest.a fails in PIT's worker"),
+        "{blamed:?}"
+    );
     // A run that is red, or leaves out what the first did not, heals nobody.
     let red_now = || pit(BAD, &red(&["FooTest"]).output, None);
     let blamed = bed.verdict(vec![first(), red_now()]);
-    assert!(is_fail(&blamed, "The test FooTest.a fails in PIT's worker"), "{blamed:?}");
+    assert!(
+        is_fail(&blamed, "The test FooTest.a fails in PIT's worker"),
+        "{blamed:?}"
+    );
 }
 
 #[test]
 fn a_control_without_a_verdict_is_run_again_with_patience_and_then_forbids_a_pass() {
     let bed = Bed::new();
-    let (good, commands) = bed.play(vec![beside(TIMED_OUT, &["KILLED"]), beside(PASSED, &["KILLED"])]);
-    assert_eq!((&good.verdict, good.remarks.len()), (&Verdict::Pass, 0), "{good:?}");
+    let (good, commands) = bed.play(vec![
+        beside(TIMED_OUT, &["KILLED"]),
+        beside(PASSED, &["KILLED"]),
+    ]);
+    assert_eq!(
+        (&good.verdict, good.remarks.len()),
+        (&Verdict::Pass, 0),
+        "{good:?}"
+    );
     let told = |argv: &[String]| {
         ["timeoutConst", "mutationUnitSize"].map(|name| option(argv, name).unwrap_or("").to_owned())
     };
     assert_eq!(
         (told(&commands[0]), told(&commands[1])),
-        (["1000", "33"].map(String::from), ["4000", "0"].map(String::from))
+        (
+            ["1000", "33"].map(String::from),
+            ["4000", "0"].map(String::from)
+        )
     );
     assert_eq!(told_jvms(&commands), ["quick 2", "quick 1"]);
     for control in [TIMED_OUT, "Foo\tRUN_ERROR\t\n", "Other\tSURVIVED\t\n", ""] {
-        let (unclear, _) = bed.play(vec![beside(control, &["KILLED"]), beside(control, &["KILLED"])]);
-        assert!(is_error(&unclear.verdict, "although nothing was mutated", false), "{control}: {unclear:?}");
+        let (unclear, _) = bed.play(vec![
+            beside(control, &["KILLED"]),
+            beside(control, &["KILLED"]),
+        ]);
+        assert!(
+            is_error(&unclear.verdict, "although nothing was mutated", false),
+            "{control}: {unclear:?}"
+        );
         let weak = || beside(control, &["TIMED_OUT", "SURVIVED"]);
-        assert!(is_fail(&bed.verdict(vec![weak(), weak()]), "is 50% (1/2)"), "{control}");
+        assert!(
+            is_fail(&bed.verdict(vec![weak(), weak()]), "is 50% (1/2)"),
+            "{control}"
+        );
     }
 }
 
@@ -841,12 +1233,18 @@ fn tests_that_were_slow_once_get_more_patience_the_next_time() {
     let whole = || pit(OK, slow, Some(&report(&["KILLED"])));
     let (first, commands) = bed.play(vec![whole()]);
     assert_eq!(
-        (option(&commands[0], "timeoutConst"), first.trace.tiers[0].timeout_millis),
+        (
+            option(&commands[0], "timeoutConst"),
+            first.trace.tiers[0].timeout_millis
+        ),
         (Some("1000"), 1_000)
     );
     let (next, commands) = bed.play(vec![whole()]);
     assert_eq!(
-        (option(&commands[0], "timeoutConst"), next.trace.tiers[0].timeout_millis),
+        (
+            option(&commands[0], "timeoutConst"),
+            next.trace.tiers[0].timeout_millis
+        ),
         (Some("2900"), 2_900)
     );
 }
@@ -854,11 +1252,17 @@ fn tests_that_were_slow_once_get_more_patience_the_next_time() {
 #[test]
 fn a_scope_of_lines_keeps_the_mutants_on_changed_lines_and_nothing_on_none() {
     let bed = Bed::new();
-    let lines = GateSettings { scope: ScopeKind::Lines, ..settings() };
+    let lines = GateSettings {
+        scope: ScopeKind::Lines,
+        ..settings()
+    };
     let script = vec![pit(OK, "", Some(&report(&["KILLED"])))];
     let (good, commands) = bed.play_with(&lines, script);
     assert_eq!(good.verdict, Verdict::Pass);
-    assert_eq!(option(&commands[0], "kept"), Some("L\t\t0\t0\nL\tFoo.java\t3\t4\nL\tFoo.java\t9\t9\n"));
+    assert_eq!(
+        option(&commands[0], "kept"),
+        Some("L\t\t0\t0\nL\tFoo.java\t3\t4\nL\tFoo.java\t9\t9\n")
+    );
     let empty = || pit(OK, "", Some(&report(&[])));
     let (skip, _) = bed.play_with(&lines, vec![empty()]);
     let why = "There is nothing to mutate in the changed lines of Foo.".to_owned();
@@ -887,9 +1291,13 @@ impl Spawn for Planting {
 }
 
 #[test]
-fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict_and_without_a_base_classes_are_judged_whole() {
+fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict_and_without_a_base_classes_are_judged_whole()
+ {
     let (bed, base) = (Bed::new(), Bed::new());
-    let auto = GateSettings { scope: ScopeKind::Auto, ..settings() };
+    let auto = GateSettings {
+        scope: ScopeKind::Auto,
+        ..settings()
+    };
     // The statuses are those of lines 0 to 4, of which 3 and 4 are changed.
     let strong_in_the_change = report(&["SURVIVED", "SURVIVED", "SURVIVED", "KILLED", "KILLED"]);
     let pit = || pit(OK, "", Some(&strong_in_the_change));
@@ -897,19 +1305,31 @@ fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict_and_without_a_base_cl
     request.packages[0].changes[0].old = Some(Oid::zero());
     let (whole, _) = bed.play_request(&request, &auto, vec![pit()]);
     assert!(is_fail(&whole.verdict, "is 40% (2/5)"), "{whole:?}");
-    assert!(whole.remarks[0].contains("its classes are judged whole: there is none."), "{whole:?}");
+    assert!(
+        whole.remarks[0].contains("its classes are judged whole: there is none."),
+        "{whole:?}"
+    );
 
     let root = base.folder.path().join("p");
     std::os::unix::fs::symlink("/nowhere", root.join("target/test-classes/messages.txt")).unwrap();
     let (unread, _) = bed.play_in(&Base(root), &request, &auto, vec![pit()]);
-    assert!(is_error(&unread.verdict, "The disk refused", true), "{unread:?}");
-    assert!(is_error(&unread.verdict, "messages.txt", true), "{unread:?}");
+    assert!(
+        is_error(&unread.verdict, "The disk refused", true),
+        "{unread:?}"
+    );
+    assert!(
+        is_error(&unread.verdict, "messages.txt", true),
+        "{unread:?}"
+    );
 }
 
 #[test]
 fn a_class_of_others_that_names_pit_gives_no_verdict() {
     let bed = Bed::new();
-    let file = bed.folder.path().join("p/target/test-classes/OtherTest.class");
+    let file = bed
+        .folder
+        .path()
+        .join("p/target/test-classes/OtherTest.class");
     fs_err::write(file, "org.pitest.testapi.TestUnit").unwrap();
     let why = "OtherTest names PIT (org.pitest): it could ask whether it is being mutated.";
     assert!(is_error(&bed.verdict(Vec::new()), why, false));
@@ -925,10 +1345,18 @@ fn class_files_that_are_written_while_they_are_judged_give_no_verdict() {
         commands: Mutex::default(),
     };
     let spawn = Planting(script);
-    let ports = GatePorts { spawn: &spawn, progress: &|_| {}, checkouts: &NoCheckouts };
+    let ports = GatePorts {
+        spawn: &spawn,
+        progress: &|_| {},
+        checkouts: &NoCheckouts,
+    };
     let verdict = run(&bed.request(), &settings(), &ports).verdict;
     assert!(
-        is_error(&verdict, "Class files of p/. were changed while they were judged.", false),
+        is_error(
+            &verdict,
+            "Class files of p/. were changed while they were judged.",
+            false
+        ),
         "{verdict:?}"
     );
 }

@@ -43,8 +43,17 @@ impl Judged {
     ) -> Self {
         let path = target.path.to_text();
         let lines: Vec<&str> = source.lines().collect();
-        let line = |number: u32| Some(text::line(lines.get((number as usize).checked_sub(1)?)?, 160));
-        let survivor = |ReportedMutant { mutant, tests, tests_total }: &ReportedMutant| Survivor {
+        let line = |number: u32| {
+            Some(text::line(
+                lines.get((number as usize).checked_sub(1)?)?,
+                160,
+            ))
+        };
+        let survivor = |ReportedMutant {
+                            mutant,
+                            tests,
+                            tests_total,
+                        }: &ReportedMutant| Survivor {
             package: target.package.clone(),
             path: Some(target.path.clone()),
             source: line(mutant.line).unwrap_or_default(),
@@ -55,15 +64,30 @@ impl Judged {
             ..Survivor::from(mutant.clone())
         };
         let lives = |it: &&ReportedMutant| {
-            matches!(it.mutant.status, MutantStatus::Survived | MutantStatus::NoCoverage)
+            matches!(
+                it.mutant.status,
+                MutantStatus::Survived | MutantStatus::NoCoverage
+            )
         };
         let survivors = mutants.iter().filter(lives).map(survivor).collect();
-        Self { score, survivors, file: ReportedFile { path: target.full_path(), mutants, source } }
+        Self {
+            score,
+            survivors,
+            file: ReportedFile {
+                path: target.full_path(),
+                mutants,
+                source,
+            },
+        }
     }
 
     /// How many survivors there are, those that were not kept among them.
     fn survivors_total(&self) -> u64 {
-        let whole = self.score.floor.as_ref().map_or(&self.score.tally, |floor| &floor.whole);
+        let whole = self
+            .score
+            .floor
+            .as_ref()
+            .map_or(&self.score.tally, |floor| &floor.whole);
         whole.survived + whole.no_coverage
     }
 }
@@ -108,7 +132,12 @@ impl ModuleResult {
                 self.remarks.push(remark);
             }
         }
-        self.reports.extend(other.reports.into_iter().filter(|report| !known.contains(report)));
+        self.reports.extend(
+            other
+                .reports
+                .into_iter()
+                .filter(|report| !known.contains(report)),
+        );
         self.trace.phases.extend(other.trace.phases);
         self.trace.tiers.extend(other.trace.tiers);
     }
@@ -128,14 +157,26 @@ pub(crate) struct Judging {
 impl Judging {
     /// The gate's report over all modules.
     pub(crate) fn report(self, settings: &GateSettings) -> GateReport {
-        let Self { scope, results, used } = self;
-        let mut all = ModuleResult { aborts: scope.aborts.clone(), ..ModuleResult::default() };
+        let Self {
+            scope,
+            results,
+            used,
+        } = self;
+        let mut all = ModuleResult {
+            aborts: scope.aborts.clone(),
+            ..ModuleResult::default()
+        };
         for result in results {
             all.join(result);
         }
-        all.judged
-            .sort_by(|a, b| (&a.score.package, &a.score.class).cmp(&(&b.score.package, &b.score.class)));
-        let scores: Vec<ClassScore> = all.judged.iter().map(|judged| judged.score.clone()).collect();
+        all.judged.sort_by(|a, b| {
+            (&a.score.package, &a.score.class).cmp(&(&b.score.package, &b.score.class))
+        });
+        let scores: Vec<ClassScore> = all
+            .judged
+            .iter()
+            .map(|judged| judged.score.clone())
+            .collect();
         let judgement = rule(settings).judge(&scores);
         for why in &judgement.unknown {
             all.aborts.push(GateAbort::setup(
@@ -143,30 +184,49 @@ impl Judging {
             "See the engine's log in the gate's folder: an OutOfMemoryError needs gates.<NAME>.jvm_args: [-Xmx4g]; an agent of the build, tests or code may end the JVM.",
         ));
         }
-        let weak: Vec<&Judged> =
-            judgement.failing.iter().filter_map(|&index| all.judged.get(index)).collect();
-        let survivors = rank(weak.iter().flat_map(|judged| judged.survivors.iter().cloned()));
+        let weak: Vec<&Judged> = judgement
+            .failing
+            .iter()
+            .filter_map(|&index| all.judged.get(index))
+            .collect();
+        let survivors = rank(
+            weak.iter()
+                .flat_map(|judged| judged.survivors.iter().cloned()),
+        );
         if !judgement.below.is_empty() {
             let action = (!survivors.is_empty()).then(|| WHAT_TO_DO.to_owned());
-            all.aborts.push(GateAbort::Fail { reasons: judgement.below.into_iter().chain(action).collect() });
+            all.aborts.push(GateAbort::Fail {
+                reasons: judgement.below.into_iter().chain(action).collect(),
+            });
         }
         let survivors_total = weak.iter().map(|judged| judged.survivors_total()).sum();
         let mut failing = all.failing.clone();
-        failing.extend(weak.iter().map(|judged| full_path(&judged.score.package, &judged.score.path)));
+        failing.extend(
+            weak.iter()
+                .map(|judged| full_path(&judged.score.package, &judged.score.path)),
+        );
         let verdict = verdict(&all.aborts, judgement.reached > 0, &scope, &all.nothing);
         let fails = matches!(verdict, Verdict::Fail { .. });
         all.remarks.truncate(TOLD);
         all.reports.sort();
         GateReport {
             verdict,
-            coverage: if scores.is_empty() { Coverage::default() } else { judgement.coverage },
+            coverage: if scores.is_empty() {
+                Coverage::default()
+            } else {
+                judgement.coverage
+            },
             classes: scores,
             survivors,
             survivors_total,
             left_out: scope.left_out,
             remarks: all.remarks,
             reports: all.reports,
-            failing: if fails { failing.into_iter().collect() } else { Vec::new() },
+            failing: if fails {
+                failing.into_iter().collect()
+            } else {
+                Vec::new()
+            },
             millis: u64::try_from(used.as_millis()).unwrap_or(u64::MAX),
             trace: all.trace,
         }
@@ -179,10 +239,17 @@ fn verdict(aborts: &[GateAbort], reached: bool, scope: &Scope, nothing: &[String
     for abort in aborts {
         match abort {
             GateAbort::Fail { reasons: more } => reasons.extend(more.iter().cloned()),
-            GateAbort::Error { why, hint, transient } => errors.push((why, hint, *transient)),
+            GateAbort::Error {
+                why,
+                hint,
+                transient,
+            } => errors.push((why, hint, *transient)),
         }
     }
-    if let Some((_, hint, _)) = errors.iter().find(|(_, _, transient)| !transient).or_else(|| errors.first())
+    if let Some((_, hint, _)) = errors
+        .iter()
+        .find(|(_, _, transient)| !transient)
+        .or_else(|| errors.first())
     {
         let mut whys: Vec<&str> = errors.iter().map(|(why, _, _)| why.as_str()).collect();
         whys.dedup();
@@ -203,7 +270,9 @@ fn verdict(aborts: &[GateAbort], reached: bool, scope: &Scope, nothing: &[String
     if reached {
         return Verdict::Pass;
     }
-    Verdict::Skip { why: skip(scope, nothing) }
+    Verdict::Skip {
+        why: skip(scope, nothing),
+    }
 }
 
 fn skip(scope: &Scope, nothing: &[String]) -> String {
@@ -214,8 +283,11 @@ fn skip(scope: &Scope, nothing: &[String]) -> String {
     if scope.left_out.is_empty() {
         return "No production code that this gate judges was changed.".to_owned();
     }
-    let left: Vec<String> =
-        scope.left_out.iter().map(|left| format!("{} ({})", left.file, left.why)).collect();
+    let left: Vec<String> = scope
+        .left_out
+        .iter()
+        .map(|left| format!("{} ({})", left.file, left.why))
+        .collect();
     format!("No changed class is a target: {}.", text::names(&left, 10))
 }
 
@@ -226,36 +298,65 @@ mod tests {
     use crate::source::RepoPath;
 
     fn judged(class: &str, killed: u64, survived: u64) -> ModuleResult {
-        let tally = Tally { killed, survived, ..Tally::default() };
+        let tally = Tally {
+            killed,
+            survived,
+            ..Tally::default()
+        };
         let path = RepoPath::parse(&format!("src/main/java/{class}.java"));
-        let score = ClassScore { package: "p".to_owned(), path, class: class.to_owned(), tally, floor: None };
+        let score = ClassScore {
+            package: "p".to_owned(),
+            path,
+            class: class.to_owned(),
+            tally,
+            floor: None,
+        };
         ModuleResult {
-            judged: vec![Judged { score, survivors: Vec::new(), file: ReportedFile::default() }],
+            judged: vec![Judged {
+                score,
+                survivors: Vec::new(),
+                file: ReportedFile::default(),
+            }],
             ..ModuleResult::default()
         }
     }
 
     fn report(results: Vec<ModuleResult>) -> GateReport {
-        let judging = Judging { results, used: Duration::from_millis(7), ..Judging::default() };
+        let judging = Judging {
+            results,
+            used: Duration::from_millis(7),
+            ..Judging::default()
+        };
         judging.report(&crate::gate::tests::settings())
     }
 
     #[test]
     fn error_comes_before_fail_before_pass_before_skip() {
-        let stopped = |abort| ModuleResult { aborts: vec![abort], ..ModuleResult::default() };
+        let stopped = |abort| ModuleResult {
+            aborts: vec![abort],
+            ..ModuleResult::default()
+        };
         let error = || stopped(GateAbort::passing("No network.".to_owned(), "Wait."));
         let setup = || stopped(GateAbort::setup("No Maven.".to_owned(), "Install it."));
         let fail = || stopped(GateAbort::fail("Red.".to_owned()));
-        let skip = || ModuleResult { nothing: vec!["I".to_owned()], ..ModuleResult::default() };
+        let skip = || ModuleResult {
+            nothing: vec!["I".to_owned()],
+            ..ModuleResult::default()
+        };
         let pass = || judged("A", 7, 3);
         let kind = |results| match report(results).verdict {
             Verdict::Pass => "pass",
             Verdict::Fail { .. } => "fail",
             Verdict::Skip { .. } => "skip",
-            Verdict::Error { transient: true, .. } => "transient",
+            Verdict::Error {
+                transient: true, ..
+            } => "transient",
             Verdict::Error { .. } => "setup",
         };
-        assert_eq!(kind(vec![pass(), skip(), fail(), error(), setup()]), "setup");
+        assert_eq!(
+            kind(vec![pass(), skip(), fail(), error(), setup()]),
+            "setup"
+        );
         assert_eq!(kind(vec![pass(), skip(), fail(), error()]), "transient");
         assert_eq!(kind(vec![pass(), skip(), fail()]), "fail");
         assert_eq!(kind(vec![pass(), judged("B", 6, 4)]), "fail");
@@ -278,7 +379,9 @@ mod tests {
         let reasons = |survivors: Vec<Survivor>| {
             let mut weak = judged("Weak", 1, 9);
             weak.judged[0].survivors = survivors;
-            let Verdict::Fail { reasons } = report(vec![weak]).verdict else { panic!("no FAIL") };
+            let Verdict::Fail { reasons } = report(vec![weak]).verdict else {
+                panic!("no FAIL")
+            };
             reasons
         };
         assert_eq!(reasons(Vec::new()).len(), 1);
@@ -301,10 +404,18 @@ mod tests {
             file: "p/src/main/java/A.java".to_owned(),
             why: "no test class belongs to it".to_owned(),
         };
-        let scope = Scope { left_out: vec![left], ..Scope::default() };
-        let report = Judging { scope, ..Judging::default() }.report(&crate::gate::tests::settings());
+        let scope = Scope {
+            left_out: vec![left],
+            ..Scope::default()
+        };
+        let report = Judging {
+            scope,
+            ..Judging::default()
+        }
+        .report(&crate::gate::tests::settings());
         let why =
-            "No changed class is a target: p/src/main/java/A.java (no test class belongs to it).".to_owned();
+            "No changed class is a target: p/src/main/java/A.java (no test class belongs to it)."
+                .to_owned();
         assert_eq!(report.verdict, Verdict::Skip { why });
     }
 }

@@ -44,15 +44,24 @@ pub(super) fn move_head(open: &OpenRepo, head: &Head) -> Result<(), GitError> {
     let doing = "put HEAD back";
     let repo = &open.repo;
     let Some(branch) = &head.branch else {
-        return head.commit.map_or(Ok(()), |commit| repo.set_head_detached(commit)).doing(doing);
+        return head
+            .commit
+            .map_or(Ok(()), |commit| repo.set_head_detached(commit))
+            .doing(doing);
     };
     match (head.commit, open.reference(branch)?) {
-        (Some(commit), _) => repo.reference(branch, commit, true, "ralph: put back").map(drop),
+        (Some(commit), _) => repo
+            .reference(branch, commit, true, "ralph: put back")
+            .map(drop),
         (None, known) => known.map_or(Ok(()), |mut known| known.delete()),
     }
     .doing(doing)?;
     // An alias of the branch may stay checked out.
-    if open.head()?.branch == head.branch { Ok(()) } else { repo.set_head(branch).doing(doing) }
+    if open.head()?.branch == head.branch {
+        Ok(())
+    } else {
+        repo.set_head(branch).doing(doing)
+    }
 }
 
 /// Ends a merge, rebase, revert or cherry-pick that stopped half-way: the next commit would be part of it.
@@ -71,8 +80,14 @@ pub(super) fn apply_plan(
     plan: &Plan,
     kept: Oid,
 ) -> Result<Outcome, GitError> {
-    let mut work =
-        Work { open, head, kept, outcome: Outcome::default(), checkout: Vec::new(), bare: Vec::new() };
+    let mut work = Work {
+        open,
+        head,
+        kept,
+        outcome: Outcome::default(),
+        checkout: Vec::new(),
+        bare: Vec::new(),
+    };
     let mut ready = Vec::new();
     for (path, act) in plan {
         let wanted = tree::leaf_in(&work.open.repo, head.commit, path)?;
@@ -136,13 +151,20 @@ impl Work<'_> {
     /// Folders that are empty now, upward.
     fn remove_empty_folders(&self, path: &[u8]) {
         let above: Vec<&[u8]> = tree::folders_above(path).collect();
-        let removed = above.iter().rev().map(|folder| std::fs::remove_dir(on_disk(&self.open.root, folder)));
+        let removed = above
+            .iter()
+            .rev()
+            .map(|folder| std::fs::remove_dir(on_disk(&self.open.root, folder)));
         removed.take_while(Result::is_ok).for_each(drop);
     }
 
     /// Puts the wanted content in the place that was cleared.
     fn fill(&mut self, path: &[u8], act: Act, wanted: Option<Leaf>) -> Result<(), GitError> {
-        let content = if let Act::Content(content) = act { content } else { None };
+        let content = if let Act::Content(content) = act {
+            content
+        } else {
+            None
+        };
         let is_checkout = act == Act::Head && wanted.is_some();
         let has_way = !(is_checkout || content.is_some()) || self.make_way(path)?;
         if has_way && is_checkout {
@@ -151,9 +173,17 @@ impl Work<'_> {
             self.bare.push((path.to_vec(), wanted));
         }
         if let Some(blob) = content.filter(|_| has_way) {
-            self.write(path, blob, wanted.map_or(content::REGULAR, |(_, mode)| mode))?;
+            self.write(
+                path,
+                blob,
+                wanted.map_or(content::REGULAR, |(_, mode)| mode),
+            )?;
         }
-        let to = if has_way { &mut self.outcome.restored } else { &mut self.outcome.unrestored };
+        let to = if has_way {
+            &mut self.outcome.restored
+        } else {
+            &mut self.outcome.unrestored
+        };
         to.insert(path.to_vec());
         Ok(())
     }
@@ -191,7 +221,11 @@ impl Work<'_> {
         let bits = if mode == EXECUTABLE { 0o777 } else { 0o666 };
         let mut options = fs_err::OpenOptions::new();
         options.options_mut().mode(bits);
-        let mut out = options.write(true).create_new(true).open(&file).doing(doing)?;
+        let mut out = options
+            .write(true)
+            .create_new(true)
+            .open(&file)
+            .doing(doing)?;
         out.write_all(found.content()).doing(doing)
     }
 
@@ -201,7 +235,12 @@ impl Work<'_> {
             let mut index = repo.index()?;
             index.read(true)?;
             let checkout = self.checkout.iter().map(|path| (path, None));
-            for (path, wanted) in self.bare.iter().map(|(path, wanted)| (path, *wanted)).chain(checkout) {
+            for (path, wanted) in self
+                .bare
+                .iter()
+                .map(|(path, wanted)| (path, *wanted))
+                .chain(checkout)
+            {
                 let relative = tree::relative(path);
                 for stage in 0..=3 {
                     if_found(index.remove(&relative, stage))?;
@@ -216,7 +255,9 @@ impl Work<'_> {
     }
 
     fn check_out(&mut self) -> Result<(), GitError> {
-        let (false, Some(commit)) = (self.checkout.is_empty(), self.head.commit) else { return Ok(()) };
+        let (false, Some(commit)) = (self.checkout.is_empty(), self.head.commit) else {
+            return Ok(());
+        };
         let mut options = CheckoutBuilder::new();
         options.force().disable_pathspec_match(true);
         for path in &self.checkout {
@@ -235,6 +276,9 @@ fn remove_empty_tree(folder: &Path) -> bool {
     let folder_of = |entry: DirEntry| entry.file_type().is_dir().then(|| entry.into_path());
     let below: Option<Vec<PathBuf>> = below.map(|entry| folder_of(entry.ok()?)).collect();
     let Some(below) = below else { return false };
-    below.iter().rev().all(|folder| std::fs::remove_dir(folder).is_ok())
+    below
+        .iter()
+        .rev()
+        .all(|folder| std::fs::remove_dir(folder).is_ok())
         && std::fs::remove_dir(folder).is_ok()
 }

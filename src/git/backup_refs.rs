@@ -30,7 +30,12 @@ impl Backup {
     /// What it keeps of one package.
     pub(super) fn of(&self, package: &str, unrestored: Vec<RepoPath>) -> Kept {
         let (reference, commit) = (self.reference.clone(), tree::fact_of(self.commit));
-        Kept { package: package.to_owned(), reference, commit, unrestored }
+        Kept {
+            package: package.to_owned(),
+            reference,
+            commit,
+            unrestored,
+        }
     }
 }
 
@@ -69,7 +74,9 @@ impl Repositories {
     pub fn pin_heads(&mut self) -> Result<(), GitError> {
         for (repo, names) in self.by_repository() {
             let head = self.heads.get(&repo).copied().flatten();
-            let (Some(first), Some(head)) = (names.first(), head) else { continue };
+            let (Some(first), Some(head)) = (names.first(), head) else {
+                continue;
+            };
             self.in_package(first, |_, open, _| {
                 pin(open, &pin_name("before", first), head)?;
                 open.pin_tips(&pin_name("before-others", first))
@@ -96,7 +103,10 @@ pub(super) fn pin(open: &OpenRepo, name: &str, commit: Oid) -> Result<(), GitErr
     }
     for number in 1..=MAX_NAMES {
         let name = numbered(&free, number);
-        match open.repo.reference(&name, commit, true, "ralph: before an attempt") {
+        match open
+            .repo
+            .reference(&name, commit, true, "ralph: before an attempt")
+        {
             Ok(_) => return Ok(()),
             Err(error) if is_taken(open, &name, &error) => {}
             Err(error) => return Err(GitError::unreadable(format!("write {name}"), &error)),
@@ -106,7 +116,11 @@ pub(super) fn pin(open: &OpenRepo, name: &str, commit: Oid) -> Result<(), GitErr
 }
 
 fn numbered(name: &str, number: usize) -> String {
-    if number == 1 { name.to_owned() } else { format!("{name}-{number}") }
+    if number == 1 {
+        name.to_owned()
+    } else {
+        format!("{name}-{number}")
+    }
 }
 
 /// True if something is in the place of the reference.
@@ -127,12 +141,20 @@ fn unobstructed(open: &OpenRepo, name: &str) -> String {
     let mut free = String::new();
     let mut parts = name.split('/').peekable();
     while let Some(part) = parts.next() {
-        let next = if free.is_empty() { part.to_owned() } else { format!("{free}/{part}") };
+        let next = if free.is_empty() {
+            part.to_owned()
+        } else {
+            format!("{free}/{part}")
+        };
         // An unreadable reference is in the way, too.
         let is_free = |name: &String| matches!(open.reference(name), Ok(None));
         let is_last = parts.peek().is_none();
         let mut names = (1..=MAX_NAMES).map(|number| numbered(&next, number));
-        free = if free.is_empty() || is_last { next } else { names.find(is_free).unwrap_or(next) };
+        free = if free.is_empty() || is_last {
+            next
+        } else {
+            names.find(is_free).unwrap_or(next)
+        };
     }
     free
 }
@@ -150,7 +172,11 @@ pub(super) struct Load<'a> {
 }
 
 /// Keeps HEAD and the items on top of it; `None` when there is neither.
-pub(super) fn back_up(open: &OpenRepo, load: &Load<'_>, reference: &str) -> Result<Option<Backup>, GitError> {
+pub(super) fn back_up(
+    open: &OpenRepo,
+    load: &Load<'_>,
+    reference: &str,
+) -> Result<Option<Backup>, GitError> {
     let mut made = None;
     let free = unobstructed(open, reference);
     for number in 1..=MAX_NAMES {
@@ -159,7 +185,10 @@ pub(super) fn back_up(open: &OpenRepo, load: &Load<'_>, reference: &str) -> Resu
             // A symbolic reference keeps nothing: what it leads to moves.
             match found.target() {
                 Some(commit) if covers(open, commit, load)? => {
-                    return Ok(Some(Backup { reference: name, commit }));
+                    return Ok(Some(Backup {
+                        reference: name,
+                        commit,
+                    }));
                 }
                 _ => continue,
             }
@@ -169,7 +198,12 @@ pub(super) fn back_up(open: &OpenRepo, load: &Load<'_>, reference: &str) -> Resu
         }
         let Some(commit) = made else { return Ok(None) };
         match open.repo.reference(&name, commit, false, load.message) {
-            Ok(_) => return Ok(Some(Backup { reference: name, commit })),
+            Ok(_) => {
+                return Ok(Some(Backup {
+                    reference: name,
+                    commit,
+                }));
+            }
             Err(error) if is_taken(open, &name, &error) => {}
             Err(error) => return Err(GitError::unreadable(format!("write {name}"), &error)),
         }
@@ -184,14 +218,22 @@ fn covers(open: &OpenRepo, kept: Oid, load: &Load<'_>) -> Result<bool, GitError>
     {
         return Ok(false);
     }
-    let on_disk = load.items.iter().filter_map(|(path, leaf)| Some((path, (*leaf)?)));
+    let on_disk = load
+        .items
+        .iter()
+        .filter_map(|(path, leaf)| Some((path, (*leaf)?)));
     for (path, leaf) in on_disk {
         if !holds(open, kept, path, leaf)? {
             return Ok(false);
         }
     }
     let mut commits = vec![kept];
-    commits.extend(open.repo.find_commit(kept).iter().flat_map(git2::Commit::parent_ids));
+    commits.extend(
+        open.repo
+            .find_commit(kept)
+            .iter()
+            .flat_map(git2::Commit::parent_ids),
+    );
     for (path, leaf) in load.staged {
         let mut found = false;
         for commit in &commits {
@@ -205,19 +247,39 @@ fn covers(open: &OpenRepo, kept: Oid, load: &Load<'_>) -> Result<bool, GitError>
 }
 
 /// True when the commit's tree has this content at the path.
-pub(super) fn holds(open: &OpenRepo, commit: Oid, path: &[u8], leaf: Leaf) -> Result<bool, GitError> {
+pub(super) fn holds(
+    open: &OpenRepo,
+    commit: Oid,
+    path: &[u8],
+    leaf: Leaf,
+) -> Result<bool, GitError> {
     Ok(tree::leaf_in(&open.repo, Some(commit), path)?.is_some_and(|(id, _)| id == leaf.0))
 }
 
 fn commit_of(open: &OpenRepo, load: &Load<'_>) -> Result<Option<Oid>, GitError> {
-    let Load { head, items, staged, message, .. } = load;
+    let Load {
+        head,
+        items,
+        staged,
+        message,
+        ..
+    } = load;
     if items.is_empty() && staged.is_empty() {
         return Ok(*head);
     }
     let mut parents: Vec<Oid> = head.iter().copied().collect();
     if !staged.is_empty() {
-        let index = staged.iter().map(|(path, leaf)| (path.clone(), Some(*leaf))).collect();
-        parents.push(commit(open, *head, &index, &parents, "ralph: the index of that moment")?);
+        let index = staged
+            .iter()
+            .map(|(path, leaf)| (path.clone(), Some(*leaf)))
+            .collect();
+        parents.push(commit(
+            open,
+            *head,
+            &index,
+            &parents,
+            "ralph: the index of that moment",
+        )?);
     }
     for (path, leaf) in *items {
         if let Some(leaf) = leaf {
@@ -238,9 +300,19 @@ fn commit(
     let write = || {
         let repo = &open.repo;
         let tree = repo.find_tree(tree_with(open, on, items)?)?;
-        let parents = parents.iter().map(|id| repo.find_commit(*id)).collect::<Result<Vec<_>, _>>()?;
+        let parents = parents
+            .iter()
+            .map(|id| repo.find_commit(*id))
+            .collect::<Result<Vec<_>, _>>()?;
         let by = ralph()?;
-        repo.commit(None, &by, &by, message, &tree, &parents.iter().collect::<Vec<_>>())
+        repo.commit(
+            None,
+            &by,
+            &by,
+            message,
+            &tree,
+            &parents.iter().collect::<Vec<_>>(),
+        )
     };
     write().doing("write a commit that keeps what is there")
 }
@@ -251,7 +323,11 @@ pub(super) fn ralph() -> Result<Signature<'static>, git2::Error> {
 }
 
 /// The tree of a commit with some paths set or taken away.
-pub(super) fn tree_with(open: &OpenRepo, on: Option<Oid>, items: &Items) -> Result<Oid, git2::Error> {
+pub(super) fn tree_with(
+    open: &OpenRepo,
+    on: Option<Oid>,
+    items: &Items,
+) -> Result<Oid, git2::Error> {
     let mut index = Index::new()?;
     if let Some(on) = on {
         index.read_tree(&open.repo.find_commit(on)?.tree()?)?;
@@ -280,13 +356,19 @@ fn store(open: &OpenRepo, path: &[u8], (id, mode): Leaf) -> Result<(), GitError>
         fs_err::read(&file)
     };
     let bytes = bytes.doing("read a file that is to be kept")?;
-    let written = open.repo.blob(&bytes).doing("write into the object store")?;
+    let written = open
+        .repo
+        .blob(&bytes)
+        .doing("write into the object store")?;
     if written == id {
         return Ok(());
     }
     Err(GitError::cleaned(
         super::GitErrorKind::Io,
-        format!("The file {} changed while it was being kept.", String::from_utf8_lossy(path)),
+        format!(
+            "The file {} changed while it was being kept.",
+            String::from_utf8_lossy(path)
+        ),
         "See that nothing else writes into the package, then try again.",
     ))
 }

@@ -30,7 +30,8 @@ impl Repositories {
             let doing = "pack the recorded commits";
             let mut header = SIGNATURE.to_owned();
             let mut walk = open.repo.revwalk().doing(doing)?;
-            walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME).doing(doing)?;
+            walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME)
+                .doing(doing)?;
             for commit in commits {
                 let _ = writeln!(header, "{commit} refs/recorded/{commit}");
                 if let Some(id) = tree::oid_of(commit)? {
@@ -67,7 +68,10 @@ impl Repositories {
         self.in_package(package, |_, open, _| {
             let doing = "read the recorded commits";
             let mut walk = open.repo.revwalk().doing(doing)?;
-            for id in commits.iter().filter_map(|commit| tree::oid_of(commit).transpose()) {
+            for id in commits
+                .iter()
+                .filter_map(|commit| tree::oid_of(commit).transpose())
+            {
                 walk.push(id?).doing(doing)?;
             }
             let mut seen = BTreeSet::new();
@@ -84,7 +88,8 @@ impl Repositories {
                     }
                     if kind == Some(ObjectType::Tree) {
                         for entry in &open.repo.find_tree(id).doing(doing)? {
-                            let path = format!("{path}/{}", String::from_utf8_lossy(entry.name_bytes()));
+                            let path =
+                                format!("{path}/{}", String::from_utf8_lossy(entry.name_bytes()));
                             todo.push((path, entry.id(), entry.kind()));
                         }
                     } else if kind == Some(ObjectType::Blob)
@@ -103,7 +108,10 @@ impl Repositories {
 
     /// The build files that make a folder of the workspace's repository a package.
     pub fn build_files(&self, package: &str) -> Result<Vec<PathBuf>, GitError> {
-        let folder = self.folders.get(package).ok_or_else(|| super::no_package(package))?;
+        let folder = self
+            .folders
+            .get(package)
+            .ok_or_else(|| super::no_package(package))?;
         if folder.root == folder.repo {
             return Ok(Vec::new());
         }
@@ -118,7 +126,8 @@ pub fn unbundle(folder: &Path, from: &mut dyn BufRead) -> Result<(), GitError> {
     let doing = "read a git bundle";
     let (mut header, mut left) = (Vec::new(), from.take(MAX_HEADER));
     while !header.ends_with(b"\n\n") {
-        if left.read_until(b'\n', &mut header).doing(doing)? == 0 || !header.starts_with(SIGNATURE.as_bytes())
+        if left.read_until(b'\n', &mut header).doing(doing)? == 0
+            || !header.starts_with(SIGNATURE.as_bytes())
         {
             return Err(GitError::damaged(
                 "A git bundle in the file cannot be read: its header is none.",
@@ -127,7 +136,10 @@ pub fn unbundle(folder: &Path, from: &mut dyn BufRead) -> Result<(), GitError> {
         }
     }
     let mut options = RepositoryInitOptions::new();
-    options.no_reinit(true).external_template(false).initial_head("main");
+    options
+        .no_reinit(true)
+        .external_template(false)
+        .initial_head("main");
     let repository = Repository::init_opts(folder, &options).doing(doing)?;
     let odb = repository.odb().doing(doing)?;
     let mut writer = odb.packwriter().doing(doing)?;

@@ -56,22 +56,37 @@ impl Repositories {
     }
 
     /// As [`Repositories::changes`], up to these HEADs; a package of theirs that is not there is an error (`NotFound`).
-    pub fn changes_at(&mut self, sum: &Accumulated, heads: &Snapshot) -> Result<Vec<FileChange>, GitError> {
-        if let Some(gone) = heads.packages.iter().find(|package| !self.folders.contains_key(&package.name)) {
+    pub fn changes_at(
+        &mut self,
+        sum: &Accumulated,
+        heads: &Snapshot,
+    ) -> Result<Vec<FileChange>, GitError> {
+        if let Some(gone) = heads
+            .packages
+            .iter()
+            .find(|package| !self.folders.contains_key(&package.name))
+        {
             return Err(super::no_package(&gone.name));
         }
         self.sum_of_present(sum, Some(heads))
     }
 
     /// Returns the changes in a package between two commits.
-    pub fn changes_from(&mut self, package: &str, old: &Oid, new: &Oid) -> Result<Vec<FileChange>, GitError> {
+    pub fn changes_from(
+        &mut self,
+        package: &str,
+        old: &Oid,
+        new: &Oid,
+    ) -> Result<Vec<FileChange>, GitError> {
         self.changed_between(package, old, Some(new))
     }
 
     /// True if the package's repository has this object; true for zeros.
     pub fn has(&mut self, package: &str, object: &Oid) -> Result<bool, GitError> {
         self.in_package(package, |_, open, _| {
-            let Some(id) = tree::oid_of(object)? else { return Ok(true) };
+            let Some(id) = tree::oid_of(object)? else {
+                return Ok(true);
+            };
             let odb = open.repo.odb().doing("open the object store")?;
             Ok(odb.exists(id))
         })
@@ -79,7 +94,10 @@ impl Repositories {
 
     /// What differs in every package between HEAD and where it left a revision, and the commits where it did; a
     /// package that does not know the revision is an error (`NotFound`).
-    pub fn changes_since(&mut self, rev: &str) -> Result<(Vec<FileChange>, BTreeMap<String, Oid>), GitError> {
+    pub fn changes_since(
+        &mut self,
+        rev: &str,
+    ) -> Result<(Vec<FileChange>, BTreeMap<String, Oid>), GitError> {
         self.refresh()?;
         let (mut all, mut bases) = (Vec::new(), BTreeMap::new());
         for name in self.names() {
@@ -93,7 +111,9 @@ impl Repositories {
 
     /// The commit of a revision in a package. Errors: the package does not know it (`NotFound`).
     pub fn commit_of(&mut self, package: &str, revision: &str) -> Result<Oid, GitError> {
-        self.in_package(package, |_, open, _| Ok(tree::fact_of(history::commit_at(open, revision)?)))
+        self.in_package(package, |_, open, _| {
+            Ok(tree::fact_of(history::commit_at(open, revision)?))
+        })
     }
 
     /// What differs between a base (zeros: the empty tree, or what a clone began with) and a commit (`None`: HEAD).
@@ -116,7 +136,10 @@ impl Repositories {
             let new = tree::tree_of(&open.repo, new, &folder.prefix)?;
             let mut deltas = tree::diff(&open.repo, old.as_ref(), new.as_ref())?;
             deltas.retain(|delta| !open.is_state(&folder.in_repo(&delta.path)));
-            Ok(deltas.iter().map(|delta| change_of(name, delta, classifier)).collect())
+            Ok(deltas
+                .iter()
+                .map(|delta| change_of(name, delta, classifier))
+                .collect())
         })
     }
 }
@@ -142,15 +165,28 @@ pub fn at_base(folder: &Path, file: &Path, revision: &str, cap: u64) -> Result<A
     let open = OpenRepo::open(root)?;
     // A link on the way to it is followed by who reads it, so the branch may change what it leads to.
     let real = fs_err::canonicalize(file).ok();
-    let inside = |path: &Path| Some(path.strip_prefix(root).ok()?.as_os_str().as_bytes().to_vec());
-    let paths: Vec<Vec<u8>> =
-        [Some(file), real.as_deref()].into_iter().flatten().filter_map(inside).collect();
+    let inside = |path: &Path| {
+        Some(
+            path.strip_prefix(root)
+                .ok()?
+                .as_os_str()
+                .as_bytes()
+                .to_vec(),
+        )
+    };
+    let paths: Vec<Vec<u8>> = [Some(file), real.as_deref()]
+        .into_iter()
+        .flatten()
+        .filter_map(inside)
+        .collect();
     let base = tree::oid_of(&left_at(&open, revision)?)?;
     for path in &paths {
         if let Some((blob, _)) = tree::leaf_in(&open.repo, base, path)? {
             let too_large =
                 || GitError::refused("The file at the base is too large.", "Look at it with git.");
-            return Ok(AtBase::Was(Some(tree::blob(&open.repo, blob, cap)?.ok_or_else(too_large)?)));
+            return Ok(AtBase::Was(Some(
+                tree::blob(&open.repo, blob, cap)?.ok_or_else(too_large)?,
+            )));
         }
     }
     let head = open.head()?.commit;
@@ -164,16 +200,25 @@ pub fn at_base(folder: &Path, file: &Path, revision: &str, cap: u64) -> Result<A
 
 fn left_at(open: &OpenRepo, rev: &str) -> Result<Oid, GitError> {
     let commit = history::commit_at(open, rev)?;
-    let Some(head) = open.head()?.commit else { return Ok(tree::fact_of(commit)) };
-    open.repo.merge_base(head, commit).map(tree::fact_of).map_err(|_| {
-        let what = format!("HEAD and `{rev}` have no commit in common here.");
-        let hint = "Fetch the whole history (`git fetch --unshallow`), or name another revision.";
-        GitError::not_found(what, hint)
-    })
+    let Some(head) = open.head()?.commit else {
+        return Ok(tree::fact_of(commit));
+    };
+    open.repo
+        .merge_base(head, commit)
+        .map(tree::fact_of)
+        .map_err(|_| {
+            let what = format!("HEAD and `{rev}` have no commit in common here.");
+            let hint =
+                "Fetch the whole history (`git fetch --unshallow`), or name another revision.";
+            GitError::not_found(what, hint)
+        })
 }
 
 fn change_of(name: &str, delta: &Delta, classifier: &Classifier) -> FileChange {
-    let is_module = [delta.old, delta.new].iter().flatten().any(|(_, mode)| *mode == GITLINK);
+    let is_module = [delta.old, delta.new]
+        .iter()
+        .flatten()
+        .any(|(_, mode)| *mode == GITLINK);
     FileChange {
         package: name.to_owned(),
         path: RepoPath::from_bytes(&delta.path),
@@ -182,7 +227,11 @@ fn change_of(name: &str, delta: &Delta, classifier: &Classifier) -> FileChange {
             (_, None) => FileStatus::Deleted,
             _ => FileStatus::Modified,
         },
-        kind: if is_module { Kind::Other } else { classifier.kind_of(&delta.path) },
+        kind: if is_module {
+            Kind::Other
+        } else {
+            classifier.kind_of(&delta.path)
+        },
         old: delta.old.map(|(id, _)| tree::fact_of(id)),
         new: delta.new.map(|(id, _)| tree::fact_of(id)),
     }

@@ -29,8 +29,7 @@ const MAX_FILES: usize = 300_000;
 const MAX_BLOB: u64 = 1 << 30;
 const MAX_TARGET: u64 = 4_000;
 /// What to do about a tree that cannot be checked out.
-const HINT: &str =
-    "Take it out of the commit, or judge in the package's own folder: gates.<NAME>.where: in-place.";
+const HINT: &str = "Take it out of the commit, or judge in the package's own folder: gates.<NAME>.where: in-place.";
 
 /// The stat data of files, and of folders in which builds have nothing to write.
 type Stats = BTreeMap<Vec<u8>, Option<FileStat>>;
@@ -52,7 +51,9 @@ pub struct Checkout {
 impl Repositories {
     /// The folder whose `.git` holds the package's commits; `None` if there is no such package.
     pub fn repository(&self, package: &str) -> Option<&Path> {
-        self.folders.get(package).map(|folder| folder.repo.as_path())
+        self.folders
+            .get(package)
+            .map(|folder| folder.repo.as_path())
     }
 }
 
@@ -66,16 +67,24 @@ impl Checkout {
         commit: &facts::Oid,
         at: &[u8],
     ) -> Result<Vec<Vec<u8>>, GitError> {
-        let Some(commit) = tree::oid_of(commit)? else { return Ok(Vec::new()) };
+        let Some(commit) = tree::oid_of(commit)? else {
+            return Ok(Vec::new());
+        };
         let open = OpenRepo::open(repository)?;
         let tree = tree::tree_of(&open.repo, Some(commit), b"")?;
         let (_, submodules) = self.add_tree(&open, tree.as_ref(), at)?;
-        self.commits.insert(at.to_owned(), (repository.to_owned(), commit));
+        self.commits
+            .insert(at.to_owned(), (repository.to_owned(), commit));
         Ok(submodules)
     }
 
     /// Adds the file or folder `inside` of a repository's HEAD at `at`; false if HEAD does not hold it.
-    pub fn add_from_head(&mut self, repository: &Path, inside: &[u8], at: &[u8]) -> Result<bool, GitError> {
+    pub fn add_from_head(
+        &mut self,
+        repository: &Path,
+        inside: &[u8],
+        at: &[u8],
+    ) -> Result<bool, GitError> {
         let open = OpenRepo::open(repository)?;
         let head = open.head()?.commit;
         let whole = tree::tree_of(&open.repo, head, b"")?;
@@ -97,7 +106,10 @@ impl Checkout {
     ) -> Result<(usize, Vec<Vec<u8>>), GitError> {
         let all = tree::diff(&open.repo, None, tree)?;
         let mut submodules = Vec::new();
-        for (path, leaf) in all.iter().filter_map(|delta| Some((join(at, &delta.path), delta.new?))) {
+        for (path, leaf) in all
+            .iter()
+            .filter_map(|delta| Some((join(at, &delta.path), delta.new?)))
+        {
             if leaf.1 == GITLINK {
                 submodules.push(path);
             } else {
@@ -108,7 +120,12 @@ impl Checkout {
         Ok((all.len() - submodules.len(), submodules))
     }
 
-    fn add_blob(&mut self, repo: &Repository, path: Vec<u8>, (id, mode): Leaf) -> Result<(), GitError> {
+    fn add_blob(
+        &mut self,
+        repo: &Repository,
+        path: Vec<u8>,
+        (id, mode): Leaf,
+    ) -> Result<(), GitError> {
         let mode = match mode {
             EXECUTABLE | LINK => mode,
             mode if mode & 0o170_000 == REGULAR & 0o170_000 => REGULAR,
@@ -118,15 +135,22 @@ impl Checkout {
             }
         };
         if mode == LINK {
-            check_link(&path, &tree::blob(repo, id, MAX_TARGET)?.unwrap_or_default())?;
+            check_link(
+                &path,
+                &tree::blob(repo, id, MAX_TARGET)?.unwrap_or_default(),
+            )?;
         }
         self.add(path, (id, mode)).map(|_| ())
     }
 
     /// Adds a file as it is on the disk; false if it is no regular file or a path is there already.
     pub fn add_file(&mut self, from: &Path, at: &[u8]) -> Result<bool, GitError> {
-        let Ok(data) = fs_err::symlink_metadata(from) else { return Ok(false) };
-        let Some(mode) = content::mode_of(&data).filter(|mode| *mode != LINK) else { return Ok(false) };
+        let Ok(data) = fs_err::symlink_metadata(from) else {
+            return Ok(false);
+        };
+        let Some(mode) = content::mode_of(&data).filter(|mode| *mode != LINK) else {
+            return Ok(false);
+        };
         if data.len() > MAX_BLOB {
             return Ok(false);
         }
@@ -144,18 +168,26 @@ impl Checkout {
             return Ok(false);
         }
         // The library refuses names that lead out of the folder or into a `.git`.
-        let checked = Index::new().and_then(|mut index| index.add(&backup_refs::bare_entry(&path, leaf)));
+        let checked =
+            Index::new().and_then(|mut index| index.add(&backup_refs::bare_entry(&path, leaf)));
         checked.map_err(|error| unwritable(&error))?;
         if path.split(|&byte| byte == b'/').any(<[u8]>::is_empty) {
             let path = RepoPath::from_bytes(&path);
-            return refuse(format!("The commit holds a path without a name in it: {path}."));
+            return refuse(format!(
+                "The commit holds a path without a name in it: {path}."
+            ));
         }
         if self.holds_folder(&path) || folders_above(&path).any(|folder| self.holds(folder)) {
-            return refuse(format!("{} is a file and a folder.", RepoPath::from_bytes(&path)));
+            return refuse(format!(
+                "{} is a file and a folder.",
+                RepoPath::from_bytes(&path)
+            ));
         }
         self.leaves.insert(path, leaf);
         if self.leaves.len() > MAX_FILES {
-            return refuse(format!("The commits to be checked out hold more than {MAX_FILES} files."));
+            return refuse(format!(
+                "The commits to be checked out hold more than {MAX_FILES} files."
+            ));
         }
         Ok(true)
     }
@@ -169,7 +201,11 @@ impl Checkout {
     pub fn holds_folder(&self, folder: &[u8]) -> bool {
         let below = join(folder, b"");
         folder.is_empty()
-            || self.leaves.range(below.clone()..).next().is_some_and(|(path, _)| path.starts_with(&below))
+            || self
+                .leaves
+                .range(below.clone()..)
+                .next()
+                .is_some_and(|(path, _)| path.starts_with(&below))
     }
 
     /// The paths of all files.
@@ -184,7 +220,9 @@ impl Checkout {
             return Ok((bytes.len() as u64 <= cap).then_some(bytes));
         }
         let mut found = Ok(None);
-        let Some((id, _)) = self.leaves.get(path).filter(|(_, mode)| *mode != LINK) else { return found };
+        let Some((id, _)) = self.leaves.get(path).filter(|(_, mode)| *mode != LINK) else {
+            return found;
+        };
         for source in &self.sources {
             found = tree::blob(&OpenRepo::open(source)?.repo, *id, cap);
             if found.is_ok() {
@@ -198,7 +236,10 @@ impl Checkout {
     /// the disk.
     pub fn marks(&self) -> BTreeMap<String, String> {
         let mark = |(path, (id, mode)): (&Vec<u8>, &Leaf)| {
-            (RepoPath::from_bytes(path).as_str().to_owned(), format!("{mode:o} {id}"))
+            (
+                RepoPath::from_bytes(path).as_str().to_owned(),
+                format!("{mode:o} {id}"),
+            )
         };
         self.leaves.iter().map(mark).collect()
     }
@@ -206,7 +247,11 @@ impl Checkout {
 
 /// A path below a folder; an empty folder is the top.
 fn join(folder: &[u8], path: &[u8]) -> Vec<u8> {
-    if folder.is_empty() { path.to_vec() } else { [folder, b"/", path].concat() }
+    if folder.is_empty() {
+        path.to_vec()
+    } else {
+        [folder, b"/", path].concat()
+    }
 }
 
 /// What cannot be checked out.
@@ -215,17 +260,25 @@ fn refuse<T>(what: impl AsRef<str>) -> Result<T, GitError> {
 }
 
 fn unwritable(error: &git2::Error) -> GitError {
-    let what = format!("The commit cannot be written to a folder: {}.", error.message());
+    let what = format!(
+        "The commit cannot be written to a folder: {}.",
+        error.message()
+    );
     GitError::refused(what, HINT)
 }
 
 /// Refuses a link that leads out of the folder, or might: it may climb only at its start.
 fn check_link(path: &[u8], target: &[u8]) -> Result<(), GitError> {
     let depth = folders_above(path).count();
-    let parts: Vec<&[u8]> =
-        target.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".").collect();
+    let parts: Vec<&[u8]> = target
+        .split(|&byte| byte == b'/')
+        .filter(|part| !part.is_empty() && *part != b".")
+        .collect();
     let climbs = parts.iter().take_while(|part| **part == b"..").count();
-    let turns = parts.iter().skip(climbs).any(|part| *part == b".." || part.eq_ignore_ascii_case(b".git"));
+    let turns = parts
+        .iter()
+        .skip(climbs)
+        .any(|part| *part == b".." || part.eq_ignore_ascii_case(b".git"));
     if !target.is_empty()
         && target.first() != Some(&b'/')
         && !turns
@@ -234,7 +287,11 @@ fn check_link(path: &[u8], target: &[u8]) -> Result<(), GitError> {
     {
         return Ok(());
     }
-    let (path, target) =
-        (RepoPath::from_bytes(path), RepoPath::from_bytes(target.get(..200).unwrap_or(target)));
-    refuse(format!("The link {path} of the commit leads out of its checkout, to {target}."))
+    let (path, target) = (
+        RepoPath::from_bytes(path),
+        RepoPath::from_bytes(target.get(..200).unwrap_or(target)),
+    );
+    refuse(format!(
+        "The link {path} of the commit leads out of its checkout, to {target}."
+    ))
 }

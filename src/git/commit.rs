@@ -74,23 +74,40 @@ fn left(
         before.is_none_or(|before| !before.dirt.contains(dirt) && !before.untracked.contains(dirt))
     };
     let in_repo = |dirt: &Dirt| folder.in_repo(&dirt.path.to_bytes());
-    let (tracked, untracked) = (now.dirt.iter().filter(is_new), now.untracked.iter().filter(is_new));
-    let is_no_output =
-        |path: &Vec<u8>| tree::folders_above(path).last().is_none_or(|folder| !is_output(folder));
+    let (tracked, untracked) = (
+        now.dirt.iter().filter(is_new),
+        now.untracked.iter().filter(is_new),
+    );
+    let is_no_output = |path: &Vec<u8>| {
+        tree::folders_above(path)
+            .last()
+            .is_none_or(|folder| !is_output(folder))
+    };
     // A repository inside has a `/` at its end.
-    let others =
-        known.into_iter().flat_map(|known| others.difference(known)).filter(|path| !path.ends_with(b"/"));
-    let untracked = untracked.map(in_repo).chain(others.map(|inside| folder.in_repo(inside)));
-    tracked.map(in_repo).chain(untracked.filter(is_no_output)).collect()
+    let others = known
+        .into_iter()
+        .flat_map(|known| others.difference(known))
+        .filter(|path| !path.ends_with(b"/"));
+    let untracked = untracked
+        .map(in_repo)
+        .chain(others.map(|inside| folder.in_repo(inside)));
+    tracked
+        .map(in_repo)
+        .chain(untracked.filter(is_no_output))
+        .collect()
 }
 
 /// Git LFS and the like: committing the bytes as they are would be wrong, and the program is not run.
 fn refuse_filters(open: &OpenRepo, paths: &BTreeSet<Vec<u8>>) -> Result<(), GitError> {
     let config = open.repo.config().doing("read the configuration")?;
     for path in paths {
-        let value = open.repo.get_attr_bytes(&tree::relative(path), "filter", AttrCheckFlags::default());
+        let value =
+            open.repo
+                .get_attr_bytes(&tree::relative(path), "filter", AttrCheckFlags::default());
         let value = value.doing("read the attributes")?;
-        let AttrValue::Bytes(name) = AttrValue::always_bytes(value) else { continue };
+        let AttrValue::Bytes(name) = AttrValue::always_bytes(value) else {
+            continue;
+        };
         let name = String::from_utf8_lossy(name);
         let is_program = |key: &str| config.get_entry(&format!("filter.{name}.{key}")).is_ok();
         if is_program("clean") || is_program("process") {
@@ -121,8 +138,9 @@ fn write(
         let mut items = Items::new();
         for path in paths {
             let relative = tree::relative(path);
-            let present =
-                open.lstat(path).is_some_and(|meta| content::mode_of(&meta).is_some() || meta.is_dir());
+            let present = open
+                .lstat(path)
+                .is_some_and(|meta| content::mode_of(&meta).is_some() || meta.is_dir());
             if present {
                 index.add_path(&relative)?;
             } else {
@@ -135,7 +153,14 @@ fn write(
         let tree = repo.find_tree(backup_refs::tree_with(open, head.commit, &items)?)?;
         let parents = head.commit.map(|id| repo.find_commit(id)).transpose()?;
         let by = repo.signature().or_else(|_| ralph())?;
-        repo.commit(Some("HEAD"), &by, &by, message, &tree, &parents.iter().collect::<Vec<_>>())
+        repo.commit(
+            Some("HEAD"),
+            &by,
+            &by,
+            message,
+            &tree,
+            &parents.iter().collect::<Vec<_>>(),
+        )
     };
     let commit = write().doing("commit what the attempt left")?;
     apply::end_half_done(open)?;

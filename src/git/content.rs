@@ -91,9 +91,15 @@ impl Content {
             let entry = entry?;
             Ok((entry.file_name().into_vec(), entry.file_type()?))
         };
-        let names: Names = fs_err::read_dir(folder)?.map(entry).collect::<io::Result<_>>()?;
+        let names: Names = fs_err::read_dir(folder)?
+            .map(entry)
+            .collect::<io::Result<_>>()?;
         match stat.filter(|stat| stat.is_settled(now)) {
-            Some(stat) => _ = self.listed.insert(folder.to_owned(), (stat, Rc::clone(&names))),
+            Some(stat) => {
+                _ = self
+                    .listed
+                    .insert(folder.to_owned(), (stat, Rc::clone(&names)));
+            }
             None => _ = self.listed.remove(folder),
         }
         Ok(names)
@@ -111,7 +117,9 @@ impl Content {
         path: &[u8],
         meta: &Metadata,
     ) -> Result<Option<Leaf>, GitError> {
-        let Some(mode) = mode_of(meta) else { return Ok(None) };
+        let Some(mode) = mode_of(meta) else {
+            return Ok(None);
+        };
         let stamp = FileStat::of(meta);
         if let Some(seen) = self.seen.get(path)
             && seen.stamp == stamp
@@ -140,7 +148,14 @@ impl Content {
         };
         let id = id.doing(format_args!("hash {}", String::from_utf8_lossy(path)))?;
         if stamp.is_settled(now) {
-            self.seen.insert(path.to_vec(), Hashed { stamp, id, like: None });
+            self.seen.insert(
+                path.to_vec(),
+                Hashed {
+                    stamp,
+                    id,
+                    like: None,
+                },
+            );
         } else {
             self.seen.remove(path);
         }
@@ -191,12 +206,16 @@ fn is_same_but_for_line_ends(
         return Ok(false);
     }
     let bytes = fs_err::read(file).doing(doing)?;
-    let Some(stored) = tree::blob(repo, blob, MAX_COMPARED)? else { return Ok(false) };
+    let Some(stored) = tree::blob(repo, blob, MAX_COMPARED)? else {
+        return Ok(false);
+    };
     if plain(&bytes) != plain(&stored) {
         return Ok(false);
     }
     let hidden = git2::Status::WT_MODIFIED | git2::Status::WT_TYPECHANGE | git2::Status::WT_DELETED;
-    Ok(repo.status_file(&tree::relative(path)).is_ok_and(|status| !status.intersects(hidden)))
+    Ok(repo
+        .status_file(&tree::relative(path))
+        .is_ok_and(|status| !status.intersects(hidden)))
 }
 
 /// Without carriage returns before line feeds, and without the object id that `ident` puts between `$Id` and `$`: other
@@ -212,8 +231,10 @@ fn plain(bytes: &[u8]) -> Vec<u8> {
         out.push(byte);
         if out.ends_with(b"$Id:") {
             let line = tail.iter().position(|&b| b == b'\n').unwrap_or(tail.len());
-            if let Some(end) =
-                tail[..line].iter().position(|&b| b == b'$').filter(|end| is_expansion(&tail[..*end]))
+            if let Some(end) = tail[..line]
+                .iter()
+                .position(|&b| b == b'$')
+                .filter(|end| is_expansion(&tail[..*end]))
             {
                 out.pop();
                 rest = &tail[end..];
@@ -225,22 +246,31 @@ fn plain(bytes: &[u8]) -> Vec<u8> {
 
 /// ` <40 hexadecimal digits> `, as git writes it.
 fn is_expansion(text: &[u8]) -> bool {
-    let id = text.strip_prefix(b" ").and_then(|text| text.strip_suffix(b" "));
+    let id = text
+        .strip_prefix(b" ")
+        .and_then(|text| text.strip_suffix(b" "));
     id.is_some_and(|id| id.len() == 40 && id.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// A blob that is a Git LFS pointer (its specification: `version`, `oid sha256:…`, `size`), and a file that
 /// has that very SHA-256.
 fn is_lfs_object(repo: &Repository, file: &Path, blob: Oid) -> Result<bool, GitError> {
-    let Ok(Some(pointer)) = tree::blob(repo, blob, 1024) else { return Ok(false) };
+    let Ok(Some(pointer)) = tree::blob(repo, blob, 1024) else {
+        return Ok(false);
+    };
     if !pointer.starts_with(b"version https://git-lfs.github.com/spec/") {
         return Ok(false);
     }
     let pointer = String::from_utf8_lossy(&pointer).into_owned();
-    let Some(expected) = pointer.lines().find_map(|line| line.strip_prefix("oid sha256:")) else {
+    let Some(expected) = pointer
+        .lines()
+        .find_map(|line| line.strip_prefix("oid sha256:"))
+    else {
         return Ok(false);
     };
-    let found = fs_err::File::open(file).and_then(digest_of).doing("read a file of Git LFS")?;
+    let found = fs_err::File::open(file)
+        .and_then(digest_of)
+        .doing("read a file of Git LFS")?;
     Ok(found == expected.trim())
 }
 

@@ -21,7 +21,11 @@ pub enum GitErrorKind {
 pub type GitError = Problem<GitErrorKind>;
 
 impl GitError {
-    pub(super) fn cleaned(kind: GitErrorKind, what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
+    pub(super) fn cleaned(
+        kind: GitErrorKind,
+        what: impl AsRef<str>,
+        hint: impl AsRef<str>,
+    ) -> Self {
         Self::new(kind, clean(what.as_ref()), clean(hint.as_ref()))
     }
 
@@ -39,12 +43,17 @@ impl GitError {
 
     /// The library could not read something.
     pub(super) fn unreadable(doing: impl Display, error: &git2::Error) -> Self {
-        let what = format!("Git could not {doing}: {}.", error.message().trim_end_matches('.'));
+        let what = format!(
+            "Git could not {doing}: {}.",
+            error.message().trim_end_matches('.')
+        );
         let hint = match error.code() {
             git2::ErrorCode::Locked => {
                 "Another git process works in this repository; wait until it has ended."
             }
-            _ => "Run `git fsck` in the repository; a damaged or incomplete one has to be cloned again.",
+            _ => {
+                "Run `git fsck` in the repository; a damaged or incomplete one has to be cloned again."
+            }
         };
         Self::damaged(what, hint)
     }
@@ -104,7 +113,8 @@ mod tests {
 
     #[test]
     fn a_message_names_the_package_and_has_no_control_characters() {
-        let error = GitError::refused("The file a\n\x1b[31mb is odd.", "Rename it.").in_package("core");
+        let error =
+            GitError::refused("The file a\n\x1b[31mb is odd.", "Rename it.").in_package("core");
         assert_eq!(error.to_string(), "Package core: The file a b is odd.");
         assert_eq!(error.clone().in_package("other").place, "Package core");
     }

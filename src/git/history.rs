@@ -23,7 +23,10 @@ pub(super) fn descends(repo: &Repository, new: Oid, old: Oid) -> Result<bool, Gi
     if new == old {
         return Ok(true);
     }
-    let read = |id: Oid| repo.find_commit(id).doing(format_args!("read the commit {id}"));
+    let read = |id: Oid| {
+        repo.find_commit(id)
+            .doing(format_args!("read the commit {id}"))
+    };
     let mut seen = HashSet::from([new]);
     let mut todo = BinaryHeap::from([(read(new)?.time().seconds(), new.as_bytes().to_vec())]);
     while let Some((_, id)) = todo.pop() {
@@ -53,7 +56,11 @@ pub(super) fn descends(repo: &Repository, new: Oid, old: Oid) -> Result<bool, Gi
 }
 
 /// True when one of these commits is `old` or descends from it.
-pub(super) fn is_in_one_of(repo: &Repository, heads: [Option<Oid>; 2], old: Oid) -> Result<bool, GitError> {
+pub(super) fn is_in_one_of(
+    repo: &Repository,
+    heads: [Option<Oid>; 2],
+    old: Oid,
+) -> Result<bool, GitError> {
     for head in heads.into_iter().flatten() {
         if descends(repo, head, old)? {
             return Ok(true);
@@ -68,9 +75,15 @@ pub(super) fn is_in_one_of(repo: &Repository, heads: [Option<Oid>; 2], old: Oid)
 pub(super) fn clone_base(repo: &Repository, head: Oid) -> Result<Option<Oid>, GitError> {
     let doing = "read the remote-tracking branches";
     let mut tips = BTreeSet::new();
-    for reference in repo.references_glob("refs/remotes/*").doing(doing)?.take(MAX_REMOTE_REFS) {
+    for reference in repo
+        .references_glob("refs/remotes/*")
+        .doing(doing)?
+        .take(MAX_REMOTE_REFS)
+    {
         let reference = reference.doing(doing)?;
-        let Some(target) = reference.target() else { continue };
+        let Some(target) = reference.target() else {
+            continue;
+        };
         tips.extend(first_value(repo, &reference, target));
     }
     let mut base: Option<Oid> = None;
@@ -78,7 +91,9 @@ pub(super) fn clone_base(repo: &Repository, head: Oid) -> Result<Option<Oid>, Gi
         if repo.find_commit(tip).is_err() {
             continue;
         }
-        let Ok(common) = repo.merge_base(head, tip) else { continue };
+        let Ok(common) = repo.merge_base(head, tip) else {
+            continue;
+        };
         base = match base {
             Some(known) if descends(repo, known, common)? => Some(known),
             _ => Some(common),
@@ -89,23 +104,35 @@ pub(super) fn clone_base(repo: &Repository, head: Oid) -> Result<Option<Oid>, Gi
 
 /// What a remote-tracking branch named first; `None` when a push from here made it.
 fn first_value(repo: &Repository, reference: &git2::Reference<'_>, target: Oid) -> Option<Oid> {
-    let log = reference.name().ok().and_then(|name| repo.reflog(name).ok());
-    let Some(oldest) = log.as_ref().and_then(|log| log.get(log.len().checked_sub(1)?)) else {
+    let log = reference
+        .name()
+        .ok()
+        .and_then(|name| repo.reflog(name).ok());
+    let Some(oldest) = log
+        .as_ref()
+        .and_then(|log| log.get(log.len().checked_sub(1)?))
+    else {
         return Some(target);
     };
     if !oldest.id_old().is_zero() {
         return Some(oldest.id_old());
     }
-    let pushed = oldest.message_bytes().is_some_and(|text| text.starts_with(b"update by push"));
+    let pushed = oldest
+        .message_bytes()
+        .is_some_and(|text| text.starts_with(b"update by push"));
     (!pushed).then(|| oldest.id_new())
 }
 
 /// The commit of a revision.
 pub(super) fn commit_at(open: &OpenRepo, rev: &str) -> Result<Oid, GitError> {
-    let commit = open.repo.revparse_single(rev).and_then(|object| object.peel_to_commit()).map_err(|_| {
-        let what = format!("The revision `{rev}` is not known here.");
-        GitError::not_found(what, "Name a commit, branch or tag of every package.")
-    })?;
+    let commit = open
+        .repo
+        .revparse_single(rev)
+        .and_then(|object| object.peel_to_commit())
+        .map_err(|_| {
+            let what = format!("The revision `{rev}` is not known here.");
+            GitError::not_found(what, "Name a commit, branch or tag of every package.")
+        })?;
     Ok(commit.id())
 }
 
@@ -142,10 +169,18 @@ impl Repositories {
     ///
     /// Errors: a revision that is not known or not on the line (`NotFound`); a shallow clone that hides the
     /// beginning (`Unreadable`); too many commits, a file outside of the repository (`Refused`).
-    pub fn past(&mut self, package: &str, file: &Path, since: Option<&str>) -> Result<PastLine, GitError> {
+    pub fn past(
+        &mut self,
+        package: &str,
+        file: &Path,
+        since: Option<&str>,
+    ) -> Result<PastLine, GitError> {
         self.in_package(package, |folder, open, _| {
             let inside = file.strip_prefix(&folder.repo).map_err(|_| {
-                let what = format!("{} is not in the repository that is to be audited.", file.display());
+                let what = format!(
+                    "{} is not in the repository that is to be audited.",
+                    file.display()
+                );
                 GitError::refused(what, "Audit by commits or tags: `--by commit`, `--by tag`.")
             })?;
             let until = since.map(|rev| commit_at(open, rev)).transpose()?;
@@ -153,12 +188,17 @@ impl Repositories {
             let mut line = PastLine::default();
             let mut next = open.head()?.commit;
             while let Some(id) = next {
-                let commit = open.repo.find_commit(id).doing("read a commit of the history")?;
+                let commit = open
+                    .repo
+                    .find_commit(id)
+                    .doing("read a commit of the history")?;
                 let file = tree::leaf_in(&open.repo, Some(id), inside.as_os_str().as_bytes())?;
                 line.commits.push(PastCommit {
                     id: tree::fact_of(id),
                     at: commit.time().seconds(),
-                    subject: clean(&String::from_utf8_lossy(commit.summary_bytes().unwrap_or_default())),
+                    subject: clean(&String::from_utf8_lossy(
+                        commit.summary_bytes().unwrap_or_default(),
+                    )),
                     tags: tags.remove(&id).unwrap_or_default(),
                     file: file
                         .filter(|(_, mode)| *mode & 0o170_000 == 0o100_000)
@@ -166,9 +206,16 @@ impl Repositories {
                 });
                 if line.commits.len() > MAX_LINE {
                     let what = format!("HEAD has more than {MAX_LINE} first parents.");
-                    return Err(GitError::refused(what, "Name the commit to begin behind: `--since REV`."));
+                    return Err(GitError::refused(
+                        what,
+                        "Name the commit to begin behind: `--since REV`.",
+                    ));
                 }
-                next = if until == Some(id) { None } else { commit.parent_id(0).ok() };
+                next = if until == Some(id) {
+                    None
+                } else {
+                    commit.parent_id(0).ok()
+                };
             }
             let end = line.commits.last().map(|commit| &commit.id);
             check_end(&open.repo, end, until.map(tree::fact_of).as_ref(), since)?;
@@ -190,7 +237,10 @@ fn check_end(
     match (until, since) {
         (Some(until), Some(rev)) if end != Some(until) => {
             let what = format!("`{rev}` is not among the first parents of HEAD.");
-            Err(GitError::not_found(what, "Name one of `git log --first-parent`."))
+            Err(GitError::not_found(
+                what,
+                "Name one of `git log --first-parent`.",
+            ))
         }
         (None, _) if repo.is_shallow() => Err(GitError::damaged(
             "The clone is shallow: where its history begins cannot be told.",
@@ -206,7 +256,9 @@ fn tags(repo: &Repository) -> Result<BTreeMap<Oid, Vec<String>>, GitError> {
     let mut tags: BTreeMap<Oid, Vec<String>> = BTreeMap::new();
     for reference in repo.references_glob("refs/tags/*").doing(doing)? {
         let reference = reference.doing(doing)?;
-        let Ok(commit) = reference.peel_to_commit() else { continue };
+        let Ok(commit) = reference.peel_to_commit() else {
+            continue;
+        };
         tags.entry(commit.id())
             .or_default()
             .push(clean(&String::from_utf8_lossy(reference.shorthand_bytes())));

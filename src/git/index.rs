@@ -44,7 +44,11 @@ impl IndexView {
 }
 
 /// Brings the view up to date with the index file and with HEAD.
-pub(super) fn refresh(view: &mut IndexView, repo: &Repository, head: Option<Oid>) -> Result<(), GitError> {
+pub(super) fn refresh(
+    view: &mut IndexView,
+    repo: &Repository,
+    head: Option<Oid>,
+) -> Result<(), GitError> {
     let mut index = repo.index().map_err(|error| why_not(&error))?;
     let stamp = index.path().and_then(FileStat::at);
     if view.of == Some((stamp, head)) {
@@ -65,46 +69,76 @@ pub(super) fn refresh(view: &mut IndexView, repo: &Repository, head: Option<Oid>
         let intent = entry.flags_extended & IndexEntryExtendedFlag::INTENT_TO_ADD.bits() != 0;
         let staged = conflict || intent || in_head.get(&entry.path) != Some(&leaf);
         let again = |first: &mut Tracked| first.staged = true;
-        tracked.entry(entry.path).and_modify(again).or_insert(Tracked { leaf, staged });
+        tracked
+            .entry(entry.path)
+            .and_modify(again)
+            .or_insert(Tracked { leaf, staged });
     }
     let ignore_files = files_named(&in_head, b".gitignore");
     let lfs = CommittedRules::lfs(repo, &files_named(&in_head, b".gitattributes"))?;
     in_head.retain(|path, _| !tracked.contains_key(path));
     let settled = stamp.is_none_or(|stamp| stamp.is_settled(now));
     let of = settled.then_some((stamp, head));
-    *view = IndexView { tracked, removed: in_head, ignore_files, lfs, of };
+    *view = IndexView {
+        tracked,
+        removed: in_head,
+        ignore_files,
+        lfs,
+        of,
+    };
     Ok(())
 }
 
 /// The files of this name in any folder.
 fn files_named(files: &BTreeMap<Vec<u8>, Leaf>, name: &[u8]) -> BTreeMap<Vec<u8>, Leaf> {
     let is_it = |path: &[u8]| {
-        path.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with(b"/"))
+        path.strip_suffix(name)
+            .is_some_and(|folder| folder.is_empty() || folder.ends_with(b"/"))
     };
-    files.iter().filter(|(path, _)| is_it(path)).map(|(path, leaf)| (path.clone(), *leaf)).collect()
+    files
+        .iter()
+        .filter(|(path, _)| is_it(path))
+        .map(|(path, leaf)| (path.clone(), *leaf))
+        .collect()
 }
 
 /// The folders of submodules that a `.gitmodules` file describes; none without one.
-pub(super) fn modules(repo: &Repository, file: Option<Leaf>) -> Result<BTreeSet<Vec<u8>>, GitError> {
-    let Some((id, _)) = file else { return Ok(BTreeSet::new()) };
+pub(super) fn modules(
+    repo: &Repository,
+    file: Option<Leaf>,
+) -> Result<BTreeSet<Vec<u8>>, GitError> {
+    let Some((id, _)) = file else {
+        return Ok(BTreeSet::new());
+    };
     let bytes = tree::blob(repo, id, MAX_FILE)?.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let lines = text.lines().filter_map(|line| line.split_once('='));
     let paths = lines.filter(|(key, _)| key.trim() == "path");
     Ok(paths
-        .map(|(_, path)| path.trim().trim_matches('"').trim_end_matches('/').as_bytes().to_vec())
+        .map(|(_, path)| {
+            path.trim()
+                .trim_matches('"')
+                .trim_end_matches('/')
+                .as_bytes()
+                .to_vec()
+        })
         .collect())
 }
 
 fn refuse_hidden(entry: &git2::IndexEntry) -> Result<(), GitError> {
     let mark = match () {
         () if entry.flags & ASSUME_UNCHANGED != 0 => "assume-unchanged",
-        () if entry.flags_extended & IndexEntryExtendedFlag::SKIP_WORKTREE.bits() != 0 => "skip-worktree",
+        () if entry.flags_extended & IndexEntryExtendedFlag::SKIP_WORKTREE.bits() != 0 => {
+            "skip-worktree"
+        }
         () => return Ok(()),
     };
     let path = String::from_utf8_lossy(&entry.path);
     let what = format!("The index marks {path} as {mark}, which hides what happens to it.");
-    Err(GitError::refused(what, format!("Run `git update-index --no-{mark} -- {path}`.")))
+    Err(GitError::refused(
+        what,
+        format!("Run `git update-index --no-{mark} -- {path}`."),
+    ))
 }
 
 fn why_not(error: &git2::Error) -> GitError {
@@ -133,8 +167,13 @@ pub(super) struct CommittedRules(BTreeMap<Vec<u8>, Gitignore>);
 
 impl CommittedRules {
     /// Reads these `.gitignore` files. A line that is no pattern leaves nothing out, as in git.
-    pub(super) fn ignores(repo: &Repository, files: &BTreeMap<Vec<u8>, Leaf>) -> Result<Self, GitError> {
-        Self::read(repo, files, |text| text.lines().map(str::to_owned).collect())
+    pub(super) fn ignores(
+        repo: &Repository,
+        files: &BTreeMap<Vec<u8>, Leaf>,
+    ) -> Result<Self, GitError> {
+        Self::read(repo, files, |text| {
+            text.lines().map(str::to_owned).collect()
+        })
     }
 
     /// Reads which files these `.gitattributes` files give to Git LFS.
@@ -149,7 +188,10 @@ impl CommittedRules {
     ) -> Result<Self, GitError> {
         let mut all = BTreeMap::new();
         for (path, (id, _)) in files {
-            let end = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+            let end = path
+                .iter()
+                .rposition(|byte| *byte == b'/')
+                .map_or(0, |at| at + 1);
             let folder = &path[..end];
             let bytes = tree::blob(repo, *id, MAX_FILE)?.unwrap_or_default();
             let mut rules = GitignoreBuilder::new(Path::new(OsStr::from_bytes(folder)));
@@ -164,7 +206,12 @@ impl CommittedRules {
     /// True if the rules match the path, and no folder above it; a folder has a `/` at its end.
     pub(super) fn matches(&self, path: &[u8]) -> bool {
         let bare = path.strip_suffix(b"/").unwrap_or(path);
-        let ends = bare.iter().enumerate().rev().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at + 1);
+        let ends = bare
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|(_, byte)| **byte == b'/')
+            .map(|(at, _)| at + 1);
         let is_folder = bare.len() < path.len();
         for end in ends.chain([0]) {
             if let Some(rules) = self.0.get(&bare[..end]) {
@@ -183,7 +230,11 @@ impl CommittedRules {
 fn lfs_patterns(text: &str) -> Vec<String> {
     let mut macros = vec!["filter=lfs".to_owned()];
     let mut patterns = Vec::new();
-    for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+    for line in text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.starts_with('#'))
+    {
         let (pattern, rest) = match line.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
             Some(quoted) => quoted,
             None => line.split_once(char::is_whitespace).unwrap_or((line, "")),

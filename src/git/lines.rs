@@ -17,15 +17,25 @@ impl Repositories {
     /// Errors: a blob that the repository no longer has (`Unreadable`), or of more than 16 MiB (`Refused`).
     pub fn changed_lines(&mut self, change: &FileChange) -> Result<Option<ChangedLines>, GitError> {
         let known = |oid: &&Oid| **oid != Oid::zero();
-        let Some(new) = change.new.as_ref().filter(known) else { return Ok(None) };
-        let Some(old) = &change.old else { return Ok(Some(ChangedLines::Whole)) };
+        let Some(new) = change.new.as_ref().filter(known) else {
+            return Ok(None);
+        };
+        let Some(old) = &change.old else {
+            return Ok(Some(ChangedLines::Whole));
+        };
         if *old == Oid::zero() {
             return Ok(None);
         }
         let old = self.blob(&change.package, old, MAX_BYTES)?;
         let new = self.blob(&change.package, new, MAX_BYTES)?;
         let is_java = change.path.to_bytes().ends_with(b".java");
-        let [old, new] = [&old, &new].map(|text| if is_java { code_lines(text) } else { text.into() });
+        let [old, new] = [&old, &new].map(|text| {
+            if is_java {
+                code_lines(text)
+            } else {
+                text.into()
+            }
+        });
         Ok(Some(ChangedLines::Ranges(ranges(&old, &new)?)))
     }
 
@@ -33,21 +43,35 @@ impl Repositories {
     /// there at least, and in no other more of it.
     ///
     /// Errors: a blob that the repository no longer has (`Unreadable`), or of more than 16 MiB (`Refused`).
-    pub fn moved(&mut self, changes: &[FileChange]) -> Result<Vec<(FileChange, FileChange)>, GitError> {
+    pub fn moved(
+        &mut self,
+        changes: &[FileChange],
+    ) -> Result<Vec<(FileChange, FileChange)>, GitError> {
         let (mut gone, mut new) = (Vec::new(), Vec::new());
-        for change in changes.iter().filter(|change| change.kind == Kind::Production) {
-            let Some(class) = name(change).strip_suffix(".java").map(str::to_owned) else { continue };
+        for change in changes
+            .iter()
+            .filter(|change| change.kind == Kind::Production)
+        {
+            let Some(class) = name(change).strip_suffix(".java").map(str::to_owned) else {
+                continue;
+            };
             let (side, blob) = match (&change.old, &change.new) {
                 (old, None) => (&mut gone, old),
                 (None, new_blob) => (&mut new, new_blob),
                 _ => continue,
             };
-            side.push((change, Statements::of_class(&class, &self.text(change, blob.as_ref())?)));
+            side.push((
+                change,
+                Statements::of_class(&class, &self.text(change, blob.as_ref())?),
+            ));
         }
         let was = |(now, code): &(&FileChange, Statements)| {
             let here = gone.iter().filter(|(old, _)| old.package == now.package);
             let alike = here.filter_map(|(old, before)| Some((code.mostly_from(before)?, *old)));
-            Some(((*now).clone(), alike.max_by_key(|(shared, _)| *shared)?.1.clone()))
+            Some((
+                (*now).clone(),
+                alike.max_by_key(|(shared, _)| *shared)?.1.clone(),
+            ))
         };
         Ok(new.iter().filter_map(was).collect())
     }
@@ -56,25 +80,43 @@ impl Repositories {
     /// `changes`.
     ///
     /// Errors: as those of [`Repositories::moved`].
-    pub fn is_weakened(&mut self, change: &FileChange, changes: &[FileChange]) -> Result<bool, GitError> {
-        let is_test = |change: &FileChange| change.kind == Kind::Test && is_source(&change.path.to_bytes());
+    pub fn is_weakened(
+        &mut self,
+        change: &FileChange,
+        changes: &[FileChange],
+    ) -> Result<bool, GitError> {
+        let is_test =
+            |change: &FileChange| change.kind == Kind::Test && is_source(&change.path.to_bytes());
         if !is_test(change) || change.old.is_none() {
             return Ok(false);
         }
-        let is_twin =
-            |other: &&FileChange| other.old.is_none() && is_test(other) && name(other) == name(change);
-        let now = if change.new.is_some() { Some(change) } else { changes.iter().find(is_twin) };
+        let is_twin = |other: &&FileChange| {
+            other.old.is_none() && is_test(other) && name(other) == name(change)
+        };
+        let now = if change.new.is_some() {
+            Some(change)
+        } else {
+            changes.iter().find(is_twin)
+        };
         let now = now.map_or(Ok(Vec::new()), |now| self.text(now, now.new.as_ref()))?;
         Ok(is_weakened(&self.text(change, change.old.as_ref())?, &now))
     }
 
     fn text(&mut self, change: &FileChange, blob: Option<&Oid>) -> Result<Vec<u8>, GitError> {
-        blob.map_or(Ok(Vec::new()), |blob| self.blob(&change.package, blob, MAX_BYTES))
+        blob.map_or(Ok(Vec::new()), |blob| {
+            self.blob(&change.package, blob, MAX_BYTES)
+        })
     }
 }
 
 fn name(change: &FileChange) -> String {
-    change.path.to_text().rsplit('/').next().unwrap_or_default().to_owned()
+    change
+        .path
+        .to_text()
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// The ranges of lines in `new` that `old` does not have, 1-based, first and last.

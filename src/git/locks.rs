@@ -18,7 +18,13 @@ const MAX_REFS: usize = 2_000_000;
 /// Removes stale locks; their names relative to the git folder, sorted.
 pub(super) fn remove_stale(repo: &Repository) -> Result<Vec<String>, GitError> {
     let mut removed = Vec::new();
-    for name in ["index.lock", "HEAD.lock", "ORIG_HEAD.lock", "MERGE_HEAD.lock", "config.worktree.lock"] {
+    for name in [
+        "index.lock",
+        "HEAD.lock",
+        "ORIG_HEAD.lock",
+        "MERGE_HEAD.lock",
+        "config.worktree.lock",
+    ] {
         remove(&repo.path().join(name), name, &mut removed)?;
     }
     for name in ["packed-refs.lock", "config.lock", "shallow.lock"] {
@@ -31,7 +37,11 @@ pub(super) fn remove_stale(repo: &Repository) -> Result<Vec<String>, GitError> {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 entry => entry.doing("list the references")?,
             };
-            let name = entry.path().strip_prefix(base).unwrap_or(entry.path()).to_string_lossy();
+            let name = entry
+                .path()
+                .strip_prefix(base)
+                .unwrap_or(entry.path())
+                .to_string_lossy();
             // No reference may be called `*.lock` (git-check-ref-format(1)): such a file is a lock.
             if name.ends_with(".lock") {
                 remove(entry.path(), &name, &mut removed)?;
@@ -47,7 +57,8 @@ fn remove(path: &Path, name: &str, removed: &mut Vec<String>) -> Result<(), GitE
     if !fs_err::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) {
         return Ok(());
     }
-    let gone = if_there(fs_err::remove_file(path)).doing("remove a git lock that a dead process left")?;
+    let gone =
+        if_there(fs_err::remove_file(path)).doing("remove a git lock that a dead process left")?;
     removed.extend(gone.map(|()| clean(name)));
     Ok(())
 }
@@ -70,7 +81,12 @@ impl Repositories {
             Ok(Underway {
                 repository: folder.repo.clone(),
                 operation: operation(open.repo.state()),
-                is_locked: open.repo.path().join("index.lock").symlink_metadata().is_ok(),
+                is_locked: open
+                    .repo
+                    .path()
+                    .join("index.lock")
+                    .symlink_metadata()
+                    .is_ok(),
             })
         })
     }
@@ -83,9 +99,9 @@ fn operation(state: RepositoryState) -> Option<&'static str> {
         RepositoryState::Revert | RepositoryState::RevertSequence => Some("revert"),
         RepositoryState::CherryPick | RepositoryState::CherryPickSequence => Some("cherry-pick"),
         RepositoryState::Bisect => Some("bisect"),
-        RepositoryState::Rebase | RepositoryState::RebaseInteractive | RepositoryState::RebaseMerge => {
-            Some("rebase")
-        }
+        RepositoryState::Rebase
+        | RepositoryState::RebaseInteractive
+        | RepositoryState::RebaseMerge => Some("rebase"),
         RepositoryState::ApplyMailbox | RepositoryState::ApplyMailboxOrRebase => Some("am"),
     }
 }

@@ -85,7 +85,9 @@ impl Repositories {
         classifier: Classifier,
     ) -> Result<Self, GitError> {
         let (found, states) = Self::survey(workspace, spec, patterns, patterns_given, classifier)?;
-        states.into_iter().try_for_each(|(_, state)| state.map(drop))?;
+        states
+            .into_iter()
+            .try_for_each(|(_, state)| state.map(drop))?;
         Ok(found)
     }
 
@@ -118,7 +120,10 @@ impl Repositories {
         patterns_given: bool,
         classifier: Classifier,
     ) -> Result<Self, GitError> {
-        let patterns = patterns.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>()?;
+        let patterns = patterns
+            .iter()
+            .map(|text| Pattern::new(text))
+            .collect::<Result<Vec<_>, _>>()?;
         let layout = Layout::find(workspace, &patterns, patterns_given, &classifier)?;
         let mut found = Self {
             workspace: workspace.to_owned(),
@@ -139,7 +144,9 @@ impl Repositories {
     pub fn current_heads(&mut self) -> BTreeMap<String, Oid> {
         let names = self.names().into_iter();
         let heads = names.filter_map(|name| {
-            let head = self.in_package(&name, |_, open, _| Ok(open.head()?.commit)).ok()?;
+            let head = self
+                .in_package(&name, |_, open, _| Ok(open.head()?.commit))
+                .ok()?;
             Some((name, head.map_or_else(Oid::zero, tree::fact_of)))
         });
         heads.collect()
@@ -157,7 +164,9 @@ impl Repositories {
 
     /// The folder of a package; `None` when there is none of that name.
     pub fn root(&self, package: &str) -> Option<&Path> {
-        self.folders.get(package).map(|folder| folder.root.as_path())
+        self.folders
+            .get(package)
+            .map(|folder| folder.root.as_path())
     }
 
     /// All packages at this moment: HEAD, branch, what differs from HEAD, untracked files that count.
@@ -195,17 +204,24 @@ impl Repositories {
 
     /// True for a path in a package that was not in the index at the last look.
     pub fn is_untracked(&self, path: &Path) -> bool {
-        let inside =
-            |root: &PathBuf| path.strip_prefix(root).ok().map(|inside| inside.as_os_str().as_bytes());
-        let mut repositories = self.open.iter().filter_map(|(root, open)| Some((inside(root)?, open)));
+        let inside = |root: &PathBuf| {
+            path.strip_prefix(root)
+                .ok()
+                .map(|inside| inside.as_os_str().as_bytes())
+        };
+        let mut repositories = self
+            .open
+            .iter()
+            .filter_map(|(root, open)| Some((inside(root)?, open)));
         !repositories.any(|(inside, open)| open.index.tracked.contains_key(inside))
     }
 
     /// The bytes of a blob in the package's repository. More than `cap` bytes are an error (`Refused`).
     pub fn blob(&mut self, package: &str, blob: &Oid, cap: u64) -> Result<Vec<u8>, GitError> {
         self.in_package(package, |_, open, _| {
-            let id = tree::oid_of(blob)?
-                .ok_or_else(|| GitError::not_found("Forty zeros name no file.", "Name a file's blob."))?;
+            let id = tree::oid_of(blob)?.ok_or_else(|| {
+                GitError::not_found("Forty zeros name no file.", "Name a file's blob.")
+            })?;
             let too_large = || format!("The file {blob} has more than {cap} bytes.");
             tree::blob(&open.repo, id, cap)?
                 .ok_or_else(|| GitError::refused(too_large(), "Look at it with git."))
@@ -213,7 +229,11 @@ impl Repositories {
     }
 
     /// All test files in a commit's tree; none for zeros.
-    pub fn test_paths_at(&mut self, package: &str, commit: &Oid) -> Result<Vec<RepoPath>, GitError> {
+    pub fn test_paths_at(
+        &mut self,
+        package: &str,
+        commit: &Oid,
+    ) -> Result<Vec<RepoPath>, GitError> {
         self.in_package(package, |folder, open, classifier| {
             let tree = tree::tree_of(&open.repo, tree::oid_of(commit)?, &folder.prefix)?;
             let mut files = tree::diff(&open.repo, None, tree.as_ref())?;
@@ -230,9 +250,15 @@ impl Repositories {
         self.in_package(package, |folder, open, _| {
             let mut options = StatusOptions::new();
             options.include_untracked(true).include_ignored(true);
-            let all = open.repo.statuses(Some(&mut options)).doing("list what is not committed")?;
-            let beside =
-                all.iter().filter(|entry| entry.status().intersects(GitStatus::WT_NEW | GitStatus::IGNORED));
+            let all = open
+                .repo
+                .statuses(Some(&mut options))
+                .doing("list what is not committed")?;
+            let beside = all.iter().filter(|entry| {
+                entry
+                    .status()
+                    .intersects(GitStatus::WT_NEW | GitStatus::IGNORED)
+            });
             let paths = beside.filter(|entry| !open.is_state(entry.path_bytes()));
             Ok(paths
                 .filter_map(|entry| folder.inside(entry.path_bytes()).map(RepoPath::from_bytes))
@@ -242,9 +268,11 @@ impl Repositories {
 
     /// True if `old` is the commit `new` of a package, or an ancestor of it.
     pub fn descends(&mut self, package: &str, new: &Oid, old: &Oid) -> Result<bool, GitError> {
-        self.in_package(package, |_, open, _| match (tree::oid_of(new)?, tree::oid_of(old)?) {
-            (Some(new), Some(old)) => history::descends(&open.repo, new, old),
-            _ => Ok(false),
+        self.in_package(package, |_, open, _| {
+            match (tree::oid_of(new)?, tree::oid_of(old)?) {
+                (Some(new), Some(old)) => history::descends(&open.repo, new, old),
+                _ => Ok(false),
+            }
         })
     }
 
@@ -269,7 +297,11 @@ impl Repositories {
         act: impl FnOnce(&PackageFolder, &mut OpenRepo, &Classifier) -> Result<T, GitError>,
     ) -> Result<T, GitError> {
         let folder = self.folders.get(name).ok_or_else(|| no_package(name))?;
-        if !self.open.get(&folder.repo).is_some_and(OpenRepo::is_current) {
+        if !self
+            .open
+            .get(&folder.repo)
+            .is_some_and(OpenRepo::is_current)
+        {
             let mut open = OpenRepo::open(&folder.repo).map_err(|error| error.in_package(name))?;
             open.state = self.state_files(&folder.repo);
             // Whoever changes the setting during a run changes nothing.
@@ -279,22 +311,39 @@ impl Repositories {
             }
             self.open.insert(folder.repo.clone(), open);
         }
-        let open = self.open.get_mut(&folder.repo).ok_or_else(|| no_package(name))?;
+        let open = self
+            .open
+            .get_mut(&folder.repo)
+            .ok_or_else(|| no_package(name))?;
         act(folder, open, &self.classifier).map_err(|error| error.in_package(name))
     }
 
     /// The paths that ralph's own files have in a repository: the workspace's `.ralph/`, and three files of the spec.
     fn state_files(&self, repo: &Path) -> Vec<Vec<u8>> {
-        let spec = ["tasks.md", "progress.txt", "validation-report.md"].map(|name| self.spec.join(name));
-        let inside = |path: PathBuf| Some(path.strip_prefix(repo).ok()?.as_os_str().as_bytes().to_vec());
-        spec.into_iter().chain([self.workspace.join(".ralph")]).filter_map(inside).collect()
+        let spec =
+            ["tasks.md", "progress.txt", "validation-report.md"].map(|name| self.spec.join(name));
+        let inside = |path: PathBuf| {
+            Some(
+                path.strip_prefix(repo)
+                    .ok()?
+                    .as_os_str()
+                    .as_bytes()
+                    .to_vec(),
+            )
+        };
+        spec.into_iter()
+            .chain([self.workspace.join(".ralph")])
+            .filter_map(inside)
+            .collect()
     }
 
     /// The packages by repository.
     fn by_repository(&self) -> BTreeMap<PathBuf, Vec<String>> {
         let mut all: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
         for (name, folder) in &self.folders {
-            all.entry(folder.repo.clone()).or_default().push(name.clone());
+            all.entry(folder.repo.clone())
+                .or_default()
+                .push(name.clone());
         }
         all
     }
@@ -346,21 +395,37 @@ fn package_state(
             continue;
         };
         let blob = leaf.map(|(id, _)| tree::fact_of(id));
-        state.dirt.push(Dirt { path: RepoPath::from_bytes(inside), blob, untracked: false });
+        state.dirt.push(Dirt {
+            path: RepoPath::from_bytes(inside),
+            blob,
+            untracked: false,
+        });
     }
     let mut others = BTreeSet::new();
     for path in &status.untracked {
-        let Some(inside) = folder.inside(path) else { continue };
+        let Some(inside) = folder.inside(path) else {
+            continue;
+        };
         if classifier.kind_of(inside) == Kind::Other {
             if !status.hidden.contains(path) {
                 others.insert(inside.to_vec());
             }
         } else if let Some((id, _)) = open.leaf(path)? {
             let path = RepoPath::from_bytes(inside);
-            state.untracked.push(Dirt { path, blob: Some(tree::fact_of(id)), untracked: true });
+            state.untracked.push(Dirt {
+                path,
+                blob: Some(tree::fact_of(id)),
+                untracked: true,
+            });
         }
     }
-    others.extend(status.nested.iter().filter_map(|path| folder.inside(path)).map(<[u8]>::to_vec));
+    others.extend(
+        status
+            .nested
+            .iter()
+            .filter_map(|path| folder.inside(path))
+            .map(<[u8]>::to_vec),
+    );
     state.dirt.sort_by(|a, b| a.path.cmp(&b.path));
     state.untracked.sort_by(|a, b| a.path.cmp(&b.path));
     Ok((state, others))

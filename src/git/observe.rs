@@ -42,8 +42,15 @@ impl Repositories {
         };
         let known = before.untracked.iter().map(|dirt| dirt.path.to_bytes());
         let all = known.chain(others.iter().cloned());
-        let is_gone = |path: &Vec<u8>| content::on_disk(&folder.root, path).symlink_metadata().is_err();
-        all.filter(is_gone).take(MAX_STRAYS).map(|path| RepoPath::from_bytes(&path)).collect()
+        let is_gone = |path: &Vec<u8>| {
+            content::on_disk(&folder.root, path)
+                .symlink_metadata()
+                .is_err()
+        };
+        all.filter(is_gone)
+            .take(MAX_STRAYS)
+            .map(|path| RepoPath::from_bytes(&path))
+            .collect()
     }
 
     /// The same observation again from the objects alone. What only the work tree of that moment showed (what was not
@@ -58,7 +65,11 @@ impl Repositories {
         let after = recorded.after.clone();
         let mut packages = self.compared(&request.before, &after)?;
         for change in &mut packages {
-            let Some(known) = recorded.packages.iter().find(|known| known.name == change.name) else {
+            let Some(known) = recorded
+                .packages
+                .iter()
+                .find(|known| known.name == change.name)
+            else {
                 continue;
             };
             change.locks_removed.clone_from(&known.locks_removed);
@@ -75,12 +86,22 @@ impl Repositories {
             // A ralph that compared test code by its lines wrote this record.
             observation.tests_owed = None;
             observation.stage_tests = recorded.stage_tests;
-            observation.lost_production.clone_from(&recorded.lost_production);
+            observation
+                .lost_production
+                .clone_from(&recorded.lost_production);
             observation.lost_frozen.clone_from(&recorded.lost_frozen);
-            observation.lost_reviewed.clone_from(&recorded.lost_reviewed);
+            observation
+                .lost_reviewed
+                .clone_from(&recorded.lost_reviewed);
             observation.shadows.clone_from(&recorded.shadows);
         }
-        Ok(Observation { inputs, withheld, git_settings, edits, ..observation })
+        Ok(Observation {
+            inputs,
+            withheld,
+            git_settings,
+            edits,
+            ..observation
+        })
     }
 
     /// The file's blob before and its content now; `None` where git cannot tell: ralph's own files, ignored ones, and
@@ -91,17 +112,31 @@ impl Repositories {
         path: &RepoPath,
     ) -> Result<Option<[Option<Oid>; 2]>, GitError> {
         let bytes = path.to_bytes();
-        let was_there = self.others.get(&before.name).is_some_and(|others| others.contains(&bytes));
+        let was_there = self
+            .others
+            .get(&before.name)
+            .is_some_and(|others| others.contains(&bytes));
         self.in_package(&before.name, |folder, open, _| {
             let full = folder.in_repo(&bytes);
-            let committed = tree::leaf_in(&open.repo, tree::oid_of(&before.head)?, &full)?.map(|(id, _)| id);
-            let known = before.dirt.iter().chain(&before.untracked).find(|known| known.path == *path);
+            let committed =
+                tree::leaf_in(&open.repo, tree::oid_of(&before.head)?, &full)?.map(|(id, _)| id);
+            let known = before
+                .dirt
+                .iter()
+                .chain(&before.untracked)
+                .find(|known| known.path == *path);
             let was_known = committed.is_some() || known.is_some();
-            let ignored = !was_known && open.repo.is_path_ignored(tree::relative(&full)).unwrap_or(false);
+            let ignored = !was_known
+                && open
+                    .repo
+                    .is_path_ignored(tree::relative(&full))
+                    .unwrap_or(false);
             if open.is_state(&full) || ignored || (was_there && !was_known) {
                 return Ok(None);
             }
-            let Ok(found) = open.leaf(&full) else { return Ok(None) };
+            let Ok(found) = open.leaf(&full) else {
+                return Ok(None);
+            };
             let then = known.map_or(committed.map(tree::fact_of), |known| known.blob.clone());
             let now = match (found, committed) {
                 // Line ends alone are no difference to git.
@@ -120,15 +155,26 @@ impl Repositories {
     }
 
     /// What became of every package.
-    fn compared(&mut self, before: &Snapshot, after: &Snapshot) -> Result<Vec<PackageChange>, GitError> {
+    fn compared(
+        &mut self,
+        before: &Snapshot,
+        after: &Snapshot,
+    ) -> Result<Vec<PackageChange>, GitError> {
         let both = before.packages.iter().chain(&after.packages);
         let names: BTreeSet<&str> = both.map(|package| package.name.as_str()).collect();
         let change = |name: &str| {
             let change = match after.package(name) {
                 Some(now) => self.compare(before, now)?,
-                None => PackageChange { rewritten: true, vanished: true, ..PackageChange::default() },
+                None => PackageChange {
+                    rewritten: true,
+                    vanished: true,
+                    ..PackageChange::default()
+                },
             };
-            Ok(PackageChange { name: name.to_owned(), ..change })
+            Ok(PackageChange {
+                name: name.to_owned(),
+                ..change
+            })
         };
         names.into_iter().map(change).collect()
     }
@@ -143,28 +189,43 @@ impl Repositories {
         packages.retain(|change| {
             !change.is_untouched() || !change.strays.is_empty() || !change.locks_removed.is_empty()
         });
-        let mut observation = Observation { after, packages, ..Observation::default() };
+        let mut observation = Observation {
+            after,
+            packages,
+            ..Observation::default()
+        };
         let mut family = request.family.clone();
         let mut stage = request.stage.clone();
         for sum in [&mut family, &mut stage] {
-            sum.add(&request.before, observation.packages.iter().flat_map(|package| &package.changes));
+            sum.add(
+                &request.before,
+                observation
+                    .packages
+                    .iter()
+                    .flat_map(|package| &package.changes),
+            );
         }
         observation.family = self.sum_of_present(&family, Some(&observation.after))?;
         observation.stage = self.sum_of_present(&stage, Some(&observation.after))?;
         for change in &observation.stage {
             match change.kind {
                 Kind::Test => {
-                    observation.stage_tests = observation.stage_tests.saturating_add(self.tests_now(change)?);
+                    observation.stage_tests = observation
+                        .stage_tests
+                        .saturating_add(self.tests_now(change)?);
                 }
                 Kind::Production | Kind::Build => {
-                    observation.lost_production.extend(self.lost_production(change)?);
+                    observation
+                        .lost_production
+                        .extend(self.lost_production(change)?);
                 }
                 Kind::Other => {}
             }
         }
         observation.embedded = self.embedded(&observation.stage, &observation.after)?;
         let after = &observation.after;
-        observation.lost_frozen = self.lost_of_frozen(&request.frozen, &observation.family, after)?;
+        observation.lost_frozen =
+            self.lost_of_frozen(&request.frozen, &observation.family, after)?;
         observation.lost_reviewed = self.lost_of_reviewed(&request.reviewed, after)?;
         observation.shadows = self.shadows(&observation.stage)?;
         observation.tests_owed = Some(self.tests_owed(&observation.stage)?);
@@ -173,14 +234,26 @@ impl Repositories {
 
     /// Returns changes that add a repository inside of the package without an entry in `.gitmodules`: the commit
     /// holds none of its files.
-    fn embedded(&mut self, changes: &[FileChange], after: &Snapshot) -> Result<Vec<String>, GitError> {
+    fn embedded(
+        &mut self,
+        changes: &[FileChange],
+        after: &Snapshot,
+    ) -> Result<Vec<String>, GitError> {
         let mut found = Vec::new();
-        for change in changes.iter().filter(|change| change.kind == Kind::Other && change.new.is_some()) {
-            let Some(package) = after.package(&change.package) else { continue };
+        for change in changes
+            .iter()
+            .filter(|change| change.kind == Kind::Other && change.new.is_some())
+        {
+            let Some(package) = after.package(&change.package) else {
+                continue;
+            };
             let is_embedded = self.in_package(&package.name, |folder, open, _| {
-                let (head, path) = (tree::oid_of(&package.head)?, folder.in_repo(&change.path.to_bytes()));
-                let is_link =
-                    tree::leaf_in(&open.repo, head, &path)?.is_some_and(|(_, mode)| mode == GITLINK);
+                let (head, path) = (
+                    tree::oid_of(&package.head)?,
+                    folder.in_repo(&change.path.to_bytes()),
+                );
+                let is_link = tree::leaf_in(&open.repo, head, &path)?
+                    .is_some_and(|(_, mode)| mode == GITLINK);
                 let described = tree::leaf_in(&open.repo, head, b".gitmodules")?;
                 Ok(is_link && !index::modules(&open.repo, described)?.contains(&path))
             })?;
@@ -192,7 +265,10 @@ impl Repositories {
     }
 
     fn remove_locks(&mut self) -> Result<BTreeMap<String, Vec<String>>, GitError> {
-        let firsts = self.by_repository().into_values().filter_map(|names| names.into_iter().next());
+        let firsts = self
+            .by_repository()
+            .into_values()
+            .filter_map(|names| names.into_iter().next());
         let remove = |name: String| {
             let locks = self.in_package(&name, |_, open, _| locks::remove_stale(&open.repo))?;
             Ok((name, locks))
@@ -201,11 +277,17 @@ impl Repositories {
     }
 
     /// What became of one package that is there.
-    fn compare(&mut self, all_before: &Snapshot, now: &PackageState) -> Result<PackageChange, GitError> {
+    fn compare(
+        &mut self,
+        all_before: &Snapshot,
+        now: &PackageState,
+    ) -> Result<PackageChange, GitError> {
         let before = all_before.package(&now.name);
         let base = match before {
             Some(before) => before.head.clone(),
-            None => self.base_of_sibling(all_before, &now.name).unwrap_or_else(Oid::zero),
+            None => self
+                .base_of_sibling(all_before, &now.name)
+                .unwrap_or_else(Oid::zero),
         };
         let changes = self.changed_between(&now.name, &base, Some(&now.head))?;
         let mut change = PackageChange {
@@ -226,18 +308,37 @@ impl Repositories {
     /// A folder of a repository that held other packages before begins where they were.
     fn base_of_sibling(&self, before: &Snapshot, name: &str) -> Option<Oid> {
         let repo = &self.folders.get(name)?.repo;
-        let sibling =
-            |package: &&PackageState| self.folders.get(&package.name).is_some_and(|p| p.repo == *repo);
-        before.packages.iter().find(sibling).map(|package| package.head.clone())
+        let sibling = |package: &&PackageState| {
+            self.folders
+                .get(&package.name)
+                .is_some_and(|p| p.repo == *repo)
+        };
+        before
+            .packages
+            .iter()
+            .find(sibling)
+            .map(|package| package.head.clone())
     }
 }
 
 /// Tracked files that differ in another way than before, and untracked files that were absent before.
 fn new_dirt(before: Option<&PackageState>, now: &PackageState) -> Vec<Dirt> {
-    let (dirt, untracked) = before.map_or((&[][..], &[][..]), |before| (&*before.dirt, &*before.untracked));
+    let (dirt, untracked) = before.map_or((&[][..], &[][..]), |before| {
+        (&*before.dirt, &*before.untracked)
+    });
     let known: BTreeSet<&RepoPath> = untracked.iter().map(|dirt| &dirt.path).collect();
-    let mut all: Vec<Dirt> = now.dirt.iter().filter(|now| !dirt.contains(now)).cloned().collect();
-    all.extend(now.untracked.iter().filter(|now| !known.contains(&now.path)).cloned());
+    let mut all: Vec<Dirt> = now
+        .dirt
+        .iter()
+        .filter(|now| !dirt.contains(now))
+        .cloned()
+        .collect();
+    all.extend(
+        now.untracked
+            .iter()
+            .filter(|now| !known.contains(&now.path))
+            .cloned(),
+    );
     all.sort();
     all
 }

@@ -45,7 +45,10 @@ struct Identity {
 impl Identity {
     fn of(root: &Path, repo: &Repository) -> Self {
         let found = std::fs::symlink_metadata(root.join(".git")).ok();
-        let gitlink = found.as_ref().filter(|meta| !meta.is_dir()).map(FileStat::of);
+        let gitlink = found
+            .as_ref()
+            .filter(|meta| !meta.is_dir())
+            .map(FileStat::of);
         Self {
             dot_git: found.as_ref().map(|meta| FileStat::of(meta).identity()),
             files: [
@@ -72,14 +75,21 @@ impl OpenRepo {
     pub(super) fn open(root: &Path) -> Result<Self, GitError> {
         let dot_git = root.join(".git");
         for name in ["", "HEAD", "config"] {
-            refuse_special(&if name.is_empty() { dot_git.clone() } else { dot_git.join(name) })?;
+            refuse_special(&if name.is_empty() {
+                dot_git.clone()
+            } else {
+                dot_git.join(name)
+            })?;
         }
         special_files::check_closed(root)?;
         let repo = Repository::open(root).map_err(|error| why_not(root, &error))?;
         check_place(root, &repo)?;
         check_config(&repo)?;
         let identity = Identity::of(root, &repo);
-        let filemode = repo.config().and_then(|config| config.get_bool("core.filemode")).unwrap_or(true);
+        let filemode = repo
+            .config()
+            .and_then(|config| config.get_bool("core.filemode"))
+            .unwrap_or(true);
         let mut objects = ObjectFolders::default();
         objects.check(repo.commondir())?;
         Ok(Self {
@@ -116,7 +126,12 @@ impl OpenRepo {
         for name in ["HEAD", "index", "shallow"] {
             refuse_special(&self.repo.path().join(name))?;
         }
-        for name in ["packed-refs", "info/exclude", "info/attributes", "logs/refs/stash"] {
+        for name in [
+            "packed-refs",
+            "info/exclude",
+            "info/attributes",
+            "logs/refs/stash",
+        ] {
             refuse_special(&self.repo.commondir().join(name))?;
         }
         special_files::check_settings(self.repo.path(), self.repo.commondir())
@@ -125,12 +140,16 @@ impl OpenRepo {
     /// Reads HEAD. A branch that is a symbolic reference is the one that it leads to: there a commit goes.
     pub(super) fn head(&self) -> Result<Head, GitError> {
         self.refuse_pipes()?;
-        let hint = "Run `git symbolic-ref HEAD refs/heads/<branch>` with the branch that was checked out.";
+        let hint =
+            "Run `git symbolic-ref HEAD refs/heads/<branch>` with the branch that was checked out.";
         let mut found = Some(self.repo.find_reference("HEAD").doing("read HEAD")?);
         let mut branch = None;
         for _ in 0..MAX_SYMBOLIC {
             let Some(next) = found.as_ref().and_then(Reference::symbolic_target_bytes) else {
-                return Ok(Head { commit: found.and_then(|found| found.target()), branch });
+                return Ok(Head {
+                    commit: found.and_then(|found| found.target()),
+                    branch,
+                });
             };
             let next = String::from_utf8_lossy(next).into_owned();
             if !Reference::is_valid_name(&next) {
@@ -140,7 +159,10 @@ impl OpenRepo {
             found = self.reference(&next)?;
             branch = Some(next);
         }
-        Err(GitError::damaged("HEAD leads from one symbolic reference to the next without an end.", hint))
+        Err(GitError::damaged(
+            "HEAD leads from one symbolic reference to the next without an end.",
+            hint,
+        ))
     }
 
     /// A reference as it stands, not what it leads to; `None` if there is none of that name.
@@ -152,24 +174,34 @@ impl OpenRepo {
 
 /// True for a path that is one of these, or below one.
 pub(super) fn is_below(folders: &[Vec<u8>], path: &[u8]) -> bool {
-    let rest = folders.iter().find_map(|folder| path.strip_prefix(folder.as_slice()));
+    let rest = folders
+        .iter()
+        .find_map(|folder| path.strip_prefix(folder.as_slice()));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 /// `core.worktree`, `core.bare` and moved worktrees would show another folder's files.
 fn check_place(root: &Path, repo: &Repository) -> Result<(), GitError> {
-    let shown = repo.workdir().and_then(|dir| fs_err::canonicalize(dir).ok());
+    let shown = repo
+        .workdir()
+        .and_then(|dir| fs_err::canonicalize(dir).ok());
     let here = fs_err::canonicalize(root).doing("find the package's folder")?;
     if shown.as_deref() != Some(&*here) {
         return Err(GitError::refused(
-            format!("The repository in {} shows the files of another folder, or none.", root.display()),
+            format!(
+                "The repository in {} shows the files of another folder, or none.",
+                root.display()
+            ),
             "Remove core.worktree and core.bare from its configuration, or run `git worktree repair`.",
         ));
     }
     let grafts = repo.commondir().join("info/grafts");
     if fs_err::metadata(grafts).is_ok_and(|meta| meta.len() > 0) {
         return Err(GitError::refused(
-            format!("The repository in {} has grafts, which show another history.", root.display()),
+            format!(
+                "The repository in {} has grafts, which show another history.",
+                root.display()
+            ),
             "Remove `.git/info/grafts`.",
         ));
     }
@@ -192,9 +224,14 @@ fn check_config(repo: &Repository) -> Result<(), GitError> {
     }
     let mut promised = config.get_string("extensions.partialClone").is_ok();
     if let Ok(entries) = config.entries(Some("remote\\..*\\.promisor")) {
-        let _ = entries.for_each(|entry| promised |= entry.value().is_ok_and(|value| value != "false"));
+        let _ =
+            entries.for_each(|entry| promised |= entry.value().is_ok_and(|value| value != "false"));
     }
-    if promised { Err(partial_clone()) } else { Ok(()) }
+    if promised {
+        Err(partial_clone())
+    } else {
+        Ok(())
+    }
 }
 
 fn partial_clone() -> GitError {
@@ -214,16 +251,24 @@ fn why_not(root: &Path, error: &git2::Error) -> GitError {
         );
     }
     let config = Config::open(&root.join(".git/config")).ok();
-    let value = |key: &str| config.as_ref().and_then(|config| config.get_string(key).ok());
+    let value = |key: &str| {
+        config
+            .as_ref()
+            .and_then(|config| config.get_string(key).ok())
+    };
     if value("extensions.objectformat").is_some_and(|format| format != "sha1") {
         return GitError::refused(
-            format!("The repository in {at} names its objects by SHA-256, which ralph cannot read."),
+            format!(
+                "The repository in {at} names its objects by SHA-256, which ralph cannot read."
+            ),
             "Use a repository with SHA-1 object names (`git init --object-format=sha1`).",
         );
     }
     if value("extensions.refstorage").is_some_and(|format| format != "files") {
         return GitError::refused(
-            format!("The repository in {at} keeps its references in a reftable, which ralph cannot read."),
+            format!(
+                "The repository in {at} keeps its references in a reftable, which ralph cannot read."
+            ),
             "Run `git refs migrate --ref-format=files`.",
         );
     }

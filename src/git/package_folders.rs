@@ -27,12 +27,17 @@ pub(super) struct PackageFolder {
 
 impl PackageFolder {
     pub(super) fn whole(root: PathBuf) -> Self {
-        Self { repo: root.clone(), root, prefix: Vec::new() }
+        Self {
+            repo: root.clone(),
+            root,
+            prefix: Vec::new(),
+        }
     }
 
     /// The path in the package of a path in the repository; `None` outside of the package.
     pub(super) fn inside<'p>(&self, path: &'p [u8]) -> Option<&'p [u8]> {
-        path.strip_prefix(self.prefix.as_slice()).filter(|rest| !rest.is_empty())
+        path.strip_prefix(self.prefix.as_slice())
+            .filter(|rest| !rest.is_empty())
     }
 
     /// The path in the repository of a path in the package.
@@ -66,12 +71,22 @@ impl Layout {
         }
         if !is_repository(workspace) {
             return Err(GitError::not_found(
-                format!("No folder that packages: names in {} holds a git repository.", workspace.display()),
+                format!(
+                    "No folder that packages: names in {} holds a git repository.",
+                    workspace.display()
+                ),
                 "Set packages: in .ralph/config.yaml, run `git init` in a package, or give --root.",
             ));
         }
-        let has_folders = patterns_given && folders.iter().any(|folder| has_build_file(folder, classifier));
-        Ok(if has_folders { Self::Folders } else { Self::Workspace })
+        let has_folders = patterns_given
+            && folders
+                .iter()
+                .any(|folder| has_build_file(folder, classifier));
+        Ok(if has_folders {
+            Self::Folders
+        } else {
+            Self::Workspace
+        })
     }
 }
 
@@ -87,18 +102,32 @@ pub(super) fn find(
     let mut found = known.clone();
     found.retain(|_, folder| layout == Layout::Folders && !folder.prefix.is_empty());
     if layout == Layout::Workspace {
-        add(&mut found, workspace, PackageFolder::whole(workspace.to_owned()))?;
+        add(
+            &mut found,
+            workspace,
+            PackageFolder::whole(workspace.to_owned()),
+        )?;
     }
     for folder in folders(workspace, patterns)? {
         if is_repository(&folder) {
             add(&mut found, workspace, PackageFolder::whole(folder))?;
         } else if layout == Layout::Folders && has_build_file(&folder, classifier) {
-            let Ok(relative) = folder.strip_prefix(workspace) else { continue };
+            let Ok(relative) = folder.strip_prefix(workspace) else {
+                continue;
+            };
             let mut prefix = relative.as_os_str().as_bytes().to_vec();
             if !prefix.is_empty() {
                 prefix.push(b'/');
             }
-            add(&mut found, workspace, PackageFolder { root: folder, repo: workspace.to_owned(), prefix })?;
+            add(
+                &mut found,
+                workspace,
+                PackageFolder {
+                    root: folder,
+                    repo: workspace.to_owned(),
+                    prefix,
+                },
+            )?;
         }
     }
     Ok(found)
@@ -110,7 +139,9 @@ fn add(
     folder: PackageFolder,
 ) -> Result<(), GitError> {
     let name = match folder.root.file_name() {
-        Some(base) if folder.root != workspace => RepoPath::from_bytes(base.as_bytes()).as_str().to_owned(),
+        Some(base) if folder.root != workspace => {
+            RepoPath::from_bytes(base.as_bytes()).as_str().to_owned()
+        }
         _ => ".".to_owned(),
     };
     match found.get(&name) {
@@ -139,7 +170,11 @@ pub(super) fn build_files(folder: &Path, classifier: &Classifier) -> io::Result<
         entry.file_type().is_ok_and(|kind| kind.is_file())
             && classifier.kind_of(entry.file_name().as_bytes()) == Kind::Build
     };
-    Ok(fs_err::read_dir(folder)?.flatten().filter(is_build).map(|entry| entry.path()).collect())
+    Ok(fs_err::read_dir(folder)?
+        .flatten()
+        .filter(is_build)
+        .map(|entry| entry.path())
+        .collect())
 }
 
 /// Folders that one call reads at most.
@@ -169,13 +204,20 @@ impl Pattern {
             return Err(refuse("is absolute"));
         }
         let mut parts = Vec::new();
-        for part in pattern.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        for part in pattern
+            .split('/')
+            .filter(|part| !part.is_empty() && *part != ".")
+        {
             parts.push(match part {
                 ".." => return Err(refuse("leads out of the workspace")),
                 "**" => Part::Deep,
                 _ => {
                     let is_glob = part.contains(['*', '?', '[', '{']);
-                    let glob = if is_glob { part.to_owned() } else { escape(part) };
+                    let glob = if is_glob {
+                        part.to_owned()
+                    } else {
+                        escape(part)
+                    };
                     let glob = GlobBuilder::new(&glob).backslash_escape(is_glob).build();
                     let glob = glob.map_err(|_| refuse("is no glob"))?;
                     Part::Glob(glob.compile_matcher(), part.starts_with('.'))
@@ -187,7 +229,10 @@ impl Pattern {
 }
 
 /// The folders below `workspace` that match one of the patterns.
-pub(super) fn folders(workspace: &Path, patterns: &[Pattern]) -> Result<BTreeSet<PathBuf>, GitError> {
+pub(super) fn folders(
+    workspace: &Path,
+    patterns: &[Pattern],
+) -> Result<BTreeSet<PathBuf>, GitError> {
     let mut found = BTreeSet::new();
     let mut read = 0;
     for Pattern(parts) in patterns {
@@ -200,7 +245,9 @@ pub(super) fn folders(workspace: &Path, patterns: &[Pattern]) -> Result<BTreeSet
             read += 1;
             if read > MAX_FOLDERS {
                 return Err(GitError::refused(
-                    format!("The patterns of packages: match within more than {MAX_FOLDERS} folders."),
+                    format!(
+                        "The patterns of packages: match within more than {MAX_FOLDERS} folders."
+                    ),
                     "Write narrower patterns, as in `src/*`.",
                 ));
             }
@@ -210,10 +257,14 @@ pub(super) fn folders(workspace: &Path, patterns: &[Pattern]) -> Result<BTreeSet
             for name in subfolders(&folder)? {
                 let next = folder.join(&name);
                 match part {
-                    Part::Deep if !hidden(&name) && name != *"node_modules" && !is_repository(&folder) => {
+                    Part::Deep
+                        if !hidden(&name) && name != *"node_modules" && !is_repository(&folder) =>
+                    {
                         todo.push((next, at));
                     }
-                    Part::Glob(glob, dotted) if (*dotted || !hidden(&name)) && glob.is_match(&name) => {
+                    Part::Glob(glob, dotted)
+                        if (*dotted || !hidden(&name)) && glob.is_match(&name) =>
+                    {
                         todo.push((next, at + 1));
                     }
                     _ => {}
@@ -252,22 +303,48 @@ mod tests {
 
     fn found(workspace: &Path, patterns: &[&str]) -> Vec<String> {
         let patterns: Vec<_> = patterns.iter().map(|p| Pattern::new(p).unwrap()).collect();
-        let relative = |path: PathBuf| path.strip_prefix(workspace).unwrap().to_string_lossy().into_owned();
-        folders(workspace, &patterns).unwrap().into_iter().map(relative).collect()
+        let relative = |path: PathBuf| {
+            path.strip_prefix(workspace)
+                .unwrap()
+                .to_string_lossy()
+                .into_owned()
+        };
+        folders(workspace, &patterns)
+            .unwrap()
+            .into_iter()
+            .map(relative)
+            .collect()
     }
 
     #[test]
     fn globs_match_folders_part_by_part_and_links_are_not_followed() {
         let dir = tempfile::tempdir().unwrap();
-        for path in ["src/a", "src/b/inner", "src/.hidden", "lib/x/core", "lib/y/core", "outside"] {
+        for path in [
+            "src/a",
+            "src/b/inner",
+            "src/.hidden",
+            "lib/x/core",
+            "lib/y/core",
+            "outside",
+        ] {
             fs_err::create_dir_all(dir.path().join(path)).unwrap();
         }
         fs_err::File::create(dir.path().join("src/file")).unwrap();
-        std::os::unix::fs::symlink(dir.path().join("outside"), dir.path().join("src/link")).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("outside"), dir.path().join("src/link"))
+            .unwrap();
         assert_eq!(found(dir.path(), &["src/*"]), ["src/a", "src/b"]);
-        assert_eq!(found(dir.path(), &["src/*", "./src/a/", "absent/*"]), ["src/a", "src/b"]);
-        assert_eq!(found(dir.path(), &["lib/*/core"]), ["lib/x/core", "lib/y/core"]);
-        assert_eq!(found(dir.path(), &["**/core"]), ["lib/x/core", "lib/y/core"]);
+        assert_eq!(
+            found(dir.path(), &["src/*", "./src/a/", "absent/*"]),
+            ["src/a", "src/b"]
+        );
+        assert_eq!(
+            found(dir.path(), &["lib/*/core"]),
+            ["lib/x/core", "lib/y/core"]
+        );
+        assert_eq!(
+            found(dir.path(), &["**/core"]),
+            ["lib/x/core", "lib/y/core"]
+        );
         assert_eq!(found(dir.path(), &["."]), [""]);
     }
 

@@ -43,7 +43,12 @@ impl Wanted {
     /// That commit and nothing else.
     pub(super) fn at(head: Head) -> Self {
         let (uncommitted, untracked) = (BTreeMap::new(), BTreeSet::new());
-        Self { head, uncommitted, untracked, others: Some(BTreeSet::new()) }
+        Self {
+            head,
+            uncommitted,
+            untracked,
+            others: Some(BTreeSet::new()),
+        }
     }
 }
 
@@ -63,7 +68,11 @@ impl View<'_> {
                 items.insert(path.clone(), *leaf);
             }
         }
-        for path in status.untracked.iter().filter(|path| self.has_kind(path) || in_the_way(status, path)) {
+        for path in status
+            .untracked
+            .iter()
+            .filter(|path| self.has_kind(path) || in_the_way(status, path))
+        {
             if let Some(leaf) = open.leaf(path)?
                 && self.wanted.uncommitted.get(path) != Some(&Some(leaf.0))
             {
@@ -77,7 +86,9 @@ impl View<'_> {
     pub(super) fn lost(&self, open: &mut OpenRepo) -> Result<Contents, GitError> {
         let mut lost = Vec::new();
         for (path, blob) in &self.wanted.uncommitted {
-            let is_module = self.in_head(open, path)?.is_some_and(|(_, mode)| mode == tree::GITLINK);
+            let is_module = self
+                .in_head(open, path)?
+                .is_some_and(|(_, mode)| mode == tree::GITLINK);
             if !is_module && open.leaf(path)?.map(|(id, _)| id) != *blob {
                 lost.push((path.clone(), *blob));
             }
@@ -91,7 +102,12 @@ impl View<'_> {
     }
 
     /// What is to be done, path by path, once HEAD is where it is wanted. `moved`: it was elsewhere.
-    pub(super) fn plan(&self, open: &mut OpenRepo, status: &Status, moved: bool) -> Result<Plan, GitError> {
+    pub(super) fn plan(
+        &self,
+        open: &mut OpenRepo,
+        status: &Status,
+        moved: bool,
+    ) -> Result<Plan, GitError> {
         let mut plan = Plan::new();
         for (path, leaf) in &status.dirty {
             let act = self.for_dirty(open, path, leaf.map(|(id, _)| id), moved)?;
@@ -104,7 +120,11 @@ impl View<'_> {
                 plan.insert(path.clone(), Act::Head);
             }
         }
-        plan.extend(self.lost(open)?.into_iter().map(|(path, blob)| (path, Act::Content(blob))));
+        plan.extend(
+            self.lost(open)?
+                .into_iter()
+                .map(|(path, blob)| (path, Act::Content(blob))),
+        );
         Ok(plan)
     }
 
@@ -129,11 +149,13 @@ impl View<'_> {
             // Whether it was staged is not recorded: a file that HEAD lacks was, of others it is not assumed.
             return Ok((moved && self.in_head(open, path)?.is_some()).then_some(Act::Index));
         }
-        Ok(Some(if self.in_head(open, path)?.is_some() || self.may_go(path) {
-            Act::Head
-        } else {
-            Act::Index
-        }))
+        Ok(Some(
+            if self.in_head(open, path)?.is_some() || self.may_go(path) {
+                Act::Head
+            } else {
+                Act::Index
+            },
+        ))
     }
 
     /// A file that the wanted HEAD does not have may leave the disk, unless it may have been a person's.
@@ -145,8 +167,13 @@ impl View<'_> {
     }
 
     fn has_kind(&self, path: &[u8]) -> bool {
-        let inside = self.folders.iter().filter_map(|(_, folder)| folder.inside(path));
-        inside.into_iter().any(|path| self.classifier.kind_of(path) != Kind::Other)
+        let inside = self
+            .folders
+            .iter()
+            .filter_map(|(_, folder)| folder.inside(path));
+        inside
+            .into_iter()
+            .any(|path| self.classifier.kind_of(path) != Kind::Other)
     }
 }
 
@@ -154,5 +181,9 @@ impl View<'_> {
 fn in_the_way(status: &Status, path: &[u8]) -> bool {
     let below = [path, b"/"].concat();
     tree::folders_above(path).any(|folder| status.dirty.contains_key(folder))
-        || status.dirty.range(below.clone()..).next().is_some_and(|(found, _)| found.starts_with(&below))
+        || status
+            .dirty
+            .range(below.clone()..)
+            .next()
+            .is_some_and(|(found, _)| found.starts_with(&below))
 }

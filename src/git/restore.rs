@@ -45,10 +45,18 @@ impl Repositories {
     ) -> Result<Vec<Kept>, GitError> {
         backup_refs::check_name(reference)?;
         self.refresh()?;
-        let is_breach =
-            |name: &str| observation.packages.iter().any(|seen| seen.name == name && seen.is_breach());
-        let is_moved =
-            |name: &str| observation.packages.iter().any(|seen| seen.name == name && seen.head_moved);
+        let is_breach = |name: &str| {
+            observation
+                .packages
+                .iter()
+                .any(|seen| seen.name == name && seen.is_breach())
+        };
+        let is_moved = |name: &str| {
+            observation
+                .packages
+                .iter()
+                .any(|seen| seen.name == name && seen.head_moved)
+        };
         let chosen: BTreeSet<PathBuf> = before
             .packages
             .iter()
@@ -65,7 +73,9 @@ impl Repositories {
             if !chosen.contains(&repo) {
                 continue;
             }
-            let Some(wanted) = self.wanted(before, &names)? else { continue };
+            let Some(wanted) = self.wanted(before, &names)? else {
+                continue;
+            };
             let message = format!("ralph: what iteration {iteration} left");
             done.extend(self.restore(&names, &wanted, &message, reference)?);
         }
@@ -85,17 +95,34 @@ impl Repositories {
         for names in self.by_repository().into_values() {
             let mut aside = BTreeSet::new();
             for (name, dirt) in leftovers.iter().filter(|(name, _)| names.contains(*name)) {
-                let Some(folder) = self.folders.get(name) else { continue };
-                aside.extend(dirt.iter().map(|dirt| folder.in_repo(&dirt.path.to_bytes())));
+                let Some(folder) = self.folders.get(name) else {
+                    continue;
+                };
+                aside.extend(
+                    dirt.iter()
+                        .map(|dirt| folder.in_repo(&dirt.path.to_bytes())),
+                );
             }
-            let Some(first) = names.first().filter(|_| !aside.is_empty()) else { continue };
+            let Some(first) = names.first().filter(|_| !aside.is_empty()) else {
+                continue;
+            };
             let wanted = self.in_package(first, |_, open, _| {
                 let (head, status) = open.status()?;
                 let mut wanted = Wanted::at(head);
-                for (path, leaf) in status.dirty.iter().filter(|(path, _)| !aside.contains(*path)) {
-                    wanted.uncommitted.insert(path.clone(), leaf.map(|(id, _)| id));
+                for (path, leaf) in status
+                    .dirty
+                    .iter()
+                    .filter(|(path, _)| !aside.contains(*path))
+                {
+                    wanted
+                        .uncommitted
+                        .insert(path.clone(), leaf.map(|(id, _)| id));
                 }
-                for path in status.untracked.iter().filter(|path| !aside.contains(*path)) {
+                for path in status
+                    .untracked
+                    .iter()
+                    .filter(|path| !aside.contains(*path))
+                {
                     if let Some((id, _)) = open.leaf(path)? {
                         wanted.uncommitted.insert(path.clone(), Some(id));
                         wanted.untracked.insert(path.clone());
@@ -103,7 +130,12 @@ impl Repositories {
                 }
                 Ok(wanted)
             })?;
-            done.extend(self.restore(&names, &wanted, "ralph: leftovers of an attempt", reference)?);
+            done.extend(self.restore(
+                &names,
+                &wanted,
+                "ralph: leftovers of an attempt",
+                reference,
+            )?);
         }
         Ok(done)
     }
@@ -116,7 +148,10 @@ impl Repositories {
                 continue;
             };
             let commit = tree::oid_of(&state.head).map_err(|error| error.in_package(name))?;
-            let head = Head { commit, branch: state.branch.clone() };
+            let head = Head {
+                commit,
+                branch: state.branch.clone(),
+            };
             let wanted = wanted.get_or_insert_with(|| Wanted::at(head));
             for dirt in state.dirt.iter().chain(&state.untracked) {
                 let blob = dirt.blob.as_ref().map(tree::oid_of).transpose();
@@ -143,11 +178,22 @@ impl Repositories {
         message: &str,
         reference: &str,
     ) -> Result<Vec<Kept>, GitError> {
-        let Some(first) = names.first() else { return Ok(Vec::new()) };
+        let Some(first) = names.first() else {
+            return Ok(Vec::new());
+        };
         let folder = |name: &String| Some((name.clone(), self.folders.get(name)?.clone()));
         let folders: Vec<(String, PackageFolder)> = names.iter().filter_map(folder).collect();
         self.in_package(first, |_, open, classifier| {
-            restore_one(open, &View { folders: &folders, classifier, wanted }, message, reference)
+            restore_one(
+                open,
+                &View {
+                    folders: &folders,
+                    classifier,
+                    wanted,
+                },
+                message,
+                reference,
+            )
         })
     }
 }
@@ -168,15 +214,26 @@ fn restore_one(
         // An earlier call came to its end, and its reference is all that there is to report.
         let kept = open.reference(reference)?.and_then(|found| found.target());
         let kept = kept.filter(|commit| Some(*commit) != from.commit);
-        let backup = kept.map(|commit| Backup { reference: reference.to_owned(), commit });
+        let backup = kept.map(|commit| Backup {
+            reference: reference.to_owned(),
+            commit,
+        });
         return Ok(view
             .folders
             .iter()
             .filter_map(|(name, _)| Some(backup.as_ref()?.of(name, Vec::new())))
             .collect());
     }
-    let load = Load { head: from.commit, safe: wanted.commit, items: &items, staged: &staged, message };
-    let Some(backup) = backup_refs::back_up(open, &load, reference)? else { return Ok(Vec::new()) };
+    let load = Load {
+        head: from.commit,
+        safe: wanted.commit,
+        items: &items,
+        staged: &staged,
+        message,
+    };
+    let Some(backup) = backup_refs::back_up(open, &load, reference)? else {
+        return Ok(Vec::new());
+    };
     if moved {
         keep_branch(open, wanted, &backup, reference, message)?;
     }
@@ -192,15 +249,23 @@ fn restore_one(
     let mut done = apply::apply_plan(open, wanted, &plan, backup.commit)?;
     open.index.forget();
     let (_, status) = open.status()?;
-    for path in status.dirty.keys().filter(|path| !view.wanted.uncommitted.contains_key(*path)) {
+    for path in status
+        .dirty
+        .keys()
+        .filter(|path| !view.wanted.uncommitted.contains_key(*path))
+    {
         if restore_module(open, view, path, message, reference)? {
             done.unrestored.remove(path);
             done.restored.insert(path.clone());
         }
     }
     let report = |(name, folder): &(String, PackageFolder)| {
-        let unrestored: Vec<RepoPath> =
-            done.unrestored.iter().filter_map(|path| folder.inside(path)).map(RepoPath::from_bytes).collect();
+        let unrestored: Vec<RepoPath> = done
+            .unrestored
+            .iter()
+            .filter_map(|path| folder.inside(path))
+            .map(RepoPath::from_bytes)
+            .collect();
         let mut restored = done.restored.iter().filter_map(|path| folder.inside(path));
         let is_touched = moved || !unrestored.is_empty() || restored.next().is_some();
         is_touched.then(|| backup.of(name, unrestored))
@@ -217,17 +282,28 @@ fn restore_module(
     message: &str,
     reference: &str,
 ) -> Result<bool, GitError> {
-    let Some((commit, tree::GITLINK)) = view.in_head(open, path)? else { return Ok(false) };
-    let Some(module) = open.modules.get_mut(path).and_then(Option::as_mut) else { return Ok(false) };
+    let Some((commit, tree::GITLINK)) = view.in_head(open, path)? else {
+        return Ok(false);
+    };
+    let Some(module) = open.modules.get_mut(path).and_then(Option::as_mut) else {
+        return Ok(false);
+    };
     if module.repo.find_commit(commit).is_err() {
         return Ok(false);
     }
     let head = module.head()?;
     // A branch that was checked out meanwhile may be a person's: it is left where it is.
     let branch = head.branch.filter(|_| head.commit == Some(commit));
-    let wanted = Wanted::at(Head { commit: Some(commit), branch });
+    let wanted = Wanted::at(Head {
+        commit: Some(commit),
+        branch,
+    });
     let folders = [(String::new(), PackageFolder::whole(module.root.clone()))];
-    let view = View { folders: &folders, classifier: view.classifier, wanted: &wanted };
+    let view = View {
+        folders: &folders,
+        classifier: view.classifier,
+        wanted: &wanted,
+    };
     restore_one(module, &view, message, reference)?;
     Ok(true)
 }
@@ -241,10 +317,17 @@ fn staged(
 ) -> Result<Vec<(Vec<u8>, Leaf)>, GitError> {
     let tree = tree::tree_of(&open.repo, head, b"")?;
     let mut found = Vec::new();
-    for (path, entry) in open.index.tracked.iter().filter(|(path, _)| items.contains_key(*path)) {
+    for (path, entry) in open
+        .index
+        .tracked
+        .iter()
+        .filter(|(path, _)| items.contains_key(*path))
+    {
         let on_disk = status.dirty.get(path).copied().flatten().map(|(id, _)| id);
         let in_head = tree::leaf_at(tree.as_ref(), path)?.map(|(id, _)| id);
-        if entry.staged && ![on_disk, in_head].contains(&Some(entry.leaf.0)) && entry.leaf.1 != tree::GITLINK
+        if entry.staged
+            && ![on_disk, in_head].contains(&Some(entry.leaf.0))
+            && entry.leaf.1 != tree::GITLINK
         {
             found.push((path.clone(), entry.leaf));
         }
@@ -253,8 +336,15 @@ fn staged(
 }
 
 /// Other references in the way of the branch (`main/x` in that of `main`) move to where the rest is kept.
-fn clear_way(open: &OpenRepo, wanted: &Head, reference: &str, message: &str) -> Result<(), GitError> {
-    let Some(branch) = &wanted.branch else { return Ok(()) };
+fn clear_way(
+    open: &OpenRepo,
+    wanted: &Head,
+    reference: &str,
+    message: &str,
+) -> Result<(), GitError> {
+    let Some(branch) = &wanted.branch else {
+        return Ok(());
+    };
     let doing = "list the references";
     let (below, mut in_way) = (format!("{branch}/"), Vec::new());
     for found in open.repo.references().doing(doing)? {
@@ -266,7 +356,13 @@ fn clear_way(open: &OpenRepo, wanted: &Head, reference: &str, message: &str) -> 
     }
     for mut found in in_way {
         if let Some(tip) = found.peel_to_commit().ok().map(|commit| commit.id()) {
-            let load = Load { head: Some(tip), safe: None, items: &Items::new(), staged: &[], message };
+            let load = Load {
+                head: Some(tip),
+                safe: None,
+                items: &Items::new(),
+                staged: &[],
+                message,
+            };
             backup_refs::back_up(open, &load, reference)?;
         }
         found.delete().doing("move a reference out of the way")?;
@@ -282,11 +378,20 @@ fn keep_branch(
     reference: &str,
     message: &str,
 ) -> Result<(), GitError> {
-    let tip = wanted.branch.as_ref().and_then(|branch| open.repo.refname_to_id(branch).ok());
+    let tip = wanted
+        .branch
+        .as_ref()
+        .and_then(|branch| open.repo.refname_to_id(branch).ok());
     if let Some(tip) = tip
         && !history::is_in_one_of(&open.repo, [Some(backup.commit), wanted.commit], tip)?
     {
-        let load = Load { head: Some(tip), safe: None, items: &Items::new(), staged: &[], message };
+        let load = Load {
+            head: Some(tip),
+            safe: None,
+            items: &Items::new(),
+            staged: &[],
+            message,
+        };
         backup_refs::back_up(open, &load, reference)?;
     }
     Ok(())

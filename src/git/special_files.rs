@@ -33,22 +33,35 @@ pub(super) fn refuse_special(path: &Path) -> Result<(), GitError> {
 /// Refuses pipes in place of the settings of a repository that is not open yet, of its user, and of what they name.
 pub(super) fn check_closed(root: &Path) -> Result<(), GitError> {
     let dot_git = root.join(".git");
-    let named = if dot_git.is_file() { first_line(&dot_git)? } else { None };
-    let own = match named.as_deref().and_then(|line| line.strip_prefix(b"gitdir: ")) {
+    let named = if dot_git.is_file() {
+        first_line(&dot_git)?
+    } else {
+        None
+    };
+    let own = match named
+        .as_deref()
+        .and_then(|line| line.strip_prefix(b"gitdir: "))
+    {
         Some(folder) => root.join(OsStr::from_bytes(folder)),
         None => dot_git,
     };
     let common = own.join("commondir");
     refuse_special(&common)?;
-    let common =
-        first_line(&common)?.map_or_else(|| own.clone(), |folder| own.join(OsStr::from_bytes(&folder)));
+    let common = first_line(&common)?.map_or_else(
+        || own.clone(),
+        |folder| own.join(OsStr::from_bytes(&folder)),
+    );
     check_settings(&own, &common)
 }
 
 /// Refuses pipes in place of the settings of a repository, of its user, and of what they include or name.
 pub(super) fn check_settings(own: &Path, common: &Path) -> Result<(), GitError> {
     let mut todo = vec![common.join("config"), own.join("config.worktree")];
-    let of_user = [Config::find_global(), Config::find_xdg(), Config::find_system()];
+    let of_user = [
+        Config::find_global(),
+        Config::find_xdg(),
+        Config::find_system(),
+    ];
     for file in of_user.into_iter().flatten() {
         for name in ["ignore", "attributes"] {
             refuse_special(&file.with_file_name(name))?;
@@ -77,14 +90,23 @@ pub(super) fn check_settings(own: &Path, common: &Path) -> Result<(), GitError> 
 
 fn first_line(file: &Path) -> Result<Option<Vec<u8>>, GitError> {
     let found = read_beginning(file, MAX_SETTINGS).doing("read where a repository is")?;
-    Ok(found.map(|bytes| bytes.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii().to_vec()))
+    Ok(found.map(|bytes| {
+        bytes
+            .split(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default()
+            .trim_ascii()
+            .to_vec()
+    }))
 }
 
 /// Returns the keys and values of settings. The section does not matter: a pipe is refused in each of them.
 fn values(text: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut joined: Vec<Vec<u8>> = vec![Vec::new()];
     for line in text.split(|byte| *byte == b'\n') {
-        let (line, goes_on) = line.strip_suffix(b"\\").map_or((line, false), |line| (line, true));
+        let (line, goes_on) = line
+            .strip_suffix(b"\\")
+            .map_or((line, false), |line| (line, true));
         if let Some(last) = joined.last_mut() {
             last.extend(line);
         }
@@ -92,7 +114,10 @@ fn values(text: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
             joined.push(Vec::new());
         }
     }
-    joined.iter().filter_map(|line| key_and_value(without_header(line.trim_ascii()))).collect()
+    joined
+        .iter()
+        .filter_map(|line| key_and_value(without_header(line.trim_ascii())))
+        .collect()
 }
 
 /// The line without the heading of a section before it.
@@ -133,8 +158,13 @@ fn paths(value: &[u8], file: &Path) -> Vec<PathBuf> {
         return Vec::new();
     }
     if let Some(rest) = value.strip_prefix(b"~/") {
-        let home = Config::find_global().ok().and_then(|file| file.parent().map(Path::to_owned));
-        return home.map(|home| home.join(OsStr::from_bytes(rest))).into_iter().collect();
+        let home = Config::find_global()
+            .ok()
+            .and_then(|file| file.parent().map(Path::to_owned));
+        return home
+            .map(|home| home.join(OsStr::from_bytes(rest)))
+            .into_iter()
+            .collect();
     }
     let path = Path::new(OsStr::from_bytes(value));
     vec![file.with_file_name("").join(path), path.to_owned()]
@@ -150,13 +180,17 @@ impl ObjectFolders {
         let own = common.join("objects");
         let alternates = own.join("info/alternates");
         refuse_special(&alternates)?;
-        let named =
-            read_beginning(&alternates, MAX_SETTINGS).doing("read where objects are borrowed from")?;
+        let named = read_beginning(&alternates, MAX_SETTINGS)
+            .doing("read where objects are borrowed from")?;
         let named = named.unwrap_or_default();
-        let borrowed =
-            named.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).take(MAX_ALTERNATES);
-        let all: Vec<PathBuf> =
-            borrowed.map(|line| own.join(OsStr::from_bytes(line))).chain([own.clone()]).collect();
+        let borrowed = named
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .take(MAX_ALTERNATES);
+        let all: Vec<PathBuf> = borrowed
+            .map(|line| own.join(OsStr::from_bytes(line)))
+            .chain([own.clone()])
+            .collect();
         for objects in all {
             for folder in self.changed(&objects)? {
                 self.changed(&folder)?;
@@ -169,13 +203,17 @@ impl ObjectFolders {
     fn changed(&mut self, folder: &Path) -> Result<Vec<PathBuf>, GitError> {
         let (now, stat) = (file_stat::now(), FileStat::at(folder));
         let is_top = folder.ends_with("objects");
-        let Some(stat) = stat else { return Ok(Vec::new()) };
+        let Some(stat) = stat else {
+            return Ok(Vec::new());
+        };
         if !is_top && self.0.get(folder) == Some(&stat) {
             return Ok(Vec::new());
         }
         let doing = "list the objects of a repository";
         let mut folders = Vec::new();
-        let Ok(entries) = fs_err::read_dir(folder) else { return Ok(folders) };
+        let Ok(entries) = fs_err::read_dir(folder) else {
+            return Ok(folders);
+        };
         for entry in entries {
             let entry = entry.doing(doing)?;
             let kind = entry.file_type().doing(doing)?;
@@ -204,9 +242,20 @@ mod tests {
             b"[includeIf \"gitdir:a=]b\"] path = \"a b\" # c\n[core]\n\texcludesFile=x\\\n/y ; z\n\tbare\n";
         let read: Vec<(String, String)> = values(text)
             .into_iter()
-            .map(|(key, value)| (String::from_utf8(key).unwrap(), String::from_utf8(value).unwrap()))
+            .map(|(key, value)| {
+                (
+                    String::from_utf8(key).unwrap(),
+                    String::from_utf8(value).unwrap(),
+                )
+            })
             .collect();
-        assert_eq!(read, [("path".into(), "a b".into()), ("excludesFile".into(), "x/y".into())]);
+        assert_eq!(
+            read,
+            [
+                ("path".into(), "a b".into()),
+                ("excludesFile".into(), "x/y".into())
+            ]
+        );
     }
 
     #[test]
@@ -226,7 +275,10 @@ mod tests {
             assert!(check_closed(home.path()).is_ok());
             pipe(&home.path().join(name));
             assert!(
-                check_closed(home.path()).unwrap_err().to_string().contains("is a pipe"),
+                check_closed(home.path())
+                    .unwrap_err()
+                    .to_string()
+                    .contains("is a pipe"),
                 "{settings} {name}"
             );
         }

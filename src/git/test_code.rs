@@ -33,12 +33,17 @@ impl Repositories {
     /// Enabled tests after minus before. In production code those of Rust, which has them there.
     pub(super) fn tests_delta(&mut self, changes: &[FileChange]) -> Result<i64, GitError> {
         let mut delta = 0_i64;
-        for change in changes.iter().filter(|change| may_hold_tests(change) && !is_moved(change, changes)) {
+        for change in changes
+            .iter()
+            .filter(|change| may_hold_tests(change) && !is_moved(change, changes))
+        {
             let path = change.path.to_bytes();
             let before = self.version(&change.package, change.old.as_ref())?;
             let now = self.version(&change.package, change.new.as_ref())?;
             let [before, now] = source::tests_before_and_now(&path, before.text(), now.text());
-            delta = delta.saturating_add_unsigned(now).saturating_sub_unsigned(before);
+            delta = delta
+                .saturating_add_unsigned(now)
+                .saturating_sub_unsigned(before);
         }
         Ok(delta.saturating_sub_unsigned(self.tests_out_of_tree(changes)?))
     }
@@ -56,26 +61,35 @@ impl Repositories {
     /// Counts the tests that a changed file holds now.
     pub(super) fn tests_now(&mut self, change: &FileChange) -> Result<u64, GitError> {
         let now = self.version(&change.package, change.new.as_ref())?;
-        Ok(now.text().map_or(0, |text| source::count_tests(&change.path.to_bytes(), text)))
+        Ok(now
+            .text()
+            .map_or(0, |text| source::count_tests(&change.path.to_bytes(), text)))
     }
 
     /// Counts the tests of unchanged Rust modules that no file declares any more, minus the tests of modules that
     /// are declared again.
     fn tests_out_of_tree(&mut self, changes: &[FileChange]) -> Result<u64, GitError> {
         let mut lost = 0_i64;
-        for change in changes.iter().filter(|change| change.path.to_bytes().ends_with(b".rs")) {
+        for change in changes
+            .iter()
+            .filter(|change| change.path.to_bytes().ends_with(b".rs"))
+        {
             let path = change.path.to_bytes();
             let mut outlines = Vec::new();
             for blob in [&change.old, &change.new] {
                 let version = self.version(&change.package, blob.as_ref())?;
-                let outline = version.text().and_then(|text| source::Outline::of(&path, text));
+                let outline = version
+                    .text()
+                    .and_then(|text| source::Outline::of(&path, text));
                 outlines.push(outline.unwrap_or_default());
             }
             for module in outlines[0].modules_beyond(&outlines[1]) {
-                lost = lost.saturating_add_unsigned(self.tests_of_module(change, &module, changes)?);
+                lost =
+                    lost.saturating_add_unsigned(self.tests_of_module(change, &module, changes)?);
             }
             for module in outlines[1].modules_beyond(&outlines[0]) {
-                lost = lost.saturating_sub_unsigned(self.tests_of_module(change, &module, changes)?);
+                lost =
+                    lost.saturating_sub_unsigned(self.tests_of_module(change, &module, changes)?);
             }
         }
         Ok(u64::try_from(lost).unwrap_or_default())
@@ -89,7 +103,10 @@ impl Repositories {
         changes: &[FileChange],
     ) -> Result<u64, GitError> {
         let path = change.path.to_bytes();
-        let folder = path.iter().rposition(|&byte| byte == b'/').map_or(&[][..], |at| &path[..=at]);
+        let folder = path
+            .iter()
+            .rposition(|&byte| byte == b'/')
+            .map_or(&[][..], |at| &path[..=at]);
         let own = [path.strip_suffix(b".rs").unwrap_or(&path), b"/"].concat();
         let name = module.trim_start_matches('/').as_bytes();
         for folder in [folder, &own] {
@@ -109,7 +126,8 @@ impl Repositories {
     fn text_at_head(&mut self, package: &str, path: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
         let blob = self.in_package(package, |folder, open, _| {
             let head = open.head()?.commit;
-            Ok(tree::leaf_in(&open.repo, head, &folder.in_repo(path))?.map(|(id, _)| tree::fact_of(id)))
+            Ok(tree::leaf_in(&open.repo, head, &folder.in_repo(path))?
+                .map(|(id, _)| tree::fact_of(id)))
         })?;
         match self.version(package, blob.as_ref())? {
             Version::Text(text) => Ok(Some(text)),
@@ -126,10 +144,15 @@ impl Repositories {
     ) -> Result<Vec<LostLines>, GitError> {
         let mut all = Vec::new();
         for file in files {
-            let Some(head) = after.package(&file.package).map(|package| package.head.clone()) else {
+            let Some(head) = after
+                .package(&file.package)
+                .map(|package| package.head.clone())
+            else {
                 continue;
             };
-            let now = self.blob_at(file, &head)?.or_else(|| moved_to(file, changes));
+            let now = self
+                .blob_at(file, &head)?
+                .or_else(|| moved_to(file, changes));
             if now.as_ref() == Some(&file.blob) {
                 continue;
             }
@@ -156,11 +179,15 @@ impl Repositories {
     ) -> Result<Vec<LostLines>, GitError> {
         let mut all = Vec::new();
         for file in files {
-            let Some(head) = after.package(&file.package).map(|package| package.head.clone()) else {
+            let Some(head) = after
+                .package(&file.package)
+                .map(|package| package.head.clone())
+            else {
                 continue;
             };
             let now = self.blob_at(file, &head)?;
-            let lost = self.lost_lines(&file.package, file.base.as_ref(), &file.blob, now.as_ref())?;
+            let lost =
+                self.lost_lines(&file.package, file.base.as_ref(), &file.blob, now.as_ref())?;
             all.extend(named(&file.package, &file.path, lost));
         }
         all.sort();
@@ -168,8 +195,15 @@ impl Repositories {
     }
 
     /// Names what a change does to production code and build files that were there before. New lines of build files are free.
-    pub(super) fn lost_production(&mut self, change: &FileChange) -> Result<Option<LostLines>, GitError> {
-        let Some(old) = change.old.as_ref().filter(|old| change.new.as_ref() != Some(*old)) else {
+    pub(super) fn lost_production(
+        &mut self,
+        change: &FileChange,
+    ) -> Result<Option<LostLines>, GitError> {
+        let Some(old) = change
+            .old
+            .as_ref()
+            .filter(|old| change.new.as_ref() != Some(*old))
+        else {
             return Ok(None);
         };
         let lost = if change.kind == Kind::Build {
@@ -197,12 +231,17 @@ impl Repositories {
             return Ok(None);
         }
         let base = self.version(package, base)?;
-        Ok(match (self.version(package, Some(written))?, self.version(package, now)?) {
-            (Version::Text(written), now @ (Version::Text(_) | Version::Absent)) => {
-                source::lost_lines(base.text(), &written, now.text())
-            }
-            _ => Some(too_large()),
-        })
+        Ok(
+            match (
+                self.version(package, Some(written))?,
+                self.version(package, now)?,
+            ) {
+                (Version::Text(written), now @ (Version::Text(_) | Version::Absent)) => {
+                    source::lost_lines(base.text(), &written, now.text())
+                }
+                _ => Some(too_large()),
+            },
+        )
     }
 
     /// Test files that declare what production code of their package declares, and did not before.
@@ -215,14 +254,25 @@ impl Repositories {
         };
         for change in changes.iter().filter(is_meant) {
             let before = self.version(&change.package, change.old.as_ref())?;
-            let Version::Text(now) = self.version(&change.package, change.new.as_ref())? else { continue };
-            if files.as_ref().is_none_or(|(package, _)| *package != change.package) {
+            let Version::Text(now) = self.version(&change.package, change.new.as_ref())? else {
+                continue;
+            };
+            if files
+                .as_ref()
+                .is_none_or(|(package, _)| *package != change.package)
+            {
                 files = Some((change.package.clone(), self.files_at_head(&change.package)?));
             }
             let Some((_, files)) = &files else { continue };
-            if let Some(production) = source::shadowed(change.path.as_str(), before.text(), &now, files) {
+            if let Some(production) =
+                source::shadowed(change.path.as_str(), before.text(), &now, files)
+            {
                 let production = RepoPath::from_bytes(production.as_bytes());
-                found.push(Shadow { package: change.package.clone(), path: change.path.clone(), production });
+                found.push(Shadow {
+                    package: change.package.clone(),
+                    path: change.path.clone(),
+                    production,
+                });
             }
         }
         found.truncate(MAX_NAMED);
@@ -235,7 +285,10 @@ impl Repositories {
             let tree = tree::tree_of(&open.repo, head, &folder.prefix)?;
             let all = tree::diff(&open.repo, None, tree.as_ref())?;
             let named = all.into_iter().filter_map(|delta| {
-                Some((String::from_utf8(delta.path.clone()).ok()?, classifier.kind_of(&delta.path)))
+                Some((
+                    String::from_utf8(delta.path.clone()).ok()?,
+                    classifier.kind_of(&delta.path),
+                ))
             });
             Ok(named.collect())
         })
@@ -250,7 +303,9 @@ impl Repositories {
     }
 
     fn version(&mut self, package: &str, blob: Option<&Oid>) -> Result<Version, GitError> {
-        let Some(blob) = blob else { return Ok(Version::Absent) };
+        let Some(blob) = blob else {
+            return Ok(Version::Absent);
+        };
         match self.blob(package, blob, MAX_TEXT) {
             Ok(text) => Ok(Version::Text(text)),
             Err(error) if error.kind == GitErrorKind::Refused => Ok(Version::TooLarge),
@@ -260,7 +315,8 @@ impl Repositories {
 }
 
 fn may_hold_tests(change: &FileChange) -> bool {
-    change.kind == Kind::Test || (change.kind == Kind::Production && change.path.to_bytes().ends_with(b".rs"))
+    change.kind == Kind::Test
+        || (change.kind == Kind::Production && change.path.to_bytes().ends_with(b".rs"))
 }
 
 /// True for both sides of a test file that is the same under its name elsewhere, where a runner still finds it. Cargo finds
@@ -278,14 +334,16 @@ fn is_moved(change: &FileChange, changes: &[FileChange]) -> bool {
 
 /// The file that a deleted one is now.
 fn moved<'c>(old: &FileChange, changes: &'c [FileChange]) -> Option<&'c FileChange> {
-    changes
-        .iter()
-        .find(|new| new.old.is_none() && new.new == old.old && is_twin(&old.package, &old.path, new))
+    changes.iter().find(|new| {
+        new.old.is_none() && new.new == old.old && is_twin(&old.package, &old.path, new)
+    })
 }
 
 /// The content of a frozen file that is gone, if there is a new test file of its name.
 fn moved_to(file: &KeptFile, changes: &[FileChange]) -> Option<Oid> {
-    let mut twins = changes.iter().filter(|new| new.old.is_none() && is_twin(&file.package, &file.path, new));
+    let mut twins = changes
+        .iter()
+        .filter(|new| new.old.is_none() && is_twin(&file.package, &file.path, new));
     twins.next().and_then(|twin| twin.new.clone())
 }
 
@@ -300,10 +358,18 @@ fn is_twin(package: &str, path: &RepoPath, new: &FileChange) -> bool {
 }
 
 fn too_large() -> (u64, String) {
-    (1, format!("(a file of more than {} MiB was changed)", MAX_TEXT >> 20))
+    (
+        1,
+        format!("(a file of more than {} MiB was changed)", MAX_TEXT >> 20),
+    )
 }
 
 fn named(package: &str, path: &RepoPath, lost: Option<(u64, String)>) -> Option<LostLines> {
     let (count, first) = lost?;
-    Some(LostLines { package: package.to_owned(), path: path.clone(), count, first })
+    Some(LostLines {
+        package: package.to_owned(),
+        path: path.clone(),
+        count,
+        first,
+    })
 }

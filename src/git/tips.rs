@@ -28,11 +28,15 @@ impl OpenRepo {
             // An unreadable reference names nothing that could be kept.
             let Ok(found) = found else { continue };
             let Ok(name) = found.name() else { continue };
-            if name == STASH || name.starts_with("refs/ralph") || name.starts_with("refs/remotes/") {
+            if name == STASH || name.starts_with("refs/ralph") || name.starts_with("refs/remotes/")
+            {
                 continue;
             }
             if let Some(commit) = found.target().filter(|_| tips.len() < MAX_TIPS) {
-                let commit = self.repo.find_commit(commit).or_else(|_| found.peel_to_commit());
+                let commit = self
+                    .repo
+                    .find_commit(commit)
+                    .or_else(|_| found.peel_to_commit());
                 tips.extend(commit.ok().map(|commit| (name.to_owned(), commit.id())));
             }
         }
@@ -41,7 +45,11 @@ impl OpenRepo {
         {
             for entry in log.iter().take(MAX_TIPS) {
                 let commit = self.repo.find_commit(entry.id_new());
-                tips.extend(commit.ok().map(|commit| (format!("stash {}", commit.id()), commit.id())));
+                tips.extend(
+                    commit
+                        .ok()
+                        .map(|commit| (format!("stash {}", commit.id()), commit.id())),
+                );
             }
         }
         Ok(tips)
@@ -56,36 +64,60 @@ impl OpenRepo {
         if tips.is_empty() {
             return Ok(());
         }
-        let commit = self.commit_of_tips(&tips).doing("keep the commits of other branches")?;
+        let commit = self
+            .commit_of_tips(&tips)
+            .doing("keep the commits of other branches")?;
         backup_refs::pin(self, name, commit)
     }
 
     /// A commit whose parents are these. The same ones make the same commit.
     fn commit_of_tips(&self, tips: &Tips) -> Result<Oid, git2::Error> {
         let parents: BTreeSet<Oid> = tips.values().copied().collect();
-        let parents =
-            parents.into_iter().map(|id| self.repo.find_commit(id)).collect::<Result<Vec<_>, _>>()?;
+        let parents = parents
+            .into_iter()
+            .map(|id| self.repo.find_commit(id))
+            .collect::<Result<Vec<_>, _>>()?;
         let tree = self.repo.find_tree(self.repo.treebuilder(None)?.write()?)?;
         let by = Signature::new("ralph", "ralph@localhost", &Time::new(0, 0))?;
-        let lines = tips.iter().map(|(name, commit)| format!("{commit} {name}\n"));
+        let lines = tips
+            .iter()
+            .map(|(name, commit)| format!("{commit} {name}\n"));
         let message = format!("ralph: before an attempt\n\n{}", lines.collect::<String>());
-        self.repo.commit(None, &by, &by, &message, &tree, &parents.iter().collect::<Vec<_>>())
+        self.repo.commit(
+            None,
+            &by,
+            &by,
+            &message,
+            &tree,
+            &parents.iter().collect::<Vec<_>>(),
+        )
     }
 
     /// Returns the references of the last [`OpenRepo::pin_tips`], after a restart those in its commit.
     fn known_tips(&self, name: &str) -> (Tips, Option<Oid>) {
-        let pinned = self.reference(name).ok().flatten().and_then(|found| found.target());
+        let pinned = self
+            .reference(name)
+            .ok()
+            .flatten()
+            .and_then(|found| found.target());
         if let Some(tips) = &self.tips_before {
             return (tips.clone(), self.commit_of_tips(tips).ok());
         }
         let commit = pinned.and_then(|id| self.repo.find_commit(id).ok());
-        let message =
-            commit.as_ref().map(|commit| String::from_utf8_lossy(commit.message_bytes()).into_owned());
+        let message = commit
+            .as_ref()
+            .map(|commit| String::from_utf8_lossy(commit.message_bytes()).into_owned());
         let line = |line: &str| {
             let (commit, name) = line.split_once(' ')?;
             Some((name.to_owned(), Oid::from_str(commit).ok()?))
         };
-        (message.iter().flat_map(|text| text.lines().filter_map(line)).collect(), pinned)
+        (
+            message
+                .iter()
+                .flat_map(|text| text.lines().filter_map(line))
+                .collect(),
+            pinned,
+        )
     }
 
     /// The references that were there before the attempt and whose commits neither they nor HEAD have now.
@@ -98,12 +130,18 @@ impl OpenRepo {
         let mut names = Vec::new();
         for (name, was) in &before {
             let is = now.get(name).copied();
-            let is_kept =
-                is == Some(*was) || history::is_in_one_of(&self.repo, [is, head], *was).unwrap_or(false);
+            let is_kept = is == Some(*was)
+                || history::is_in_one_of(&self.repo, [is, head], *was).unwrap_or(false);
             if !is_kept {
                 let short: String = was.to_string().chars().take(10).collect();
-                let bare = ["refs/heads/", "refs/tags/"].iter().find_map(|prefix| name.strip_prefix(prefix));
-                let bare = if name.starts_with("stash ") { "stash" } else { bare.unwrap_or(name) };
+                let bare = ["refs/heads/", "refs/tags/"]
+                    .iter()
+                    .find_map(|prefix| name.strip_prefix(prefix));
+                let bare = if name.starts_with("stash ") {
+                    "stash"
+                } else {
+                    bare.unwrap_or(name)
+                };
                 names.push(format!("{} {short}", crate::source::text::line(bare, 200)));
             }
         }
@@ -115,11 +153,19 @@ impl OpenRepo {
         let kept = match kept {
             None => String::new(),
             Some(commit) => {
-                let (items, message) =
-                    (backup_refs::Items::new(), "ralph: references that an attempt took away");
-                let load =
-                    backup_refs::Load { head: Some(commit), safe: None, items: &items, staged: &[], message };
-                let backup = backup_refs::back_up(self, &load, &format!("refs/ralph/lost/{iteration}"))?;
+                let (items, message) = (
+                    backup_refs::Items::new(),
+                    "ralph: references that an attempt took away",
+                );
+                let load = backup_refs::Load {
+                    head: Some(commit),
+                    safe: None,
+                    items: &items,
+                    staged: &[],
+                    message,
+                };
+                let backup =
+                    backup_refs::back_up(self, &load, &format!("refs/ralph/lost/{iteration}"))?;
                 backup.map(|backup| backup.reference).unwrap_or_default()
             }
         };
@@ -137,7 +183,9 @@ impl Repositories {
     ) -> Result<(), GitError> {
         for names in self.by_repository().into_values() {
             let Some(first) = names.first() else { continue };
-            let Some(change) = packages.iter_mut().find(|change| change.name == *first) else { continue };
+            let Some(change) = packages.iter_mut().find(|change| change.name == *first) else {
+                continue;
+            };
             change.lost = self.in_package(first, |_, open, _| open.lost_tips(first, iteration))?;
         }
         Ok(())

@@ -34,7 +34,10 @@ pub(super) fn relative(path: &[u8]) -> PathBuf {
 
 /// The folders that a path is in, the top left out.
 pub(super) fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
-    path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &path[..at])
+    path.iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'/')
+        .map(|(at, _)| &path[..at])
 }
 
 /// The library's id of a fact's id; `None` for zeros.
@@ -45,7 +48,10 @@ pub(super) fn oid_of(oid: &facts::Oid) -> Result<Option<Oid>, GitError> {
     let hint = "The journal names commits by 40 hexadecimal digits.";
     match Oid::from_str(&oid.0) {
         Ok(id) if oid.0.len() == 40 => Ok(Some(id)),
-        _ => Err(GitError::not_found(format!("`{oid}` is no object id."), hint)),
+        _ => Err(GitError::not_found(
+            format!("`{oid}` is no object id."),
+            hint,
+        )),
     }
 }
 
@@ -60,15 +66,24 @@ pub(super) fn tree_of<'r>(
     commit: Option<Oid>,
     prefix: &[u8],
 ) -> Result<Option<Tree<'r>>, GitError> {
-    let Some(commit) = commit else { return Ok(None) };
-    let found = repo.find_commit(commit).map_err(|error| missing(commit, &error))?;
-    let tree = found.tree().map_err(|error| missing(found.tree_id(), &error))?;
+    let Some(commit) = commit else {
+        return Ok(None);
+    };
+    let found = repo
+        .find_commit(commit)
+        .map_err(|error| missing(commit, &error))?;
+    let tree = found
+        .tree()
+        .map_err(|error| missing(found.tree_id(), &error))?;
     let folder = prefix.strip_suffix(b"/").unwrap_or(prefix);
     if folder.is_empty() {
         return Ok(Some(tree));
     }
     match entry_at(&tree, folder)? {
-        Some((id, FOLDER)) => repo.find_tree(id).map(Some).map_err(|error| missing(id, &error)),
+        Some((id, FOLDER)) => repo
+            .find_tree(id)
+            .map(Some)
+            .map_err(|error| missing(id, &error)),
         _ => Ok(None),
     }
 }
@@ -84,7 +99,10 @@ fn missing(id: Oid, error: &git2::Error) -> GitError {
 }
 
 fn leaf_of(entry: &git2::TreeEntry<'_>) -> Leaf {
-    (entry.id(), u32::try_from(entry.filemode()).unwrap_or_default())
+    (
+        entry.id(),
+        u32::try_from(entry.filemode()).unwrap_or_default(),
+    )
 }
 
 /// The paths that differ between two trees; `None` is the empty tree.
@@ -98,7 +116,8 @@ pub(super) fn diff(
     while let Some((prefix, trees)) = todo.pop() {
         for (name, sides) in entries(repo, trees)? {
             let path = [prefix.as_slice(), &name].concat();
-            let folders = sides.map(|side| side.filter(|(_, mode)| *mode == FOLDER).map(|(id, _)| id));
+            let folders =
+                sides.map(|side| side.filter(|(_, mode)| *mode == FOLDER).map(|(id, _)| id));
             if folders[0] != folders[1] {
                 todo.push(([path.as_slice(), b"/"].concat(), folders));
             }
@@ -152,13 +171,19 @@ fn entry_at(tree: &Tree<'_>, path: &[u8]) -> Result<Option<Leaf>, GitError> {
     match tree.get_path(&relative(path)) {
         Ok(entry) => Ok(Some(leaf_of(&entry))),
         // A missing object is an error of another class.
-        Err(error) if error.code() == ErrorCode::NotFound && error.class() == ErrorClass::Tree => Ok(None),
+        Err(error) if error.code() == ErrorCode::NotFound && error.class() == ErrorClass::Tree => {
+            Ok(None)
+        }
         Err(error) => Err(GitError::unreadable("read a folder of a commit", &error)),
     }
 }
 
 /// The file at a path of a commit.
-pub(super) fn leaf_in(repo: &Repository, commit: Option<Oid>, path: &[u8]) -> Result<Option<Leaf>, GitError> {
+pub(super) fn leaf_in(
+    repo: &Repository,
+    commit: Option<Oid>,
+    path: &[u8],
+) -> Result<Option<Leaf>, GitError> {
     leaf_at(tree_of(repo, commit, b"")?.as_ref(), path)
 }
 
@@ -167,7 +192,10 @@ pub(super) fn size(repo: &Repository, id: Oid) -> Result<u64, GitError> {
     let odb = repo.odb().doing("open the object store")?;
     let (size, kind) = odb.read_header(id).map_err(|error| missing(id, &error))?;
     if kind != ObjectType::Blob {
-        return Err(GitError::not_found(format!("The object {id} is no file."), "Name a file's blob."));
+        return Err(GitError::not_found(
+            format!("The object {id} is no file."),
+            "Name a file's blob.",
+        ));
     }
     Ok(size as u64)
 }

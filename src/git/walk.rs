@@ -59,9 +59,22 @@ impl OpenRepo {
         self.check_objects()?;
         index::refresh(&mut self.index, &self.repo, head.commit)?;
         if self.ignores.is_none() {
-            self.ignores = Some(CommittedRules::ignores(&self.repo, &self.index.ignore_files)?);
+            self.ignores = Some(CommittedRules::ignores(
+                &self.repo,
+                &self.index.ignore_files,
+            )?);
         }
-        let Self { repo, root, modes, state, index, ignores, content, modules, .. } = self;
+        let Self {
+            repo,
+            root,
+            modes,
+            state,
+            index,
+            ignores,
+            content,
+            modules,
+            ..
+        } = self;
         let mut walk = Walk {
             repo,
             root,
@@ -94,9 +107,15 @@ impl OpenRepo {
             let _ = writeln!(text, "{} {leaf:?}", RepoPath::from_bytes(path));
         }
         // Outputs of builds are no sources.
-        let is_read = |path: &&Vec<u8>| is_source(path) || path.windows(MAIN.len()).any(|part| part == MAIN);
+        let is_read =
+            |path: &&Vec<u8>| is_source(path) || path.windows(MAIN.len()).any(|part| part == MAIN);
         for path in status.untracked.iter().filter(is_read) {
-            let _ = writeln!(text, "{} {:?}", RepoPath::from_bytes(path), self.leaf(path)?);
+            let _ = writeln!(
+                text,
+                "{} {:?}",
+                RepoPath::from_bytes(path),
+                self.leaf(path)?
+            );
         }
         for path in &status.nested {
             let _ = writeln!(text, "{}", RepoPath::from_bytes(path));
@@ -212,9 +231,9 @@ impl Walk<'_> {
         let meta = meta.doing("look at a file")?;
         let leaf = self.content.leaf(self.root, &path, &meta)?;
         let clean = match leaf {
-            Some(found) if !tracked.staged && self.is_mode(&path, tracked.leaf.1, found) => {
-                self.content.is_like(self.repo, self.root, &path, found, tracked.leaf.0, self.lfs)?
-            }
+            Some(found) if !tracked.staged && self.is_mode(&path, tracked.leaf.1, found) => self
+                .content
+                .is_like(self.repo, self.root, &path, found, tracked.leaf.0, self.lfs)?,
             _ => false,
         };
         if !clean {
@@ -226,7 +245,11 @@ impl Walk<'_> {
     /// Where modes do not count, a file may have any, but must keep it as long as its content stays.
     fn is_mode(&mut self, path: &[u8], tracked: u32, found: Leaf) -> bool {
         let is_file = |mode| matches!(mode, content::REGULAR | content::EXECUTABLE);
-        let Some(modes) = self.modes.as_mut().filter(|_| is_file(tracked) && is_file(found.1)) else {
+        let Some(modes) = self
+            .modes
+            .as_mut()
+            .filter(|_| is_file(tracked) && is_file(found.1))
+        else {
             return tracked == found.1;
         };
         let first = modes.entry(path.to_vec()).or_insert(found);

@@ -26,7 +26,11 @@ pub struct Follower {
 impl Follower {
     /// A follower that has read nothing yet.
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), ending: Ending::of_nothing(), failed: None }
+        Self {
+            path: path.to_owned(),
+            ending: Ending::of_nothing(),
+            failed: None,
+        }
     }
 
     /// Returns the reason why this build cannot read the next record, if there is such a record.
@@ -66,7 +70,10 @@ impl Follower {
             return Ok(false);
         }
         let from = self.ending.last;
-        let Some((bytes, before)) = disk.tail(&self.path, length - from).map_err(JournalError::Io)? else {
+        let Some((bytes, before)) = disk
+            .tail(&self.path, length - from)
+            .map_err(JournalError::Io)?
+        else {
             return Ok(false);
         };
         if before != from {
@@ -88,7 +95,10 @@ impl Follower {
         disk: &dyn Disk,
         each: &mut impl FnMut(Change) -> Result<(), E>,
     ) -> Result<bool, E> {
-        let bytes = disk.read(&self.path).map_err(JournalError::Io)?.unwrap_or_default();
+        let bytes = disk
+            .read(&self.path)
+            .map_err(JournalError::Io)?
+            .unwrap_or_default();
         each(Change::Restarted)?;
         self.ending = replay(&bytes, |record| each(Change::Record(Box::new(record))))?;
         Ok(true)

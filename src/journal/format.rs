@@ -57,7 +57,10 @@ impl fmt::Display for Unread {
         match self {
             Self::Newer(what) => write!(f, "A newer ralph wrote this record ({what})"),
             Self::OtherBuild(what) => {
-                write!(f, "Another build of ralph wrote this record, and this one cannot read it ({what})")
+                write!(
+                    f,
+                    "Another build of ralph wrote this record, and this one cannot read it ({what})"
+                )
             }
         }
     }
@@ -77,11 +80,29 @@ pub(super) fn genesis() -> String {
 }
 
 /// The bytes of a record, newline included.
-pub(super) fn encode(head: &str, seq: u64, at: &str, event: &Event) -> io::Result<(Vec<u8>, Record)> {
-    let body = serde_json::to_string(&Body { v: VERSION, seq, at: at.to_owned(), e: event })?;
+pub(super) fn encode(
+    head: &str,
+    seq: u64,
+    at: &str,
+    event: &Event,
+) -> io::Result<(Vec<u8>, Record)> {
+    let body = serde_json::to_string(&Body {
+        v: VERSION,
+        seq,
+        at: at.to_owned(),
+        e: event,
+    })?;
     let hash = hash(head.as_bytes(), body.as_bytes());
     let line = format!("{{\"h\":\"{hash}\",\"p\":\"{head}\",\"r\":{body}}}\n");
-    Ok((line.into_bytes(), Record { seq, at: at.to_owned(), event: event.clone(), hash }))
+    Ok((
+        line.into_bytes(),
+        Record {
+            seq,
+            at: at.to_owned(),
+            event: event.clone(),
+            hash,
+        },
+    ))
 }
 
 /// Reads a line (without its newline) that must follow on `head` with the number `seq`; `Err`: why it is no such record.
@@ -104,13 +125,22 @@ pub(super) fn decode(line: &[u8], head: &str, seq: u64) -> Result<Line, &'static
     match serde_json::from_str::<Event>(parsed.e.get()) {
         Ok(event) => {
             let hash = String::from_utf8_lossy(own).into_owned();
-            Ok(Line::Record(Box::new(Record { seq, at: parsed.at, event, hash })))
+            Ok(Line::Record(Box::new(Record {
+                seq,
+                at: parsed.at,
+                event,
+                hash,
+            })))
         }
         Err(error) => {
             let found: Value = serde_json::from_str(parsed.e.get()).unwrap_or_default();
             let kind = found["kind"].as_str().unwrap_or("none");
             let what = text::line(&format!("kind {kind}: {error}"), 200);
-            Ok(Line::Unread(if is_known_kind(kind) { Unread::OtherBuild(what) } else { Unread::Newer(what) }))
+            Ok(Line::Unread(if is_known_kind(kind) {
+                Unread::OtherBuild(what)
+            } else {
+                Unread::Newer(what)
+            }))
         }
     }
 }
@@ -118,7 +148,10 @@ pub(super) fn decode(line: &[u8], head: &str, seq: u64) -> Result<Line, &'static
 /// Returns true for a kind of event that this build has. Its fields do not count.
 fn is_known_kind(kind: &str) -> bool {
     let bare = serde_json::from_value::<Event>(serde_json::json!({ "kind": kind }));
-    bare.map_or_else(|error| !error.to_string().starts_with("unknown variant"), |_| true)
+    bare.map_or_else(
+        |error| !error.to_string().starts_with("unknown variant"),
+        |_| true,
+    )
 }
 
 /// True for a line whose hash fits, wherever it stands.
@@ -135,5 +168,8 @@ fn parts(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
 }
 
 pub(super) fn hash(previous: &[u8], body: &[u8]) -> String {
-    hex(&Sha256::new().chain_update(previous).chain_update(body).finalize())
+    hex(&Sha256::new()
+        .chain_update(previous)
+        .chain_update(body)
+        .finalize())
 }

@@ -90,7 +90,14 @@ pub struct Ending {
 impl Ending {
     /// Before the first record.
     fn of_nothing() -> Self {
-        Self { last: 0, records: 0, head: format::genesis(), valid_len: 0, torn: 0, unread: None }
+        Self {
+            last: 0,
+            records: 0,
+            head: format::genesis(),
+            valid_len: 0,
+            torn: 0,
+            unread: None,
+        }
     }
 }
 
@@ -102,7 +109,10 @@ impl Journal {
         path: &Path,
         each: impl FnMut(Record) -> Result<(), E>,
     ) -> Result<Self, E> {
-        let bytes = disk.read(path).map_err(JournalError::Io)?.unwrap_or_default();
+        let bytes = disk
+            .read(path)
+            .map_err(JournalError::Io)?
+            .unwrap_or_default();
         let ending = replay(&bytes, each)?;
         if let Some((line, why)) = ending.unread {
             return Err(JournalError::Unread { line, why }.into());
@@ -110,15 +120,33 @@ impl Journal {
         if ending.torn > 0 {
             let kept = path.with_file_name(format!("torn-{}", ending.records + 1));
             let from = usize::try_from(ending.valid_len).unwrap_or(bytes.len());
-            disk.replace(&kept, &bytes[from..]).map_err(JournalError::Io)?;
-            disk.truncate(path, ending.valid_len).map_err(JournalError::Io)?;
+            disk.replace(&kept, &bytes[from..])
+                .map_err(JournalError::Io)?;
+            disk.truncate(path, ending.valid_len)
+                .map_err(JournalError::Io)?;
         }
-        let Ending { head, records: seq, valid_len: len, .. } = ending;
-        Ok(Self { path: path.to_owned(), head, len, seq, unsynced: false })
+        let Ending {
+            head,
+            records: seq,
+            valid_len: len,
+            ..
+        } = ending;
+        Ok(Self {
+            path: path.to_owned(),
+            head,
+            len,
+            seq,
+            unsynced: false,
+        })
     }
 
     /// Appends one fact. It is on the disk only after [`Journal::sync`].
-    pub fn append(&mut self, disk: &mut dyn Disk, at: &str, event: &Event) -> Result<Record, JournalError> {
+    pub fn append(
+        &mut self,
+        disk: &mut dyn Disk,
+        at: &str,
+        event: &Event,
+    ) -> Result<Record, JournalError> {
         if disk.len(&self.path)?.unwrap_or(0) != self.len {
             return Err(JournalError::Changed);
         }
@@ -136,7 +164,9 @@ impl Journal {
         if disk.len(&self.path)?.is_some() {
             return Ok(false);
         }
-        let Some(bytes) = disk.appended(&self.path)? else { return Ok(false) };
+        let Some(bytes) = disk.appended(&self.path)? else {
+            return Ok(false);
+        };
         let ending = replay::<JournalError>(&bytes, |_| Ok(()))?;
         let is_whole = ending.head == self.head && ending.torn == 0 && ending.unread.is_none();
         if is_whole {

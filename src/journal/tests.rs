@@ -26,7 +26,11 @@ impl Disk for Memory {
         Ok(self.0.borrow().get(path).map(|bytes| bytes.len() as u64))
     }
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.0.borrow_mut().entry(path.to_owned()).or_default().extend_from_slice(bytes);
+        self.0
+            .borrow_mut()
+            .entry(path.to_owned())
+            .or_default()
+            .extend_from_slice(bytes);
         Ok(())
     }
     fn sync(&mut self, _: &Path) -> io::Result<()> {
@@ -34,7 +38,11 @@ impl Disk for Memory {
     }
     fn truncate(&mut self, path: &Path, len: u64) -> io::Result<()> {
         let len = usize::try_from(len).unwrap();
-        self.0.borrow_mut().entry(path.to_owned()).or_default().truncate(len);
+        self.0
+            .borrow_mut()
+            .entry(path.to_owned())
+            .or_default()
+            .truncate(len);
         Ok(())
     }
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -80,7 +88,9 @@ fn written(count: usize) -> (Memory, Vec<u8>) {
     let (mut journal, records) = opened(&mut disk).unwrap();
     assert!(records.is_empty());
     for _ in 0..count {
-        journal.append(&mut disk, "2026-11-22T00:00:00Z", &Event::Resumed).unwrap();
+        journal
+            .append(&mut disk, "2026-11-22T00:00:00Z", &Event::Resumed)
+            .unwrap();
     }
     let bytes = disk.read(&path()).unwrap().unwrap();
     (disk, bytes)
@@ -90,8 +100,13 @@ fn written(count: usize) -> (Memory, Vec<u8>) {
 fn records_come_back_in_order_and_the_chain_goes_on_after_reopening() {
     let (mut disk, _) = written(3);
     let (mut journal, records) = opened(&mut disk).unwrap();
-    assert_eq!(records.iter().map(|record| record.seq).collect::<Vec<_>>(), [1, 2, 3]);
-    journal.append(&mut disk, "2026-11-22T00:00:01Z", &Event::ProgressAppended).unwrap();
+    assert_eq!(
+        records.iter().map(|record| record.seq).collect::<Vec<_>>(),
+        [1, 2, 3]
+    );
+    journal
+        .append(&mut disk, "2026-11-22T00:00:01Z", &Event::ProgressAppended)
+        .unwrap();
     let bytes = disk.read(&path()).unwrap().unwrap();
     assert_eq!(read(&bytes).unwrap().0.records, 4);
 }
@@ -107,7 +122,10 @@ fn any_prefix_of_the_bytes_opens_and_keeps_every_whole_record() {
         let mut disk = Memory::default();
         disk.replace(&path(), &bytes[..cut]).unwrap();
         opened(&mut disk).unwrap();
-        assert_eq!(disk.len(&path()).unwrap().unwrap(), (cut / line * line) as u64);
+        assert_eq!(
+            disk.len(&path()).unwrap().unwrap(),
+            (cut / line * line) as u64
+        );
     }
 }
 
@@ -131,8 +149,14 @@ fn a_record_cut_out_or_moved_is_refused() {
     let line = bytes.len() / 4;
     let rows: Vec<&[u8]> = bytes.chunks(line).collect();
     for order in [[0, 2, 3], [0, 2, 1], [1, 2, 3]] {
-        let forged: Vec<u8> = order.iter().flat_map(|row| rows[*row].iter().copied()).collect();
-        assert!(matches!(read(&forged), Err(JournalError::Corrupt { .. })), "{order:?}");
+        let forged: Vec<u8> = order
+            .iter()
+            .flat_map(|row| rows[*row].iter().copied())
+            .collect();
+        assert!(
+            matches!(read(&forged), Err(JournalError::Corrupt { .. })),
+            "{order:?}"
+        );
     }
 }
 
@@ -146,8 +170,15 @@ fn a_newer_record_is_read_past_and_never_written_behind() {
     disk.append(&path(), line.as_bytes()).unwrap();
     let (ending, records) = read(&disk.read(&path()).unwrap().unwrap()).unwrap();
     assert_eq!(records.len(), 1);
-    assert!(matches!(ending.unread, Some((2, Unread::Newer(_)))), "{:?}", ending.unread);
-    assert!(matches!(opened(&mut disk), Err(JournalError::Unread { line: 2, .. })));
+    assert!(
+        matches!(ending.unread, Some((2, Unread::Newer(_)))),
+        "{:?}",
+        ending.unread
+    );
+    assert!(matches!(
+        opened(&mut disk),
+        Err(JournalError::Unread { line: 2, .. })
+    ));
 }
 
 #[test]
@@ -155,9 +186,15 @@ fn a_record_of_a_known_kind_that_this_build_cannot_read_is_not_called_newer() {
     let (mut disk, bytes) = written(1);
     let head = read(&bytes).unwrap().0.head;
     for (event, is_newer) in [
-        (r#"{"kind":"agent-spawned","pid":"many","started":1}"#, false),
+        (
+            r#"{"kind":"agent-spawned","pid":"many","started":1}"#,
+            false,
+        ),
         (r#"{"kind":"agent-ended"}"#, false),
-        (r#"{"kind":"run-stopped","stop":{"stop":"from-the-future"}}"#, false),
+        (
+            r#"{"kind":"run-stopped","stop":{"stop":"from-the-future"}}"#,
+            false,
+        ),
         (r#"{"kind":"from-the-future","pid":1}"#, true),
     ] {
         let body = format!(r#"{{"v":1,"seq":2,"at":"x","e":{event}}}"#);
@@ -165,9 +202,14 @@ fn a_record_of_a_known_kind_that_this_build_cannot_read_is_not_called_newer() {
         let line = format!("{{\"h\":\"{hash}\",\"p\":\"{head}\",\"r\":{body}}}\n");
         let (ending, _) = read(&[bytes.as_slice(), line.as_bytes()].concat()).unwrap();
         let (at, why) = ending.unread.unwrap();
-        assert_eq!((at, matches!(why, Unread::Newer(_))), (2, is_newer), "{event}: {why}");
+        assert_eq!(
+            (at, matches!(why, Unread::Newer(_))),
+            (2, is_newer),
+            "{event}: {why}"
+        );
         assert_eq!(why.to_string().contains("newer"), is_newer, "{why}");
-        disk.replace(&path(), &[bytes.as_slice(), line.as_bytes()].concat()).unwrap();
+        disk.replace(&path(), &[bytes.as_slice(), line.as_bytes()].concat())
+            .unwrap();
         let error = opened(&mut disk).unwrap_err().to_string();
         assert_eq!(error.contains("newer"), is_newer, "{error}");
     }
@@ -188,7 +230,11 @@ fn a_record_that_the_reader_refuses_ends_the_reading_with_its_error() {
     let mut seen = 0;
     let result = Journal::open(&mut disk, &path(), |record| {
         seen = record.seq;
-        if record.seq == 2 { Err(JournalError::Changed) } else { Ok(()) }
+        if record.seq == 2 {
+            Err(JournalError::Changed)
+        } else {
+            Ok(())
+        }
     });
     assert!(matches!(result, Err(JournalError::Changed)) && seen == 2);
     assert_eq!(disk.read(&path()).unwrap().unwrap(), bytes);
@@ -219,9 +265,17 @@ fn a_follower_tells_each_record_once_whatever_part_of_it_is_there_at_a_look() {
         disk.append(&path(), &bytes[..cut]).unwrap();
         let first = followed(&mut follower, &disk).unwrap();
         assert_eq!(first.len(), cut / line, "cut at {cut}");
-        assert_eq!(followed(&mut follower, &disk).unwrap(), "", "nothing is new");
+        assert_eq!(
+            followed(&mut follower, &disk).unwrap(),
+            "",
+            "nothing is new"
+        );
         disk.append(&path(), &bytes[cut..]).unwrap();
-        assert_eq!(first + &followed(&mut follower, &disk).unwrap(), "123", "cut at {cut}");
+        assert_eq!(
+            first + &followed(&mut follower, &disk).unwrap(),
+            "123",
+            "cut at {cut}"
+        );
     }
 }
 
@@ -233,7 +287,9 @@ fn a_torn_tail_that_a_run_cuts_off_and_writes_over_is_followed() {
     assert_eq!(followed(&mut follower, &disk).unwrap(), "12");
     let (mut journal, _) = opened(&mut disk).unwrap();
     assert_eq!(followed(&mut follower, &disk).unwrap(), "");
-    journal.append(&mut disk, "2026-11-22T00:00:01Z", &Event::ProgressAppended).unwrap();
+    journal
+        .append(&mut disk, "2026-11-22T00:00:01Z", &Event::ProgressAppended)
+        .unwrap();
     assert_eq!(followed(&mut follower, &disk).unwrap(), "3");
 }
 
@@ -249,23 +305,40 @@ fn a_journal_that_shrank_or_is_another_is_read_from_its_start() {
     let mut other = Memory::default();
     let (mut journal, _) = opened(&mut other).unwrap();
     for _ in 0..4 {
-        journal.append(&mut other, "2027-01-01T00:00:00Z", &Event::Resumed).unwrap();
+        journal
+            .append(&mut other, "2027-01-01T00:00:00Z", &Event::Resumed)
+            .unwrap();
     }
     disk.replace(&path(), &bytes).unwrap();
     assert_eq!(followed(&mut follower, &disk).unwrap(), "123");
-    disk.replace(&path(), &other.read(&path()).unwrap().unwrap()).unwrap();
-    assert_eq!(followed(&mut follower, &disk).unwrap(), "A1234", "longer, and not the same");
+    disk.replace(&path(), &other.read(&path()).unwrap().unwrap())
+        .unwrap();
+    assert_eq!(
+        followed(&mut follower, &disk).unwrap(),
+        "A1234",
+        "longer, and not the same"
+    );
 }
 
 #[test]
 fn a_broken_journal_is_refused_once_and_read_again_when_it_was_mended() {
     let (mut disk, bytes) = written(3);
     let mut follower = Follower::new(&path());
-    let broken = String::from_utf8(bytes.clone()).unwrap().replacen("resumed", "forged!", 1);
+    let broken = String::from_utf8(bytes.clone())
+        .unwrap()
+        .replacen("resumed", "forged!", 1);
     disk.replace(&path(), broken.as_bytes()).unwrap();
-    assert!(matches!(followed(&mut follower, &disk), Err(JournalError::Corrupt { line: 1, .. })));
-    assert_eq!(followed(&mut follower, &disk).unwrap(), "", "the same file is not read again");
-    disk.replace(&path(), &bytes[..bytes.len() / 3 * 2]).unwrap();
+    assert!(matches!(
+        followed(&mut follower, &disk),
+        Err(JournalError::Corrupt { line: 1, .. })
+    ));
+    assert_eq!(
+        followed(&mut follower, &disk).unwrap(),
+        "",
+        "the same file is not read again"
+    );
+    disk.replace(&path(), &bytes[..bytes.len() / 3 * 2])
+        .unwrap();
     assert_eq!(followed(&mut follower, &disk).unwrap(), "A12");
     disk.append(&path(), &bytes[bytes.len() / 3 * 2..]).unwrap();
     assert_eq!(followed(&mut follower, &disk).unwrap(), "3");
@@ -277,9 +350,16 @@ fn a_newer_record_ends_what_is_read_and_is_named() {
     let head = String::from_utf8(bytes[6..70].to_vec()).unwrap();
     let body = r#"{"v":99,"seq":2,"at":"2030-01-01T00:00:00Z","e":{"kind":"dream"}}"#;
     let hash = format::hash(head.as_bytes(), body.as_bytes());
-    disk.append(&path(), format!("{{\"h\":\"{hash}\",\"p\":\"{head}\",\"r\":{body}}}\n").as_bytes()).unwrap();
+    disk.append(
+        &path(),
+        format!("{{\"h\":\"{hash}\",\"p\":\"{head}\",\"r\":{body}}}\n").as_bytes(),
+    )
+    .unwrap();
     let mut follower = Follower::new(&path());
     assert_eq!(followed(&mut follower, &disk).unwrap(), "1");
-    assert_eq!(follower.unread(), Some(&Unread::Newer("version 99".to_owned())));
+    assert_eq!(
+        follower.unread(),
+        Some(&Unread::Newer("version 99".to_owned()))
+    );
     assert_eq!(followed(&mut follower, &disk).unwrap(), "");
 }

@@ -14,7 +14,12 @@ use crate::task::{Row, Stage, TaskKey};
 use crate::turn::verify::footer;
 
 /// The evidence of an attempt sufficed, or a reviewer passed the work.
-pub(super) fn accept(state: &mut State, key: &TaskKey, seen: &Findings, moved: bool) -> Vec<Effect> {
+pub(super) fn accept(
+    state: &mut State,
+    key: &TaskKey,
+    seen: &Findings,
+    moved: bool,
+) -> Vec<Effect> {
     let observation = &seen.observation;
     let verdict = key.stage.is_review() && set_verdict(state, key, "PASS");
     let content = judged_content(&key.stage, observation);
@@ -22,13 +27,17 @@ pub(super) fn accept(state: &mut State, key: &TaskKey, seen: &Findings, moved: b
     flips.tick(state.spec_state_mut(), key, By::Ralph, content);
     if let Some((Check::Green, results)) = &seen.check {
         state.spec_state_mut().stage_mut(key).green = true;
-        let passed = results.iter().filter_map(|result| Some((result.package.clone(), result.passed()?)));
+        let passed = results
+            .iter()
+            .filter_map(|result| Some((result.package.clone(), result.passed()?)));
         state.passed_tests.extend(passed);
     }
     if let Some((Check::Red, results)) = &seen.check {
         let reported = results.iter().filter(|result| result.tests.is_some());
         let family = state.spec_state_mut().family_mut(&key.family);
-        family.reported.extend(reported.map(|result| result.package.clone()));
+        family
+            .reported
+            .extend(reported.map(|result| result.package.clone()));
     }
     match key.stage {
         Stage::TestFirst => freeze(state, key, observation),
@@ -49,7 +58,10 @@ pub(super) fn accept(state: &mut State, key: &TaskKey, seen: &Findings, moved: b
     }
     lines.extend(notes(state.spec_state(), seen));
     lines.extend(footer(&observation.edits));
-    let outcome = Outcome { flips, ..Outcome::default() };
+    let outcome = Outcome {
+        flips,
+        ..Outcome::default()
+    };
     conclude(state, key, outcome, text(headline, lines), moved || verdict)
 }
 
@@ -60,8 +72,11 @@ fn evidence_line(seen: &Findings) -> String {
             // Passed tests mean nothing where tests must fail.
             let counted = results.iter().filter(|_| *check == Check::Green);
             let passed: u64 = counted.filter_map(CheckResult::passed).sum();
-            let tests =
-                if passed > 0 { format!(", {} passed", count(passed, "test")) } else { String::new() };
+            let tests = if passed > 0 {
+                format!(", {} passed", count(passed, "test"))
+            } else {
+                String::new()
+            };
             format!("Evidence: {files}; checks.{} agreed{tests}.", check.word())
         }
         None => format!("Evidence: {files}; no check beyond the commit."),
@@ -76,11 +91,29 @@ pub(super) fn final_gate(
     moved: bool,
 ) -> Vec<Effect> {
     let is_owed = |row: &&Row| row.key != *key && is_required_open(row);
-    let open: Vec<String> = state.spec_state().rows.iter().filter(is_owed).map(Row::title).collect();
-    let cells = format!("{} PASS, {} FAIL, {} UNKNOWN", validation.pass, validation.fail, validation.unknown);
+    let open: Vec<String> = state
+        .spec_state()
+        .rows
+        .iter()
+        .filter(is_owed)
+        .map(Row::title)
+        .collect();
+    let cells = format!(
+        "{} PASS, {} FAIL, {} UNKNOWN",
+        validation.pass, validation.fail, validation.unknown
+    );
     if !open.is_empty() {
-        let lines = vec![format!("The report has {cells}; still open: {}.", open.join(", "))];
-        return conclude(state, key, Outcome::default(), text("FINAL WAITS", lines), moved);
+        let lines = vec![format!(
+            "The report has {cells}; still open: {}.",
+            open.join(", ")
+        )];
+        return conclude(
+            state,
+            key,
+            Outcome::default(),
+            text("FINAL WAITS", lines),
+            moved,
+        );
     }
     let complete = validation.fail == 0 && validation.unknown == 0;
     let content = JudgedContent::commits(state.last_heads());
@@ -95,8 +128,21 @@ pub(super) fn final_gate(
         lines.extend(gaps.iter().map(|gap| format!("- {gap}")));
         state.spec_state_mut().gaps = gaps;
     }
-    let headline = if complete { "COMPLETE" } else { "COMPLETE-WITH-GAPS" };
-    conclude(state, key, Outcome { flips, ..Outcome::default() }, text(headline, lines), moved)
+    let headline = if complete {
+        "COMPLETE"
+    } else {
+        "COMPLETE-WITH-GAPS"
+    };
+    conclude(
+        state,
+        key,
+        Outcome {
+            flips,
+            ..Outcome::default()
+        },
+        text(headline, lines),
+        moved,
+    )
 }
 
 /// What a ticked box vouches for: a reviewer's the files that it saw, others' the commits.
@@ -105,13 +151,28 @@ fn judged_content(stage: &Stage, observation: &Observation) -> JudgedContent {
     if !stage.is_review() {
         return commits;
     }
-    let of_kind = |kind: Kind| observation.family.iter().filter(move |change| change.kind == kind);
-    let production = of_kind(Kind::Production).map(|change| (change.full_path(), change.new.clone()));
+    let of_kind = |kind: Kind| {
+        observation
+            .family
+            .iter()
+            .filter(move |change| change.kind == kind)
+    };
+    let production =
+        of_kind(Kind::Production).map(|change| (change.full_path(), change.new.clone()));
     let tests = of_kind(Kind::Test).filter_map(|change| {
         let (package, path) = (change.package.clone(), change.path.clone());
-        Some(KeptFile { package, path, base: None, blob: change.new.clone()? })
+        Some(KeptFile {
+            package,
+            path,
+            base: None,
+            blob: change.new.clone()?,
+        })
     });
-    JudgedContent { production: Some(production.collect()), tests: tests.collect(), ..commits }
+    JudgedContent {
+        production: Some(production.collect()),
+        tests: tests.collect(),
+        ..commits
+    }
 }
 
 /// The lines that TEST-FIRST wrote stay until a gate or reviewer has failed.
@@ -122,11 +183,18 @@ fn freeze(state: &mut State, key: &TaskKey, observation: &Observation) {
         if change.kind != Kind::Test || change.status == FileStatus::Deleted {
             continue;
         }
-        let Some(blob) = change.new.clone() else { continue };
+        let Some(blob) = change.new.clone() else {
+            continue;
+        };
         let is_it = |kept: &KeptFile| kept.package == change.package && kept.path == change.path;
         let known = family.frozen.iter().position(is_it);
         let base = known.map_or_else(|| change.old.clone(), |at| family.frozen.remove(at).base);
         let (package, path) = (change.package.clone(), change.path.clone());
-        family.frozen.push(KeptFile { package, path, base, blob });
+        family.frozen.push(KeptFile {
+            package,
+            path,
+            base,
+            blob,
+        });
     }
 }

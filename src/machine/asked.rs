@@ -47,7 +47,10 @@ impl Asked {
         let has_started = std::mem::take(&mut self.has_started);
         let is_at_rest = matches!(state.phase, Phase::Idle | Phase::Stopped(_));
         let is_restoring = matches!(self.effects.front(), Some(Effect::RestoreTasks { .. }));
-        let outside = |should: Option<&str>| Answer { effect: None, should: should.map(str::to_owned) };
+        let outside = |should: Option<&str>| Answer {
+            effect: None,
+            should: should.map(str::to_owned),
+        };
         match event {
             Event::RunStarted { .. } => {
                 self.effects.clear();
@@ -55,7 +58,11 @@ impl Asked {
                 return outside(None);
             }
             Event::Resumed if has_started => return outside(None),
-            Event::Resumed => return outside(Some("no `Resumed`, which follows on the start of a run only")),
+            Event::Resumed => {
+                return outside(Some(
+                    "no `Resumed`, which follows on the start of a run only",
+                ));
+            }
             Event::StopRequested { .. } | Event::Paused { .. } | Event::GateJudgedAhead => {
                 return outside(None);
             }
@@ -71,7 +78,10 @@ impl Asked {
             // Ralph 0.1.0 put edits back that came while a gate ran beside reviewers (see `legacy`).
             Event::TasksRestored { tasks, .. } if state.before_edits.is_some() && !is_restoring => {
                 self.effects.clear();
-                return Answer { effect: None, should: ticks_nothing(state, tasks) };
+                return Answer {
+                    effect: None,
+                    should: ticks_nothing(state, tasks),
+                };
             }
             _ => {}
         }
@@ -79,12 +89,19 @@ impl Asked {
             return outside(Some("nothing: the process had nothing left to do"));
         };
         let should = mismatch(&effect, state, event);
-        Answer { effect: Some(effect), should }
+        Answer {
+            effect: Some(effect),
+            should,
+        }
     }
 
     /// Takes what the fact led to.
     pub fn ask(&mut self, effects: Vec<Effect>) {
-        self.effects.extend(effects.into_iter().filter(|effect| expected(effect).is_some()));
+        self.effects.extend(
+            effects
+                .into_iter()
+                .filter(|effect| expected(effect).is_some()),
+        );
     }
 }
 
@@ -115,22 +132,49 @@ fn expected(effect: &Effect) -> Option<&'static str> {
 /// What should stand there; `None` if the fact answers the effect.
 fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
     match (effect, event) {
-        (Effect::StartAgent(_), Event::AgentEnded(AgentEnd { end: ProcessEnd::NotStarted { .. }, .. }))
+        (
+            Effect::StartAgent(_),
+            Event::AgentEnded(AgentEnd {
+                end: ProcessEnd::NotStarted { .. },
+                ..
+            }),
+        )
         | (
             Effect::StartAgent(_) | Effect::ReapAgent { .. },
-            Event::AgentEnded(AgentEnd { end: ProcessEnd::Interrupted, claim: None, used: None, .. }),
+            Event::AgentEnded(AgentEnd {
+                end: ProcessEnd::Interrupted,
+                claim: None,
+                used: None,
+                ..
+            }),
         ) => None,
         (Effect::StartAgent(order), Event::AgentSpawned { agent, .. }) => {
             (*agent != order.agent).then(|| format!("the agent {:?}", order.agent))
         }
-        (Effect::Observe { validation, .. }, Event::Observed { validation: found, .. }) => {
-            (found.is_some() && !validation).then(|| "no validator's report: FINAL was not tried".to_owned())
+        (
+            Effect::Observe { validation, .. },
+            Event::Observed {
+                validation: found, ..
+            },
+        ) => (found.is_some() && !validation)
+            .then(|| "no validator's report: FINAL was not tried".to_owned()),
+        (Effect::RestoreTasks { .. }, Event::TasksRestored { tasks, .. }) => {
+            ticks_nothing(state, tasks)
         }
-        (Effect::RestoreTasks { .. }, Event::TasksRestored { tasks, .. }) => ticks_nothing(state, tasks),
-        (Effect::RunCheck { check: asked, packages, .. }, Event::Checked { check, results, .. }) => {
+        (
+            Effect::RunCheck {
+                check: asked,
+                packages,
+                ..
+            },
+            Event::Checked { check, results, .. },
+        ) => {
             let there = state.last_heads();
-            let mut wanted: Vec<&String> =
-                if packages.is_empty() { there.keys().collect() } else { packages.iter().collect() };
+            let mut wanted: Vec<&String> = if packages.is_empty() {
+                there.keys().collect()
+            } else {
+                packages.iter().collect()
+            };
             wanted.retain(|name| there.contains_key(*name));
             let found = results.iter().map(|result| &result.package);
             let is_it = check == asked && found.eq(wanted.iter().copied());
@@ -142,14 +186,22 @@ fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
                 let shown = wanted.iter().map(|(name, head)| format!("{name} {head}"));
                 return Some(format!("a verdict on {}", words(shown)));
             }
-            let given = order.changes.as_ref().filter(|given| *given != changes && !changes.is_empty());
+            let given = order
+                .changes
+                .as_ref()
+                .filter(|given| *given != changes && !changes.is_empty());
             given.map(|given| format!("a verdict on the {} changes that were given", given.len()))
         }
         (Effect::FlipBoxes { flips }, Event::BoxesFlipped { flips: found }) => {
             // Boxes, and what the file shows of virtual stages.
             let may = [flips.as_slice(), &on_file(&state.spec_state().rows, flips)].concat();
-            (!found.iter().all(|flip| may.contains(flip)))
-                .then(|| words(flips.iter().map(|(key, mark)| format!("{key} [{}]", mark.0))))
+            (!found.iter().all(|flip| may.contains(flip))).then(|| {
+                words(
+                    flips
+                        .iter()
+                        .map(|(key, mark)| format!("{key} [{}]", mark.0)),
+                )
+            })
         }
         (Effect::Finish(stop), Event::RunStopped { stop: found }) => {
             (discriminant(stop) != discriminant(found)).then(|| format!("the end: {stop}"))
@@ -157,18 +209,26 @@ fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
         (Effect::ReapAgent { .. }, Event::AgentEnded(_)) => {
             Some("the end of an attempt that ralph's own end cut short".to_owned())
         }
-        _ => expected(effect).filter(|name| *name != event.name()).map(|name| format!("`{name}`")),
+        _ => expected(effect)
+            .filter(|name| *name != event.name())
+            .map(|name| format!("`{name}`")),
     }
 }
 
 /// tasks.md that was put back holds no tick that was not there before.
 fn ticks_nothing(state: &State, tasks: &TasksSeen) -> Option<String> {
-    let edited = edited(state.spec_state(), tasks).into_iter().filter(|(_, mark)| mark.is_done());
+    let edited = edited(state.spec_state(), tasks)
+        .into_iter()
+        .filter(|(_, mark)| mark.is_done());
     let ticked: Vec<String> = edited.map(|(key, _)| key.to_string()).collect();
     (!ticked.is_empty()).then(|| format!("{} open, as before the attempt", words(ticked)))
 }
 
 fn words<T: AsRef<str>>(all: impl IntoIterator<Item = T>) -> String {
     let all: Vec<String> = all.into_iter().map(|one| one.as_ref().to_owned()).collect();
-    if all.is_empty() { "nothing".to_owned() } else { all.join(", ") }
+    if all.is_empty() {
+        "nothing".to_owned()
+    } else {
+        all.join(", ")
+    }
 }

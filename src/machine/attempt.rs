@@ -27,16 +27,39 @@ pub(super) fn agent_ended(
     state.note_ends(std::iter::once(&agent.end));
     state.run.now += agent.millis / 1000;
     budget::note(state, &key, agent.used.as_ref());
-    let AgentEnd { end, claim, last_words, only_talked, .. } = agent.clone();
+    let AgentEnd {
+        end,
+        claim,
+        last_words,
+        only_talked,
+        ..
+    } = agent.clone();
     let commits = state.policy.ralph_commits && end.is_success() && !must_not_change(&key.stage);
-    let attempt = Attempt { key, before, end, claim, last_words, only_talked };
-    state.phase = if commits { Phase::Committing(attempt) } else { Phase::Observing(attempt) };
+    let attempt = Attempt {
+        key,
+        before,
+        end,
+        claim,
+        last_words,
+        only_talked,
+    };
+    state.phase = if commits {
+        Phase::Committing(attempt)
+    } else {
+        Phase::Observing(attempt)
+    };
 }
 
 /// The message under which ralph commits for an agent.
 pub(super) fn commit_message(state: &State, key: &TaskKey) -> String {
-    let text = state.spec_state().row(key).map(|row| row.text.as_str()).unwrap_or_default();
-    format!("{} {text}", state.spec_state().name(key)).trim_end().to_owned()
+    let text = state
+        .spec_state()
+        .row(key)
+        .map(|row| row.text.as_str())
+        .unwrap_or_default();
+    format!("{} {text}", state.spec_state().name(key))
+        .trim_end()
+        .to_owned()
 }
 
 /// What the git adapter is asked after an attempt.
@@ -44,32 +67,53 @@ pub(super) fn observe_request(state: &State, attempt: &Attempt) -> ObserveReques
     let spec = state.spec_state();
     let key = &attempt.key;
     let is_work = key.stage.is_work();
-    let frozen = spec.family(&key.family).filter(|_| is_work).map(|family| family.frozen.clone());
+    let frozen = spec
+        .family(&key.family)
+        .filter(|_| is_work)
+        .map(|family| family.frozen.clone());
     ObserveRequest {
         iteration: state.iteration,
         before: attempt.before.clone(),
         task: family_text(spec, key),
         worker: key.stage == Stage::Implementation,
         family: covered_changes(spec, key),
-        stage: spec.stage(key).map(|stage| stage.own.clone()).unwrap_or_default(),
+        stage: spec
+            .stage(key)
+            .map(|stage| stage.own.clone())
+            .unwrap_or_default(),
         frozen: frozen.unwrap_or_default(),
-        reviewed: if is_work { reviewed(state, &key.family) } else { Vec::new() },
+        reviewed: if is_work {
+            reviewed(state, &key.family)
+        } else {
+            Vec::new()
+        },
     }
 }
 
 /// The texts of all boxes of a family.
 fn family_text(spec: &SpecState, key: &TaskKey) -> String {
-    spec.family_rows(&key.family).map(|row| row.text.as_str()).collect::<Vec<_>>().join("\n")
+    spec.family_rows(&key.family)
+        .map(|row| row.text.as_str())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The test files behind the ticked reviews that an implementation may outdate.
 fn reviewed(state: &State, family: &str) -> Vec<KeptFile> {
     let spec = state.spec_state();
     let families = with_ancestors(spec, family);
-    let stages =
-        families.iter().filter_map(|family| spec.family(family)).flat_map(|known| known.stages.values());
-    let files = stages.filter_map(|stage| stage.stands_for.as_ref()).flat_map(|content| &content.tests);
-    files.cloned().collect::<BTreeSet<_>>().into_iter().collect()
+    let stages = families
+        .iter()
+        .filter_map(|family| spec.family(family))
+        .flat_map(|known| known.stages.values());
+    let files = stages
+        .filter_map(|stage| stage.stands_for.as_ref())
+        .flat_map(|content| &content.tests);
+    files
+        .cloned()
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 /// Git and tasks.md were read.
@@ -81,8 +125,10 @@ pub(super) fn observed(
 ) -> Vec<Effect> {
     let strict = must_not_change(&attempt.key.stage);
     let observation = &seen.observation;
-    let work =
-        observation.packages.iter().any(|package| package.is_breach() || (strict && !package.is_untouched()));
+    let work = observation
+        .packages
+        .iter()
+        .any(|package| package.is_breach() || (strict && !package.is_untouched()));
     remember(state, &attempt, observation, strict);
     let mut effects = Vec::new();
     if !work {
@@ -93,7 +139,13 @@ pub(super) fn observed(
             heads: observation.after.heads(),
         });
     }
-    effects.extend(restore_or_evaluate(state, attempt, seen, tasks_changed, work));
+    effects.extend(restore_or_evaluate(
+        state,
+        attempt,
+        seen,
+        tasks_changed,
+        work,
+    ));
     effects
 }
 
@@ -107,13 +159,27 @@ fn remember(state: &mut State, attempt: &Attempt, observation: &Observation, str
         family.first_iteration = iteration;
     }
     family.implementation_tried |= attempt.key.stage == Stage::Implementation;
-    let kept = observation.packages.iter().filter(|package| !package.is_breach());
-    let standing: Vec<&FileChange> =
-        kept.clone().filter(|_| !strict).flat_map(|package| &package.changes).collect();
-    family.changes.add(&attempt.before, standing.iter().copied());
-    family.last_touch.extend(standing.iter().map(|change| (change.full_path(), iteration)));
+    let kept = observation
+        .packages
+        .iter()
+        .filter(|package| !package.is_breach());
+    let standing: Vec<&FileChange> = kept
+        .clone()
+        .filter(|_| !strict)
+        .flat_map(|package| &package.changes)
+        .collect();
+    family
+        .changes
+        .add(&attempt.before, standing.iter().copied());
+    family.last_touch.extend(
+        standing
+            .iter()
+            .map(|change| (change.full_path(), iteration)),
+    );
     let settings = standing.iter().filter(|change| change.is_build_setting());
-    family.build_settings.extend(settings.map(|change| change.full_path()));
+    family
+        .build_settings
+        .extend(settings.map(|change| change.full_path()));
     let stage = spec.stage_mut(&attempt.key);
     stage.own.add(&attempt.before, standing);
     for package in kept {
@@ -129,10 +195,15 @@ fn note_after(state: &mut State, attempt: &Attempt, after: &Snapshot) {
         let before = attempt.before.package(&package.name);
         !package.untracked.contains(entry)
             || before.is_none_or(|before| !has(&before.untracked, entry))
-            || earlier.get(&package.name).is_some_and(|left| has(left, entry))
+            || earlier
+                .get(&package.name)
+                .is_some_and(|left| has(left, entry))
     });
-    state.leftovers =
-        (!dirt.is_empty()).then(|| Leftovers { key: attempt.key.clone(), iteration: state.iteration, dirt });
+    state.leftovers = (!dirt.is_empty()).then(|| Leftovers {
+        key: attempt.key.clone(),
+        iteration: state.iteration,
+        dirt,
+    });
     state.last_after = Some(after.clone());
     state.heads = after.heads();
 }
@@ -145,7 +216,10 @@ pub(super) fn work_put_back(
     tasks: bool,
     (kept, snapshot): (&[Kept], &Snapshot),
 ) -> Vec<Effect> {
-    seen.kept = kept.iter().map(|kept| format!("{}: {}", kept.package, kept.reference)).collect();
+    seen.kept = kept
+        .iter()
+        .map(|kept| format!("{}: {}", kept.package, kept.reference))
+        .collect();
     note_after(state, &attempt, snapshot);
     restore_or_evaluate(state, attempt, seen, tasks, false)
 }
@@ -159,7 +233,12 @@ pub(super) fn restore_or_evaluate(
     work: bool,
 ) -> Vec<Effect> {
     if tasks || work {
-        state.phase = Phase::Restoring { attempt, seen, tasks, work };
+        state.phase = Phase::Restoring {
+            attempt,
+            seen,
+            tasks,
+            work,
+        };
         return super::owed(state);
     }
     evaluate(state, attempt, seen)
@@ -167,19 +246,34 @@ pub(super) fn restore_or_evaluate(
 
 /// Decides, or asks for the check that is still missing.
 fn evaluate(state: &mut State, attempt: Attempt, seen: Findings) -> Vec<Effect> {
-    let left = state.leftovers.as_ref().map(|left| dirt_names(&left.dirt)).unwrap_or_default();
+    let left = state
+        .leftovers
+        .as_ref()
+        .map(|left| dirt_names(&left.dirt))
+        .unwrap_or_default();
     let context = context(state, &attempt.key, &seen.observation);
     let passed_before = &state.passed_tests;
     let none = BTreeSet::new();
     let family = state.spec_state().family(&attempt.key.family);
     let reported = family.map_or(&none, |family| &family.reported);
-    let decision =
-        decide(&Evidence { attempt: &attempt, seen: &seen, left: &left, passed_before, reported, context });
+    let decision = decide(&Evidence {
+        attempt: &attempt,
+        seen: &seen,
+        left: &left,
+        passed_before,
+        reported,
+        context,
+    });
     if let Decision::NeedsCheck { check, everywhere } = decision {
         let changed = seen.observation.stage.iter().filter(|_| !everywhere);
         let mut packages: Vec<String> = changed.map(|change| change.package.clone()).collect();
         packages.dedup();
-        state.phase = Phase::Checking { attempt, seen, check, packages };
+        state.phase = Phase::Checking {
+            attempt,
+            seen,
+            check,
+            packages,
+        };
         return super::owed(state);
     }
     consequences::follow(state, &attempt, &seen, decision)
@@ -195,18 +289,25 @@ pub(super) fn context(state: &State, key: &TaskKey, observation: &Observation) -
     let on_rework = family.is_some_and(|family| family.reworks > 0);
     let owed = observation.tests_owed.map_or_else(
         || {
-            let debts = stage.into_iter().flat_map(|stage| stage.tests_delta.values());
+            let debts = stage
+                .into_iter()
+                .flat_map(|stage| stage.tests_delta.values());
             debts.filter(|delta| **delta < 0).map(|delta| -delta).sum()
         },
         |owed| i64::try_from(owed).unwrap_or(i64::MAX),
     );
     // On a retry a test writer may remove its own tests.
     let is_asked_again = key.stage == Stage::TestFirst;
-    let own = family.filter(|_| is_asked_again).and_then(|family| family.tests_written).unwrap_or_default();
+    let own = family
+        .filter(|_| is_asked_again)
+        .and_then(|family| family.tests_written)
+        .unwrap_or_default();
     let own = i64::try_from(own).unwrap_or(i64::MAX);
     Context {
         checkpoint: row.is_some_and(|row| row.checkpoint) && !on_rework,
-        gate_follows: spec.family_rows(&key.family).any(|other| other.key.stage.is_gate()),
+        gate_follows: spec
+            .family_rows(&key.family)
+            .any(|other| other.key.stage.is_gate()),
         frozen: !failed_once,
         ask_red: state.policy.red && !family.is_some_and(|family| family.implementation_tried),
         ask_green: state.policy.green,

@@ -25,7 +25,10 @@ pub(super) fn begin(
         return begin_gate(state, key, snapshot, None);
     }
     let iteration = state.begin_iteration();
-    let mut effects = vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }];
+    let mut effects = vec![Effect::WriteBefore {
+        iteration,
+        snapshot: snapshot.clone(),
+    }];
     if key.stage == Stage::Final {
         effects.push(Effect::SetReportAside { iteration });
         state.spec_state_mut().report = None;
@@ -34,20 +37,36 @@ pub(super) fn begin(
     let family = state.spec_state_mut().family_mut(&key.family);
     family.began = if family.began == 0 { now } else { family.began };
     let order = agent_order(state, key, iteration, leftovers);
-    state.phase = Phase::Attempting { key: key.clone(), before: snapshot.clone(), process: None };
+    state.phase = Phase::Attempting {
+        key: key.clone(),
+        before: snapshot.clone(),
+        process: None,
+    };
     effects.push(Effect::StartAgent(Box::new(order)));
     effects
 }
 
 /// What an agent is started for in this iteration.
-pub fn agent_order(state: &State, key: &TaskKey, iteration: u64, leftovers: Vec<String>) -> AgentOrder {
+pub fn agent_order(
+    state: &State,
+    key: &TaskKey,
+    iteration: u64,
+    leftovers: Vec<String>,
+) -> AgentOrder {
     let spec = state.spec_state();
     let row = spec.row(key);
     let known = spec.stage(key).cloned().unwrap_or_default();
-    let Accumulated { bases, touched, everything } = covered_changes(spec, key);
-    let paths = touched.iter().flat_map(|(package, paths)| paths.iter().map(move |path| (package, path)));
+    let Accumulated {
+        bases,
+        touched,
+        everything,
+    } = covered_changes(spec, key);
+    let paths = touched
+        .iter()
+        .flat_map(|(package, paths)| paths.iter().map(move |path| (package, path)));
     let has_changed = |package: &String| everything || touched.contains_key(package);
-    let settings = known_covered(spec, key).flat_map(|family| family.build_settings.iter().cloned());
+    let settings =
+        known_covered(spec, key).flat_map(|family| family.build_settings.iter().cloned());
     AgentOrder {
         iteration,
         key: key.clone(),
@@ -56,10 +75,17 @@ pub fn agent_order(state: &State, key: &TaskKey, iteration: u64, leftovers: Vec<
         attempt: known.attempts + 1,
         reasons: known.reasons,
         findings: known.findings,
-        may_change_tests: spec.family(&key.family).is_some_and(|family| family.failed_once),
+        may_change_tests: spec
+            .family(&key.family)
+            .is_some_and(|family| family.failed_once),
         leftovers,
-        changes: paths.map(|(package, path)| full_path(package, path)).collect(),
-        bases: bases.into_iter().filter(|(package, _)| has_changed(package)).collect(),
+        changes: paths
+            .map(|(package, path)| full_path(package, path))
+            .collect(),
+        bases: bases
+            .into_iter()
+            .filter(|(package, _)| has_changed(package))
+            .collect(),
         build_settings: settings.collect(),
         agent: fallback::choose(state, key).unwrap_or_else(|(first, _)| first),
         most: Most::of(&state.policy, |budget| budget.attempt),
@@ -84,8 +110,16 @@ pub(super) fn begin_gate(
 ) -> Vec<Effect> {
     let iteration = state.begin_iteration();
     let order = Box::new(gate_order(state, key, snapshot, changes));
-    state.phase = Phase::Judging { order: order.clone() };
-    vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }, Effect::RunGate(order)]
+    state.phase = Phase::Judging {
+        order: order.clone(),
+    };
+    vec![
+        Effect::WriteBefore {
+            iteration,
+            snapshot: snapshot.clone(),
+        },
+        Effect::RunGate(order),
+    ]
 }
 
 /// What a gate is to judge in this iteration.
@@ -97,10 +131,16 @@ pub fn gate_order(
 ) -> GateOrder {
     let spec = state.spec_state();
     let known = spec.stage(key).cloned().unwrap_or_default();
-    let since_fail = known.failed_at.map(|failed_at| changed_since(spec, key, failed_at));
+    let since_fail = known
+        .failed_at
+        .map(|failed_at| changed_since(spec, key, failed_at));
     let has_no_tests = |family: String| {
-        spec.family(&family).is_some_and(|family| family.tests_written == Some(0))
-            && spec.is_done(&TaskKey { family, stage: Stage::TestFirst })
+        spec.family(&family)
+            .is_some_and(|family| family.tests_written == Some(0))
+            && spec.is_done(&TaskKey {
+                family,
+                stage: Stage::TestFirst,
+            })
     };
     GateOrder {
         iteration: state.iteration,
@@ -118,5 +158,8 @@ pub fn gate_order(
 
 fn changed_since(spec: &SpecState, key: &TaskKey, failed_at: u64) -> BTreeSet<String> {
     let touched = known_covered(spec, key).flat_map(|family| &family.last_touch);
-    touched.filter(|(_, iteration)| **iteration > failed_at).map(|(path, _)| path.clone()).collect()
+    touched
+        .filter(|(_, iteration)| **iteration > failed_at)
+        .map(|(path, _)| path.clone())
+        .collect()
 }

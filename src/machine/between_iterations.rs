@@ -16,7 +16,12 @@ use crate::task::TaskKey;
 use std::collections::BTreeMap;
 
 /// Remembers the time, the packages and the inputs of a survey.
-pub(super) fn note_survey(state: &mut State, snapshot: &Snapshot, now: u64, inputs: Option<&InputDigests>) {
+pub(super) fn note_survey(
+    state: &mut State,
+    snapshot: &Snapshot,
+    now: u64,
+    inputs: Option<&InputDigests>,
+) {
     state.run.now = state.run.now.max(now);
     state.heads = snapshot.heads();
     state.unstarted = false;
@@ -28,15 +33,26 @@ pub(super) fn note_survey(state: &mut State, snapshot: &Snapshot, now: u64, inpu
 /// tasks.md and the packages were read.
 pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot) -> Vec<Effect> {
     if !tasks.problems.is_empty() {
-        return finish(StopReason::Refused { problems: tasks.problems.clone() });
+        return finish(StopReason::Refused {
+            problems: tasks.problems.clone(),
+        });
     }
     if let Some(iteration) = state.unwatched
-        && let Some(reason) = edited_unwatched(state.spec_state(), tasks, iteration, state.iteration + 1)
+        && let Some(reason) =
+            edited_unwatched(state.spec_state(), tasks, iteration, state.iteration + 1)
     {
         state.begin_iteration();
-        let stop = Phase::Stopped(StopReason::Blocked { reasons: vec![reason] });
-        let then = if state.mode == Mode::Verb { Phase::Idle } else { stop };
-        state.phase = Phase::RestoringTasks { then: Box::new(then) };
+        let stop = Phase::Stopped(StopReason::Blocked {
+            reasons: vec![reason],
+        });
+        let then = if state.mode == Mode::Verb {
+            Phase::Idle
+        } else {
+            stop
+        };
+        state.phase = Phase::RestoringTasks {
+            then: Box::new(then),
+        };
         return super::owed(state);
     }
     take_over(state, tasks, By::Person, &snapshot.heads());
@@ -47,7 +63,11 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
     if !foreign.is_empty() {
         return finish(StopReason::Dirty { files: foreign });
     }
-    let stop = match next(state.spec_state(), state.policy.optional, state.policy.go_on_when_blocked) {
+    let stop = match next(
+        state.spec_state(),
+        state.policy.optional,
+        state.policy.go_on_when_blocked,
+    ) {
         Choice::Take(key) => match reason_to_stop(state, &key) {
             None => return begin_or_clear(state, &key, snapshot),
             Some(stop) => stop,
@@ -55,19 +75,32 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
         Choice::Stuck(reasons) => stuck(state.spec_state(), reasons),
         Choice::Approve(key) => approval(state.spec_state(), &key),
         Choice::AllDone if state.spec_state().gaps.is_empty() => StopReason::AllDone,
-        Choice::AllDone => StopReason::Gaps { gaps: state.spec_state().gaps.clone() },
+        Choice::AllDone => StopReason::Gaps {
+            gaps: state.spec_state().gaps.clone(),
+        },
     };
     finish(stop)
 }
 
 /// Why the run ends on an edit of tasks.md that may be nobody's, and which iteration keeps it; `None` if the file is
 /// as ralph left it.
-fn edited_unwatched(spec: &SpecState, tasks: &TasksSeen, iteration: u64, kept: u64) -> Option<String> {
+fn edited_unwatched(
+    spec: &SpecState,
+    tasks: &TasksSeen,
+    iteration: u64,
+    kept: u64,
+) -> Option<String> {
     let edits = edited(spec, tasks);
     if spec.skeleton.is_empty() || edits.is_empty() && tasks.skeleton == spec.skeleton {
         return None;
     }
-    let ticked = names(edits.iter().filter(|(_, mark)| mark.is_done()).map(|(key, _)| key.to_string()), 10);
+    let ticked = names(
+        edits
+            .iter()
+            .filter(|(_, mark)| mark.is_done())
+            .map(|(key, _)| key.to_string()),
+        10,
+    );
     let ticked = if ticked.is_empty() { "none" } else { &ticked };
     Some(format!(
         "Nobody knows who edited tasks.md after iteration {iteration} (ticked: {ticked}): a process killed its \
@@ -81,11 +114,20 @@ fn edited_unwatched(spec: &SpecState, tasks: &TasksSeen, iteration: u64, kept: u
 pub(super) fn finish(stop: StopReason) -> Vec<Effect> {
     let event = match stop {
         StopReason::AllDone | StopReason::Gaps { .. } => "done",
-        StopReason::Blocked { .. } | StopReason::Stuck { .. } | StopReason::Approval { .. } => "blocked",
+        StopReason::Blocked { .. } | StopReason::Stuck { .. } | StopReason::Approval { .. } => {
+            "blocked"
+        }
         StopReason::Refused { .. } | StopReason::Dirty { .. } => return vec![Effect::Finish(stop)],
         _ => "stop",
     };
-    vec![Effect::Notify { event, task: String::new(), why: stop.to_string() }, Effect::Finish(stop)]
+    vec![
+        Effect::Notify {
+            event,
+            task: String::new(),
+            why: stop.to_string(),
+        },
+        Effect::Finish(stop),
+    ]
 }
 
 fn reason_to_stop(state: &State, key: &TaskKey) -> Option<StopReason> {
@@ -94,20 +136,40 @@ fn reason_to_stop(state: &State, key: &TaskKey) -> Option<StopReason> {
         StopRequest::Signal { signal } => StopReason::Interrupted { signal },
         StopRequest::Wall => StopReason::Wall,
     });
-    let is_used_up = state.policy.iterations.is_some_and(|limit| run.iterations >= limit);
-    let used_up = is_used_up.then_some(StopReason::Iterations { count: run.iterations });
+    let is_used_up = state
+        .policy
+        .iterations
+        .is_some_and(|limit| run.iterations >= limit);
+    let used_up = is_used_up.then_some(StopReason::Iterations {
+        count: run.iterations,
+    });
     let is_idle = run.idle >= state.policy.idle_iterations;
-    let budget = || Some(StopReason::Budget { what: budget::used_up(state, key)? });
-    asked.or(used_up).or_else(budget).or(is_idle.then_some(StopReason::NoProgress { iterations: run.idle }))
+    let budget = || {
+        Some(StopReason::Budget {
+            what: budget::used_up(state, key)?,
+        })
+    };
+    asked
+        .or(used_up)
+        .or_else(budget)
+        .or(is_idle.then_some(StopReason::NoProgress {
+            iterations: run.idle,
+        }))
 }
 
 /// Tracked changes that were not there after the last attempt: a person's.
 fn foreign_dirt(state: &State, snapshot: &Snapshot) -> Vec<String> {
     let known = |package: &PackageState| {
-        state.last_after.as_ref().and_then(|after| after.package(&package.name)).map(|seen| &seen.dirt)
+        state
+            .last_after
+            .as_ref()
+            .and_then(|after| after.package(&package.name))
+            .map(|seen| &seen.dirt)
     };
-    let all =
-        snapshot.packages.iter().flat_map(|package| package.dirt.iter().map(move |dirt| (package, dirt)));
+    let all = snapshot
+        .packages
+        .iter()
+        .flat_map(|package| package.dirt.iter().map(move |dirt| (package, dirt)));
     all.filter(|(package, dirt)| known(package).is_none_or(|seen| !seen.contains(dirt)))
         .map(|(package, dirt)| full_path(&package.name, &dirt.path))
         .collect()
@@ -117,7 +179,11 @@ fn begin_or_clear(state: &mut State, key: &TaskKey, snapshot: &Snapshot) -> Vec<
     let left = still_left(state.leftovers.as_ref(), snapshot);
     if left.is_empty() {
         state.leftovers = None;
-    } else if state.leftovers.as_ref().is_some_and(|leftovers| leftovers.key != *key) {
+    } else if state
+        .leftovers
+        .as_ref()
+        .is_some_and(|leftovers| leftovers.key != *key)
+    {
         state.phase = Phase::Clearing { leftovers: left };
         return super::owed(state);
     }
@@ -125,7 +191,10 @@ fn begin_or_clear(state: &mut State, key: &TaskKey, snapshot: &Snapshot) -> Vec<
 }
 
 /// The leftovers that are still in the work tree, by package, as they are there now.
-pub(super) fn still_left(leftovers: Option<&Leftovers>, snapshot: &Snapshot) -> BTreeMap<String, Vec<Dirt>> {
+pub(super) fn still_left(
+    leftovers: Option<&Leftovers>,
+    snapshot: &Snapshot,
+) -> BTreeMap<String, Vec<Dirt>> {
     uncommitted(snapshot, |package, dirt| {
         let known = leftovers.and_then(|leftovers| leftovers.dirt.get(&package.name));
         known.is_some_and(|known| known.iter().any(|old| old.path == dirt.path))

@@ -15,7 +15,13 @@ pub(super) struct Flips(Vec<(TaskKey, Mark)>);
 
 impl Flips {
     /// Ticks a box for this content.
-    pub(super) fn tick(&mut self, spec: &mut SpecState, key: &TaskKey, by: By, content: JudgedContent) {
+    pub(super) fn tick(
+        &mut self,
+        spec: &mut SpecState,
+        key: &TaskKey,
+        by: By,
+        content: JudgedContent,
+    ) {
         remember_tick(spec, key, by, content);
         self.0.push((key.clone(), Mark::DONE));
     }
@@ -34,7 +40,10 @@ impl Flips {
     ) -> Vec<(TaskKey, Mark)> {
         let mut changes: BTreeMap<TaskKey, Mark> = BTreeMap::new();
         for (key, mark) in self.0 {
-            if spec.row(&key).is_some_and(|row| row.mark.is_done() != mark.is_done()) {
+            if spec
+                .row(&key)
+                .is_some_and(|row| row.mark.is_done() != mark.is_done())
+            {
                 changes.insert(key, mark);
             } else {
                 changes.remove(&key);
@@ -47,16 +56,27 @@ impl Flips {
 
 /// A parent is ticked with the last of its required children and opened with any of them. A task whose children
 /// are all optional is no parent: it has attempts of its own.
-fn flip_parents(spec: &mut SpecState, changes: &mut BTreeMap<TaskKey, Mark>, heads: &BTreeMap<String, Oid>) {
+fn flip_parents(
+    spec: &mut SpecState,
+    changes: &mut BTreeMap<TaskKey, Mark>,
+    heads: &BTreeMap<String, Oid>,
+) {
     let rows = spec.rows.clone();
     let families = rows.families();
     let changed: Vec<String> = changes.keys().map(|key| key.family.clone()).collect();
     let above = changed.iter().flat_map(|family| families.above(family));
     for parent in above.filter(|parent| families.is_parent(parent)) {
-        let key = TaskKey { family: parent.to_owned(), stage: Stage::Implementation };
-        let Some(mark) = spec.row(&key).map(|row| row.mark) else { continue };
+        let key = TaskKey {
+            family: parent.to_owned(),
+            stage: Stage::Implementation,
+        };
+        let Some(mark) = spec.row(&key).map(|row| row.mark) else {
+            continue;
+        };
         let below = families.below(parent);
-        let mut owed = rows.iter().filter(|row| below.contains(&*row.key.family) && !row.optional);
+        let mut owed = rows
+            .iter()
+            .filter(|row| below.contains(&*row.key.family) && !row.optional);
         let all_done = owed.all(|row| changes.get(&row.key).copied().unwrap_or(row.mark).is_done());
         let mut flips = Flips::default();
         if mark.is_done() && !all_done {
@@ -94,14 +114,26 @@ fn remember_opening(spec: &mut SpecState, key: &TaskKey) {
 
 /// The boxes that were ticked or opened in the file itself.
 pub(super) fn edited(spec: &SpecState, seen: &TasksSeen) -> Vec<(TaskKey, Mark)> {
-    let before: BTreeMap<&TaskKey, Mark> = spec.rows.iter().map(|row| (&row.key, row.mark)).collect();
+    let before: BTreeMap<&TaskKey, Mark> =
+        spec.rows.iter().map(|row| (&row.key, row.mark)).collect();
     let was_done = |row: &Row| before.get(&row.key).is_some_and(|mark| mark.is_done());
-    let rows = seen.rows.iter().flatten().filter(|row| row.mark.is_done() != was_done(row));
-    rows.map(|row| (row.key.clone(), row.mark)).chain(seen.marks.iter().cloned()).collect()
+    let rows = seen
+        .rows
+        .iter()
+        .flatten()
+        .filter(|row| row.mark.is_done() != was_done(row));
+    rows.map(|row| (row.key.clone(), row.mark))
+        .chain(seen.marks.iter().cloned())
+        .collect()
 }
 
 /// Takes over tasks.md as it was read.
-pub(super) fn take_over(state: &mut State, seen: &TasksSeen, by: By, heads: &BTreeMap<String, Oid>) {
+pub(super) fn take_over(
+    state: &mut State,
+    seen: &TasksSeen,
+    by: By,
+    heads: &BTreeMap<String, Oid>,
+) {
     let spec = state.spec_state_mut();
     let edited = edited(spec, seen);
     if let Some(rows) = &seen.rows {
@@ -132,7 +164,11 @@ pub(super) fn set_marks(spec: &mut SpecState, marks: &[(TaskKey, Mark)]) {
 fn forget_reworded(spec: &mut SpecState) {
     for row in spec.rows.iter().filter(|row| row.key.stage.is_work()) {
         let known = spec.families.entry(row.key.family.clone()).or_default();
-        let is_other_below = known.under.as_ref().zip(row.under.as_ref()).is_some_and(|(was, is)| was != is);
+        let is_other_below = known
+            .under
+            .as_ref()
+            .zip(row.under.as_ref())
+            .is_some_and(|(was, is)| was != is);
         if !known.digest.is_empty() && (known.digest != row.digest || is_other_below) {
             *known = Family::default();
         }

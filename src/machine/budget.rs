@@ -26,7 +26,8 @@ pub(super) fn note(state: &mut State, key: &TaskKey, usage: Option<&Usage>) {
     family.used = family.used.and(used);
     let name = state.spec_state().title(key);
     let over = Most::of(&state.policy, |budget| budget.attempt).over(used);
-    state.run.over = over.map(|words| format!("An attempt of {name} used {words} (limits.*.attempt)."));
+    state.run.over =
+        over.map(|words| format!("An attempt of {name} used {words} (limits.*.attempt)."));
 }
 
 /// Which budget is used up before an attempt at this box, a whole sentence.
@@ -37,7 +38,9 @@ pub(super) fn used_up(state: &State, key: &TaskKey) -> Option<String> {
     };
     let of_task = || {
         let family = state.spec_state().family(&key.family);
-        let used = family.map(|family| family.used.since(family.used_before)).unwrap_or_default();
+        let used = family
+            .map(|family| family.used.since(family.used_before))
+            .unwrap_or_default();
         let words = Most::of(&state.policy, |budget| budget.task).over(used)?;
         Some(format!("Task {} used {words} (limits.*.task).", key.family))
     };

@@ -31,16 +31,26 @@ pub fn choose(spec: &SpecState, optional: bool) -> Choice {
     }
     // A person who wrote them takes them for tasks, so a run that leaves them has left work.
     reasons.extend(spec.unread.iter().cloned());
-    if reasons.is_empty() { Choice::AllDone } else { Choice::Stuck(reasons) }
+    if reasons.is_empty() {
+        Choice::AllDone
+    } else {
+        Choice::Stuck(reasons)
+    }
 }
 
 /// Why an open box cannot be taken now; `None` when it can. Whole sentences with the line.
 pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
     let at = hierarchy::named(row);
     if !row.mark.is_open() {
-        return Some(format!("{at} holds `[{}]`, which is not ralph's to change.", row.mark.0));
+        return Some(format!(
+            "{at} holds `[{}]`, which is not ralph's to change.",
+            row.mark.0
+        ));
     }
-    if let Some(why) = spec.family(&row.key.family).and_then(|family| family.blocked.as_ref()) {
+    if let Some(why) = spec
+        .family(&row.key.family)
+        .and_then(|family| family.blocked.as_ref())
+    {
         return Some(format!("{at} is blocked: {why}"));
     }
     let is_owed = |other: &&Row| !other.mark.is_done() && (row.optional || !other.optional);
@@ -48,7 +58,10 @@ pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
         return Some(format!("{at} waits for {}.", placed(open)));
     }
     let waits_for = match row.key.stage {
-        Stage::Implementation => spec.rows.families().first_below(&row.key.family, is_required_open),
+        Stage::Implementation => spec
+            .rows
+            .families()
+            .first_below(&row.key.family, is_required_open),
         Stage::Final => first_open(spec, |other| other.key != row.key),
         Stage::Gate(_) if row.key.is_wider_gate() => {
             let is_owed = |other: &Row| is_required_open(other) && other.key != row.key;
@@ -61,14 +74,28 @@ pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
 
 /// A box, and where it is.
 fn placed(row: &Row) -> String {
-    if row.key.has_id() { format!("{} (tasks.md:{})", row.key, row.line) } else { row.title() }
+    if row.key.has_id() {
+        format!("{} (tasks.md:{})", row.key, row.line)
+    } else {
+        row.title()
+    }
 }
 
 /// The end of a run at a box that a person has to tick.
 pub fn approval(spec: &SpecState, key: &TaskKey) -> StopReason {
-    let words = spec.row(key).map(|row| row.text.clone()).unwrap_or_default();
-    let hint = format!("if it is so, `ralph accept {} --reason …`; then `ralph run` goes on", spec.name(key));
-    StopReason::Approval { task: spec.name(key), words, hint }
+    let words = spec
+        .row(key)
+        .map(|row| row.text.clone())
+        .unwrap_or_default();
+    let hint = format!(
+        "if it is so, `ralph accept {} --reason …`; then `ralph run` goes on",
+        spec.name(key)
+    );
+    StopReason::Approval {
+        task: spec.name(key),
+        words,
+        hint,
+    }
 }
 
 /// True for a box that must be ticked and is not (an unknown mark is not done).
@@ -77,7 +104,9 @@ pub fn is_required_open(row: &Row) -> bool {
 }
 
 fn first_open(spec: &SpecState, wanted: impl Fn(&Row) -> bool) -> Option<&Row> {
-    spec.rows.iter().find(|row| is_required_open(row) && wanted(row))
+    spec.rows
+        .iter()
+        .find(|row| is_required_open(row) && wanted(row))
 }
 
 /// The box that a run takes next: [`choose`], unless a block stops the run (`on_blocked: stop`). Whoever says
@@ -91,28 +120,39 @@ pub fn next(spec: &SpecState, optional: bool, goes_on_when_blocked: bool) -> Cho
 
 /// Why nothing can be taken, as the end of a run.
 pub fn stuck(spec: &SpecState, reasons: Vec<String>) -> StopReason {
-    if blocked(spec).is_some() { StopReason::Blocked { reasons } } else { StopReason::Stuck { reasons } }
+    if blocked(spec).is_some() {
+        StopReason::Blocked { reasons }
+    } else {
+        StopReason::Stuck { reasons }
+    }
 }
 
 /// What a person does after a run ended so, with the name of the first box that is blocked, else of the next one.
 pub fn hint(spec: &SpecState, stop: &StopReason) -> String {
-    let first = blocked_families(spec).next().and_then(|(family, _)| hierarchy::work_box(spec, family));
+    let first = blocked_families(spec)
+        .next()
+        .and_then(|(family, _)| hierarchy::work_box(spec, family));
     let next = || match choose(spec, true) {
         Choice::Take(key) => Some(key),
         Choice::AllDone | Choice::Stuck(_) | Choice::Approve(_) => None,
     };
-    first.or_else(next).map_or(stop.hint().to_owned(), |key| stop.hint().replace("<ID>", &spec.name(&key)))
+    first.or_else(next).map_or(stop.hint().to_owned(), |key| {
+        stop.hint().replace("<ID>", &spec.name(&key))
+    })
 }
 
 /// What is blocked and still open.
 fn blocked(spec: &SpecState) -> Option<Vec<String>> {
-    let reasons: Vec<String> =
-        blocked_families(spec).map(|(name, why)| hierarchy::blocked_by(spec, name, why)).collect();
+    let reasons: Vec<String> = blocked_families(spec)
+        .map(|(name, why)| hierarchy::blocked_by(spec, name, why))
+        .collect();
     (!reasons.is_empty()).then_some(reasons)
 }
 
 fn blocked_families(spec: &SpecState) -> impl Iterator<Item = (&str, &str)> {
-    let blocked =
-        spec.families.iter().filter_map(|(name, family)| Some((name.as_str(), family.blocked.as_deref()?)));
+    let blocked = spec
+        .families
+        .iter()
+        .filter_map(|(name, family)| Some((name.as_str(), family.blocked.as_deref()?)));
     blocked.filter(|(name, _)| spec.family_rows(name).any(is_required_open))
 }

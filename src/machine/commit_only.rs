@@ -8,7 +8,9 @@ use crate::task::{Row, Stage, TaskKey};
 /// TEST-FIRST in its family and no gate or review over it (its own, of a family above, of wider reach). A parent is
 /// ticked for its children.
 pub fn is_commit_only(spec: &SpecState, key: &TaskKey) -> bool {
-    let by_commit = spec.stage(key).is_some_and(|stage| stage.ticked_by == Some(By::Ralph) && !stage.green);
+    let by_commit = spec
+        .stage(key)
+        .is_some_and(|stage| stage.ticked_by == Some(By::Ralph) && !stage.green);
     let is_parent = || spec.rows.families().is_parent(&key.family);
     key.stage.is_work() && by_commit && spec.is_done(key) && !is_parent() && !is_judged(spec, key)
 }
@@ -16,8 +18,11 @@ pub fn is_commit_only(spec: &SpecState, key: &TaskKey) -> bool {
 fn is_judged(spec: &SpecState, key: &TaskKey) -> bool {
     let judges = |row: &Row| row.key.stage.is_gate() || row.key.stage.is_review();
     let families = with_ancestors(spec, &key.family);
-    spec.family_rows(&key.family).any(|row| row.key.stage == Stage::TestFirst)
-        || families.iter().any(|family| spec.family_rows(family).any(judges))
+    spec.family_rows(&key.family)
+        .any(|row| row.key.stage == Stage::TestFirst)
+        || families
+            .iter()
+            .any(|family| spec.family_rows(family).any(judges))
         || !hierarchy::wider_gates(spec, &key.family).is_empty()
 }
 
@@ -29,8 +34,17 @@ mod tests {
     fn spec(tasks: &str, id: &str, by: Option<By>, green: bool) -> (SpecState, TaskKey) {
         let grammar = Grammar::new(vec!["PITEST".into()], None);
         let rows = TaskFile::parse(tasks, &grammar).rows();
-        let mut spec = SpecState { rows: rows.into(), ..SpecState::default() };
-        let key = spec.rows.iter().find(|row| row.key.to_string() == id).unwrap().key.clone();
+        let mut spec = SpecState {
+            rows: rows.into(),
+            ..SpecState::default()
+        };
+        let key = spec
+            .rows
+            .iter()
+            .find(|row| row.key.to_string() == id)
+            .unwrap()
+            .key
+            .clone();
         let stage = spec.stage_mut(&key);
         stage.ticked_by = by;
         stage.green = green;
@@ -45,11 +59,35 @@ mod tests {
             ("- [x] 1. A\n  - [ ]* 1.1 B\n", "1.", ralph, false, true),
             ("- [x] Plain\n", "task.", ralph, false, true),
             ("- [x] 1. A\n- [x] 1.INTEG I\n", "1.", ralph, false, true),
-            ("- [x] 1. A\n- [x] 1.INTEG I\n", "1.INTEG", ralph, false, true),
+            (
+                "- [x] 1. A\n- [x] 1.INTEG I\n",
+                "1.INTEG",
+                ralph,
+                false,
+                true,
+            ),
             ("- [x] 1. A\n- [x] FINAL F\n", "1.", ralph, false, true),
-            ("- [x] 1. A\n  - [ ]* 1.1 Optional child\n", "1.", ralph, false, true),
-            ("- [x] 1. A\n  - [x] 1.1 Child\n  - [x] 1.PITEST G\n", "1.1.", ralph, false, false),
-            ("- [x] 1. A\n- [x] 2. B\n- [x] 2.PITEST G\n", "1.", ralph, false, true),
+            (
+                "- [x] 1. A\n  - [ ]* 1.1 Optional child\n",
+                "1.",
+                ralph,
+                false,
+                true,
+            ),
+            (
+                "- [x] 1. A\n  - [x] 1.1 Child\n  - [x] 1.PITEST G\n",
+                "1.1.",
+                ralph,
+                false,
+                false,
+            ),
+            (
+                "- [x] 1. A\n- [x] 2. B\n- [x] 2.PITEST G\n",
+                "1.",
+                ralph,
+                false,
+                true,
+            ),
             // not ticked, not by ralph, or of unknown origin
             ("- [ ] 1. A\n", "1.", ralph, false, false),
             ("- [-] 1. A\n", "1.", ralph, false, false),
@@ -57,21 +95,67 @@ mod tests {
             ("- [x] 1. A\n", "1.", None, false, false),
             // there is other evidence
             ("- [x] 1. A\n", "1.", ralph, true, false),
-            ("- [x] 1.TEST-FIRST T\n- [x] 1. A\n", "1.", ralph, false, false),
-            ("- [x] 1. A\n- [ ] 1.REQ-CHECK R\n", "1.", ralph, false, false),
+            (
+                "- [x] 1.TEST-FIRST T\n- [x] 1. A\n",
+                "1.",
+                ralph,
+                false,
+                false,
+            ),
+            (
+                "- [x] 1. A\n- [ ] 1.REQ-CHECK R\n",
+                "1.",
+                ralph,
+                false,
+                false,
+            ),
             ("- [x] 1. A\n- [ ] 1.PRE-CR R\n", "1.", ralph, false, false),
             ("- [x] 1. A\n- [ ] 1.PITEST G\n", "1.", ralph, false, false),
-            ("# 1\n- [x] 1. A\n- [ ] G1.PITEST G\n", "1.", ralph, false, false),
-            ("# 1\n- [x] 1. A\n# 2\n- [x] 2. B\n- [ ] G2.PITEST G\n", "1.", ralph, false, true),
-            ("- [x] 1. A\n- [ ] END.PITEST G\n", "1.", ralph, false, false),
+            (
+                "# 1\n- [x] 1. A\n- [ ] G1.PITEST G\n",
+                "1.",
+                ralph,
+                false,
+                false,
+            ),
+            (
+                "# 1\n- [x] 1. A\n# 2\n- [x] 2. B\n- [ ] G2.PITEST G\n",
+                "1.",
+                ralph,
+                false,
+                true,
+            ),
+            (
+                "- [x] 1. A\n- [ ] END.PITEST G\n",
+                "1.",
+                ralph,
+                false,
+                false,
+            ),
             ("- [x] 1. A\n  - [x] 1.1 Child\n", "1.", ralph, false, false),
             // not work
-            ("- [x] 1.TEST-FIRST T\n- [ ] 1. A\n", "1.TEST-FIRST", ralph, false, false),
-            ("- [x] 1. A\n- [x] 1.PITEST G\n", "1.PITEST", ralph, false, false),
+            (
+                "- [x] 1.TEST-FIRST T\n- [ ] 1. A\n",
+                "1.TEST-FIRST",
+                ralph,
+                false,
+                false,
+            ),
+            (
+                "- [x] 1. A\n- [x] 1.PITEST G\n",
+                "1.PITEST",
+                ralph,
+                false,
+                false,
+            ),
             ("- [x] FINAL F\n", "FINAL", ralph, false, false),
         ] {
             let (spec, key) = spec(tasks, id, by, green);
-            assert_eq!(is_commit_only(&spec, &key), expected, "{tasks}{id} {by:?} {green}");
+            assert_eq!(
+                is_commit_only(&spec, &key),
+                expected,
+                "{tasks}{id} {by:?} {green}"
+            );
         }
     }
 }

@@ -25,7 +25,10 @@ pub(super) struct Outcome {
 
 /// An entry's body without a gate's report.
 pub(super) fn text(headline: impl Into<String>, lines: Vec<String>) -> Body {
-    Body::Text { headline: headline.into(), lines }
+    Body::Text {
+        headline: headline.into(),
+        lines,
+    }
 }
 
 /// What was seen beside the evidence: named, never judged.
@@ -33,24 +36,39 @@ pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
     let mut notes = Vec::new();
     for claim in &seen.claims {
         let (mark, title) = (claim.to.0, spec.title(&claim.key));
-        notes.push(format!("The agent wrote `[{mark}]` for {title}; it was put back."));
+        notes.push(format!(
+            "The agent wrote `[{mark}]` for {title}; it was put back."
+        ));
     }
     if let Some(tasks) = &seen.reworded {
-        let of = if tasks.is_empty() { String::new() } else { format!(" of {tasks}") };
+        let of = if tasks.is_empty() {
+            String::new()
+        } else {
+            format!(" of {tasks}")
+        };
         notes.push(format!(
             "Text{of} in tasks.md was changed beside the attempt and put back, as nobody can tell by whom. A person edits it \
              between attempts (`ralph pause`)."
         ));
     }
-    let settings = seen.observation.stage.iter().filter(|change| change.is_build_setting());
+    let settings = seen
+        .observation
+        .stage
+        .iter()
+        .filter(|change| change.is_build_setting());
     let settings = names(settings.map(FileChange::full_path), NAMED);
     if !settings.is_empty() {
-        notes.push(format!("Changed how the project is built or its tests run: {settings}."));
+        notes.push(format!(
+            "Changed how the project is built or its tests run: {settings}."
+        ));
     }
     if let Some((check, results)) = &seen.check {
-        let paths = results
-            .iter()
-            .flat_map(|result| result.beside.iter().map(|path| full_path(&result.package, path)));
+        let paths = results.iter().flat_map(|result| {
+            result
+                .beside
+                .iter()
+                .map(|path| full_path(&result.package, path))
+        });
         let paths = names(paths, NAMED);
         if !paths.is_empty() {
             let check = check.word();
@@ -61,19 +79,40 @@ pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
     }
     let settings = names(&seen.observation.git_settings, NAMED);
     if !settings.is_empty() {
-        notes.push(format!("Settings or hooks of git were changed, and restored: {settings}."));
+        notes.push(format!(
+            "Settings or hooks of git were changed, and restored: {settings}."
+        ));
     }
     if let (false, Some((check, _))) = (seen.trespass.rejects(), &seen.check) {
-        notes.extend(seen.trespass.sentences(&format!("checks.{}", check.word()), ".ralph/state"));
+        notes.extend(
+            seen.trespass
+                .sentences(&format!("checks.{}", check.word()), ".ralph/state"),
+        );
     }
     for package in &seen.observation.packages {
-        let strays = names(package.strays.iter().map(|path| full_path(&package.name, path)), NAMED);
+        let strays = names(
+            package
+                .strays
+                .iter()
+                .map(|path| full_path(&package.name, path)),
+            NAMED,
+        );
         if !strays.is_empty() {
-            notes.push(format!("Untracked files appeared and were left alone: {strays}."));
+            notes.push(format!(
+                "Untracked files appeared and were left alone: {strays}."
+            ));
         }
-        let gone = names(package.gone.iter().map(|path| full_path(&package.name, path)), NAMED);
+        let gone = names(
+            package
+                .gone
+                .iter()
+                .map(|path| full_path(&package.name, path)),
+            NAMED,
+        );
         if !gone.is_empty() {
-            notes.push(format!("Untracked files are gone, and git does not have them: {gone}."));
+            notes.push(format!(
+                "Untracked files are gone, and git does not have them: {gone}."
+            ));
         }
         if let Some(lost) = &package.lost {
             let kept = if lost.kept.is_empty() {
@@ -87,8 +126,16 @@ pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
                 package.name
             ));
         }
-        let left = format!("A lock file that a dead process had left in {} was removed", package.name);
-        notes.extend(package.locks_removed.iter().map(|lock| format!("{left}: {lock}.")));
+        let left = format!(
+            "A lock file that a dead process had left in {} was removed",
+            package.name
+        );
+        notes.extend(
+            package
+                .locks_removed
+                .iter()
+                .map(|lock| format!("{left}: {lock}.")),
+        );
     }
     notes
 }
@@ -107,20 +154,45 @@ pub(super) fn conclude(
     let heads = state.last_heads();
     let flips = outcome.flips.with_parents(state.spec_state_mut(), &heads);
     state.run.iterations += 1;
-    state.run.idle = if moved || !flips.is_empty() { 0 } else { state.run.idle + 1 };
+    state.run.idle = if moved || !flips.is_empty() {
+        0
+    } else {
+        state.run.idle + 1
+    };
     let spec = state.spec_state();
     let word = |mark: Mark| if mark.is_done() { "ticked" } else { "opened" };
-    let boxes = flips.iter().map(|(key, mark)| format!("{} {}", word(*mark), spec.name(key))).collect();
+    let boxes = flips
+        .iter()
+        .map(|(key, mark)| format!("{} {}", word(*mark), spec.name(key)))
+        .collect();
     let (name, task) = (spec.name(key), spec.title(key));
-    let entry = Entry { iteration: state.iteration, task, boxes, body };
-    let then = outcome.next.filter(|_| state.mode != Mode::Verb).map(Box::new).unwrap_or_default();
+    let entry = Entry {
+        iteration: state.iteration,
+        task,
+        boxes,
+        body,
+    };
+    let then = outcome
+        .next
+        .filter(|_| state.mode != Mode::Verb)
+        .map(Box::new)
+        .unwrap_or_default();
     let why = match &entry.body {
         Body::Text { headline, lines } => format!("{headline} {}", lines.join(" ")),
         Body::Gate { name, .. } => format!("{name} failed."),
     };
     // A hook may send the end of progress.txt, so the entry comes first.
-    let notify = outcome.notify.map(|event| Effect::Notify { event, task: name, why });
-    state.phase = Phase::Applying { flips, entry: Some(entry), notify, then };
+    let notify = outcome.notify.map(|event| Effect::Notify {
+        event,
+        task: name,
+        why,
+    });
+    state.phase = Phase::Applying {
+        flips,
+        entry: Some(entry),
+        notify,
+        then,
+    };
     super::owed(state)
 }
 

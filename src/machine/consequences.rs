@@ -46,21 +46,33 @@ pub(super) fn follow(
             let body = text(format!("{} FAIL", key.stage.word()), reasons);
             conclude(state, key, outcome, body, moved || verdict)
         }
-        Decision::Retry { mut reasons, frozen_only } => {
+        Decision::Retry {
+            mut reasons,
+            frozen_only,
+        } => {
             reasons.extend(last_words(state, attempt));
             reject(state, key, reasons, frozen_only, seen, moved)
         }
         Decision::Blocked(why) => {
             let outcome = blocked(state, key, &why);
             // For the attempt after `ralph run --retry`.
-            let went_on = format!("An earlier attempt was blocked, and a person had the task go on: {why}");
+            let went_on =
+                format!("An earlier attempt was blocked, and a person had the task go on: {why}");
             state.spec_state_mut().stage_mut(key).reasons = vec![went_on];
-            let lines = std::iter::once(why).chain(notes(state.spec_state(), seen)).collect();
+            let lines = std::iter::once(why)
+                .chain(notes(state.spec_state(), seen))
+                .collect();
             conclude(state, key, outcome, text("BLOCKED", lines), moved)
         }
         Decision::Uncounted => {
             let lines = vec![format!("The attempt {}; it is not counted.", attempt.end)];
-            conclude(state, key, Outcome::default(), text("INTERRUPTED", lines), true)
+            conclude(
+                state,
+                key,
+                Outcome::default(),
+                text("INTERRUPTED", lines),
+                true,
+            )
         }
         Decision::NeedsCheck { .. } => Vec::new(),
     }
@@ -70,10 +82,18 @@ pub(super) fn follow(
 fn blocked(state: &mut State, key: &TaskKey, why: &str) -> Outcome {
     match block(state, key, why) {
         Some(reason) => {
-            let stop = Phase::Stopped(StopReason::Blocked { reasons: vec![reason] });
-            Outcome { next: Some(stop), ..Outcome::default() }
+            let stop = Phase::Stopped(StopReason::Blocked {
+                reasons: vec![reason],
+            });
+            Outcome {
+                next: Some(stop),
+                ..Outcome::default()
+            }
         }
-        None => Outcome { notify: Some("blocked"), ..Outcome::default() },
+        None => Outcome {
+            notify: Some("blocked"),
+            ..Outcome::default()
+        },
     }
 }
 
@@ -95,11 +115,20 @@ fn reject(
     let mut outcome = Outcome::default();
     if attempts >= limit {
         if frozen_only && let Some(tests) = reopen_test_first(state, key, &reasons, &mut outcome) {
-            reasons.push(format!("The worker cannot keep these lines: {tests} is opened once."));
+            reasons.push(format!(
+                "The worker cannot keep these lines: {tests} is opened once."
+            ));
         } else {
             let times = count(u64::from(attempts), "time");
-            let why = format!("{} was rejected {times} in a row", state.spec_state().title(key));
-            outcome = blocked(state, key, &format!("{why}: {}", line(&reasons.join(" "), SHOWN)));
+            let why = format!(
+                "{} was rejected {times} in a row",
+                state.spec_state().title(key)
+            );
+            outcome = blocked(
+                state,
+                key,
+                &format!("{why}: {}", line(&reasons.join(" "), SHOWN)),
+            );
             reasons.push(format!("BLOCKED: {why}."));
         }
     }
@@ -115,7 +144,10 @@ fn reopen_test_first(
     reasons: &[String],
     outcome: &mut Outcome,
 ) -> Option<TaskKey> {
-    let tests = TaskKey { family: key.family.clone(), stage: Stage::TestFirst };
+    let tests = TaskKey {
+        family: key.family.clone(),
+        stage: Stage::TestFirst,
+    };
     let spec = state.spec_state_mut();
     spec.row(&tests)?;
     if std::mem::replace(&mut spec.family_mut(&key.family).test_first_reopened, true) {
@@ -135,7 +167,9 @@ fn last_words(state: &State, attempt: &Attempt) -> Option<String> {
     let log = format!(".ralph/state/iter-{}/", state.iteration);
     match words.ends_with('?') {
         _ if words.is_empty() || attempt.end.to_string().contains(words) => None,
-        true => Some(format!("The agent asked: \"{words}\" Nobody answers while ralph runs ({log}).")),
+        true => Some(format!(
+            "The agent asked: \"{words}\" Nobody answers while ralph runs ({log})."
+        )),
         false => Some(format!("Its last words: \"{words}\" ({log}).")),
     }
 }
@@ -147,9 +181,18 @@ fn not_set_up(state: &mut State, attempt: &Attempt, hint: &str) -> Vec<Effect> {
     let mut outcome = Outcome::default();
     let mut lines = vec![why.clone(), format!("hint: {hint}")];
     if state.run.not_set_up > 1 {
-        outcome.next = Some(Phase::Stopped(StopReason::NotSetUp { why, hint: hint.to_owned() }));
+        outcome.next = Some(Phase::Stopped(StopReason::NotSetUp {
+            why,
+            hint: hint.to_owned(),
+        }));
     } else {
         lines.push("It is tried once more.".to_owned());
     }
-    conclude(state, &attempt.key, outcome, text("NOT SET UP", lines), true)
+    conclude(
+        state,
+        &attempt.key,
+        outcome,
+        text("NOT SET UP", lines),
+        true,
+    )
 }

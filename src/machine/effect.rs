@@ -194,8 +194,16 @@ pub struct GateOrder {
 impl GateOrder {
     /// A gate that belongs to no box, on these commits.
     pub fn alone(name: &str, snapshot: Snapshot, accumulated: Accumulated) -> Self {
-        let key = TaskKey { family: String::new(), stage: Stage::Gate(name.to_owned()) };
-        Self { key, snapshot, accumulated, ..Self::default() }
+        let key = TaskKey {
+            family: String::new(),
+            stage: Stage::Gate(name.to_owned()),
+        };
+        Self {
+            key,
+            snapshot,
+            accumulated,
+            ..Self::default()
+        }
     }
 
     /// The gate's name.

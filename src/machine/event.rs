@@ -228,7 +228,15 @@ impl From<ProcessEnd> for AgentEnd {
     /// An end of which nothing else is known.
     fn from(end: ProcessEnd) -> Self {
         let (claim, last_words, used) = (None, String::new(), None);
-        Self { end, claim, last_words, only_talked: false, used, leftover_processes: 0, millis: 0 }
+        Self {
+            end,
+            claim,
+            last_words,
+            only_talked: false,
+            used,
+            leftover_processes: 0,
+            millis: 0,
+        }
     }
 }
 
@@ -337,8 +345,10 @@ impl Trespass {
     /// Whole sentences; `who` changed it, and `aside` is the folder of the files.
     pub fn sentences(&self, who: &str, aside: &str) -> Vec<String> {
         let mut sentences = Vec::new();
-        let files =
-            [(&self.inputs, "which agents work by"), (&self.git_settings, "a setting or hook of git")];
+        let files = [
+            (&self.inputs, "which agents work by"),
+            (&self.git_settings, "a setting or hook of git"),
+        ];
         for (paths, what) in files.into_iter().filter(|(paths, _)| !paths.is_empty()) {
             let paths = names(paths, NAMED);
             sentences.push(format!(
@@ -346,7 +356,11 @@ impl Trespass {
             ));
         }
         if !self.moved.is_empty() {
-            let kept: Vec<String> = self.kept.iter().map(|kept| kept.reference.clone()).collect();
+            let kept: Vec<String> = self
+                .kept
+                .iter()
+                .map(|kept| kept.reference.clone())
+                .collect();
             let (moved, kept) = (names(&self.moved, NAMED), names(kept, NAMED));
             sentences.push(format!(
                 "{who} moved HEAD of {moved}. Ralph restored it; what was there is kept ({kept})."
@@ -436,7 +450,10 @@ pub struct Validation {
 impl Event {
     /// The variant's name, for messages.
     pub fn name(&self) -> String {
-        format!("{self:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
+        format!("{self:?}")
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect()
     }
 
     /// True for a fact whose loss in a power cut only makes ralph do idempotent work again; it need not be
@@ -444,7 +461,10 @@ impl Event {
     pub fn is_lazy(&self) -> bool {
         matches!(
             self,
-            Self::AgentSpawned { .. } | Self::BoxesFlipped { .. } | Self::ProgressAppended | Self::Waited
+            Self::AgentSpawned { .. }
+                | Self::BoxesFlipped { .. }
+                | Self::ProgressAppended
+                | Self::Waited
         )
     }
 }

@@ -45,8 +45,11 @@ pub struct Dirt {
 
 /// `<package>/<path>` of each.
 pub fn dirt_names(dirt: &BTreeMap<String, Vec<Dirt>>) -> Vec<String> {
-    let all = dirt.iter().flat_map(|(package, dirt)| dirt.iter().map(move |dirt| (package, dirt)));
-    all.map(|(package, dirt)| full_path(package, &dirt.path)).collect()
+    let all = dirt
+        .iter()
+        .flat_map(|(package, dirt)| dirt.iter().map(move |dirt| (package, dirt)));
+    all.map(|(package, dirt)| full_path(package, &dirt.path))
+        .collect()
 }
 
 /// What one package looks like at one moment.
@@ -91,7 +94,10 @@ impl Snapshot {
 
     /// HEAD of each package.
     pub fn heads(&self) -> BTreeMap<String, Oid> {
-        self.packages.iter().map(|package| (package.name.clone(), package.head.clone())).collect()
+        self.packages
+            .iter()
+            .map(|package| (package.name.clone(), package.head.clone()))
+            .collect()
     }
 }
 
@@ -169,23 +175,39 @@ impl Accumulated {
     }
 
     /// Adds one attempt: the HEADs before it and the paths that it changed.
-    pub fn add<'a>(&mut self, before: &Snapshot, changes: impl IntoIterator<Item = &'a FileChange>) {
+    pub fn add<'a>(
+        &mut self,
+        before: &Snapshot,
+        changes: impl IntoIterator<Item = &'a FileChange>,
+    ) {
         for package in &before.packages {
-            self.bases.entry(package.name.clone()).or_insert_with(|| package.head.clone());
+            self.bases
+                .entry(package.name.clone())
+                .or_insert_with(|| package.head.clone());
         }
         for change in changes {
-            self.bases.entry(change.package.clone()).or_insert_with(Oid::zero);
-            self.touched.entry(change.package.clone()).or_default().insert(change.path.clone());
+            self.bases
+                .entry(change.package.clone())
+                .or_insert_with(Oid::zero);
+            self.touched
+                .entry(change.package.clone())
+                .or_default()
+                .insert(change.path.clone());
         }
     }
 
     /// The union of two sums; where both have a base, that of `self` (the earlier one) counts.
     pub fn join(&mut self, later: &Self) {
         for (package, base) in &later.bases {
-            self.bases.entry(package.clone()).or_insert_with(|| base.clone());
+            self.bases
+                .entry(package.clone())
+                .or_insert_with(|| base.clone());
         }
         for (package, paths) in &later.touched {
-            self.touched.entry(package.clone()).or_default().extend(paths.iter().cloned());
+            self.touched
+                .entry(package.clone())
+                .or_default()
+                .extend(paths.iter().cloned());
         }
         self.everything |= later.everything;
     }
@@ -253,7 +275,10 @@ pub struct Shadow {
 /// What happened to one package during an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, each with its own meaning")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts, each with its own meaning"
+)]
 pub struct PackageChange {
     /// The package.
     pub name: String,

@@ -8,7 +8,12 @@ use crate::task::TaskKey;
 
 /// The agents of a box, the preferred one first; none for a gate, and in journals that do not name them.
 pub(super) fn agents_of<'a>(state: &'a State, key: &TaskKey) -> &'a [String] {
-    state.policy.agents.get(&key.stage).map(Vec::as_slice).unwrap_or_default()
+    state
+        .policy
+        .agents
+        .get(&key.stage)
+        .map(Vec::as_slice)
+        .unwrap_or_default()
 }
 
 /// The agent that an attempt at the box is made with now; `Err` if all are out of quota: the one that is back first, and
@@ -19,7 +24,11 @@ pub(super) fn choose(state: &State, key: &TaskKey) -> Result<String, (String, u6
         known.map_or(0, |known| known.until.saturating_sub(state.run.now))
     };
     // Of equals the first.
-    match agents_of(state, key).iter().map(|name| (left(name), name)).min_by_key(|(left, _)| *left) {
+    match agents_of(state, key)
+        .iter()
+        .map(|name| (left(name), name))
+        .min_by_key(|(left, _)| *left)
+    {
         None => Ok(String::new()),
         Some((0, name)) => Ok(name.clone()),
         Some((left, name)) => Err((name.clone(), left)),

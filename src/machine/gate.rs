@@ -28,10 +28,17 @@ pub(super) fn ended(
     let key = &order.key;
     state.diff = changes.to_vec();
     let bases = order.accumulated.bases.clone();
-    let mut effects = vec![Effect::WriteDiff { changes: changes.to_vec(), bases, heads: heads.clone() }];
+    let mut effects = vec![Effect::WriteDiff {
+        changes: changes.to_vec(),
+        bases,
+        heads: heads.clone(),
+    }];
     if !matches!(report.verdict, Verdict::Error { .. }) {
         state.run.waits = 0;
-        let judged = report.classes.iter().map(|class| full_path(&class.package, &class.path));
+        let judged = report
+            .classes
+            .iter()
+            .map(|class| full_path(&class.package, &class.path));
         state.spec_state_mut().stage_mut(key).targets.extend(judged);
     }
     let changed = set_verdict(state, key, report.verdict.word());
@@ -39,22 +46,36 @@ pub(super) fn ended(
     match &report.verdict {
         Verdict::Pass | Verdict::Skip { .. } => {
             let spec = state.spec_state_mut();
-            outcome.flips.tick(spec, key, By::Ralph, JudgedContent::commits(heads.clone()));
+            outcome
+                .flips
+                .tick(spec, key, By::Ralph, JudgedContent::commits(heads.clone()));
             spec.stage_mut(key).failed_at = None;
         }
         Verdict::Fail { reasons } => {
             state.spec_state_mut().stage_mut(key).failed_at = Some(order.iteration);
             let families = responsible(state.spec_state(), key, &report.failing);
-            outcome = rework(state, key, &families, &lines_for_the_worker(reasons, report));
+            outcome = rework(
+                state,
+                key,
+                &families,
+                &lines_for_the_worker(reasons, report),
+            );
             outcome.flips.open(state.spec_state_mut(), key);
         }
-        Verdict::Error { why, hint, transient } => {
+        Verdict::Error {
+            why,
+            hint,
+            transient,
+        } => {
             let next = after_error(state, key.to_string(), why, hint, *transient);
             outcome.notify = matches!(next, Phase::Waiting { .. }).then_some("waiting");
             outcome.next = Some(next);
         }
     }
-    let body = Body::Gate { name: order.name().to_owned(), report: Box::new(report.clone()) };
+    let body = Body::Gate {
+        name: order.name().to_owned(),
+        report: Box::new(report.clone()),
+    };
     effects.extend(conclude(state, key, outcome, body, changed));
     effects
 }
@@ -64,9 +85,17 @@ fn after_error(state: &mut State, gate: String, why: &str, hint: &str, transient
     match RETRY_WAITS.get(step) {
         Some(seconds) if transient => {
             state.run.waits += 1;
-            Phase::Waiting { seconds: *seconds, exact: false, why: format!("{gate} gave no verdict: {why}") }
+            Phase::Waiting {
+                seconds: *seconds,
+                exact: false,
+                why: format!("{gate} gave no verdict: {why}"),
+            }
         }
-        _ => Phase::Stopped(StopReason::GateError { gate, why: why.to_owned(), hint: hint.to_owned() }),
+        _ => Phase::Stopped(StopReason::GateError {
+            gate,
+            why: why.to_owned(),
+            hint: hint.to_owned(),
+        }),
     }
 }
 
@@ -77,9 +106,15 @@ fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> 
         let mutant = &survivor.mutant;
         let known = survivor_details(survivor);
         // Two packages may have a file of that name.
-        let path = survivor.path.as_ref().map(|path| full_path(&survivor.package, path));
+        let path = survivor
+            .path
+            .as_ref()
+            .map(|path| full_path(&survivor.package, path));
         let file = path.unwrap_or_else(|| mutant.file.clone());
-        format!("survivor {file}:{} {} {}{known}", mutant.line, mutant.mutator, mutant.description)
+        format!(
+            "survivor {file}:{} {} {}{known}",
+            mutant.line, mutant.mutator, mutant.description
+        )
     }));
     let more = report.survivors_hidden();
     if more > 0 {
@@ -97,7 +132,9 @@ pub fn survivor_details(survivor: &Survivor) -> String {
         known.push(format!(" | source: `{}`", plain(&survivor.source)));
     }
     let names = survivor.tests.iter().take(TESTS_NAMED);
-    let names: Vec<String> = names.map(|name| plain(name.rsplit('.').next().unwrap_or(name))).collect();
+    let names: Vec<String> = names
+        .map(|name| plain(name.rsplit('.').next().unwrap_or(name)))
+        .collect();
     if survivor.mutant.status == MutantStatus::NoCoverage {
         known.push(" | no test reaches it".to_owned());
     } else if !names.is_empty() {
@@ -133,7 +170,9 @@ mod tests {
         let bare = survivor();
         let mut known = survivor();
         known.source = "if (a > b)\u{1b}[31m".into();
-        known.tests = ["a.FooTest", "BarTest", "a.b.BazTest", "a.DTest"].map(str::to_owned).into();
+        known.tests = ["a.FooTest", "BarTest", "a.b.BazTest", "a.DTest"]
+            .map(str::to_owned)
+            .into();
         known.tests_total = 5;
         let mut unreached = survivor();
         unreached.mutant.status = MutantStatus::NoCoverage;

@@ -9,19 +9,36 @@ use std::collections::BTreeSet;
 
 /// The families above, nearest first, and the family itself.
 pub(super) fn with_ancestors(spec: &SpecState, family: &str) -> Vec<String> {
-    spec.rows.families().above(family).into_iter().chain([family]).map(str::to_owned).collect()
+    spec.rows
+        .families()
+        .above(family)
+        .into_iter()
+        .chain([family])
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The families whose changes a stage covers: its own and those below it; for a gate of wider reach
 /// those of its heading, or all.
 pub fn covered(spec: &SpecState, key: &TaskKey) -> BTreeSet<String> {
     let own = (!key.is_wider_gate()).then(|| key.family.clone());
-    spec.rows.families().covered(key).into_iter().map(str::to_owned).chain(own).collect()
+    spec.rows
+        .families()
+        .covered(key)
+        .into_iter()
+        .map(str::to_owned)
+        .chain(own)
+        .collect()
 }
 
 /// The same, as far as something is known of them.
-pub(super) fn known_covered<'a>(spec: &'a SpecState, key: &TaskKey) -> impl Iterator<Item = &'a Family> {
-    covered(spec, key).into_iter().filter_map(|family| spec.family(&family))
+pub(super) fn known_covered<'a>(
+    spec: &'a SpecState,
+    key: &TaskKey,
+) -> impl Iterator<Item = &'a Family> {
+    covered(spec, key)
+        .into_iter()
+        .filter_map(|family| spec.family(&family))
 }
 
 /// The gates of wider reach that cover a family.
@@ -31,7 +48,11 @@ pub fn wider_gates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
 
 /// A box with its place: `tasks.md:12: 2.PITEST`, `tasks.md:12 “Write the docs”`.
 pub fn named(row: &Row) -> String {
-    if row.key.has_id() { format!("tasks.md:{}: {}", row.line, row.key) } else { row.title() }
+    if row.key.has_id() {
+        format!("tasks.md:{}: {}", row.line, row.key)
+    } else {
+        row.title()
+    }
 }
 
 /// Why a family is blocked, with the line of its work; a whole sentence.
@@ -45,8 +66,10 @@ pub fn blocked_by(spec: &SpecState, family: &str, why: &str) -> String {
 
 /// The box that rework opens: the implementation, or INTEG where a family has only that.
 pub fn work_box(spec: &SpecState, family: &str) -> Option<TaskKey> {
-    let keys =
-        [Stage::Implementation, Stage::Integ].map(|stage| TaskKey { family: family.to_owned(), stage });
+    let keys = [Stage::Implementation, Stage::Integ].map(|stage| TaskKey {
+        family: family.to_owned(),
+        stage,
+    });
     keys.into_iter().find(|key| spec.row(key).is_some())
 }
 
@@ -59,9 +82,13 @@ pub fn earlier<'a>(spec: &'a SpecState, row: &'a Row) -> impl Iterator<Item = &'
         _ => 2,
     };
     let family = || spec.family_rows(&row.key.family).enumerate();
-    let at = family().find(|(_, other)| other.key == row.key).map_or(usize::MAX, |(at, _)| at);
+    let at = family()
+        .find(|(_, other)| other.key == row.key)
+        .map_or(usize::MAX, |(at, _)| at);
     let own = (rank(&row.key.stage), at);
-    family().filter(move |(at, other)| (rank(&other.key.stage), *at) < own).map(|(_, other)| other)
+    family()
+        .filter(move |(at, other)| (rank(&other.key.stage), *at) < own)
+        .map(|(_, other)| other)
 }
 
 /// The sum of the changes of all families that a stage covers, the earliest first.

@@ -27,7 +27,9 @@ pub(super) fn gates_of_other_commits(
     heads: &BTreeMap<String, Oid>,
 ) -> Vec<TaskKey> {
     let is_other = |content: &JudgedContent| content.heads != *heads;
-    ticked(spec, family, |key, stands_for| key.stage.is_gate() && stands_for.is_none_or(is_other))
+    ticked(spec, family, |key, stands_for| {
+        key.stage.is_gate() && stands_for.is_none_or(is_other)
+    })
 }
 
 /// A ticked gate that judged another commit than HEAD.
@@ -48,7 +50,10 @@ pub struct OlderVerdict {
 /// Returns the gates that ralph ticked on other commits than these, in document order. A gate is left out if a wider gate
 /// of its name covers it and judged these commits.
 pub fn older_verdicts(spec: &SpecState, heads: &BTreeMap<String, Oid>) -> Vec<OlderVerdict> {
-    let gates = spec.rows.iter().filter(|row| row.key.stage.is_gate() && row.mark.is_done());
+    let gates = spec
+        .rows
+        .iter()
+        .filter(|row| row.key.stage.is_gate() && row.mark.is_done());
     gates
         .filter(|row| !is_covered_by_newer(spec, row, heads))
         .flat_map(|row| older(spec, row, heads))
@@ -61,30 +66,53 @@ fn older(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid>) -> Vec<Olde
     let is_verdict =
         |stage: &&StageState| stage.ticked_by == Some(By::Ralph) && stage.verdict != Some("SKIP");
     let known = spec.stage(&row.key).filter(is_verdict);
-    let Some((stage, judged)) = known.and_then(|stage| Some((stage, stage.stands_for.as_ref()?))) else {
+    let Some((stage, judged)) = known.and_then(|stage| Some((stage, stage.stands_for.as_ref()?)))
+    else {
         return Vec::new();
     };
-    let Accumulated { touched, everything, .. } = hierarchy::covered_changes(spec, &row.key);
+    let Accumulated {
+        touched,
+        everything,
+        ..
+    } = hierarchy::covered_changes(spec, &row.key);
     // A gate that measures classes judges these and the files of its tasks; a command may read the whole package.
     let files = (!stage.targets.is_empty()).then(|| {
-        let paths = touched.iter().flat_map(|(package, paths)| paths.iter().map(move |path| (package, path)));
+        let paths = touched
+            .iter()
+            .flat_map(|(package, paths)| paths.iter().map(move |path| (package, path)));
         let of_tasks = paths.map(|(package, path)| full_path(package, path));
-        of_tasks.chain(stage.targets.iter().cloned()).collect::<BTreeSet<String>>()
+        of_tasks
+            .chain(stage.targets.iter().cloned())
+            .collect::<BTreeSet<String>>()
     });
     let counts = |package: &String| everything || touched.contains_key(package);
-    let other = judged.heads.iter().filter(|(package, _)| counts(package)).filter_map(|(package, judged)| {
-        let now = heads.get(package).filter(|now| *now != judged)?;
-        let (key, files) = (row.key.clone(), files.clone());
-        Some(OlderVerdict { key, package: package.clone(), judged: judged.clone(), now: now.clone(), files })
-    });
+    let other = judged
+        .heads
+        .iter()
+        .filter(|(package, _)| counts(package))
+        .filter_map(|(package, judged)| {
+            let now = heads.get(package).filter(|now| *now != judged)?;
+            let (key, files) = (row.key.clone(), files.clone());
+            Some(OlderVerdict {
+                key,
+                package: package.clone(),
+                judged: judged.clone(),
+                now: now.clone(),
+                files,
+            })
+        });
     other.collect()
 }
 
 fn is_covered_by_newer(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid>) -> bool {
     let wider = spec.rows.families().wider_gates(&row.key.family);
-    let mut same = wider.into_iter().filter(|gate| gate.key.stage == row.key.stage && gate.mark.is_done());
+    let mut same = wider
+        .into_iter()
+        .filter(|gate| gate.key.stage == row.key.stage && gate.mark.is_done());
     same.any(|gate| {
-        let is_by_ralph = spec.stage(&gate.key).is_some_and(|stage| stage.ticked_by == Some(By::Ralph));
+        let is_by_ralph = spec
+            .stage(&gate.key)
+            .is_some_and(|stage| stage.ticked_by == Some(By::Ralph));
         is_by_ralph && older(spec, gate, heads).is_empty()
     })
 }
@@ -96,17 +124,27 @@ fn ticked(
     wanted: impl Fn(&TaskKey, Option<&JudgedContent>) -> bool,
 ) -> Vec<TaskKey> {
     let stands_for = |key: &TaskKey| spec.stage(key).and_then(|stage| stage.stands_for.as_ref());
-    let rows = candidates(spec, family).into_iter().filter(|row| row.mark.is_done());
-    rows.filter(|row| wanted(&row.key, stands_for(&row.key))).map(|row| row.key.clone()).collect()
+    let rows = candidates(spec, family)
+        .into_iter()
+        .filter(|row| row.mark.is_done());
+    rows.filter(|row| wanted(&row.key, stands_for(&row.key)))
+        .map(|row| row.key.clone())
+        .collect()
 }
 
 /// The later stages of the family and of the families above, the wider gates over it, and FINAL.
 fn candidates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
     let families = with_ancestors(spec, family);
     let judges = |row: &&Row| row.key.stage.is_review() || row.key.stage.is_gate();
-    let own = spec.rows.iter().filter(judges).filter(|row| families.contains(&row.key.family));
+    let own = spec
+        .rows
+        .iter()
+        .filter(judges)
+        .filter(|row| families.contains(&row.key.family));
     let last = spec.rows.iter().filter(|row| row.key.stage == Stage::Final);
-    own.chain(hierarchy::wider_gates(spec, family)).chain(last).collect()
+    own.chain(hierarchy::wider_gates(spec, family))
+        .chain(last)
+        .collect()
 }
 
 fn is_outdated(
@@ -117,20 +155,32 @@ fn is_outdated(
     observation: &Observation,
 ) -> bool {
     let changes = &observation.family;
-    let Some(production) = stands_for.production.as_ref().filter(|_| key.stage.is_review()) else {
+    let Some(production) = stands_for
+        .production
+        .as_ref()
+        .filter(|_| key.stage.is_review())
+    else {
         let touched: BTreeSet<&String> = changes.iter().map(|change| &change.package).collect();
         let counts = |package: &String| key.stage == Stage::Final || touched.contains(package);
-        let differs = |(package, head)| counts(package) && stands_for.heads.get(package) != Some(head);
+        let differs =
+            |(package, head)| counts(package) && stands_for.heads.get(package) != Some(head);
         return observation.after.heads().iter().any(differs);
     };
     let reviewed = |path: &String| production.get(path);
-    let mut written = changes.iter().filter(|change| change.kind == Kind::Production);
+    let mut written = changes
+        .iter()
+        .filter(|change| change.kind == Kind::Production);
     let now: BTreeSet<String> = changes.iter().map(FileChange::full_path).collect();
     let is_undone = |path: &String| reviewed(path).is_some() && !now.contains(path);
     let is_reviewed_test = |lost: &LostLines| {
-        stands_for.tests.iter().any(|kept| kept.package == lost.package && kept.path == lost.path)
+        stands_for
+            .tests
+            .iter()
+            .any(|kept| kept.package == lost.package && kept.path == lost.path)
     };
     written.any(|change| reviewed(&change.full_path()) != Some(&change.new))
-        || spec.family(family).is_some_and(|known| known.last_touch.keys().any(is_undone))
+        || spec
+            .family(family)
+            .is_some_and(|known| known.last_touch.keys().any(is_undone))
         || observation.lost_reviewed.iter().any(is_reviewed_test)
 }

@@ -17,13 +17,21 @@ pub(super) fn undo_survey(state: &mut State, event: &Event) -> Result<(), Imposs
             state.before_edits = Some(Box::new(state.clone()));
         }
         // The run may have been killed before the edits were put back.
-        Event::RunStarted { .. } | Event::Resumed | Event::StopRequested { .. } | Event::GateJudgedAhead => {
-            state.before_edits =
-                before_edits.map(|known| step(*known, event)).transpose()?.map(|known| Box::new(known.0));
+        Event::RunStarted { .. }
+        | Event::Resumed
+        | Event::StopRequested { .. }
+        | Event::GateJudgedAhead => {
+            state.before_edits = before_edits
+                .map(|known| step(*known, event))
+                .transpose()?
+                .map(|known| Box::new(known.0));
         }
         Event::TasksRestored { kept, .. } => {
             // A gate that was cut short asks for the same, in the iteration after the survey.
-            let is_asked = matches!(state.phase, Phase::RestoringTasks { .. } | Phase::Restoring { .. });
+            let is_asked = matches!(
+                state.phase,
+                Phase::RestoringTasks { .. } | Phase::Restoring { .. }
+            );
             if let Some(known) = before_edits
                 && (!is_asked || kept.contains(&format!("/iter-{}/", known.iteration)))
             {

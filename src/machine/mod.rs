@@ -73,7 +73,13 @@ pub struct Impossible(pub String);
 pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Impossible> {
     legacy::undo_survey(&mut state, event)?;
     let effects = match event {
-        Event::RunStarted { spec, policy, mode, retry, .. } => {
+        Event::RunStarted {
+            spec,
+            policy,
+            mode,
+            retry,
+            ..
+        } => {
             state.spec.clone_from(spec);
             state.policy = policy.clone();
             state.mode = *mode;
@@ -93,10 +99,16 @@ pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Imp
         }
         Event::GateJudgedAhead | Event::Paused { .. } => Vec::new(),
         Event::FamilyPinned { family, snapshot } => people::pinned(&mut state, family, snapshot),
-        Event::GateRequested { key, snapshot, changes } => {
-            begin::begin_gate(&mut state, key, snapshot, changes.clone())
-        }
-        Event::BoxAccepted { key, reason, snapshot } => people::accepted(&mut state, key, reason, snapshot),
+        Event::GateRequested {
+            key,
+            snapshot,
+            changes,
+        } => begin::begin_gate(&mut state, key, snapshot, changes.clone()),
+        Event::BoxAccepted {
+            key,
+            reason,
+            snapshot,
+        } => people::accepted(&mut state, key, reason, snapshot),
         Event::BoxReopened { key, reason } => people::reopened(&mut state, key, reason),
         _ => in_phase(&mut state, event)?,
     };
@@ -109,7 +121,9 @@ fn begin_run(state: &mut State, retry: &[String]) {
     state.stopping = None;
     match &mut state.phase {
         Phase::Stopped(_) => state.phase = Phase::Idle,
-        Phase::RestoringTasks { then } if matches!(**then, Phase::Stopped(_)) => **then = Phase::Idle,
+        Phase::RestoringTasks { then } if matches!(**then, Phase::Stopped(_)) => {
+            **then = Phase::Idle;
+        }
         _ => {}
     }
     for family in retry {
@@ -129,7 +143,13 @@ fn resumed(state: &mut State) -> Vec<Effect> {
         let order = order.clone();
         let lines = vec!["The gate was interrupted by the end of ralph; it runs again.".to_owned()];
         let body = conclusion::text("INTERRUPTED", lines);
-        let effects = conclusion::conclude(state, &order.key, conclusion::Outcome::default(), body, true);
+        let effects = conclusion::conclude(
+            state,
+            &order.key,
+            conclusion::Outcome::default(),
+            body,
+            true,
+        );
         return restore_tasks_first(state, effects);
     }
     if matches!(state.phase, Phase::Waiting { .. }) {
@@ -142,7 +162,9 @@ fn resumed(state: &mut State) -> Vec<Effect> {
 fn restore_tasks_first(state: &mut State, mut effects: Vec<Effect>) -> Vec<Effect> {
     let later = owed(state);
     effects.retain(|effect| !later.contains(effect));
-    state.phase = Phase::RestoringTasks { then: Box::new(std::mem::take(&mut state.phase)) };
+    state.phase = Phase::RestoringTasks {
+        then: Box::new(std::mem::take(&mut state.phase)),
+    };
     effects.extend(owed(state));
     effects
 }
@@ -150,7 +172,15 @@ fn restore_tasks_first(state: &mut State, mut effects: Vec<Effect>) -> Vec<Effec
 /// Takes what the phase waits for: an iteration from its beginning to its end.
 fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
     match (event, std::mem::take(&mut state.phase)) {
-        (Event::Surveyed { tasks, snapshot, now, inputs }, Phase::Idle) => {
+        (
+            Event::Surveyed {
+                tasks,
+                snapshot,
+                now,
+                inputs,
+            },
+            Phase::Idle,
+        ) => {
             state.take_files(tasks);
             between_iterations::note_survey(state, snapshot, *now, inputs.as_ref());
             return Ok(between_iterations::surveyed(state, tasks, snapshot));
@@ -160,21 +190,49 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             state.last_after = Some(snapshot.clone());
         }
         (Event::AgentSpawned { pid, started, .. }, Phase::Attempting { key, before, .. }) => {
-            state.phase = Phase::Attempting { key, before, process: Some((*pid, *started)) };
+            state.phase = Phase::Attempting {
+                key,
+                before,
+                process: Some((*pid, *started)),
+            };
             return Ok(vec![Effect::AwaitAgent]);
         }
-        (Event::AgentEnded(agent), Phase::Attempting { key, before, process }) => {
+        (
+            Event::AgentEnded(agent),
+            Phase::Attempting {
+                key,
+                before,
+                process,
+            },
+        ) => {
             attempt::agent_ended(state, key, before, process.is_some(), agent);
         }
-        (Event::LeftCommitted { .. }, Phase::Committing(attempt)) => state.phase = Phase::Observing(attempt),
-        (Event::Observed { observation, claims, tasks_changed, validation }, Phase::Observing(attempt)) => {
+        (Event::LeftCommitted { .. }, Phase::Committing(attempt)) => {
+            state.phase = Phase::Observing(attempt);
+        }
+        (
+            Event::Observed {
+                observation,
+                claims,
+                tasks_changed,
+                validation,
+            },
+            Phase::Observing(attempt),
+        ) => {
             let (observation, validation) = ((**observation).clone(), validation.clone());
             state.take_report(&attempt.key, validation.as_ref());
-            let seen = Findings { observation, claims: claims.clone(), validation, ..Findings::default() };
+            let seen = Findings {
+                observation,
+                claims: claims.clone(),
+                validation,
+                ..Findings::default()
+            };
             return Ok(attempt::observed(state, attempt, seen, *tasks_changed));
         }
         (
-            Event::TasksRestored { tasks, reworded, .. },
+            Event::TasksRestored {
+                tasks, reworded, ..
+            },
             // Of the last two only ralph 0.1.0 knew (see `legacy`).
             phase @ (Phase::Restoring { tasks: true, .. }
             | Phase::RestoringTasks { .. }
@@ -184,33 +242,93 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             let heads = state.last_heads();
             boxes::take_over(state, tasks, By::Ralph, &heads);
             state.phase = match phase {
-                Phase::Restoring { attempt, mut seen, work, .. } => {
+                Phase::Restoring {
+                    attempt,
+                    mut seen,
+                    work,
+                    ..
+                } => {
                     seen.reworded = reworded.clone().or(seen.reworded);
-                    return Ok(attempt::restore_or_evaluate(state, attempt, seen, false, work));
+                    return Ok(attempt::restore_or_evaluate(
+                        state, attempt, seen, false, work,
+                    ));
                 }
                 Phase::RestoringTasks { then } => *then,
                 phase => phase,
             };
         }
-        (Event::WorkPutBack { kept, snapshot }, Phase::Restoring { attempt, seen, tasks, work: true }) => {
-            return Ok(attempt::work_put_back(state, attempt, seen, tasks, (kept, snapshot)));
+        (
+            Event::WorkPutBack { kept, snapshot },
+            Phase::Restoring {
+                attempt,
+                seen,
+                tasks,
+                work: true,
+            },
+        ) => {
+            return Ok(attempt::work_put_back(
+                state,
+                attempt,
+                seen,
+                tasks,
+                (kept, snapshot),
+            ));
         }
         (
-            Event::Checked { check, results, tasks_changed, trespass },
-            Phase::Checking { attempt, mut seen, .. },
+            Event::Checked {
+                check,
+                results,
+                tasks_changed,
+                trespass,
+            },
+            Phase::Checking {
+                attempt, mut seen, ..
+            },
         ) => {
             state.note_ends(results.iter().map(|result| &result.end));
             (seen.check, seen.trespass) = (Some((*check, results.clone())), trespass.clone());
-            return Ok(attempt::restore_or_evaluate(state, attempt, seen, *tasks_changed, false));
+            return Ok(attempt::restore_or_evaluate(
+                state,
+                attempt,
+                seen,
+                *tasks_changed,
+                false,
+            ));
         }
-        (Event::GateEnded { report, heads, changes, tasks_changed, .. }, Phase::Judging { order }) => {
+        (
+            Event::GateEnded {
+                report,
+                heads,
+                changes,
+                tasks_changed,
+                ..
+            },
+            Phase::Judging { order },
+        ) => {
             let effects = gate::ended(state, &order, report, heads, changes);
-            return Ok(if *tasks_changed { restore_tasks_first(state, effects) } else { effects });
+            return Ok(if *tasks_changed {
+                restore_tasks_first(state, effects)
+            } else {
+                effects
+            });
         }
-        (Event::BoxesFlipped { flips }, Phase::Applying { entry, notify, then, .. }) => {
+        (
+            Event::BoxesFlipped { flips },
+            Phase::Applying {
+                entry,
+                notify,
+                then,
+                ..
+            },
+        ) => {
             boxes::set_marks(state.spec_state_mut(), flips);
             state.phase = match entry {
-                Some(_) => Phase::Applying { flips: Vec::new(), entry, notify, then },
+                Some(_) => Phase::Applying {
+                    flips: Vec::new(),
+                    entry,
+                    notify,
+                    then,
+                },
                 None => *then,
             };
         }
@@ -221,7 +339,9 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
         (Event::Waited, Phase::Waiting { seconds, .. }) => state.run.now += seconds,
         (_, phase) => {
             let (event, phase) = (event.name(), phase.name());
-            return Err(Impossible(format!("The event {event} cannot follow in the phase {phase}.")));
+            return Err(Impossible(format!(
+                "The event {event} cannot follow in the phase {phase}."
+            )));
         }
     }
     Ok(after(state))
@@ -242,10 +362,16 @@ pub fn owed(state: &State) -> Vec<Effect> {
         Phase::Idle if state.mode == event::Mode::Verb => Vec::new(),
         Phase::Idle => vec![Effect::Survey],
         Phase::Clearing { leftovers } => vec![Effect::KeepLeftovers {
-            iteration: state.leftovers.as_ref().map_or(iteration, |leftovers| leftovers.iteration),
+            iteration: state
+                .leftovers
+                .as_ref()
+                .map_or(iteration, |leftovers| leftovers.iteration),
             leftovers: leftovers.clone(),
         }],
-        Phase::Attempting { process, .. } => vec![Effect::ReapAgent { iteration, process: *process }],
+        Phase::Attempting { process, .. } => vec![Effect::ReapAgent {
+            iteration,
+            process: *process,
+        }],
         Phase::Committing(attempt) => vec![Effect::CommitLeft {
             before: attempt.before.clone(),
             message: attempt::commit_message(state, &attempt.key),
@@ -263,17 +389,39 @@ pub fn owed(state: &State) -> Vec<Effect> {
             observation: Box::new(seen.observation.clone()),
             everything: decide::must_not_change(&attempt.key.stage),
         }],
-        Phase::Checking { attempt, check, packages, .. } => {
-            let since = state.spec_state().family(&attempt.key.family).map_or(0, |family| family.began);
-            vec![Effect::RunCheck { iteration, check: *check, packages: packages.clone(), since }]
+        Phase::Checking {
+            attempt,
+            check,
+            packages,
+            ..
+        } => {
+            let since = state
+                .spec_state()
+                .family(&attempt.key.family)
+                .map_or(0, |family| family.began);
+            vec![Effect::RunCheck {
+                iteration,
+                check: *check,
+                packages: packages.clone(),
+                since,
+            }]
         }
         Phase::Judging { order } => vec![Effect::RunGate(order.clone())],
         Phase::Applying { flips, .. } if !flips.is_empty() => {
-            vec![Effect::FlipBoxes { flips: flips.clone() }]
+            vec![Effect::FlipBoxes {
+                flips: flips.clone(),
+            }]
         }
-        Phase::Applying { entry: Some(entry), .. } => vec![Effect::AppendProgress { entry: entry.clone() }],
+        Phase::Applying {
+            entry: Some(entry), ..
+        } => vec![Effect::AppendProgress {
+            entry: entry.clone(),
+        }],
         Phase::Applying { .. } => Vec::new(),
-        Phase::Waiting { seconds, exact, .. } => vec![Effect::Wait { seconds: *seconds, exact: *exact }],
+        Phase::Waiting { seconds, exact, .. } => vec![Effect::Wait {
+            seconds: *seconds,
+            exact: *exact,
+        }],
         Phase::Stopped(stop) => vec![Effect::Finish(stop.clone())],
     }
 }

@@ -12,13 +12,24 @@ use super::state::{By, JudgedContent, Phase, State};
 use crate::task::TaskKey;
 
 /// `ralph accept`.
-pub(super) fn accepted(state: &mut State, key: &TaskKey, reason: &str, snapshot: &Snapshot) -> Vec<Effect> {
+pub(super) fn accepted(
+    state: &mut State,
+    key: &TaskKey,
+    reason: &str,
+    snapshot: &Snapshot,
+) -> Vec<Effect> {
     state.iteration += 1;
     if key.stage.is_work() {
         // Accepting the work accepts its number of tests too.
         let touched = hierarchy::covered_changes(state.spec_state(), key).touched;
-        state.passed_tests.retain(|package, _| !touched.contains_key(package));
-        state.spec_state_mut().family_mut(&key.family).reported.clear();
+        state
+            .passed_tests
+            .retain(|package, _| !touched.contains_key(package));
+        state
+            .spec_state_mut()
+            .family_mut(&key.family)
+            .reported
+            .clear();
     }
     let content = JudgedContent::commits(snapshot.heads());
     let spec = state.spec_state_mut();
@@ -26,8 +37,12 @@ pub(super) fn accepted(state: &mut State, key: &TaskKey, reason: &str, snapshot:
     spec.family_mut(&key.family).blocked = None;
     flips.tick(spec, key, By::Person, content.clone());
     for family in hierarchy::covered(spec, key) {
-        let was_opened = spec.family(&family).is_some_and(|known| known.opened_by.as_ref() == Some(key));
-        let Some(work) = hierarchy::work_box(spec, &family).filter(|_| was_opened) else { continue };
+        let was_opened = spec
+            .family(&family)
+            .is_some_and(|known| known.opened_by.as_ref() == Some(key));
+        let Some(work) = hierarchy::work_box(spec, &family).filter(|_| was_opened) else {
+            continue;
+        };
         spec.family_mut(&family).opened_by = None;
         spec.family_mut(&family).blocked = None;
         flips.tick(spec, &work, By::Person, content.clone());
@@ -46,10 +61,25 @@ pub(super) fn reopened(state: &mut State, key: &TaskKey, reason: &str) -> Vec<Ef
     by_person(state, key, "REOPENED BY A PERSON", reason, flips)
 }
 
-fn by_person(state: &mut State, key: &TaskKey, headline: &str, reason: &str, flips: Flips) -> Vec<Effect> {
+fn by_person(
+    state: &mut State,
+    key: &TaskKey,
+    headline: &str,
+    reason: &str,
+    flips: Flips,
+) -> Vec<Effect> {
     state.unwatched = None;
-    let outcome = Outcome { flips, ..Outcome::default() };
-    conclude(state, key, outcome, text(headline, vec![reason.to_owned()]), true)
+    let outcome = Outcome {
+        flips,
+        ..Outcome::default()
+    };
+    conclude(
+        state,
+        key,
+        outcome,
+        text(headline, vec![reason.to_owned()]),
+        true,
+    )
 }
 
 /// `ralph snapshot`: the first call pins the base; each opens the gates that judged another commit.
@@ -70,9 +100,17 @@ pub(super) fn pinned(state: &mut State, family: &str, snapshot: &Snapshot) -> Ve
     }
     let heads_after = state.last_heads();
     let flips = flips.with_parents(state.spec_state_mut(), &heads_after);
-    let mut effects = vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }];
+    let mut effects = vec![Effect::WriteBefore {
+        iteration,
+        snapshot: snapshot.clone(),
+    }];
     if !flips.is_empty() {
-        state.phase = Phase::Applying { flips, entry: None, notify: None, then: Box::default() };
+        state.phase = Phase::Applying {
+            flips,
+            entry: None,
+            notify: None,
+            then: Box::default(),
+        };
         effects.extend(super::owed(state));
     }
     effects

@@ -10,7 +10,10 @@ pub const IDLE_ITERATIONS: u32 = 6;
 /// The rules of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent settings; each combination means something")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent settings; each combination means something"
+)]
 pub struct Policy {
     /// Attempts in a row for one stage before its family is blocked.
     pub attempts: u32,

@@ -83,7 +83,10 @@ impl ProcessEnd {
 
     /// Nothing that the agent did, or left undone, brought it about.
     pub fn is_nobodys_fault(&self) -> bool {
-        matches!(self, Self::Interrupted | Self::Limited { .. } | Self::Outage { .. } | Self::NotSetUp { .. })
+        matches!(
+            self,
+            Self::Interrupted | Self::Limited { .. } | Self::Outage { .. } | Self::NotSetUp { .. }
+        )
     }
 
     /// Exited with code 0.
@@ -97,9 +100,13 @@ impl fmt::Display for ProcessEnd {
         match self {
             Self::Exited { code } => write!(f, "exited with code {code}"),
             Self::Signalled { signal } => write!(f, "was ended by signal {signal}"),
-            Self::TimedOut { seconds } => write!(f, "ran over its limit of {seconds} s and was killed"),
+            Self::TimedOut { seconds } => {
+                write!(f, "ran over its limit of {seconds} s and was killed")
+            }
             Self::Idle { seconds } => write!(f, "printed nothing for {seconds} s and was killed"),
-            Self::Looping { what } => write!(f, "{what}; it was going round in circles, and was ended"),
+            Self::Looping { what } => {
+                write!(f, "{what}; it was going round in circles, and was ended")
+            }
             Self::OverBudget { used } => write!(f, "used {used} and was ended"),
             Self::NotStarted { why } => write!(f, "could not be started: {why}"),
             Self::Unsupervised { why } => write!(f, "killed its supervisor and was ended: {why}"),

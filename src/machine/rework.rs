@@ -36,22 +36,41 @@ pub(super) fn rework(
             }
         }
     }
-    let next = (!stopping.is_empty()).then_some(Phase::Stopped(StopReason::Blocked { reasons: stopping }));
-    Outcome { flips, next, notify }
+    let next =
+        (!stopping.is_empty()).then_some(Phase::Stopped(StopReason::Blocked { reasons: stopping }));
+    Outcome {
+        flips,
+        next,
+        notify,
+    }
 }
 
 /// The boxes of the work of these families. A parent's box opens with those of its children: by itself only where
 /// none of them is among the families.
 fn work_to_open(spec: &SpecState, own: &str, families: &BTreeSet<String>) -> Vec<TaskKey> {
     let all = spec.rows.families();
-    let is_above_another = |family: &str| families.iter().any(|other| all.above(other).contains(&family));
+    let is_above_another = |family: &str| {
+        families
+            .iter()
+            .any(|other| all.above(other).contains(&family))
+    };
     let opens_with_children = |work: &TaskKey| {
         all.is_parent(&work.family) && (work.family == own || is_above_another(&work.family))
     };
-    let works: Vec<TaskKey> =
-        families.iter().filter_map(|family| hierarchy::work_box(spec, family)).collect();
-    let by_itself: Vec<TaskKey> = works.iter().filter(|work| !opens_with_children(work)).cloned().collect();
-    if by_itself.is_empty() { works } else { by_itself }
+    let works: Vec<TaskKey> = families
+        .iter()
+        .filter_map(|family| hierarchy::work_box(spec, family))
+        .collect();
+    let by_itself: Vec<TaskKey> = works
+        .iter()
+        .filter(|work| !opens_with_children(work))
+        .cloned()
+        .collect();
+    if by_itself.is_empty() {
+        works
+    } else {
+        by_itself
+    }
 }
 
 /// The families that work again when a gate failed on these classes (`<package>/<path>`). A gate of one family:
@@ -66,11 +85,17 @@ pub(super) fn responsible(spec: &SpecState, key: &TaskKey, failing: &[String]) -
     let last = |path: Option<&String>| {
         let touched = |name: &String| {
             let touch = &spec.family(name)?.last_touch;
-            path.map_or_else(|| touch.values().max(), |path| touch.get(path)).copied()
+            path.map_or_else(|| touch.values().max(), |path| touch.get(path))
+                .copied()
         };
-        covered.iter().filter_map(|name| Some((touched(name)?, name))).max().map(|(_, name)| name.clone())
+        covered
+            .iter()
+            .filter_map(|name| Some((touched(name)?, name)))
+            .max()
+            .map(|(_, name)| name.clone())
     };
-    let mut families: BTreeSet<String> = failing.iter().filter_map(|path| last(Some(path))).collect();
+    let mut families: BTreeSet<String> =
+        failing.iter().filter_map(|path| last(Some(path))).collect();
     if families.is_empty() {
         families.extend(last(None).or_else(|| begun_last(spec, &covered)));
     }
@@ -83,7 +108,8 @@ fn begun_last(spec: &SpecState, covered: &BTreeSet<String>) -> Option<String> {
     let begun = |name: &str| spec.family(name).map_or(0, |family| family.first_iteration);
     let works = |row: &&Row| hierarchy::work_box(spec, &row.key.family).as_ref() == Some(&row.key);
     let families = spec.rows.families();
-    let is_own = |row: &&Row| covered.contains(&row.key.family) && !families.is_parent(&row.key.family);
+    let is_own =
+        |row: &&Row| covered.contains(&row.key.family) && !families.is_parent(&row.key.family);
     let rows = spec.rows.iter().filter(works).filter(is_own);
     let last = rows.max_by_key(|row| (begun(&row.key.family), !row.optional, row.line))?;
     Some(last.key.family.clone())

@@ -1,9 +1,12 @@
 //! The state: what the fold of the journal knows of a workspace.
 
 use super::effect::{Effect, Entry, GateOrder};
-use super::event::{Check, CheckResult, EarlierEntries, Mode, StopRequest, TasksSeen, Trespass, Validation};
+use super::event::{
+    Check, CheckResult, EarlierEntries, Mode, StopRequest, TasksSeen, Trespass, Validation,
+};
 use super::facts::{
-    Accumulated, Claim, Dirt, FileChange, InputDigests, KeptFile, Observation, Oid, ProcessEnd, Snapshot,
+    Accumulated, Claim, Dirt, FileChange, InputDigests, KeptFile, Observation, Oid, ProcessEnd,
+    Snapshot,
 };
 use super::policy::Policy;
 pub use super::run_counters::{OutOfQuota, RunCounters};
@@ -320,7 +323,11 @@ impl State {
             return;
         }
         self.spec = spec;
-        self.phase = self.spec_state().last_stop.clone().map_or(Phase::Idle, Phase::Stopped);
+        self.phase = self
+            .spec_state()
+            .last_stop
+            .clone()
+            .map_or(Phase::Idle, Phase::Stopped);
     }
 
     /// Remembers that what an agent or a check started may still run.
@@ -343,7 +350,10 @@ impl State {
 
     /// HEAD of each package after the last attempt.
     pub(super) fn last_heads(&self) -> BTreeMap<String, Oid> {
-        self.last_after.as_ref().map(Snapshot::heads).unwrap_or_default()
+        self.last_after
+            .as_ref()
+            .map(Snapshot::heads)
+            .unwrap_or_default()
     }
 
     /// Takes over the file's boxes and the lines that only look like tasks, for questions. A run takes them by an event.
@@ -379,19 +389,27 @@ impl State {
 impl JudgedContent {
     /// Commits alone.
     pub fn commits(heads: BTreeMap<String, Oid>) -> Self {
-        Self { heads, ..Self::default() }
+        Self {
+            heads,
+            ..Self::default()
+        }
     }
 }
 
 impl SpecState {
     /// The row of a box.
     pub fn row(&self, key: &TaskKey) -> Option<&Row> {
-        self.rows.families().boxes(&key.family).map(|(_, row)| row).find(|row| row.key == *key)
+        self.rows
+            .families()
+            .boxes(&key.family)
+            .map(|(_, row)| row)
+            .find(|row| row.key == *key)
     }
 
     /// The name of a box for people to type: `2.PITEST`, `tasks.md:12`.
     pub fn name(&self, key: &TaskKey) -> String {
-        self.row(key).map_or_else(|| key.to_string(), |row| key.name(row.line))
+        self.row(key)
+            .map_or_else(|| key.to_string(), |row| key.name(row.line))
     }
 
     /// The same with its first words where it has no id.
@@ -426,6 +444,9 @@ impl SpecState {
 
     /// What is known of a box, to be changed.
     pub(super) fn stage_mut(&mut self, key: &TaskKey) -> &mut StageState {
-        self.family_mut(&key.family).stages.entry(key.stage.clone()).or_default()
+        self.family_mut(&key.family)
+            .stages
+            .entry(key.stage.clone())
+            .or_default()
     }
 }

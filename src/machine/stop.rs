@@ -104,15 +104,20 @@ impl StopReason {
                 "see progress.txt; then `ralph run --retry <ID>`, or `ralph accept <ID> --reason …`",
             ),
             Self::Stuck { reasons } => (
-                format!("Work is left and none of it can be taken. {}", reasons.join(" ")),
+                format!(
+                    "Work is left and none of it can be taken. {}",
+                    reasons.join(" ")
+                ),
                 "write `- [ ] …` for what is open and `- [x] …` for what is done; `ralph check` explains each line",
             ),
-            Self::Approval { task, words, hint } => {
-                (format!("The run waits for a person at {task}: {words}"), hint)
-            }
-            Self::Iterations { count: limit } => {
-                (format!("The limit of {} was reached.", count(*limit, "iteration")), GO_ON)
-            }
+            Self::Approval { task, words, hint } => (
+                format!("The run waits for a person at {task}: {words}"),
+                hint,
+            ),
+            Self::Iterations { count: limit } => (
+                format!("The limit of {} was reached.", count(*limit, "iteration")),
+                GO_ON,
+            ),
             Self::Wall => ("The wall limit of the run was reached.".to_owned(), GO_ON),
             Self::Budget { what } => (
                 what.clone(),
@@ -125,11 +130,15 @@ impl StopReason {
             Self::Interrupted { signal } => (format!("Signal {signal} ended the run."), GO_ON),
             Self::NotSetUp { why, hint } => (why.clone(), hint),
             Self::GateError { gate, why, hint } => (format!("{gate} gave no verdict: {why}"), hint),
-            Self::Refused { problems } => {
-                (problems.join("\n"), "fix the file; `ralph check` lists everything that is wrong")
-            }
+            Self::Refused { problems } => (
+                problems.join("\n"),
+                "fix the file; `ralph check` lists everything that is wrong",
+            ),
             Self::Dirty { files } => (
-                format!("There are uncommitted changes that no attempt left: {}.", files.join(", ")),
+                format!(
+                    "There are uncommitted changes that no attempt left: {}.",
+                    files.join(", ")
+                ),
                 "commit, stash or remove them; ralph never touches a person's work",
             ),
         }

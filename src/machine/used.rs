@@ -21,12 +21,20 @@ impl Used {
     pub fn and(self, more: Self) -> Self {
         let tokens = self.tokens.saturating_add(more.tokens);
         let micros = self.micros.saturating_add(more.micros);
-        Self { tokens, micros, priced: self.priced + more.priced }
+        Self {
+            tokens,
+            micros,
+            priced: self.priced + more.priced,
+        }
     }
 
     pub(super) fn since(self, earlier: Self) -> Self {
         let (tokens, micros) = (self.tokens - earlier.tokens, self.micros - earlier.micros);
-        Self { tokens, micros, priced: self.priced - earlier.priced }
+        Self {
+            tokens,
+            micros,
+            priced: self.priced - earlier.priced,
+        }
     }
 }
 
@@ -42,7 +50,10 @@ pub struct Most {
 impl Most {
     /// What a run, a task or an attempt may use.
     pub(super) fn of(policy: &Policy, part: impl Fn(&Budget) -> Option<u64>) -> Self {
-        Self { tokens: part(&policy.tokens), micros: part(&policy.cost) }
+        Self {
+            tokens: part(&policy.tokens),
+            micros: part(&policy.cost),
+        }
     }
 
     /// `$5.20 of $5.00`, where it is used up.
@@ -57,7 +68,11 @@ impl Most {
     pub fn over_while_it_runs(self, usage: &Usage) -> Option<String> {
         let tokens = usage.tokens.filter(|_| !usage.tokens_of_session);
         let micros = usage.micros.filter(|_| !usage.micros_of_session);
-        self.over(Used { tokens: tokens.unwrap_or(0), micros: micros.unwrap_or(0), priced: 0 })
+        self.over(Used {
+            tokens: tokens.unwrap_or(0),
+            micros: micros.unwrap_or(0),
+            priced: 0,
+        })
     }
 }
 

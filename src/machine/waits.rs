@@ -13,10 +13,22 @@ use crate::task::TaskKey;
 const WAITS: [u64; 4] = [60, 300, 1800, 7200];
 
 /// Waits before an attempt for which all agents are out of quota.
-pub(super) fn wait_first(state: &mut State, key: &TaskKey, (name, seconds): (String, u64)) -> Vec<Effect> {
+pub(super) fn wait_first(
+    state: &mut State,
+    key: &TaskKey,
+    (name, seconds): (String, u64),
+) -> Vec<Effect> {
     let why = all_out(state, key, &name);
-    state.phase = Phase::Waiting { seconds, exact: is_exact(state, &name), why: why.clone() };
-    let mut effects = vec![Effect::Notify { event: "waiting", task: state.spec_state().name(key), why }];
+    state.phase = Phase::Waiting {
+        seconds,
+        exact: is_exact(state, &name),
+        why: why.clone(),
+    };
+    let mut effects = vec![Effect::Notify {
+        event: "waiting",
+        task: state.spec_state().name(key),
+        why,
+    }];
     effects.extend(super::owed(state));
     effects
 }
@@ -32,18 +44,33 @@ pub(super) fn outage(state: &mut State, attempt: &Attempt) -> Vec<Effect> {
     let is_first = state.run.waits == 0 && !state.run.out_of_quota.contains_key(&state.run.agent);
     if is_first || !state.policy.outage_hands_over {
         let seconds = seconds(state.run.waits, None);
-        return wait(state, attempt, vec![format!("The agent {}", attempt.end)], seconds, false);
+        return wait(
+            state,
+            attempt,
+            vec![format!("The agent {}", attempt.end)],
+            seconds,
+            false,
+        );
     }
     set_aside(state, attempt, None, "OUT OF REACH")
 }
 
-fn set_aside(state: &mut State, attempt: &Attempt, reset: Option<u64>, headline: &str) -> Vec<Effect> {
+fn set_aside(
+    state: &mut State,
+    attempt: &Attempt,
+    reset: Option<u64>,
+    headline: &str,
+) -> Vec<Effect> {
     let name = state.run.agent.clone();
     let known = state.run.out_of_quota.get(&name);
     let times = known.map_or(0, |known| known.times).max(state.run.waits);
     let seconds = seconds(times, reset);
     let until = state.run.now.saturating_add(seconds);
-    let out = OutOfQuota { until, exact: reset.is_some(), times: times + 1 };
+    let out = OutOfQuota {
+        until,
+        exact: reset.is_some(),
+        times: times + 1,
+    };
     state.run.out_of_quota.insert(name.clone(), out);
     let mut lines = vec![format!("The agent {}", attempt.end)];
     if agents_of(state, &attempt.key).len() < 2 {
@@ -52,8 +79,16 @@ fn set_aside(state: &mut State, attempt: &Attempt, reset: Option<u64>, headline:
     match choose(state, &attempt.key) {
         Ok(next) => {
             let again = duration(seconds);
-            lines.push(format!("`{next}` makes the next attempt; `{name}` is asked again in {again}."));
-            conclude(state, &attempt.key, Outcome::default(), text(headline, lines), true)
+            lines.push(format!(
+                "`{next}` makes the next attempt; `{name}` is asked again in {again}."
+            ));
+            conclude(
+                state,
+                &attempt.key,
+                Outcome::default(),
+                text(headline, lines),
+                true,
+            )
         }
         Err((first, seconds)) => {
             lines.push(all_out(state, &attempt.key, &first));
@@ -68,12 +103,18 @@ fn all_out(state: &State, key: &TaskKey, first: &str) -> String {
 }
 
 fn is_exact(state: &State, name: &str) -> bool {
-    state.run.out_of_quota.get(name).is_some_and(|known| known.exact)
+    state
+        .run
+        .out_of_quota
+        .get(name)
+        .is_some_and(|known| known.exact)
 }
 
 /// How long to wait after so many waits in a row.
 fn seconds(times: u32, reset: Option<u64>) -> u64 {
-    let step = usize::try_from(times).unwrap_or(usize::MAX).min(WAITS.len() - 1);
+    let step = usize::try_from(times)
+        .unwrap_or(usize::MAX)
+        .min(WAITS.len() - 1);
     // A printed "try again in 1 s" is believed once; an agent that repeats it is not.
     let least = if times == 0 { 1 } else { WAITS[0] };
     reset.map_or(WAITS[step], |reset| reset.max(least))
@@ -90,7 +131,15 @@ fn wait(
     state.run.waits += 1;
     let why = lines.join(" ");
     lines.push(format!("The next attempt begins in {}.", duration(seconds)));
-    let next = Some(Phase::Waiting { seconds, exact, why });
-    let outcome = Outcome { next, notify: Some("waiting"), ..Outcome::default() };
+    let next = Some(Phase::Waiting {
+        seconds,
+        exact,
+        why,
+    });
+    let outcome = Outcome {
+        next,
+        notify: Some("waiting"),
+        ..Outcome::default()
+    };
     conclude(state, &attempt.key, outcome, text("WAITING", lines), true)
 }

@@ -11,7 +11,11 @@ impl GateReport {
         self.classes.extend(other.classes);
         self.coverage.killed += other.coverage.killed;
         self.coverage.total += other.coverage.total;
-        self.survivors = rank(std::mem::take(&mut self.survivors).into_iter().chain(other.survivors));
+        self.survivors = rank(
+            std::mem::take(&mut self.survivors)
+                .into_iter()
+                .chain(other.survivors),
+        );
         self.survivors_total += other.survivors_total;
         self.left_out.extend(other.left_out);
         self.remarks.extend(other.remarks);
@@ -27,7 +31,18 @@ impl Verdict {
     fn joined(self, other: Self) -> Self {
         use Verdict::{Error, Fail, Pass, Skip};
         match (self, other) {
-            (Error { why, hint, transient }, Error { why: more, hint: other, transient: also }) => Error {
+            (
+                Error {
+                    why,
+                    hint,
+                    transient,
+                },
+                Error {
+                    why: more,
+                    hint: other,
+                    transient: also,
+                },
+            ) => Error {
                 why: format!("{why} {more}"),
                 hint: if transient { other } else { hint },
                 transient: transient && also,
@@ -39,7 +54,9 @@ impl Verdict {
             }
             (fail @ Fail { .. }, _) | (_, fail @ Fail { .. }) => fail,
             (Pass, _) | (_, Pass) => Pass,
-            (Skip { why }, Skip { why: more }) => Skip { why: format!("{why} {more}") },
+            (Skip { why }, Skip { why: more }) => Skip {
+                why: format!("{why} {more}"),
+            },
         }
     }
 }
@@ -51,18 +68,41 @@ mod tests {
 
     #[test]
     fn the_worse_verdict_stands_and_both_are_told() {
-        let skip = |why: &str| Verdict::Skip { why: why.to_owned() };
-        let fail = |why: &str| Verdict::Fail { reasons: vec![why.to_owned()] };
+        let skip = |why: &str| Verdict::Skip {
+            why: why.to_owned(),
+        };
+        let fail = |why: &str| Verdict::Fail {
+            reasons: vec![why.to_owned()],
+        };
         let error = |why: &str, transient| {
             let (why, hint) = (why.to_owned(), format!("Fix {why}"));
-            Verdict::Error { why, hint, transient }
+            Verdict::Error {
+                why,
+                hint,
+                transient,
+            }
         };
         let joined = |one: &Verdict, other: &Verdict| {
             let mut report = GateReport::from(one.clone());
-            report.coverage = Coverage { killed: 1, total: 2 };
-            let coverage = Coverage { killed: 3, total: 4 };
-            report.join(GateReport { coverage, ..GateReport::from(other.clone()) });
-            assert_eq!(report.coverage, Coverage { killed: 4, total: 6 });
+            report.coverage = Coverage {
+                killed: 1,
+                total: 2,
+            };
+            let coverage = Coverage {
+                killed: 3,
+                total: 4,
+            };
+            report.join(GateReport {
+                coverage,
+                ..GateReport::from(other.clone())
+            });
+            assert_eq!(
+                report.coverage,
+                Coverage {
+                    killed: 4,
+                    total: 6
+                }
+            );
             report.verdict
         };
         let rising = [skip("a"), Verdict::Pass, fail("b"), error("c", true)];
@@ -74,9 +114,18 @@ mod tests {
         }
         assert_eq!(joined(&skip("A."), &skip("B.")), skip("A. B."));
         assert_eq!(joined(&Verdict::Pass, &Verdict::Pass), Verdict::Pass);
-        let Verdict::Fail { reasons } = joined(&fail("a"), &fail("b")) else { panic!("no FAIL") };
+        let Verdict::Fail { reasons } = joined(&fail("a"), &fail("b")) else {
+            panic!("no FAIL")
+        };
         assert_eq!(reasons, ["a", "b"]);
         let both = joined(&error("a", true), &error("b", false));
-        assert_eq!(both, Verdict::Error { why: "a b".into(), hint: "Fix b".into(), transient: false });
+        assert_eq!(
+            both,
+            Verdict::Error {
+                why: "a b".into(),
+                hint: "Fix b".into(),
+                transient: false
+            }
+        );
     }
 }

@@ -19,7 +19,9 @@ use std::collections::BTreeSet;
 pub const WHAT_TO_DO: &str = "For each survivor, add an assertion that fails when its line is changed like that, in a test that reaches the line; leave production code alone.";
 
 /// What became of one mutant, in PIT's words (pitest `DetectionStatus`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum MutantStatus {
     /// A test failed: killed.
@@ -68,8 +70,19 @@ pub struct Mutant {
 impl Mutant {
     /// What it is called: by its engine, else by its place and kind.
     pub fn name(&self) -> String {
-        let Self { class, method, line, mutator, id, .. } = self;
-        if id.is_empty() { format!("{class}.{method}:{line} {mutator}") } else { id.clone() }
+        let Self {
+            class,
+            method,
+            line,
+            mutator,
+            id,
+            ..
+        } = self;
+        if id.is_empty() {
+            format!("{class}.{method}:{line} {mutator}")
+        } else {
+            id.clone()
+        }
     }
 }
 
@@ -129,7 +142,11 @@ pub struct ClassScore {
 impl ClassScore {
     /// `class a.Foo`; `file src/a.ts` where an engine mutates files.
     fn unit(&self) -> String {
-        let word = if self.class == self.path.to_text() { "file" } else { "class" };
+        let word = if self.class == self.path.to_text() {
+            "file"
+        } else {
+            "class"
+        };
         format!("{word} {}", self.class)
     }
 }
@@ -185,7 +202,11 @@ impl Verdict {
 impl Default for Verdict {
     /// Nothing is known.
     fn default() -> Self {
-        Self::Error { why: String::new(), hint: String::new(), transient: false }
+        Self::Error {
+            why: String::new(),
+            hint: String::new(),
+            transient: false,
+        }
     }
 }
 
@@ -292,13 +313,23 @@ pub struct TraceTier {
 impl GateReport {
     /// The engines that measured, with their versions; empty if none did, or none is known.
     pub fn engines(&self) -> String {
-        let engines: BTreeSet<&str> = self.trace.tiers.iter().map(|tier| tier.engine.as_str()).collect();
-        engines.into_iter().filter(|engine| !engine.is_empty()).collect::<Vec<_>>().join(", ")
+        let engines: BTreeSet<&str> = self
+            .trace
+            .tiers
+            .iter()
+            .map(|tier| tier.engine.as_str())
+            .collect();
+        engines
+            .into_iter()
+            .filter(|engine| !engine.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// How many survivors there are besides those that the report holds.
     pub fn survivors_hidden(&self) -> u64 {
-        self.survivors_total.saturating_sub(self.survivors.len() as u64)
+        self.survivors_total
+            .saturating_sub(self.survivors.len() as u64)
     }
 }
 
@@ -314,6 +345,9 @@ pub struct LeftOut {
 impl From<Verdict> for GateReport {
     /// A report that holds a verdict and nothing else.
     fn from(verdict: Verdict) -> Self {
-        Self { verdict, ..Self::default() }
+        Self {
+            verdict,
+            ..Self::default()
+        }
     }
 }

@@ -166,7 +166,9 @@ impl Rule {
         if tally.errors > tally.with_verdict().saturating_add(tally.unjudged) {
             Unit::Unknown
         } else if coverage.reaches(self.threshold) {
-            let open = tally.errors.saturating_add(tally.unjudged.saturating_sub(FEW));
+            let open = tally
+                .errors
+                .saturating_add(tally.unjudged.saturating_sub(FEW));
             let is_judged = !self.is_too_much(open, coverage.total.saturating_add(open));
             if is_judged && (tally.killed > 0 || tally.timed_out == 0) {
                 Unit::Reached
@@ -266,7 +268,12 @@ impl Tally {
             NoCoverage::Survived => self.no_coverage,
             NoCoverage::Ignore => 0,
         };
-        Coverage { killed, total: killed.saturating_add(self.survived).saturating_add(uncovered) }
+        Coverage {
+            killed,
+            total: killed
+                .saturating_add(self.survived)
+                .saturating_add(uncovered),
+        }
     }
 
     /// Mutants that were killed or survived, those that no test reaches among them.
@@ -287,15 +294,25 @@ impl Tally {
 impl fmt::Display for Tally {
     /// `7 killed, 1 timed out, 2 survived, 0 not covered`: what the score is made of.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { killed, timed_out, survived, no_coverage, .. } = self;
-        write!(f, "{killed} killed, {timed_out} timed out, {survived} survived, {no_coverage} not covered")
+        let Self {
+            killed,
+            timed_out,
+            survived,
+            no_coverage,
+            ..
+        } = self;
+        write!(
+            f,
+            "{killed} killed, {timed_out} timed out, {survived} survived, {no_coverage} not covered"
+        )
     }
 }
 
 impl Coverage {
     /// True when `100 · killed ≥ threshold · total`, compared as integers; never when nothing was measured.
     pub fn reaches(&self, threshold: u32) -> bool {
-        self.total > 0 && 100 * u128::from(self.killed) >= u128::from(threshold) * u128::from(self.total)
+        self.total > 0
+            && 100 * u128::from(self.killed) >= u128::from(threshold) * u128::from(self.total)
     }
 
     /// True when this is a smaller part than the other, compared as integers; where nothing was measured
@@ -304,7 +321,8 @@ impl Coverage {
         if self.total == 0 {
             return false;
         }
-        u128::from(self.killed) * u128::from(other.total) < u128::from(other.killed) * u128::from(self.total)
+        u128::from(self.killed) * u128::from(other.total)
+            < u128::from(other.killed) * u128::from(self.total)
     }
 
     /// Per cent, rounded down; 0 when nothing was measured.
@@ -319,6 +337,12 @@ impl Coverage {
 impl fmt::Display for Coverage {
     /// `84% (21/25)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}% ({}/{})", self.percent_floor(), self.killed, self.total)
+        write!(
+            f,
+            "{}% ({}/{})",
+            self.percent_floor(),
+            self.killed,
+            self.total
+        )
     }
 }

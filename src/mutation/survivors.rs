@@ -39,7 +39,10 @@ pub struct Survivor {
 impl From<Mutant> for Survivor {
     /// A survivor of which nothing else is known.
     fn from(mutant: Mutant) -> Self {
-        Self { mutant, ..Self::default() }
+        Self {
+            mutant,
+            ..Self::default()
+        }
     }
 }
 
@@ -48,8 +51,17 @@ impl From<Mutant> for Survivor {
 pub fn rank(survivors: impl IntoIterator<Item = Survivor>) -> Vec<Survivor> {
     let mut sorted: Vec<Survivor> = survivors.into_iter().collect();
     sorted.sort_by(|a, b| {
-        let place = |s: &Survivor| (!s.changed, s.package.clone(), s.mutant.class.clone(), s.mutant.line);
-        place(a).cmp(&place(b)).then_with(|| a.mutant.cmp(&b.mutant))
+        let place = |s: &Survivor| {
+            (
+                !s.changed,
+                s.package.clone(),
+                s.mutant.class.clone(),
+                s.mutant.line,
+            )
+        };
+        place(a)
+            .cmp(&place(b))
+            .then_with(|| a.mutant.cmp(&b.mutant))
     });
     sorted.dedup_by(|a, b| {
         (&a.package, &a.mutant.file, &a.mutant.class, a.mutant.line)

@@ -3,16 +3,31 @@ use crate::source::RepoPath;
 use proptest::prelude::*;
 
 fn tally(killed: u64, survived: u64, no_coverage: u64) -> Tally {
-    Tally { killed, survived, no_coverage, ..Tally::default() }
+    Tally {
+        killed,
+        survived,
+        no_coverage,
+        ..Tally::default()
+    }
 }
 
 fn score(package: &str, class: &str, tally: Tally) -> ClassScore {
     let path = RepoPath::parse(&format!("src/main/java/{class}.java"));
-    ClassScore { package: package.to_owned(), path, class: class.to_owned(), tally, floor: None }
+    ClassScore {
+        package: package.to_owned(),
+        path,
+        class: class.to_owned(),
+        tally,
+        floor: None,
+    }
 }
 
 fn rule(threshold: u32, per: Per, no_coverage: NoCoverage) -> Rule {
-    Rule { threshold, per, no_coverage }
+    Rule {
+        threshold,
+        per,
+        no_coverage,
+    }
 }
 
 fn mutant(class: &str, line: u32, mutator: &str) -> Mutant {
@@ -40,11 +55,21 @@ fn scores_are_compared_as_integers_and_printed_rounded_down() {
         (0, 0, 0, false, "0% (0/0)"),
         (0, 5, 0, true, "0% (0/5)"),
         (5, 5, 100, true, "100% (5/5)"),
-        (u64::MAX - 1, u64::MAX, 100, false, "99% (18446744073709551614/18446744073709551615)"),
+        (
+            u64::MAX - 1,
+            u64::MAX,
+            100,
+            false,
+            "99% (18446744073709551614/18446744073709551615)",
+        ),
     ];
     for (killed, total, threshold, reached, text) in cases {
         let coverage = Coverage { killed, total };
-        assert_eq!(coverage.reaches(threshold), reached, "{coverage:?} at {threshold}");
+        assert_eq!(
+            coverage.reaches(threshold),
+            reached,
+            "{coverage:?} at {threshold}"
+        );
         assert_eq!(coverage.to_string(), text);
     }
 }
@@ -64,8 +89,20 @@ fn each_status_counts_where_the_design_says() {
     ] {
         all.add(status);
     }
-    assert_eq!(all.coverage(NoCoverage::Survived), Coverage { killed: 2, total: 4 });
-    assert_eq!(all.coverage(NoCoverage::Ignore), Coverage { killed: 2, total: 3 });
+    assert_eq!(
+        all.coverage(NoCoverage::Survived),
+        Coverage {
+            killed: 2,
+            total: 4
+        }
+    );
+    assert_eq!(
+        all.coverage(NoCoverage::Ignore),
+        Coverage {
+            killed: 2,
+            total: 3
+        }
+    );
     assert_eq!(all.mutants(), 8);
 }
 
@@ -83,7 +120,13 @@ fn the_unit_decides_whether_a_strong_class_makes_up_for_a_weak_one() {
     assert_eq!(by_package.failing.iter().copied().collect::<Vec<_>>(), [2]);
     let by_task = rule(70, Per::Task, NoCoverage::Survived).judge(&classes);
     assert_eq!(by_task.below, [] as [String; 0]);
-    assert_eq!(by_task.coverage, Coverage { killed: 10, total: 14 });
+    assert_eq!(
+        by_task.coverage,
+        Coverage {
+            killed: 10,
+            total: 14
+        }
+    );
 }
 
 #[test]
@@ -96,63 +139,129 @@ fn unreached_mutants_fail_a_class_and_both_figures_are_told() {
             "The coverage of class com.acme.Foo of package p is 60% (3/5); 100% (3/3) without the 2 mutants that no test reaches, below the threshold of 70%."
         ]
     );
-    assert_eq!(rule(70, Per::Class, NoCoverage::Ignore).judge(&classes).reached, 1);
-    let sole =
-        rule(70, Per::Class, NoCoverage::Survived).judge(&[score(".", "com.acme.Foo", tally(0, 1, 0))]);
-    assert_eq!(sole.below, ["The coverage of class com.acme.Foo is 0% (0/1), below the threshold of 70%."]);
+    assert_eq!(
+        rule(70, Per::Class, NoCoverage::Ignore)
+            .judge(&classes)
+            .reached,
+        1
+    );
+    let sole = rule(70, Per::Class, NoCoverage::Survived).judge(&[score(
+        ".",
+        "com.acme.Foo",
+        tally(0, 1, 0),
+    )]);
+    assert_eq!(
+        sole.below,
+        ["The coverage of class com.acme.Foo is 0% (0/1), below the threshold of 70%."]
+    );
     let nothing = [score("p", "com.acme.Foo", tally(0, 0, 2))];
     for no_coverage in [NoCoverage::Survived, NoCoverage::Ignore] {
         let judged = rule(0, Per::Class, no_coverage).judge(&nothing);
-        assert_eq!(judged.reached, usize::from(no_coverage == NoCoverage::Survived));
+        assert_eq!(
+            judged.reached,
+            usize::from(no_coverage == NoCoverage::Survived)
+        );
         let unreached = "No test reaches any of the 2 mutants of class com.acme.Foo of package p.";
-        let below: &[&str] = if no_coverage == NoCoverage::Survived { &[] } else { &[unreached] };
-        assert_eq!(judged.below, below, "0 of 2 reaches a threshold of 0; 0 of 0 reaches none");
+        let below: &[&str] = if no_coverage == NoCoverage::Survived {
+            &[]
+        } else {
+            &[unreached]
+        };
+        assert_eq!(
+            judged.below, below,
+            "0 of 2 reaches a threshold of 0; 0 of 0 reaches none"
+        );
     }
 }
 
 #[test]
 fn only_errors_are_no_verdict_and_no_mutants_are_nothing() {
-    let errors = Tally { errors: 3, ..Tally::default() };
+    let errors = Tally {
+        errors: 3,
+        ..Tally::default()
+    };
     let judged = rule(0, Per::Class, NoCoverage::Survived).judge(&[score("p", "A", errors)]);
     assert_eq!((judged.reached, judged.unknown.len()), (0, 1));
-    let nothing = Tally { equivalent: 1, non_viable: 2, ..Tally::default() };
+    let nothing = Tally {
+        equivalent: 1,
+        non_viable: 2,
+        ..Tally::default()
+    };
     let judged = rule(0, Per::Class, NoCoverage::Survived).judge(&[score("p", "A", nothing)]);
     assert_eq!(judged, Judgement::default());
 }
 
 #[test]
 fn one_survivor_of_a_line_is_told_and_those_on_changed_lines_come_first() {
-    let changed = |mutant| Survivor { changed: true, ..Survivor::from(mutant) };
+    let changed = |mutant| Survivor {
+        changed: true,
+        ..Survivor::from(mutant)
+    };
     let told = rank([
         mutant("A", 9, "Math").into(),
         mutant("A", 3, "Negate").into(),
         mutant("A", 3, "Math").into(),
         changed(mutant("B", 1, "Math")),
     ]);
-    let order: Vec<(&str, u32, &str)> =
-        told.iter().map(|s| (s.mutant.class.as_str(), s.mutant.line, s.mutant.mutator.as_str())).collect();
-    assert_eq!(order, [("B", 1, "Math"), ("A", 3, "Math"), ("A", 9, "Math")]);
-    assert_eq!(rank((1..100).map(|line| mutant("A", line, "Math").into())).len(), SURVIVORS_SHOWN);
+    let order: Vec<(&str, u32, &str)> = told
+        .iter()
+        .map(|s| {
+            (
+                s.mutant.class.as_str(),
+                s.mutant.line,
+                s.mutant.mutator.as_str(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        order,
+        [("B", 1, "Math"), ("A", 3, "Math"), ("A", 9, "Math")]
+    );
+    assert_eq!(
+        rank((1..100).map(|line| mutant("A", line, "Math").into())).len(),
+        SURVIVORS_SHOWN
+    );
 }
 
 #[test]
 fn time_outs_alone_and_too_many_mutants_without_a_verdict_are_no_pass() {
     let judge = |killed, timed_out, survived, errors, unjudged| {
-        let tally = Tally { killed, survived, timed_out, errors, unjudged, ..Tally::default() };
+        let tally = Tally {
+            killed,
+            survived,
+            timed_out,
+            errors,
+            unjudged,
+            ..Tally::default()
+        };
         let judged = rule(70, Per::Class, NoCoverage::Survived).judge(&[score("p", "A", tally)]);
         (judged.reached, judged.below.join(""))
     };
     assert_eq!(judge(1, 9, 0, 0, 0).0, 1);
     let only = "No test kills a mutant of class A of package p: all 9 kills are time-outs.";
     assert_eq!(judge(0, 9, 0, 0, 0), (0, only.to_owned()));
-    assert_eq!(judge(7, 0, 0, 2, 4).0, 1, "30% are as many as a pass may leave");
+    assert_eq!(
+        judge(7, 0, 0, 2, 4).0,
+        1,
+        "30% are as many as a pass may leave"
+    );
     let (reached, told) = judge(6, 0, 0, 2, 4);
     assert_eq!(reached, 0);
-    assert!(told.starts_with("6 mutants of class A of package p without a verdict"), "{told}");
+    assert!(
+        told.starts_with("6 mutants of class A of package p without a verdict"),
+        "{told}"
+    );
     assert_eq!(judge(1, 0, 0, 0, 3).0, 1, "the table of an enum");
-    assert!(judge(0, 0, 0, 0, 4).1.starts_with("4 mutants of class A"), "not a skip");
+    assert!(
+        judge(0, 0, 0, 0, 4).1.starts_with("4 mutants of class A"),
+        "not a skip"
+    );
     assert!(judge(1, 0, 9, 9, 0).1.contains("below the threshold"));
-    assert_eq!(judge(4, 0, 0, 5, 0), (0, String::new()), "most errors are no verdict on the rest");
+    assert_eq!(
+        judge(4, 0, 0, 5, 0),
+        (0, String::new()),
+        "most errors are no verdict on the rest"
+    );
     assert!(
         judge(4, 0, 0, 5, 2).1.starts_with("7 mutants of class A"),
         "code that is hidden is the family's"
@@ -160,8 +269,16 @@ fn time_outs_alone_and_too_many_mutants_without_a_verdict_are_no_pass() {
 }
 
 fn any_tally() -> impl Strategy<Value = Tally> {
-    (0..50u64, 0..50u64, 0..50u64, 0..50u64, 0..9u64, 0..9u64, 0..9u64).prop_map(|(k, s, n, t, v, e, q)| {
-        Tally {
+    (
+        0..50u64,
+        0..50u64,
+        0..50u64,
+        0..50u64,
+        0..9u64,
+        0..9u64,
+        0..9u64,
+    )
+        .prop_map(|(k, s, n, t, v, e, q)| Tally {
             killed: k,
             survived: s,
             no_coverage: n,
@@ -170,8 +287,7 @@ fn any_tally() -> impl Strategy<Value = Tally> {
             errors: e,
             equivalent: q,
             ..Tally::default()
-        }
-    })
+        })
 }
 
 proptest! {

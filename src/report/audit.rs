@@ -81,7 +81,10 @@ impl PastBox {
     /// Takes what a gate said.
     pub fn judged(&mut self, gate: &str, report: &GateReport) {
         // Nobody goes back there to work, and the reports are in a folder that is soon gone.
-        let report = &mut GateReport { reports: Vec::new(), ..report.clone() };
+        let report = &mut GateReport {
+            reports: Vec::new(),
+            ..report.clone()
+        };
         if let Verdict::Fail { reasons } = &mut report.verdict {
             reasons.retain(|reason| reason != WHAT_TO_DO);
         }
@@ -99,7 +102,9 @@ impl PastBox {
 
     /// When it was ticked, for people.
     pub fn when(&self) -> String {
-        Timestamp::from_second(self.at).map(|at| at.to_string()).unwrap_or_default()
+        Timestamp::from_second(self.at)
+            .map(|at| at.to_string())
+            .unwrap_or_default()
     }
 }
 
@@ -113,10 +118,16 @@ impl Audit {
         no_coverage: NoCoverage,
     ) {
         let text = |at: &usize| self.boxes.get(*at).map_or("", |it| it.text.as_str());
-        let named: Vec<BTreeSet<String>> = together.iter().map(|at| named_in(text(at), changes)).collect();
+        let named: Vec<BTreeSet<String>> = together
+            .iter()
+            .map(|at| named_in(text(at), changes))
+            .collect();
         for (at, own) in together.iter().zip(&named) {
-            let Some(it) = self.boxes.get_mut(*at) else { continue };
-            let stands = |file: &str| own.contains(file) || !named.iter().any(|files| files.contains(file));
+            let Some(it) = self.boxes.get_mut(*at) else {
+                continue;
+            };
+            let stands =
+                |file: &str| own.contains(file) || !named.iter().any(|files| files.contains(file));
             let is_divided = together.len() > 1 && !own.is_empty();
             let own = is_divided.then(|| part(report, stands, no_coverage));
             it.judged(&self.gate, own.as_ref().unwrap_or(report));
@@ -125,10 +136,16 @@ impl Audit {
 
     /// Takes what a part of the same audit found of these boxes.
     pub fn join<'a>(&mut self, share: impl Iterator<Item = &'a usize>, part: Vec<PastBox>) {
-        let known = |found: &PastBox| ["PASS", "FAIL", "SKIP", "ERROR"].iter().any(|word| found.is(word));
+        let known = |found: &PastBox| {
+            ["PASS", "FAIL", "SKIP", "ERROR"]
+                .iter()
+                .any(|word| found.is(word))
+        };
         let mut part: Vec<PastBox> = part.into_iter().filter(known).collect();
         for at in share {
-            let Some(it) = self.boxes.get_mut(*at).filter(|it| it.verdict.is_none()) else { continue };
+            let Some(it) = self.boxes.get_mut(*at).filter(|it| it.verdict.is_none()) else {
+                continue;
+            };
             if let Some(found) = part.iter().position(|found| it.is_same(found)) {
                 *it = part.swap_remove(found);
             }
@@ -138,7 +155,11 @@ impl Audit {
     /// Boxes that are not judged could not be told, for this reason.
     pub fn end(&mut self, why: &str, hint: &str) {
         let (why, hint) = (why.to_owned(), hint.to_owned());
-        let report = GateReport::from(Verdict::Error { why, hint, transient: true });
+        let report = GateReport::from(Verdict::Error {
+            why,
+            hint,
+            transient: true,
+        });
         for it in self.boxes.iter_mut().filter(|it| it.verdict.is_none()) {
             it.judged(&self.gate, &report);
         }
@@ -152,12 +173,27 @@ impl Audit {
     /// One sentence: `31 boxes ticked, 9 untrue; 2 had nothing to judge, 1 could not be told`.
     pub fn headline(&self) -> String {
         let all = count(self.boxes.len() as u64, "box");
-        let beside = [("SKIP", "had nothing to judge"), ("ERROR", "could not be told")];
-        let beside =
-            beside.map(|(word, what)| (self.many(word), what)).into_iter().filter(|(many, _)| *many > 0);
-        let beside: Vec<String> = beside.map(|(many, what)| format!("{many} {what}")).collect();
-        let beside = if beside.is_empty() { String::new() } else { format!("; {}", beside.join(", ")) };
-        let what = if self.by == "boxes" { "ticked" } else { "counted" };
+        let beside = [
+            ("SKIP", "had nothing to judge"),
+            ("ERROR", "could not be told"),
+        ];
+        let beside = beside
+            .map(|(word, what)| (self.many(word), what))
+            .into_iter()
+            .filter(|(many, _)| *many > 0);
+        let beside: Vec<String> = beside
+            .map(|(many, what)| format!("{many} {what}"))
+            .collect();
+        let beside = if beside.is_empty() {
+            String::new()
+        } else {
+            format!("; {}", beside.join(", "))
+        };
+        let what = if self.by == "boxes" {
+            "ticked"
+        } else {
+            "counted"
+        };
         format!("{all} {what}, {} untrue{beside}", self.many("FAIL"))
     }
 
@@ -172,7 +208,11 @@ impl Audit {
                 lines.extend(it.lines.iter().map(|line| format!("    {}", plain(line))));
             }
         }
-        lines.extend(self.remarks.iter().map(|what| format!("not audited: {}", plain(what))));
+        lines.extend(
+            self.remarks
+                .iter()
+                .map(|what| format!("not audited: {}", plain(what))),
+        );
         lines.push(self.headline());
         lines
     }
@@ -200,8 +240,11 @@ impl Audit {
 
     /// Time that gates took, for people; boxes that were ticked at once share one.
     pub fn took(&self) -> String {
-        let gates: BTreeSet<(&str, &str, u64)> =
-            self.boxes.iter().map(|it| (it.base.as_str(), it.commit.as_str(), it.millis)).collect();
+        let gates: BTreeSet<(&str, &str, u64)> = self
+            .boxes
+            .iter()
+            .map(|it| (it.base.as_str(), it.commit.as_str(), it.millis))
+            .collect();
         duration(gates.iter().map(|(_, _, millis)| millis).sum::<u64>() / 1_000)
     }
 }
@@ -209,7 +252,10 @@ impl Audit {
 /// The changed files that a box's text names: by their path or name, or a class by its name, which has a capital letter.
 fn named_in(text: &str, changes: &[FileChange]) -> BTreeSet<String> {
     let is_mark = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.' | '/' | '$');
-    let words: Vec<&str> = text.split(is_mark).map(|word| word.trim_matches(['.', '-', '/'])).collect();
+    let words: Vec<&str> = text
+        .split(is_mark)
+        .map(|word| word.trim_matches(['.', '-', '/']))
+        .collect();
     let is_named = |path: &RepoPath| {
         let path = path.to_text();
         let file = path.rsplit('/').next().unwrap_or_default();
@@ -223,7 +269,9 @@ fn named_in(text: &str, changes: &[FileChange]) -> BTreeSet<String> {
         })
     };
     let named = changes.iter().filter(|change| is_named(&change.path));
-    named.map(|change| full_path(&change.package, &change.path)).collect()
+    named
+        .map(|change| full_path(&change.package, &change.path))
+        .collect()
 }
 
 /// What a report says of some of its files. A FAIL with a reason that is not about one class holds for all.
@@ -239,24 +287,40 @@ fn part(report: &GateReport, stands: impl Fn(&str) -> bool, no_coverage: NoCover
     match &report.verdict {
         Verdict::Pass => {}
         Verdict::Fail { reasons }
-            if reasons.iter().all(|reason| reason == WHAT_TO_DO || is_about(reason, &|_| true)) =>
+            if reasons
+                .iter()
+                .all(|reason| reason == WHAT_TO_DO || is_about(reason, &|_| true)) =>
         {
-            let own: Vec<String> =
-                reasons.iter().filter(|reason| is_about(reason, &stands)).cloned().collect();
-            part.verdict = if own.is_empty() { Verdict::Pass } else { Verdict::Fail { reasons: own } };
+            let own: Vec<String> = reasons
+                .iter()
+                .filter(|reason| is_about(reason, &stands))
+                .cloned()
+                .collect();
+            part.verdict = if own.is_empty() {
+                Verdict::Pass
+            } else {
+                Verdict::Fail { reasons: own }
+            };
         }
         _ => return part,
     }
-    part.classes.retain(|class| stands(&full_path(&class.package, &class.path)));
+    part.classes
+        .retain(|class| stands(&full_path(&class.package, &class.path)));
     part.failing.retain(|file| stands(file));
     part.left_out.retain(|left| stands(&left.file));
-    part.survivors.retain(|it| it.path.as_ref().is_none_or(|path| stands(&full_path(&it.package, path))));
+    part.survivors.retain(|it| {
+        it.path
+            .as_ref()
+            .is_none_or(|path| stands(&full_path(&it.package, path)))
+    });
     part.survivors_total = part.survivors.len() as u64;
     let mut all = Tally::default();
     part.classes.iter().for_each(|class| all.join(&class.tally));
     part.coverage = all.coverage(no_coverage);
     if part.classes.is_empty() {
-        part.verdict = Verdict::Skip { why: "None of the files that it names was judged.".to_owned() };
+        part.verdict = Verdict::Skip {
+            why: "None of the files that it names was judged.".to_owned(),
+        };
     }
     part
 }
@@ -284,9 +348,22 @@ mod tests {
     }
 
     fn class(path: &str, killed: u64, survived: u64) -> ClassScore {
-        let class = path.trim_start_matches("src/main/java/").trim_end_matches(".java").replace('/', ".");
-        let tally = Tally { killed, survived, ..Tally::default() };
-        ClassScore { package: "app".into(), path: RepoPath::parse(path), class, tally, floor: None }
+        let class = path
+            .trim_start_matches("src/main/java/")
+            .trim_end_matches(".java")
+            .replace('/', ".");
+        let tally = Tally {
+            killed,
+            survived,
+            ..Tally::default()
+        };
+        ClassScore {
+            package: "app".into(),
+            path: RepoPath::parse(path),
+            class,
+            tally,
+            floor: None,
+        }
     }
 
     /// Foo fails, Bar does not.
@@ -310,7 +387,9 @@ mod tests {
             failing: vec![format!("app/{FOO}")],
             survivors: vec![survivor],
             survivors_total: 1,
-            ..GateReport::from(Verdict::Fail { reasons: vec![reason.to_owned(), WHAT_TO_DO.to_owned()] })
+            ..GateReport::from(Verdict::Fail {
+                reasons: vec![reason.to_owned(), WHAT_TO_DO.to_owned()],
+            })
         }
     }
 
@@ -318,8 +397,15 @@ mod tests {
 
     /// What each of these boxes is, when all were ticked at once.
     fn together(texts: &[&str], report: &GateReport) -> Vec<String> {
-        let boxes = texts.iter().map(|text| PastBox { text: (*text).to_owned(), ..PastBox::default() });
-        let mut audit = Audit { gate: "PITEST".into(), boxes: boxes.collect(), ..Audit::default() };
+        let boxes = texts.iter().map(|text| PastBox {
+            text: (*text).to_owned(),
+            ..PastBox::default()
+        });
+        let mut audit = Audit {
+            gate: "PITEST".into(),
+            boxes: boxes.collect(),
+            ..Audit::default()
+        };
         let all: Vec<usize> = (0..texts.len()).collect();
         audit.judged(&all, report, &changes(), NoCoverage::Survived);
         audit.boxes.iter().map(|it| it.headline.clone()).collect()
@@ -327,34 +413,75 @@ mod tests {
 
     #[test]
     fn boxes_that_were_ticked_at_once_stand_for_what_they_name() {
-        let told = together(&["Write `Foo`", "a.Bar is done", "Tidy up"], &foo_fails(OF_FOO));
+        let told = together(
+            &["Write `Foo`", "a.Bar is done", "Tidy up"],
+            &foo_fails(OF_FOO),
+        );
         let fail = format!("PITEST FAIL — {OF_FOO}");
         assert_eq!(told, [&fail, "PITEST PASS — 100% (4/4)", &fail]);
         // A box alone stands for all, whatever it names.
-        assert_eq!(together(&["a.Bar is done"], &foo_fails(OF_FOO)), [fail.as_str()]);
+        assert_eq!(
+            together(&["a.Bar is done"], &foo_fails(OF_FOO)),
+            [fail.as_str()]
+        );
         // Foo, which nobody names, is everybody's.
-        let told = together(&["Bar.java", "the main menu, and src/main.rs"], &foo_fails(OF_FOO));
+        let told = together(
+            &["Bar.java", "the main menu, and src/main.rs"],
+            &foo_fails(OF_FOO),
+        );
         assert_eq!(told, [fail.as_str(), fail.as_str()]);
         let told = together(&["Foo", "Bar", "main.rs"], &foo_fails(OF_FOO));
-        assert_eq!(told[2], "PITEST SKIP — None of the files that it names was judged.");
+        assert_eq!(
+            told[2],
+            "PITEST SKIP — None of the files that it names was judged."
+        );
     }
 
     #[test]
     fn a_reason_that_is_about_no_class_is_everybodys() {
         let why = "The test a.FooBarTest is red without any mutation.";
         let told = together(&["Foo", "Bar"], &foo_fails(why));
-        assert_eq!(told, [format!("PITEST FAIL — {why}"), format!("PITEST FAIL — {why}")]);
-        let error = Verdict::Error { why: "No JDK.".into(), hint: String::new(), transient: false };
-        assert_eq!(together(&["Foo", "Bar"], &error.into()), ["PITEST ERROR — No JDK."; 2]);
+        assert_eq!(
+            told,
+            [
+                format!("PITEST FAIL — {why}"),
+                format!("PITEST FAIL — {why}")
+            ]
+        );
+        let error = Verdict::Error {
+            why: "No JDK.".into(),
+            hint: String::new(),
+            transient: false,
+        };
+        assert_eq!(
+            together(&["Foo", "Bar"], &error.into()),
+            ["PITEST ERROR — No JDK."; 2]
+        );
     }
 
     #[test]
     fn only_a_pass_is_true_and_only_a_fail_untrue() {
-        let of =
-            |verdict: Option<&str>| PastBox { verdict: verdict.map(str::to_owned), ..PastBox::default() };
-        let mut audit = Audit { by: "boxes".into(), ..Audit::default() };
-        audit.boxes = [Some("PASS"), Some("FAIL"), Some("SKIP"), Some("ERROR"), None].map(of).into();
-        assert_eq!(audit.headline(), "5 boxes ticked, 1 untrue; 1 had nothing to judge, 2 could not be told");
+        let of = |verdict: Option<&str>| PastBox {
+            verdict: verdict.map(str::to_owned),
+            ..PastBox::default()
+        };
+        let mut audit = Audit {
+            by: "boxes".into(),
+            ..Audit::default()
+        };
+        audit.boxes = [
+            Some("PASS"),
+            Some("FAIL"),
+            Some("SKIP"),
+            Some("ERROR"),
+            None,
+        ]
+        .map(of)
+        .into();
+        assert_eq!(
+            audit.headline(),
+            "5 boxes ticked, 1 untrue; 1 had nothing to judge, 2 could not be told"
+        );
         assert_eq!(audit.facts()["audit"], "untrue");
         audit.boxes.truncate(1);
         assert_eq!(
@@ -371,8 +498,16 @@ mod tests {
             ..PastBox::default()
         };
         let boxes = vec![tick("1.", None), tick("2.", Some("FAIL")), tick("3.", None)];
-        let mut audit = Audit { boxes, ..Audit::default() };
-        let part = [("1.", "PASS"), ("2.", "PASS"), ("3.", "FINE"), ("4.", "PASS")];
+        let mut audit = Audit {
+            boxes,
+            ..Audit::default()
+        };
+        let part = [
+            ("1.", "PASS"),
+            ("2.", "PASS"),
+            ("3.", "FINE"),
+            ("4.", "PASS"),
+        ];
         audit.join(
             (0..audit.boxes.len()).collect::<Vec<_>>().iter(),
             part.map(|(task, verdict)| tick(task, Some(verdict))).into(),

@@ -10,12 +10,23 @@ fn task(gate: &str, iteration: u64, it: &PastBox) -> Task {
     Task {
         name: it.task.clone(),
         text: it.text.clone(),
-        boxes: vec![Shown { stage: gate.to_owned(), words, standing }],
-        time: it.percent.map(|percent| format!("{percent}%")).unwrap_or_default(),
+        boxes: vec![Shown {
+            stage: gate.to_owned(),
+            words,
+            standing,
+        }],
+        time: it
+            .percent
+            .map(|percent| format!("{percent}%"))
+            .unwrap_or_default(),
         iterations: vec![Happened {
             iteration,
             task: it.task.clone(),
-            when: format!("{} {}", it.commit.get(..10).unwrap_or(&it.commit), it.when()),
+            when: format!(
+                "{} {}",
+                it.commit.get(..10).unwrap_or(&it.commit),
+                it.when()
+            ),
             said: it.subject.clone(),
             seen: it.changed.clone(),
             headline: it.headline.clone(),
@@ -32,16 +43,33 @@ impl From<&Audit> for Page {
     fn from(audit: &Audit) -> Self {
         let numbered = || (1_u64..).zip(&audit.boxes);
         let score = |(at, it): (u64, &PastBox)| -> Option<Score> {
-            Some((it.percent?, format!("{at} {}: {}", it.task, it.headline), it.words().1))
+            Some((
+                it.percent?,
+                format!("{at} {}: {}", it.task, it.headline),
+                it.words().1,
+            ))
         };
-        let mut totals = vec![format!("The gates took {}; HEAD is {}.", audit.took(), audit.head)];
-        totals.extend(audit.remarks.iter().map(|what| format!("Not audited: {what}")));
+        let mut totals = vec![format!(
+            "The gates took {}; HEAD is {}.",
+            audit.took(),
+            audit.head
+        )];
+        totals.extend(
+            audit
+                .remarks
+                .iter()
+                .map(|what| format!("Not audited: {what}")),
+        );
         let untrue = audit.boxes.iter().filter(|it| it.words().1 == "bad");
         Self {
             headline: audit.headline(),
             totals,
-            open: untrue.map(|it| format!("{} {}: {}", it.task, it.text, it.headline)).collect(),
-            tasks: numbered().map(|(at, it)| task(&audit.gate, at, it)).collect(),
+            open: untrue
+                .map(|it| format!("{} {}: {}", it.task, it.text, it.headline))
+                .collect(),
+            tasks: numbered()
+                .map(|(at, it)| task(&audit.gate, at, it))
+                .collect(),
             past: true,
             scores: scores(numbered().filter_map(score).collect()),
             ..Self::default()

@@ -19,10 +19,16 @@ fn scope(report: &GateReport) -> Vec<String> {
     let mut lines = vec![format!("  scope: {judged} judged, {left} left out")];
     lines.extend(report.classes.iter().map(|class| {
         let tally = &class.tally;
-        plain(&format!("    {} {}: {tally}, {} without verdict", class.package, class.class, tally.errors))
+        plain(&format!(
+            "    {} {}: {tally}, {} without verdict",
+            class.package, class.class, tally.errors
+        ))
     }));
     lines.extend(
-        report.left_out.iter().map(|left| plain(&format!("    left out {}: {}", left.file, left.why))),
+        report
+            .left_out
+            .iter()
+            .map(|left| plain(&format!("    left out {}: {}", left.file, left.why))),
     );
     lines
 }
@@ -42,19 +48,39 @@ fn tiers(report: &GateReport) -> Vec<String> {
 }
 
 fn tier_line(tier: &TraceTier) -> String {
-    let TraceTier { module, name, killed, .. } = tier;
-    let timed_out = some(tier.timed_out > 0, || format!(", {} of them timed out", tier.timed_out));
-    let (mutants, time, note) = (count(tier.mutants, "mutant"), seconds(tier.millis), note(&tier.note));
-    plain(&format!("    {module} {name}: {mutants} tried, {killed} killed{timed_out}, {time}{note}"))
+    let TraceTier {
+        module,
+        name,
+        killed,
+        ..
+    } = tier;
+    let timed_out = some(tier.timed_out > 0, || {
+        format!(", {} of them timed out", tier.timed_out)
+    });
+    let (mutants, time, note) = (
+        count(tier.mutants, "mutant"),
+        seconds(tier.millis),
+        note(&tier.note),
+    );
+    plain(&format!(
+        "    {module} {name}: {mutants} tried, {killed} killed{timed_out}, {time}{note}"
+    ))
 }
 
 fn tests_line(tier: &TraceTier) -> String {
     let tests = || some_names(&tier.tests, usize::MAX, tier.tests_total);
     let named = some(!tier.tests.is_empty(), || format!(" ({})", tests()));
     let (coverage, timeout) = (tier.coverage_millis, tier.timeout_millis);
-    let coverage = some(coverage > 0, || format!(", {} without mutation", seconds(coverage)));
-    let timeout = some(timeout > 0, || format!(", time-out constant {}", seconds(timeout)));
-    plain(&format!("      asked {}{named}{coverage}{timeout}", count(tier.tests_total, "test class")))
+    let coverage = some(coverage > 0, || {
+        format!(", {} without mutation", seconds(coverage))
+    });
+    let timeout = some(timeout > 0, || {
+        format!(", time-out constant {}", seconds(timeout))
+    });
+    plain(&format!(
+        "      asked {}{named}{coverage}{timeout}",
+        count(tier.tests_total, "test class")
+    ))
 }
 
 /// Where the time went, and what was kept from before.
@@ -70,7 +96,12 @@ fn phases(report: &GateReport) -> Vec<String> {
 
 fn phase_line(phase: &TracePhase) -> String {
     let module = some(!phase.module.is_empty(), || format!("{} ", phase.module));
-    plain(&format!("    {module}{} {}{}", phase.name, seconds(phase.millis), note(&phase.note)))
+    plain(&format!(
+        "    {module}{} {}{}",
+        phase.name,
+        seconds(phase.millis),
+        note(&phase.note)
+    ))
 }
 
 fn some(is_known: bool, text: impl Fn() -> String) -> String {
@@ -82,7 +113,10 @@ fn note(note: &str) -> String {
 }
 
 fn seconds(millis: u64) -> String {
-    format!("{:.1} s", std::time::Duration::from_millis(millis).as_secs_f64())
+    format!(
+        "{:.1} s",
+        std::time::Duration::from_millis(millis).as_secs_f64()
+    )
 }
 
 /// One line with its indentation.
@@ -98,7 +132,13 @@ mod tests {
     use crate::source::RepoPath;
 
     fn report() -> GateReport {
-        let tally = Tally { killed: 10, survived: 7, no_coverage: 1, timed_out: 2, ..Tally::default() };
+        let tally = Tally {
+            killed: 10,
+            survived: 7,
+            no_coverage: 1,
+            timed_out: 2,
+            ..Tally::default()
+        };
         let path = RepoPath::parse("src/main/java/a/Foo.java");
         let own = TraceTier {
             module: "app/core".into(),

@@ -46,7 +46,15 @@ impl Frame {
         let task = box_of(before);
         let (saw, wrote) = facts(event, before, &task);
         let at = line(at, CHARS);
-        Self { record, at, event: event.name(), task, saw, wrote, ..Self::default() }
+        Self {
+            record,
+            at,
+            event: event.name(),
+            task,
+            saw,
+            wrote,
+            ..Self::default()
+        }
     }
 
     /// The same once it is folded: the state after it, and what it led to.
@@ -56,7 +64,10 @@ impl Frame {
         if self.task.is_empty() {
             self.task = box_of(after);
         }
-        self.decided = effects.iter().map(|effect| decision(effect, after)).collect();
+        self.decided = effects
+            .iter()
+            .map(|effect| decision(effect, after))
+            .collect();
         for part in [&mut self.saw, &mut self.wrote, &mut self.decided] {
             let more = part.len().saturating_sub(LINES);
             part.truncate(LINES);
@@ -79,7 +90,11 @@ impl Frame {
 
     /// The three parts, each line behind its word.
     pub fn lines(&self) -> Vec<String> {
-        let parts = [("saw", &self.saw), ("wrote", &self.wrote), ("decided", &self.decided)];
+        let parts = [
+            ("saw", &self.saw),
+            ("wrote", &self.wrote),
+            ("decided", &self.decided),
+        ];
         let told = parts.into_iter().flat_map(|(word, part)| {
             part.iter().enumerate().map(move |(at, text)| {
                 let word = if at == 0 { word } else { "" };
@@ -92,7 +107,12 @@ impl Frame {
 
 fn box_of(state: &State) -> String {
     match (&state.phase, doing(state)) {
-        (Phase::Applying { entry: Some(entry), .. }, _) => line(&entry.task, CHARS),
+        (
+            Phase::Applying {
+                entry: Some(entry), ..
+            },
+            _,
+        ) => line(&entry.task, CHARS),
         (_, Some((key, _))) => state.spec_state().name(key),
         (_, None) => String::new(),
     }
@@ -104,18 +124,34 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
     let name = |key: &TaskKey| before.spec_state().name(key);
     match event {
         Event::RunStarted { version, mode, .. } => {
-            let what = if *mode == Mode::Loop { "a run began" } else { "a verb" };
+            let what = if *mode == Mode::Loop {
+                "a run began"
+            } else {
+                "a verb"
+            };
             saw.push(format!("ralph {version}: {what}"));
         }
         Event::Resumed => saw.push("the state, as the journal has it".to_owned()),
-        Event::Surveyed { tasks, snapshot, .. } => {
+        Event::Surveyed {
+            tasks, snapshot, ..
+        } => {
             saw.extend(tasks_seen(tasks));
             saw.extend(heads(snapshot));
         }
-        Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => wrote.extend(put_back(kept)),
-        Event::AgentSpawned { agent, .. } if agent.is_empty() => saw.push("the agent runs".to_owned()),
+        Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => {
+            wrote.extend(put_back(kept));
+        }
+        Event::AgentSpawned { agent, .. } if agent.is_empty() => {
+            saw.push("the agent runs".to_owned());
+        }
         Event::AgentSpawned { agent, .. } => saw.push(format!("the agent {agent} runs")),
-        Event::AgentEnded(AgentEnd { end, claim, last_words, millis, .. }) => {
+        Event::AgentEnded(AgentEnd {
+            end,
+            claim,
+            last_words,
+            millis,
+            ..
+        }) => {
             saw.push(format!("the agent {end}, after {} s", millis / 1_000));
             let said = said(claim.as_ref(), last_words);
             saw.extend((!said.is_empty()).then(|| format!("it said: {said}")));
@@ -124,38 +160,77 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
             let told = |(package, commit)| format!("a commit in {package}: {commit}");
             wrote.extend(commits.iter().map(told));
         }
-        Event::Observed { observation, claims, tasks_changed, validation } => {
-            saw.push(seen(observation.packages.iter().flat_map(|package| &package.changes)));
-            let claims: Vec<_> = claims.iter().map(|claim| (claim.key.clone(), claim.to)).collect();
+        Event::Observed {
+            observation,
+            claims,
+            tasks_changed,
+            validation,
+        } => {
+            saw.push(seen(
+                observation
+                    .packages
+                    .iter()
+                    .flat_map(|package| &package.changes),
+            ));
+            let claims: Vec<_> = claims
+                .iter()
+                .map(|claim| (claim.key.clone(), claim.to))
+                .collect();
             saw.extend(
-                (!claims.is_empty()).then(|| format!("the agent's own marks: {}", boxes(&claims, before))),
+                (!claims.is_empty())
+                    .then(|| format!("the agent's own marks: {}", boxes(&claims, before))),
             );
-            saw.extend(tasks_changed.then(|| "tasks.md is not as it was before the attempt".to_owned()));
-            saw.extend(validation.as_ref().map(|Validation { pass, fail, unknown, .. }| {
-                format!("validation-report.md: {pass} PASS, {fail} FAIL, {unknown} unknown")
-            }));
+            saw.extend(
+                tasks_changed.then(|| "tasks.md is not as it was before the attempt".to_owned()),
+            );
+            saw.extend(validation.as_ref().map(
+                |Validation {
+                     pass,
+                     fail,
+                     unknown,
+                     ..
+                 }| {
+                    format!("validation-report.md: {pass} PASS, {fail} FAIL, {unknown} unknown")
+                },
+            ));
         }
         Event::TasksRestored { kept, .. } => {
-            let other =
-                if kept.is_empty() { String::new() } else { format!("; the other version is {kept}") };
+            let other = if kept.is_empty() {
+                String::new()
+            } else {
+                format!("; the other version is {kept}")
+            };
             wrote.push(format!("tasks.md, as it was{other}"));
         }
         Event::Checked { check, results, .. } => {
             let word = check.word();
-            saw.extend(results.iter().map(|it| format!("checks.{word} in {}: it {}", it.package, it.end)));
+            saw.extend(
+                results
+                    .iter()
+                    .map(|it| format!("checks.{word} in {}: it {}", it.package, it.end)),
+            );
         }
         Event::GateEnded { report, .. } => saw.extend(gate_lines(task, report)),
-        Event::GateJudgedAhead => saw.push("a gate that had been started before its turn ended".to_owned()),
+        Event::GateJudgedAhead => {
+            saw.push("a gate that had been started before its turn ended".to_owned());
+        }
         Event::BoxesFlipped { flips } => wrote.push(format!("tasks.md: {}", boxes(flips, before))),
         Event::ProgressAppended => {
             wrote.push("progress.txt:".to_owned());
-            if let Phase::Applying { entry: Some(entry), .. } = &before.phase {
+            if let Phase::Applying {
+                entry: Some(entry), ..
+            } = &before.phase
+            {
                 wrote.extend(entry_lines(entry));
             }
         }
         Event::Waited => saw.push("the wait is over".to_owned()),
-        Event::StopRequested { why: StopRequest::Signal { signal } } => saw.push(format!("signal {signal}")),
-        Event::StopRequested { why: StopRequest::Wall } => saw.push("limits.wall is used up".to_owned()),
+        Event::StopRequested {
+            why: StopRequest::Signal { signal },
+        } => saw.push(format!("signal {signal}")),
+        Event::StopRequested {
+            why: StopRequest::Wall,
+        } => saw.push("limits.wall is used up".to_owned()),
         Event::Paused { begins: true } => saw.push("a person paused the run".to_owned()),
         Event::Paused { begins: false } => saw.push("a person had the run go on".to_owned()),
         Event::RunStopped { stop } => saw.push(format!("the end: {stop}")),
@@ -167,7 +242,9 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
         Event::BoxAccepted { key, reason, .. } => {
             saw.push(format!("a person ticked {}: {reason}", name(key)));
         }
-        Event::BoxReopened { key, reason } => saw.push(format!("a person opened {}: {reason}", name(key))),
+        Event::BoxReopened { key, reason } => {
+            saw.push(format!("a person opened {}: {reason}", name(key)));
+        }
     }
     (saw, wrote)
 }
@@ -177,25 +254,45 @@ fn tasks_seen(tasks: &TasksSeen) -> Vec<String> {
     let told = match (&tasks.rows, tasks.marks.len()) {
         (Some(rows), _) => format!("tasks.md: {}, in a text not seen before", boxes(rows.len())),
         (None, 0) => "tasks.md, as expected".to_owned(),
-        (None, marks) => format!("tasks.md: {} ticked or opened by somebody else", boxes(marks)),
+        (None, marks) => format!(
+            "tasks.md: {} ticked or opened by somebody else",
+            boxes(marks)
+        ),
     };
-    std::iter::once(told).chain(tasks.problems.iter().cloned()).collect()
+    std::iter::once(told)
+        .chain(tasks.problems.iter().cloned())
+        .collect()
 }
 
 fn heads(snapshot: &Snapshot) -> Vec<String> {
     let short = |commit: &str| commit.chars().take(COMMIT).collect::<String>();
-    snapshot.heads().iter().map(|(package, head)| format!("{package} at {}", short(&head.0))).collect()
+    snapshot
+        .heads()
+        .iter()
+        .map(|(package, head)| format!("{package} at {}", short(&head.0)))
+        .collect()
 }
 
 fn put_back(kept: &[Kept]) -> Vec<String> {
-    let told = |kept: &Kept| format!("{} put back; what was there is {}", kept.package, kept.reference);
+    let told = |kept: &Kept| {
+        format!(
+            "{} put back; what was there is {}",
+            kept.package, kept.reference
+        )
+    };
     kept.iter().map(told).collect()
 }
 
 fn boxes(flips: &[(TaskKey, Mark)], state: &State) -> String {
-    let names: Vec<String> =
-        flips.iter().map(|(key, mark)| format!("{} [{}]", state.spec_state().name(key), mark.0)).collect();
-    if names.is_empty() { "nothing that was still there".to_owned() } else { names.join(", ") }
+    let names: Vec<String> = flips
+        .iter()
+        .map(|(key, mark)| format!("{} [{}]", state.spec_state().name(key), mark.0))
+        .collect();
+    if names.is_empty() {
+        "nothing that was still there".to_owned()
+    } else {
+        names.join(", ")
+    }
 }
 
 /// What is done next.
@@ -204,16 +301,30 @@ fn decision(effect: &Effect, state: &State) -> String {
     match effect {
         Effect::Survey => "look at tasks.md and the packages".to_owned(),
         Effect::KeepLeftovers { leftovers, .. } => {
-            format!("keep what is uncommitted in {}", names(leftovers.keys(), LINES))
+            format!(
+                "keep what is uncommitted in {}",
+                names(leftovers.keys(), LINES)
+            )
         }
         Effect::WriteBefore { .. } => "write down each package's HEAD".to_owned(),
         Effect::WriteDiff { changes, .. } => {
-            format!("write latest-task-diff.txt: {}", count(changes.len() as u64, "change"))
+            format!(
+                "write latest-task-diff.txt: {}",
+                count(changes.len() as u64, "change")
+            )
         }
         Effect::SetReportAside { .. } => "set an old validation-report.md aside".to_owned(),
         Effect::StartAgent(order) => {
-            let agent = if order.agent.is_empty() { "the agent" } else { &order.agent };
-            format!("start {agent} for {}, attempt {}", name(&order.key), order.attempt)
+            let agent = if order.agent.is_empty() {
+                "the agent"
+            } else {
+                &order.agent
+            };
+            format!(
+                "start {agent} for {}, attempt {}",
+                name(&order.key),
+                order.attempt
+            )
         }
         Effect::AwaitAgent => "wait for the agent".to_owned(),
         Effect::ReapAgent { .. } => "end what an earlier attempt left running".to_owned(),
@@ -225,7 +336,10 @@ fn decision(effect: &Effect, state: &State) -> String {
         Effect::RunGate(order) => format!("run the gate {} for {}", order.name(), name(&order.key)),
         Effect::FlipBoxes { flips } => format!("write boxes: {}", boxes(flips, state)),
         Effect::AppendProgress { entry } => {
-            format!("write to progress.txt: {}", entry_lines(entry).into_iter().next().unwrap_or_default())
+            format!(
+                "write to progress.txt: {}",
+                entry_lines(entry).into_iter().next().unwrap_or_default()
+            )
         }
         Effect::Wait { seconds, .. } => format!("wait {seconds} s"),
         Effect::Notify { event, why, .. } => format!("tell people ({event}): {why}"),

@@ -47,8 +47,14 @@ pub struct Measurement {
 impl Measurement {
     /// The engine and its version; what it runs on changes no count. Older records name only who asked.
     fn counted_by(&self) -> &str {
-        let engine = if self.engine.is_empty() { &self.by } else { &self.engine };
-        engine.split_once(" on ").map_or(engine, |(engine, _)| engine)
+        let engine = if self.engine.is_empty() {
+            &self.by
+        } else {
+            &self.engine
+        };
+        engine
+            .split_once(" on ")
+            .map_or(engine, |(engine, _)| engine)
     }
 }
 
@@ -61,7 +67,8 @@ pub struct History {
 impl History {
     /// Takes one record, with the state before it. `by_lines` are the gates whose scope is changed lines.
     pub fn note(&mut self, at: &str, event: &Event, before: &State, by_lines: &BTreeSet<String>) {
-        let (Event::GateEnded { report, heads, .. }, Phase::Judging { order }) = (event, &before.phase)
+        let (Event::GateEnded { report, heads, .. }, Phase::Judging { order }) =
+            (event, &before.phase)
         else {
             return;
         };
@@ -77,7 +84,10 @@ impl History {
                 unit: format!("{} {}", class.package, class.class),
                 by: by.clone(),
                 engine: engine.clone(),
-                commit: heads.get(&class.package).map(|head| head.0.clone()).unwrap_or_default(),
+                commit: heads
+                    .get(&class.package)
+                    .map(|head| head.0.clone())
+                    .unwrap_or_default(),
                 score: whole.coverage(NoCoverage::Survived),
                 is_part: class.floor.is_none() && by_lines.contains(order.name()),
             });
@@ -89,7 +99,12 @@ impl History {
         if measured.score.total == 0 {
             return;
         }
-        for text in [&mut measured.unit, &mut measured.by, &mut measured.engine, &mut measured.commit] {
+        for text in [
+            &mut measured.unit,
+            &mut measured.by,
+            &mut measured.engine,
+            &mut measured.commit,
+        ] {
             *text = line(text, CHARS);
         }
         let all = self.units.entry(measured.unit.clone()).or_default();
@@ -120,7 +135,10 @@ impl History {
             let mut last: BTreeMap<&str, &Measurement> = BTreeMap::new();
             for is in all.iter().filter(|one| !one.is_part) {
                 let was = last.insert(is.counted_by(), is);
-                falls.extend(was.filter(|was| is.score.is_below(was.score)).map(|was| (was, is)));
+                falls.extend(
+                    was.filter(|was| is.score.is_below(was.score))
+                        .map(|was| (was, is)),
+                );
             }
         }
         falls
@@ -128,27 +146,51 @@ impl History {
 
     /// A line for each unit, then the falls.
     pub fn lines(&self) -> Vec<String> {
-        let all: BTreeSet<Week> = self.units.values().flatten().map(|one| week(one.at)).collect();
+        let all: BTreeSet<Week> = self
+            .units
+            .values()
+            .flatten()
+            .map(|one| week(one.at))
+            .collect();
         let shown: Vec<Week> = all.iter().rev().take(WEEKS).rev().copied().collect();
-        let (Some(first), Some(last)) = (shown.first(), shown.last()) else { return Vec::new() };
+        let (Some(first), Some(last)) = (shown.first(), shown.last()) else {
+            return Vec::new();
+        };
         let (weeks, from, to) = (count(shown.len() as u64, "week"), name(*first), name(*last));
         let mut lines = vec![if from == to {
             format!("Week {from}.")
         } else {
             format!("{weeks} from {from} to {to}, those in which something was measured.")
         }];
-        let columns = self.units.keys().map(|unit| super::width::width(unit)).max().unwrap_or(0).min(COLUMNS);
+        let columns = self
+            .units
+            .keys()
+            .map(|unit| super::width::width(unit))
+            .max()
+            .unwrap_or(0)
+            .min(COLUMNS);
         for (unit, measured) in &self.units {
             let weeks = by_week(measured);
             let bar = |week: &Week| weeks.get(week).map_or(NOTHING, |one| bar(one.score));
             let bars: String = shown.iter().map(bar).collect();
-            let Some(last) = measured.last() else { continue };
-            let part = if last.is_part { " of the changed lines" } else { "" };
+            let Some(last) = measured.last() else {
+                continue;
+            };
+            let part = if last.is_part {
+                " of the changed lines"
+            } else {
+                ""
+            };
             let times = count(measured.len() as u64, "measurement");
-            lines.push(format!("{}  {bars}  {}{part}, {times}", pad(unit, columns), last.score));
+            lines.push(format!(
+                "{}  {bars}  {}{part}, {times}",
+                pad(unit, columns),
+                last.score
+            ));
         }
-        let fell =
-            |(was, is): (&_, &Measurement)| format!("fell: {}: {} then {}", is.unit, told(was), told(is));
+        let fell = |(was, is): (&_, &Measurement)| {
+            format!("fell: {}: {} then {}", is.unit, told(was), told(is))
+        };
         lines.extend(self.falls().into_iter().map(fell));
         lines
     }
@@ -176,7 +218,10 @@ impl History {
 type Week = (i16, i8);
 
 fn week(second: i64) -> Week {
-    let day = Timestamp::from_second(second).unwrap_or_default().to_zoned(TimeZone::UTC).date();
+    let day = Timestamp::from_second(second)
+        .unwrap_or_default()
+        .to_zoned(TimeZone::UTC)
+        .date();
     let week = day.iso_week_date();
     (week.year(), week.week())
 }
@@ -192,19 +237,32 @@ fn by_week(measured: &[Measurement]) -> BTreeMap<Week, &Measurement> {
 
 fn bar(score: Coverage) -> char {
     let step = score.percent_floor() * (BARS.len() as u64 - 1) / 100;
-    usize::try_from(step).ok().and_then(|step| BARS.get(step)).copied().unwrap_or(NOTHING)
+    usize::try_from(step)
+        .ok()
+        .and_then(|step| BARS.get(step))
+        .copied()
+        .unwrap_or(NOTHING)
 }
 
 /// `100% (18/18) by 2.PITEST on 2026-11-24 (a70f8c4940)`.
 fn told(one: &Measurement) -> String {
-    let day = Timestamp::from_second(one.at).unwrap_or_default().to_zoned(TimeZone::UTC).date();
+    let day = Timestamp::from_second(one.at)
+        .unwrap_or_default()
+        .to_zoned(TimeZone::UTC)
+        .date();
     let commit: String = one.commit.chars().take(10).collect();
-    let commit = if commit.is_empty() { String::new() } else { format!(" ({commit})") };
+    let commit = if commit.is_empty() {
+        String::new()
+    } else {
+        format!(" ({commit})")
+    };
     format!("{} by {} on {day}{commit}", one.score, one.by)
 }
 
 fn fact(one: &Measurement) -> Value {
-    let at = Timestamp::from_second(one.at).unwrap_or_default().to_string();
+    let at = Timestamp::from_second(one.at)
+        .unwrap_or_default()
+        .to_string();
     json!({
         "at": at, "by": one.by, "engine": one.engine, "commit": one.commit, "killed": one.score.killed, "total": one.score.total,
         "percent": one.score.percent_floor(), "changed_lines": one.is_part,
@@ -257,9 +315,18 @@ mod tests {
 
     #[test]
     fn a_fall_is_one_of_whole_classes_in_the_order_of_time() {
-        let part = Measurement { is_part: true, ..measured("a", 1, 1, 10) };
-        assert_eq!(history([measured("a", 0, 9, 10), part, measured("a", 2, 90, 100)]).falls(), []);
-        let by = |engine: &str, one: Measurement| Measurement { engine: engine.to_owned(), ..one };
+        let part = Measurement {
+            is_part: true,
+            ..measured("a", 1, 1, 10)
+        };
+        assert_eq!(
+            history([measured("a", 0, 9, 10), part, measured("a", 2, 90, 100)]).falls(),
+            []
+        );
+        let by = |engine: &str, one: Measurement| Measurement {
+            engine: engine.to_owned(),
+            ..one
+        };
         let engines = history([
             by("cosmic-ray 8.7.0", measured("a", 0, 58, 70)),
             by("mutmut 3.8.1", measured("a", 1, 8, 16)),
@@ -267,12 +334,22 @@ mod tests {
             by("mutmut 3.9.0", measured("a", 3, 7, 16)),
             by("PIT 1.25.9 on JDK 17", measured("a", 4, 6, 10)),
         ]);
-        let falls: Vec<u64> =
-            engines.falls().iter().map(|(was, is)| was.score.killed - is.score.killed).collect();
+        let falls: Vec<u64> = engines
+            .falls()
+            .iter()
+            .map(|(was, is)| was.score.killed - is.score.killed)
+            .collect();
         assert_eq!(falls, [1], "of one engine in one version alone");
-        let late_first = history([measured("a", 2, 5, 10), measured("a", 0, 6, 10), measured("a", 1, 7, 10)]);
-        let falls: Vec<(u64, u64)> =
-            late_first.falls().iter().map(|(was, is)| (was.score.killed, is.score.killed)).collect();
+        let late_first = history([
+            measured("a", 2, 5, 10),
+            measured("a", 0, 6, 10),
+            measured("a", 1, 7, 10),
+        ]);
+        let falls: Vec<(u64, u64)> = late_first
+            .falls()
+            .iter()
+            .map(|(was, is)| (was.score.killed, is.score.killed))
+            .collect();
         assert_eq!(falls, [(7, 5)]);
     }
 
@@ -282,7 +359,13 @@ mod tests {
         let many = history((0..1_100).map(|day| measured("a\u{1b}[31m", day, 1, 2)));
         assert_eq!(many.units.values().next().unwrap().len(), MOST);
         assert!(many.lines().iter().all(|line| !line.contains('\u{1b}')));
-        assert_eq!(bar(Coverage { killed: 1, total: 1 }), '█');
+        assert_eq!(
+            bar(Coverage {
+                killed: 1,
+                total: 1
+            }),
+            '█'
+        );
     }
 
     #[test]

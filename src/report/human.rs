@@ -25,10 +25,18 @@ pub fn lines(shown: &Shown<'_>) -> Vec<String> {
 /// `file:line`, what the mutation did; the source line; the tests that reach it.
 fn survivor_lines(shown: &Shown<'_>, survivor: &Survivor) -> Vec<String> {
     let mutant = &survivor.mutant;
-    let file = shown.place(survivor).map_or_else(|| mutant.file.clone(), |file| file.to_text());
-    let changed = if survivor.changed { ", on a changed line" } else { "" };
-    let mut lines =
-        vec![plain(&format!("{file}:{}: {} ({}{changed})", mutant.line, mutant.description, mutant.mutator))];
+    let file = shown
+        .place(survivor)
+        .map_or_else(|| mutant.file.clone(), |file| file.to_text());
+    let changed = if survivor.changed {
+        ", on a changed line"
+    } else {
+        ""
+    };
+    let mut lines = vec![plain(&format!(
+        "{file}:{}: {} ({}{changed})",
+        mutant.line, mutant.description, mutant.mutator
+    ))];
     let source = line(&survivor.source, 300);
     if !source.is_empty() {
         lines.push(format!("    {source}"));
@@ -63,6 +71,9 @@ mod tests {
         let (report, folders) = (hostile(), folders());
         let lines = lines(&shown(&report, &folders));
         assert_eq!(lines.len(), 5, "{lines:#?}");
-        assert!(lines.iter().all(|line| !line.contains(char::is_control)), "{lines:#?}");
+        assert!(
+            lines.iter().all(|line| !line.contains(char::is_control)),
+            "{lines:#?}"
+        );
     }
 }

@@ -125,13 +125,19 @@ impl Page {
         let told: Vec<&Told> = story.of(&board.spec).collect();
         let mut by_family: BTreeMap<&str, Vec<&Told>> = BTreeMap::new();
         for told in &told {
-            by_family.entry(told.family.as_str()).or_default().push(told);
+            by_family
+                .entry(told.family.as_str())
+                .or_default()
+                .push(told);
         }
         let gates = told.iter().filter(|told| told.is_gate);
-        let last: BTreeMap<&str, &[String]> =
-            gates.map(|told| (&*told.happened.task, &*told.not_judged)).collect();
+        let last: BTreeMap<&str, &[String]> = gates
+            .map(|told| (&*told.happened.task, &*told.not_judged))
+            .collect();
         let not_judged: BTreeSet<&String> = last.into_values().flatten().collect();
-        let measured = told.iter().filter_map(|told| Some((told.percent?, title(told), told.happened.class)));
+        let measured = told
+            .iter()
+            .filter_map(|told| Some((told.percent?, title(told), told.happened.class)));
         let timeline = timeline(board, &told, &by_family);
         let tasks = board.families.iter().map(|line| {
             let told = by_family.remove(line.family.as_str());
@@ -187,13 +193,19 @@ impl Page {
         shorter.not_judged.truncate(TASKS);
         let text = shorter.fill_markdown()?;
         let cut: String = text.chars().take(COMMENT).collect();
-        Ok(format!("{cut}\n\n… and {}. The HTML form has all.\n", count(more as u64, "more task")))
+        Ok(format!(
+            "{cut}\n\n… and {}. The HTML form has all.\n",
+            count(more as u64, "more task")
+        ))
     }
 
     fn fill_markdown(&self) -> Result<String, minijinja::Error> {
         let mut environment = Environment::new();
-        let syntax =
-            SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
+        let syntax = SyntaxConfig::builder()
+            .trim_blocks(true)
+            .lstrip_blocks(true)
+            .keep_trailing_newline(true)
+            .build();
         environment.set_syntax(syntax?);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         environment.set_formatter(literal);
@@ -222,7 +234,12 @@ fn literal(
 }
 
 fn task(board: &Board, line: &Line, told: &[&Told]) -> Task {
-    let (agents, gates) = board.spent.families.get(&line.family).copied().unwrap_or_default();
+    let (agents, gates) = board
+        .spent
+        .families
+        .get(&line.family)
+        .copied()
+        .unwrap_or_default();
     let shown = |cell: &Cell| Shown {
         stage: cell.key.stage.word().to_owned(),
         words: cell.status.words(),
@@ -235,7 +252,11 @@ fn task(board: &Board, line: &Line, told: &[&Told]) -> Task {
         attempts: line.cells.values().map(|cell| cell.attempts).sum(),
         reworks: line.reworks,
         time: duration((agents + gates) / 1_000),
-        cost: if line.used.priced > 0 { dollars(line.used.micros) } else { String::new() },
+        cost: if line.used.priced > 0 {
+            dollars(line.used.micros)
+        } else {
+            String::new()
+        },
         blocked: line.blocked.clone(),
         iterations: told.iter().map(|told| told.happened.clone()).collect(),
     }
@@ -244,7 +265,10 @@ fn task(board: &Board, line: &Line, told: &[&Told]) -> Task {
 /// What happened for a task that the file does not have any more.
 fn no_longer_there(told: &[&Told]) -> Task {
     Task {
-        name: told.first().map(|told| told.happened.task.clone()).unwrap_or_default(),
+        name: told
+            .first()
+            .map(|told| told.happened.task.clone())
+            .unwrap_or_default(),
         text: "is not in the file any more".to_owned(),
         time: duration(told.iter().map(|told| told.seconds()).sum()),
         iterations: told.iter().map(|told| told.happened.clone()).collect(),
@@ -254,30 +278,61 @@ fn no_longer_there(told: &[&Told]) -> Task {
 
 /// A row for each task that something was done for; a bar is an iteration.
 fn timeline(board: &Board, told: &[&Told], by_family: &BTreeMap<&str, Vec<&Told>>) -> Drawing {
-    let (began, ended) = (told.iter().map(|told| told.span.0), told.iter().map(|told| told.span.1));
-    let (Some(from), Some(to)) = (began.min(), ended.max()) else { return Drawing::default() };
+    let (began, ended) = (
+        told.iter().map(|told| told.span.0),
+        told.iter().map(|told| told.span.1),
+    );
+    let (Some(from), Some(to)) = (began.min(), ended.max()) else {
+        return Drawing::default();
+    };
     let to = to.max(from + 1);
     let place = |at: i64| {
         let part = i128::from(at - from) * i128::from(WIDTH - LEFT - THIN) / i128::from(to - from);
         LEFT + i64::try_from(part).unwrap_or(0)
     };
-    let mut drawing = Drawing { width: WIDTH, ..Drawing::default() };
+    let mut drawing = Drawing {
+        width: WIDTH,
+        ..Drawing::default()
+    };
     for line in &board.families {
-        let Some(told) = by_family.get(line.family.as_str()) else { continue };
+        let Some(told) = by_family.get(line.family.as_str()) else {
+            continue;
+        };
         let y = drawing.height;
-        drawing.words.push(Word { x: 0, y: y + ROW - 5, text: super::width::cut(&table::id(line), 14) });
+        drawing.words.push(Word {
+            x: 0,
+            y: y + ROW - 5,
+            text: super::width::cut(&table::id(line), 14),
+        });
         for told in told {
             let (x, end) = (place(told.span.0), place(told.span.1));
             let title = format!("{} ({})", title(told), duration(told.seconds()));
             let width = (end - x).max(THIN);
-            drawing.bars.push(Bar { x, y: y + 3, width, height: ROW - 6, class: told.happened.class, title });
+            drawing.bars.push(Bar {
+                x,
+                y: y + 3,
+                width,
+                height: ROW - 6,
+                class: told.happened.class,
+                title,
+            });
         }
         drawing.height += ROW;
     }
     drawing.height += ROW;
     let y = drawing.height - 5;
-    let shown = |at: i64| Timestamp::from_second(at).map(|at| at.to_string()).unwrap_or_default();
-    drawing.words.extend([(LEFT, from), (WIDTH - 150, to)].map(|(x, at)| Word { x, y, text: shown(at) }));
+    let shown = |at: i64| {
+        Timestamp::from_second(at)
+            .map(|at| at.to_string())
+            .unwrap_or_default()
+    };
+    drawing
+        .words
+        .extend([(LEFT, from), (WIDTH - 150, to)].map(|(x, at)| Word {
+            x,
+            y,
+            text: shown(at),
+        }));
     drawing
 }
 
@@ -285,7 +340,10 @@ fn timeline(board: &Board, told: &[&Told], by_family: &BTreeMap<&str, Vec<&Told>
 pub(super) type Score = (u64, String, &'static str);
 
 fn title(Told { happened, .. }: &Told) -> String {
-    format!("{} {}: {}", happened.iteration, happened.task, happened.headline)
+    format!(
+        "{} {}: {}",
+        happened.iteration, happened.task, happened.headline
+    )
 }
 
 /// A bar for each score, as high as its per cent.
@@ -295,16 +353,31 @@ pub(super) fn scores(measured: Vec<Score>) -> Drawing {
     }
     let many = i64::try_from(measured.len()).unwrap_or(i64::MAX);
     let step = ((WIDTH - LEFT) / many).clamp(1, 40);
-    let bars = measured.into_iter().zip(0..).map(|((percent, title, class), at)| {
-        let height = (PLOT * i64::try_from(percent.min(100)).unwrap_or(100) / 100).max(1);
-        Bar { x: LEFT + at * step, y: PLOT - height, width: (step - 2).max(1), height, class, title }
-    });
+    let bars = measured
+        .into_iter()
+        .zip(0..)
+        .map(|((percent, title, class), at)| {
+            let height = (PLOT * i64::try_from(percent.min(100)).unwrap_or(100) / 100).max(1);
+            Bar {
+                x: LEFT + at * step,
+                y: PLOT - height,
+                width: (step - 2).max(1),
+                height,
+                class,
+                title,
+            }
+        });
     let words = [(100, 10), (50, PLOT / 2 + 4), (0, PLOT)].map(|(percent, y)| Word {
         x: LEFT - 45,
         y,
         text: format!("{percent}%"),
     });
-    Drawing { width: WIDTH, height: PLOT + 4, bars: bars.collect(), words: words.into() }
+    Drawing {
+        width: WIDTH,
+        height: PLOT + 4,
+        bars: bars.collect(),
+        words: words.into(),
+    }
 }
 
 #[cfg(test)]
@@ -314,7 +387,8 @@ mod tests {
     use crate::report::spent::Spent;
     use proptest::prelude::*;
 
-    const HOSTILE: &str = "<script>alert(1)</script> | @team `x` [a](b) *c* </details> &amp; \u{202e}";
+    const HOSTILE: &str =
+        "<script>alert(1)</script> | @team `x` [a](b) *c* </details> &amp; \u{202e}";
 
     fn told(iteration: u64) -> Told {
         let happened = Happened {
@@ -352,7 +426,10 @@ mod tests {
             reworks: 0,
             used: crate::machine::state::Used::default(),
         };
-        let board = Board { families: vec![line], ..board };
+        let board = Board {
+            families: vec![line],
+            ..board
+        };
         let told = (1..=iterations).map(told);
         Page::new(&board, &Story::from(told.collect::<Vec<_>>()))
     }
@@ -364,17 +441,30 @@ mod tests {
         assert!(html.contains("&lt;script&gt;alert(1)"), "{html}");
         assert_eq!(html.matches("<article").count(), 2);
         let text = page(2).markdown().unwrap();
-        assert!(text.contains(r"\<script\>alert(1)\</script\> \| @"), "{text}");
+        assert!(
+            text.contains(r"\<script\>alert(1)\</script\> \| @"),
+            "{text}"
+        );
         assert!(!text.contains("@team"), "no mention: {text}");
-        assert_eq!(text.matches("</details>").count(), 1, "its own alone: {text}");
+        assert_eq!(
+            text.matches("</details>").count(),
+            1,
+            "its own alone: {text}"
+        );
     }
 
     #[test]
     fn the_markdown_fits_a_comment_and_tells_the_newest() {
         let text = page(3_000).markdown().unwrap();
         assert!(text.chars().count() <= COMMENT);
-        assert!(text.contains("iteration 3000,") && !text.contains("iteration 1,"), "{text}");
-        assert_eq!(page(3_000).html().unwrap().matches("<article").count(), 3_000);
+        assert!(
+            text.contains("iteration 3000,") && !text.contains("iteration 1,"),
+            "{text}"
+        );
+        assert_eq!(
+            page(3_000).html().unwrap().matches("<article").count(),
+            3_000
+        );
     }
 
     proptest! {

@@ -11,7 +11,11 @@ pub const BOXES: &str = "- boxes: ";
 
 /// The heading of an entry: `## <time> iteration <N> · <ID> · <first 8 of the record's h>`.
 pub fn heading(entry: &Entry, at: &str, tag: &str) -> String {
-    format!("## {at} iteration {} · {} · {tag}", entry.iteration, plain(&entry.task))
+    format!(
+        "## {at} iteration {} · {} · {tag}",
+        entry.iteration,
+        plain(&entry.task)
+    )
 }
 
 /// The whole entry, with its final newline.
@@ -25,8 +29,13 @@ pub fn entry_lines(entry: &Entry) -> Vec<String> {
     let mut all = match &entry.body {
         Body::Text { headline, lines } => {
             let lines = lines.iter().flat_map(|reason| {
-                let lines = reason.lines().filter(|line| !line.trim().is_empty()).enumerate();
-                lines.map(|(at, line)| format!("{}{}", if at == 0 { "- " } else { "  " }, plain(line)))
+                let lines = reason
+                    .lines()
+                    .filter(|line| !line.trim().is_empty())
+                    .enumerate();
+                lines.map(|(at, line)| {
+                    format!("{}{}", if at == 0 { "- " } else { "  " }, plain(line))
+                })
             });
             std::iter::once(plain(headline)).chain(lines).collect()
         }
@@ -41,12 +50,21 @@ pub fn entry_lines(entry: &Entry) -> Vec<String> {
 /// `PITEST PASS — 84% (21/25)` and its kin.
 pub fn gate_headline(name: &str, report: &GateReport) -> String {
     let coverage = report.coverage;
-    let score = || format!("{}% ({}/{})", coverage.percent_floor(), coverage.killed, coverage.total);
+    let score = || {
+        format!(
+            "{}% ({}/{})",
+            coverage.percent_floor(),
+            coverage.killed,
+            coverage.total
+        )
+    };
     match &report.verdict {
         Verdict::Pass if coverage.total == 0 => format!("{name} PASS"),
         Verdict::Pass => format!("{name} PASS — {}", score()),
         Verdict::Fail { reasons } => {
-            let first = reasons.first().map_or("no reason was given.", String::as_str);
+            let first = reasons
+                .first()
+                .map_or("no reason was given.", String::as_str);
             format!("{name} FAIL — {}", plain(first))
         }
         Verdict::Skip { why } => format!("{name} SKIP — {}", plain(why)),
@@ -73,19 +91,33 @@ pub(super) fn verdict_lines(name: &str, report: &GateReport) -> Vec<String> {
     let mut lines = vec![gate_headline(name, report)];
     match &report.verdict {
         Verdict::Fail { reasons } => {
-            lines.extend(reasons.iter().skip(1).map(|reason| format!("- {}", plain(reason))));
+            lines.extend(
+                reasons
+                    .iter()
+                    .skip(1)
+                    .map(|reason| format!("- {}", plain(reason))),
+            );
         }
         Verdict::Error { hint, .. } => lines.push(format!("- hint: {}", plain(hint))),
         Verdict::Pass | Verdict::Skip { .. } => {}
     }
-    lines.extend(report.reports.iter().map(|path| format!("- report: {}", plain(path))));
+    lines.extend(
+        report
+            .reports
+            .iter()
+            .map(|path| format!("- report: {}", plain(path))),
+    );
     lines
 }
 
 /// What was left out, and remarks.
 pub(super) fn around(report: &GateReport) -> impl Iterator<Item = String> {
-    let left = |left: &LeftOut| format!("- not judged: {}: {}", plain(&left.file), plain(&left.why));
-    let remarks = report.remarks.iter().map(|remark| format!("- remark: {}", plain(remark)));
+    let left =
+        |left: &LeftOut| format!("- not judged: {}: {}", plain(&left.file), plain(&left.why));
+    let remarks = report
+        .remarks
+        .iter()
+        .map(|remark| format!("- remark: {}", plain(remark)));
     report.left_out.iter().map(left).chain(remarks)
 }
 
@@ -94,7 +126,10 @@ fn survivor_line(survivor: &Survivor) -> String {
     let mutant = &survivor.mutant;
     let place = format!("{}:{}", mutant.file, mutant.line);
     let known = survivor_details(survivor);
-    plain(&format!("- survivor {place} {} — {}{known}", mutant.mutator, mutant.description))
+    plain(&format!(
+        "- survivor {place} {} — {}{known}",
+        mutant.mutator, mutant.description
+    ))
 }
 
 /// One line, fit to be shown.
@@ -108,14 +143,22 @@ mod tests {
     use crate::mutation::{Coverage, Mutant, MutantStatus};
 
     fn entry(body: Body) -> Entry {
-        Entry { iteration: 7, task: "2.PITEST".into(), body, boxes: vec!["opened 2.".into()] }
+        Entry {
+            iteration: 7,
+            task: "2.PITEST".into(),
+            body,
+            boxes: vec!["opened 2.".into()],
+        }
     }
 
     fn report(verdict: Verdict) -> Box<GateReport> {
         Box::new(GateReport {
             verdict,
             classes: Vec::new(),
-            coverage: Coverage { killed: 21, total: 25 },
+            coverage: Coverage {
+                killed: 21,
+                total: 25,
+            },
             survivors: vec![Survivor::from(Mutant {
                 class: "a.Foo".into(),
                 file: "Foo.java".into(),
@@ -138,7 +181,10 @@ mod tests {
 
     #[test]
     fn a_pass_gives_the_line_that_the_loops_users_know() {
-        let body = Body::Gate { name: "PITEST".into(), report: report(Verdict::Pass) };
+        let body = Body::Gate {
+            name: "PITEST".into(),
+            report: report(Verdict::Pass),
+        };
         let text = render(&entry(body), "2026-11-22T00:00:00Z", "0123abcd");
         assert!(text.starts_with(
             "## 2026-11-22T00:00:00Z iteration 7 · 2.PITEST · 0123abcd\nPITEST PASS — 84% (21/25)\n"
@@ -149,7 +195,10 @@ mod tests {
     #[test]
     fn a_fail_names_report_and_survivors_and_nothing_in_them_makes_a_line_of_its_own() {
         let reasons = vec!["Foo has 50%, the threshold is 70%.".to_owned()];
-        let body = Body::Gate { name: "PITEST".into(), report: report(Verdict::Fail { reasons }) };
+        let body = Body::Gate {
+            name: "PITEST".into(),
+            report: report(Verdict::Fail { reasons }),
+        };
         let text = render(&entry(body), "t", "h");
         insta::assert_snapshot!(text, @"
         ## t iteration 7 · 2.PITEST · h
@@ -163,9 +212,13 @@ mod tests {
 
     #[test]
     fn a_survivor_keeps_its_line_and_gains_source_and_tests_when_they_are_known() {
-        let mut report = report(Verdict::Fail { reasons: vec!["Too few.".to_owned()] });
+        let mut report = report(Verdict::Fail {
+            reasons: vec!["Too few.".to_owned()],
+        });
         report.survivors[0].source = "if (a > b)\n## fake".into();
-        report.survivors[0].tests = ["a.FooTest", "a.BarTest", "a.BazTest", "a.D"].map(str::to_owned).into();
+        report.survivors[0].tests = ["a.FooTest", "a.BarTest", "a.BazTest", "a.D"]
+            .map(str::to_owned)
+            .into();
         report.survivors[0].tests_total = 6;
         let unreached = Survivor {
             mutant: Mutant {

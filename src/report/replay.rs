@@ -78,12 +78,22 @@ pub struct GateLine {
 impl GateLine {
     /// That another engine measured than then, a whole sentence.
     fn other_engine(&self) -> Option<String> {
-        let now = self.engine_again.as_deref().filter(|now| *now != self.engine)?;
-        let named =
-            |engine: &str, none: &str| if engine.is_empty() { none.to_owned() } else { plain(engine) };
+        let now = self
+            .engine_again
+            .as_deref()
+            .filter(|now| *now != self.engine)?;
+        let named = |engine: &str, none: &str| {
+            if engine.is_empty() {
+                none.to_owned()
+            } else {
+                plain(engine)
+            }
+        };
         let then = named(&self.engine, "an engine that no record names");
         let (task, record, now) = (plain(&self.task), self.record, named(now, "no engine"));
-        Some(format!("{task} (record {record}) with {then}, which judged it then; now {now} did."))
+        Some(format!(
+            "{task} (record {record}) with {then}, which judged it then; now {now} did."
+        ))
     }
 }
 
@@ -110,7 +120,9 @@ impl Replayed {
     /// The worst that was found; `None` if all is equal.
     pub fn grade(&self) -> Option<Grade> {
         let has = |grade| self.findings.iter().any(|finding| finding.kind == grade);
-        [Grade::Differs, Grade::Unknown].into_iter().find(|grade| has(*grade))
+        [Grade::Differs, Grade::Unknown]
+            .into_iter()
+            .find(|grade| has(*grade))
     }
 
     /// A gate was run again, and said the same.
@@ -118,7 +130,11 @@ impl Replayed {
         for gate in self.gates.iter_mut().filter(|gate| gate.record == record) {
             gate.again = Some(plain(verdict));
         }
-        for line in self.boxes.iter_mut().filter(|line| line.record == Some(record)) {
+        for line in self
+            .boxes
+            .iter_mut()
+            .filter(|line| line.record == Some(record))
+        {
             line.as_recorded.retain(|part| *part != VERDICT);
             line.rechecked.push(VERDICT);
         }
@@ -133,34 +149,60 @@ impl Replayed {
 
     /// One sentence.
     pub fn verdict(&self) -> String {
-        let many = |grade| self.findings.iter().filter(|finding| finding.kind == grade).count() as u64;
+        let many = |grade| {
+            self.findings
+                .iter()
+                .filter(|finding| finding.kind == grade)
+                .count() as u64
+        };
         match self.grade() {
             None => "Equal: every decision was made again from its evidence.".to_owned(),
             Some(Grade::Differs) => format!("Differs in {}.", count(many(Grade::Differs), "place")),
             Some(Grade::Unknown) => {
-                format!("Could not be told in {}; nothing differs.", count(many(Grade::Unknown), "place"))
+                format!(
+                    "Could not be told in {}; nothing differs.",
+                    count(many(Grade::Unknown), "place")
+                )
             }
         }
     }
 
     /// For people: the boxes, what was not looked at, the sum. Findings are errors, and shown as such.
     pub fn lines(&self) -> Vec<String> {
-        let widest =
-            |cell: fn(&BoxLine) -> &str| self.boxes.iter().map(|line| width(cell(line))).max().unwrap_or(0);
-        let (task, by, verdict) =
-            (widest(|line| &line.task), widest(|line| line.by), widest(|line| &line.verdict));
+        let widest = |cell: fn(&BoxLine) -> &str| {
+            self.boxes
+                .iter()
+                .map(|line| width(cell(line)))
+                .max()
+                .unwrap_or(0)
+        };
+        let (task, by, verdict) = (
+            widest(|line| &line.task),
+            widest(|line| line.by),
+            widest(|line| &line.verdict),
+        );
         let row = |line: &BoxLine| {
             let mark = if line.done { 'x' } else { ' ' };
-            let [task, by, verdict] = [(&*line.task, task), (line.by, by), (&*line.verdict, verdict)]
-                .map(|(cell, columns)| pad(cell, columns));
-            format!("[{mark}] {task}  {by}  {verdict}  {}", line.evidence()).trim_end().to_owned()
+            let [task, by, verdict] = [
+                (&*line.task, task),
+                (line.by, by),
+                (&*line.verdict, verdict),
+            ]
+            .map(|(cell, columns)| pad(cell, columns));
+            format!("[{mark}] {task}  {by}  {verdict}  {}", line.evidence())
+                .trim_end()
+                .to_owned()
         };
         let mut lines: Vec<String> = self.boxes.iter().map(row).collect();
         lines.extend(self.older_gates.iter().map(|what| plain(what)));
         let engines = self.gates.iter().filter_map(GateLine::other_engine);
         let unchecked = self.unchecked.iter().map(|what| plain(what)).chain(engines);
         lines.extend(unchecked.map(|what| format!("not re-checked: {what}")));
-        let head = if self.head.is_empty() { String::new() } else { format!(", head {}", self.head) };
+        let head = if self.head.is_empty() {
+            String::new()
+        } else {
+            format!(", head {}", self.head)
+        };
         lines.push(format!("{}{head}", count(self.records, "record")));
         lines.push(self.verdict());
         lines
@@ -205,22 +247,50 @@ impl Replayed {
 
     /// JUnit XML: a test case for the replay as a whole and each finding, one for each box. An error is ralph's own fault.
     pub fn junit(&self) -> io::Result<String> {
-        let end = |grade| if grade == Grade::Differs { "failure" } else { "error" };
+        let end = |grade| {
+            if grade == Grade::Differs {
+                "failure"
+            } else {
+                "error"
+            }
+        };
         let finding = |finding: &Finding| {
-            let (what, hint) = (xml(&plain(&finding.to_string())), xml(&plain(&finding.hint)));
-            Case { name: xml(&plain(&finding.place)), file: None, end: Some((end(finding.kind), what, hint)) }
+            let (what, hint) = (
+                xml(&plain(&finding.to_string())),
+                xml(&plain(&finding.hint)),
+            );
+            Case {
+                name: xml(&plain(&finding.place)),
+                file: None,
+                end: Some((end(finding.kind), what, hint)),
+            }
         };
         let row = |line: &BoxLine| {
-            let skipped = (!line.done).then(|| ("skipped", "The box is open.".to_owned(), String::new()));
-            Case { name: xml(&plain(&line.task)), file: None, end: skipped }
+            let skipped =
+                (!line.done).then(|| ("skipped", "The box is open.".to_owned(), String::new()));
+            Case {
+                name: xml(&plain(&line.task)),
+                file: None,
+                end: skipped,
+            }
         };
         let all = Case {
             name: "replay".to_owned(),
             file: None,
-            end: self.grade().map(|grade| (end(grade), xml(&self.verdict()), String::new())),
+            end: self
+                .grade()
+                .map(|grade| (end(grade), xml(&self.verdict()), String::new())),
         };
-        let cases = self.findings.iter().map(finding).chain(self.boxes.iter().map(row));
-        document("replay", 0, &std::iter::once(all).chain(cases).collect::<Vec<_>>())
+        let cases = self
+            .findings
+            .iter()
+            .map(finding)
+            .chain(self.boxes.iter().map(row));
+        document(
+            "replay",
+            0,
+            &std::iter::once(all).chain(cases).collect::<Vec<_>>(),
+        )
     }
 }
 
@@ -233,13 +303,21 @@ pub fn judged_otherwise(
 ) -> Option<(Grade, String)> {
     let (word, now) = (was.verdict.word(), is.verdict.word());
     if let Verdict::Error { why, .. } = &is.verdict {
-        return Some((Grade::Unknown, format!("{word} then, and no verdict now: {}", plain(why))));
+        return Some((
+            Grade::Unknown,
+            format!("{word} then, and no verdict now: {}", plain(why)),
+        ));
     }
     if word != now {
         return Some((Grade::Differs, format!("{word} then, {now} now.")));
     }
     let tiers = |report: &GateReport| -> Vec<(String, String)> {
-        report.trace.tiers.iter().map(|tier| (tier.module.clone(), tier.name.clone())).collect()
+        report
+            .trace
+            .tiers
+            .iter()
+            .map(|tier| (tier.module.clone(), tier.name.clone()))
+            .collect()
     };
     if tiers(was) != tiers(is) {
         return None;
@@ -248,28 +326,50 @@ pub fn judged_otherwise(
         return Some((Grade::Differs, what));
     }
     let [then, today] = [was, is].map(counts);
-    if let Some(class) = then.keys().chain(today.keys()).find(|class| then.get(*class) != today.get(*class)) {
+    if let Some(class) = then
+        .keys()
+        .chain(today.keys())
+        .find(|class| then.get(*class) != today.get(*class))
+    {
         let [then, today] = [&then, &today].map(|all| match all.get(class) {
             Some((killed, lived)) => format!("{killed} killed and {lived} not"),
             None => "not judged".to_owned(),
         });
-        return Some((Grade::Differs, format!("{}: {then} then, {today} now.", plain(class.1))));
+        return Some((
+            Grade::Differs,
+            format!("{}: {then} then, {today} now.", plain(class.1)),
+        ));
     }
     let is_whole = was.survivors_hidden() == 0 && is.survivors_hidden() == 0;
     let lives = |survivor: &&Survivor| is.survivors.iter().any(|now| now.mutant == survivor.mutant);
-    was.survivors.iter().find(|survivor| is_whole && !lives(survivor)).map(|survivor| {
-        let mutant = &survivor.mutant;
-        let place =
-            plain(&format!("{}:{} {} {}", mutant.file, mutant.line, mutant.mutator, mutant.description));
-        (Grade::Differs, format!("The mutant {place} survived then, and is killed now."))
-    })
+    was.survivors
+        .iter()
+        .find(|survivor| is_whole && !lives(survivor))
+        .map(|survivor| {
+            let mutant = &survivor.mutant;
+            let place = plain(&format!(
+                "{}:{} {} {}",
+                mutant.file, mutant.line, mutant.mutator, mutant.description
+            ));
+            (
+                Grade::Differs,
+                format!("The mutant {place} survived then, and is killed now."),
+            )
+        })
 }
 
 /// Killed and surviving mutants by class.
 fn counts(report: &GateReport) -> BTreeMap<(&str, &str), (u64, u64)> {
-    let count = |class: &Tally| (class.killed + class.timed_out, class.survived + class.no_coverage);
+    let count = |class: &Tally| {
+        (
+            class.killed + class.timed_out,
+            class.survived + class.no_coverage,
+        )
+    };
     let classes = report.classes.iter();
-    classes.map(|class| ((&*class.package, &*class.class), count(&class.tally))).collect()
+    classes
+        .map(|class| ((&*class.package, &*class.class), count(&class.tally)))
+        .collect()
 }
 
 impl BoxLine {
@@ -277,8 +377,15 @@ impl BoxLine {
     fn evidence(&self) -> String {
         let commits = names(&self.commits, COMMITS);
         let (rechecked, believed) = (self.rechecked.join(", "), self.as_recorded.join(", "));
-        let parts = [("", commits), ("re-checked: ", rechecked), ("as recorded: ", believed)];
+        let parts = [
+            ("", commits),
+            ("re-checked: ", rechecked),
+            ("as recorded: ", believed),
+        ];
         let known = parts.iter().filter(|(_, part)| !part.is_empty());
-        known.map(|(what, part)| format!("{what}{part}")).collect::<Vec<_>>().join("; ")
+        known
+            .map(|(what, part)| format!("{what}{part}"))
+            .collect::<Vec<_>>()
+            .join("; ")
     }
 }

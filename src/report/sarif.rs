@@ -65,9 +65,13 @@ pub fn log(
         rules.entry(&result.rule.id).or_insert_with(|| rule(result));
     }
     let index = |id: &str| rules.keys().position(|known| *known == id);
-    let told = |(grade, text): &(Grade, String)| json!({ "level": grade, "message": { "text": text } });
+    let told =
+        |(grade, text): &(Grade, String)| json!({ "level": grade, "message": { "text": text } });
     let notifications: Vec<Value> = notifications.iter().map(told).collect();
-    let results: Vec<Value> = results.iter().map(|found| result(found, index(&found.rule.id))).collect();
+    let results: Vec<Value> = results
+        .iter()
+        .map(|found| result(found, index(&found.rule.id)))
+        .collect();
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -119,6 +123,16 @@ fn result(found: &SarifResult, index: Option<usize>) -> Value {
 /// A relative reference (RFC 3986): everything but unreserved characters and `/` is percent-encoded.
 fn uri(path: &RepoPath) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    let encoded = |byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    path.to_bytes().into_iter().map(encoded).collect::<Vec<_>>().concat()
+    let encoded = |byte| {
+        if is_plain(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    };
+    path.to_bytes()
+        .into_iter()
+        .map(encoded)
+        .collect::<Vec<_>>()
+        .concat()
 }

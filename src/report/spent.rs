@@ -99,7 +99,11 @@ impl Spent {
             Event::RunStarted { spec, mode, .. } => {
                 self.close();
                 let spec = spec.clone();
-                self.run = (*mode == Mode::Loop).then_some(OpenRun { spec, began: at, last: at });
+                self.run = (*mode == Mode::Loop).then_some(OpenRun {
+                    spec,
+                    began: at,
+                    last: at,
+                });
             }
             Event::AgentEnded(agent) => self.agent(agent.millis, after),
             Event::GateEnded { report, .. } => self.gate(report, after),
@@ -120,7 +124,11 @@ impl Spent {
             spent.waited += between(since, at);
         }
         self.now = doing(after).map(|(key, doing)| match self.now.take() {
-            Some(now) if now.key == *key && now.doing == doing && now.iteration == after.iteration => now,
+            Some(now)
+                if now.key == *key && now.doing == doing && now.iteration == after.iteration =>
+            {
+                now
+            }
             _ => Now {
                 key: key.clone(),
                 doing,
@@ -153,10 +161,16 @@ impl Spent {
     }
 
     fn agent(&mut self, millis: u64, after: &State) {
-        let (Phase::Committing(attempt) | Phase::Observing(attempt)) = &after.phase else { return };
+        let (Phase::Committing(attempt) | Phase::Observing(attempt)) = &after.phase else {
+            return;
+        };
         let spent = self.specs.entry(after.spec.clone()).or_default();
         spent.agents += millis;
-        spent.families.entry(attempt.key.family.clone()).or_default().0 += millis;
+        spent
+            .families
+            .entry(attempt.key.family.clone())
+            .or_default()
+            .0 += millis;
         *spent.attempts.entry(attempt.key.clone()).or_default() += 1;
         spent.iterations.push(after.iteration);
     }
@@ -166,8 +180,16 @@ impl Spent {
         spent.gates += report.millis;
         if let Some(now) = self.now.as_ref().filter(|now| now.doing == Doing::Gate) {
             spent.families.entry(now.key.family.clone()).or_default().1 += report.millis;
-            spent.judged.entry(now.key.stage.word().to_owned()).or_default().push(report.millis);
-            let left_out = report.left_out.iter().map(|left| left.file.clone()).collect();
+            spent
+                .judged
+                .entry(now.key.stage.word().to_owned())
+                .or_default()
+                .push(report.millis);
+            let left_out = report
+                .left_out
+                .iter()
+                .map(|left| left.file.clone())
+                .collect();
             spent.left_out.insert(now.key.clone(), left_out);
         }
     }
@@ -188,16 +210,18 @@ pub(super) fn doing(state: &State) -> Option<(&TaskKey, Doing)> {
         Phase::Attempting { key, .. } => Some((key, Doing::Agent)),
         Phase::Judging { order } => Some((&order.key, Doing::Gate)),
         Phase::Checking { attempt, .. } => Some((&attempt.key, Doing::Check)),
-        Phase::Committing(attempt) | Phase::Observing(attempt) | Phase::Restoring { attempt, .. } => {
-            Some((&attempt.key, Doing::Evidence))
-        }
+        Phase::Committing(attempt)
+        | Phase::Observing(attempt)
+        | Phase::Restoring { attempt, .. } => Some((&attempt.key, Doing::Evidence)),
         _ => None,
     }
 }
 
 /// Seconds since 1970 of an RFC 3339 time.
 pub(super) fn seconds(at: &str) -> Option<i64> {
-    at.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
+    at.parse::<jiff::Timestamp>()
+        .ok()
+        .map(jiff::Timestamp::as_second)
 }
 
 fn between(from: i64, to: i64) -> u64 {
@@ -215,25 +239,46 @@ mod tests {
     use crate::task::Stage;
 
     fn key(family: &str, stage: Stage) -> TaskKey {
-        TaskKey { family: family.into(), stage }
+        TaskKey {
+            family: family.into(),
+            stage,
+        }
     }
 
     fn started(mode: Mode) -> Event {
         let (spec, version) = ("tasks.md".to_owned(), String::new());
-        Event::RunStarted { spec, policy: Policy::default(), mode, retry: Vec::new(), version }
+        Event::RunStarted {
+            spec,
+            policy: Policy::default(),
+            mode,
+            retry: Vec::new(),
+            version,
+        }
     }
 
     fn state(iteration: u64, phase: Phase) -> State {
-        State { spec: "tasks.md".into(), iteration, phase, ..State::default() }
+        State {
+            spec: "tasks.md".into(),
+            iteration,
+            phase,
+            ..State::default()
+        }
     }
 
     fn agent_ended(millis: u64) -> Event {
-        Event::AgentEnded(AgentEnd { millis, ..ProcessEnd::Exited { code: 0 }.into() })
+        Event::AgentEnded(AgentEnd {
+            millis,
+            ..ProcessEnd::Exited { code: 0 }.into()
+        })
     }
 
     fn attempting() -> Phase {
         let (key, before) = (key("2", Stage::Implementation), Snapshot::default());
-        Phase::Attempting { key, before, process: None }
+        Phase::Attempting {
+            key,
+            before,
+            process: None,
+        }
     }
 
     fn observing() -> Phase {
@@ -249,7 +294,9 @@ mod tests {
     }
 
     fn stopped() -> Event {
-        Event::RunStopped { stop: StopReason::AllDone }
+        Event::RunStopped {
+            stop: StopReason::AllDone,
+        }
     }
 
     #[test]
@@ -257,10 +304,23 @@ mod tests {
         let mut spent = Spent::default();
         let idle = state(0, Phase::Idle);
         spent.note("2026-11-22T00:00:00Z", &started(Mode::Loop), &idle);
-        spent.note("2026-11-22T00:00:05Z", &Event::Resumed, &state(1, attempting()));
+        spent.note(
+            "2026-11-22T00:00:05Z",
+            &Event::Resumed,
+            &state(1, attempting()),
+        );
         assert_eq!(spent.on("tasks.md", None).runs, 5);
-        spent.note("2026-11-22T00:01:00Z", &agent_ended(54_321), &state(1, observing()));
-        assert_eq!(spent.on("tasks.md", Some(seconds("2026-11-22T00:02:00Z").unwrap())).runs, 120);
+        spent.note(
+            "2026-11-22T00:01:00Z",
+            &agent_ended(54_321),
+            &state(1, observing()),
+        );
+        assert_eq!(
+            spent
+                .on("tasks.md", Some(seconds("2026-11-22T00:02:00Z").unwrap()))
+                .runs,
+            120
+        );
         // Killed here; a verb an hour later, and another run.
         spent.note("2026-11-22T01:00:00Z", &started(Mode::Verb), &idle);
         spent.note("2026-11-22T01:10:00Z", &Event::Resumed, &idle);
@@ -277,16 +337,42 @@ mod tests {
     #[test]
     fn what_is_being_done_counts_from_the_record_that_began_it() {
         let mut spent = Spent::default();
-        spent.note("2026-11-22T00:00:00Z", &started(Mode::Loop), &state(0, Phase::Idle));
+        spent.note(
+            "2026-11-22T00:00:00Z",
+            &started(Mode::Loop),
+            &state(0, Phase::Idle),
+        );
         assert_eq!(spent.now(), None);
-        spent.note("2026-11-22T00:00:05Z", &Event::Resumed, &state(1, attempting()));
-        spent.note("2026-11-22T00:00:06Z", &Event::Waited, &state(1, attempting()));
+        spent.note(
+            "2026-11-22T00:00:05Z",
+            &Event::Resumed,
+            &state(1, attempting()),
+        );
+        spent.note(
+            "2026-11-22T00:00:06Z",
+            &Event::Waited,
+            &state(1, attempting()),
+        );
         let now = spent.now().unwrap();
-        assert_eq!((now.doing, now.since), (Doing::Agent, seconds("2026-11-22T00:00:05Z").unwrap()));
-        spent.note("2026-11-22T00:00:09Z", &agent_ended(3), &state(1, observing()));
+        assert_eq!(
+            (now.doing, now.since),
+            (Doing::Agent, seconds("2026-11-22T00:00:05Z").unwrap())
+        );
+        spent.note(
+            "2026-11-22T00:00:09Z",
+            &agent_ended(3),
+            &state(1, observing()),
+        );
         assert_eq!(spent.now().map(|now| now.doing), Some(Doing::Evidence));
-        spent.note("2026-11-22T00:00:10Z", &Event::Resumed, &state(2, attempting()));
-        assert_eq!(spent.now().unwrap().since, seconds("2026-11-22T00:00:10Z").unwrap());
+        spent.note(
+            "2026-11-22T00:00:10Z",
+            &Event::Resumed,
+            &state(2, attempting()),
+        );
+        assert_eq!(
+            spent.now().unwrap().since,
+            seconds("2026-11-22T00:00:10Z").unwrap()
+        );
     }
 
     #[test]

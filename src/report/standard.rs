@@ -52,7 +52,12 @@ pub fn facts(files: &[ReportedFile], threshold: u32) -> Value {
         );
         if let Some(Value::Array(known)) = shown.get_mut("mutants") {
             let first = known.len() + 1;
-            known.extend(mutants.iter().zip(first..).map(|(mutant, id)| fact(mutant, id, &lines)));
+            known.extend(
+                mutants
+                    .iter()
+                    .zip(first..)
+                    .map(|(mutant, id)| fact(mutant, id, &lines)),
+            );
         }
     }
     json!({
@@ -82,7 +87,10 @@ fn fact(reported: &ReportedMutant, id: usize, lines: &[&str]) -> Value {
 }
 
 fn description(mutant: &Mutant) -> String {
-    line(&format!("{} ({})", mutant.description, mutant.method), CHARS)
+    line(
+        &format!("{} ({})", mutant.description, mutant.method),
+        CHARS,
+    )
 }
 
 /// Whether a survivor of an earlier run lives by this report: the same change of the same line. `None` if that line reads
@@ -91,12 +99,17 @@ pub fn lives(facts: &Value) -> impl Fn(&Survivor) -> Option<bool> {
     let fates = fates(facts);
     move |survivor| {
         let mutant = &survivor.mutant;
-        let path = line(&full_path(&survivor.package, survivor.path.as_ref()?), CHARS);
+        let path = line(
+            &full_path(&survivor.package, survivor.path.as_ref()?),
+            CHARS,
+        );
         let source = facts["files"][&path]["source"].as_str()?;
         let text = source.lines().nth(mutant.line.checked_sub(1)? as usize)?;
         let (name, description) = (line(&mutant.mutator, CHARS), description(mutant));
         let fates = fates.get(&(&*path, mutant.line.into(), &*name, &*description))?;
-        let fate = fates.first().filter(|fate| fates.iter().all(|other| other == *fate))?;
+        let fate = fates
+            .first()
+            .filter(|fate| fates.iter().all(|other| other == *fate))?;
         let is_same = !survivor.source.is_empty() && text.trim() == survivor.source;
         (is_same && *fate != UNKNOWN).then_some(*fate == ALIVE)
     }
@@ -105,12 +118,19 @@ pub fn lives(facts: &Value) -> impl Fn(&Survivor) -> Option<bool> {
 /// The first mutant of which two reports say another fate, a whole sentence; `None` if there is none.
 pub fn other_fate(was: &Value, is: &Value) -> Option<String> {
     let (then, now) = (fates(was), fates(is));
-    let mutant = then.keys().chain(now.keys()).find(|mutant| then.get(*mutant) != now.get(*mutant))?;
-    let [then, now] =
-        [&then, &now].map(|all| all.get(mutant).map_or("not there".to_owned(), |all| all.join(", ")));
+    let mutant = then
+        .keys()
+        .chain(now.keys())
+        .find(|mutant| then.get(*mutant) != now.get(*mutant))?;
+    let [then, now] = [&then, &now].map(|all| {
+        all.get(mutant)
+            .map_or("not there".to_owned(), |all| all.join(", "))
+    });
     let (path, number, name, description) = mutant;
     let mutant = line(&format!("{path}:{number} {name} {description}"), CHARS);
-    Some(format!("The mutant {mutant} was {then} then, and is {now} now."))
+    Some(format!(
+        "The mutant {mutant} was {then} then, and is {now} now."
+    ))
 }
 
 const ALIVE: &str = "alive";
@@ -122,15 +142,22 @@ fn fates(facts: &Value) -> BTreeMap<(&str, u64, &str, &str), Vec<&'static str>> 
     for (path, file) in facts["files"].as_object().into_iter().flatten() {
         for mutant in file["mutants"].as_array().into_iter().flatten() {
             let text = |key: &str| mutant[key].as_str().unwrap_or_default();
-            let line = mutant["location"]["start"]["line"].as_u64().unwrap_or_default();
+            let line = mutant["location"]["start"]["line"]
+                .as_u64()
+                .unwrap_or_default();
             let fate = match text("status") {
                 "Killed" | "Timeout" => "killed",
                 "Survived" | "NoCoverage" => ALIVE,
                 _ => UNKNOWN,
             };
-            all.entry((path.as_str(), line, text("mutatorName"), text("description")))
-                .or_default()
-                .push(fate);
+            all.entry((
+                path.as_str(),
+                line,
+                text("mutatorName"),
+                text("description"),
+            ))
+            .or_default()
+            .push(fate);
         }
     }
     for fates in all.values_mut() {
@@ -143,7 +170,11 @@ fn fates(facts: &Value) -> BTreeMap<(&str, u64, &str, &str), Vec<&'static str>> 
 /// are those of UTF-16, as in a browser.
 fn place(number: u32, lines: &[&str]) -> Value {
     let number = number.max(1);
-    let text = (number as usize).checked_sub(1).and_then(|at| lines.get(at)).copied().unwrap_or_default();
+    let text = (number as usize)
+        .checked_sub(1)
+        .and_then(|at| lines.get(at))
+        .copied()
+        .unwrap_or_default();
     let columns = |text: &str| text.encode_utf16().count();
     let start = columns(text) - columns(text.trim_start()) + 1;
     let end = (columns(text.trim_end()) + 1).max(start + 1);
@@ -161,7 +192,10 @@ fn status(status: MutantStatus) -> (&'static str, Option<&'static str>) {
         MutantStatus::MemoryError => ("RuntimeError", Some("out of memory")),
         MutantStatus::RunError => ("RuntimeError", None),
         MutantStatus::Equivalent => ("Ignored", Some("marked as equivalent")),
-        MutantStatus::Unjudged => ("Ignored", Some("may run only while its class is initialised")),
+        MutantStatus::Unjudged => (
+            "Ignored",
+            Some("may run only while its class is initialised"),
+        ),
     }
 }
 
@@ -184,7 +218,8 @@ pub fn html(facts: &Value) -> String {
         .replace('<', "\\u003c")
         .replace('\u{2028}', "\\u2028")
         .replace('\u{2029}', "\\u2029");
-    PAGE.replacen("{{ elements }}", ELEMENTS, 1).replacen("{{ facts }}", &data, 1)
+    PAGE.replacen("{{ elements }}", ELEMENTS, 1)
+        .replacen("{{ facts }}", &data, 1)
 }
 
 #[cfg(test)]
@@ -202,7 +237,11 @@ mod tests {
             status,
             id: String::new(),
         };
-        ReportedMutant { mutant, tests: vec!["a.FooTest".into()], tests_total: 3 }
+        ReportedMutant {
+            mutant,
+            tests: vec!["a.FooTest".into()],
+            tests_total: 3,
+        }
     }
 
     fn files() -> Vec<ReportedFile> {
@@ -218,12 +257,21 @@ mod tests {
             S::Equivalent,
             S::Unjudged,
         ];
-        let mutants =
-            all.into_iter().zip([2, 1, 1, 3, 0, 9, 2, 2, 2]).map(|(status, line)| mutant(line, status));
+        let mutants = all
+            .into_iter()
+            .zip([2, 1, 1, 3, 0, 9, 2, 2, 2])
+            .map(|(status, line)| mutant(line, status));
         let source = "class Foo {\n  \"ä😀</script>\";  \n\n}\n<!-- <script>".to_owned();
         vec![
-            ReportedFile { path: "app/src/Foo.java".into(), source, mutants: mutants.collect() },
-            ReportedFile { path: "web/a.ts".into(), ..ReportedFile::default() },
+            ReportedFile {
+                path: "app/src/Foo.java".into(),
+                source,
+                mutants: mutants.collect(),
+            },
+            ReportedFile {
+                path: "web/a.ts".into(),
+                ..ReportedFile::default()
+            },
         ]
     }
 
@@ -236,28 +284,45 @@ mod tests {
         let mut schemas = boon::Schemas::new();
         let index = compiler.compile("schema.json", &mut schemas).unwrap();
         let facts = facts(&files(), 80);
-        schemas.validate(&facts, index).unwrap_or_else(|error| panic!("{error:#}"));
+        schemas
+            .validate(&facts, index)
+            .unwrap_or_else(|error| panic!("{error:#}"));
         let mut wrong = facts.clone();
         wrong["files"]["app/src/Foo.java"]["mutants"][0]["status"] = "killed".into();
         assert!(schemas.validate(&wrong, index).is_err());
 
-        let mutants = facts["files"]["app/src/Foo.java"]["mutants"].as_array().unwrap();
+        let mutants = facts["files"]["app/src/Foo.java"]["mutants"]
+            .as_array()
+            .unwrap();
         assert_eq!(mutants.len(), 9);
-        let killed = mutants.iter().find(|one| one["status"] == "Killed").unwrap();
+        let killed = mutants
+            .iter()
+            .find(|one| one["status"] == "Killed")
+            .unwrap();
         // Two columns of blanks; the smile counts twice.
         assert_eq!(
             killed["location"],
             json!({"start": {"line": 2, "column": 3}, "end": {"line": 2, "column": 18}})
         );
         assert_eq!(killed["statusReason"], "reached by a.FooTest and 2 more");
-        let none = mutants.iter().find(|one| one["status"] == "RuntimeError").unwrap();
-        assert!(none["location"]["end"]["column"].as_u64() > none["location"]["start"]["column"].as_u64());
+        let none = mutants
+            .iter()
+            .find(|one| one["status"] == "RuntimeError")
+            .unwrap();
+        assert!(
+            none["location"]["end"]["column"].as_u64()
+                > none["location"]["start"]["column"].as_u64()
+        );
     }
 
     #[test]
     fn tests_that_are_not_named_are_counted_once() {
         let tests = (1..=7).map(|number| format!("a.Foo{number}Test")).collect();
-        let reported = ReportedMutant { tests, tests_total: 9, ..mutant(1, MutantStatus::Survived) };
+        let reported = ReportedMutant {
+            tests,
+            tests_total: 9,
+            ..mutant(1, MutantStatus::Survived)
+        };
         let reason = fact(&reported, 1, &[])["statusReason"].clone();
         let named = "a.Foo1Test, a.Foo2Test, a.Foo3Test, a.Foo4Test, a.Foo5Test";
         assert_eq!(reason, format!("reached by {named} and 4 more"));
@@ -270,7 +335,10 @@ mod tests {
         assert_eq!(data.matches("</script").count(), 1, "its own end");
         assert!(!data.contains("<!--") && !data.contains('\u{2028}'));
         let json = data.split(";\n</script>").next().unwrap();
-        assert_eq!(serde_json::from_str::<Value>(json).unwrap(), facts(&files(), 80));
+        assert_eq!(
+            serde_json::from_str::<Value>(json).unwrap(),
+            facts(&files(), 80)
+        );
         assert!(!ELEMENTS.to_lowercase().contains("</script"));
     }
 
@@ -280,7 +348,14 @@ mod tests {
         let source = "class Foo {\n  int a = b + c + d;\n}\n".to_owned();
         let of = |statuses: &[MutantStatus]| {
             let mutants = statuses.iter().map(|status| mutant(2, *status)).collect();
-            facts(&[ReportedFile { path: "app/src/Foo.java".into(), source: source.clone(), mutants }], 80)
+            facts(
+                &[ReportedFile {
+                    path: "app/src/Foo.java".into(),
+                    source: source.clone(),
+                    mutants,
+                }],
+                80,
+            )
         };
         let survivor = Survivor {
             package: "app".into(),
@@ -318,16 +393,37 @@ mod tests {
     fn the_mutant_is_named_that_two_reports_tell_otherwise() {
         let one = |status| {
             let mutants = vec![mutant(1, MutantStatus::Killed), mutant(2, status)];
-            facts(&[ReportedFile { path: "app/Foo.java".into(), source: String::new(), mutants }], 80)
+            facts(
+                &[ReportedFile {
+                    path: "app/Foo.java".into(),
+                    source: String::new(),
+                    mutants,
+                }],
+                80,
+            )
         };
         let (killed, lived) = (one(MutantStatus::Killed), one(MutantStatus::Survived));
         assert_eq!(other_fate(&killed, &one(MutantStatus::TimedOut)), None);
         let told = other_fate(&killed, &lived).unwrap();
-        assert!(told.starts_with("The mutant app/Foo.java:2 Math Replaced "), "{told}");
-        assert!(told.ends_with(" was killed then, and is alive now."), "{told}");
+        assert!(
+            told.starts_with("The mutant app/Foo.java:2 Math Replaced "),
+            "{told}"
+        );
+        assert!(
+            told.ends_with(" was killed then, and is alive now."),
+            "{told}"
+        );
         let none = facts(&[], 80);
-        assert!(other_fate(&lived, &none).unwrap().ends_with("was killed then, and is not there now."));
-        assert!(other_fate(&none, &lived).unwrap().ends_with("was not there then, and is killed now."));
+        assert!(
+            other_fate(&lived, &none)
+                .unwrap()
+                .ends_with("was killed then, and is not there now.")
+        );
+        assert!(
+            other_fate(&none, &lived)
+                .unwrap()
+                .ends_with("was not there then, and is killed now.")
+        );
     }
 
     #[test]
@@ -336,7 +432,9 @@ mod tests {
         twice[1].path = "app/src/Foo.java".into();
         twice[1].mutants = vec![mutant(1, MutantStatus::Killed)];
         let facts = facts(&twice, 80);
-        let mutants = facts["files"]["app/src/Foo.java"]["mutants"].as_array().unwrap();
+        let mutants = facts["files"]["app/src/Foo.java"]["mutants"]
+            .as_array()
+            .unwrap();
         assert_eq!((mutants.len(), &mutants[9]["id"]), (10, &json!("10")));
     }
 }

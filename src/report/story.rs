@@ -88,17 +88,28 @@ impl Story {
     /// Takes one record: when it was written, its fact, and the state after it.
     pub fn note(&mut self, at: &str, event: &Event, after: &State, kept: Kept<'_>) {
         if self.open.happened.iteration != after.iteration {
-            let happened = Happened { iteration: after.iteration, ..Happened::default() };
-            self.open = Told { happened, ..Told::default() };
+            let happened = Happened {
+                iteration: after.iteration,
+                ..Happened::default()
+            };
+            self.open = Told {
+                happened,
+                ..Told::default()
+            };
         }
         let at = seconds(at).unwrap_or(self.open.span.1);
         let open = &mut self.open;
         let began = if open.span.0 == 0 { at } else { open.span.0 };
         open.span = (began, at.max(began));
         match event {
-            Event::AgentEnded(agent) => open.happened.said = said(agent.claim.as_ref(), &agent.last_words),
+            Event::AgentEnded(agent) => {
+                open.happened.said = said(agent.claim.as_ref(), &agent.last_words);
+            }
             Event::Observed { observation, .. } => {
-                let changes = observation.packages.iter().flat_map(|package| &package.changes);
+                let changes = observation
+                    .packages
+                    .iter()
+                    .flat_map(|package| &package.changes);
                 open.happened.seen = seen(changes);
             }
             Event::BoxAccepted { .. } | Event::BoxReopened { .. } => open.by_person = true,
@@ -107,7 +118,9 @@ impl Story {
         if let Some((key, _)) = doing(after) {
             open.family.clone_from(&key.family);
         }
-        if let Phase::Applying { entry: Some(entry), .. } = &after.phase
+        if let Phase::Applying {
+            entry: Some(entry), ..
+        } = &after.phase
             && self.open.happened.headline.is_empty()
         {
             self.close(entry, event, &after.spec);
@@ -121,12 +134,21 @@ impl Story {
 
     /// Says at the FAILs before a PASS what became of the survivors that they list.
     fn passed(&mut self, report: &GateReport, left: &str, kept: Kept<'_>) {
-        let Some((own, before)) = self.iterations.split_last_mut() else { return };
+        let Some((own, before)) = self.iterations.split_last_mut() else {
+            return;
+        };
         let place = |it: &Told| (it.spec.clone(), it.family.clone(), it.happened.task.clone());
         let (iteration, own) = (own.happened.iteration, place(own));
-        let failed: Vec<&mut Told> =
-            before.iter_mut().filter(|told| !told.survivors.is_empty() && place(told) == own).collect();
-        let facts = if failed.is_empty() { None } else { kept(iteration, left) }.unwrap_or_default();
+        let failed: Vec<&mut Told> = before
+            .iter_mut()
+            .filter(|told| !told.survivors.is_empty() && place(told) == own)
+            .collect();
+        let facts = if failed.is_empty() {
+            None
+        } else {
+            kept(iteration, left)
+        }
+        .unwrap_or_default();
         let is_alive = lives(&facts);
         for told in failed {
             let mut by_fate: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -134,11 +156,16 @@ impl Story {
                 let fate = match is_alive(&survivor) {
                     Some(false) => "killed in rework",
                     Some(true) => "still alive",
-                    None if none_lives(report, &survivor) => "no longer alive, as none judged in its file",
+                    None if none_lives(report, &survivor) => {
+                        "no longer alive, as none judged in its file"
+                    }
                     None => "not known whether alive",
                 };
                 let Survivor { mutant, .. } = &survivor;
-                let name = line(&format!("{}:{} {}", mutant.file, mutant.line, mutant.mutator), 200);
+                let name = line(
+                    &format!("{}:{} {}", mutant.file, mutant.line, mutant.mutator),
+                    200,
+                );
                 by_fate.entry(fate).or_default().push(name);
             }
             let told_of = |(fate, names): (_, Vec<String>)| {
@@ -162,10 +189,16 @@ impl Story {
         if let Body::Gate { report, .. } = &entry.body {
             told.is_gate = true;
             told.percent = (report.coverage.total > 0).then(|| report.coverage.percent_floor());
-            told.not_judged = report.left_out.iter().map(|left| line(&left.file, 200)).collect();
+            told.not_judged = report
+                .left_out
+                .iter()
+                .map(|left| line(&left.file, 200))
+                .collect();
             told.survivors.clone_from(&report.survivors);
         }
-        let began = Timestamp::from_second(told.span.0).map(|at| at.to_string()).unwrap_or_default();
+        let began = Timestamp::from_second(told.span.0)
+            .map(|at| at.to_string())
+            .unwrap_or_default();
         let when = format!("{began}, {}", duration(told.seconds()));
         let has = |word: &str| entry.boxes.iter().any(|flip| flip.starts_with(word));
         let class = match () {
@@ -185,7 +218,11 @@ impl Story {
         let happened = &mut told.happened;
         (happened.task, happened.when, happened.class) = (line(&entry.task, 200), when, class);
         happened.boxes = boxes.join(", ");
-        happened.lines = lines.split_off(1.min(lines.len())).into_iter().map(unmarked).collect();
+        happened.lines = lines
+            .split_off(1.min(lines.len()))
+            .into_iter()
+            .map(unmarked)
+            .collect();
         happened.headline = lines.pop().unwrap_or_default();
         if self.iterations.len() == ITERATIONS {
             self.iterations.remove(0);
@@ -198,7 +235,11 @@ impl Story {
 /// True if a gate judged a survivor's file, and none of the mutants that it judged there lives or is without a verdict.
 fn none_lives(report: &GateReport, survivor: &Survivor) -> bool {
     let place = (&survivor.package, survivor.path.as_ref());
-    let mut classes = report.classes.iter().filter(|it| (&it.package, Some(&it.path)) == place).peekable();
+    let mut classes = report
+        .classes
+        .iter()
+        .filter(|it| (&it.package, Some(&it.path)) == place)
+        .peekable();
     classes.peek().is_some()
         && classes
             .map(|class| class.floor.map_or(class.tally, |floor| floor.whole))
@@ -245,7 +286,10 @@ impl Told {
 #[cfg(test)]
 impl From<Vec<Told>> for Story {
     fn from(iterations: Vec<Told>) -> Self {
-        Self { iterations, ..Self::default() }
+        Self {
+            iterations,
+            ..Self::default()
+        }
     }
 }
 
@@ -276,17 +320,38 @@ mod tests {
 
     fn class(file: &str, tally: Tally) -> ClassScore {
         let (package, path) = ("app".to_owned(), RepoPath::parse(file));
-        ClassScore { package, path, class: "a.Foo".into(), tally, floor: None }
+        ClassScore {
+            package,
+            path,
+            class: "a.Foo".into(),
+            tally,
+            floor: None,
+        }
     }
 
     fn told(iteration: u64, task: &str, survivors: Vec<Survivor>) -> Told {
-        let happened = Happened { iteration, task: task.into(), ..Happened::default() };
-        Told { happened, survivors, ..Told::default() }
+        let happened = Happened {
+            iteration,
+            task: task.into(),
+            ..Happened::default()
+        };
+        Told {
+            happened,
+            survivors,
+            ..Told::default()
+        }
     }
 
     #[test]
     fn survivors_of_each_fail_before_a_pass_are_told_with_what_the_facts_show() {
-        let all = || [("Foo.java", 1), ("Foo.java", 2), ("Bar.java", 1), ("Baz.java", 1)];
+        let all = || {
+            [
+                ("Foo.java", 1),
+                ("Foo.java", 2),
+                ("Bar.java", 1),
+                ("Baz.java", 1),
+            ]
+        };
         let failed = all().map(|(file, line)| survivor(file, line)).to_vec();
         let mut story = Story::from(vec![
             told(1, "2.PITEST", vec![survivor("Foo.java", 1)]),
@@ -301,18 +366,45 @@ mod tests {
         }}});
         let mut report = GateReport::from(Verdict::Pass);
         report.classes = vec![
-            class("Foo.java", Tally { killed: 3, survived: 1, ..Tally::default() }),
-            class("Bar.java", Tally { killed: 3, timed_out: 1, ..Tally::default() }),
-            class("Baz.java", Tally { killed: 3, errors: 1, ..Tally::default() }),
+            class(
+                "Foo.java",
+                Tally {
+                    killed: 3,
+                    survived: 1,
+                    ..Tally::default()
+                },
+            ),
+            class(
+                "Bar.java",
+                Tally {
+                    killed: 3,
+                    timed_out: 1,
+                    ..Tally::default()
+                },
+            ),
+            class(
+                "Baz.java",
+                Tally {
+                    killed: 3,
+                    errors: 1,
+                    ..Tally::default()
+                },
+            ),
         ];
         story.passed(&report, "digest", &|iteration, left| {
             assert_eq!((iteration, left), (4, "digest"));
             Some(kept.clone())
         });
-        let lines: Vec<&[String]> =
-            story.iterations.iter().map(|told| told.happened.lines.as_slice()).collect();
+        let lines: Vec<&[String]> = story
+            .iterations
+            .iter()
+            .map(|told| told.happened.lines.as_slice())
+            .collect();
         assert_eq!(lines[0], [""; 0], "another box");
-        assert_eq!(lines[1], ["killed in rework (iteration 4): Foo.java:1 Math"]);
+        assert_eq!(
+            lines[1],
+            ["killed in rework (iteration 4): Foo.java:1 Math"]
+        );
         assert_eq!(
             lines[2],
             [

@@ -44,27 +44,49 @@ impl Grid {
     pub fn fit(board: &Board, columns: usize) -> Self {
         let column = |head: &str, cell: &dyn Fn(&Line) -> GridCell| {
             let cells: Vec<GridCell> = board.families.iter().map(cell).collect();
-            let widest = cells.iter().map(|cell| width(&cell.text)).max().unwrap_or(0);
+            let widest = cells
+                .iter()
+                .map(|cell| width(&cell.text))
+                .max()
+                .unwrap_or(0);
             (head.to_owned(), widest.max(width(head)), cells)
         };
         let stage = |stage: &Stage, short: bool| {
-            let head = if short { short_head(stage) } else { cut(stage.word(), 24) };
-            column(&head, &|line| match line.cells.get(stage).map(|cell| cell.status) {
-                Some(status) => GridCell {
-                    text: if short { status.short() } else { status.words() },
-                    status: Some(status),
+            let head = if short {
+                short_head(stage)
+            } else {
+                cut(stage.word(), 24)
+            };
+            column(
+                &head,
+                &|line| match line.cells.get(stage).map(|cell| cell.status) {
+                    Some(status) => GridCell {
+                        text: if short {
+                            status.short()
+                        } else {
+                            status.words()
+                        },
+                        status: Some(status),
+                    },
+                    None => plain(String::new()),
                 },
-                None => plain(String::new()),
-            })
+            )
         };
         let with_stages = |short: bool| {
             let ids = column("TASK", &|line| plain(cut(&id(line), ID_MOST)));
-            std::iter::once(ids).chain(board.stages.iter().map(|name| stage(name, short))).collect::<Vec<_>>()
+            std::iter::once(ids)
+                .chain(board.stages.iter().map(|name| stage(name, short)))
+                .collect::<Vec<_>>()
         };
         let gap = usize::from(GAP);
         let used = |all: &[Column]| all.iter().map(|(_, width, _)| width + gap).sum::<usize>();
-        let wanted =
-            board.families.iter().map(|line| width(&line.text)).max().unwrap_or(0).max(width("TEXT"));
+        let wanted = board
+            .families
+            .iter()
+            .map(|line| width(&line.text))
+            .max()
+            .unwrap_or(0)
+            .max(width("TEXT"));
         let mut all = with_stages(false);
         if columns.saturating_sub(used(&all)) < TEXT_LEAST.min(wanted) {
             all = with_stages(true);
@@ -79,7 +101,11 @@ impl Grid {
             }
             all.push(column("…", &|_| plain(String::new())));
         }
-        let row = |at| all.iter().filter_map(|(_, _, cells)| cells.get(at).cloned()).collect();
+        let row = |at| {
+            all.iter()
+                .filter_map(|(_, _, cells)| cells.get(at).cloned())
+                .collect()
+        };
         Self {
             rows: (0..board.families.len()).map(row).collect(),
             widths: all.iter().map(|(_, width, _)| *width).collect(),
@@ -124,12 +150,19 @@ pub fn lines(board: &Board, columns: usize) -> Vec<String> {
     let grid = Grid::fit(board, columns);
     let gap = " ".repeat(GAP.into());
     let row = |cells: Vec<&str>| {
-        let cells = cells.iter().zip(&grid.widths).map(|(text, width)| pad(text, *width));
+        let cells = cells
+            .iter()
+            .zip(&grid.widths)
+            .map(|(text, width)| pad(text, *width));
         cut(cells.collect::<Vec<_>>().join(&gap).trim_end(), columns)
     };
     lines.push(String::new());
     lines.push(row(grid.head.iter().map(String::as_str).collect()));
-    lines.extend(grid.rows.iter().map(|cells| row(cells.iter().map(|cell| cell.text.as_str()).collect())));
+    lines.extend(
+        grid.rows
+            .iter()
+            .map(|cells| row(cells.iter().map(|cell| cell.text.as_str()).collect())),
+    );
     lines.push(String::new());
     lines.extend(open_reasons(board));
     lines.extend(next(board));
@@ -141,35 +174,65 @@ pub fn lines(board: &Board, columns: usize) -> Vec<String> {
 pub fn legend(board: &Board, columns: usize) -> Vec<String> {
     let grid = Grid::fit(board, columns);
     let mut told = BTreeSet::new();
-    let cells = grid.rows.iter().flatten().filter_map(|cell| Some((cell, cell.status?)));
+    let cells = grid
+        .rows
+        .iter()
+        .flatten()
+        .filter_map(|cell| Some((cell, cell.status?)));
     let news = cells.filter(|(_, status)| told.insert(status.name()));
-    news.filter_map(|(cell, status)| Some(format!("{}: {}", cell.text, status.meaning()?))).collect()
+    news.filter_map(|(cell, status)| Some(format!("{}: {}", cell.text, status.meaning()?)))
+        .collect()
 }
 
 /// The first line.
 pub fn headline(board: &Board) -> String {
-    let Board { done, boxes, iterations, phase, .. } = board;
-    let (spec, iterations) = (steady(&line(&board.spec, 200)), count(*iterations, "iteration"));
+    let Board {
+        done,
+        boxes,
+        iterations,
+        phase,
+        ..
+    } = board;
+    let (spec, iterations) = (
+        steady(&line(&board.spec, 200)),
+        count(*iterations, "iteration"),
+    );
     format!("{spec}: {done} of {boxes} boxes ticked, {iterations}, {phase}")
 }
 
 /// What is done now, without since when.
 pub fn now(board: &Board) -> Option<String> {
     let now = board.current.as_ref()?;
-    let family = board.families.iter().find(|line| line.family == now.key.family);
+    let family = board
+        .families
+        .iter()
+        .find(|line| line.family == now.key.family);
     let cell = family.and_then(|line| line.cells.get(&now.key.stage));
     let rejected = cell.filter(|cell| cell.rejected > 0);
-    let rejected = rejected.map(|cell| format!(", after {} rejected", cell.rejected)).unwrap_or_default();
-    let agent = now.stand_in.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+    let rejected = rejected
+        .map(|cell| format!(", after {} rejected", cell.rejected))
+        .unwrap_or_default();
+    let agent = now
+        .stand_in
+        .as_ref()
+        .map(|name| format!(" ({name})"))
+        .unwrap_or_default();
     let (name, doing) = (board.name_of(&now.key), now.doing.word());
-    Some(format!("{name} {doing}{agent}, iteration {}{rejected}", now.iteration))
+    Some(format!(
+        "{name} {doing}{agent}, iteration {}{rejected}",
+        now.iteration
+    ))
 }
 
 /// Why boxes are open again, and what is blocked.
 pub fn open_reasons(board: &Board) -> Vec<String> {
     let mut lines = Vec::new();
     for family in &board.families {
-        for cell in family.cells.values().filter(|cell| !cell.reasons.is_empty()) {
+        for cell in family
+            .cells
+            .values()
+            .filter(|cell| !cell.reasons.is_empty())
+        {
             let attempts = match cell.attempts {
                 0 => String::new(),
                 some => format!(" after {}", count(some.into(), "attempt")),
@@ -177,13 +240,23 @@ pub fn open_reasons(board: &Board) -> Vec<String> {
             lines.push(format!("{} is open{attempts}:", name(&cell.key, family)));
             list(&cell.reasons, &mut lines);
         }
-        lines.extend(family.blocked.iter().map(|why| format!("{} is blocked: {why}", id(family))));
+        lines.extend(
+            family
+                .blocked
+                .iter()
+                .map(|why| format!("{} is blocked: {why}", id(family))),
+        );
     }
     lines
 }
 
 fn list(reasons: &[String], lines: &mut Vec<String>) {
-    lines.extend(reasons.iter().take(REASONS_SHOWN).map(|reason| format!("  - {}", line(reason, 1_000))));
+    lines.extend(
+        reasons
+            .iter()
+            .take(REASONS_SHOWN)
+            .map(|reason| format!("  - {}", line(reason, 1_000))),
+    );
     let more = reasons.len().saturating_sub(REASONS_SHOWN);
     lines.extend((more > 0).then(|| format!("  - … and {more} more")));
 }
@@ -199,7 +272,11 @@ fn name(key: &TaskKey, family: &Line) -> String {
 
 /// What is next, and why the last run stopped.
 pub fn next(board: &Board) -> Vec<String> {
-    let mut lines: Vec<String> = board.why.iter().map(|why| format!("{}: {why}", board.phase)).collect();
+    let mut lines: Vec<String> = board
+        .why
+        .iter()
+        .map(|why| format!("{}: {why}", board.phase))
+        .collect();
     let told = |key| (board.name_of(key), cut(board.text_of(key), 100));
     match &board.next {
         Choice::Take(key) => {
@@ -208,7 +285,9 @@ pub fn next(board: &Board) -> Vec<String> {
         }
         Choice::Approve(key) => {
             let (name, text) = told(key);
-            lines.push(format!("next: a person, who says `ralph accept {name} --reason …`: {text}"));
+            lines.push(format!(
+                "next: a person, who says `ralph accept {name} --reason …`: {text}"
+            ));
         }
         Choice::AllDone => lines.push("next: nothing, all required boxes are ticked".to_owned()),
         Choice::Stuck(reasons) => {
@@ -221,25 +300,50 @@ pub fn next(board: &Board) -> Vec<String> {
 
 /// Gates, time, cost, what to look at, and who holds the workspace.
 pub fn totals(board: &Board) -> Vec<String> {
-    let gates = board.gates.iter().map(|gate| format!("gate {}: {}", gate.name, says(gate)));
-    let run =
-        board.holder.as_ref().map_or("none is active".to_owned(), |holder| format!("active ({holder})"));
-    let worked = if board.spent.iterations.is_empty() { Vec::new() } else { summary(board).split_off(1) };
-    gates.chain([time_and_cost(board)]).chain(worked).chain([format!("run: {run}")]).collect()
+    let gates = board
+        .gates
+        .iter()
+        .map(|gate| format!("gate {}: {}", gate.name, says(gate)));
+    let run = board
+        .holder
+        .as_ref()
+        .map_or("none is active".to_owned(), |holder| {
+            format!("active ({holder})")
+        });
+    let worked = if board.spent.iterations.is_empty() {
+        Vec::new()
+    } else {
+        summary(board).split_off(1)
+    };
+    gates
+        .chain([time_and_cost(board)])
+        .chain(worked)
+        .chain([format!("run: {run}")])
+        .collect()
 }
 
 /// `3 PASS, 1 FAIL`.
 pub fn says(gate: &GateCount) -> String {
-    let says: Vec<String> = gate.says.iter().map(|(word, count)| format!("{count} {word}")).collect();
+    let says: Vec<String> = gate
+        .says
+        .iter()
+        .map(|(word, count)| format!("{count} {word}"))
+        .collect();
     says.join(", ")
 }
 
 /// Time and cost so far.
 pub fn time_and_cost(board: &Board) -> String {
     let spent = &board.spent;
-    let (runs, agents, gates) =
-        (duration(spent.runs), duration(spent.agents / 1_000), duration(spent.gates / 1_000));
-    format!("time: runs {runs}, agents {agents}, gates {gates}; cost: {}", cost(board))
+    let (runs, agents, gates) = (
+        duration(spent.runs),
+        duration(spent.agents / 1_000),
+        duration(spent.gates / 1_000),
+    );
+    format!(
+        "time: runs {runs}, agents {agents}, gates {gates}; cost: {}",
+        cost(board)
+    )
 }
 
 /// What the agents say that they cost.
@@ -249,34 +353,58 @@ fn cost(board: &Board) -> String {
         return "not reported".to_owned();
     }
     let attempts = count(board.spent.iterations.len() as u64, "attempt");
-    format!("{} as {} of {attempts} reported", dollars(used.micros), used.priced)
+    format!(
+        "{} as {} of {attempts} reported",
+        dollars(used.micros),
+        used.priced
+    )
 }
 
 /// What a person reads at the end of a run: what it took, which tasks cost most, what to look at.
 pub fn summary(board: &Board) -> Vec<String> {
     let spent = &board.spent;
     let reworks: u32 = board.families.iter().map(|family| family.reworks).sum();
-    let (attempts, reworks) =
-        (count(spent.iterations.len() as u64, "attempt"), count(reworks.into(), "rework"));
+    let (attempts, reworks) = (
+        count(spent.iterations.len() as u64, "attempt"),
+        count(reworks.into(), "rework"),
+    );
     let waits = match spent.waits {
         0 => String::new(),
         waits => format!(", {} ({})", count(waits, "wait"), duration(spent.waited)),
     };
-    let mut lines = vec![time_and_cost(board), format!("{attempts}, {reworks}{waits}")];
-    let mut dearest: Vec<&Line> =
-        board.families.iter().filter(|family| family.used.tokens + family.used.micros > 0).collect();
+    let mut lines = vec![
+        time_and_cost(board),
+        format!("{attempts}, {reworks}{waits}"),
+    ];
+    let mut dearest: Vec<&Line> = board
+        .families
+        .iter()
+        .filter(|family| family.used.tokens + family.used.micros > 0)
+        .collect();
     dearest.sort_by_key(|family| std::cmp::Reverse((family.used.micros, family.used.tokens)));
     lines.extend(dearest.iter().take(REASONS_SHOWN).map(|family| {
         let used = family.used;
         let tokens = (used.tokens > 0).then(|| count(used.tokens, "token"));
         let cost = (used.priced > 0).then(|| dollars(used.micros));
-        format!("  {}: {}", id(family), cost.into_iter().chain(tokens).collect::<Vec<_>>().join(", "))
+        format!(
+            "  {}: {}",
+            id(family),
+            cost.into_iter()
+                .chain(tokens)
+                .collect::<Vec<_>>()
+                .join(", ")
+        )
     }));
-    let cells =
-        board.families.iter().flat_map(|family| family.cells.values().map(move |cell| (family, cell)));
+    let cells = board
+        .families
+        .iter()
+        .flat_map(|family| family.cells.values().map(move |cell| (family, cell)));
     let to_look_at: Vec<String> = cells
         .filter_map(|(family, cell)| {
-            let left_out = spent.left_out.get(&cell.key).filter(|files| !files.is_empty());
+            let left_out = spent
+                .left_out
+                .get(&cell.key)
+                .filter(|files| !files.is_empty());
             let why = match (&cell.status, left_out) {
                 (BoxStatus::CommitOnly, _) => "a commit alone".to_owned(),
                 (BoxStatus::ByPerson, _) => "a person".to_owned(),
@@ -290,7 +418,8 @@ pub fn summary(board: &Board) -> Vec<String> {
         })
         .collect();
     lines.extend(
-        (!to_look_at.is_empty()).then(|| format!("look at what stands for less: {}", names(&to_look_at, 20))),
+        (!to_look_at.is_empty())
+            .then(|| format!("look at what stands for less: {}", names(&to_look_at, 20))),
     );
     lines
 }

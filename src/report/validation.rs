@@ -21,7 +21,10 @@ fn add_gap(report: &mut Validation, text: &str) {
 
 /// A report that says nothing, which is no pass.
 fn unreadable(why: &str) -> Validation {
-    let mut report = Validation { unknown: 1, ..Validation::default() };
+    let mut report = Validation {
+        unknown: 1,
+        ..Validation::default()
+    };
     add_gap(&mut report, why);
     report
 }
@@ -30,7 +33,9 @@ fn unreadable(why: &str) -> Validation {
 pub fn read_validation(markdown: &[u8]) -> Validation {
     let mut report = Validation::default();
     if markdown.len() > LONGEST {
-        return unreadable(&format!("validation-report.md is longer than {LONGEST} bytes and was not read."));
+        return unreadable(&format!(
+            "validation-report.md is longer than {LONGEST} bytes and was not read."
+        ));
     }
     let text = String::from_utf8_lossy(markdown);
     let mut table = Table::default();
@@ -38,7 +43,9 @@ pub fn read_validation(markdown: &[u8]) -> Validation {
         table.take(event, &mut report);
     }
     if report.pass == 0 && report.fail == 0 && report.unknown == 0 {
-        return unreadable("validation-report.md has no table with a cell under Status, Result or Verdict.");
+        return unreadable(
+            "validation-report.md has no table with a cell under Status, Result or Verdict.",
+        );
     }
     report
 }
@@ -78,11 +85,15 @@ impl Table {
         if !self.in_cell {
             return;
         }
-        let Some(cell) = self.row.last_mut() else { return };
+        let Some(cell) = self.row.last_mut() else {
+            return;
+        };
         match event {
             Event::Text(text) | Event::Code(text) => cell.text.push_str(&text),
             Event::SoftBreak | Event::HardBreak => cell.text.push(' '),
-            Event::InlineHtml(_) | Event::Html(_) | Event::Start(Tag::Image { .. }) => cell.odd = true,
+            Event::InlineHtml(_) | Event::Html(_) | Event::Start(Tag::Image { .. }) => {
+                cell.odd = true;
+            }
             _ => {}
         }
     }
@@ -90,7 +101,9 @@ impl Table {
     fn read_head(&mut self) {
         let judges = |cell: &Cell| {
             let word = cell.text.trim_matches(|c: char| !c.is_alphanumeric());
-            ["status", "result", "verdict"].iter().any(|head| word.eq_ignore_ascii_case(head))
+            ["status", "result", "verdict"]
+                .iter()
+                .any(|head| word.eq_ignore_ascii_case(head))
         };
         let columns = self.row.iter().enumerate().filter(|(_, cell)| judges(cell));
         self.judging = columns.map(|(column, _)| column).collect();
@@ -142,7 +155,9 @@ mod tests {
     }
 
     fn cell(cell: &str) -> (u32, u32, u32) {
-        counts(&format!("| Requirement | Status |\n|---|---|\n| R1 | {cell} |\n"))
+        counts(&format!(
+            "| Requirement | Status |\n|---|---|\n| R1 | {cell} |\n"
+        ))
     }
 
     #[test]
@@ -159,8 +174,16 @@ mod tests {
 
     #[test]
     fn signs_and_markup_around_the_word_are_ignored() {
-        for pass in ["PASS", "pass", " **PASS** ", "✅ PASS", "PASS ✔️", "`PASS`", "[PASS](#r1)", "_Pass_"]
-        {
+        for pass in [
+            "PASS",
+            "pass",
+            " **PASS** ",
+            "✅ PASS",
+            "PASS ✔️",
+            "`PASS`",
+            "[PASS](#r1)",
+            "_Pass_",
+        ] {
             assert_eq!(cell(pass), (1, 0, 0), "{pass}");
         }
         for fail in ["FAIL", "❌ FAIL", "**Fail**", "✅ FAIL", "FAIL ⚠️"] {
@@ -211,11 +234,18 @@ mod tests {
     #[test]
     fn a_short_row_is_unknown_and_gaps_are_bounded() {
         assert_eq!(counts("| Req | Status |\n|-|-|\n| R1 |\n"), (0, 0, 1));
-        let long =
-            format!("| Req | Status |\n|-|-|\n{}", format!("| {} | FAIL |\n", "r".repeat(999)).repeat(60));
+        let long = format!(
+            "| Req | Status |\n|-|-|\n{}",
+            format!("| {} | FAIL |\n", "r".repeat(999)).repeat(60)
+        );
         let report = read_validation(long.as_bytes());
         assert_eq!((report.fail, report.gaps.len()), (60, MAX_GAPS));
-        assert!(report.gaps.iter().all(|gap| gap.chars().count() <= GAP_CHARS));
+        assert!(
+            report
+                .gaps
+                .iter()
+                .all(|gap| gap.chars().count() <= GAP_CHARS)
+        );
     }
 
     proptest! {

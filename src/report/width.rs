@@ -9,7 +9,9 @@ pub fn width(text: &str) -> usize {
 
 /// The text without what terminals draw in different widths: variation selectors.
 pub fn steady(text: &str) -> String {
-    text.chars().filter(|c| !matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')).collect()
+    text.chars()
+        .filter(|c| !matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}'))
+        .collect()
 }
 
 /// At most so many columns of the text, `…` at the end when something was cut.
@@ -18,9 +20,19 @@ pub fn cut(text: &str, columns: usize) -> String {
         return text.to_owned();
     }
     let room = columns.saturating_sub(1);
-    let starts = text.char_indices().map(|(at, c)| text.get(..at + c.len_utf8()).unwrap_or_default());
-    let kept = starts.take_while(|start| width(start) <= room).last().unwrap_or_default().trim_end();
-    if columns == 0 { String::new() } else { format!("{kept}…") }
+    let starts = text
+        .char_indices()
+        .map(|(at, c)| text.get(..at + c.len_utf8()).unwrap_or_default());
+    let kept = starts
+        .take_while(|start| width(start) <= room)
+        .last()
+        .unwrap_or_default()
+        .trim_end();
+    if columns == 0 {
+        String::new()
+    } else {
+        format!("{kept}…")
+    }
 }
 
 /// The text cut or filled with spaces to exactly so many columns.
@@ -43,7 +55,10 @@ mod tests {
         assert_eq!(cut("数字です", 6), "数字…");
         assert_eq!(pad("数字です", 6), "数字… ");
         assert_eq!(pad("ab", 4), "ab  ");
-        assert_eq!((cut("abc", 1), cut("abc", 0), pad("", 2)), ("…".into(), String::new(), "  ".into()));
+        assert_eq!(
+            (cut("abc", 1), cut("abc", 0), pad("", 2)),
+            ("…".into(), String::new(), "  ".into())
+        );
         assert_eq!(steady("☎\u{fe0f}x"), "☎x");
     }
 

@@ -15,13 +15,19 @@ pub struct Classifier {
 
 impl Classifier {
     /// Compiles the patterns. The error names the pattern that is not a glob.
-    pub fn new(test: &[String], production: &[String], build: &[String]) -> Result<Self, globset::Error> {
+    pub fn new(
+        test: &[String],
+        production: &[String],
+        build: &[String],
+    ) -> Result<Self, globset::Error> {
         let sets = [
             (Kind::Test, compile_globs(test)?),
             (Kind::Build, compile_globs(build)?),
             (Kind::Production, compile_globs(production)?),
         ];
-        Ok(Self { sets: Arc::new(sets) })
+        Ok(Self {
+            sets: Arc::new(sets),
+        })
     }
 
     /// What the file at this path (relative to its package) is to the loop.
@@ -35,10 +41,16 @@ impl Classifier {
         // Build tools take all that is below these folders for production, whatever it is called.
         let above = main_folder(path).map(Candidate::from_bytes);
         let is_match = |(kind, set): &&(Kind, GlobSet)| {
-            let candidate = above.as_ref().filter(|_| *kind != Kind::Production).unwrap_or(&whole);
+            let candidate = above
+                .as_ref()
+                .filter(|_| *kind != Kind::Production)
+                .unwrap_or(&whole);
             set.is_match_candidate(candidate)
         };
-        self.sets.iter().find(is_match).map_or(Kind::Other, |(kind, _)| *kind)
+        self.sets
+            .iter()
+            .find(is_match)
+            .map_or(Kind::Other, |(kind, _)| *kind)
     }
 }
 
@@ -52,18 +64,32 @@ pub fn compile_globs(patterns: &[String]) -> Result<GlobSet, globset::Error> {
         } else if !whole.contains('/') {
             whole.insert_str(0, "**/");
         }
-        set.add(GlobBuilder::new(&whole).literal_separator(true).empty_alternates(true).build()?);
+        set.add(
+            GlobBuilder::new(&whole)
+                .literal_separator(true)
+                .empty_alternates(true)
+                .build()?,
+        );
     }
     set.build()
 }
 
 /// The folders of Maven's and Gradle's production sources (Maven's standard directory layout).
-const MAIN: [&[u8]; 5] =
-    [b"src/main/java", b"src/main/kotlin", b"src/main/groovy", b"src/main/scala", b"src/main/resources"];
+const MAIN: [&[u8]; 5] = [
+    b"src/main/java",
+    b"src/main/kotlin",
+    b"src/main/groovy",
+    b"src/main/scala",
+    b"src/main/resources",
+];
 
 /// The leftmost such folder of a path, with all that is above it.
 fn main_folder(path: &[u8]) -> Option<&[u8]> {
-    let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+    let ends = path
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'/')
+        .map(|(at, _)| at);
     ends.map(|end| &path[..end]).find(|above| {
         let left = MAIN.iter().find_map(|main| above.strip_suffix(*main));
         left.is_some_and(|left| left.is_empty() || left.ends_with(b"/"))
@@ -79,7 +105,9 @@ pub fn is_output(path: &[u8]) -> bool {
         match part {
             b"node_modules" | b"__pycache__" | b".venv" | b".tox" | b".nox" | b".gradle"
             | b".pytest_cache" | b".mypy_cache" | b".ruff_cache" | b".stryker-tmp" => return true,
-            b"target" | b"build" | b"dist" | b"out" | b"venv" | b"coverage" if !in_source => return true,
+            b"target" | b"build" | b"dist" | b"out" | b"venv" | b"coverage" if !in_source => {
+                return true;
+            }
             b"src" => in_source = true,
             _ => {}
         }
@@ -89,8 +117,9 @@ pub fn is_output(path: &[u8]) -> bool {
 
 /// Extensions of files that hold a program's text.
 const SOURCES: [&[u8]; 24] = [
-    b"java", b"kt", b"kts", b"scala", b"groovy", b"py", b"js", b"ts", b"tsx", b"jsx", b"mjs", b"cjs", b"mts",
-    b"cts", b"rs", b"go", b"rb", b"php", b"cs", b"swift", b"c", b"cc", b"cpp", b"feature",
+    b"java", b"kt", b"kts", b"scala", b"groovy", b"py", b"js", b"ts", b"tsx", b"jsx", b"mjs",
+    b"cjs", b"mts", b"cts", b"rs", b"go", b"rb", b"php", b"cs", b"swift", b"c", b"cc", b"cpp",
+    b"feature",
 ];
 
 /// True for a file whose name says that it holds a program's text: data next to the tests is not a test.
@@ -132,7 +161,12 @@ mod tests {
             (b"targets/a", false),
             (b"dist", true),
         ] {
-            assert_eq!(is_output(path), expected, "{}", String::from_utf8_lossy(path));
+            assert_eq!(
+                is_output(path),
+                expected,
+                "{}",
+                String::from_utf8_lossy(path)
+            );
         }
     }
 }

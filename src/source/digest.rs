@@ -48,12 +48,18 @@ mod tests {
     #[test]
     fn digests_are_those_of_fips_180_and_parts_do_not_run_together() {
         assert_eq!(hex(&[0, 0x9f, 255]), "009fff");
-        assert_eq!(digest(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(
+            digest(b"abc"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
         let long = vec![b'a'; 200_000];
         assert_eq!(digest_of(long.as_slice()).unwrap(), digest(&long));
         assert_eq!(digest_of(b"abc".as_slice()).unwrap(), digest(b"abc"));
         assert_ne!(digest_parts(["ab", "c"]), digest_parts(["a", "bc"]));
         assert_ne!(digest_parts(["a", ""]), digest_parts(["a"]));
-        assert_eq!(digest_parts([b"a".to_vec(), b"b".to_vec()]), digest_parts(["a", "b"]));
+        assert_eq!(
+            digest_parts([b"a".to_vec(), b"b".to_vec()]),
+            digest_parts(["a", "b"])
+        );
     }
 }

@@ -4,12 +4,27 @@
 /// Why builds and tests need variables, and their names; one that ends in `*` stands for all that begin so, but for those
 /// that look secret.
 const PASSED: [(&str, &str); 12] = [
-    ("who runs it, and where", "PATH HOME USER LOGNAME SHELL HOSTNAME XDG_*"),
+    (
+        "who runs it, and where",
+        "PATH HOME USER LOGNAME SHELL HOSTNAME XDG_*",
+    ),
     ("temporary files", "TMPDIR TMP TEMP TEMPDIR"),
-    ("language and time", "TZ TZDIR LANG LANGUAGE LC_* LOCALE_ARCHIVE"),
-    ("how output looks", "TERM COLORTERM COLUMNS NO_COLOR CLICOLOR CLICOLOR_FORCE FORCE_COLOR"),
-    ("windows that tests open", "DISPLAY WAYLAND_DISPLAY XAUTHORITY"),
-    ("nobody is there to ask", "CI CONTINUOUS_INTEGRATION GITHUB_ACTIONS GITLAB_CI TF_BUILD DEBIAN_FRONTEND"),
+    (
+        "language and time",
+        "TZ TZDIR LANG LANGUAGE LC_* LOCALE_ARCHIVE",
+    ),
+    (
+        "how output looks",
+        "TERM COLORTERM COLUMNS NO_COLOR CLICOLOR CLICOLOR_FORCE FORCE_COLOR",
+    ),
+    (
+        "windows that tests open",
+        "DISPLAY WAYLAND_DISPLAY XAUTHORITY",
+    ),
+    (
+        "nobody is there to ask",
+        "CI CONTINUOUS_INTEGRATION GITHUB_ACTIONS GITLAB_CI TF_BUILD DEBIAN_FRONTEND",
+    ),
     (
         "the way to the network",
         "http_proxy https_proxy ftp_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY FTP_PROXY ALL_PROXY NO_PROXY \
@@ -49,7 +64,14 @@ const PASSED: [(&str, &str); 12] = [
 ];
 
 /// Parts of names whose values are secrets.
-const SECRET: [&str; 6] = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"];
+const SECRET: [&str; 6] = [
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "CREDENTIAL",
+];
 
 /// Ends of words in names whose values are secrets: `API_KEY`, `APIKEY`, `NPM_AUTH`, `DB_PASS`.
 const SECRET_ENDS: [&str; 4] = ["KEY", "KEYS", "AUTH", "PASS"];
@@ -62,7 +84,9 @@ pub fn is_passed(name: &str) -> bool {
 
 /// True if the pattern is this name, or its beginning and `*`.
 pub fn is_named(name: &str, pattern: &str) -> bool {
-    pattern.strip_suffix('*').map_or(name == pattern, |start| name.starts_with(start))
+    pattern
+        .strip_suffix('*')
+        .map_or(name == pattern, |start| name.starts_with(start))
 }
 
 /// True for a name that says that the value is a secret.
@@ -75,9 +99,17 @@ pub(super) fn looks_secret(name: &str) -> bool {
 }
 
 /// What a program gets of ralph's environment: what every program gets, and what the configuration names.
-pub fn environment_for(environment: &[(String, String)], named: &[String]) -> Vec<(String, String)> {
-    let is_given = |name: &str| is_passed(name) || named.iter().any(|pattern| is_named(name, pattern));
-    environment.iter().filter(|(name, _)| is_given(name)).cloned().collect()
+pub fn environment_for(
+    environment: &[(String, String)],
+    named: &[String],
+) -> Vec<(String, String)> {
+    let is_given =
+        |name: &str| is_passed(name) || named.iter().any(|pattern| is_named(name, pattern));
+    environment
+        .iter()
+        .filter(|(name, _)| is_given(name))
+        .cloned()
+        .collect()
 }
 
 #[cfg(test)]
@@ -97,8 +129,15 @@ mod tests {
         ] {
             assert!(is_passed(name), "{name}");
         }
-        for name in ["", "PATHS", "MAVEN_PASSWORD", "XDG_API_KEY", "GIT_DIR", "SSH_AUTH_SOCK", "DATABASE_URL"]
-        {
+        for name in [
+            "",
+            "PATHS",
+            "MAVEN_PASSWORD",
+            "XDG_API_KEY",
+            "GIT_DIR",
+            "SSH_AUTH_SOCK",
+            "DATABASE_URL",
+        ] {
             assert!(!is_passed(name), "{name}");
         }
     }
@@ -106,7 +145,12 @@ mod tests {
     #[test]
     fn nothing_that_is_passed_by_its_name_looks_secret() {
         for (why, names) in PASSED {
-            assert!(names.split(' ').all(|name| !name.is_empty() && !looks_secret(name)), "{why}");
+            assert!(
+                names
+                    .split(' ')
+                    .all(|name| !name.is_empty() && !looks_secret(name)),
+                "{why}"
+            );
         }
     }
 
@@ -123,7 +167,14 @@ mod tests {
         ] {
             assert!(looks_secret(name), "{name}");
         }
-        for name in ["PWD", "OLDPWD", "GIT_AUTHOR_NAME", "KEYBOARD", "HOME", "PASSED"] {
+        for name in [
+            "PWD",
+            "OLDPWD",
+            "GIT_AUTHOR_NAME",
+            "KEYBOARD",
+            "HOME",
+            "PASSED",
+        ] {
             assert!(!looks_secret(name), "{name}");
         }
     }
@@ -131,7 +182,10 @@ mod tests {
     #[test]
     fn a_program_gets_what_is_named_for_it_too() {
         let of = |names: &[&str]| -> Vec<(String, String)> {
-            names.iter().map(|name| ((*name).to_owned(), "x".to_owned())).collect()
+            names
+                .iter()
+                .map(|name| ((*name).to_owned(), "x".to_owned()))
+                .collect()
         };
         let all = of(&["PATH", "NEXUS_USER", "NEXUS_TOKEN", "OTHER"]);
         let given = |named: &[&str]| {
@@ -139,7 +193,10 @@ mod tests {
             environment_for(&all, &named)
         };
         assert_eq!(given(&[]), of(&["PATH"]));
-        assert_eq!(given(&["NEXUS_*"]), of(&["PATH", "NEXUS_USER", "NEXUS_TOKEN"]));
+        assert_eq!(
+            given(&["NEXUS_*"]),
+            of(&["PATH", "NEXUS_USER", "NEXUS_TOKEN"])
+        );
         assert_eq!(given(&["OTHER", "ABSENT"]), of(&["PATH", "OTHER"]));
         assert_eq!(given(&["*"]), all);
     }

@@ -10,7 +10,11 @@ const IMPORTS: [&[u8]; 5] = [b"import", b"package", b"use", b"#include", b"using
 /// 120 characters, control characters removed). `None` when all are there.
 ///
 /// Without `base` all lines of `written` have to stay; without `now` nothing stayed.
-pub fn lost_lines(base: Option<&[u8]>, written: &[u8], now: Option<&[u8]>) -> Option<(u64, String)> {
+pub fn lost_lines(
+    base: Option<&[u8]>,
+    written: &[u8],
+    now: Option<&[u8]>,
+) -> Option<(u64, String)> {
     let mut present = counted(now.unwrap_or_default());
     let mut before = counted(base.unwrap_or_default());
     let mut lost = 0_u64;
@@ -33,13 +37,17 @@ pub fn lost_lines(base: Option<&[u8]>, written: &[u8], now: Option<&[u8]>) -> Op
 /// Lines that begin like an import count too, since the text is not source code.
 pub fn lost_words(before: &[u8], now: &[u8]) -> Option<u64> {
     let mut present = how_often(words(now));
-    let lost = words(before).filter(|line| !take(&mut present, line)).count() as u64;
+    let lost = words(before)
+        .filter(|line| !take(&mut present, line))
+        .count() as u64;
     (lost > 0).then_some(lost)
 }
 
 /// The lines of a text without the blanks around them, blank lines left out.
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let lines = text.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii);
+    let lines = text
+        .split(|byte| matches!(byte, b'\n' | b'\r'))
+        .map(<[u8]>::trim_ascii);
     lines.filter(|line| !line.is_empty())
 }
 
@@ -50,25 +58,35 @@ fn counted(text: &[u8]) -> HashMap<Vec<u8>, u64> {
 /// Each thing with how often it is there.
 pub(super) fn how_often<T: Eq + Hash>(all: impl IntoIterator<Item = T>) -> HashMap<T, u64> {
     let mut counts = HashMap::new();
-    all.into_iter().for_each(|one| *counts.entry(one).or_default() += 1);
+    all.into_iter()
+        .for_each(|one| *counts.entry(one).or_default() += 1);
     counts
 }
 
 /// Takes one away, if there is one.
 pub(super) fn take<T: Eq + Hash>(counts: &mut HashMap<T, u64>, one: &T) -> bool {
-    counts.get_mut(one).filter(|count| **count > 0).map(|count| *count -= 1).is_some()
+    counts
+        .get_mut(one)
+        .filter(|count| **count > 0)
+        .map(|count| *count -= 1)
+        .is_some()
 }
 
 /// The lines that count, each as it is and without its white space.
 fn lines(text: &[u8]) -> impl Iterator<Item = (&[u8], Vec<u8>)> {
-    text.split(|&byte| byte == b'\n' || byte == b'\r').filter_map(|line| {
-        let line = line.trim_ascii();
-        if is_import(line) {
-            return None;
-        }
-        let key: Vec<u8> = line.iter().copied().filter(|byte| !is_space(*byte)).collect();
-        (!key.is_empty()).then_some((line, key))
-    })
+    text.split(|&byte| byte == b'\n' || byte == b'\r')
+        .filter_map(|line| {
+            let line = line.trim_ascii();
+            if is_import(line) {
+                return None;
+            }
+            let key: Vec<u8> = line
+                .iter()
+                .copied()
+                .filter(|byte| !is_space(*byte))
+                .collect();
+            (!key.is_empty()).then_some((line, key))
+        })
 }
 
 fn is_space(byte: u8) -> bool {
@@ -92,17 +110,24 @@ pub(in crate::source) fn without_comments(path: &[u8], text: &[u8]) -> Vec<u8> {
             inside = !ends_in(line);
             return false;
         }
-        let Some(rest) = line.strip_prefix(open) else { return true };
+        let Some(rest) = line.strip_prefix(open) else {
+            return true;
+        };
         inside = !ends_in(rest);
         !inside && !rest.ends_with(close)
     };
-    text.split(|&byte| byte == b'\n').filter(is_code).collect::<Vec<_>>().join(&b'\n')
+    text.split(|&byte| byte == b'\n')
+        .filter(is_code)
+        .collect::<Vec<_>>()
+        .join(&b'\n')
 }
 
 /// An import and nothing behind it: `import a.B; assertTrue(x);` is a line like any other.
 fn is_import(line: &[u8]) -> bool {
-    let end =
-        line.iter().position(|&byte| is_space(byte) || matches!(byte, b'<' | b'"')).unwrap_or(line.len());
+    let end = line
+        .iter()
+        .position(|&byte| is_space(byte) || matches!(byte, b'<' | b'"'))
+        .unwrap_or(line.len());
     let (word, rest) = line.split_at(end);
     let brings_names = IMPORTS.contains(&word)
         || (word == b"from" && rest.windows(8).any(|part| part == b" import "))
@@ -110,8 +135,11 @@ fn is_import(line: &[u8]) -> bool {
     if !brings_names {
         return false;
     }
-    let behind =
-        rest.iter().position(|&byte| byte == b';').map_or(&[][..], |at| &rest[at + 1..]).trim_ascii();
+    let behind = rest
+        .iter()
+        .position(|&byte| byte == b';')
+        .map_or(&[][..], |at| &rest[at + 1..])
+        .trim_ascii();
     behind.is_empty() || behind.starts_with(b"//")
 }
 
@@ -129,7 +157,10 @@ mod tests {
     #[test]
     fn in_running_text_a_line_that_begins_like_an_import_is_a_line() {
         let before = b"use the fake clock\nimport keys first\n\nnote\n";
-        assert_eq!(lost_words(before, b"note\r\n import keys first\nuse the fake clock\n"), None);
+        assert_eq!(
+            lost_words(before, b"note\r\n import keys first\nuse the fake clock\n"),
+            None
+        );
         assert_eq!(lost_words(before, b"note\n"), Some(2));
         assert_eq!(lost_words(b"a\na\n", b"a\nb\n"), Some(1));
     }
@@ -139,12 +170,18 @@ mod tests {
         let written =
             b"package a;\nimport x.Y;\n\n  assert(a);\n#include <x>\nuse a::b;\nfrom a import b\nusing X;\n";
         assert_eq!(lost_lines(None, written, Some(b"assert( a );")), None);
-        assert_eq!(lost_lines(None, written, None), Some((1, "assert(a);".into())));
+        assert_eq!(
+            lost_lines(None, written, None),
+            Some((1, "assert(a);".into()))
+        );
     }
 
     #[test]
     fn something_behind_an_import_is_a_line() {
-        assert_eq!(lost_lines(None, b"import a.B; check();", None).unwrap().0, 1);
+        assert_eq!(
+            lost_lines(None, b"import a.B; check();", None).unwrap().0,
+            1
+        );
         assert_eq!(lost_lines(None, b"import a.B; // why", None), None);
         assert_eq!(lost_lines(None, b"import_all();", None).unwrap().0, 1);
     }
@@ -152,20 +189,35 @@ mod tests {
     #[test]
     fn lines_count_as_often_as_they_were_written() {
         let (base, written) = (b"a\na\n", b"a\na\na\na\nb\n");
-        assert_eq!(lost_lines(Some(base), written, Some(b"a\na\na\na\nb\n")), None);
-        assert_eq!(lost_lines(Some(base), written, Some(b"a\na\na\nb\n")), Some((1, "a".into())));
-        assert_eq!(lost_lines(Some(base), written, Some(b"a\na\n")), Some((3, "a".into())));
+        assert_eq!(
+            lost_lines(Some(base), written, Some(b"a\na\na\na\nb\n")),
+            None
+        );
+        assert_eq!(
+            lost_lines(Some(base), written, Some(b"a\na\na\nb\n")),
+            Some((1, "a".into()))
+        );
+        assert_eq!(
+            lost_lines(Some(base), written, Some(b"a\na\n")),
+            Some((3, "a".into()))
+        );
     }
 
     #[test]
     fn what_stood_there_before_may_go() {
-        assert_eq!(lost_lines(Some(b"old\n"), b"old\nnew\n", Some(b"new\n")), None);
+        assert_eq!(
+            lost_lines(Some(b"old\n"), b"old\nnew\n", Some(b"new\n")),
+            None
+        );
     }
 
     #[test]
     fn a_pure_insertion_takes_nothing_and_a_changed_line_is_lost() {
         assert_eq!(lost_lines(None, b"a\nb\n", Some(b"a\nx\nb\n")), None);
-        assert_eq!(lost_lines(None, b"a\nb\n", Some(b"a\nbb\n")), Some((1, "b".into())));
+        assert_eq!(
+            lost_lines(None, b"a\nb\n", Some(b"a\nbb\n")),
+            Some((1, "b".into()))
+        );
         assert_eq!(lost_lines(None, b"a\r\nb\r\n", Some(b"b\na\n")), None);
     }
 
@@ -173,7 +225,10 @@ mod tests {
     fn the_first_line_is_short_and_clean() {
         let long = [b"\x1b[31m".as_slice(), "ä".repeat(500).as_bytes()].concat();
         let (_, first) = lost_lines(None, &long, None).unwrap();
-        assert!(first.chars().count() <= 120 && !first.chars().any(char::is_control), "{first}");
+        assert!(
+            first.chars().count() <= 120 && !first.chars().any(char::is_control),
+            "{first}"
+        );
     }
 
     proptest! {

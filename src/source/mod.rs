@@ -25,7 +25,9 @@ pub use problem::Problem;
 pub use secrets::Secrets;
 pub use settings::is_build_setting;
 pub use shadow::shadowed;
-pub use test_code::{changed_production, count_tests, is_collected, lost_test_code, tests_before_and_now};
+pub use test_code::{
+    changed_production, count_tests, is_collected, lost_test_code, tests_before_and_now,
+};
 
 use serde::{Deserialize, Serialize};
 

@@ -84,7 +84,12 @@ impl Scope {
     /// A scope in this one.
     fn inner(&self, head: &str, name: &str) -> Self {
         let words = format!("{}{head}\n", self.words);
-        Self { words, path: self.path_of(name), depth: self.depth + 1, ..self.clone() }
+        Self {
+            words,
+            path: self.path_of(name),
+            depth: self.depth + 1,
+            ..self.clone()
+        }
     }
 
     fn path_of(&self, name: &str) -> String {
@@ -127,8 +132,11 @@ impl Outline {
 
     /// Counts the tests that run at least where they ran `before`: a condition that is new is never true.
     pub fn tests_since(&self, before: &Self) -> u64 {
-        let known: BTreeMap<&str, &BTreeSet<String>> =
-            before.tests.iter().map(|test| (test.path.as_str(), &test.guards)).collect();
+        let known: BTreeMap<&str, &BTreeSet<String>> = before
+            .tests
+            .iter()
+            .map(|test| (test.path.as_str(), &test.guards))
+            .collect();
         let runs = |test: &&TestUnit| {
             let guards = known.get(test.path.as_str());
             test.guards.is_empty() || guards.is_some_and(|guards| test.guards.is_subset(guards))
@@ -139,7 +147,10 @@ impl Outline {
     /// The Rust modules in files of their own that `other` does not declare in the same way.
     pub fn modules_beyond(&self, other: &Self) -> Vec<String> {
         let names = self.modules.difference(&other.modules);
-        names.filter_map(|module| module.split_whitespace().next()).map(str::to_owned).collect()
+        names
+            .filter_map(|module| module.split_whitespace().next())
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Compares: what of `written` is not in `now`, and what `now` adds that takes effect on it: how many members, and the words of
@@ -156,7 +167,11 @@ impl Outline {
                 lost.push(member.words.clone());
             }
         }
-        let scopes: HashSet<&str> = written.members.iter().map(|member| member.scope.as_str()).collect();
+        let scopes: HashSet<&str> = written
+            .members
+            .iter()
+            .map(|member| member.scope.as_str())
+            .collect();
         for member in &now.members {
             let is_new = member.role == Role::Import || take(&mut present, &member.key());
             if is_new && scopes.contains(member.scope.as_str()) {
@@ -169,27 +184,41 @@ impl Outline {
 
     /// All members but imports.
     fn code(&self) -> impl Iterator<Item = &Member> {
-        self.members.iter().filter(|member| member.role != Role::Import)
+        self.members
+            .iter()
+            .filter(|member| member.role != Role::Import)
     }
 
     fn add_test(&mut self, scope: &Scope, name: &str) {
         if !scope.is_off {
-            self.tests.push(TestUnit { path: scope.path_of(name), guards: scope.guards.clone() });
+            self.tests.push(TestUnit {
+                path: scope.path_of(name),
+                guards: scope.guards.clone(),
+            });
         }
     }
 }
 
 /// Describes how a new member takes effect on those that stay, if it does.
 fn interference(new: &Member, held: &[&Member]) -> Option<String> {
-    let below = || held.iter().filter(|member| member.scope.starts_with(&new.scope));
+    let below = || {
+        held.iter()
+            .filter(|member| member.scope.starts_with(&new.scope))
+    };
     let takes = |name: &String| {
-        let is_bound = held.iter().any(|member| member.scope == new.scope && member.binds.contains(name));
+        let is_bound = held
+            .iter()
+            .any(|member| member.scope == new.scope && member.binds.contains(name));
         let is_used = new.role != Role::Import && below().any(|member| member.uses.contains(name));
         is_bound || is_used
     };
     match new.role {
         Role::Statement => Some(format!("new code that runs first: {}", new.words)),
         Role::Switch => Some(format!("a new fixture that may end tests: {}", new.words)),
-        _ => new.binds.iter().find(|name| takes(name)).map(|name| format!("another {name}: {}", new.words)),
+        _ => new
+            .binds
+            .iter()
+            .find(|name| takes(name))
+            .map(|name| format!("another {name}: {}", new.words)),
     }
 }

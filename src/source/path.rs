@@ -12,7 +12,9 @@ pub struct RepoPath(String);
 impl RepoPath {
     /// The form of these bytes.
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        let plain = bytes.iter().all(|b| matches!(b, 0x20..=0x7e) && !matches!(b, b'"' | b'\\'));
+        let plain = bytes
+            .iter()
+            .all(|b| matches!(b, 0x20..=0x7e) && !matches!(b, b'"' | b'\\'));
         if plain {
             return Self(bytes.iter().map(|&b| char::from(b)).collect());
         }
@@ -62,7 +64,10 @@ const LETTERS: &[u8; 9] = b"\"\\ntrabvf";
 const MEANT: &[u8; 9] = b"\"\\\n\t\r\x07\x08\x0b\x0c";
 
 fn unquote(text: &str) -> Vec<u8> {
-    let Some(inner) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
+    let Some(inner) = text
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+    else {
         return text.as_bytes().to_vec();
     };
     let mut out = Vec::with_capacity(inner.len());
@@ -99,8 +104,14 @@ mod tests {
 
     #[test]
     fn a_plain_path_is_printed_as_it_is_and_an_odd_one_as_git_quotes_it() {
-        assert_eq!(RepoPath::from_bytes(b"src/a b.java").as_str(), "src/a b.java");
-        assert_eq!(RepoPath::from_bytes("ä\n\"".as_bytes()).as_str(), r#""\303\244\n\"""#);
+        assert_eq!(
+            RepoPath::from_bytes(b"src/a b.java").as_str(),
+            "src/a b.java"
+        );
+        assert_eq!(
+            RepoPath::from_bytes("ä\n\"".as_bytes()).as_str(),
+            r#""\303\244\n\"""#
+        );
     }
 
     proptest! {

@@ -20,7 +20,13 @@ pub struct Problem<K> {
 impl<K> Problem<K> {
     /// A problem without a place.
     pub fn new(kind: K, what: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, place: String::new(), line: None, what: what.into(), hint: hint.into() }
+        Self {
+            kind,
+            place: String::new(),
+            line: None,
+            what: what.into(),
+            hint: hint.into(),
+        }
     }
 
     /// The same problem with its place, unless it has one.
@@ -53,7 +59,10 @@ mod tests {
     fn a_problem_names_its_first_place() {
         let problem = Problem::new((), "The file is empty.", "Write something.");
         assert_eq!(problem.to_string(), "The file is empty.");
-        assert_eq!(problem.clone().at("Package core", None).to_string(), "Package core: The file is empty.");
+        assert_eq!(
+            problem.clone().at("Package core", None).to_string(),
+            "Package core: The file is empty."
+        );
         let placed = problem.at("a.md", Some(3)).at("b.md", None);
         assert_eq!(placed.to_string(), "a.md:3: The file is empty.");
     }

@@ -23,7 +23,8 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// What every such text holds: a search for these is much quicker.
-const PARTS: &str = "-----BEGIN sk- ghp_ gho_ ghs_ ghu_ ghr_ github_pat_ glpat- AKIA ASIA xox eyJ ://";
+const PARTS: &str =
+    "-----BEGIN sk- ghp_ gho_ ghs_ ghu_ ghr_ github_pat_ glpat- AKIA ASIA xox eyJ ://";
 
 /// The secrets that ralph knows: values of variables, and all that has the shape of one.
 #[derive(Clone, Debug)]
@@ -45,7 +46,9 @@ impl Secrets {
             for row in value.lines() {
                 // As it is, and as it stands in a line that was made fit to be shown.
                 let forms = [row.trim().to_owned(), line(row, usize::MAX)];
-                let long = forms.into_iter().filter(|form| form.chars().count() >= SHORTEST);
+                let long = forms
+                    .into_iter()
+                    .filter(|form| form.chars().count() >= SHORTEST);
                 values.extend(long.map(|form| (form, line(name, LONGEST_NAME))));
             }
         }
@@ -70,20 +73,28 @@ impl Secrets {
     /// The variable whose value stands in these bytes. Shapes are not looked for.
     pub fn variable_in(&self, bytes: &[u8]) -> Option<&str> {
         let text = String::from_utf8_lossy(bytes);
-        self.values.iter().find(|(value, _)| text.contains(value)).map(|(_, name)| name.as_str())
+        self.values
+            .iter()
+            .find(|(value, _)| text.contains(value))
+            .map(|(_, name)| name.as_str())
     }
 
     /// Returns the variable whose value is in the name of a file or branch. A value that may be a word, as a password
     /// often is, is not searched for: many names hold `postgres`.
     pub fn in_name(&self, name: &str) -> Option<&str> {
-        let found = self.values.iter().find(|(value, _)| is_no_word(value) && name.contains(value));
+        let found = self
+            .values
+            .iter()
+            .find(|(value, _)| is_no_word(value) && name.contains(value));
         found.map(|(_, name)| name.as_str())
     }
 
     /// The name with `[redacted: NAME]` in place of each such value.
     pub fn redact_name(&self, name: &str) -> String {
         let known = self.values.iter().filter(|(value, _)| is_no_word(value));
-        known.fold(name.to_owned(), |told, (value, name)| told.replace(value, &marker(name)))
+        known.fold(name.to_owned(), |told, (value, name)| {
+            told.replace(value, &marker(name))
+        })
     }
 
     /// Describes the secret in a file that ralph is to commit: a value as in names, or the shape of a key. Addresses with a
@@ -93,8 +104,12 @@ impl Secrets {
         if let Some(name) = self.in_name(&text) {
             return Some(format!("the value of {name}"));
         }
-        let shapes = SHAPES.as_ref().filter(|_| PARTS.split(' ').any(|part| text.contains(part)))?;
-        let is_key = shapes.find_iter(&text).any(|found| !found.as_str().contains("://"));
+        let shapes = SHAPES
+            .as_ref()
+            .filter(|_| PARTS.split(' ').any(|part| text.contains(part)))?;
+        let is_key = shapes
+            .find_iter(&text)
+            .any(|found| !found.as_str().contains("://"));
         is_key.then(|| "what looks like a key".to_owned())
     }
 
@@ -102,18 +117,25 @@ impl Secrets {
     fn without_cut_values(&self, text: &str) -> String {
         let without = |part: &str| {
             let cut = part.strip_suffix('…')?;
-            let left = self.values.iter().filter_map(|(value, name)| Some((left_of(value, cut)?, name)));
+            let left = self
+                .values
+                .iter()
+                .filter_map(|(value, name)| Some((left_of(value, cut)?, name)));
             let (length, name) = left.max_by_key(|(length, _)| *length)?;
             Some(format!("{}{}…", &cut[..cut.len() - length], marker(name)))
         };
-        text.split_inclusive('…').map(|part| without(part).unwrap_or_else(|| part.to_owned())).collect()
+        text.split_inclusive('…')
+            .map(|part| without(part).unwrap_or_else(|| part.to_owned()))
+            .collect()
     }
 }
 
 /// True for a value that does not occur by chance: many letters and digits.
 fn is_no_word(value: &str) -> bool {
     let has = |is: fn(char) -> bool| value.chars().any(is);
-    value.chars().count() >= SHORTEST_RANDOM && has(|c| c.is_ascii_digit()) && has(char::is_alphabetic)
+    value.chars().count() >= SHORTEST_RANDOM
+        && has(|c| c.is_ascii_digit())
+        && has(char::is_alphabetic)
 }
 
 fn marker(name: &str) -> String {
@@ -132,8 +154,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn secrets(environment: &[(&str, &str)]) -> Secrets {
-        let owned: Vec<(String, String)> =
-            environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let owned: Vec<(String, String)> = environment
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
         Secrets::of(owned.iter().map(|(name, value)| (name, value)))
     }
 
@@ -149,12 +173,27 @@ mod tests {
             ("TLS_KEY", "-----first line\nsecond line\r\nshort\n"),
         ]);
         for (text, told) in [
-            ("x=abcdefgh, y=abcdefgh-ijklm", "x=[redacted: API_KEY], y=[redacted: LONGER_TOKEN]m"),
-            ("1234567 /usr/bin:/bin production", "1234567 /usr/bin:/bin production"),
-            ("one two three; one  two\tthree", "[redacted: WIDE_SECRET]; [redacted: WIDE_SECRET]"),
+            (
+                "x=abcdefgh, y=abcdefgh-ijklm",
+                "x=[redacted: API_KEY], y=[redacted: LONGER_TOKEN]m",
+            ),
+            (
+                "1234567 /usr/bin:/bin production",
+                "1234567 /usr/bin:/bin production",
+            ),
+            (
+                "one two three; one  two\tthree",
+                "[redacted: WIDE_SECRET]; [redacted: WIDE_SECRET]",
+            ),
             ("second line | short", "[redacted: TLS_KEY] | short"),
-            ("it is abcdefg… and abc…", "it is [redacted: API_KEY]… and abc…"),
-            ("abcdefgh-ij… or …abcd…", "[redacted: LONGER_TOKEN]… or …[redacted: API_KEY]…"),
+            (
+                "it is abcdefg… and abc…",
+                "it is [redacted: API_KEY]… and abc…",
+            ),
+            (
+                "abcdefgh-ij… or …abcd…",
+                "[redacted: LONGER_TOKEN]… or …[redacted: API_KEY]…",
+            ),
             ("", ""),
         ] {
             assert_eq!(known.redact(text), told);
@@ -163,16 +202,31 @@ mod tests {
 
     #[test]
     fn names_and_commits_are_searched_for_what_nobody_writes_by_chance() {
-        let known = secrets(&[("DB_PASSWORD", "postgresql-server"), ("API_KEY", "canary-0123456789")]);
+        let known = secrets(&[
+            ("DB_PASSWORD", "postgresql-server"),
+            ("API_KEY", "canary-0123456789"),
+        ]);
         assert_eq!(known.in_name("src/postgresql-server.py"), None);
-        assert_eq!(known.in_name("notes-canary-0123456789.txt"), Some("API_KEY"));
+        assert_eq!(
+            known.in_name("notes-canary-0123456789.txt"),
+            Some("API_KEY")
+        );
         assert_eq!(
             known.redact_name("a/canary-0123456789/postgresql-server"),
             "a/[redacted: API_KEY]/postgresql-server"
         );
-        assert_eq!(known.in_file(b"k = 'canary-0123456789'").as_deref(), Some("the value of API_KEY"));
-        assert_eq!(known.in_file(b"ghp_0123456789abcdef").as_deref(), Some("what looks like a key"));
-        assert_eq!(known.in_file(b"postgres://user:password@localhost, postgresql-server"), None);
+        assert_eq!(
+            known.in_file(b"k = 'canary-0123456789'").as_deref(),
+            Some("the value of API_KEY")
+        );
+        assert_eq!(
+            known.in_file(b"ghp_0123456789abcdef").as_deref(),
+            Some("what looks like a key")
+        );
+        assert_eq!(
+            known.in_file(b"postgres://user:password@localhost, postgresql-server"),
+            None
+        );
     }
 
     #[test]
@@ -192,9 +246,16 @@ mod tests {
             "-----BEGIN RSA PRIVATE KEY----- MIIE | 0123 | -----END RSA PRIVATE KEY-----",
             "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
         ] {
-            assert_eq!(none.redact(&format!("a '{secret}' b")), "a '[redacted]' b", "{secret}");
+            assert_eq!(
+                none.redact(&format!("a '{secret}' b")),
+                "a '[redacted]' b",
+                "{secret}"
+            );
         }
-        assert_eq!(none.redact("-----BEGIN PRIVATE KEY----- MIIE | 0123…"), "[redacted]");
+        assert_eq!(
+            none.redact("-----BEGIN PRIVATE KEY----- MIIE | 0123…"),
+            "[redacted]"
+        );
     }
 
     #[test]

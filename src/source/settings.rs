@@ -56,8 +56,16 @@ mod tests {
     #[test]
     fn settings_of_test_runners_are_known_by_name_and_build_files_by_their_kind() {
         for (text, kind, expected) in [
-            ("src/test/resources/junit-platform.properties", Kind::Test, true),
-            ("src/main/resources/META-INF/services/org.junit.platform.X", Kind::Production, true),
+            (
+                "src/test/resources/junit-platform.properties",
+                Kind::Test,
+                true,
+            ),
+            (
+                "src/main/resources/META-INF/services/org.junit.platform.X",
+                Kind::Production,
+                true,
+            ),
             ("pytest.ini", Kind::Other, true),
             ("web/stryker.config.mjs", Kind::Production, true),
             ("test/jest-e2e.json", Kind::Test, true),
@@ -97,7 +105,13 @@ mod tests {
         ] {
             assert!(is_setting(Kind::Other, path), "{path}");
         }
-        for path in ["src/setup.ts", "src/test.ts", "docs/justfile.md", "src/mise.rs", "app/environment.ts"] {
+        for path in [
+            "src/setup.ts",
+            "src/test.ts",
+            "docs/justfile.md",
+            "src/mise.rs",
+            "app/environment.ts",
+        ] {
             assert!(!is_setting(Kind::Production, path), "{path}");
         }
     }

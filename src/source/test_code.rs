@@ -9,19 +9,43 @@ use super::{Outline, has_outline, is_output, is_source};
 
 /// A line that begins so is a test, by the ending of the file. Of languages that have neither parser nor grammar here.
 const MARKERS: [(&[&[u8]], &[&str]); 9] = [
-    (&[b"kt", b"kts", b"groovy", b"scala"], &["@Test", "@ParameterizedTest", "test(\"", "it(\"", "def \""]),
+    (
+        &[b"kt", b"kts", b"groovy", b"scala"],
+        &["@Test", "@ParameterizedTest", "test(\"", "it(\"", "def \""],
+    ),
     (&[b"go"], &["func Test", "func Fuzz", "func Example"]),
-    (&[b"rb"], &["it ", "test ", "specify ", "scenario ", "def test_"]),
-    (&[b"php"], &["public function test", "function test", "#[Test]", "test(", "it("]),
+    (
+        &[b"rb"],
+        &["it ", "test ", "specify ", "scenario ", "def test_"],
+    ),
+    (
+        &[b"php"],
+        &[
+            "public function test",
+            "function test",
+            "#[Test]",
+            "test(",
+            "it(",
+        ],
+    ),
     (&[b"cs"], &["[Test", "[Fact", "[Theory"]),
     (&[b"swift"], &["func test", "@Test"]),
     (
         &[b"c", b"cc", b"cpp"],
-        &["TEST(", "TEST_F(", "TEST_P(", "TEST_CASE(", "BOOST_AUTO_TEST_CASE(", "void test"],
+        &[
+            "TEST(",
+            "TEST_F(",
+            "TEST_P(",
+            "TEST_CASE(",
+            "BOOST_AUTO_TEST_CASE(",
+            "void test",
+        ],
     ),
     (&[b"feature"], &["Scenario", "Example:"]),
     (
-        &[b"py", b"rs", b"js", b"ts", b"tsx", b"jsx", b"mjs", b"cjs", b"mts", b"cts"],
+        &[
+            b"py", b"rs", b"js", b"ts", b"tsx", b"jsx", b"mjs", b"cjs", b"mts", b"cts",
+        ],
         &["def test", "async def test", "#[test]", "it(", "test("],
     ),
 ];
@@ -52,18 +76,26 @@ pub fn tests_before_and_now(path: &[u8], before: Option<&[u8]>, now: Option<&[u8
         return [count(before), count(now)];
     }
     let outline = |source: Option<&[u8]>| source.and_then(|source| Outline::of(path, source));
-    let (before, now) = (outline(before).unwrap_or_default(), outline(now).unwrap_or_default());
+    let (before, now) = (
+        outline(before).unwrap_or_default(),
+        outline(now).unwrap_or_default(),
+    );
     [before.tests(), now.tests_since(&before)]
 }
 
 /// Counts lines that begin like a test; a source without any counts as one.
 fn marked_tests(path: &[u8], source: &[u8]) -> u64 {
     let ending = path.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
-    let markers =
-        MARKERS.iter().find(|(endings, _)| endings.contains(&ending)).map_or(&[][..], |found| found.1);
+    let markers = MARKERS
+        .iter()
+        .find(|(endings, _)| endings.contains(&ending))
+        .map_or(&[][..], |found| found.1);
     let code = without_comments(path, source);
-    let is_test =
-        |line: &&[u8]| markers.iter().any(|marker| line.trim_ascii().starts_with(marker.as_bytes()));
+    let is_test = |line: &&[u8]| {
+        markers
+            .iter()
+            .any(|marker| line.trim_ascii().starts_with(marker.as_bytes()))
+    };
     let tests = code.split(|&byte| byte == b'\n').filter(is_test).count() as u64;
     tests.max(1)
 }
@@ -75,12 +107,17 @@ pub fn is_collected(path: &[u8]) -> bool {
     let name = String::from_utf8_lossy(folders.pop().unwrap_or_default()).into_owned();
     let is_left_out = |folder: &&[u8]| {
         folder.starts_with(b".")
-            || matches!(*folder, b"resources" | b"node_modules" | b"fixtures" | b"testdata")
+            || matches!(
+                *folder,
+                b"resources" | b"node_modules" | b"fixtures" | b"testdata"
+            )
     };
     if is_output(path) || folders.iter().any(is_left_out) {
         return false;
     }
-    let Some((stem, ending)) = name.rsplit_once('.') else { return false };
+    let Some((stem, ending)) = name.rsplit_once('.') else {
+        return false;
+    };
     match ending {
         "py" => stem.starts_with("test") || stem.ends_with("test") || stem.ends_with("tests"),
         // The names that Surefire and Failsafe take, and those of other frameworks.
@@ -108,7 +145,11 @@ pub fn lost_test_code(
     }
     let Some(outline) = Outline::of(path, written) else {
         let [base, now] = [base, now].map(|text| text.map(|text| without_comments(path, text)));
-        return lost_lines(base.as_deref(), &without_comments(path, written), now.as_deref());
+        return lost_lines(
+            base.as_deref(),
+            &without_comments(path, written),
+            now.as_deref(),
+        );
     };
     let base = base.and_then(|base| Outline::of(path, base));
     match now.map(|now| Outline::of(path, now)) {
@@ -120,7 +161,9 @@ pub fn lost_test_code(
 /// Names what a file of production code does otherwise than before: how much, and the first of it. `None` if there are new
 /// declarations alone. Of a language without a parser here each line counts.
 pub fn changed_production(path: &[u8], before: &[u8], now: Option<&[u8]>) -> Option<(u64, String)> {
-    let Some(now) = now else { return lost_lines(None, before, None) };
+    let Some(now) = now else {
+        return lost_lines(None, before, None);
+    };
     if path.ends_with(b".java") {
         return lost_members(None, before, Some(now)).or_else(|| adds_initialiser(before, now));
     }
@@ -131,7 +174,10 @@ pub fn changed_production(path: &[u8], before: &[u8], now: Option<&[u8]>) -> Opt
 }
 
 fn unreadable() -> (u64, String) {
-    (1, "the file has a syntax error, or is longer than 1 MiB".to_owned())
+    (
+        1,
+        "the file has a syntax error, or is longer than 1 MiB".to_owned(),
+    )
 }
 
 #[cfg(test)]
@@ -139,8 +185,11 @@ mod tests {
     use super::*;
 
     fn delta(path: &str, before: Option<&str>, now: Option<&str>) -> i64 {
-        let [before, now] =
-            tests_before_and_now(path.as_bytes(), before.map(str::as_bytes), now.map(str::as_bytes));
+        let [before, now] = tests_before_and_now(
+            path.as_bytes(),
+            before.map(str::as_bytes),
+            now.map(str::as_bytes),
+        );
         now.cast_signed() - before.cast_signed()
     }
 
@@ -178,20 +227,34 @@ mod tests {
     #[test]
     fn a_version_that_cannot_be_read_has_no_tests_of_a_readable_one() {
         let test = "def test_a():\n    assert a()\n";
-        assert_eq!(delta("test_a.py", Some(test), Some(&format!("{test}def (:\n"))), -1);
+        assert_eq!(
+            delta("test_a.py", Some(test), Some(&format!("{test}def (:\n"))),
+            -1
+        );
         let lost = lost_test_code(b"test_a.py", None, test.as_bytes(), Some(b"def ("));
         assert_eq!(lost, Some(unreadable()));
         let broken = "def (:\ndef test_a():\n    assert a()\n";
-        assert_eq!(lost_test_code(b"test_a.py", None, broken.as_bytes(), Some(broken.as_bytes())), None);
+        assert_eq!(
+            lost_test_code(
+                b"test_a.py",
+                None,
+                broken.as_bytes(),
+                Some(broken.as_bytes())
+            ),
+            None
+        );
         assert!(lost_test_code(b"test_a.py", None, broken.as_bytes(), Some(b"def (:\n")).is_some());
     }
 
     #[test]
     fn new_files_where_no_runner_looks_hold_no_tests() {
         let test = "def test_a():\n    assert a()\n";
-        for path in
-            ["tests/.off/test_a.py", "tests/checks.py", "build/test_a.py", "tests/resources/test_a.py"]
-        {
+        for path in [
+            "tests/.off/test_a.py",
+            "tests/checks.py",
+            "build/test_a.py",
+            "tests/resources/test_a.py",
+        ] {
             assert_eq!(delta(path, None, Some(test)), 0, "{path}");
         }
         assert_eq!(delta("tests/unit/test_a.py", None, Some(test)), 1);
@@ -236,13 +299,20 @@ mod tests {
                 "pub fn a() -> u32 { if x() { return 0; } 1 }\n",
             ),
         ] {
-            let changed =
-                |now: &str| changed_production(path.as_bytes(), before.as_bytes(), Some(now.as_bytes()));
+            let changed = |now: &str| {
+                changed_production(path.as_bytes(), before.as_bytes(), Some(now.as_bytes()))
+            };
             assert_eq!(changed(stub), None, "{path}: {stub}");
             assert!(changed(other).is_some(), "{path}: {other}");
-            assert!(changed_production(path.as_bytes(), before.as_bytes(), None).is_some(), "{path}");
+            assert!(
+                changed_production(path.as_bytes(), before.as_bytes(), None).is_some(),
+                "{path}"
+            );
         }
         assert!(changed_production(b"a.properties", b"a=1\n", Some(b"a=1\na=2\n")).is_some());
-        assert_eq!(changed_production(b"a.go", b"a\nb\n", Some(b"a\n\n  b\n")), None);
+        assert_eq!(
+            changed_production(b"a.go", b"a\nb\n", Some(b"a\n\n  b\n")),
+            None
+        );
     }
 }

@@ -18,7 +18,11 @@ pub fn line(text: &str, max: usize) -> String {
             continue;
         }
         if count == max && c != ' ' {
-            out.truncate(out.char_indices().nth(max.saturating_sub(1)).map_or(0, |(at, _)| at));
+            out.truncate(
+                out.char_indices()
+                    .nth(max.saturating_sub(1))
+                    .map_or(0, |(at, _)| at),
+            );
             out.truncate(out.trim_end().len());
             out.push('…');
             return out;
@@ -35,15 +39,30 @@ pub fn line(text: &str, max: usize) -> String {
 /// Several lines: line ends become `\n`, tabs and runs of spaces stay.
 pub fn block(text: &str) -> String {
     let unix = text.replace("\r\n", "\n").replace('\r', "\n");
-    visible(&unix).map(|c| if is_hidden(c) && !matches!(c, '\n' | '\t') { ' ' } else { c }).collect()
+    visible(&unix)
+        .map(|c| {
+            if is_hidden(c) && !matches!(c, '\n' | '\t') {
+                ' '
+            } else {
+                c
+            }
+        })
+        .collect()
 }
 
 /// The text as a terminal shows it at the end: of a line that was drawn again and again, the last frame.
 pub fn last_frames(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        let (frames, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
-        shown.push_str(frames.split('\r').rfind(|frame| !frame.trim().is_empty()).unwrap_or_default());
+        let (frames, end) = line
+            .strip_suffix('\n')
+            .map_or((line, ""), |line| (line, "\n"));
+        shown.push_str(
+            frames
+                .split('\r')
+                .rfind(|frame| !frame.trim().is_empty())
+                .unwrap_or_default(),
+        );
         shown.push_str(end);
     }
     shown
@@ -75,12 +94,20 @@ pub fn duration(seconds: u64) -> String {
 
 /// ` of package app` for a sentence; nothing where the workspace itself is the package.
 pub fn of_package(name: &str) -> String {
-    if name == "." { String::new() } else { format!(" of package {name}") }
+    if name == "." {
+        String::new()
+    } else {
+        format!(" of package {name}")
+    }
 }
 
 /// ` in package app` for a sentence; nothing where the workspace itself is the package.
 pub fn in_package(name: &str) -> String {
-    if name == "." { String::new() } else { format!(" in package {name}") }
+    if name == "." {
+        String::new()
+    } else {
+        format!(" in package {name}")
+    }
 }
 
 /// Names joined for a sentence: at most `max` of them, then how many more.
@@ -91,7 +118,11 @@ pub fn names(all: impl IntoIterator<Item: AsRef<str>>, max: usize) -> String {
 
 /// The same where only some are known of so many.
 pub fn some_names(known: &[impl AsRef<str>], max: usize, all: u64) -> String {
-    let shown: Vec<String> = known.iter().take(max).map(|name| line(name.as_ref(), 200)).collect();
+    let shown: Vec<String> = known
+        .iter()
+        .take(max)
+        .map(|name| line(name.as_ref(), 200))
+        .collect();
     match all.saturating_sub(shown.len() as u64) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
@@ -167,14 +198,33 @@ mod tests {
         let shown = [0, 59, 60, 61, 3_600, 7_500, 86_400, 100_000].map(duration);
         assert_eq!(
             shown,
-            ["0 s", "59 s", "1 min", "1 min 1 s", "1 h", "2 h 5 min", "1 d", "1 d 3 h"].map(str::to_owned)
+            [
+                "0 s",
+                "59 s",
+                "1 min",
+                "1 min 1 s",
+                "1 h",
+                "2 h 5 min",
+                "1 d",
+                "1 d 3 h"
+            ]
+            .map(str::to_owned)
         );
     }
 
     #[test]
     fn a_line_is_one_line_of_visible_characters() {
-        assert_eq!(line("\u{1b}[1;31m[ERROR]\u{1b}[0m  a\r\n\tb \u{202e}c\u{7f} ", 100), "[ERROR] a b c");
-        assert_eq!(line("\u{1b}(B\u{1b}[mplain \u{1b}[ä \u{9b}x", 100), "plain ä x");
+        assert_eq!(
+            line(
+                "\u{1b}[1;31m[ERROR]\u{1b}[0m  a\r\n\tb \u{202e}c\u{7f} ",
+                100
+            ),
+            "[ERROR] a b c"
+        );
+        assert_eq!(
+            line("\u{1b}(B\u{1b}[mplain \u{1b}[ä \u{9b}x", 100),
+            "plain ä x"
+        );
         assert_eq!(line("ä\u{85}b\u{2028}c\u{2029}d", 9), "ä b c d");
         assert_eq!(line("abcdef", 6), "abcdef");
         assert_eq!(line("äbcdef  ", 6), "äbcdef");
@@ -212,7 +262,10 @@ mod tests {
         for text in ["a\u{200d}b", "a\u{200c}b", "\u{200d}ab", "a\u{fe0f}b"] {
             assert_eq!(line(text, 99), "ab");
         }
-        assert_eq!(block("é\n\u{200d}\u{200d}x é\u{200d}\u{200d}\u{fe0f}y"), "é\nx é\u{200d}y");
+        assert_eq!(
+            block("é\n\u{200d}\u{200d}x é\u{200d}\u{200d}\u{fe0f}y"),
+            "é\nx é\u{200d}y"
+        );
     }
 
     #[test]
@@ -223,10 +276,15 @@ mod tests {
     #[test]
     fn numbers_and_names_are_put_into_words() {
         assert_eq!(
-            ["line", "class", "box", "family"].map(|noun| count(2, noun)).join(" "),
+            ["line", "class", "box", "family"]
+                .map(|noun| count(2, noun))
+                .join(" "),
             "2 lines 2 classes 2 boxes 2 families"
         );
-        assert_eq!((count(1, "family"), count(0, "box")), ("1 family".into(), "0 boxes".into()));
+        assert_eq!(
+            (count(1, "family"), count(0, "box")),
+            ("1 family".into(), "0 boxes".into())
+        );
         assert_eq!(names(["a", "b", "c"], 2), "a, b and 1 more");
         assert_eq!(names(["a", "b"], 2), "a, b");
     }

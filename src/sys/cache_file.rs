@@ -34,7 +34,9 @@ pub fn believe_own_only() {
 /// The fact in the file; `None` if there is none of this version and type, or none that is believed.
 pub fn load<T: DeserializeOwned>(file: &Path, version: u32) -> Option<T> {
     let bytes = read_beginning(file, LONGEST).ok()??;
-    OWN.get().is_none_or(|own| ignore_poison(own.lock()).get(file) == Some(&digest(&bytes))).then_some(())?;
+    OWN.get()
+        .is_none_or(|own| ignore_poison(own.lock()).get(file) == Some(&digest(&bytes)))
+        .then_some(())?;
     let kept: Kept<T> = serde_json::from_slice(&bytes).ok()?;
     (kept.version == version).then_some(kept.fact)
 }
@@ -59,7 +61,11 @@ mod tests {
         assert_eq!(load::<u64>(&file, 1), None);
         store(&file, 1, 7_u64).unwrap();
         assert_eq!(
-            (load(&file, 1), load::<u64>(&file, 2), load::<String>(&file, 1)),
+            (
+                load(&file, 1),
+                load::<u64>(&file, 2),
+                load::<String>(&file, 1)
+            ),
             (Some(7_u64), None, None)
         );
         let bytes = fs_err::read(&file).unwrap();

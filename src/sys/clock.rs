@@ -30,8 +30,13 @@ pub fn zone() -> Option<jiff::tz::TimeZone> {
     let name = name.as_encoded_bytes();
     let path = Path::new(OsStr::from_bytes(name.strip_prefix(b":").unwrap_or(name)));
     // The library would read a device without an end.
-    let is_odd = std::fs::metadata(path).is_ok_and(|found| !found.is_file() || found.len() > MAX_ZONE);
-    if path.is_absolute() && is_odd { None } else { jiff::tz::TimeZone::try_system().ok() }
+    let is_odd =
+        std::fs::metadata(path).is_ok_and(|found| !found.is_file() || found.len() > MAX_ZONE);
+    if path.is_absolute() && is_odd {
+        None
+    } else {
+        jiff::tz::TimeZone::try_system().ok()
+    }
 }
 
 /// The monotonic time, for deadlines; it stands still while ralph is stopped (Ctrl-Z).
@@ -98,6 +103,10 @@ mod tests {
             leave_out(since);
             monotonic()
         });
-        assert!(seen.iter().all(|now| *now >= since && *now < since + Duration::from_millis(20)), "{seen:?}");
+        assert!(
+            seen.iter()
+                .all(|now| *now >= since && *now < since + Duration::from_millis(20)),
+            "{seen:?}"
+        );
     }
 }

@@ -34,7 +34,9 @@ impl FileStat {
 
     /// The stamp of what is at the path; `None` when nothing is.
     pub fn at(path: &Path) -> Option<Self> {
-        std::fs::symlink_metadata(path).ok().map(|meta| Self::of(&meta))
+        std::fs::symlink_metadata(path)
+            .ok()
+            .map(|meta| Self::of(&meta))
     }
 
     /// Only what stays the same as long as a folder is the same folder.
@@ -46,15 +48,26 @@ impl FileStat {
     /// milliseconds, coarse ones (whose fractions are zero) every two seconds.
     pub fn is_settled(self, now: SystemTime) -> bool {
         let (seconds, nanos) = self.ctime;
-        let tick = if nanos == 0 { Duration::from_secs(2) } else { Duration::from_millis(50) };
-        let (Ok(seconds), Ok(nanos)) = (u64::try_from(seconds), u32::try_from(nanos)) else { return false };
-        UNIX_EPOCH.checked_add(Duration::new(seconds, nanos) + tick).is_some_and(|settled| settled < now)
+        let tick = if nanos == 0 {
+            Duration::from_secs(2)
+        } else {
+            Duration::from_millis(50)
+        };
+        let (Ok(seconds), Ok(nanos)) = (u64::try_from(seconds), u32::try_from(nanos)) else {
+            return false;
+        };
+        UNIX_EPOCH
+            .checked_add(Duration::new(seconds, nanos) + tick)
+            .is_some_and(|settled| settled < now)
     }
 }
 
 /// The time against which stamps are held. It decides only whether a file is read again, never what ralph
 /// says about it.
-#[expect(clippy::disallowed_methods, reason = "compared with times of files only; no answer depends on it")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "compared with times of files only; no answer depends on it"
+)]
 pub fn now() -> SystemTime {
     SystemTime::now()
 }

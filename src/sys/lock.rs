@@ -50,7 +50,10 @@ impl Lock {
                 return Ok(Some(Self { _file: file }));
             }
         }
-        Err(io::Error::other(format!("The lock file {} is replaced again and again.", path.display())))
+        Err(io::Error::other(format!(
+            "The lock file {} is replaced again and again.",
+            path.display()
+        )))
     }
 }
 
@@ -59,7 +62,12 @@ impl Lock {
 pub fn holder(path: &Path) -> Option<String> {
     let bytes = read_beginning(path, HOLDER_BYTES).ok()??;
     let text = String::from_utf8_lossy(&bytes);
-    let line: String = text.lines().next()?.chars().filter(|c| (' '..='~').contains(c)).collect();
+    let line: String = text
+        .lines()
+        .next()?
+        .chars()
+        .filter(|c| (' '..='~').contains(c))
+        .collect();
     (!line.is_empty()).then_some(line)
 }
 
@@ -69,7 +77,10 @@ pub fn held_by(path: &Path) -> Option<String> {
     let line = holder(path)?;
     let (pid, rest) = line.strip_prefix("process ")?.split_once(" (start time ")?;
     let (started, _) = rest.split_once(')')?;
-    let id = ProcessId { pid: pid.parse().ok()?, started: started.parse().ok()? };
+    let id = ProcessId {
+        pid: pid.parse().ok()?,
+        started: started.parse().ok()?,
+    };
     id.is_alive().then_some(line)
 }
 
@@ -82,7 +93,12 @@ fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
 /// Writes the holder's line: process id, its start time, and when it took the lock.
 fn sign(file: &mut File) -> io::Result<()> {
     let me = ProcessId::own()?;
-    let line = format!("process {} (start time {}) since {}\n", me.pid, me.started, clock::stamp());
+    let line = format!(
+        "process {} (start time {}) since {}\n",
+        me.pid,
+        me.started,
+        clock::stamp()
+    );
     file.set_len(0)?;
     file.write_all(line.as_bytes())
 }
@@ -106,11 +122,17 @@ mod tests {
                     })
                 })
                 .collect();
-            takers.into_iter().map(|taker| taker.join().unwrap()).collect()
+            takers
+                .into_iter()
+                .map(|taker| taker.join().unwrap())
+                .collect()
         });
         assert_eq!(taken.iter().flatten().count(), 1);
         drop(taken);
-        assert!(Lock::try_take(&path).unwrap().is_some(), "a freed lock can be taken again");
+        assert!(
+            Lock::try_take(&path).unwrap().is_some(),
+            "a freed lock can be taken again"
+        );
     }
 
     #[test]
@@ -120,7 +142,10 @@ mod tests {
         assert_eq!(holder(&path), None);
         let _lock = Lock::try_take(&path).unwrap().unwrap();
         let line = holder(&path).unwrap();
-        assert!(line.starts_with(&format!("process {} (start time ", std::process::id())), "{line}");
+        assert!(
+            line.starts_with(&format!("process {} (start time ", std::process::id())),
+            "{line}"
+        );
         fs_err::write(&path, "a\u{1b}[31mb\nsecond").unwrap();
         assert_eq!(holder(&path).unwrap(), "a[31mb");
     }
@@ -133,12 +158,25 @@ mod tests {
         let lock = Lock::try_take(&path).unwrap().unwrap();
         let line = held_by(&path).unwrap();
         assert_eq!(Some(&line), holder(&path).as_ref());
-        assert!(Lock::try_take(&path).unwrap().is_none(), "asking leaves the lock with its holder");
+        assert!(
+            Lock::try_take(&path).unwrap().is_none(),
+            "asking leaves the lock with its holder"
+        );
         drop(lock);
         let me = super::ProcessId::own().unwrap();
         for (text, held) in [
-            (format!("process {} (start time {}) since x\n", me.pid, me.started), true),
-            (format!("process {} (start time {}) since x\n", me.pid, me.started + 1), false),
+            (
+                format!("process {} (start time {}) since x\n", me.pid, me.started),
+                true,
+            ),
+            (
+                format!(
+                    "process {} (start time {}) since x\n",
+                    me.pid,
+                    me.started + 1
+                ),
+                false,
+            ),
             (format!("process {} (start time ) since x\n", me.pid), false),
             ("process x (start time 1) since x\n".to_owned(), false),
             ("process 0 (start time 0)\n".to_owned(), false),

@@ -141,7 +141,12 @@ pub struct Ended {
 impl Ended {
     /// Without any time, and nothing left.
     pub fn at_once(end: ProcessEnd) -> Self {
-        Self { end, leftover_processes: 0, millis: 0, errors_before: 0 }
+        Self {
+            end,
+            leftover_processes: 0,
+            millis: 0,
+            errors_before: 0,
+        }
     }
 }
 

@@ -15,7 +15,12 @@ pub fn is_program(file: &Path) -> bool {
 }
 
 /// The programs of that name in the absolute folders of a `PATH` value, the one that would be started first.
-pub fn on_path(path: &(impl AsRef<OsStr> + ?Sized), program: &str) -> impl Iterator<Item = PathBuf> {
+pub fn on_path(
+    path: &(impl AsRef<OsStr> + ?Sized),
+    program: &str,
+) -> impl Iterator<Item = PathBuf> {
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-    folders.map(move |folder| folder.join(program)).filter(|file| is_program(file))
+    folders
+        .map(move |folder| folder.join(program))
+        .filter(|file| is_program(file))
 }

@@ -37,27 +37,34 @@ impl Interrupts {
     /// Catches INT, TERM, HUP and TSTP from now on. The program calls it once, early.
     pub fn install() -> io::Result<Self> {
         survive_file_limits()?;
-        let mut signals = Signals::new(endings().chain([SIGTSTP].into_iter().filter(|it| !is_ignored(*it))))?;
-        let interrupts = Self { shared: Arc::default() };
+        let mut signals =
+            Signals::new(endings().chain([SIGTSTP].into_iter().filter(|it| !is_ignored(*it))))?;
+        let interrupts = Self {
+            shared: Arc::default(),
+        };
         let shared = Arc::clone(&interrupts.shared);
-        std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-            for signal in signals.forever() {
-                if signal == SIGTSTP {
-                    let since = clock::monotonic();
-                    // It returns when ralph goes on. If it fails nothing is stopped.
-                    let _ = signal_hook::low_level::emulate_default_handler(signal);
-                    clock::leave_out(since);
-                } else {
-                    shared.note(signal);
+        std::thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(move || {
+                for signal in signals.forever() {
+                    if signal == SIGTSTP {
+                        let since = clock::monotonic();
+                        // It returns when ralph goes on. If it fails nothing is stopped.
+                        let _ = signal_hook::low_level::emulate_default_handler(signal);
+                        clock::leave_out(since);
+                    } else {
+                        shared.note(signal);
+                    }
                 }
-            }
-        })?;
+            })?;
         Ok(interrupts)
     }
 
     /// Of no signal: somebody in this process says when it is time to end, by [`Interrupts::interrupt`].
     pub fn by_hand() -> Self {
-        Self { shared: Arc::default() }
+        Self {
+            shared: Arc::default(),
+        }
     }
 
     /// As if a signal had come.
@@ -99,7 +106,10 @@ impl Interrupts {
         let writer = Arc::new(writer);
         seen.pipes.retain(|pipe| pipe.strong_count() > 0);
         seen.pipes.push(Arc::downgrade(&writer));
-        Ok(Subscription { pipe, _writer: writer })
+        Ok(Subscription {
+            pipe,
+            _writer: writer,
+        })
     }
 }
 
@@ -158,7 +168,9 @@ pub(crate) fn catch_and_forget(signal: i32) -> io::Result<()> {
 
 /// The signals that end a program, less a hang-up that somebody told it to ignore.
 pub(crate) fn endings() -> impl Iterator<Item = i32> {
-    [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| *signal != SIGHUP || !is_ignored(SIGHUP))
+    [SIGINT, SIGTERM, SIGHUP]
+        .into_iter()
+        .filter(|signal| *signal != SIGHUP || !is_ignored(SIGHUP))
 }
 
 /// True when the process was started with this signal ignored (`SigIgn` of `/proc/self/status`).

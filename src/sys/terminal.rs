@@ -28,12 +28,18 @@ pub fn wait(patience: Duration, listen: bool) -> io::Result<Input> {
 }
 
 fn wait_for(fd: BorrowedFd<'_>, patience: Duration, listen: bool) -> io::Result<Input> {
-    let wanted = if listen { PollFlags::POLLIN } else { PollFlags::empty() };
+    let wanted = if listen {
+        PollFlags::POLLIN
+    } else {
+        PollFlags::empty()
+    };
     let mut fds = [PollFd::new(fd, wanted)];
     poll::wait_for(&mut fds, Some(patience))?;
     let said = fds[0].revents().unwrap_or(PollFlags::empty());
     Ok(match said {
-        said if said.intersects(PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL) => Input::Gone,
+        said if said.intersects(PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL) => {
+            Input::Gone
+        }
         said if said.contains(PollFlags::POLLIN) => Input::Ready,
         _ => Input::Quiet,
     })

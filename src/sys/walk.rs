@@ -19,12 +19,26 @@ pub fn walk(
     most: usize,
     mut enter: impl FnMut(&DirEntry) -> bool,
 ) -> impl Iterator<Item = io::Result<DirEntry>> {
-    let entries = WalkDir::new(folder).min_depth(1).max_depth(depth).sort_by_file_name().into_iter();
+    let entries = WalkDir::new(folder)
+        .min_depth(1)
+        .max_depth(depth)
+        .sort_by_file_name()
+        .into_iter();
     let entries = entries.filter_entry(move |entry| !entry.file_type().is_dir() || enter(entry));
-    let too_many = format!("{} holds more than {most} files and folders.", folder.display());
-    entries.take(most.saturating_add(1)).enumerate().map(move |(number, entry)| {
-        if number < most { Ok(entry?) } else { Err(io::Error::other(too_many.clone())) }
-    })
+    let too_many = format!(
+        "{} holds more than {most} files and folders.",
+        folder.display()
+    );
+    entries
+        .take(most.saturating_add(1))
+        .enumerate()
+        .map(move |(number, entry)| {
+            if number < most {
+                Ok(entry?)
+            } else {
+                Err(io::Error::other(too_many.clone()))
+            }
+        })
 }
 
 #[cfg(test)]
@@ -39,7 +53,12 @@ mod tests {
         found
             .map(|entry| {
                 let entry = entry.map_err(|error| error.kind())?;
-                Ok(entry.path().strip_prefix(folder).unwrap().display().to_string())
+                Ok(entry
+                    .path()
+                    .strip_prefix(folder)
+                    .unwrap()
+                    .display()
+                    .to_string())
             })
             .collect()
     }
@@ -56,8 +75,21 @@ mod tests {
         fs::os::unix::fs::symlink(root, root.join("b/loop")).unwrap();
         let all = ["a", "b", "b/c", "b/c/d", "b/c/d/deep", "b/loop", "b/z"];
         assert_eq!(names(root, 9, 99), all.map(|name| Ok(name.to_owned())));
-        assert_eq!(names(root, 2, 99), ["a", "b", "b/c", "b/loop", "b/z"].map(|name| Ok(name.to_owned())));
-        assert_eq!(names(root, 9, 2), [Ok("a".to_owned()), Ok("b".to_owned()), Err(io::ErrorKind::Other)]);
-        assert_eq!(names(&root.join("absent"), 9, 9), [Err(io::ErrorKind::NotFound)]);
+        assert_eq!(
+            names(root, 2, 99),
+            ["a", "b", "b/c", "b/loop", "b/z"].map(|name| Ok(name.to_owned()))
+        );
+        assert_eq!(
+            names(root, 9, 2),
+            [
+                Ok("a".to_owned()),
+                Ok("b".to_owned()),
+                Err(io::ErrorKind::Other)
+            ]
+        );
+        assert_eq!(
+            names(&root.join("absent"), 9, 9),
+            [Err(io::ErrorKind::NotFound)]
+        );
     }
 }

@@ -23,7 +23,9 @@ pub(super) fn texts(bytes: &[u8], from: usize, parts: &[Range<usize>]) -> Vec<Ra
         let text = bytes.get(line.start..line.end).unwrap_or_default();
         let boxed = boxed(text).and_then(|(found, content)| content.get(found.text..));
         is_in_task = boxed.is_some() || is_in_task && heading(text).is_none();
-        let Some(open) = open_at_end(boxed.unwrap_or(text)).filter(|_| is_in_task) else { continue };
+        let Some(open) = open_at_end(boxed.unwrap_or(text)).filter(|_| is_in_task) else {
+            continue;
+        };
         if let Some(last) = last_line(bytes, line.next, &open) {
             found.push(line.next..last.next);
             rest = lines(bytes, last.next);
@@ -92,7 +94,9 @@ fn delimiter(text: &[u8]) -> Option<(&[u8], usize)> {
     let quote = rest.first().filter(|byte| matches!(byte, b'"' | b'\''));
     let rest = rest.get(usize::from(quote.is_some())..)?;
     let length = rest.iter().take_while(|byte| is_word(**byte)).count();
-    let (word, rest) = rest.split_at_checked(length).filter(|(word, _)| !word.is_empty())?;
+    let (word, rest) = rest
+        .split_at_checked(length)
+        .filter(|(word, _)| !word.is_empty())?;
     if quote.is_some() && rest.first() != quote {
         return None;
     }
@@ -107,22 +111,39 @@ fn is_word(byte: u8) -> bool {
 fn last_line(bytes: &[u8], from: usize, open: &Open<'_>) -> Option<Line> {
     let text = |line: Line| bytes.get(line.start..line.end).unwrap_or_default();
     let mut rest = lines(bytes, from).take(MAX_LINES);
-    let ends_heredoc = |line: &Line| open.heredoc.is_some_and(|word| after_word(text(*line), word).is_some());
+    let ends_heredoc = |line: &Line| {
+        open.heredoc
+            .is_some_and(|word| after_word(text(*line), word).is_some())
+    };
     let heredoc = open.heredoc.and_then(|_| rest.find(ends_heredoc));
     if open.heredoc.is_some() && heredoc.is_none() {
         return None;
     }
-    let Some((quote, run)) = open.quote else { return heredoc };
-    let ends_quote = |line: &Line| {
-        let after = text(*line).iter().position(|byte| *byte == quote).and_then(|at| text(*line).get(at..));
-        after.is_some_and(|after| after.windows(run).any(|part| part.iter().all(|byte| *byte == b'`')))
+    let Some((quote, run)) = open.quote else {
+        return heredoc;
     };
-    heredoc.filter(ends_quote).or_else(|| rest.find(ends_quote)).or(heredoc)
+    let ends_quote = |line: &Line| {
+        let after = text(*line)
+            .iter()
+            .position(|byte| *byte == quote)
+            .and_then(|at| text(*line).get(at..));
+        after.is_some_and(|after| {
+            after
+                .windows(run)
+                .any(|part| part.iter().all(|byte| *byte == b'`'))
+        })
+    };
+    heredoc
+        .filter(ends_quote)
+        .or_else(|| rest.find(ends_quote))
+        .or(heredoc)
 }
 
 /// What follows the word that ends a heredoc, if the line begins with it.
 fn after_word<'a>(text: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {
-    text.trim_ascii_start().strip_prefix(word).filter(|rest| !rest.first().is_some_and(|next| is_word(*next)))
+    text.trim_ascii_start()
+        .strip_prefix(word)
+        .filter(|rest| !rest.first().is_some_and(|next| is_word(*next)))
 }
 
 #[cfg(test)]
@@ -133,14 +154,25 @@ mod tests {
     fn what_a_line_leaves_open() {
         let open = |text: &'static str| {
             let open = open_at_end(text.as_bytes())?;
-            let word = open.heredoc.map(|word| String::from_utf8_lossy(word).into_owned());
-            Some((word.unwrap_or_default(), open.quote.map(|(quote, run)| (char::from(quote), run))))
+            let word = open
+                .heredoc
+                .map(|word| String::from_utf8_lossy(word).into_owned());
+            Some((
+                word.unwrap_or_default(),
+                open.quote.map(|(quote, run)| (char::from(quote), run)),
+            ))
         };
         let heredoc = |word: &str| Some((word.to_owned(), None));
         assert_eq!(open("Run `cat > a.md <<'EOF'"), heredoc("EOF"));
         assert_eq!(open("Run cat > a.md <<-END"), heredoc("END"));
-        assert_eq!(open("`git commit -m \"fix: a"), Some((String::new(), Some(('"', 1)))));
-        assert_eq!(open("``git commit -m 'fix `a`"), Some((String::new(), Some(('\'', 2)))));
+        assert_eq!(
+            open("`git commit -m \"fix: a"),
+            Some((String::new(), Some(('"', 1))))
+        );
+        assert_eq!(
+            open("``git commit -m 'fix `a`"),
+            Some((String::new(), Some(('\'', 2))))
+        );
         let both = Some(("EOF".to_owned(), Some(('"', 1))));
         assert_eq!(open("`git commit -m \"$(cat <<'EOF'"), both);
         for closed in [

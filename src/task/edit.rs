@@ -27,7 +27,9 @@ impl Edit {
     /// not exactly one box differs.
     pub fn apply(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut after = bytes.to_vec();
-        let byte = after.get_mut(self.offset).filter(|byte| **byte == self.expected)?;
+        let byte = after
+            .get_mut(self.offset)
+            .filter(|byte| **byte == self.expected)?;
         *byte = self.replacement;
         // A box outside of the task sections is a box as well: none of them may change by the way.
         let everything = Grammar::new(Vec::new(), None);
@@ -40,11 +42,18 @@ impl Edit {
 fn flips_only(before: &[Found], after: &[Found], offset: usize) -> bool {
     let same = |(old, new): (&Found, &Found)| {
         let flipped = old.at == offset && old.mark != new.mark;
-        (old == new && old.at != offset) || (flipped && Found { mark: old.mark, ..new.clone() } == *old)
+        (old == new && old.at != offset)
+            || (flipped
+                && Found {
+                    mark: old.mark,
+                    ..new.clone()
+                } == *old)
     };
     before.len() == after.len()
         && before.iter().zip(after).all(same)
-        && before.binary_search_by_key(&offset, |found| found.at).is_ok()
+        && before
+            .binary_search_by_key(&offset, |found| found.at)
+            .is_ok()
 }
 
 /// True for marks that [`TaskFile::text_without_marks`] takes away.
@@ -64,26 +73,49 @@ impl TaskFile {
     /// written as `x`, or as `X` when the file ticks only with `X`; asked for `X`, `X` is written.
     pub fn flip(&self, key: &TaskKey, to: Mark) -> Result<Option<Edit>, Refusal> {
         let refused = |kind, what| Refusal::new(kind, what, "fix the line in tasks.md");
-        let mut boxes = self.tasks.iter().filter(|task| task.key == *key).map(|task| &task.found);
-        let missing = || refused(Refused::NoSuchBox, format!("The task file has no box `{key}`."));
+        let mut boxes = self
+            .tasks
+            .iter()
+            .filter(|task| task.key == *key)
+            .map(|task| &task.found);
+        let missing = || {
+            refused(
+                Refused::NoSuchBox,
+                format!("The task file has no box `{key}`."),
+            )
+        };
         let found = boxes.next().ok_or_else(missing)?;
         if boxes.next().is_some() {
-            return Err(refused(Refused::NoFlip, format!("The task file has more than one box `{key}`.")));
+            return Err(refused(
+                Refused::NoFlip,
+                format!("The task file has more than one box `{key}`."),
+            ));
         }
         let now = Mark(found.mark);
         if now.is_same_state(to) {
             return Ok(None);
         }
-        let wanted = if to == Mark::DONE && self.ticks_upper() { Mark('X') } else { to };
+        let wanted = if to == Mark::DONE && self.ticks_upper() {
+            Mark('X')
+        } else {
+            to
+        };
         let [mark, wrong] = [now, to].map(|mark| mark.0.escape_debug());
         let no_mark = || refused(Refused::NoFlip, format!("`{wrong}` cannot stand in a box."));
         let replacement = mark_byte(wanted).ok_or_else(no_mark)?;
         let wide = || {
             let why = "which takes more than one byte, and ralph changes single bytes only";
-            refused(Refused::NoFlip, format!("The box of `{key}` holds `{mark}`, {why}."))
+            refused(
+                Refused::NoFlip,
+                format!("The box of `{key}` holds `{mark}`, {why}."),
+            )
         };
         let expected = mark_byte(now).ok_or_else(wide)?;
-        Ok(Some(Edit { offset: found.at, expected, replacement }))
+        Ok(Some(Edit {
+            offset: found.at,
+            expected,
+            replacement,
+        }))
     }
 
     /// The bytes with each box that is open or ticked (space, tab, `x`, `X`) opened with a space: what
@@ -110,13 +142,16 @@ impl TaskFile {
 pub fn with_marks(text_without_marks: &[u8], rows: &[Row]) -> Option<Vec<u8>> {
     let boxes = outline(text_without_marks, &Grammar::new(Vec::new(), None)).boxes;
     let mut bytes = text_without_marks.to_vec();
-    rows.iter().try_for_each(|row| mark_box(&mut bytes, &boxes, row))?;
+    rows.iter()
+        .try_for_each(|row| mark_box(&mut bytes, &boxes, row))?;
     Some(bytes)
 }
 
 /// Writes the mark of a row; `None` if the box on its line is another one.
 fn mark_box(bytes: &mut [u8], boxes: &[Found], row: &Row) -> Option<()> {
-    let at = boxes.binary_search_by_key(&row.line, |found| found.line).ok()?;
+    let at = boxes
+        .binary_search_by_key(&row.line, |found| found.line)
+        .ok()?;
     let found = boxes.get(at)?;
     let fits = found.mark == row.mark.0 || (is_plain(found.mark) && is_plain(row.mark.0));
     if !fits || text_digest(bytes.get(found.text.clone())?) != row.digest {

@@ -27,7 +27,11 @@ pub(super) struct Excluded {
 
 /// Length of the byte-order mark: 3 or 0.
 pub(super) fn bom(bytes: &[u8]) -> usize {
-    if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        3
+    } else {
+        0
+    }
 }
 
 /// The parts of `bytes` that hold no tasks.
@@ -46,14 +50,23 @@ pub(super) fn excluded(bytes: &[u8]) -> Vec<Excluded> {
         }
         commands = found;
     }
-    let command = |range| Excluded { range, read: ReadAs::Command, closed: true };
+    let command = |range| Excluded {
+        range,
+        read: ReadAs::Command,
+        closed: true,
+    };
     let outside = |part: &Excluded| {
         let at = commands.partition_point(|command| command.end <= part.range.start);
-        commands.get(at).is_none_or(|command| part.range.start < command.start)
+        commands
+            .get(at)
+            .is_none_or(|command| part.range.start < command.start)
     };
     let parts: Vec<Excluded> = parts.into_iter().filter(outside).collect();
-    let mut found: Vec<Excluded> =
-        front.into_iter().chain(parts).chain(commands.into_iter().map(command)).collect();
+    let mut found: Vec<Excluded> = front
+        .into_iter()
+        .chain(parts)
+        .chain(commands.into_iter().map(command))
+        .collect();
     found.sort_by_key(|part| part.range.start);
     found
 }
@@ -63,11 +76,17 @@ fn markdown(bytes: &[u8], base: usize, commands: &[Range<usize>]) -> Vec<Exclude
     let mut found = Vec::new();
     if may_exclude(bytes.get(base..).unwrap_or_default()) {
         let sketch = Sketch::new(bytes, base, true, commands);
-        for (event, range) in Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter() {
+        for (event, range) in
+            Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter()
+        {
             if let Some((read, closed)) = judge(&event, &sketch.text, &range) {
                 let (start, origin) = sketch.line_at(range.start);
                 let range = origin + (range.start - start)..sketch.line_after(range.end);
-                found.push(Excluded { range, read, closed });
+                found.push(Excluded {
+                    range,
+                    read,
+                    closed,
+                });
             }
         }
     }
@@ -83,7 +102,9 @@ pub(super) fn list_items(bytes: &[u8], parts: &[Excluded]) -> HashSet<usize> {
     let sketch = Sketch::new(bytes, base, false, &commands);
     let events = Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter();
     let items = events.filter(|(event, _)| matches!(event, Event::Start(Tag::Item)));
-    items.map(|(_, range)| sketch.line_at(range.start).1).collect()
+    items
+        .map(|(_, range)| sketch.line_at(range.start).1)
+        .collect()
 }
 
 /// Front matter: line 1 is exactly `---`, and a later line is `---` or `...`.
@@ -92,14 +113,22 @@ fn front_matter(bytes: &[u8], start: usize) -> Option<Excluded> {
     let text = |line: Line| bytes.get(line.start..line.end).unwrap_or_default();
     lines.next().filter(|line| text(*line) == b"---")?;
     let last = lines.find(|line| matches!(text(*line), b"---" | b"..."))?;
-    Some(Excluded { range: start..last.next, read: ReadAs::FrontMatter, closed: true })
+    Some(Excluded {
+        range: start..last.next,
+        read: ReadAs::FrontMatter,
+        closed: true,
+    })
 }
 
 /// False when nothing in the text can open a fence or a comment; then there is nothing to ask.
 fn may_exclude(body: &[u8]) -> bool {
     let mut run = (0_u8, 0_u32);
     body.iter().enumerate().any(|(at, byte)| {
-        run = if *byte == run.0 { (run.0, run.1 + 1) } else { (*byte, 1) };
+        run = if *byte == run.0 {
+            (run.0, run.1 + 1)
+        } else {
+            (*byte, 1)
+        };
         match byte {
             b'`' | b'~' => run.1 == 3,
             b'<' => body.get(at..).is_some_and(|rest| rest.starts_with(b"<!--")),
@@ -112,7 +141,9 @@ fn judge(event: &Event<'_>, sketch: &str, range: &Range<usize>) -> Option<(ReadA
     let text = sketch.get(range.clone()).unwrap_or_default().trim_ascii();
     match event {
         Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
-            let to_the_end = sketch.get(range.end..).is_none_or(|rest| rest.trim_ascii().is_empty());
+            let to_the_end = sketch
+                .get(range.end..)
+                .is_none_or(|rest| rest.trim_ascii().is_empty());
             Some((ReadAs::Fence, !to_the_end || is_closed_fence(text)))
         }
         Event::Start(Tag::HtmlBlock) if text.starts_with("<!--") => {
@@ -126,15 +157,25 @@ fn judge(event: &Event<'_>, sketch: &str, range: &Range<usize>) -> Option<(ReadA
 fn is_closed_fence(text: &str) -> bool {
     let mark = text.bytes().next().unwrap_or(b'`');
     let opening = text.bytes().take_while(|b| *b == mark).count();
-    lines(text.as_bytes(), 0).skip(1).last().is_some_and(|line| {
-        let last = text.as_bytes().get(line.start..line.end).unwrap_or_default().trim_ascii();
-        let last = strip_quotes(last);
-        last.len() >= opening && last.iter().all(|b| *b == mark)
-    })
+    lines(text.as_bytes(), 0)
+        .skip(1)
+        .last()
+        .is_some_and(|line| {
+            let last = text
+                .as_bytes()
+                .get(line.start..line.end)
+                .unwrap_or_default()
+                .trim_ascii();
+            let last = strip_quotes(last);
+            last.len() >= opening && last.iter().all(|b| *b == mark)
+        })
 }
 
 fn strip_quotes(line: &[u8]) -> &[u8] {
-    let marks = line.iter().take_while(|b| **b == b'>' || is_blank(**b)).count();
+    let marks = line
+        .iter()
+        .take_while(|b| **b == b'>' || is_blank(**b))
+        .count();
     line.get(marks..).unwrap_or_default()
 }
 
@@ -162,8 +203,14 @@ impl Sketch {
         let mut last_box: &[u8] = b"";
         let mut commands = commands.iter().peekable();
         for line in lines(bytes, from) {
-            while commands.next_if(|command| command.end <= line.start).is_some() {}
-            if commands.peek().is_some_and(|command| command.start <= line.start) {
+            while commands
+                .next_if(|command| command.end <= line.start)
+                .is_some()
+            {}
+            if commands
+                .peek()
+                .is_some_and(|command| command.start <= line.start)
+            {
                 continue;
             }
             let whole = bytes.get(line.start..line.end).unwrap_or_default();
@@ -185,7 +232,9 @@ impl Sketch {
                 match byte {
                     _ if mark == Some(at) => text.push(b' '),
                     // The parser tells a wrong place of an item that begins inside of a tab.
-                    b'\t' if !merges => text.resize(begin + (text.len() - begin) / TAB * TAB + TAB, b' '),
+                    b'\t' if !merges => {
+                        text.resize(begin + (text.len() - begin) / TAB * TAB + TAB, b' ');
+                    }
                     byte if byte.is_ascii() => text.push(*byte),
                     _ => text.push(b'%'),
                 }
@@ -194,19 +243,28 @@ impl Sketch {
             text.extend_from_slice(bytes.get(line.end..line.next).unwrap_or_default());
         }
         // Nothing but ASCII was written.
-        Self { text: String::from_utf8(text).unwrap_or_default(), starts, end: bytes.len() }
+        Self {
+            text: String::from_utf8(text).unwrap_or_default(),
+            starts,
+            end: bytes.len(),
+        }
     }
 
     /// The line in which an offset of the sketch lies: where it starts in the sketch, and in the file.
     fn line_at(&self, offset: usize) -> (usize, usize) {
-        let line = self.starts.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
+        let line = self
+            .starts
+            .partition_point(|(start, _)| *start <= offset)
+            .saturating_sub(1);
         self.starts.get(line).copied().unwrap_or_default()
     }
 
     /// The offset in the file of the first line that does not begin before an offset of the sketch.
     fn line_after(&self, offset: usize) -> usize {
         let line = self.starts.partition_point(|(start, _)| *start < offset);
-        self.starts.get(line).map_or(self.end, |(_, origin)| *origin)
+        self.starts
+            .get(line)
+            .map_or(self.end, |(_, origin)| *origin)
     }
 }
 
@@ -214,12 +272,18 @@ impl Sketch {
 fn boxed(line: &[u8]) -> Option<(usize, Option<usize>, bool)> {
     let (found, content) = scan::boxed(line)?;
     let at = line.len() - content.len();
-    Some((at, found.mark.is_ascii().then_some(at + 1), found.text < content.len()))
+    Some((
+        at,
+        found.mark.is_ascii().then_some(at + 1),
+        found.text < content.len(),
+    ))
 }
 
 /// The length of a line up to its first letter, which is in.
 fn first_letter(line: &[u8]) -> usize {
-    let letter = line.iter().position(|b| b.is_ascii_alphabetic() || !b.is_ascii());
+    let letter = line
+        .iter()
+        .position(|b| b.is_ascii_alphabetic() || !b.is_ascii());
     letter.map_or(line.len(), |at| at + 1)
 }
 

@@ -41,7 +41,9 @@ impl Task {
 
     /// The text without box, id and stage.
     pub(super) fn words<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
-        bytes.get(self.words_at..self.found.text.end).unwrap_or_default()
+        bytes
+            .get(self.words_at..self.found.text.end)
+            .unwrap_or_default()
     }
 
     pub(super) fn is_implementation(&self) -> bool {
@@ -52,8 +54,12 @@ impl Task {
 /// The stages of an optional task are optional, too: nothing of it is owed, and nothing of it can be judged
 /// while its work is left undone. The same holds for one that is struck out.
 fn inherit_optional(tasks: &mut [Task]) {
-    let work = tasks.iter().filter(|task| task.optional && task.is_implementation());
-    let families: HashMap<String, bool> = work.map(|task| (task.key.family.clone(), task.struck)).collect();
+    let work = tasks
+        .iter()
+        .filter(|task| task.optional && task.is_implementation());
+    let families: HashMap<String, bool> = work
+        .map(|task| (task.key.family.clone(), task.struck))
+        .collect();
     for task in tasks.iter_mut() {
         let struck = families.get(&task.key.family);
         task.optional |= struck.is_some();
@@ -65,13 +71,22 @@ fn inherit_optional(tasks: &mut [Task]) {
 /// heading has that id. Gates, stages and FINAL beside it are no tasks of that section.
 fn take_ids_of_headings(tasks: &mut [Task], headings: &[Heading], ids: &[Option<String>]) {
     let mut used: HashMap<String, u32> = HashMap::new();
-    let of_tasks = tasks.iter().filter(|task| task.is_implementation()).map(|task| &task.key.family);
+    let of_tasks = tasks
+        .iter()
+        .filter(|task| task.is_implementation())
+        .map(|task| &task.key.family);
     for id in of_tasks.chain(ids.iter().flatten()) {
         *used.entry(id.clone()).or_default() += 1;
     }
     for (at, (heading, id)) in headings.iter().zip(ids).enumerate() {
-        let Some(id) = id.as_ref().filter(|id| used.get(*id) == Some(&1)) else { continue };
-        let inside = headings.iter().skip(at + 1).take_while(|other| other.level > heading.level).count();
+        let Some(id) = id.as_ref().filter(|id| used.get(*id) == Some(&1)) else {
+            continue;
+        };
+        let inside = headings
+            .iter()
+            .skip(at + 1)
+            .take_while(|other| other.level > heading.level)
+            .count();
         let first = tasks.partition_point(|task| task.found.group as usize <= at);
         let end = tasks.partition_point(|task| task.found.group as usize <= at + 1 + inside);
         let mut own = tasks.get_mut(first..end).unwrap_or_default().iter_mut();
@@ -85,21 +100,36 @@ fn take_ids_of_headings(tasks: &mut [Task], headings: &[Heading], ids: &[Option<
 }
 
 /// Names the boxes of an outline.
-pub(super) fn tasks(bytes: &[u8], boxes: Vec<Found>, headings: &[Heading], grammar: &Grammar) -> Vec<Task> {
-    let mut tasks: Vec<Task> = boxes.into_iter().map(|found| named(bytes, found, grammar)).collect();
+pub(super) fn tasks(
+    bytes: &[u8],
+    boxes: Vec<Found>,
+    headings: &[Heading],
+    grammar: &Grammar,
+) -> Vec<Task> {
+    let mut tasks: Vec<Task> = boxes
+        .into_iter()
+        .map(|found| named(bytes, found, grammar))
+        .collect();
     let text = |heading: &Heading| bytes.get(heading.title.clone()).unwrap_or_default();
-    let ids: Vec<Option<String>> =
-        headings.iter().map(|heading| leading_id(text(heading), grammar)).collect();
+    let ids: Vec<Option<String>> = headings
+        .iter()
+        .map(|heading| leading_id(text(heading), grammar))
+        .collect();
     take_ids_of_headings(&mut tasks, headings, &ids);
     let mut once: HashSet<&str> = HashSet::with_capacity(tasks.len());
-    let with_id = tasks.iter().filter(|task| task.is_implementation() && !task.key.family.is_empty());
+    let with_id = tasks
+        .iter()
+        .filter(|task| task.is_implementation() && !task.key.family.is_empty());
     let again = with_id.filter(|task| !once.insert(&task.key.family));
     let doubled: HashSet<String> = again.map(|task| task.key.family.clone()).collect();
     let mut seen: HashMap<String, u32> = HashMap::new();
     for task in &mut tasks {
         let is_doubled = task.is_implementation() && doubled.contains(&task.key.family);
         if is_doubled || task.key.family.is_empty() {
-            let occurrence = seen.entry(task.digest.clone()).and_modify(|n| *n += 1).or_insert(1);
+            let occurrence = seen
+                .entry(task.digest.clone())
+                .and_modify(|n| *n += 1)
+                .or_insert(1);
             let family = format!("~{}#{occurrence}", task.digest);
             let id = std::mem::replace(&mut task.key.family, family);
             task.doubled = is_doubled.then_some(id);
@@ -126,7 +156,10 @@ fn named(bytes: &[u8], found: Found, grammar: &Grammar) -> Task {
         optional: name.optional || found.starred || struck,
         struck,
         found,
-        key: TaskKey { family: name.family, stage: name.stage },
+        key: TaskKey {
+            family: name.family,
+            stage: name.stage,
+        },
         doubled: None,
         digest: text_digest(text),
         parent: None,
@@ -136,7 +169,9 @@ fn named(bytes: &[u8], found: Found, grammar: &Grammar) -> Task {
 
 /// First 16 hex digits of the SHA-256 of the text with white space folded.
 pub(super) fn text_digest(text: &[u8]) -> String {
-    let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let words = text
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty());
     let mut whole = digest(&words.collect::<Vec<_>>().join(&b' '));
     whole.truncate(16);
     whole
@@ -155,16 +190,26 @@ fn parent_links(tasks: &[Task], headings: &HashSet<&str>) -> Vec<Option<u32>> {
             task.id().map(|id| by_id.entry(id).or_insert(at));
         }
     }
-    let leaders: Vec<u32> = tasks.iter().filter_map(|task| leaders.get(&*task.key.family).copied()).collect();
+    let leaders: Vec<u32> = tasks
+        .iter()
+        .filter_map(|task| leaders.get(&*task.key.family).copied())
+        .collect();
     let mut links: Vec<Option<Link>> = Vec::with_capacity(tasks.len());
     for ((at, task), leader) in (0..).zip(tasks).zip(&leaders) {
-        links.push(if *leader == at { link(task, tasks, &by_id, headings) } else { None });
+        links.push(if *leader == at {
+            link(task, tasks, &by_id, headings)
+        } else {
+            None
+        });
         if let Some(id) = task.id().filter(|_| task.is_implementation()) {
             by_id.insert(id, at);
         }
     }
     cut_circles(&mut links, &leaders);
-    leaders.iter().map(|leader| links.get(*leader as usize)?.as_ref().map(|link| link.to)).collect()
+    leaders
+        .iter()
+        .map(|leader| links.get(*leader as usize)?.as_ref().map(|link| link.to))
+        .collect()
 }
 
 /// A step up, and whether indentation alone says so.
@@ -174,13 +219,21 @@ struct Link {
 }
 
 /// The parent: by id, else none under a numbered heading, else by indentation.
-fn link(task: &Task, tasks: &[Task], by_id: &HashMap<&str, u32>, headings: &HashSet<&str>) -> Option<Link> {
+fn link(
+    task: &Task,
+    tasks: &[Task],
+    by_id: &HashMap<&str, u32>,
+    headings: &HashSet<&str>,
+) -> Option<Link> {
     if task.key.stage == Stage::Final || task.key.is_wider_gate() {
         return None;
     }
     if let Some(id) = task.id() {
         if let Some(to) = ancestors(id).find_map(|id| by_id.get(id)) {
-            return Some(Link { to: *to, by_indentation: false });
+            return Some(Link {
+                to: *to,
+                by_indentation: false,
+            });
         }
         if ancestors(id).any(|id| headings.contains(id)) {
             return None;
@@ -189,7 +242,10 @@ fn link(task: &Task, tasks: &[Task], by_id: &HashMap<&str, u32>, headings: &Hash
     let mut above = task.found.enclosing;
     while let Some(holder) = above.and_then(|at| tasks.get(at as usize)) {
         if holder.key.family != task.key.family {
-            return above.map(|to| Link { to, by_indentation: true });
+            return above.map(|to| Link {
+                to,
+                by_indentation: true,
+            });
         }
         above = holder.found.enclosing;
     }
@@ -206,11 +262,15 @@ fn cut_circles(links: &mut [Option<Link>], leaders: &[u32]) {
             if let Some(cell) = walked.get_mut(at) {
                 *cell = start;
             }
-            let Some(Some(link)) = links.get(at) else { break };
+            let Some(Some(link)) = links.get(at) else {
+                break;
+            };
             if link.by_indentation {
                 indented = Some(at);
             }
-            at = leaders.get(link.to as usize).map_or(usize::MAX, |leader| *leader as usize);
+            at = leaders
+                .get(link.to as usize)
+                .map_or(usize::MAX, |leader| *leader as usize);
             if walked.get(at) == Some(&start) {
                 if let Some(link) = indented.and_then(|cut| links.get_mut(cut)) {
                     *link = None;

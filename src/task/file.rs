@@ -52,10 +52,24 @@ impl TaskFile {
     /// and [`TaskFile::remarks`].
     pub fn parse(bytes: impl Into<Vec<u8>>, grammar: &Grammar) -> Self {
         let bytes = bytes.into();
-        let Outline { lines, excluded, boxes, headings, left_out } = outline(&bytes, grammar);
+        let Outline {
+            lines,
+            excluded,
+            boxes,
+            headings,
+            left_out,
+        } = outline(&bytes, grammar);
         let tasks = tasks(&bytes, boxes, &headings, grammar);
         let grammar = grammar.clone();
-        Self { bytes, grammar, excluded, headings, left_out, lines, tasks }
+        Self {
+            bytes,
+            grammar,
+            excluded,
+            headings,
+            left_out,
+            lines,
+            tasks,
+        }
     }
 
     /// The bytes, as they were given.
@@ -76,7 +90,12 @@ impl TaskFile {
     /// The line of this number, 1-based.
     pub(super) fn read_line(&self, number: u32) -> Option<ReadLine<'_>> {
         let (line, read) = *self.lines.get((number as usize).checked_sub(1)?)?;
-        Some(ReadLine { number, text: self.bytes.get(line.start..line.end)?, read, line })
+        Some(ReadLine {
+            number,
+            text: self.bytes.get(line.start..line.end)?,
+            read,
+            line,
+        })
     }
 
     /// How many boxes there are.
@@ -92,7 +111,10 @@ impl TaskFile {
     /// The words of a heading, by its index as in [`super::ReadAs::Heading`], with its level (1 to 6).
     pub fn heading(&self, at: usize) -> Option<(u8, String)> {
         let heading = self.headings.get(at)?;
-        Some((heading.level, clean("", self.bytes.get(heading.title.clone())?)))
+        Some((
+            heading.level,
+            clean("", self.bytes.get(heading.title.clone())?),
+        ))
     }
 
     /// The headings whose boxes are rather a checklist than tasks: by their words, and no box there has an id. Each with
@@ -100,11 +122,16 @@ impl TaskFile {
     pub fn checklists(&self) -> BTreeMap<String, u32> {
         // `AC-1` and `SC-1` name what has to hold.
         let is_work = |id: &str| !id.starts_with("AC-") && !id.starts_with("SC-");
-        let with_id = self.tasks.iter().filter(|task| task.id().is_some_and(is_work));
+        let with_id = self
+            .tasks
+            .iter()
+            .filter(|task| task.id().is_some_and(is_work));
         let with_id: HashSet<u32> = with_id.map(|task| task.found.group).collect();
         let mut found = BTreeMap::new();
         for Found { group, line, .. } in self.tasks.iter().map(|task| &task.found) {
-            let heading = (*group as usize).checked_sub(1).and_then(|at| self.heading(at));
+            let heading = (*group as usize)
+                .checked_sub(1)
+                .and_then(|at| self.heading(at));
             if let Some((_, title)) =
                 heading.filter(|(_, title)| !with_id.contains(group) && is_checklist(title))
             {
@@ -122,11 +149,15 @@ impl TaskFile {
         let mut sections = vec![None];
         for (level, title) in (0..self.headings.len()).filter_map(|at| self.heading(at)) {
             above.retain(|(own, _)| *own < level);
-            above.push((level, Some(title).filter(|title| is_optional_section(title))));
+            above.push((
+                level,
+                Some(title).filter(|title| is_optional_section(title)),
+            ));
             sections.push(above.iter().find_map(|(_, title)| title.clone()));
         }
         let mut found = BTreeMap::new();
-        let is_required = |task: &&Task| Mark(task.found.mark).is_open() && !task.optional && !task.struck;
+        let is_required =
+            |task: &&Task| Mark(task.found.mark).is_open() && !task.optional && !task.struck;
         for task in self.tasks.iter().filter(is_required) {
             if let Some(Some(title)) = sections.get(task.found.group as usize) {
                 found.entry(title.clone()).or_insert(task.found.line);
@@ -154,8 +185,11 @@ impl TaskFile {
     /// The patterns of `tasks.sections` that match no heading of this file: the key (`include` or
     /// `exclude`) and the pattern as it was written.
     pub fn unused_sections(&self) -> Vec<(&'static str, String)> {
-        let titles: Vec<Title> =
-            self.headings.iter().map(|heading| title(&self.bytes, heading, &self.grammar)).collect();
+        let titles: Vec<Title> = self
+            .headings
+            .iter()
+            .map(|heading| title(&self.bytes, heading, &self.grammar))
+            .collect();
         self.grammar.sections.unused(&titles)
     }
 
@@ -167,9 +201,15 @@ impl TaskFile {
     /// The boxes in document order, as the machine and the journal see them.
     pub fn rows(&self) -> Vec<Row> {
         let groups = self.groups();
-        let group = |task: &Task| groups.get(task.found.group as usize).copied().unwrap_or_default();
+        let group = |task: &Task| {
+            groups
+                .get(task.found.group as usize)
+                .copied()
+                .unwrap_or_default()
+        };
         let all = self.tasks.iter().zip(self.notes_under());
-        all.map(|(task, note)| self.row(task, group(task), note)).collect()
+        all.map(|(task, note)| self.row(task, group(task), note))
+            .collect()
     }
 
     /// The number of groups that have begun before the first heading, and at each: the `<n>` of `G<n>`.
@@ -211,7 +251,9 @@ impl TaskFile {
     pub(super) fn parts(&self) -> Vec<&[u8]> {
         let excluded = self.excluded.iter().map(|part| &part.range);
         let ranges = excluded.chain(self.headings.iter().map(|heading| &heading.title));
-        ranges.map(|range| self.bytes.get(range.clone()).unwrap_or_default()).collect()
+        ranges
+            .map(|range| self.bytes.get(range.clone()).unwrap_or_default())
+            .collect()
     }
 
     /// True if the file ticks only with `X`.

@@ -31,7 +31,12 @@ pub struct Grammar {
 impl Grammar {
     /// A grammar with these gates and this pattern; every section has tasks.
     pub fn new(gates: Vec<String>, checkpoint: Option<Regex>) -> Self {
-        Self { gates, checkpoint, sections: Sections::default(), group_level: DEEPEST }
+        Self {
+            gates,
+            checkpoint,
+            sections: Sections::default(),
+            group_level: DEEPEST,
+        }
     }
 
     /// The same with these sections.
@@ -44,7 +49,10 @@ impl Grammar {
     #[must_use]
     pub fn with_groups<'p>(self, placements: impl IntoIterator<Item = &'p Placement>) -> Self {
         let level = placements.into_iter().find_map(Placement::group_level);
-        Self { group_level: level.unwrap_or(self.group_level), ..self }
+        Self {
+            group_level: level.unwrap_or(self.group_level),
+            ..self
+        }
     }
 
     /// True when the text of a task matches the pattern for checkpoints.
@@ -53,7 +61,9 @@ impl Grammar {
         let has_word = |text: String| text.contains("checkpoint") || text.contains("[verify]");
         let may_match =
             |pattern: &Regex| pattern.as_str() != CHECKPOINT || has_word(text.to_ascii_lowercase());
-        self.checkpoint.as_ref().is_some_and(|pattern| may_match(pattern) && pattern.is_match(text))
+        self.checkpoint
+            .as_ref()
+            .is_some_and(|pattern| may_match(pattern) && pattern.is_match(text))
     }
 
     /// The stage of that word, if it is in the closed set.
@@ -66,7 +76,10 @@ impl Grammar {
     }
 
     fn gate(&self, word: &[u8]) -> Option<Stage> {
-        self.gates.iter().find(|gate| gate.as_bytes() == word).map(|gate| Stage::Gate(gate.clone()))
+        self.gates
+            .iter()
+            .find(|gate| gate.as_bytes() == word)
+            .map(|gate| Stage::Gate(gate.clone()))
     }
 }
 
@@ -105,8 +118,14 @@ pub(super) struct Name {
 /// The ids above an id, nearest first: `1.1`, `1` for `1.1.4`; `7.3`, `7` for `7.3a`, too.
 pub(super) fn ancestors(id: &str) -> impl Iterator<Item = &str> {
     let is_number = id.starts_with(|c: char| c.is_ascii_digit());
-    let whole = if is_number { id.trim_end_matches(|c: char| c.is_ascii_lowercase()) } else { id };
-    let all = std::iter::successors(Some(whole), |id| id.rsplit_once('.').map(|(above, _)| above));
+    let whole = if is_number {
+        id.trim_end_matches(|c: char| c.is_ascii_lowercase())
+    } else {
+        id
+    };
+    let all = std::iter::successors(Some(whole), |id| {
+        id.rsplit_once('.').map(|(above, _)| above)
+    });
     all.skip(usize::from(whole == id))
 }
 
@@ -145,7 +164,13 @@ pub(super) fn head(text: &[u8], grammar: &Grammar) -> Result<Name, NoName> {
         [false, true, _] => "~~",
         [true, true, _] => "~~**",
     };
-    Ok(Name { family, stage, optional, rest: cursor.at, prefix })
+    Ok(Name {
+        family,
+        stage,
+        optional,
+        rest: cursor.at,
+        prefix,
+    })
 }
 
 /// What may be wrapped around an id: how it opens, and how it closes.
@@ -182,7 +207,9 @@ impl Cursor<'_> {
 
     fn eat(&mut self, word: &[u8]) -> bool {
         let save = self.at;
-        let whole = word.iter().all(|byte| self.eat_if(|b| b == *byte).is_some());
+        let whole = word
+            .iter()
+            .all(|byte| self.eat_if(|b| b == *byte).is_some());
         if !whole {
             self.at = save;
         }
@@ -203,7 +230,10 @@ impl Cursor<'_> {
     fn open_wrappers(&mut self) -> Wraps {
         let (mut wraps, mut task) = (Wraps::default(), false);
         loop {
-            let mut closed = wraps.iter_mut().zip(WRAPPERS).filter(|(is_open, _)| !**is_open);
+            let mut closed = wraps
+                .iter_mut()
+                .zip(WRAPPERS)
+                .filter(|(is_open, _)| !**is_open);
             if let Some((is_open, _)) = closed.find(|(_, (opening, _))| self.eat(opening)) {
                 *is_open = true;
             } else if !task && self.eat(b"Task ") {
@@ -219,7 +249,10 @@ impl Cursor<'_> {
     fn close_wrappers(&mut self, wraps: &mut Wraps) -> bool {
         let mut optional = false;
         loop {
-            let mut open = wraps.iter_mut().zip(WRAPPERS).filter(|(is_open, _)| **is_open);
+            let mut open = wraps
+                .iter_mut()
+                .zip(WRAPPERS)
+                .filter(|(is_open, _)| **is_open);
             if let Some((is_open, _)) = open.find(|(_, (_, closing))| self.eat(closing)) {
                 *is_open = false;
             } else if !optional && self.next_is(|b| b == b'*') && !{ *self }.eat(b"**") {
@@ -243,7 +276,10 @@ impl Cursor<'_> {
     /// What follows a dash or `to` between blanks: a title, or the end of a range.
     fn after_dash(mut self) -> Option<Self> {
         let rest = self.text.get(self.at..)?;
-        let width = ["-", "–", "—", "to"].iter().find(|dash| rest.starts_with(dash.as_bytes()))?.len();
+        let width = ["-", "–", "—", "to"]
+            .iter()
+            .find(|dash| rest.starts_with(dash.as_bytes()))?
+            .len();
         self.at += width;
         let is_between =
             is_blank(*self.text.get((self.at - width).checked_sub(1)?)?) && self.next_is(is_blank);
@@ -283,8 +319,16 @@ impl Cursor<'_> {
         }
         let is_word = self.next_is(|b| b.is_ascii_alphabetic());
         let word = self.word();
-        let stage = if word.is_empty() { Some(Stage::Implementation) } else { grammar.stage(word) };
-        let unknown = if is_word { NoName::UnknownStage } else { NoName::Plain };
+        let stage = if word.is_empty() {
+            Some(Stage::Implementation)
+        } else {
+            grammar.stage(word)
+        };
+        let unknown = if is_word {
+            NoName::UnknownStage
+        } else {
+            NoName::Plain
+        };
         stage.map(|stage| (family, stage)).ok_or(unknown)
     }
 
@@ -297,13 +341,17 @@ impl Cursor<'_> {
     /// `G2.PITEST`, `END.PITEST`.
     fn wide_gate(&mut self, grammar: &Grammar) -> Option<(String, Stage)> {
         let start = self.at;
-        let is_group = |cursor: &mut Self| cursor.eat(b"G") && cursor.eat_while(|b| b.is_ascii_digit()) > 0;
+        let is_group =
+            |cursor: &mut Self| cursor.eat(b"G") && cursor.eat_while(|b| b.is_ascii_digit()) > 0;
         if !(self.eat(b"END") || is_group(self)) {
             return None;
         }
         let family = ascii(self.text.get(start..self.at)?);
         let known = family.len() <= MAX_ID && self.eat(b".");
-        known.then(|| grammar.gate(self.word())).flatten().map(|stage| (family, stage))
+        known
+            .then(|| grammar.gate(self.word()))
+            .flatten()
+            .map(|stage| (family, stage))
     }
 
     /// The run of letters, digits, `-` and `_` that begins here.
@@ -353,10 +401,17 @@ impl Cursor<'_> {
 
 /// The length of a colon or an arrow.
 fn separator(rest: &[u8]) -> Option<usize> {
-    [":", "→", "："].iter().find(|mark| rest.starts_with(mark.as_bytes())).map(|mark| mark.len())
+    [":", "→", "："]
+        .iter()
+        .find(|mark| rest.starts_with(mark.as_bytes()))
+        .map(|mark| mark.len())
 }
 
 /// The text of an id: ASCII by the grammar, without the backslashes of formatters.
 fn ascii(bytes: &[u8]) -> String {
-    bytes.iter().filter(|b| **b != b'\\').map(|b| char::from(*b)).collect()
+    bytes
+        .iter()
+        .filter(|b| **b != b'\\')
+        .map(|b| char::from(*b))
+        .collect()
 }

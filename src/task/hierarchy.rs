@@ -19,13 +19,22 @@ pub struct Rows {
 impl Rows {
     /// The rows by family.
     pub fn families(&self) -> Families<'_> {
-        let relations = self.relations.get_or_init(|| Arc::new(Relations::new(&self.rows)));
-        Families { rows: &self.rows, relations: Arc::clone(relations) }
+        let relations = self
+            .relations
+            .get_or_init(|| Arc::new(Relations::new(&self.rows)));
+        Families {
+            rows: &self.rows,
+            relations: Arc::clone(relations),
+        }
     }
 
     /// Notes what a box holds now. No relation depends on a mark.
     pub fn set_mark(&mut self, key: &TaskKey, mark: Mark) {
-        let found = self.families().boxes(&key.family).find(|(_, row)| row.key == *key).map(|(at, _)| at);
+        let found = self
+            .families()
+            .boxes(&key.family)
+            .find(|(_, row)| row.key == *key)
+            .map(|(at, _)| at);
         if let Some(row) = found.and_then(|at| self.rows.get_mut(at)) {
             row.mark = mark;
         }
@@ -34,7 +43,10 @@ impl Rows {
 
 impl From<Vec<Row>> for Rows {
     fn from(rows: Vec<Row>) -> Self {
-        Self { rows, relations: OnceLock::new() }
+        Self {
+            rows,
+            relations: OnceLock::new(),
+        }
     }
 }
 
@@ -104,7 +116,10 @@ impl Relations {
             } else if row.key.stage != Stage::Final {
                 all.groups.entry(row.group).or_default().push(at);
             }
-            let parent = row.parent.as_deref().filter(|parent| *parent != row.key.family);
+            let parent = row
+                .parent
+                .as_deref()
+                .filter(|parent| *parent != row.key.family);
             if let Some(parent) = parent.filter(|_| all.families[own].above.is_none()) {
                 let above = all.number(parent, at);
                 all.families[own].above = Some(above);
@@ -112,7 +127,9 @@ impl Relations {
             }
         }
         for (row, own) in rows.iter().zip(&all.of_row) {
-            let mut next = all.families[*own].above.filter(|_| row.key.stage.is_work() && !row.optional);
+            let mut next = all.families[*own]
+                .above
+                .filter(|_| row.key.stage.is_work() && !row.optional);
             while let Some(parent) = next.filter(|parent| !all.families[*parent].is_parent) {
                 all.families[parent].is_parent = true;
                 next = all.families[parent].above;
@@ -129,7 +146,13 @@ impl Relations {
         let number = self.families.len();
         self.numbers.insert(family.to_owned(), number);
         let (rows, below) = (Vec::new(), Vec::new());
-        self.families.push(Links { named_by: at, rows, above: None, below, is_parent: false });
+        self.families.push(Links {
+            named_by: at,
+            rows,
+            above: None,
+            below,
+            is_parent: false,
+        });
         number
     }
 
@@ -150,13 +173,18 @@ pub struct Families<'a> {
 pub fn parents(rows: &[Row]) -> HashSet<&str> {
     let families = Families::new(rows);
     let all = families.relations.families.iter().enumerate();
-    all.filter(|(_, links)| links.is_parent).map(|(number, _)| families.name(number)).collect()
+    all.filter(|(_, links)| links.is_parent)
+        .map(|(number, _)| families.name(number))
+        .collect()
 }
 
 impl<'a> Families<'a> {
     /// Reads the rows once.
     pub fn new(rows: &'a [Row]) -> Self {
-        Self { rows, relations: Arc::new(Relations::new(rows)) }
+        Self {
+            rows,
+            relations: Arc::new(Relations::new(rows)),
+        }
     }
 
     /// The rows, in document order.
@@ -166,21 +194,30 @@ impl<'a> Families<'a> {
 
     /// The boxes of a family and their indices, in document order.
     pub fn boxes(&self, family: &str) -> impl Iterator<Item = (usize, &'a Row)> + use<'a> {
-        let found: Vec<usize> =
-            self.relations.links(family).map(|links| links.rows.clone()).unwrap_or_default();
+        let found: Vec<usize> = self
+            .relations
+            .links(family)
+            .map(|links| links.rows.clone())
+            .unwrap_or_default();
         let rows = self.rows;
-        found.into_iter().filter_map(move |at| Some((at, rows.get(at)?)))
+        found
+            .into_iter()
+            .filter_map(move |at| Some((at, rows.get(at)?)))
     }
 
     /// True for a family that is ticked with the last required work below it; see [`parents`].
     pub fn is_parent(&self, family: &str) -> bool {
-        self.relations.links(family).is_some_and(|links| links.is_parent)
+        self.relations
+            .links(family)
+            .is_some_and(|links| links.is_parent)
     }
 
     /// The families above, nearest first.
     pub fn above(&self, family: &str) -> Vec<&'a str> {
         let all = &self.relations;
-        let Some(own) = all.numbers.get(family).copied() else { return Vec::new() };
+        let Some(own) = all.numbers.get(family).copied() else {
+            return Vec::new();
+        };
         let (mut found, mut seen) = (Vec::new(), HashSet::from([own]));
         let mut next = all.families[own].above;
         while let Some(parent) = next.filter(|parent| seen.insert(*parent)) {
@@ -192,13 +229,23 @@ impl<'a> Families<'a> {
 
     /// The families below, at any depth.
     pub fn below(&self, family: &str) -> BTreeSet<&'a str> {
-        self.numbers_below(family).into_iter().map(|number| self.name(number)).collect()
+        self.numbers_below(family)
+            .into_iter()
+            .map(|number| self.name(number))
+            .collect()
     }
 
     /// The first row in document order that is wanted among those of the families below, at any depth.
     pub fn first_below(&self, family: &str, wanted: impl Fn(&Row) -> bool) -> Option<&'a Row> {
-        let has_children = self.relations.links(family).is_some_and(|links| !links.below.is_empty());
-        let below = if has_children { self.numbers_below(family) } else { HashSet::new() };
+        let has_children = self
+            .relations
+            .links(family)
+            .is_some_and(|links| !links.below.is_empty());
+        let below = if has_children {
+            self.numbers_below(family)
+        } else {
+            HashSet::new()
+        };
         self.first_of(below.into_iter(), wanted)
     }
 
@@ -214,28 +261,43 @@ impl<'a> Families<'a> {
     ) -> Option<&'a Row> {
         let rows = families.flat_map(|number| self.relations.families[number].rows.iter().copied());
         let is_wanted = |at: &usize| self.rows.get(*at).is_some_and(&wanted);
-        rows.filter(is_wanted).min().and_then(|at| self.rows.get(at))
+        rows.filter(is_wanted)
+            .min()
+            .and_then(|at| self.rows.get(at))
     }
 
     /// The families whose changes a box covers: its own and those below it; for a gate of wider reach
     /// those of its heading, or all.
     pub fn covered(&self, key: &TaskKey) -> BTreeSet<&'a str> {
-        self.numbers_covered(key).into_iter().map(|number| self.name(number)).collect()
+        self.numbers_covered(key)
+            .into_iter()
+            .map(|number| self.name(number))
+            .collect()
     }
 
     /// The rows of the gates of wider reach that cover a family, in document order.
     pub fn wider_gates(&self, family: &str) -> Vec<&'a Row> {
-        let groups: BTreeSet<u32> =
-            self.boxes(family).filter(|(_, row)| is_covered(row)).map(|(_, row)| row.group).collect();
-        let gates = self.relations.wider_gates.iter().filter_map(|at| self.rows.get(*at));
-        let covers =
-            |row: &&Row| !groups.is_empty() && (row.key.family == "END" || groups.contains(&row.group));
+        let groups: BTreeSet<u32> = self
+            .boxes(family)
+            .filter(|(_, row)| is_covered(row))
+            .map(|(_, row)| row.group)
+            .collect();
+        let gates = self
+            .relations
+            .wider_gates
+            .iter()
+            .filter_map(|at| self.rows.get(*at));
+        let covers = |row: &&Row| {
+            !groups.is_empty() && (row.key.family == "END" || groups.contains(&row.group))
+        };
         gates.filter(covers).collect()
     }
 
     fn numbers_below(&self, family: &str) -> HashSet<usize> {
         let all = &self.relations;
-        let Some(own) = all.numbers.get(family).copied() else { return HashSet::new() };
+        let Some(own) = all.numbers.get(family).copied() else {
+            return HashSet::new();
+        };
         let (mut found, mut open) = (HashSet::new(), vec![own]);
         while let Some(parent) = open.pop() {
             for child in &all.families[parent].below {
@@ -250,17 +312,28 @@ impl<'a> Families<'a> {
     fn numbers_covered(&self, key: &TaskKey) -> HashSet<usize> {
         let all = &self.relations;
         if !key.is_wider_gate() {
-            let own = all.links(&key.family).filter(|links| !links.rows.is_empty());
+            let own = all
+                .links(&key.family)
+                .filter(|links| !links.rows.is_empty());
             let own = own.and_then(|_| all.numbers.get(&key.family).copied());
-            return self.numbers_below(&key.family).into_iter().chain(own).collect();
+            return self
+                .numbers_below(&key.family)
+                .into_iter()
+                .chain(own)
+                .collect();
         }
-        let group = self.boxes(&key.family).find(|(_, row)| row.key == *key).map(|(_, row)| row.group);
+        let group = self
+            .boxes(&key.family)
+            .find(|(_, row)| row.key == *key)
+            .map(|(_, row)| row.group);
         if let Some(group) = group.filter(|_| key.family != "END") {
             let rows = all.groups.get(&group).into_iter().flatten();
             return rows.filter_map(|at| all.of_row.get(*at).copied()).collect();
         }
         let rows = self.rows.iter().zip(&all.of_row);
-        rows.filter(|(row, _)| is_covered(row)).map(|(_, number)| *number).collect()
+        rows.filter(|(row, _)| is_covered(row))
+            .map(|(_, number)| *number)
+            .collect()
     }
 
     fn name(&self, number: usize) -> &'a str {
@@ -292,12 +365,29 @@ mod tests {
 
     #[test]
     fn a_parent_is_a_task_with_required_work_below_it() {
-        assert_eq!(of("- [ ] 1. a\n  - [ ] 1.1 b\n  - [ ]* 1.2 c\n- [ ] 2. d\n"), ["1"]);
-        assert_eq!(of("- [ ] 1. a\n  - [ ]* 1.1 b\n- [ ] 2. c\n- [ ] 2.9* d\n"), [""; 0]);
-        assert_eq!(of("- [ ] 1. a\n  - [ ]* 1.1 b\n    - [ ] 1.1.1 c\n"), ["1", "1.1"], "at any depth");
-        assert_eq!(of("- [ ] 1. a\n  - [ ]* 1.1 b\n  - [ ] 1.1.PITEST\n"), [""; 0], "a gate is not work");
+        assert_eq!(
+            of("- [ ] 1. a\n  - [ ] 1.1 b\n  - [ ]* 1.2 c\n- [ ] 2. d\n"),
+            ["1"]
+        );
+        assert_eq!(
+            of("- [ ] 1. a\n  - [ ]* 1.1 b\n- [ ] 2. c\n- [ ] 2.9* d\n"),
+            [""; 0]
+        );
+        assert_eq!(
+            of("- [ ] 1. a\n  - [ ]* 1.1 b\n    - [ ] 1.1.1 c\n"),
+            ["1", "1.1"],
+            "at any depth"
+        );
+        assert_eq!(
+            of("- [ ] 1. a\n  - [ ]* 1.1 b\n  - [ ] 1.1.PITEST\n"),
+            [""; 0],
+            "a gate is not work"
+        );
         assert_eq!(of("- [ ] 1. a\n- [ ] 1.1.INTEG b\n"), ["1"]);
-        assert_eq!(of("- [x] 1. a\n- [ ] 1.TEST-FIRST\n- [ ] 1.PITEST\n"), [""; 0]);
+        assert_eq!(
+            of("- [x] 1. a\n- [ ] 1.TEST-FIRST\n- [ ] 1.PITEST\n"),
+            [""; 0]
+        );
     }
 
     #[test]

@@ -5,7 +5,9 @@
 
 use super::exclude::bom;
 use super::file::TaskFile;
-use super::plan::{Placement, PlannedBox, Position, TaskSelection, overtaken, plan_gate, plan_stages};
+use super::plan::{
+    Placement, PlannedBox, Position, TaskSelection, overtaken, plan_gate, plan_stages,
+};
 use super::refusal::{Refusal, Refused};
 use super::row::{Mark, Row};
 use super::scan::{item, with_lines};
@@ -34,8 +36,22 @@ impl TaskFile {
     /// The file with the boxes of this gate where the placement wants them. Boxes that it does not want, and
     /// those of wider reach that a task of theirs follows, are taken away when they are open and stand in the
     /// form in which they are put in; all others stay. With `done` also behind tasks that are done: a person judges them.
-    pub fn placed(&self, gate: &str, placement: &Placement, done: bool) -> Result<LinesEdited, Refusal> {
-        let open = |row: Row| if done && row.mark.is_done() { Row { mark: Mark::OPEN, ..row } } else { row };
+    pub fn placed(
+        &self,
+        gate: &str,
+        placement: &Placement,
+        done: bool,
+    ) -> Result<LinesEdited, Refusal> {
+        let open = |row: Row| {
+            if done && row.mark.is_done() {
+                Row {
+                    mark: Mark::OPEN,
+                    ..row
+                }
+            } else {
+                row
+            }
+        };
         let rows = |file: &Self| file.rows().into_iter().map(open).collect::<Vec<_>>();
         let plan = |file: &Self| plan_gate(&rows(file), gate, placement);
         let wanted: HashSet<TaskKey> = plan(self)?.into_iter().map(|wanted| wanted.key).collect();
@@ -49,7 +65,11 @@ impl TaskFile {
         if !new.is_empty() && !back.is_ok_and(|(back, _)| back.bytes == cleared.bytes) {
             return Err(does_not_fit("The lines do not fit"));
         }
-        Ok(LinesEdited { bytes, inserted, removed })
+        Ok(LinesEdited {
+            bytes,
+            inserted,
+            removed,
+        })
     }
 
     /// The file with the stages that these tasks lack, and the gates at their places, as far as they are meant.
@@ -62,13 +82,21 @@ impl TaskFile {
         let mut wanted = plan_stages(&self.rows(), staged, gates)?;
         wanted.retain(|planned| is_meant(&planned.key.stage));
         let (bytes, inserted) = self.with(&wanted)?;
-        Ok(LinesEdited { bytes, inserted, removed: Vec::new() })
+        Ok(LinesEdited {
+            bytes,
+            inserted,
+            removed: Vec::new(),
+        })
     }
 
     /// The file without these boxes, as far as ralph could have written them and they are open.
     pub fn unstaged(&self, goes: impl Fn(&TaskKey) -> bool) -> Result<LinesEdited, Refusal> {
         let (file, removed) = self.without(goes)?;
-        Ok(LinesEdited { bytes: file.bytes, inserted: Vec::new(), removed })
+        Ok(LinesEdited {
+            bytes: file.bytes,
+            inserted: Vec::new(),
+            removed,
+        })
     }
 
     /// The file without these boxes, as far as they are open, in ralph's form, and hold nothing but others
@@ -79,7 +107,10 @@ impl TaskFile {
         // From the end, so that what a box holds is known when its own turn comes.
         for task in self.tasks.iter().rev().filter(|task| unwanted(&task.key)) {
             let number = task.found.line;
-            let text = |number| self.read_line(number).map_or(b"".as_slice(), |line| line.text);
+            let text = |number| {
+                self.read_line(number)
+                    .map_or(b"".as_slice(), |line| line.text)
+            };
             let own = text(number);
             let is_own = form(own).is_some_and(|form| form.line(&task.key) == own);
             let goes = |line| gone.contains(&line) || text(line).trim_ascii().is_empty();
@@ -89,18 +120,36 @@ impl TaskFile {
             }
         }
         removed.reverse();
-        let mut bytes = self.bytes.get(..bom(&self.bytes)).unwrap_or_default().to_vec();
+        let mut bytes = self
+            .bytes
+            .get(..bom(&self.bytes))
+            .unwrap_or_default()
+            .to_vec();
         let mut last = 0..0;
-        for read in self.read_lines().filter(|read| !gone.contains(&read.number)) {
+        for read in self
+            .read_lines()
+            .filter(|read| !gone.contains(&read.number))
+        {
             last = read.line.end..read.line.next;
-            bytes.extend_from_slice(self.bytes.get(read.line.start..read.line.next).unwrap_or_default());
+            bytes.extend_from_slice(
+                self.bytes
+                    .get(read.line.start..read.line.next)
+                    .unwrap_or_default(),
+            );
         }
         // A file that does not end with a line end still does not.
-        if self.lines.last().is_some_and(|(line, _)| line.end == line.next) {
+        if self
+            .lines
+            .last()
+            .is_some_and(|(line, _)| line.end == line.next)
+        {
             bytes.truncate(bytes.len() - last.len());
         }
         let file = Self::parse(bytes, &self.grammar);
-        let rest = self.rows().into_iter().filter(|row| !gone.contains(&row.line));
+        let rest = self
+            .rows()
+            .into_iter()
+            .filter(|row| !gone.contains(&row.line));
         if self.reads_the_same(&file, &rest.collect::<Vec<_>>(), &file.rows()) {
             return Ok((file, removed));
         }
@@ -110,37 +159,58 @@ impl TaskFile {
     /// The file with these boxes.
     fn with(&self, wanted: &[PlannedBox]) -> Result<(Vec<u8>, Boxes), Refusal> {
         let rows = self.rows();
-        let missing: Vec<&PlannedBox> =
-            wanted.iter().filter(|wanted| wanted.position != Position::Exists).collect();
+        let missing: Vec<&PlannedBox> = wanted
+            .iter()
+            .filter(|wanted| wanted.position != Position::Exists)
+            .collect();
         if let Some(done) = self.try_with(&rows, &missing) {
             return Ok(done);
         }
-        let alone = missing.iter().take(MAX_TRIED).find(|wanted| self.try_with(&rows, &[wanted]).is_none());
+        let alone = missing
+            .iter()
+            .take(MAX_TRIED)
+            .find(|wanted| self.try_with(&rows, &[wanted]).is_none());
         let cause = alone.and_then(|wanted| Some((&wanted.key, rows.get(wanted.beside)?.line)));
         Err(cause.map_or_else(
             || does_not_fit("The lines do not fit"),
             |(key, line)| {
-                does_not_fit(&format!("A line for {key} does not fit beside the task on line {line}"))
+                does_not_fit(&format!(
+                    "A line for {key} does not fit beside the task on line {line}"
+                ))
             },
         ))
     }
 
     fn try_with(&self, rows: &[Row], missing: &[&PlannedBox]) -> Option<(Vec<u8>, Boxes)> {
-        let mut added = missing.iter().map(|wanted| self.addition(wanted)).collect::<Option<Vec<_>>>()?;
+        let mut added = missing
+            .iter()
+            .map(|wanted| self.addition(wanted))
+            .collect::<Option<Vec<_>>>()?;
         // At one place, what ends a deeper list comes first, and what begins the next task comes last.
         added.sort_by_key(|added| (added.offset, added.leads, Reverse(added.column)));
-        let texts = added.iter().map(|added| (added.offset, &*added.text, &*added.end));
-        let expected: HashMap<&TaskKey, &Row> =
-            missing.iter().filter_map(|wanted| Some((&wanted.key, rows.get(wanted.beside)?))).collect();
+        let texts = added
+            .iter()
+            .map(|added| (added.offset, &*added.text, &*added.end));
+        let expected: HashMap<&TaskKey, &Row> = missing
+            .iter()
+            .filter_map(|wanted| Some((&wanted.key, rows.get(wanted.beside)?)))
+            .collect();
         let (file, new) = self.with_added(rows, texts, |key| expected.contains_key(key))?;
         let is_optional = |row: &&Row| row.optional && row.key.stage == Stage::Implementation;
-        let optional: HashSet<&str> =
-            rows.iter().filter(is_optional).map(|row| row.key.family.as_str()).collect();
+        let optional: HashSet<&str> = rows
+            .iter()
+            .filter(is_optional)
+            .map(|row| row.key.family.as_str())
+            .collect();
         let is_sibling = |row: &Row| {
             let beside = expected.get(&row.key);
             let same_parent = |beside: &&Row| row.parent == beside.parent;
             let alone = row.key.stage == Stage::Final || row.key.is_wider_gate();
-            let fits = if alone { row.parent.is_none() } else { beside.is_some_and(same_parent) };
+            let fits = if alone {
+                row.parent.is_none()
+            } else {
+                beside.is_some_and(same_parent)
+            };
             let same_group = beside.is_some_and(|beside| beside.group == row.group);
             fits && same_group
                 && row.mark.is_open()
@@ -159,13 +229,20 @@ impl TaskFile {
         is_new: impl Fn(&TaskKey) -> bool,
     ) -> Option<(Self, Vec<Row>)> {
         let file = Self::parse(with_lines(&self.bytes, lines), &self.grammar);
-        let (new, rest): (Vec<Row>, Vec<Row>) = file.rows().into_iter().partition(|row| is_new(&row.key));
-        self.reads_the_same(&file, rows, &rest).then_some((file, new))
+        let (new, rest): (Vec<Row>, Vec<Row>) =
+            file.rows().into_iter().partition(|row| is_new(&row.key));
+        self.reads_the_same(&file, rows, &rest)
+            .then_some((file, new))
     }
 
     /// True when these rows of the two files are the same, and so is everything that is not a task.
     fn reads_the_same(&self, after: &Self, then: &[Row], now: &[Row]) -> bool {
-        let same = |(now, then): (&Row, &Row)| Row { line: then.line, ..now.clone() } == *then;
+        let same = |(now, then): (&Row, &Row)| {
+            Row {
+                line: then.line,
+                ..now.clone()
+            } == *then
+        };
         then.len() == now.len()
             && now.iter().zip(then).all(same)
             && self.parts() == after.parts()
@@ -175,22 +252,40 @@ impl TaskFile {
     /// Where a wanted box goes, and its line.
     fn addition(&self, wanted: &PlannedBox) -> Option<Addition> {
         let mut task = self.tasks.get(wanted.beside)?;
-        while let Some(holder) = task.found.enclosing.filter(|_| wanted.position == Position::End) {
+        while let Some(holder) = task
+            .found
+            .enclosing
+            .filter(|_| wanted.position == Position::End)
+        {
             task = self.tasks.get(holder as usize)?;
         }
         let own = self.read_line(task.found.line)?;
         let form = form(own.text)?;
         let leads = wanted.position == Position::Before;
-        let model = if leads { own.line } else { self.read_line(task.found.last)?.line };
+        let model = if leads {
+            own.line
+        } else {
+            self.read_line(task.found.last)?.line
+        };
         let offset = if leads { model.start } else { model.next };
         let end = self.bytes.get(model.end..model.next)?.to_vec();
-        Some(Addition { offset, leads, column: form.column, text: form.line(&wanted.key), end })
+        Some(Addition {
+            offset,
+            leads,
+            column: form.column,
+            text: form.line(&wanted.key),
+            end,
+        })
     }
 }
 
 fn does_not_fit(what: &str) -> Refusal {
     let hint = "write the line by hand, or give the list a simpler form";
-    Refusal::new(Refused::DoesNotFit, format!("{what}: other lines would be read differently."), hint)
+    Refusal::new(
+        Refused::DoesNotFit,
+        format!("{what}: other lines would be read differently."),
+        hint,
+    )
 }
 
 /// A line that is to be put in.
@@ -225,9 +320,20 @@ fn form(text: &[u8]) -> Option<Form> {
     let mut prefix = text.get(..item.content)?.to_vec();
     let bullet_end = prefix.trim_ascii_end().len();
     let is_blank = |byte: &u8| super::scan::is_blank(*byte);
-    let bullet = prefix.get(..bullet_end)?.iter().rposition(is_blank).map_or(0, |blank| blank + 1);
-    for byte in prefix.iter_mut().take(bullet).filter(|byte| !is_blank(byte)) {
+    let bullet = prefix
+        .get(..bullet_end)?
+        .iter()
+        .rposition(is_blank)
+        .map_or(0, |blank| blank + 1);
+    for byte in prefix
+        .iter_mut()
+        .take(bullet)
+        .filter(|byte| !is_blank(byte))
+    {
         *byte = b' ';
     }
-    Some(Form { column: item.column, prefix })
+    Some(Form {
+        column: item.column,
+        prefix,
+    })
 }

@@ -11,24 +11,36 @@ pub(super) fn says_optional(words: &str) -> bool {
 /// True if all words are struck out, or `[removed]` stands beside them.
 pub(super) fn is_struck(words: &str) -> bool {
     let parts: Vec<&str> = words.split("~~").collect();
-    let has_words =
-        |from: usize| parts.iter().skip(from).step_by(2).any(|part| part.chars().any(char::is_alphanumeric));
+    let has_words = |from: usize| {
+        parts
+            .iter()
+            .skip(from)
+            .step_by(2)
+            .any(|part| part.chars().any(char::is_alphanumeric))
+    };
     let lower = words.to_lowercase();
-    let is_removed = lower.trim_end().ends_with("[removed]") || bare(&lower).starts_with("[removed]");
+    let is_removed =
+        lower.trim_end().ends_with("[removed]") || bare(&lower).starts_with("[removed]");
     is_removed || parts.len() % 2 == 1 && has_words(1) && !has_words(0)
 }
 
 /// True for a task that waits for a person: `APPROVE the schema`.
 pub(super) fn is_approval(words: &str) -> bool {
-    bare(words).strip_prefix("APPROVE").is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    bare(words)
+        .strip_prefix("APPROVE")
+        .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
 }
 
 /// True for a line between tasks that stops for a person: `**STOP**: wait for approval`.
 pub(super) fn is_stop(line: &str) -> bool {
     let start = line.find(char::is_alphanumeric).unwrap_or(line.len());
     let words = line.get(start..).unwrap_or_default();
-    let end = words.find(|c: char| !c.is_alphanumeric()).unwrap_or(words.len());
-    let waits = ["approv", "sign-off", "sign off", "signoff", "confirm", "wait for", "ask the "];
+    let end = words
+        .find(|c: char| !c.is_alphanumeric())
+        .unwrap_or(words.len());
+    let waits = [
+        "approv", "sign-off", "sign off", "signoff", "confirm", "wait for", "ask the ",
+    ];
     let lower = words.to_lowercase();
     matches!(words.get(..end), Some("STOP" | "PAUSE" | "HALT"))
         && waits.iter().any(|wait| lower.contains(wait))
@@ -37,7 +49,13 @@ pub(super) fn is_stop(line: &str) -> bool {
 /// True for the words of a heading over what has to hold, rather than over what has to be done.
 pub(super) fn is_checklist(title: &str) -> bool {
     let title = title.to_lowercase();
-    let words = ["acceptance", "definition of done", "done when", "success criteria", "prerequisites"];
+    let words = [
+        "acceptance",
+        "definition of done",
+        "done when",
+        "success criteria",
+        "prerequisites",
+    ];
     // Numbers, emoji and emphasis may stand before the words.
     let start = title.trim_start_matches(|c: char| !c.is_alphabetic());
     words.iter().any(|word| start.starts_with(word))
@@ -73,10 +91,16 @@ pub(super) fn is_optional_section(title: &str) -> bool {
 /// True for a line below a task that says to commit nothing: `**Commit**: None`.
 pub(super) fn commits_nothing(line: &str) -> bool {
     let lower = line.to_lowercase();
-    let value = bare(&lower).strip_prefix("commit").map(|rest| rest.trim_start_matches(is_markup));
-    let Some(value) = value.and_then(|rest| rest.strip_prefix(':')) else { return false };
+    let value = bare(&lower)
+        .strip_prefix("commit")
+        .map(|rest| rest.trim_start_matches(is_markup));
+    let Some(value) = value.and_then(|rest| rest.strip_prefix(':')) else {
+        return false;
+    };
     let value = bare(value);
-    let end = value.find(|c: char| !c.is_alphanumeric()).unwrap_or(value.len());
+    let end = value
+        .find(|c: char| !c.is_alphanumeric())
+        .unwrap_or(value.len());
     matches!(value.get(..end), Some("none" | "nothing" | "no"))
 }
 
@@ -106,7 +130,12 @@ mod tests {
         ] {
             assert!(is_optional_section(title), "{title}");
         }
-        for title in ["Optionality of fields", "Make the field optional", "Futures and streams", "Required"] {
+        for title in [
+            "Optionality of fields",
+            "Make the field optional",
+            "Futures and streams",
+            "Required",
+        ] {
             assert!(!is_optional_section(title), "{title}");
         }
     }
@@ -117,8 +146,17 @@ mod tests {
         let cases: [(Asks, &[&str], &[&str]); 6] = [
             (
                 says_optional,
-                &["Add docs (optional)", "Optional: add docs", "**Optional:** docs", "(OPTIONAL) docs"],
-                &["make the field optional", "optional chaining", "Handle optional: values"],
+                &[
+                    "Add docs (optional)",
+                    "Optional: add docs",
+                    "**Optional:** docs",
+                    "(OPTIONAL) docs",
+                ],
+                &[
+                    "make the field optional",
+                    "optional chaining",
+                    "Handle optional: values",
+                ],
             ),
             (
                 is_checklist,
@@ -131,12 +169,28 @@ mod tests {
                     "8. Definition of Done",
                     "✅ Acceptance Criteria",
                 ],
-                &["Phase 2: Foundational (Blocking Prerequisites)", "Accept it", "Done when [x]", "Tasks"],
+                &[
+                    "Phase 2: Foundational (Blocking Prerequisites)",
+                    "Accept it",
+                    "Done when [x]",
+                    "Tasks",
+                ],
             ),
             (
                 is_struck,
-                &["~~Add docs~~", "~~Add docs~~ [removed]", "Add docs [REMOVED]", "**~~a~~** ~~b~~ ✗"],
-                &["~~Sign-off~~ **Operational**: post it", "remove the [removed] marker", "~~a", "~~~~", "a"],
+                &[
+                    "~~Add docs~~",
+                    "~~Add docs~~ [removed]",
+                    "Add docs [REMOVED]",
+                    "**~~a~~** ~~b~~ ✗",
+                ],
+                &[
+                    "~~Sign-off~~ **Operational**: post it",
+                    "remove the [removed] marker",
+                    "~~a",
+                    "~~~~",
+                    "a",
+                ],
             ),
             (
                 is_approval,

@@ -14,7 +14,9 @@ const OPEN_SYMBOLS: [char; 7] = ['☐', '⬜', '□', '▢', '◻', '🔲', '�
 /// Symbols that people write for a ticked box.
 const TICKED_SYMBOLS: [char; 6] = ['☑', '☒', '✅', '✔', '✓', '🗹'];
 /// Marks that Markdown or a person puts before the text of a line.
-const MARKS: [&str; 13] = ["**", "__", "~~", "*", "_", "~", "-", "+", "•", "–", "—", "‣", "·"];
+const MARKS: [&str; 13] = [
+    "**", "__", "~~", "*", "_", "~", "-", "+", "•", "–", "—", "‣", "·",
+];
 
 /// A line that looks like a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +35,11 @@ pub(super) fn odd_line(text: &[u8], grammar: &Grammar) -> Option<OddLine> {
     if rest.starts_with(b"|") {
         let mut cells = rest.split(|b| *b == b'|').map(<[u8]>::trim_ascii);
         // A table of boxes is as often a legend as a list of tasks: it is named, and holds up no run.
-        let table = OddLine { kind: RemarkKind::BoxWithoutBullet, is_open: false, symbol: None };
+        let table = OddLine {
+            kind: RemarkKind::BoxWithoutBullet,
+            is_open: false,
+            symbol: None,
+        };
         return cells.any(is_box).then_some(table);
     }
     let kind = match item(text) {
@@ -42,7 +48,11 @@ pub(super) fn odd_line(text: &[u8], grammar: &Grammar) -> Option<OddLine> {
     };
     if let Some(kind) = kind {
         let is_open = kind == RemarkKind::MissingBox || has_empty_bracket(rest);
-        return Some(OddLine { kind, is_open, symbol: None });
+        return Some(OddLine {
+            kind,
+            is_open,
+            symbol: None,
+        });
     }
     // `## ✅ Completed` describes the section.
     behind_label(rest).filter(|found| found.is_open || heading(text).is_none())
@@ -54,11 +64,15 @@ fn odd_text(text: &[u8], rest: &[u8]) -> Option<RemarkKind> {
         let inner = item(title).map_or(title, |item| title.get(item.content..).unwrap_or_default());
         return checkbox(inner).map(|_| RemarkKind::BoxWithoutBullet);
     }
-    let after_bullet = rest.get(1..).filter(|_| matches!(rest.first(), Some(b'-' | b'*' | b'+')));
+    let after_bullet = rest
+        .get(1..)
+        .filter(|_| matches!(rest.first(), Some(b'-' | b'*' | b'+')));
     if after_bullet.is_some_and(is_box) {
         return Some(RemarkKind::MalformedBox);
     }
-    let shown = rest.strip_prefix("•".as_bytes()).map_or(rest, |rest| rest.trim_ascii_start());
+    let shown = rest
+        .strip_prefix("•".as_bytes())
+        .map_or(rest, |rest| rest.trim_ascii_start());
     is_box(shown).then_some(RemarkKind::BoxWithoutBullet)
 }
 
@@ -66,7 +80,10 @@ fn odd_item(content: &[u8], grammar: &Grammar) -> Option<RemarkKind> {
     if let Some(rest) = content.strip_prefix(b"\\[") {
         return is_escaped_box(rest).then_some(RemarkKind::EscapedBox);
     }
-    if let Some(rest) = content.strip_prefix(b"**").or_else(|| content.strip_prefix(b"__")) {
+    if let Some(rest) = content
+        .strip_prefix(b"**")
+        .or_else(|| content.strip_prefix(b"__"))
+    {
         return is_box(rest).then_some(RemarkKind::MalformedBox);
     }
     let rest = content.strip_prefix(b"[")?;
@@ -91,12 +108,20 @@ fn behind_label(mut rest: &[u8]) -> Option<OddLine> {
         rest = rest.get(indent(rest, 0).0..).unwrap_or_default();
         if is_box(rest) && is_labelled {
             let kind = RemarkKind::BoxBehindLabel;
-            return Some(OddLine { kind, is_open: has_empty_bracket(rest), symbol: None });
+            return Some(OddLine {
+                kind,
+                is_open: has_empty_bracket(rest),
+                symbol: None,
+            });
         }
         if let Some(symbol) = first_char(rest) {
             let is_open = OPEN_SYMBOLS.contains(&symbol);
             if is_open || TICKED_SYMBOLS.contains(&symbol) {
-                return Some(OddLine { kind: RemarkKind::BoxSymbol, is_open, symbol: Some(symbol) });
+                return Some(OddLine {
+                    kind: RemarkKind::BoxSymbol,
+                    is_open,
+                    symbol: Some(symbol),
+                });
             }
         }
         let width = label(rest)?;
@@ -114,9 +139,12 @@ fn label(rest: &[u8]) -> Option<usize> {
     if hashes > 0 {
         return Some(hashes);
     }
-    let is_part = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'(' | b')' | b':' | b'-');
+    let is_part =
+        |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'(' | b')' | b':' | b'-');
     let width = rest.iter().take_while(is_part).count();
-    let word = rest.get(..width).filter(|word| !word.is_empty() && word.len() <= MAX_LABEL)?;
+    let word = rest
+        .get(..width)
+        .filter(|word| !word.is_empty() && word.len() <= MAX_LABEL)?;
     let letters = word.iter().filter(|b| b.is_ascii_alphabetic()).count();
     let has_digit = word.iter().any(u8::is_ascii_digit);
     let is_label = has_digit || letters == 1 || letters == 0 || matches!(word, b"Task" | b"Step");
@@ -134,8 +162,12 @@ pub(super) fn has_box(text: &[u8]) -> bool {
 
 /// True when a text begins with `[ ]`, `[x]` or `[X]` before a blank, closing emphasis or the end.
 fn is_box(text: &[u8]) -> bool {
-    let Some(rest) = text.strip_prefix(b"[") else { return false };
-    let Some(rest) = [b" ".as_slice(), b"\t", b"x", b"X"].iter().find_map(|mark| rest.strip_prefix(*mark))
+    let Some(rest) = text.strip_prefix(b"[") else {
+        return false;
+    };
+    let Some(rest) = [b" ".as_slice(), b"\t", b"x", b"X"]
+        .iter()
+        .find_map(|mark| rest.strip_prefix(*mark))
     else {
         return false;
     };
@@ -143,12 +175,19 @@ fn is_box(text: &[u8]) -> bool {
 }
 
 fn ends_word(rest: &[u8]) -> bool {
-    rest.first().is_none_or(|b| is_blank(*b)) || ["**", "__", "~~"].iter().any(|mark| rest == mark.as_bytes())
+    rest.first().is_none_or(|b| is_blank(*b))
+        || ["**", "__", "~~"]
+            .iter()
+            .any(|mark| rest == mark.as_bytes())
 }
 
 /// True when the first brackets of a text, perhaps escaped, hold nothing.
 fn has_empty_bracket(text: &[u8]) -> bool {
-    let mut inner = text.iter().skip_while(|b| **b != b'[').skip(1).take_while(|b| **b != b']');
+    let mut inner = text
+        .iter()
+        .skip_while(|b| **b != b'[')
+        .skip(1)
+        .take_while(|b| **b != b']');
     inner.all(|b| is_blank(*b) || *b == b'\\')
 }
 
@@ -156,8 +195,12 @@ fn has_empty_bracket(text: &[u8]) -> bool {
 fn is_escaped_box(rest: &[u8]) -> bool {
     let slash = |bytes: &[u8]| usize::from(bytes.starts_with(b"\\"));
     let mark = rest.get(slash(rest)..).unwrap_or_default();
-    let Some(close) = first_char(mark).and_then(|c| mark.get(c.len_utf8()..)) else { return false };
-    close.get(slash(close)..).is_some_and(|close| close.starts_with(b"]"))
+    let Some(close) = first_char(mark).and_then(|c| mark.get(c.len_utf8()..)) else {
+        return false;
+    };
+    close
+        .get(slash(close)..)
+        .is_some_and(|close| close.starts_with(b"]"))
 }
 
 /// True for text between brackets only if a box is meant: nothing, `x` with blanks, a symbol.

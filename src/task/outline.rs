@@ -4,7 +4,9 @@
 
 use super::exclude::{Excluded, bom, excluded};
 use super::grammar::{Grammar, head};
-use super::scan::{Item, Line, ReadAs, checkbox, heading, indent, is_underline, item, lines, opens_block};
+use super::scan::{
+    Item, Line, ReadAs, checkbox, heading, indent, is_underline, item, lines, opens_block,
+};
 use super::sections::{self, Above as HeadingsAbove, LeftOut, Title};
 use std::ops::Range;
 
@@ -84,7 +86,10 @@ pub(super) fn outline(bytes: &[u8], grammar: &Grammar) -> Outline {
         pass.out.lines.push((line, read));
     }
     pass.end_bodies(0);
-    Outline { excluded, ..pass.out }
+    Outline {
+        excluded,
+        ..pass.out
+    }
 }
 
 /// The words of a heading, with and without its id.
@@ -129,7 +134,11 @@ impl Pass<'_> {
         if part.range.end != self.inside && !is_command {
             self.end_bodies(indent(text, 0).1);
         }
-        self.above = if is_command { Above::Other } else { Above::Hidden };
+        self.above = if is_command {
+            Above::Other
+        } else {
+            Above::Hidden
+        };
         part.read
     }
 
@@ -141,23 +150,36 @@ impl Pass<'_> {
         }
         if let Some((level, title)) = heading(text) {
             let inside = self.open.iter().any(|(above, _)| *above + 1 < column);
-            let heading = Heading { level, title: line.end - title.len()..line.end };
+            let heading = Heading {
+                level,
+                title: line.end - title.len()..line.end,
+            };
             return self.heading(heading, if inside { column } else { 0 });
         }
         if let Some(item) = item(text) {
             return self.item(number, line, text, item);
         }
         if let (Above::Paragraph(at, title), true) = (&self.above, is_underline(text)) {
-            let level = if text.trim_ascii_start().starts_with(b"=") { 1 } else { 2 };
-            let (at, heading) = (*at, Heading { level, title: title.clone() });
+            let level = if text.trim_ascii_start().starts_with(b"=") {
+                1
+            } else {
+                2
+            };
+            let (at, heading) = (
+                *at,
+                Heading {
+                    level,
+                    title: title.clone(),
+                },
+            );
             let read = self.heading(heading, 0);
             if let Some(paragraph) = self.out.lines.get_mut(at) {
                 paragraph.1 = read;
             }
             return ReadAs::Text;
         }
-        let goes_on =
-            !matches!(self.above, Above::Blank) && !opens_block(text.get(gap..).unwrap_or_default());
+        let goes_on = !matches!(self.above, Above::Blank)
+            && !opens_block(text.get(gap..).unwrap_or_default());
         self.end_bodies(if goes_on { u32::MAX } else { column });
         // Text after a blank line ends the items that do not reach around it; without one it continues them.
         if matches!(self.above, Above::Blank | Above::Hidden) {
@@ -173,7 +195,8 @@ impl Pass<'_> {
     fn heading(&mut self, heading: Heading, column: u32) -> ReadAs {
         if !self.grammar.sections.is_everything() {
             let title = title(self.bytes, &heading, self.grammar);
-            self.sections.heading(heading.level, column, &title, &self.grammar.sections);
+            self.sections
+                .heading(heading.level, column, &title, &self.grammar.sections);
         }
         self.out.headings.push(heading);
         self.end_bodies(0);
@@ -193,7 +216,9 @@ impl Pass<'_> {
         let Some(found) = found.filter(|_| left_out.is_none()) else {
             self.open.push((item.column, enclosing));
             self.out.left_out.extend(left_out.clone());
-            return left_out.map_or(ReadAs::Text, |_| ReadAs::LeftOut(self.out.left_out.len() - 1));
+            return left_out.map_or(ReadAs::Text, |_| {
+                ReadAs::LeftOut(self.out.left_out.len() - 1)
+            });
         };
         let (at, start) = (self.out.boxes.len(), line.start + item.content);
         self.out.boxes.push(Found {

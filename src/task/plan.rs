@@ -93,13 +93,20 @@ pub struct PlannedBox {
 
 /// Every box of the gate that this placement asks for, including those that exist. What is done is not judged: a gate
 /// that does not exist yet goes behind named tasks, behind those with work to do, or nowhere.
-pub fn plan_gate(rows: &[Row], gate: &str, placement: &Placement) -> Result<Vec<PlannedBox>, Refusal> {
+pub fn plan_gate(
+    rows: &[Row],
+    gate: &str,
+    placement: &Placement,
+) -> Result<Vec<PlannedBox>, Refusal> {
     let families = Families::new(rows);
     let stage = Stage::Gate(gate.to_owned());
     let plan = Plan {
         staged: BTreeSet::new(),
         each: tasks_for_each(&families, &stage, *placement == Placement::Tested).collect(),
-        judged: implementations(rows).filter(|(_, row)| has_work(row)).map(|(at, _)| at).collect(),
+        judged: implementations(rows)
+            .filter(|(_, row)| has_work(row))
+            .map(|(at, _)| at)
+            .collect(),
         only_staged: false,
         families,
     };
@@ -126,8 +133,15 @@ pub fn plan_stages(
     let mut planned = plan.boxes(gates)?;
     let has = |stage: &Stage| rows.iter().any(|row| row.key.stage == *stage);
     if (!plan.staged.is_empty() || has(&Stage::TestFirst)) && !has(&Stage::Final) {
-        let key = TaskKey { family: "FINAL".to_owned(), stage: Stage::Final };
-        planned.push(PlannedBox { key, beside: rows.len().saturating_sub(1), position: Position::End });
+        let key = TaskKey {
+            family: "FINAL".to_owned(),
+            stage: Stage::Final,
+        };
+        planned.push(PlannedBox {
+            key,
+            beside: rows.len().saturating_sub(1),
+            position: Position::End,
+        });
     }
     planned.retain(|planned| planned.position != Position::Exists);
     Ok(planned)
@@ -139,27 +153,41 @@ pub fn tasks_without_gate(rows: &[Row]) -> Vec<u32> {
     let families = Families::new(rows);
     let is_leaf = |row: &Row| !row.optional && !families.is_parent(&row.key.family);
     let meant = |row: &Row| !row.key.has_id() && has_work(row) && is_leaf(row);
-    implementations(rows).filter(|(_, row)| meant(row)).map(|(_, row)| row.line).collect()
+    implementations(rows)
+        .filter(|(_, row)| meant(row))
+        .map(|(_, row)| row.line)
+        .collect()
 }
 
 /// The lines of the open tasks that [`TaskSelection::Plain`] skips because they have no id of their own.
 pub fn tasks_without_stages(rows: &[Row]) -> Vec<u32> {
     let every = selected(&Families::new(rows), TaskSelection::Every).unwrap_or_default();
     let tasks = every.into_iter().filter_map(|at| rows.get(at));
-    tasks.filter(|row| !row.key.has_id() && !row.mark.is_done()).map(|row| row.line).collect()
+    tasks
+        .filter(|row| !row.key.has_id() && !row.mark.is_done())
+        .map(|row| row.line)
+        .collect()
 }
 
 /// The wider gates that were overtaken: tasks they cover were added after them.
 pub(super) fn overtaken(rows: &[Row], gate: &str) -> HashSet<TaskKey> {
     let mut found = HashSet::new();
     let mut groups: HashSet<u32> = HashSet::new();
-    for row in rows.iter().rev().filter(|row| row.key.stage != Stage::Final) {
+    for row in rows
+        .iter()
+        .rev()
+        .filter(|row| row.key.stage != Stage::Final)
+    {
         if !row.key.is_wider_gate() {
             groups.insert(row.group);
             continue;
         }
         let covers_all = row.key.family == "END";
-        let followed = if covers_all { !groups.is_empty() } else { groups.contains(&row.group) };
+        let followed = if covers_all {
+            !groups.is_empty()
+        } else {
+            groups.contains(&row.group)
+        };
         if row.key.stage.word() == gate && followed {
             found.insert(row.key.clone());
         }
@@ -169,7 +197,9 @@ pub(super) fn overtaken(rows: &[Row], gate: &str) -> HashSet<TaskKey> {
 
 /// The implementation tasks, in document order.
 fn implementations(rows: &[Row]) -> impl Iterator<Item = (usize, &Row)> {
-    rows.iter().enumerate().filter(|(_, row)| row.key.stage == Stage::Implementation)
+    rows.iter()
+        .enumerate()
+        .filter(|(_, row)| row.key.stage == Stage::Implementation)
 }
 
 /// True for what is still to be done and can change something.
@@ -178,17 +208,30 @@ fn has_work(row: &Row) -> bool {
 }
 
 /// The implementation tasks that [`Placement::Each`] means, or [`Placement::Tested`].
-fn tasks_for_each(families: &Families<'_>, gate: &Stage, tested: bool) -> impl Iterator<Item = usize> {
+fn tasks_for_each(
+    families: &Families<'_>,
+    gate: &Stage,
+    tested: bool,
+) -> impl Iterator<Item = usize> {
     let meant = move |(_, row): &(usize, &Row)| {
         let is_leaf = || !row.optional && !families.is_parent(&row.key.family);
-        let is_meant = if tested { has_stage(families, row, &Stage::TestFirst) } else { is_leaf() };
+        let is_meant = if tested {
+            has_stage(families, row, &Stage::TestFirst)
+        } else {
+            is_leaf()
+        };
         row.key.has_id() && is_meant && (has_work(row) || has_stage(families, row, gate))
     };
-    implementations(families.rows()).filter(meant).map(|(at, _)| at)
+    implementations(families.rows())
+        .filter(meant)
+        .map(|(at, _)| at)
 }
 
 /// The implementation tasks of a selection.
-fn selected(families: &Families<'_>, selection: TaskSelection<'_>) -> Result<BTreeSet<usize>, Refusal> {
+fn selected(
+    families: &Families<'_>,
+    selection: TaskSelection<'_>,
+) -> Result<BTreeSet<usize>, Refusal> {
     let takes_stages = |row: &Row| !families.is_parent(&row.key.family) && !row.checkpoint;
     if let TaskSelection::Named(ids) = selection {
         let mut named = named(families, ids)?;
@@ -196,13 +239,21 @@ fn selected(families: &Families<'_>, selection: TaskSelection<'_>) -> Result<BTr
         return Ok(named);
     }
     let every = matches!(selection, TaskSelection::Every);
-    let agents = [Stage::TestFirst, Stage::ReqCheck, Stage::PreCr, Stage::Integ];
+    let agents = [
+        Stage::TestFirst,
+        Stage::ReqCheck,
+        Stage::PreCr,
+        Stage::Integ,
+    ];
     let is_plain = |row: &Row| {
         let lacks_all = || !agents.iter().any(|stage| has_stage(families, row, stage));
         !row.optional && takes_stages(row) && lacks_all()
     };
     let meant = |row: &Row| is_plain(row) && (every || row.key.has_id() && !row.mark.is_done());
-    Ok(implementations(families.rows()).filter(|(_, row)| meant(row)).map(|(at, _)| at).collect())
+    Ok(implementations(families.rows())
+        .filter(|(_, row)| meant(row))
+        .map(|(at, _)| at)
+        .collect())
 }
 
 /// The implementation tasks with these ids.
@@ -212,7 +263,9 @@ fn named(families: &Families<'_>, ids: &[String]) -> Result<BTreeSet<usize>, Ref
         boxes.find(|(_, row)| row.key.has_id() && row.key.stage == Stage::Implementation)
     };
     let unknown = ids.iter().filter(|id| task(id).is_none());
-    let unknown: Vec<String> = unknown.map(|id| format!("`{}`", id.escape_debug())).collect();
+    let unknown: Vec<String> = unknown
+        .map(|id| format!("`{}`", id.escape_debug()))
+        .collect();
     if !unknown.is_empty() {
         let ids = unknown.join(", ");
         let what = format!("The task file has no task, or more than one, with the id {ids}.");
@@ -223,7 +276,9 @@ fn named(families: &Families<'_>, ids: &[String]) -> Result<BTreeSet<usize>, Ref
 }
 
 fn has_stage(families: &Families<'_>, row: &Row, stage: &Stage) -> bool {
-    families.boxes(&row.key.family).any(|(_, sibling)| sibling.key.stage == *stage)
+    families
+        .boxes(&row.key.family)
+        .any(|(_, sibling)| sibling.key.stage == *stage)
 }
 
 /// What both plans are made of. Tasks are indices of rows.
@@ -241,7 +296,12 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn boxes(&self, gates: &[(String, Placement)]) -> Result<Vec<PlannedBox>, Refusal> {
-        let agents = |stages: &[Stage]| self.staged.iter().map(|at| (*at, stages.to_vec())).collect();
+        let agents = |stages: &[Stage]| {
+            self.staged
+                .iter()
+                .map(|at| (*at, stages.to_vec()))
+                .collect()
+        };
         let mut stages: BTreeMap<usize, Vec<Stage>> = agents(&[Stage::TestFirst, Stage::ReqCheck]);
         let mut wider = Vec::new();
         for (gate, placement) in gates {
@@ -259,7 +319,10 @@ impl Plan<'_> {
                 }
                 Placement::None => continue,
             };
-            for task in tasks.into_iter().filter(|at| !self.only_staged || self.staged.contains(at)) {
+            for task in tasks
+                .into_iter()
+                .filter(|at| !self.only_staged || self.staged.contains(at))
+            {
                 stages.entry(task).or_default().push(stage.clone());
             }
         }
@@ -267,7 +330,10 @@ impl Plan<'_> {
             stages.entry(*task).or_default().push(Stage::PreCr);
         }
         let own = stages.into_iter().flat_map(|(task, stages)| {
-            stages.into_iter().filter_map(move |stage| self.planned(task, stage)).collect::<Vec<_>>()
+            stages
+                .into_iter()
+                .filter_map(move |stage| self.planned(task, stage))
+                .collect::<Vec<_>>()
         });
         Ok(own.chain(wider).collect())
     }
@@ -276,8 +342,15 @@ impl Plan<'_> {
     fn planned(&self, task: usize, stage: Stage) -> Option<PlannedBox> {
         let row = self.families.rows().get(task)?;
         let (beside, position) = self.position(task, row, &stage);
-        let key = TaskKey { family: row.key.family.clone(), stage };
-        Some(PlannedBox { key, beside, position })
+        let key = TaskKey {
+            family: row.key.family.clone(),
+            stage,
+        };
+        Some(PlannedBox {
+            key,
+            beside,
+            position,
+        })
     }
 
     fn position(&self, task: usize, row: &Row, stage: &Stage) -> (usize, Position) {
@@ -310,7 +383,11 @@ impl Plan<'_> {
         }
         let (mut gates, mut last): (HashMap<u32, usize>, HashMap<u32, usize>) = Default::default();
         let mut taken: HashSet<&str> = HashSet::new();
-        for (at, row) in rows.iter().enumerate().filter(|(_, row)| row.key.stage != Stage::Final) {
+        for (at, row) in rows
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| row.key.stage != Stage::Final)
+        {
             if !row.key.is_wider_gate() {
                 last.insert(row.group, at);
             } else if row.key.stage == *stage && row.key.family != "END" {
@@ -322,16 +399,27 @@ impl Plan<'_> {
         let mut beyond = groups.last_key_value().map_or(0, |(group, _)| *group);
         for (group, is_judged) in groups {
             if let Some((at, row)) = gates.get(&group).and_then(|at| Some((*at, rows.get(*at)?))) {
-                planned.push(PlannedBox { key: row.key.clone(), beside: at, position: Position::Exists });
+                planned.push(PlannedBox {
+                    key: row.key.clone(),
+                    beside: at,
+                    position: Position::Exists,
+                });
             } else if is_judged {
                 let mut family = format!("G{group}");
                 while taken.contains(family.as_str()) {
                     beyond += 1;
                     family = format!("G{beyond}");
                 }
-                let key = TaskKey { family, stage: stage.clone() };
+                let key = TaskKey {
+                    family,
+                    stage: stage.clone(),
+                };
                 let beside = last.get(&group).copied().unwrap_or_default();
-                planned.push(PlannedBox { key, beside, position: Position::End });
+                planned.push(PlannedBox {
+                    key,
+                    beside,
+                    position: Position::End,
+                });
             }
         }
         planned
@@ -340,16 +428,27 @@ impl Plan<'_> {
     /// The gate over everything; `None` in a file without required tasks.
     fn end_gate(&self, stage: &Stage) -> Option<PlannedBox> {
         let rows = self.families.rows();
-        let key = TaskKey { family: "END".to_owned(), stage: stage.clone() };
+        let key = TaskKey {
+            family: "END".to_owned(),
+            stage: stage.clone(),
+        };
         let known = rows.iter().position(|row| row.key == key);
         let is_meant = |at: usize| known.is_some() || self.judged.contains(&at);
         implementations(rows).find(|(at, row)| !row.optional && is_meant(*at))?;
         if let Some(at) = known {
-            return Some(PlannedBox { key, beside: at, position: Position::Exists });
+            return Some(PlannedBox {
+                key,
+                beside: at,
+                position: Position::Exists,
+            });
         }
         let is_last = |row: &Row| row.key.stage == Stage::Final || row.key.family == "END";
         let beside = rows.iter().rposition(|row| !is_last(row))?;
-        Some(PlannedBox { key, beside, position: Position::End })
+        Some(PlannedBox {
+            key,
+            beside,
+            position: Position::End,
+        })
     }
 }
 
@@ -370,9 +469,18 @@ mod tests {
             (vec![1], vec![1]),
             "no gate goes behind what is done"
         );
-        assert_eq!(lines("- [ ] 1. a\n- [ ] 1. b\n- [ ]* c\n"), (vec![1, 2], vec![1, 2]));
-        assert_eq!(lines("- [ ] all\n  - [ ] part\n- [ ] Checkpoint\n"), (vec![2], vec![2]));
-        assert_eq!(lines("- [ ] 1.TEST-FIRST\n- [ ] 1. a\n- [ ] two\n"), (vec![3], vec![3]));
+        assert_eq!(
+            lines("- [ ] 1. a\n- [ ] 1. b\n- [ ]* c\n"),
+            (vec![1, 2], vec![1, 2])
+        );
+        assert_eq!(
+            lines("- [ ] all\n  - [ ] part\n- [ ] Checkpoint\n"),
+            (vec![2], vec![2])
+        );
+        assert_eq!(
+            lines("- [ ] 1.TEST-FIRST\n- [ ] 1. a\n- [ ] two\n"),
+            (vec![3], vec![3])
+        );
         assert_eq!(lines("- [ ] 1. a\n- [ ] 2. b\n"), (vec![], vec![]));
     }
 }

@@ -44,16 +44,26 @@ impl<K: Debug> Finding<K> {
     pub(super) fn new(line: u32, kind: K, details: &[&str]) -> Self {
         let name = format!("{kind:?}");
         let mut texts = TEXTS.split("\n\n").map(str::lines);
-        let mut texts =
-            texts.find_map(|mut texts| (texts.next()? == name).then_some(texts)).into_iter().flatten();
+        let mut texts = texts
+            .find_map(|mut texts| (texts.next()? == name).then_some(texts))
+            .into_iter()
+            .flatten();
         let mut fill = || {
-            let text = texts.next().unwrap_or_default().replace("{n}", &line.to_string());
+            let text = texts
+                .next()
+                .unwrap_or_default()
+                .replace("{n}", &line.to_string());
             let all = ["{0}", "{1}", "{2}"].iter().zip(details);
             all.fold(text, |text, (place, detail)| text.replace(place, detail))
         };
         let (message, hint) = (fill(), fill());
         debug_assert!(!hint.is_empty(), "{name} has no texts");
-        Self { line, kind, message, hint }
+        Self {
+            line,
+            kind,
+            message,
+            hint,
+        }
     }
 }
 
@@ -62,8 +72,9 @@ impl TaskFile {
     pub fn problems(&self) -> Vec<Problem> {
         let works = self.tasks.iter().filter(|task| task.is_implementation());
         // Of each id of an implementation, whether several have it.
-        let shown: HashMap<&str, bool> =
-            works.filter_map(|task| Some((task.id()?, task.doubled.is_some()))).collect();
+        let shown: HashMap<&str, bool> = works
+            .filter_map(|task| Some((task.id()?, task.doubled.is_some())))
+            .collect();
         let mut first = HashMap::new();
         let mut problems = Vec::new();
         for task in self.tasks.iter().filter(|task| !task.is_implementation()) {
@@ -86,7 +97,11 @@ impl TaskFile {
 }
 
 fn problem(task: &Task, kind: ProblemKind, first: u32) -> Problem {
-    Problem::new(task.found.line, kind, &[&task.key.to_string(), &task.key.family, &first.to_string()])
+    Problem::new(
+        task.found.line,
+        kind,
+        &[&task.key.to_string(), &task.key.family, &first.to_string()],
+    )
 }
 
 #[cfg(test)]
@@ -96,11 +111,17 @@ mod tests {
 
     #[test]
     fn each_kind_has_its_texts() {
-        let kinds: Vec<&str> = TEXTS.split("\n\n").filter_map(|texts| texts.lines().next()).collect();
+        let kinds: Vec<&str> = TEXTS
+            .split("\n\n")
+            .filter_map(|texts| texts.lines().next())
+            .collect();
         assert_eq!(kinds.len(), 3 + RemarkKind::ParentBelow as usize + 1);
         assert!(TEXTS.split("\n\n").all(|texts| texts.lines().count() == 3));
         assert_eq!(kinds.last(), Some(&"ParentBelow"));
         let odd = Finding::new(7, RemarkKind::MixedLineEnds, &["LF", "CR"]);
-        assert_eq!(odd.message, "Line 7 ends with LF, the lines before it with CR.");
+        assert_eq!(
+            odd.message,
+            "Line 7 ends with LF, the lines before it with CR."
+        );
     }
 }

@@ -75,7 +75,12 @@ pub fn reconcile(before: &[u8], after: &[u8], grammar: &Grammar) -> Reconciled {
     let claims = claims(&old_rows, &new_rows);
     let (old_open, new_open) = (old.with_open(|_| true), new.with_open(|_| true));
     if old_open == new_open {
-        return Reconciled { bytes: before.to_vec(), claims, added: Vec::new(), reworded: None };
+        return Reconciled {
+            bytes: before.to_vec(),
+            claims,
+            added: Vec::new(),
+            reworded: None,
+        };
     }
     let old_lines = texts(&old_open);
     let new_lines = texts(&new_open);
@@ -83,35 +88,59 @@ pub fn reconcile(before: &[u8], after: &[u8], grammar: &Grammar) -> Reconciled {
     place(&old_lines, &new_lines, &mut candidates);
     let (bytes, added) = insert(&old, &old_rows, &candidates);
     let kept = TaskFile::parse(bytes.clone(), grammar).with_open(|_| true);
-    let is_all = texts(&kept).iter().map(|(_, text)| text).eq(new_lines.iter().map(|(_, text)| text));
+    let is_all = texts(&kept)
+        .iter()
+        .map(|(_, text)| text)
+        .eq(new_lines.iter().map(|(_, text)| text));
     let reworded = (!is_all).then(|| reworded(&old_rows, &new_rows));
-    Reconciled { bytes, claims, added, reworded }
+    Reconciled {
+        bytes,
+        claims,
+        added,
+        reworded,
+    }
 }
 
 fn reworded(before: &[Row], after: &[Row]) -> String {
     let after = by_key(after);
     let is_same = |old: &&Row| {
-        let now = after.get(&old.key).map(|now| now.map(|now| (&now.digest, &now.under)));
+        let now = after
+            .get(&old.key)
+            .map(|now| now.map(|now| (&now.digest, &now.under)));
         now.is_some_and(|now| now.is_none_or(|now| now == (&old.digest, &old.under)))
     };
-    names(before.iter().filter(|old| !is_same(old)).map(Row::title), NAMED)
+    names(
+        before.iter().filter(|old| !is_same(old)).map(Row::title),
+        NAMED,
+    )
 }
 
 fn claims(before: &[Row], after: &[Row]) -> Vec<BoxClaim> {
     let after = by_key(after);
     let old_keys = by_key(before);
     // A key on two lines, before or after, says nothing about one box.
-    let old_rows = before.iter().filter(|row| matches!(old_keys.get(&row.key), Some(Some(_))));
+    let old_rows = before
+        .iter()
+        .filter(|row| matches!(old_keys.get(&row.key), Some(Some(_))));
     let pairs = old_rows.filter_map(|old| Some((old, (*after.get(&old.key)?)?)));
     let differ = pairs.filter(|(old, new)| !old.mark.is_same_state(new.mark));
-    differ.map(|(old, new)| BoxClaim { key: old.key.clone(), from: old.mark, to: new.mark }).collect()
+    differ
+        .map(|(old, new)| BoxClaim {
+            key: old.key.clone(),
+            from: old.mark,
+            to: new.mark,
+        })
+        .collect()
 }
 
 /// Rows by key; `None` for a key on two lines.
 fn by_key(rows: &[Row]) -> HashMap<&TaskKey, Option<&Row>> {
     let mut found = HashMap::with_capacity(rows.len());
     for row in rows {
-        found.entry(&row.key).and_modify(|row| *row = None).or_insert(Some(row));
+        found
+            .entry(&row.key)
+            .and_modify(|row| *row = None)
+            .or_insert(Some(row));
     }
     found
 }
@@ -128,7 +157,9 @@ fn texts(bytes: &[u8]) -> Vec<(Line, &[u8])> {
 fn place(old: &[(Line, &[u8])], new: &[(Line, &[u8])], candidates: &mut [Candidate]) {
     let mut once: HashMap<&[u8], (u32, usize)> = HashMap::with_capacity(old.len());
     for (at, (_, text)) in old.iter().enumerate() {
-        once.entry(text).and_modify(|seen| seen.0 += 1).or_insert((1, at));
+        once.entry(text)
+            .and_modify(|seen| seen.0 += 1)
+            .or_insert((1, at));
     }
     let mut again: HashMap<&[u8], u32> = HashMap::with_capacity(new.len());
     for (_, text) in new {
@@ -138,7 +169,10 @@ fn place(old: &[(Line, &[u8])], new: &[(Line, &[u8])], candidates: &mut [Candida
     let mut next: usize = 0;
     for (number, (_, text)) in (1_u32..).zip(new) {
         if let Some(candidate) = wanted.next_if(|candidate| candidate.line == number) {
-            let offset = next.checked_sub(1).and_then(|last| old.get(last)).map(|(line, _)| line.next);
+            let offset = next
+                .checked_sub(1)
+                .and_then(|last| old.get(last))
+                .map(|(line, _)| line.next);
             candidate.at = offset.unwrap_or(old.first().map_or(0, |(line, _)| line.start));
         } else if old.get(next).is_some_and(|(_, expected)| expected == text) {
             next += 1;
@@ -166,7 +200,14 @@ fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Candidate> {
         let (line, key, parent) = (row.line, row.key.clone(), row.parent.clone());
         match line_text(new, task) {
             Some(text) if !bad_lines.contains(&line) => {
-                found.push(Candidate { line, key, parent, text, below: lines_below(new, line), at: 0 });
+                found.push(Candidate {
+                    line,
+                    key,
+                    parent,
+                    text,
+                    below: lines_below(new, line),
+                    at: 0,
+                });
             }
             _ => {
                 refused.insert(family);
@@ -175,12 +216,19 @@ fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Candidate> {
     }
     found.retain(|candidate| !refused.contains(candidate.key.family.as_str()));
     if found.len() > MAX_LINES {
-        let cut: HashSet<String> = found.drain(MAX_LINES..).map(|candidate| candidate.key.family).collect();
+        let cut: HashSet<String> = found
+            .drain(MAX_LINES..)
+            .map(|candidate| candidate.key.family)
+            .collect();
         found.retain(|candidate| !cut.contains(&candidate.key.family));
     }
     let mut kept: HashSet<String> = HashSet::new();
     for candidate in &found {
-        if candidate.parent.as_ref().is_none_or(|parent| kept.contains(parent)) {
+        if candidate
+            .parent
+            .as_ref()
+            .is_none_or(|parent| kept.contains(parent))
+        {
             kept.insert(candidate.key.family.clone());
         }
     }
@@ -192,7 +240,9 @@ fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Candidate> {
 fn line_text(file: &TaskFile, task: &Task) -> Option<String> {
     let (line, found) = (file.read_line(task.found.line)?.line, &task.found);
     let before = file.bytes().get(line.start..found.at)?;
-    let after = file.bytes().get(found.at + found.mark.len_utf8()..line.end)?;
+    let after = file
+        .bytes()
+        .get(found.at + found.mark.len_utf8()..line.end)?;
     plain([before, b" ", after].concat())
 }
 
@@ -204,16 +254,22 @@ fn lines_below(file: &TaskFile, task: u32) -> Vec<String> {
         ReadAs::Text => column(line.text) > own,
         read => read == ReadAs::Blank,
     };
-    let lines = (task + 1..).map_while(|number| file.read_line(number)).take_while(belongs);
+    let lines = (task + 1..)
+        .map_while(|number| file.read_line(number))
+        .take_while(belongs);
     let mut lines: Vec<&[u8]> = lines.map(|line| line.text).collect();
     while lines.pop_if(|line| line.trim_ascii().is_empty()).is_some() {}
     let plain: Option<Vec<String>> = lines.into_iter().map(|line| plain(line.to_vec())).collect();
-    plain.filter(|lines| lines.len() <= MAX_LINES).unwrap_or_default()
+    plain
+        .filter(|lines| lines.len() <= MAX_LINES)
+        .unwrap_or_default()
 }
 
 /// The line, unless it is too long, not UTF-8 or has control characters.
 fn plain(line: Vec<u8>) -> Option<String> {
-    let text = String::from_utf8(line).ok().filter(|text| text.len() <= MAX_LINE)?;
+    let text = String::from_utf8(line)
+        .ok()
+        .filter(|text| text.len() <= MAX_LINE)?;
     (!text.chars().any(|c| c.is_control() && c != '\t')).then_some(text)
 }
 
@@ -222,22 +278,42 @@ fn plain(line: Vec<u8>) -> Option<String> {
 fn insert(old: &TaskFile, old_rows: &[Row], added: &[Candidate]) -> (Vec<u8>, Vec<String>) {
     let end = old.bytes().len();
     let keys: HashSet<&TaskKey> = added.iter().map(|added| &added.key).collect();
-    let families: HashSet<&str> = added.iter().map(|added| added.key.family.as_str()).collect();
-    let is_own = |row: &Row| row.parent.as_deref().is_none_or(|parent| families.contains(parent));
+    let families: HashSet<&str> = added
+        .iter()
+        .map(|added| added.key.family.as_str())
+        .collect();
+    let is_own = |row: &Row| {
+        row.parent
+            .as_deref()
+            .is_none_or(|parent| families.contains(parent))
+    };
     for (is_at_end, is_whole) in [(false, true), (true, true), (false, false), (true, false)] {
         let mut placed: Vec<(usize, &str)> = Vec::new();
         for candidate in added {
             let at = if is_at_end { end } else { candidate.at };
             let below = candidate.below.iter().filter(|_| is_whole);
-            placed.extend([&candidate.text].into_iter().chain(below).map(|line| (at, line.as_str())));
+            placed.extend(
+                [&candidate.text]
+                    .into_iter()
+                    .chain(below)
+                    .map(|line| (at, line.as_str())),
+            );
         }
         placed.sort_by_key(|(offset, _)| *offset);
-        let texts = placed.iter().map(|(offset, text)| (*offset, text.as_bytes(), b"".as_slice()));
+        let texts = placed
+            .iter()
+            .map(|(offset, text)| (*offset, text.as_bytes(), b"".as_slice()));
         if let Some((file, new)) = old.with_added(old_rows, texts, |key| keys.contains(key))
             && new.len() == added.len()
             && new.iter().all(|row| row.mark.is_open() && is_own(row))
         {
-            return (file.bytes, placed.into_iter().map(|(_, text)| text.to_owned()).collect());
+            return (
+                file.bytes,
+                placed
+                    .into_iter()
+                    .map(|(_, text)| text.to_owned())
+                    .collect(),
+            );
         }
     }
     (old.bytes().to_vec(), Vec::new())

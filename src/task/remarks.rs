@@ -28,8 +28,16 @@ impl TaskFile {
                 RemarkKind::BoxSymbol => "line",
                 _ => "box",
             };
-            let mark = u32::try_from(run).ok().and_then(char::from_u32).unwrap_or(' ').escape_debug();
-            remarks.push(Remark::new(first, kind, &[&count(found.into(), what), &mark.to_string()]));
+            let mark = u32::try_from(run)
+                .ok()
+                .and_then(char::from_u32)
+                .unwrap_or(' ')
+                .escape_debug();
+            remarks.push(Remark::new(
+                first,
+                kind,
+                &[&count(found.into(), what), &mark.to_string()],
+            ));
         }
         relations::remarks(self, &mut remarks);
         remarks.sort_by_key(|remark| (remark.line, remark.kind));
@@ -41,11 +49,20 @@ impl TaskFile {
     pub fn unread(&self) -> Vec<Remark> {
         let mut unread = self.pass(&HashSet::new()).unread;
         let hides_open_box = |part: &&Excluded| {
-            let hidden = self.read_lines().filter(|line| part.range.contains(&line.line.start));
+            let hidden = self
+                .read_lines()
+                .filter(|line| part.range.contains(&line.line.start));
             !part.closed
-                && hidden.filter_map(|line| boxed(line.text)).any(|(found, _)| Mark(found.mark).is_open())
+                && hidden
+                    .filter_map(|line| boxed(line.text))
+                    .any(|(found, _)| Mark(found.mark).is_open())
         };
-        unread.extend(self.excluded.iter().filter(hides_open_box).map(|part| self.without_end(part)));
+        unread.extend(
+            self.excluded
+                .iter()
+                .filter(hides_open_box)
+                .map(|part| self.without_end(part)),
+        );
         unread.sort_by_key(|remark| remark.line);
         unread
     }
@@ -62,10 +79,16 @@ impl TaskFile {
 
     /// A part that is open to the end of the file.
     fn without_end(&self, part: &Excluded) -> Remark {
-        let above = self.lines.partition_point(|(line, _)| line.next <= part.range.start);
+        let above = self
+            .lines
+            .partition_point(|(line, _)| line.next <= part.range.start);
         let line = u32::try_from(above + 1).unwrap_or(u32::MAX);
         let is_comment = part.read == ReadAs::Comment;
-        let kind = if is_comment { RemarkKind::UnclosedComment } else { RemarkKind::UnclosedFence };
+        let kind = if is_comment {
+            RemarkKind::UnclosedComment
+        } else {
+            RemarkKind::UnclosedFence
+        };
         Remark::new(line, kind, &[])
     }
 
@@ -76,7 +99,9 @@ impl TaskFile {
                 () if starts([b"\xff\xfe\0\0", b"\0\0\xfe\xff"]) => {
                     Remark::new(1, RemarkKind::NotUtf8, &["UTF-32"])
                 }
-                () if starts([b"\xff\xfe", b"\xfe\xff"]) => Remark::new(1, RemarkKind::NotUtf8, &["UTF-16"]),
+                () if starts([b"\xff\xfe", b"\xfe\xff"]) => {
+                    Remark::new(1, RemarkKind::NotUtf8, &["UTF-16"])
+                }
                 () if self.left_out.is_empty() => Remark::new(1, RemarkKind::NoTasks, &[]),
                 () => Remark::new(1, RemarkKind::OnlyLeftOut, &[]),
             });
@@ -126,7 +151,9 @@ impl Pass {
                 } else {
                     RemarkKind::BoxInCommand
                 };
-                let at = file.excluded.partition_point(|part| part.range.end <= line.line.start);
+                let at = file
+                    .excluded
+                    .partition_point(|part| part.range.end <= line.line.start);
                 let is_closed = file.excluded.get(at).is_some_and(|part| part.closed);
                 (is_closed && line.has_box()).then(|| self.count(kind, at, line.number));
                 None
@@ -150,7 +177,11 @@ impl Pass {
         }
         let symbol = found.symbol.unwrap_or(' ');
         if found.is_open {
-            self.unread.push(Remark::new(line.number, found.kind, &["1 line", &symbol.to_string()]));
+            self.unread.push(Remark::new(
+                line.number,
+                found.kind,
+                &["1 line", &symbol.to_string()],
+            ));
         }
         if found.kind == RemarkKind::BoxSymbol {
             self.count(found.kind, symbol as usize, line.number);
@@ -167,14 +198,18 @@ impl Pass {
     fn heading(&mut self, file: &TaskFile, line: &ReadLine<'_>) {
         match line.read {
             ReadAs::Heading(at) => {
-                let Some((level, text)) = file.heading(at) else { return };
+                let Some((level, text)) = file.heading(at) else {
+                    return;
+                };
                 self.end_heading(level);
                 if let Some(heading) = file.headings.get(at) {
                     let title = title(&file.bytes, heading, &file.grammar);
-                    self.sections.heading(level, 0, &title, &file.grammar.sections);
+                    self.sections
+                        .heading(level, 0, &title, &file.grammar.sections);
                 }
                 let bare = text.trim_start_matches(['*', '_', '~']);
-                if bare.starts_with("Task ") && leading_id(bare.as_bytes(), &file.grammar).is_some() {
+                if bare.starts_with("Task ") && leading_id(bare.as_bytes(), &file.grammar).is_some()
+                {
                     self.heading = Some((line.number, level, false));
                 }
             }
@@ -202,31 +237,42 @@ impl Pass {
         let (first, reported) = self.line_end.get_or_insert((end, false));
         if *first != end && !*reported {
             *reported = true;
-            self.remarks.push(Remark::new(line.number, RemarkKind::MixedLineEnds, &[end, first]));
+            self.remarks.push(Remark::new(
+                line.number,
+                RemarkKind::MixedLineEnds,
+                &[end, first],
+            ));
         }
     }
 
     fn task(&mut self, file: &TaskFile, line: u32, at: usize) {
-        let Some(task) = file.tasks.get(at) else { return };
+        let Some(task) = file.tasks.get(at) else {
+            return;
+        };
         let mark = Mark(task.found.mark);
         let text = file.bytes.get(task.found.text.clone()).unwrap_or_default();
         if !mark.is_open() && !mark.is_done() {
             self.count(RemarkKind::UnknownMark, mark.0 as usize, line);
         }
         if has_box(text) {
-            self.remarks.push(Remark::new(line, RemarkKind::TwoBoxes, &[]));
+            self.remarks
+                .push(Remark::new(line, RemarkKind::TwoBoxes, &[]));
         }
         if mark.is_open() && task.is_implementation() {
-            let says =
-                |kind, mark: &str| Remark::new(line, kind, &[&format!("- {mark} {}", clean("", text))]);
+            let says = |kind, mark: &str| {
+                Remark::new(line, kind, &[&format!("- {mark} {}", clean("", text))])
+            };
             if task.struck {
                 self.remarks.push(says(RemarkKind::StruckOut, "[x]"));
-            } else if !task.optional && says_optional(&String::from_utf8_lossy(task.words(&file.bytes))) {
+            } else if !task.optional
+                && says_optional(&String::from_utf8_lossy(task.words(&file.bytes)))
+            {
                 self.remarks.push(says(RemarkKind::OptionalInWords, "[ ]*"));
             }
         }
         if task.id().is_none() && head(text, &file.grammar) == Err(NoName::UnknownStage) {
-            self.remarks.push(Remark::new(line, RemarkKind::UnknownStage, &[]));
+            self.remarks
+                .push(Remark::new(line, RemarkKind::UnknownStage, &[]));
         }
     }
 }

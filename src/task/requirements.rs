@@ -31,7 +31,10 @@ impl TaskFile {
     /// The requirements that each task names, as they are written (`1.1`, `2.1-2.4`, `FR-018`, `US1`), each
     /// once; words where a label has no number (`All backend requirements`).
     pub fn requirements(&self) -> Vec<Vec<String>> {
-        self.task_lines().iter().map(|lines| requirements(lines)).collect()
+        self.task_lines()
+            .iter()
+            .map(|lines| requirements(lines))
+            .collect()
     }
 
     /// The references to requirements that the text of requirements.md does not have, each with the line of the first
@@ -40,9 +43,12 @@ impl TaskFile {
         let known = Known::read(text);
         let mut seen = HashSet::new();
         let named = self.tasks.iter().zip(self.requirements());
-        let named = named.flat_map(|(task, own)| own.into_iter().map(move |name| (task.found.line, name)));
+        let named =
+            named.flat_map(|(task, own)| own.into_iter().map(move |name| (task.found.line, name)));
         let is_lacking = |name: &str| ends(name).into_iter().any(|end| known.lacks(end));
-        named.filter(|(_, name)| is_lacking(name) && seen.insert(name.clone())).collect()
+        named
+            .filter(|(_, name)| is_lacking(name) && seen.insert(name.clone()))
+            .collect()
     }
 }
 
@@ -53,7 +59,12 @@ fn requirements(lines: &[&[u8]]) -> Vec<String> {
         in_words(&words, &mut found);
         // Every other part is emphasised: `Ship free **Validates: Requirements 1.1**`.
         for mark in ["**", "_"] {
-            for value in words.split(mark).skip(1).step_by(2).filter_map(|part| labelled(part.as_bytes())) {
+            for value in words
+                .split(mark)
+                .skip(1)
+                .step_by(2)
+                .filter_map(|part| labelled(part.as_bytes()))
+            {
                 in_list(&value, &mut found);
             }
         }
@@ -65,7 +76,10 @@ fn requirements(lines: &[&[u8]]) -> Vec<String> {
 }
 
 fn keep(found: &mut Vec<String>, reference: &str) {
-    if !reference.is_empty() && found.len() < MAX_KEPT && !found.iter().any(|known| known == reference) {
+    if !reference.is_empty()
+        && found.len() < MAX_KEPT
+        && !found.iter().any(|known| known == reference)
+    {
         found.push(reference.to_owned());
     }
 }
@@ -80,7 +94,11 @@ fn labelled(line: &[u8]) -> Option<String> {
     let label = label.trim_matches(is_emphasis).to_lowercase();
     let is_named = LABELS.split(", ").any(|known| known == label)
         || (VERIFIES.contains(&label.as_str()) && begins_with_label(&value.to_lowercase()));
-    is_named.then(|| clean("", value.as_bytes()).trim_matches(is_emphasis).to_owned())
+    is_named.then(|| {
+        clean("", value.as_bytes())
+            .trim_matches(is_emphasis)
+            .to_owned()
+    })
 }
 
 fn is_emphasis(c: char) -> bool {
@@ -89,21 +107,32 @@ fn is_emphasis(c: char) -> bool {
 
 fn begins_with_label(value: &str) -> bool {
     let value = value.trim_start_matches(is_emphasis);
-    let rests = LABELS.split(", ").filter_map(|label| value.strip_prefix(label));
-    rests.filter_map(|rest| rest.chars().next()).any(|next| !next.is_ascii_alphabetic())
+    let rests = LABELS
+        .split(", ")
+        .filter_map(|label| value.strip_prefix(label));
+    rests
+        .filter_map(|rest| rest.chars().next())
+        .any(|next| !next.is_ascii_alphabetic())
 }
 
 /// The references in what follows a label; the words themselves where there is none.
 fn in_list(value: &str, found: &mut Vec<String>) {
     let ends = |c: char| c.is_whitespace() || ",;、，；()[]/".contains(c);
-    let words = value.split(ends).map(|word| word.trim_matches(['.', '*', '_', '`']));
+    let words = value
+        .split(ends)
+        .map(|word| word.trim_matches(['.', '*', '_', '`']));
     let references: Vec<&str> = words.filter(|word| is_reference(word)).collect();
     for reference in &references {
         keep(found, reference);
     }
     if references.is_empty() {
-        let end = (0..=value.len().min(MAX_REFERENCE)).rev().find(|at| value.is_char_boundary(*at));
-        keep(found, value.get(..end.unwrap_or(0)).unwrap_or_default().trim_end());
+        let end = (0..=value.len().min(MAX_REFERENCE))
+            .rev()
+            .find(|at| value.is_char_boundary(*at));
+        keep(
+            found,
+            value.get(..end.unwrap_or(0)).unwrap_or_default().trim_end(),
+        );
     }
 }
 
@@ -120,31 +149,45 @@ fn ends(word: &str) -> Vec<(&str, &str)> {
             Some(vec![single(from)?, single(to)?])
         })
     };
-    single(word).map(|one| vec![one]).or_else(range).unwrap_or_default()
+    single(word)
+        .map(|one| vec![one])
+        .or_else(range)
+        .unwrap_or_default()
 }
 
 /// `("FR", "018")` of `FR-018`.
 fn single(word: &str) -> Option<(&str, &str)> {
     let number = word.trim_start_matches(|c: char| c.is_ascii_uppercase());
     let (letters, _) = word.split_at_checked(word.len() - number.len())?;
-    let number = if letters.is_empty() { number } else { number.strip_prefix('-').unwrap_or(number) };
+    let number = if letters.is_empty() {
+        number
+    } else {
+        number.strip_prefix('-').unwrap_or(number)
+    };
     (letters.len() <= 8 && is_number(number)).then_some((letters, number))
 }
 
 fn is_number(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_digit()) && text.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }
 
 /// The references in a task's words: `[US1]`, and `FR-018` and the like as words of their own.
 fn in_words(words: &str, found: &mut Vec<String>) {
     let is_inside = |c: char| c.is_alphanumeric() || "-_./$".contains(c);
     for word in words.split_inclusive(|c| !is_inside(c)) {
-        let (word, end) = match word.char_indices().next_back().filter(|(_, c)| !is_inside(*c)) {
+        let (word, end) = match word
+            .char_indices()
+            .next_back()
+            .filter(|(_, c)| !is_inside(*c))
+        {
             Some((at, end)) => (word.get(..at).unwrap_or_default(), end),
             None => (word, ' '),
         };
         let word = word.trim_end_matches('.');
-        let is_prefixed = PREFIXES.iter().any(|prefix| word.strip_prefix(prefix).is_some_and(is_number));
+        let is_prefixed = PREFIXES
+            .iter()
+            .any(|prefix| word.strip_prefix(prefix).is_some_and(is_number));
         let is_story = matches!(end, ']' | ')') && word.strip_prefix("US").is_some_and(is_number);
         if word.len() <= MAX_REFERENCE && (is_prefixed || is_story) {
             keep(found, word);
@@ -163,15 +206,22 @@ impl Known {
         let mut known = Self::default();
         let mut section = None;
         for line in text.lines() {
-            let is_inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '–' | '~');
-            let words = || line.split(|c| !is_inside(c)).map(|word| word.trim_matches(['.', '-']));
+            let is_inside =
+                |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '–' | '~');
+            let words = || {
+                line.split(|c| !is_inside(c))
+                    .map(|word| word.trim_matches(['.', '-']))
+            };
             let title = heading(line.as_bytes()).is_some();
             let number = words().find_map(single).filter(|_| title);
             if let Some((_, number)) = number {
                 section = Some(number);
                 known.add(("", number));
             }
-            let item = line.trim_start().split_once(['.', ')']).map(|(number, _)| number);
+            let item = line
+                .trim_start()
+                .split_once(['.', ')'])
+                .map(|(number, _)| number);
             if let (Some(section), Some(item)) = (section, item.and_then(single)) {
                 known.add(("", &format!("{section}.{}", item.1)));
             }
@@ -184,14 +234,18 @@ impl Known {
     }
 
     fn add(&mut self, (letters, number): (&str, &str)) {
-        self.0.insert((letters.to_owned(), plain(number).to_owned()));
+        self.0
+            .insert((letters.to_owned(), plain(number).to_owned()));
     }
 
     /// A number with letters may be in another file, if none with them is here.
     fn lacks(&self, (letters, number): (&str, &str)) -> bool {
         let is_kind = |own: &str| own == letters || letters.is_empty();
         let mut of_kind = self.0.iter().filter(|(own, _)| is_kind(own)).peekable();
-        let has = |letters: &str| self.0.contains(&(letters.to_owned(), plain(number).to_owned()));
+        let has = |letters: &str| {
+            self.0
+                .contains(&(letters.to_owned(), plain(number).to_owned()))
+        };
         of_kind.peek().is_some() && !has("") && of_kind.all(|(_, own)| own != plain(number))
     }
 }

@@ -36,7 +36,10 @@ impl Mark {
 
 /// One task as the machine and the journal see it: a box with what decides whose turn it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and the journal names each")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and the journal names each"
+)]
 pub struct Row {
     /// Family and stage: the name under which the machine keeps this box.
     pub key: TaskKey,
@@ -69,7 +72,11 @@ pub struct Row {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checkpoint: bool,
     /// The stage has no line of its own (`stages: virtual`): `line` is that of its task.
-    #[serde(rename = "unwritten", default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(
+        rename = "unwritten",
+        default,
+        skip_serializing_if = "std::ops::Not::not"
+    )]
     pub is_virtual: bool,
 }
 
@@ -77,11 +84,19 @@ impl Row {
     /// Its name, and without an id its first words, too: `2.PITEST`, `tasks.md:12 “Write the docs”`.
     pub fn title(&self) -> String {
         let name = self.key.name(self.line);
-        if self.key.has_id() { name } else { format!("{name} “{}”", line(&self.text, SHOWN)) }
+        if self.key.has_id() {
+            name
+        } else {
+            format!("{name} “{}”", line(&self.text, SHOWN))
+        }
     }
 
     /// True when both are the same box, whatever is ticked: read by the same rules, at the same place.
     pub fn is_same_box(&self, other: &Self) -> bool {
-        Self { mark: self.mark, text: self.text.clone(), ..other.clone() } == *self
+        Self {
+            mark: self.mark,
+            text: self.text.clone(),
+            ..other.clone()
+        } == *self
     }
 }

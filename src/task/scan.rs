@@ -74,8 +74,13 @@ pub(super) fn with_lines<'a>(
         from = offset;
         let end = if end.is_empty() { usual } else { end };
         // After a last line without line end, the line end goes before the added line.
-        let follows_open_line = !matches!(out.last(), None | Some(b'\n' | b'\r')) && out != b"\xef\xbb\xbf";
-        let parts = if follows_open_line { [end, text] } else { [text, end] };
+        let follows_open_line =
+            !matches!(out.last(), None | Some(b'\n' | b'\r')) && out != b"\xef\xbb\xbf";
+        let parts = if follows_open_line {
+            [end, text]
+        } else {
+            [text, end]
+        };
         out.extend_from_slice(&parts.concat());
     }
     out.extend_from_slice(bytes.get(from..).unwrap_or_default());
@@ -92,8 +97,11 @@ pub(super) fn indent(line: &[u8], column: u32) -> (usize, u32) {
     let mut reached = column;
     let length = line.iter().take_while(|b| is_blank(**b)).count();
     for byte in line.iter().take(length) {
-        reached =
-            if *byte == b'\t' { (reached / 4 + 1).saturating_mul(4) } else { reached.saturating_add(1) };
+        reached = if *byte == b'\t' {
+            (reached / 4 + 1).saturating_mul(4)
+        } else {
+            reached.saturating_add(1)
+        };
     }
     (length, reached)
 }
@@ -115,13 +123,21 @@ pub(super) fn item(line: &[u8]) -> Option<Item> {
     let mut found = None;
     loop {
         let rest = line.get(at..).unwrap_or_default();
-        let Some(width) = bullet(rest) else { return found };
+        let Some(width) = bullet(rest) else {
+            return found;
+        };
         let after = rest.get(width..).unwrap_or_default();
-        let (gap, next) = indent(after, column.saturating_add(u32::try_from(width).unwrap_or(u32::MAX)));
+        let (gap, next) = indent(
+            after,
+            column.saturating_add(u32::try_from(width).unwrap_or(u32::MAX)),
+        );
         if gap == 0 && !after.is_empty() {
             return found;
         }
-        found = Some(Item { column: first, content: at + width + gap });
+        found = Some(Item {
+            column: first,
+            content: at + width + gap,
+        });
         at += width + gap;
         column = next;
     }
@@ -132,7 +148,11 @@ fn bullet(rest: &[u8]) -> Option<usize> {
     match rest.first()? {
         b'-' | b'*' | b'+' => Some(1),
         b'0'..=b'9' => {
-            let digits = rest.iter().take(10).take_while(|b| b.is_ascii_digit()).count();
+            let digits = rest
+                .iter()
+                .take(10)
+                .take_while(|b| b.is_ascii_digit())
+                .count();
             (digits <= 9 && matches!(rest.get(digits), Some(b'.' | b')'))).then_some(digits + 1)
         }
         _ => None,
@@ -166,15 +186,25 @@ pub(super) struct Checkbox {
 pub(super) fn checkbox(content: &[u8]) -> Option<Checkbox> {
     let inner = content.strip_prefix(b"[")?;
     let mark = first_char(inner)?;
-    let is_mark = matches!(mark, 'x' | 'X') || !(mark.is_alphanumeric() || matches!(mark, '[' | ']' | '\\'));
-    let after = inner.get(mark.len_utf8()..)?.strip_prefix(b"]").filter(|_| is_mark)?;
-    let star = [b"\\*".as_slice(), b"*"].iter().find_map(|star| after.strip_prefix(*star));
+    let is_mark =
+        matches!(mark, 'x' | 'X') || !(mark.is_alphanumeric() || matches!(mark, '[' | ']' | '\\'));
+    let after = inner
+        .get(mark.len_utf8()..)?
+        .strip_prefix(b"]")
+        .filter(|_| is_mark)?;
+    let star = [b"\\*".as_slice(), b"*"]
+        .iter()
+        .find_map(|star| after.strip_prefix(*star));
     let rest = star.unwrap_or(after);
     let (gap, _) = indent(rest, 0);
     if gap == 0 && !rest.is_empty() {
         return None;
     }
-    Some(Checkbox { mark, starred: star.is_some(), text: content.len() - rest.len() + gap })
+    Some(Checkbox {
+        mark,
+        starred: star.is_some(),
+        text: content.len() - rest.len() + gap,
+    })
 }
 
 /// The first character; `None` when there is none or it is not UTF-8.
@@ -183,7 +213,12 @@ pub(super) fn first_char(bytes: &[u8]) -> Option<char> {
     if first.is_ascii() {
         return Some(char::from(first));
     }
-    (2..=4).find_map(|length| std::str::from_utf8(bytes.get(..length)?).ok()?.chars().next())
+    (2..=4).find_map(|length| {
+        std::str::from_utf8(bytes.get(..length)?)
+            .ok()?
+            .chars()
+            .next()
+    })
 }
 
 /// The level and the text of an ATX heading (`## Foo`), without its hashes and the white space after them.
@@ -191,7 +226,9 @@ pub(super) fn heading(line: &[u8]) -> Option<(u8, &[u8])> {
     let (gap, column) = indent(line, 0);
     let rest = line.get(gap..).filter(|_| column <= 3)?;
     let marks = rest.iter().take_while(|b| **b == b'#').count();
-    let level = u8::try_from(marks).ok().filter(|level| (1..=6).contains(level))?;
+    let level = u8::try_from(marks)
+        .ok()
+        .filter(|level| (1..=6).contains(level))?;
     let text = rest.get(marks..)?;
     let (gap, _) = indent(text, 0);
     (gap > 0 || text.is_empty()).then(|| (level, text.get(gap..).unwrap_or_default()))
@@ -219,7 +256,13 @@ pub(super) fn opens_block(text: &[u8]) -> bool {
 
 /// One clean line: the text after a prefix.
 pub(super) fn clean(prefix: &str, bytes: &[u8]) -> String {
-    let bound = bytes.get(..bytes.len().min(MAX_TEXT * 4)).unwrap_or_default();
+    let bound = bytes
+        .get(..bytes.len().min(MAX_TEXT * 4))
+        .unwrap_or_default();
     let text = String::from_utf8_lossy(bound);
-    if prefix.is_empty() { line(&text, MAX_TEXT) } else { line(&format!("{prefix}{text}"), MAX_TEXT) }
+    if prefix.is_empty() {
+        line(&text, MAX_TEXT)
+    } else {
+        line(&format!("{prefix}{text}"), MAX_TEXT)
+    }
 }

@@ -34,9 +34,16 @@ impl Sections {
     /// Sections by the patterns of `include` and `exclude`: globs over the words of headings. `Err`: the
     /// first invalid pattern and its parse error.
     pub fn new(include: &[String], exclude: &[String]) -> Result<Self, (String, String)> {
-        let all =
-            |given: &[String]| given.iter().map(|given| Pattern::new(given)).collect::<Result<Arc<[_]>, _>>();
-        Ok(Self { include: all(include)?, exclude: all(exclude)? })
+        let all = |given: &[String]| {
+            given
+                .iter()
+                .map(|given| Pattern::new(given))
+                .collect::<Result<Arc<[_]>, _>>()
+        };
+        Ok(Self {
+            include: all(include)?,
+            exclude: all(exclude)?,
+        })
     }
 
     /// True when every section holds tasks.
@@ -49,7 +56,9 @@ impl Sections {
         let include = self.include.iter().map(|pattern| ("include", pattern));
         let all = include.chain(self.exclude.iter().map(|pattern| ("exclude", pattern)));
         let unused = all.filter(|(_, pattern)| !titles.iter().any(|title| pattern.matches(title)));
-        unused.map(|(key, pattern)| (key, pattern.given.clone())).collect()
+        unused
+            .map(|(key, pattern)| (key, pattern.given.clone()))
+            .collect()
     }
 }
 
@@ -58,7 +67,10 @@ impl Pattern {
         let folded = given.trim().trim_end_matches([':', '：']).to_lowercase();
         let glob: Result<Glob, _> = GlobBuilder::new(&folded).backslash_escape(true).build();
         match glob {
-            Ok(glob) => Ok(Self { given: given.to_owned(), matcher: glob.compile_matcher() }),
+            Ok(glob) => Ok(Self {
+                given: given.to_owned(),
+                matcher: glob.compile_matcher(),
+            }),
             Err(error) => Err((given.to_owned(), error.kind().to_string())),
         }
     }
@@ -105,11 +117,23 @@ impl Above {
     /// A heading begins; it closes those of its level and deeper ones.
     pub(super) fn heading(&mut self, level: u8, column: u32, title: &Title, sections: &Sections) {
         self.leave(column);
-        self.open.retain(|above| above.level < level || above.column < column);
-        let excluded = sections.exclude.iter().find(|pattern| pattern.matches(title));
+        self.open
+            .retain(|above| above.level < level || above.column < column);
+        let excluded = sections
+            .exclude
+            .iter()
+            .find(|pattern| pattern.matches(title));
         let excluded = excluded.map(|pattern| pattern.given.clone());
-        let included = sections.include.iter().any(|pattern| pattern.matches(title));
-        self.open.push(Heading { level, column, excluded, included });
+        let included = sections
+            .include
+            .iter()
+            .any(|pattern| pattern.matches(title));
+        self.open.push(Heading {
+            level,
+            column,
+            excluded,
+            included,
+        });
     }
 
     /// A list item begins in that column: headings inside of items that it closes end.
@@ -119,7 +143,11 @@ impl Above {
 
     /// Why boxes here are no tasks; `None` where they are.
     pub(super) fn left_out(&self, sections: &Sections) -> Option<LeftOut> {
-        let excluded = self.open.iter().find_map(|above| above.excluded.clone()).map(LeftOut::Excluded);
+        let excluded = self
+            .open
+            .iter()
+            .find_map(|above| above.excluded.clone())
+            .map(LeftOut::Excluded);
         let included = sections.include.is_empty() || self.open.iter().any(|above| above.included);
         excluded.or((!included).then_some(LeftOut::NotIncluded))
     }

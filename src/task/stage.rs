@@ -40,7 +40,10 @@ impl Stage {
     pub fn word(&self) -> &str {
         match self {
             Self::Gate(name) => name,
-            _ => WORDS.iter().find(|(stage, _)| stage == self).map_or("", |(_, word)| word),
+            _ => WORDS
+                .iter()
+                .find(|(stage, _)| stage == self)
+                .map_or("", |(_, word)| word),
         }
     }
 
@@ -61,7 +64,10 @@ impl Stage {
 
     /// Its place in the order of the stages of a file.
     pub fn rank(&self) -> usize {
-        WORDS.iter().position(|(stage, _)| stage == self).map_or(5, |at| at * 2)
+        WORDS
+            .iter()
+            .position(|(stage, _)| stage == self)
+            .map_or(5, |at| at * 2)
     }
 }
 
@@ -112,13 +118,19 @@ impl TaskKey {
 /// True for `G2` and `END`: families of gates of wider reach, which no task has as its id.
 pub(super) fn is_wide(family: &str) -> bool {
     family == "END"
-        || family.strip_prefix('G').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        || family
+            .strip_prefix('G')
+            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
 impl fmt::Display for TaskKey {
     /// As the file writes it: `2.`, `2.TEST-FIRST`, `FINAL`; a family without an id prints as `task`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let family = if self.has_id() { self.family.as_str() } else { "task" };
+        let family = if self.has_id() {
+            self.family.as_str()
+        } else {
+            "task"
+        };
         match &self.stage {
             Stage::Final if family == "FINAL" => f.write_str("FINAL"),
             Stage::Implementation => write!(f, "{family}."),

@@ -13,9 +13,23 @@ impl TaskFile {
     /// The boxes with one more for each line that stops for a person, at its place; those that a ticked task follows
     /// were passed before.
     pub(super) fn with_stops(&self, mut rows: Vec<Row>) -> Vec<Row> {
-        let last_done = rows.iter().filter(|row| row.mark.is_done()).map(|row| row.line).max().unwrap_or(0);
-        let mark = |stop: &Row| if stop.line < last_done { Mark::DONE } else { Mark::OPEN };
-        rows.extend(self.stops().into_iter().map(|stop| Row { mark: mark(&stop), ..stop }));
+        let last_done = rows
+            .iter()
+            .filter(|row| row.mark.is_done())
+            .map(|row| row.line)
+            .max()
+            .unwrap_or(0);
+        let mark = |stop: &Row| {
+            if stop.line < last_done {
+                Mark::DONE
+            } else {
+                Mark::OPEN
+            }
+        };
+        rows.extend(self.stops().into_iter().map(|stop| Row {
+            mark: mark(&stop),
+            ..stop
+        }));
         rows.sort_by_key(|row| row.line);
         rows
     }
@@ -38,10 +52,16 @@ impl TaskFile {
                 continue;
             }
             let digest = text_digest(line.text);
-            let occurrence = seen.entry(digest.clone()).and_modify(|n| *n += 1).or_insert(1);
+            let occurrence = seen
+                .entry(digest.clone())
+                .and_modify(|n| *n += 1)
+                .or_insert(1);
             let family = format!("~{digest}#stop{occurrence}");
             found.push(Row {
-                key: TaskKey { family, stage: Stage::Implementation },
+                key: TaskKey {
+                    family,
+                    stage: Stage::Implementation,
+                },
                 line: line.number,
                 mark: Mark::OPEN,
                 optional: false,

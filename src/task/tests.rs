@@ -30,13 +30,27 @@ fn rows(text: impl Into<Vec<u8>>) -> Vec<Row> {
 fn key(name: &str) -> TaskKey {
     let (family, word) = match name {
         "FINAL" => ("FINAL", "FINAL"),
-        _ => name.strip_suffix('.').map_or_else(|| name.rsplit_once('.').unwrap(), |id| (id, "IMPLEMENT")),
+        _ => name
+            .strip_suffix('.')
+            .map_or_else(|| name.rsplit_once('.').unwrap(), |id| (id, "IMPLEMENT")),
     };
-    TaskKey { family: family.to_owned(), stage: word.to_owned().into() }
+    TaskKey {
+        family: family.to_owned(),
+        stage: word.to_owned().into(),
+    }
 }
 
 /// `key mark` of each row; keys without an id show as `-`.
 fn boxes(text: impl Into<Vec<u8>>) -> Vec<String> {
-    let name = |row: &Row| if row.key.has_id() { row.key.to_string() } else { "-".to_owned() };
-    rows(text).iter().map(|row| format!("{} {:?}", name(row), row.mark.0)).collect()
+    let name = |row: &Row| {
+        if row.key.has_id() {
+            row.key.to_string()
+        } else {
+            "-".to_owned()
+        }
+    };
+    rows(text)
+        .iter()
+        .map(|row| format!("{} {:?}", name(row), row.mark.0))
+        .collect()
 }

@@ -10,10 +10,16 @@ use std::collections::{HashMap, HashSet};
 pub fn ticked_since(before: &TaskFile, after: &TaskFile) -> Vec<Row> {
     let (old, new) = (before.rows(), after.rows());
     let known = known_again(&old, &new);
-    let was_done =
-        |at: &usize| known.get(at).is_some_and(|was| old.get(*was).is_some_and(|row| row.mark.is_done()));
+    let was_done = |at: &usize| {
+        known
+            .get(at)
+            .is_some_and(|was| old.get(*was).is_some_and(|row| row.mark.is_done()))
+    };
     let now_done = new.iter().enumerate().filter(|(_, row)| row.mark.is_done());
-    now_done.filter(|(at, _)| !was_done(at)).map(|(_, row)| row.clone()).collect()
+    now_done
+        .filter(|(at, _)| !was_done(at))
+        .map(|(_, row)| row.clone())
+        .collect()
 }
 
 /// For each row of `new` that is known again, which row of `old` it was: by name and text; by its text; by its name; and
@@ -21,18 +27,36 @@ pub fn ticked_since(before: &TaskFile, after: &TaskFile) -> Vec<Row> {
 fn known_again(old: &[Row], new: &[Row]) -> HashMap<usize, usize> {
     let mut known = HashMap::new();
     let by_text = |row: &Row| format!("{} {}", row.key.stage.word(), row.text);
-    pair(old, new, &mut known, |row| Some(format!("{} {}", row.key, by_text(row))));
-    pair(old, new, &mut known, |row| (!row.text.is_empty()).then(|| by_text(row)));
-    pair(old, new, &mut known, |row| row.key.has_id().then(|| row.key.to_string()));
-    pair(old, new, &mut known, |row| (!row.key.has_id()).then(String::new));
+    pair(old, new, &mut known, |row| {
+        Some(format!("{} {}", row.key, by_text(row)))
+    });
+    pair(old, new, &mut known, |row| {
+        (!row.text.is_empty()).then(|| by_text(row))
+    });
+    pair(old, new, &mut known, |row| {
+        row.key.has_id().then(|| row.key.to_string())
+    });
+    pair(old, new, &mut known, |row| {
+        (!row.key.has_id()).then(String::new)
+    });
     known
 }
 
 /// Pairs the rows of one name that are not paired yet, in their order.
-fn pair(old: &[Row], new: &[Row], known: &mut HashMap<usize, usize>, name: impl Fn(&Row) -> Option<String>) {
+fn pair(
+    old: &[Row],
+    new: &[Row],
+    known: &mut HashMap<usize, usize>,
+    name: impl Fn(&Row) -> Option<String>,
+) {
     let taken: HashSet<usize> = known.values().copied().collect();
     let mut free: HashMap<String, Vec<usize>> = HashMap::new();
-    for (at, row) in old.iter().enumerate().rev().filter(|(at, _)| !taken.contains(at)) {
+    for (at, row) in old
+        .iter()
+        .enumerate()
+        .rev()
+        .filter(|(at, _)| !taken.contains(at))
+    {
         if let Some(name) = name(row) {
             free.entry(name).or_default().push(at);
         }

@@ -32,20 +32,30 @@ impl TaskFile {
     pub fn text_of(&self, key: &TaskKey) -> TaskText {
         let under = self.under();
         let at = |stage: &Stage| {
-            self.tasks.iter().position(|task| task.key.family == key.family && task.key.stage == *stage)
+            self.tasks
+                .iter()
+                .position(|task| task.key.family == key.family && task.key.stage == *stage)
         };
         let own = at(&key.stage);
-        let work = at(&Stage::Implementation).or_else(|| at(&Stage::Integ)).filter(|work| Some(*work) != own);
+        let work = at(&Stage::Implementation)
+            .or_else(|| at(&Stage::Integ))
+            .filter(|work| Some(*work) != own);
         let text = |at: Option<usize>| at.map(|at| self.whole(at, &under)).unwrap_or_default();
-        TaskText { above: self.above(work.or(own)), own: text(own), work: text(work) }
+        TaskText {
+            above: self.above(work.or(own)),
+            own: text(own),
+            work: text(work),
+        }
     }
 
     /// The texts of all boxes of a family.
     pub fn family_text(&self, family: &str) -> String {
         let under = self.under();
-        let own =
-            (0..self.tasks.len()).filter(|at| self.tasks.get(*at).is_some_and(|t| t.key.family == family));
-        own.map(|at| self.whole(at, &under)).collect::<Vec<_>>().join("\n")
+        let own = (0..self.tasks.len())
+            .filter(|at| self.tasks.get(*at).is_some_and(|t| t.key.family == family));
+        own.map(|at| self.whole(at, &under))
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     /// The lines of each task in document order: the text behind its box, then the lines of text that are indented into
@@ -56,7 +66,9 @@ impl TaskFile {
         tasks
             .map(|(task, under)| {
                 let below = under.into_iter().filter(is_own).map(|line| line.text);
-                std::iter::once(task.words(&self.bytes)).chain(below).collect()
+                std::iter::once(task.words(&self.bytes))
+                    .chain(below)
+                    .collect()
             })
             .collect()
     }
@@ -64,23 +76,40 @@ impl TaskFile {
     /// For each task a digest of what is indented below it, empty if nothing is; and whether that says to commit nothing.
     pub(super) fn notes_under(&self) -> Vec<(String, bool)> {
         let note = |lines: Vec<Under>| {
-            let inside: Vec<&[u8]> =
-                lines.into_iter().filter(|line| line.inside).map(|line| line.text).collect();
-            let nothing = inside.iter().any(|line| commits_nothing(&String::from_utf8_lossy(line)));
+            let inside: Vec<&[u8]> = lines
+                .into_iter()
+                .filter(|line| line.inside)
+                .map(|line| line.text)
+                .collect();
+            let nothing = inside
+                .iter()
+                .any(|line| commits_nothing(&String::from_utf8_lossy(line)));
             let inside = inside.join(&b'\n');
             let is_blank = inside.trim_ascii().is_empty();
-            (if is_blank { String::new() } else { text_digest(&inside) }, nothing)
+            (
+                if is_blank {
+                    String::new()
+                } else {
+                    text_digest(&inside)
+                },
+                nothing,
+            )
         };
         self.under().into_iter().map(note).collect()
     }
 
     /// The heading above a task, and its parents.
     fn above(&self, at: Option<usize>) -> Vec<String> {
-        let Some(task) = at.and_then(|at| self.tasks.get(at)) else { return Vec::new() };
-        let mut above: Vec<String> = std::iter::successors(self.parent(task), |task| self.parent(task))
-            .map(|task| clean(task.prefix, task.words(&self.bytes)))
-            .collect();
-        let heading = (task.found.group as usize).checked_sub(1).and_then(|at| self.heading(at));
+        let Some(task) = at.and_then(|at| self.tasks.get(at)) else {
+            return Vec::new();
+        };
+        let mut above: Vec<String> =
+            std::iter::successors(self.parent(task), |task| self.parent(task))
+                .map(|task| clean(task.prefix, task.words(&self.bytes)))
+                .collect();
+        let heading = (task.found.group as usize)
+            .checked_sub(1)
+            .and_then(|at| self.heading(at));
         above.extend(heading.map(|(_, words)| words));
         above.retain(|words| !words.is_empty());
         above.reverse();
@@ -89,8 +118,14 @@ impl TaskFile {
 
     /// The words of a task's line, and what stands under it.
     fn whole(&self, at: usize, under: &[Vec<Under<'_>>]) -> String {
-        let Some(task) = self.tasks.get(at) else { return String::new() };
-        let lines = under.get(at).into_iter().flatten().map(|line| String::from_utf8_lossy(line.text));
+        let Some(task) = self.tasks.get(at) else {
+            return String::new();
+        };
+        let lines = under
+            .get(at)
+            .into_iter()
+            .flatten()
+            .map(|line| String::from_utf8_lossy(line.text));
         let below: Vec<_> = lines.collect();
         let words = String::from_utf8_lossy(task.words(&self.bytes));
         let whole = format!("{}{}\n{}", task.prefix, words.trim(), below.join("\n"));
@@ -115,7 +150,11 @@ impl TaskFile {
                 ReadAs::Task(at) => {
                     open.retain(|(above, _)| *above < column);
                     open.push((column, at));
-                    if self.tasks.get(at).is_some_and(super::family::Task::is_implementation) {
+                    if self
+                        .tasks
+                        .get(at)
+                        .is_some_and(super::family::Task::is_implementation)
+                    {
                         work = Some(at);
                     }
                 }
@@ -124,16 +163,29 @@ impl TaskFile {
                 ReadAs::Fence | ReadAs::Command | ReadAs::Blank => {}
                 ReadAs::FrontMatter | ReadAs::Comment => continue,
             }
-            let owner = (open.last().map(|(_, task)| *task).or(work), !open.is_empty());
+            let owner = (
+                open.last().map(|(_, task)| *task).or(work),
+                !open.is_empty(),
+            );
             // A fence is one thing, whatever the indentation of its lines.
-            let (owner, inside) = if is_fence { *fence.get_or_insert(owner) } else { owner };
+            let (owner, inside) = if is_fence {
+                *fence.get_or_insert(owner)
+            } else {
+                owner
+            };
             if !is_fence {
                 fence = None;
             }
-            if matches!(line.read, ReadAs::Text | ReadAs::Fence | ReadAs::Command | ReadAs::Blank)
-                && let Some(lines) = owner.and_then(|owner| found.get_mut(owner))
+            if matches!(
+                line.read,
+                ReadAs::Text | ReadAs::Fence | ReadAs::Command | ReadAs::Blank
+            ) && let Some(lines) = owner.and_then(|owner| found.get_mut(owner))
             {
-                lines.push(Under { text: line.text, read: line.read, inside });
+                lines.push(Under {
+                    text: line.text,
+                    read: line.read,
+                    inside,
+                });
             }
         }
         found

@@ -35,7 +35,10 @@ pub struct TaskRules {
 
 impl From<Grammar> for TaskRules {
     fn from(grammar: Grammar) -> Self {
-        Self { grammar, stages: Stages::File }
+        Self {
+            grammar,
+            stages: Stages::File,
+        }
     }
 }
 
@@ -87,7 +90,12 @@ impl TaskRules {
 pub fn written(rows: &[Row]) -> Vec<Row> {
     let families = families(rows);
     let with_line = rows.iter().filter(|row| !row.is_virtual).cloned();
-    with_line.map(|row| Row { mark: shown(&row, &families), ..row }).collect()
+    with_line
+        .map(|row| Row {
+            mark: shown(&row, &families),
+            ..row
+        })
+        .collect()
 }
 
 /// The flips in the file that flips of these boxes amount to; a flip of a box that is not among the rows
@@ -97,12 +105,24 @@ pub fn on_file(rows: &[Row], flips: &[(TaskKey, Mark)]) -> Vec<(TaskKey, Mark)> 
         return flips.to_vec();
     }
     let marks: HashMap<&TaskKey, Mark> = flips.iter().map(|(key, mark)| (key, *mark)).collect();
-    let flipped = |row: &Row| Row { mark: marks.get(&row.key).copied().unwrap_or(row.mark), ..row.clone() };
+    let flipped = |row: &Row| Row {
+        mark: marks.get(&row.key).copied().unwrap_or(row.mark),
+        ..row.clone()
+    };
     let after: Vec<Row> = rows.iter().map(flipped).collect();
-    let changed = written(rows).into_iter().zip(written(&after)).filter(|(row, now)| row.mark != now.mark);
+    let changed = written(rows)
+        .into_iter()
+        .zip(written(&after))
+        .filter(|(row, now)| row.mark != now.mark);
     let known: HashSet<&TaskKey> = rows.iter().map(|row| &row.key).collect();
-    let unknown = flips.iter().filter(|(key, _)| !known.contains(key)).cloned();
-    changed.map(|(_, now)| (now.key, now.mark)).chain(unknown).collect()
+    let unknown = flips
+        .iter()
+        .filter(|(key, _)| !known.contains(key))
+        .cloned();
+    changed
+        .map(|(_, now)| (now.key, now.mark))
+        .chain(unknown)
+        .collect()
 }
 
 /// True for a box in the file that shows the virtual stages of its family.
@@ -121,7 +141,10 @@ struct Family {
 fn families(rows: &[Row]) -> HashMap<String, Family> {
     let mut found: HashMap<String, Family> = HashMap::new();
     for row in rows.iter().filter(|row| row.is_virtual) {
-        let shape = found.entry(row.key.family.clone()).or_insert(Family { all_done: true, work: None });
+        let shape = found.entry(row.key.family.clone()).or_insert(Family {
+            all_done: true,
+            work: None,
+        });
         shape.all_done &= row.mark.is_done();
     }
     for row in rows.iter().filter(|row| is_work(row)) {
@@ -157,7 +180,13 @@ fn settle(rows: &mut [Row], known: &[Row]) {
         let Some((shows, digest)) = &now.get(&row.key.family)?.work else {
             // A wider gate, or FINAL: all boxes that it covers decide together.
             let group = (row.key.family != "END" && row.key.stage.is_gate()).then_some(row.group);
-            return known.or_else(|| Some(if all_ticked(group) { Mark::DONE } else { Mark::OPEN }));
+            return known.or_else(|| {
+                Some(if all_ticked(group) {
+                    Mark::DONE
+                } else {
+                    Mark::OPEN
+                })
+            });
         };
         let is_as_left = |old: &Family| {
             let same_text = old.work.as_ref().is_some_and(|(_, text)| text == digest);
@@ -187,7 +216,10 @@ fn settle(rows: &mut [Row], known: &[Row]) {
 fn with_stages(rows: &[Row], planned: &[PlannedBox]) -> Vec<Row> {
     let mut beside: HashMap<(usize, Position), Vec<&TaskKey>> = HashMap::new();
     for planned in planned {
-        beside.entry((planned.beside, planned.position)).or_default().push(&planned.key);
+        beside
+            .entry((planned.beside, planned.position))
+            .or_default()
+            .push(&planned.key);
     }
     let mut all = Vec::with_capacity(rows.len() + planned.len());
     for (at, row) in rows.iter().enumerate() {
@@ -211,7 +243,11 @@ fn virtual_row(beside: &Row, key: &TaskKey) -> Row {
         mark: Mark::OPEN,
         optional: own && beside.optional,
         parent: beside.parent.clone().filter(|_| own),
-        text: if own { beside.text.clone() } else { String::new() },
+        text: if own {
+            beside.text.clone()
+        } else {
+            String::new()
+        },
         checkpoint: false,
         is_virtual: true,
         ..beside.clone()

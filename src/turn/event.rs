@@ -67,7 +67,10 @@ pub enum TurnEvent {
 impl TurnEvent {
     /// The agent said or did something: its model answers.
     pub fn is_work(&self) -> bool {
-        matches!(self, Self::Said { .. } | Self::ToolStarted { .. } | Self::ToolEnded { .. })
+        matches!(
+            self,
+            Self::Said { .. } | Self::ToolStarted { .. } | Self::ToolEnded { .. }
+        )
     }
 }
 
@@ -139,8 +142,10 @@ pub enum Format {
 
 impl Format {
     /// Their names, as `format:` and serde have them.
-    pub const NAMES: [&'static str; 10] =
-        ["text", "claude", "codex", "gemini", "opencode", "copilot", "cursor", "goose", "pi", "hermes"];
+    pub const NAMES: [&'static str; 10] = [
+        "text", "claude", "codex", "gemini", "opencode", "copilot", "cursor", "goose", "pi",
+        "hermes",
+    ];
 
     /// Standard output is a transcript, one event a line. Of the others it is what the agent says.
     pub fn prints_events(self) -> bool {

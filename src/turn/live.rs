@@ -47,7 +47,10 @@ pub struct Live {
 impl Live {
     /// At the beginning of a transcript.
     pub fn new(format: Format) -> Self {
-        Self { reader: Reader::new(format), ..Self::default() }
+        Self {
+            reader: Reader::new(format),
+            ..Self::default()
+        }
     }
 
     /// Takes what came at this time, counted from any moment.
@@ -87,14 +90,26 @@ impl Live {
     /// What the agent does again and again, for a sentence; `None` if it gets on.
     pub fn loops(&self) -> Option<String> {
         let nothing = || format!("asked its model {ROUNDS} times in a row and used no tool");
-        let calls = (1..).zip(self.repeated).find(|(turns, repeated)| repeated + turns >= ROUNDS * turns);
+        let calls = (1..)
+            .zip(self.repeated)
+            .find(|(turns, repeated)| repeated + turns >= ROUNDS * turns);
         let same = |(turns, _)| {
-            let tools: Vec<&str> =
-                self.last.iter().take(turns as usize).rev().map(|(_, tool)| tool.as_str()).collect();
+            let tools: Vec<&str> = self
+                .last
+                .iter()
+                .take(turns as usize)
+                .rev()
+                .map(|(_, tool)| tool.as_str())
+                .collect();
             let how = if turns == 1 { "in a row" } else { "in turn" };
-            format!("called {} {ROUNDS} times {how} with the same input and result", tools.join(", "))
+            format!(
+                "called {} {ROUNDS} times {how} with the same input and result",
+                tools.join(", ")
+            )
         };
-        calls.map(same).or_else(|| (self.answers >= ROUNDS).then(nothing))
+        calls
+            .map(same)
+            .or_else(|| (self.answers >= ROUNDS).then(nothing))
     }
 
     fn tell(&mut self, event: &TurnEvent, now: Duration) {
@@ -110,21 +125,35 @@ impl Live {
                 (tool, without_id(input)).hash(&mut hash);
                 self.calls.insert(call.clone(), (tool.clone(), hash));
             }
-            TurnEvent::ToolEnded { call, outcome, output, changed } => {
+            TurnEvent::ToolEnded {
+                call,
+                outcome,
+                output,
+                changed,
+            } => {
                 self.answers = 0;
                 let waited = now.saturating_sub(self.told) >= WAITS;
-                let known = self.calls.remove(call).filter(|_| changed.is_empty() && !waited);
+                let known = self
+                    .calls
+                    .remove(call)
+                    .filter(|_| changed.is_empty() && !waited);
                 let (same, tool) = known.map_or((None, String::new()), |(tool, mut hash)| {
                     (*outcome as u8, output).hash(&mut hash);
                     (Some(hash.finish()), line(&tool, 60))
                 });
                 for (repeated, (last, _)) in self.repeated.iter_mut().zip(&self.last) {
-                    *repeated = if same.is_some() && same == *last { *repeated + 1 } else { 0 };
+                    *repeated = if same.is_some() && same == *last {
+                        *repeated + 1
+                    } else {
+                        0
+                    };
                 }
                 self.last.rotate_right(1);
                 self.last[0] = (same, tool);
             }
-            TurnEvent::Used { span: Span::Step, .. } => {
+            TurnEvent::Used {
+                span: Span::Step, ..
+            } => {
                 self.answers += 1;
                 self.empty += 1;
             }
@@ -176,9 +205,20 @@ mod tests {
         let words = "called Bash 30 times in a row with the same input and result";
         assert_eq!(said(ROUNDS, quick, same).as_deref(), Some(words));
         assert_eq!(said(500, WAITS, same), None, "it waits");
-        assert_eq!(said(500, quick, |at| call(at, "make", &at.to_string())), None, "its result is new");
-        assert_eq!(said(500, quick, |at| call(at, &at.to_string(), "no rule")), None, "its input is new");
-        assert_eq!(said(500, quick, |at| call(at, &(at / 29).to_string(), "no rule")), None);
+        assert_eq!(
+            said(500, quick, |at| call(at, "make", &at.to_string())),
+            None,
+            "its result is new"
+        );
+        assert_eq!(
+            said(500, quick, |at| call(at, &at.to_string(), "no rule")),
+            None,
+            "its input is new"
+        );
+        assert_eq!(
+            said(500, quick, |at| call(at, &(at / 29).to_string(), "no rule")),
+            None
+        );
     }
 
     #[test]
@@ -195,7 +235,14 @@ mod tests {
         let edit_and_test = |at: u32| call(at, &(at % 2 * at).to_string(), "no rule");
         assert_eq!(said(500, quick, edit_and_test), None);
         // The same edit and test: what the test says is new.
-        assert_eq!(said(500, quick, |at| call(at, &(at % 2).to_string(), &(at / 2).to_string())), None);
+        assert_eq!(
+            said(500, quick, |at| call(
+                at,
+                &(at % 2).to_string(),
+                &(at / 2).to_string()
+            )),
+            None
+        );
     }
 
     #[test]
@@ -211,7 +258,10 @@ mod tests {
         assert_eq!(told(tool), (None, Some(290)));
         (1..ROUNDS).for_each(|_| _ = told(step));
         let (loops, used) = told(step);
-        assert_eq!(loops.as_deref(), Some("asked its model 30 times in a row and used no tool"));
+        assert_eq!(
+            loops.as_deref(),
+            Some("asked its model 30 times in a row and used no tool")
+        );
         assert_eq!(used, Some(590));
     }
 
@@ -226,8 +276,14 @@ mod tests {
         };
         let steps = |count: u32| vec![step; count as usize];
         assert_eq!(told(&steps(ROUNDS - 1)), (None, false, 0));
-        assert_eq!(told(&steps(ROUNDS)).0.as_deref(), Some("30 answers in a row were empty"));
-        assert_eq!(told(&[&steps(ROUNDS - 1)[..], &[said, step]].concat()), (None, true, 1));
+        assert_eq!(
+            told(&steps(ROUNDS)).0.as_deref(),
+            Some("30 answers in a row were empty")
+        );
+        assert_eq!(
+            told(&[&steps(ROUNDS - 1)[..], &[said, step]].concat()),
+            (None, true, 1)
+        );
     }
 
     #[test]
@@ -238,7 +294,10 @@ mod tests {
         assert_eq!(live.finished(), None);
         live.read(format!("{result}\n").as_bytes(), SECOND * 2);
         assert_eq!(live.finished(), Some(SECOND * 2));
-        live.read(b"{\"type\":\"system\",\"subtype\":\"status\"}\n", SECOND * 3);
+        live.read(
+            b"{\"type\":\"system\",\"subtype\":\"status\"}\n",
+            SECOND * 3,
+        );
         assert_eq!(live.finished(), Some(SECOND * 2));
         live.read(call(2, "a", "b").as_bytes(), SECOND * 4);
         assert_eq!(live.finished(), None);
@@ -250,7 +309,9 @@ mod tests {
             let mut live = Live::new(Format::Codex);
             for at in 0..100 {
                 let item = |status| {
-                    format!("{{\"id\":\"item_{at}\",\"type\":\"{kind}\",{rest},\"status\":\"{status}\"}}")
+                    format!(
+                        "{{\"id\":\"item_{at}\",\"type\":\"{kind}\",{rest},\"status\":\"{status}\"}}"
+                    )
                 };
                 let line = format!(
                     "{{\"type\":\"item.started\",\"item\":{}}}\n{{\"type\":\"item.completed\",\"item\":{}}}\n",
@@ -261,7 +322,13 @@ mod tests {
             }
             live.loops().is_some()
         };
-        assert!(lines("command_execution", r#""command":"ls","aggregated_output":"a","exit_code":0"#));
-        assert!(!lines("file_change", r#""changes":[{"path":"a","kind":"update"}]"#));
+        assert!(lines(
+            "command_execution",
+            r#""command":"ls","aggregated_output":"a","exit_code":0"#
+        ));
+        assert!(!lines(
+            "file_change",
+            r#""changes":[{"path":"a","kind":"update"}]"#
+        ));
     }
 }

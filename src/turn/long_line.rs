@@ -53,7 +53,10 @@ impl LongLine {
             return;
         };
         self.level += 1;
-        let mut cutter = Cutter { limit, ..Cutter::default() };
+        let mut cutter = Cutter {
+            limit,
+            ..Cutter::default()
+        };
         let mut shorter = Vec::new();
         cutter.feed(&self.bytes, &mut shorter);
         if let Some(Cutter { unit, pending, .. }) = self.cutter.take() {
@@ -102,7 +105,8 @@ impl Cutter {
         let is_line_end = unit == b"\\n";
         if is_line_end {
             self.header = 0;
-        } else if self.header > 0 || (self.is_line_start && unit == b"*" && self.kept < self.limit) {
+        } else if self.header > 0 || (self.is_line_start && unit == b"*" && self.kept < self.limit)
+        {
             self.header += unit.len();
         }
         self.is_line_start = is_line_end;
@@ -129,7 +133,13 @@ impl Cutter {
 /// The size of the character or escape sequence that begins so. Half of a surrogate pair is no character.
 fn size(unit: &[u8]) -> usize {
     match unit {
-        [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..] => 12,
+        [
+            b'\\',
+            b'u',
+            b'd' | b'D',
+            b'8' | b'9' | b'a' | b'b' | b'A' | b'B',
+            ..,
+        ] => 12,
         [b'\\', b'u', ..] => 6,
         [b'\\' | 0xC0..=0xDF, ..] => 2,
         [0xE0..=0xEF, ..] => 3,
@@ -146,7 +156,9 @@ mod tests {
 
     fn through(line: &str, piece: usize) -> (Vec<u8>, bool) {
         let mut long = LongLine::default();
-        line.as_bytes().chunks(piece).for_each(|piece| long.extend(piece));
+        line.as_bytes()
+            .chunks(piece)
+            .for_each(|piece| long.extend(piece));
         assert!(long.bytes.capacity() <= 3 * LONGEST_LINE);
         long.take()
     }
@@ -155,10 +167,13 @@ mod tests {
     fn a_long_text_is_cut_and_all_else_is_as_it_was() {
         let huge = "aé\u{1F600}\"\\\n".repeat(1_000_000);
         for escaped in [false, true] {
-            let whole = json!({"id": 7, "text": huge, "path": "src/a b.txt", "list": [1, {"more": "x"}]});
+            let whole =
+                json!({"id": 7, "text": huge, "path": "src/a b.txt", "list": [1, {"more": "x"}]});
             let mut text = whole.to_string();
             if escaped {
-                text = text.replace('é', "\\u00e9").replace('\u{1F600}', "\\ud83d\\ude00");
+                text = text
+                    .replace('é', "\\u00e9")
+                    .replace('\u{1F600}', "\\ud83d\\ude00");
             }
             let (line, is_lost) = through(&text, 65_537);
             assert!(!is_lost && line.len() < 80_000, "{}", line.len());
@@ -173,13 +188,22 @@ mod tests {
 
     #[test]
     fn the_headers_of_a_patch_stay_however_long_it_is() {
-        let hunk = |file: &str| format!("*** Update File: {file}\n@@\n-{}\n+new * **\n", "x".repeat(900_000));
+        let hunk = |file: &str| {
+            format!(
+                "*** Update File: {file}\n@@\n-{}\n+new * **\n",
+                "x".repeat(900_000)
+            )
+        };
         let files: Vec<String> = (0..12).map(|at| format!("src/f{at}.txt")).collect();
         let patch: String = files.iter().map(|file| hunk(file)).collect();
-        let line = json!({"mode": "patch", "patch": format!("*** Begin Patch\n{patch}*** End Patch\n")});
+        let line =
+            json!({"mode": "patch", "patch": format!("*** Begin Patch\n{patch}*** End Patch\n")});
         let (line, is_lost) = through(&line.to_string(), 1 << 20);
         let cut: Value = serde_json::from_slice(&line).unwrap();
-        assert_eq!(super::super::verify::in_patch(cut["patch"].as_str().unwrap()), files);
+        assert_eq!(
+            super::super::verify::in_patch(cut["patch"].as_str().unwrap()),
+            files
+        );
         assert!(!is_lost && line.len() < LONGEST_LINE);
     }
 
@@ -188,9 +212,15 @@ mod tests {
         let texts: Vec<String> = vec!["y".repeat(5_000); 4_000];
         let (line, is_lost) = through(&json!({ "texts": texts }).to_string(), 4_096);
         let cut: Value = serde_json::from_slice(&line).unwrap();
-        assert_eq!((cut["texts"].as_array().unwrap().len(), is_lost), (4_000, false));
+        assert_eq!(
+            (cut["texts"].as_array().unwrap().len(), is_lost),
+            (4_000, false)
+        );
         let numbers: Vec<u32> = vec![7; 3_000_000];
-        for lost in [json!({ "numbers": numbers }).to_string(), "no JSON ".repeat(1_000_000)] {
+        for lost in [
+            json!({ "numbers": numbers }).to_string(),
+            "no JSON ".repeat(1_000_000),
+        ] {
             let (line, is_lost) = through(&lost, 10_000);
             assert!(is_lost && line.len() <= PIECE);
         }

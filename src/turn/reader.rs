@@ -30,7 +30,10 @@ pub struct Reader {
 impl Reader {
     /// At the beginning of a transcript.
     pub fn new(format: Format) -> Self {
-        Self { format, ..Self::default() }
+        Self {
+            format,
+            ..Self::default()
+        }
     }
 
     /// What the next bytes tell.
@@ -71,13 +74,23 @@ impl Reader {
             self.tell(TurnEvent::Lost, events);
         }
         if self.format == Format::Hermes && !line.starts_with(b"{\"") {
-            self.plain.line(&String::from_utf8_lossy(&line), LONGEST_LINE);
+            self.plain
+                .line(&String::from_utf8_lossy(&line), LONGEST_LINE);
             return;
         }
-        let read = if is_lost { None } else { formats::read(self.format, &line) };
+        let read = if is_lost {
+            None
+        } else {
+            formats::read(self.format, &line)
+        };
         let unread = || {
             let begin = &line[..line.len().min(UNREAD * 4)];
-            vec![TurnEvent::Unread { line: String::from_utf8_lossy(begin).chars().take(UNREAD).collect() }]
+            vec![TurnEvent::Unread {
+                line: String::from_utf8_lossy(begin)
+                    .chars()
+                    .take(UNREAD)
+                    .collect(),
+            }]
         };
         for event in read.unwrap_or_else(unread) {
             self.tell(event, events);
@@ -96,7 +109,11 @@ impl Reader {
         }
         self.say(events);
         match &mut event {
-            TurnEvent::Used { tokens: None, dollars: None, .. } => return,
+            TurnEvent::Used {
+                tokens: None,
+                dollars: None,
+                ..
+            } => return,
             // The end repeats the call, for the CLIs that do not print its start.
             TurnEvent::ToolStarted { call, .. } if self.open.contains(call) => return,
             TurnEvent::ToolStarted { call, .. } if self.open.len() < CALLS => {
@@ -105,7 +122,9 @@ impl Reader {
             TurnEvent::ToolEnded { call, .. } => {
                 self.open.remove(call);
             }
-            TurnEvent::Session { id } if self.session.replace(id.clone()).as_ref() == Some(id) => return,
+            TurnEvent::Session { id } if self.session.replace(id.clone()).as_ref() == Some(id) => {
+                return;
+            }
             TurnEvent::Trouble(error) => self.has_failed |= !error.is_retry && !error.is_limit,
             TurnEvent::Finished { ok, .. } => {
                 // Goose ends in the same way after an error.
@@ -120,7 +139,9 @@ impl Reader {
     /// Tells a message whose pieces have all come.
     fn say(&mut self, events: &mut Vec<TurnEvent>) {
         if !self.said.is_empty() {
-            events.push(TurnEvent::Said { text: std::mem::take(&mut self.said) });
+            events.push(TurnEvent::Said {
+                text: std::mem::take(&mut self.said),
+            });
         }
     }
 }
@@ -129,13 +150,20 @@ impl Reader {
 ///
 /// # Errors
 /// The transcript cannot be read.
-pub fn read(format: Format, mut transcript: impl Read, mut each: impl FnMut(TurnEvent)) -> io::Result<()> {
+pub fn read(
+    format: Format,
+    mut transcript: impl Read,
+    mut each: impl FnMut(TurnEvent),
+) -> io::Result<()> {
     let mut reader = Reader::new(format);
     let mut buffer = vec![0; 64 << 10];
     loop {
         match transcript.read(&mut buffer) {
             Ok(0) => break,
-            Ok(count) => reader.read(&buffer[..count]).into_iter().for_each(&mut each),
+            Ok(count) => reader
+                .read(&buffer[..count])
+                .into_iter()
+                .for_each(&mut each),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

@@ -13,8 +13,7 @@ const LINE: usize = 300;
 const CALLS: usize = 1_000;
 
 /// Where the target of a tool stands among its arguments: the first of these that is there.
-const TARGETS: &str =
-    "file_path filePath path notebook_path absolute_path dir_path pattern query url description prompt";
+const TARGETS: &str = "file_path filePath path notebook_path absolute_path dir_path pattern query url description prompt";
 
 /// Shows events as lines.
 #[derive(Debug, Default)]
@@ -28,14 +27,21 @@ pub struct Shown {
 impl Shown {
     /// With paths as seen from this folder.
     pub fn from(root: &str) -> Self {
-        Self { root: format!("{}/", root.trim_end_matches('/')), ..Self::default() }
+        Self {
+            root: format!("{}/", root.trim_end_matches('/')),
+            ..Self::default()
+        }
     }
 
     /// The lines of an event; most have none.
     pub fn lines(&mut self, event: &TurnEvent) -> Vec<String> {
         let one = match event {
             TurnEvent::Said { text } => {
-                return block(text).lines().map(line_of).filter(|row| !row.is_empty()).collect();
+                return block(text)
+                    .lines()
+                    .map(line_of)
+                    .filter(|row| !row.is_empty())
+                    .collect();
             }
             TurnEvent::ToolStarted { call, tool, input } => {
                 let shown = self.call(tool, input);
@@ -44,7 +50,12 @@ impl Shown {
                 }
                 shown
             }
-            TurnEvent::ToolEnded { call, outcome, output, .. } => {
+            TurnEvent::ToolEnded {
+                call,
+                outcome,
+                output,
+                ..
+            } => {
                 let call = self.calls.remove(call).unwrap_or_default();
                 match outcome {
                     ToolOutcome::Done => return Vec::new(),
@@ -52,9 +63,19 @@ impl Shown {
                     ToolOutcome::Denied => format!("✗ {} was denied: {output}", line(&call, 120)),
                 }
             }
-            TurnEvent::Trouble(CliError { message, status, is_retry, .. }) => {
-                let status = status.map(|status| format!("{status} ")).unwrap_or_default();
-                format!("{}{status}{message}", if *is_retry { "tries again: " } else { "✗ " })
+            TurnEvent::Trouble(CliError {
+                message,
+                status,
+                is_retry,
+                ..
+            }) => {
+                let status = status
+                    .map(|status| format!("{status} "))
+                    .unwrap_or_default();
+                format!(
+                    "{}{status}{message}",
+                    if *is_retry { "tries again: " } else { "✗ " }
+                )
             }
             // Noise between the lines of JSON.
             TurnEvent::Unread { line } if !line.starts_with('{') => line.clone(),
@@ -69,20 +90,37 @@ impl Shown {
 
     /// `$ mvn test`, `Edit src/a.rs`.
     fn call(&self, tool: &str, input: &Value) -> String {
-        let command = ["command", "cmd"].iter().find_map(|key| words(&input[*key]));
+        let command = ["command", "cmd"]
+            .iter()
+            .find_map(|key| words(&input[*key]));
         if let Some(command) = command {
             return format!("$ {}", without_shell(&command));
         }
-        let changes =
-            input["changes"].as_array().into_iter().flatten().filter_map(|change| words(&change["path"]));
-        let patch =
-            ["patchText", "patch", "input"].iter().find_map(|key| input[*key].as_str()).unwrap_or_default();
-        let header = |row: &str| Some(row.strip_prefix("*** ")?.split_once(" File: ")?.1.to_owned());
+        let changes = input["changes"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|change| words(&change["path"]));
+        let patch = ["patchText", "patch", "input"]
+            .iter()
+            .find_map(|key| input[*key].as_str())
+            .unwrap_or_default();
+        let header = |row: &str| {
+            Some(
+                row.strip_prefix("*** ")?
+                    .split_once(" File: ")?
+                    .1
+                    .to_owned(),
+            )
+        };
         let headers = patch.lines().filter_map(header);
         let one = TARGETS.split(' ').find_map(|key| words(&input[key]));
         let all: Vec<String> = changes.chain(headers).chain(one).collect();
         let near = |path: &String| path.strip_prefix(&self.root).unwrap_or(path).to_owned();
-        format!("{tool} {}", all.iter().map(near).collect::<Vec<_>>().join(", "))
+        format!(
+            "{tool} {}",
+            all.iter().map(near).collect::<Vec<_>>().join(", ")
+        )
     }
 }
 
@@ -92,18 +130,39 @@ fn line_of(text: &str) -> String {
 
 /// A text, or a list of them.
 fn words(value: &Value) -> Option<String> {
-    let list = || Some(value.as_array()?.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "));
-    value.as_str().map(str::to_owned).or_else(list).filter(|text| !text.is_empty())
+    let list = || {
+        Some(
+            value
+                .as_array()?
+                .iter()
+                .filter_map(Value::as_str)
+                .collect::<Vec<_>>()
+                .join(" "),
+        )
+    };
+    value
+        .as_str()
+        .map(str::to_owned)
+        .or_else(list)
+        .filter(|text| !text.is_empty())
 }
 
 /// The command that a shell is given.
 fn without_shell(command: &str) -> &str {
-    let inner = ["/bin/bash -lc ", "bash -lc "].iter().find_map(|shell| command.strip_prefix(shell));
+    let inner = ["/bin/bash -lc ", "bash -lc "]
+        .iter()
+        .find_map(|shell| command.strip_prefix(shell));
     inner.map_or(command, |inner| inner.trim_matches(['\'', '"']))
 }
 
 /// Why a tool failed.
 fn failure(output: &str) -> &str {
-    let output = output.trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
-    if output.trim().is_empty() { "failed" } else { output }
+    let output = output
+        .trim_start_matches("<tool_use_error>")
+        .trim_end_matches("</tool_use_error>");
+    if output.trim().is_empty() {
+        "failed"
+    } else {
+        output
+    }
 }

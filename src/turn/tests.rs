@@ -18,12 +18,19 @@ const CLIS: &[(&str, Format)] = &[
 /// The transcripts of a CLI with their names.
 fn transcripts(cli: &str) -> Vec<(String, Vec<u8>)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts");
-    let entries =
-        fs_err::read_dir(folder).expect("the transcripts").map(|entry| entry.expect("an entry").path());
-    let name = |path: &std::path::Path| path.file_stem().expect("a name").to_string_lossy().into_owned();
+    let entries = fs_err::read_dir(folder)
+        .expect("the transcripts")
+        .map(|entry| entry.expect("an entry").path());
+    let name = |path: &std::path::Path| {
+        path.file_stem()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned()
+    };
     let of_cli = entries.filter(|path| name(path).starts_with(&format!("{cli}-")));
-    let mut all: Vec<_> =
-        of_cli.map(|path| (name(&path), fs_err::read(&path).expect("a transcript"))).collect();
+    let mut all: Vec<_> = of_cli
+        .map(|path| (name(&path), fs_err::read(&path).expect("a transcript")))
+        .collect();
     all.sort();
     assert!(!all.is_empty(), "{cli} has a transcript");
     all
@@ -37,7 +44,12 @@ fn events(format: Format, transcript: &[u8]) -> Vec<TurnEvent> {
 
 fn told(format: Format, transcript: &[u8]) -> String {
     let line = |event: &TurnEvent| {
-        serde_json::to_string(event).expect("JSON").chars().take(220).collect::<String>() + "\n"
+        serde_json::to_string(event)
+            .expect("JSON")
+            .chars()
+            .take(220)
+            .collect::<String>()
+            + "\n"
     };
     events(format, transcript).iter().map(line).collect()
 }
@@ -46,7 +58,8 @@ fn told(format: Format, transcript: &[u8]) -> String {
 fn real_transcripts_tell_what_happened() {
     for (cli, format) in CLIS {
         let all = transcripts(cli).into_iter();
-        let all = all.map(|(name, transcript)| format!("== {name}\n{}", told(*format, &transcript)));
+        let all =
+            all.map(|(name, transcript)| format!("== {name}\n{}", told(*format, &transcript)));
         insta::assert_snapshot!(*cli, all.collect::<Vec<_>>().join("\n"));
     }
 }
@@ -56,7 +69,9 @@ fn every_line_of_a_real_transcript_is_known() {
     for (cli, format) in CLIS {
         for (name, transcript) in transcripts(cli) {
             let unread = events(*format, &transcript).into_iter();
-            let unread: Vec<_> = unread.filter(|event| matches!(event, TurnEvent::Unread { .. })).collect();
+            let unread: Vec<_> = unread
+                .filter(|event| matches!(event, TurnEvent::Unread { .. }))
+                .collect();
             assert_eq!(unread, [], "{name}");
         }
     }
@@ -69,7 +84,10 @@ fn a_warning_with_which_gemini_ends_is_an_error_that_was_not_got_over() {
     for event in events(Format::Gemini, warned.as_bytes()) {
         errors.tell(&event);
     }
-    assert_eq!(errors.last_first().next().expect("an error").message, "Loop detected, stopping execution");
+    assert_eq!(
+        errors.last_first().next().expect("an error").message,
+        "Loop detected, stopping execution"
+    );
 }
 
 /// From their documentation and from captures of others, since they could not be run.
@@ -101,7 +119,9 @@ fn cursor_and_goose_tell_what_their_documentation_says() {
 #[test]
 fn noise_and_a_cut_line_are_unread_and_hide_nothing() {
     let said = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"here"}]}}"#;
-    let here = TurnEvent::Said { text: "here".to_owned() };
+    let here = TurnEvent::Said {
+        text: "here".to_owned(),
+    };
     for noise in [
         "warning: noise",
         "{\"type\":\"assistant\",\"message\":{\"con",
@@ -126,28 +146,39 @@ fn noise_and_a_cut_line_are_unread_and_hide_nothing() {
     }
     assert_eq!(
         events(Format::Text, b"a\r\n\nb"),
-        ["a", "b"].map(|text| TurnEvent::Said { text: text.to_owned() })
+        ["a", "b"].map(|text| TurnEvent::Said {
+            text: text.to_owned()
+        })
     );
 }
 
 #[test]
 fn a_failed_call_of_any_size_is_read() {
     let part = json!({"type": "tool_use", "id": "1", "name": "Write", "input": {"content": "é\n".repeat(3 << 20), "file_path": "a.txt"}});
-    let result =
-        json!({"type": "tool_result", "tool_use_id": "1", "is_error": true, "content": "x".repeat(5 << 20)});
+    let result = json!({"type": "tool_result", "tool_use_id": "1", "is_error": true, "content": "x".repeat(5 << 20)});
     let lines = format!(
         "{}\n{}\n",
         json!({"type": "assistant", "message": {"content": [part]}}),
         json!({"type": "user", "message": {"content": [result]}}),
     );
     let told = events(Format::Claude, lines.as_bytes());
-    let [TurnEvent::ToolStarted { input, .. }, TurnEvent::ToolEnded { outcome, .. }] = told.as_slice() else {
+    let [
+        TurnEvent::ToolStarted { input, .. },
+        TurnEvent::ToolEnded { outcome, .. },
+    ] = told.as_slice()
+    else {
         panic!("{} events", told.len())
     };
-    assert_eq!((&input["file_path"], outcome), (&json!("a.txt"), &ToolOutcome::Failed));
+    assert_eq!(
+        (&input["file_path"], outcome),
+        (&json!("a.txt"), &ToolOutcome::Failed)
+    );
     let numbers = format!("{{\"x\":[{}7]}}\n", "7,".repeat(3 << 20));
     let told = events(Format::Claude, numbers.as_bytes());
-    assert!(matches!(told.as_slice(), [TurnEvent::Lost, TurnEvent::Unread { .. }]), "{told:?}");
+    assert!(
+        matches!(told.as_slice(), [TurnEvent::Lost, TurnEvent::Unread { .. }]),
+        "{told:?}"
+    );
 }
 
 #[test]
@@ -161,7 +192,8 @@ fn words_of_sub_agents_prompts_and_results_are_not_the_agents_own() {
 "#;
     let own = events(Format::Claude, transcript);
     assert!(
-        !own.iter().any(|event| matches!(event, TurnEvent::Said { .. } | TurnEvent::Finished { .. })),
+        !own.iter()
+            .any(|event| matches!(event, TurnEvent::Said { .. } | TurnEvent::Finished { .. })),
         "{own:?}"
     );
 }
@@ -183,10 +215,15 @@ fn a_tool_runs_from_its_start_to_its_end_and_no_longer() {
         })
         .expect("a transcript");
     assert_eq!(running, [false, false, false, true, false, false, false]);
-    reader.read(b"{\"type\":\"item.started\",\"item\":{\"id\":\"a\",\"type\":\"command_execution\"}}\n");
+    reader.read(
+        b"{\"type\":\"item.started\",\"item\":{\"id\":\"a\",\"type\":\"command_execution\"}}\n",
+    );
     assert!(reader.is_tool_running());
     reader.read(b"{\"type\":\"turn.completed\",\"usage\":{}}\n");
-    assert!(!reader.is_tool_running(), "nothing runs when the turn has ended");
+    assert!(
+        !reader.is_tool_running(),
+        "nothing runs when the turn has ended"
+    );
 }
 
 proptest! {
@@ -224,8 +261,10 @@ fn a_transcript_is_shown_as_a_person_reads_it() {
         .flat_map(|(cli, format)| {
             let shown = |(name, transcript): (String, Vec<u8>)| {
                 let mut shown = Shown::from("/r");
-                let lines: Vec<String> =
-                    events(*format, &transcript).iter().flat_map(|event| shown.lines(event)).collect();
+                let lines: Vec<String> = events(*format, &transcript)
+                    .iter()
+                    .flat_map(|event| shown.lines(event))
+                    .collect();
                 format!("== {name}\n{}\n", lines.join("\n"))
             };
             transcripts(cli).into_iter().map(shown)
@@ -237,7 +276,11 @@ fn a_transcript_is_shown_as_a_person_reads_it() {
 #[test]
 fn what_is_shown_is_bounded_and_harmless() {
     let hostile = "\u{1b}]0;x\u{7}\u{1b}[2J\u{202e}a\r\n".repeat(400);
-    let started = |input| TurnEvent::ToolStarted { call: "1".to_owned(), tool: hostile.clone(), input };
+    let started = |input| TurnEvent::ToolStarted {
+        call: "1".to_owned(),
+        tool: hostile.clone(),
+        input,
+    };
     let ended = |outcome| TurnEvent::ToolEnded {
         call: "1".to_owned(),
         outcome,
@@ -252,13 +295,21 @@ fn what_is_shown_is_bounded_and_harmless() {
         started(serde_json::json!([[hostile]])),
         ended(ToolOutcome::Failed),
         ended(ToolOutcome::Denied),
-        TurnEvent::Said { text: hostile.clone() },
-        TurnEvent::Unread { line: hostile.clone() },
-        TurnEvent::Trouble(CliError { message: hostile.clone(), ..CliError::default() }),
+        TurnEvent::Said {
+            text: hostile.clone(),
+        },
+        TurnEvent::Unread {
+            line: hostile.clone(),
+        },
+        TurnEvent::Trouble(CliError {
+            message: hostile.clone(),
+            ..CliError::default()
+        }),
     ] {
         for line in Shown::default().lines(&event) {
             assert!(
-                line.chars().count() <= 300 && !line.contains(|c: char| c.is_control() || c == '\u{202e}'),
+                line.chars().count() <= 300
+                    && !line.contains(|c: char| c.is_control() || c == '\u{202e}'),
                 "{line:?}"
             );
         }
@@ -269,11 +320,21 @@ fn what_is_shown_is_bounded_and_harmless() {
 fn a_format_is_guessed_from_what_is_printed() {
     for (cli, format) in CLIS {
         for (name, transcript) in transcripts(cli) {
-            let expected = if format.prints_events() { *format } else { Format::Text };
+            let expected = if format.prints_events() {
+                *format
+            } else {
+                Format::Text
+            };
             assert_eq!(guess(&transcript), expected, "{name}");
         }
     }
-    for text in ["", "All done.\n", "{\"type\":\"error\"}\nI saw this error.\nDone.\n", "{}\n", "[1]"] {
+    for text in [
+        "",
+        "All done.\n",
+        "{\"type\":\"error\"}\nI saw this error.\nDone.\n",
+        "{}\n",
+        "[1]",
+    ] {
         assert_eq!(guess(text.as_bytes()), Format::Text, "{text}");
     }
 }
@@ -282,8 +343,10 @@ fn a_format_is_guessed_from_what_is_printed() {
 fn usage_adds_steps_replaces_totals_and_takes_a_continued_session_apart() {
     let of = |cli: &str, name: &str| {
         let (_, format) = CLIS.iter().find(|(own, _)| *own == cli).expect("a format");
-        let (_, transcript) =
-            transcripts(cli).into_iter().find(|(own, _)| own == name).expect("a transcript");
+        let (_, transcript) = transcripts(cli)
+            .into_iter()
+            .find(|(own, _)| own == name)
+            .expect("a transcript");
         let mut usage = Usage::default();
         for event in &events(*format, &transcript) {
             usage.tell(event);
@@ -292,23 +355,48 @@ fn usage_adds_steps_replaces_totals_and_takes_a_continued_session_apart() {
     };
     let opencode = of("opencode", "opencode-shell_fail");
     assert_eq!((opencode.tokens, opencode.micros), (Some(300), Some(360)));
-    assert_eq!(opencode.since(Some(&opencode)), (Some(300), Some(360)), "steps are of this attempt");
+    assert_eq!(
+        opencode.since(Some(&opencode)),
+        (Some(300), Some(360)),
+        "steps are of this attempt"
+    );
     let claude = of("claude", "claude-shell_fail");
     assert_eq!((claude.tokens, claude.micros), (Some(300), Some(2_160)));
-    let later = Usage { micros: Some(3_240), ..claude.clone() };
+    let later = Usage {
+        micros: Some(3_240),
+        ..claude.clone()
+    };
     assert_eq!(
         later.since(Some(&claude)),
         (Some(300), Some(1_080)),
         "tokens are of the run, dollars of the session"
     );
-    assert_eq!(claude.since(Some(&later)), (Some(300), Some(2_160)), "less than before is another count");
-    let other = Usage { session: Some("other".to_owned()), ..later.clone() };
+    assert_eq!(
+        claude.since(Some(&later)),
+        (Some(300), Some(2_160)),
+        "less than before is another count"
+    );
+    let other = Usage {
+        session: Some("other".to_owned()),
+        ..later.clone()
+    };
     assert_eq!(other.since(Some(&claude)), (Some(300), Some(3_240)));
     let codex = of("codex", "codex-shell_fail");
-    assert_eq!(Usage { tokens: Some(500), ..codex.clone() }.since(Some(&codex)), (Some(200), None));
+    assert_eq!(
+        Usage {
+            tokens: Some(500),
+            ..codex.clone()
+        }
+        .since(Some(&codex)),
+        (Some(200), None)
+    );
     let mut liar = Usage::default();
     for dollars in [-1.0, f64::NAN, f64::INFINITY, 1e300] {
-        liar.tell(&TurnEvent::Used { tokens: Some(u64::MAX), dollars: Some(dollars), span: Span::Step });
+        liar.tell(&TurnEvent::Used {
+            tokens: Some(u64::MAX),
+            dollars: Some(dollars),
+            span: Span::Step,
+        });
     }
     assert_eq!((liar.tokens, liar.micros), (Some(u64::MAX), None));
 }
@@ -318,7 +406,10 @@ fn the_cost_that_a_json_result_names_is_found_in_any_output() {
     for (text, expected) in [
         ("", None),
         ("All done.\nRALPH-VERDICT: PASS\n", None),
-        (r#"{"type":"result","subtype":"success","total_cost_usd":0.01,"result":"x"}"#, Some(10_000)),
+        (
+            r#"{"type":"result","subtype":"success","total_cost_usd":0.01,"result":"x"}"#,
+            Some(10_000),
+        ),
         (
             "{\"type\":\"assistant\"}\nnoise\n{\"type\":\"result\",\"total_cost_usd\":1.2345678}\n\n",
             Some(1_234_568),
@@ -333,7 +424,10 @@ fn the_cost_that_a_json_result_names_is_found_in_any_output() {
         (r#"{"type":"step","total_cost_usd":3}"#, None),
     ] {
         let mut usage = Usage::default();
-        read(guess(text.as_bytes()), text.as_bytes(), |event| usage.tell(&event)).unwrap();
+        read(guess(text.as_bytes()), text.as_bytes(), |event| {
+            usage.tell(&event);
+        })
+        .unwrap();
         assert_eq!(usage.micros, expected, "{text}");
     }
 }

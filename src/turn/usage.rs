@@ -32,7 +32,11 @@ impl Usage {
     pub fn tell(&mut self, event: &TurnEvent) {
         match event {
             TurnEvent::Session { id } => self.session = Some(line(id, 100)),
-            TurnEvent::Used { tokens, dollars, span } => {
+            TurnEvent::Used {
+                tokens,
+                dollars,
+                span,
+            } => {
                 let sum = |so_far: &mut Option<u64>, of_session: &mut bool, more: Option<u64>| {
                     let Some(more) = more else { return };
                     let before = so_far.filter(|_| *span == Span::Step).unwrap_or(0);
@@ -40,7 +44,11 @@ impl Usage {
                     *of_session = *span == Span::Session;
                 };
                 sum(&mut self.tokens, &mut self.tokens_of_session, *tokens);
-                sum(&mut self.micros, &mut self.micros_of_session, dollars.and_then(micros));
+                sum(
+                    &mut self.micros,
+                    &mut self.micros_of_session,
+                    dollars.and_then(micros),
+                );
             }
             _ => {}
         }
@@ -48,20 +56,34 @@ impl Usage {
 
     /// The figures of this attempt alone, tokens and money; `earlier` is the attempt before it in the same session.
     pub fn since(&self, earlier: Option<&Self>) -> (Option<u64>, Option<u64>) {
-        let earlier = earlier.filter(|earlier| self.session.is_some() && earlier.session == self.session);
+        let earlier =
+            earlier.filter(|earlier| self.session.is_some() && earlier.session == self.session);
         let less = |now: Option<u64>, of_session: bool, before: Option<u64>| {
             // A lower total is no continuation of that one.
-            let before = before.filter(|before| of_session && now >= Some(*before)).unwrap_or(0);
+            let before = before
+                .filter(|before| of_session && now >= Some(*before))
+                .unwrap_or(0);
             now.map(|now| now - before)
         };
         (
-            less(self.tokens, self.tokens_of_session, earlier.and_then(|earlier| earlier.tokens)),
-            less(self.micros, self.micros_of_session, earlier.and_then(|earlier| earlier.micros)),
+            less(
+                self.tokens,
+                self.tokens_of_session,
+                earlier.and_then(|earlier| earlier.tokens),
+            ),
+            less(
+                self.micros,
+                self.micros_of_session,
+                earlier.and_then(|earlier| earlier.micros),
+            ),
         )
     }
 }
 
 /// Rounded to whole millionths, through decimal text, since a cast could truncate.
 fn micros(dollars: f64) -> Option<u64> {
-    (0.0..=MOST).contains(&dollars).then(|| format!("{:.0}", dollars * 1_000_000.0).parse().ok()).flatten()
+    (0.0..=MOST)
+        .contains(&dollars)
+        .then(|| format!("{:.0}", dollars * 1_000_000.0).parse().ok())
+        .flatten()
 }

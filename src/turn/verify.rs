@@ -106,7 +106,11 @@ impl Verdict {
     /// True for an edit that was to be made and is not known to be made by any means.
     pub fn is_unrepaired(self) -> bool {
         use Verdict::{FailedAfterSuccess, NoSuchFile, OutsideGit, Unreadable, WrongPath};
-        self.blocks() || matches!(self, Unreadable | FailedAfterSuccess | OutsideGit | WrongPath | NoSuchFile)
+        self.blocks()
+            || matches!(
+                self,
+                Unreadable | FailedAfterSuccess | OutsideGit | WrongPath | NoSuchFile
+            )
     }
 
     /// True for calls that never reached the disk.
@@ -144,7 +148,10 @@ impl Calls {
         for (at, call, paths) in self.edits() {
             for place in paths.iter().filter_map(|path| places.get(path)) {
                 let file = files.entry(&place.name);
-                let file = file.or_insert_with(|| OnFile { blobs: place.blobs.as_ref(), calls: Vec::new() });
+                let file = file.or_insert_with(|| OnFile {
+                    blobs: place.blobs.as_ref(),
+                    calls: Vec::new(),
+                });
                 if file.calls.last().is_none_or(|(last, _)| *last != at) {
                     file.calls.push((at, call));
                 }
@@ -153,13 +160,20 @@ impl Calls {
         for (name, file) in &files {
             found.extend(self.of_file(name, file));
         }
-        let reported = self.reported.iter().filter_map(|path| Some(places.get(path)?.name.as_str()));
+        let reported = self
+            .reported
+            .iter()
+            .filter_map(|path| Some(places.get(path)?.name.as_str()));
         // A call that did nothing backs no claim.
         files.retain(|_, file| file.calls.iter().any(|(_, call)| !call.never_ran));
         let touched: Vec<&str> = files.into_keys().chain(reported).collect();
         found.extend(self.without_path());
         if self.lost > 0 {
-            found.push(Finding { verdict: Verdict::Unreadable, tries: self.lost, ..Finding::default() });
+            found.push(Finding {
+                verdict: Verdict::Unreadable,
+                tries: self.lost,
+                ..Finding::default()
+            });
         }
         found.extend(self.claims(places, &touched));
         found.sort_by(|a, b| (a.verdict, &a.path).cmp(&(b.verdict, &b.path)));
@@ -170,10 +184,22 @@ impl Calls {
     fn of_file(&self, name: &str, file: &OnFile<'_>) -> Option<Finding> {
         let has_run = file.calls.iter().any(|(_, call)| !call.never_ran);
         let ended = |(_, call): &&(usize, &Call)| call.end.is_some() && call.never_ran != has_run;
-        let last_success = file.calls.iter().filter(|(_, call)| call.is_done()).map(|(at, _)| *at).max();
+        let last_success = file
+            .calls
+            .iter()
+            .filter(|(_, call)| call.is_done())
+            .map(|(at, _)| *at)
+            .max();
         // A call that began before a later one succeeded is made good by it.
-        let open = file.calls.iter().rfind(|(at, call)| call.end.is_none() && last_success < Some(*at));
-        let last = file.calls.iter().filter(ended).max_by_key(|(_, call)| call.end.map(|(_, place)| place));
+        let open = file
+            .calls
+            .iter()
+            .rfind(|(at, call)| call.end.is_none() && last_success < Some(*at));
+        let last = file
+            .calls
+            .iter()
+            .filter(ended)
+            .max_by_key(|(_, call)| call.end.map(|(_, place)| place));
         let (_, call) = open.or(last)?;
         let is_same = file.blobs.map(|blobs| blobs.before == blobs.after);
         let is_absent = file.blobs.is_some_and(|blobs| *blobs == Blobs::default());
@@ -186,22 +212,39 @@ impl Calls {
             (_, Some(true)) if is_absent && targets::edits_only(&call.tool) => Verdict::WrongPath,
             (Some((ToolOutcome::Denied, _)), Some(true)) => Verdict::Denied,
             (_, Some(true)) => Verdict::Failed,
-            _ if file.blobs.is_some_and(|blobs| blobs.after.is_none()) => Verdict::DeletedAfterwards,
+            _ if file.blobs.is_some_and(|blobs| blobs.after.is_none()) => {
+                Verdict::DeletedAfterwards
+            }
             _ if last_success.is_some() => Verdict::FailedAfterSuccess,
             _ => Verdict::ChangedOtherwise,
         };
-        let mut failed: Vec<&(usize, &Call)> =
-            file.calls.iter().filter(|(_, call)| !call.is_done() && call.never_ran != has_run).collect();
+        let mut failed: Vec<&(usize, &Call)> = file
+            .calls
+            .iter()
+            .filter(|(_, call)| !call.is_done() && call.never_ran != has_run)
+            .collect();
         failed.sort_by_key(|(at, call)| (call.end.map_or(usize::MAX, |(_, place)| place), *at));
-        let errors = || failed.iter().filter(|(_, call)| call.end.is_some()).map(|(_, call)| &call.error);
+        let errors = || {
+            failed
+                .iter()
+                .filter(|(_, call)| call.end.is_some())
+                .map(|(_, call)| &call.error)
+        };
         let (first, last) = (errors().next(), errors().next_back());
         Some(Finding {
             verdict,
             tool: call.tool.clone(),
             tries: u32::try_from(failed.len()).unwrap_or(u32::MAX),
             first: first.cloned().unwrap_or_default(),
-            last: last.filter(|last| first != Some(last)).cloned().unwrap_or_default(),
-            command: if is_same == Some(false) { self.other_means(name, &failed) } else { String::new() },
+            last: last
+                .filter(|last| first != Some(last))
+                .cloned()
+                .unwrap_or_default(),
+            command: if is_same == Some(false) {
+                self.other_means(name, &failed)
+            } else {
+                String::new()
+            },
             path: name.to_owned(),
         })
     }
@@ -209,15 +252,25 @@ impl Calls {
     /// The command that may have changed a file after its edit had failed: the last one that names it, else the last
     /// one that is not git's.
     fn other_means(&self, name: &str, failed: &[&(usize, &Call)]) -> String {
-        let since = failed.iter().filter_map(|(_, call)| call.end).map(|(_, place)| place).min();
+        let since = failed
+            .iter()
+            .filter_map(|(_, call)| call.end)
+            .map(|(_, place)| place)
+            .min();
         let base = name.rsplit('/').next().unwrap_or(name);
-        let done = self.all.iter().filter(|call| call.is_done() && call.end.map(|(_, place)| place) > since);
+        let done = self
+            .all
+            .iter()
+            .filter(|call| call.is_done() && call.end.map(|(_, place)| place) > since);
         let ran = done.filter_map(|call| match &call.task {
             Task::Command(command) if !command.starts_with("git ") => Some(command),
             _ => None,
         });
         let ran: Vec<&String> = ran.collect();
-        let named = ran.iter().rfind(|command| command.contains(base)).or(ran.last());
+        let named = ran
+            .iter()
+            .rfind(|command| command.contains(base))
+            .or(ran.last());
         named.map(|command| (*command).clone()).unwrap_or_default()
     }
 
@@ -225,12 +278,21 @@ impl Calls {
     fn without_path(&self) -> Option<Finding> {
         let edits: Vec<(usize, &Call, &[String])> = self.edits().collect();
         let is_made_good = |at: usize, tool: &str| {
-            edits.iter().any(|(later, call, _)| *later > at && call.tool == tool && call.is_done())
+            edits
+                .iter()
+                .any(|(later, call, _)| *later > at && call.tool == tool && call.is_done())
         };
         let has_failed = |(at, call, paths): &&(usize, &Call, &[String])| {
-            paths.is_empty() && call.end.is_some() && !call.is_done() && !is_made_good(*at, &call.tool)
+            paths.is_empty()
+                && call.end.is_some()
+                && !call.is_done()
+                && !is_made_good(*at, &call.tool)
         };
-        let failed: Vec<&Call> = edits.iter().filter(has_failed).map(|(_, call, _)| *call).collect();
+        let failed: Vec<&Call> = edits
+            .iter()
+            .filter(has_failed)
+            .map(|(_, call, _)| *call)
+            .collect();
         let last = failed.last()?;
         Some(Finding {
             verdict: Verdict::WithoutPath,
@@ -245,8 +307,15 @@ impl Calls {
     fn claims(&self, places: &BTreeMap<String, Place>, touched: &[&str]) -> Vec<Finding> {
         let mut found: Vec<Finding> = Vec::new();
         for spelled in self.claimed() {
-            let Some(Place { name, blobs: Some(blobs) }) = places.get(&spelled) else { continue };
-            let is_known = touched.contains(&name.as_str()) || found.iter().any(|known| known.path == *name);
+            let Some(Place {
+                name,
+                blobs: Some(blobs),
+            }) = places.get(&spelled)
+            else {
+                continue;
+            };
+            let is_known =
+                touched.contains(&name.as_str()) || found.iter().any(|known| known.path == *name);
             let verdict = match (&blobs.before, &blobs.after) {
                 (Some(before), Some(after)) if before == after => Verdict::Claimed,
                 (None, None) if spelled.contains('/') && claims::has_extension(&spelled) => {
@@ -255,7 +324,11 @@ impl Calls {
                 _ => continue,
             };
             if !is_known {
-                found.push(Finding { path: name.clone(), verdict, ..Finding::default() });
+                found.push(Finding {
+                    path: name.clone(),
+                    verdict,
+                    ..Finding::default()
+                });
             }
         }
         found

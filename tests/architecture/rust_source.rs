@@ -28,7 +28,11 @@ pub(crate) struct Function {
 impl Source {
     /// Lines that are neither blank nor comments nor tests.
     pub(crate) fn production_lines(&self) -> usize {
-        self.code.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
+        self.code
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty() && !line.starts_with("//"))
+            .count()
     }
 
     /// The first part of the path below `src`.
@@ -38,7 +42,10 @@ impl Source {
 
     fn read(src: &Path, path: PathBuf) -> Self {
         let below = path.strip_prefix(src).unwrap().with_extension("");
-        let mut module: Vec<String> = below.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+        let mut module: Vec<String> = below
+            .iter()
+            .map(|part| part.to_str().unwrap().to_owned())
+            .collect();
         if module.last().is_some_and(|name| name == "mod") {
             module.pop();
         }
@@ -47,16 +54,23 @@ impl Source {
     }
 
     pub(crate) fn parse(path: PathBuf, module: Vec<String>, text: &str) -> Self {
-        let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let tokens: TokenStream = text
+            .parse()
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let mut tests = Vec::new();
         let tokens = without_tests(tokens, &mut tests);
         let lines = text.lines().enumerate();
         let code = lines
-            .map(
-                |(at, line)| {
-                    if tests.iter().any(|(from, to)| (*from..=*to).contains(&(at + 1))) { "" } else { line }
-                },
-            )
+            .map(|(at, line)| {
+                if tests
+                    .iter()
+                    .any(|(from, to)| (*from..=*to).contains(&(at + 1)))
+                {
+                    ""
+                } else {
+                    line
+                }
+            })
             .collect::<Vec<_>>()
             .join("\n");
         let mut source = Self {
@@ -82,7 +96,8 @@ impl Source {
                         let mut found = Vec::new();
                         paths(&tokens[at..], &[], &mut found);
                         let module = self.module.clone();
-                        self.names.extend(found.into_iter().map(|(path, _)| from_root(&module, path)));
+                        self.names
+                            .extend(found.into_iter().map(|(path, _)| from_root(&module, path)));
                     }
                 }
                 _ => {}
@@ -94,7 +109,9 @@ impl Source {
     }
 
     fn function(&mut self, tokens: &[TokenTree]) {
-        let Some(TokenTree::Ident(name)) = tokens.get(1) else { return };
+        let Some(TokenTree::Ident(name)) = tokens.get(1) else {
+            return;
+        };
         let body = tokens.iter().find_map(|token| match token {
             TokenTree::Punct(end) if end.as_char() == ';' => Some(None),
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(Some(group)),
@@ -103,7 +120,11 @@ impl Source {
         let Some(Some(body)) = body else { return };
         let line = tokens[0].span().start().line;
         let lines = body.span_close().end().line - line + 1;
-        self.functions.push(Function { name: name.to_string(), line, lines });
+        self.functions.push(Function {
+            name: name.to_string(),
+            line,
+            lines,
+        });
     }
 
     fn import(&mut self, tokens: &[TokenTree]) {
@@ -111,7 +132,11 @@ impl Source {
         paths(tokens, &[], &mut found);
         for (path, name) in found {
             let is_child = !matches!(path[0].as_str(), "crate" | "super" | "self");
-            let mut path = if is_child { [vec!["self".to_owned()], path].concat() } else { path };
+            let mut path = if is_child {
+                [vec!["self".to_owned()], path].concat()
+            } else {
+                path
+            };
             path = from_root(&self.module, path);
             self.imports.insert(name, path);
         }
@@ -131,8 +156,8 @@ fn paths(tokens: &[TokenTree], before: &[String], found: &mut Vec<(Vec<String>, 
             Some(TokenTree::Group(group))
                 if group.delimiter() == Delimiter::Brace && path.len() > before.len() =>
             {
-                for part in
-                    trees(group).split(|token| matches!(token, TokenTree::Punct(p) if p.as_char() == ','))
+                for part in trees(group)
+                    .split(|token| matches!(token, TokenTree::Punct(p) if p.as_char() == ','))
                 {
                     paths(part, &path, found);
                 }
@@ -155,12 +180,17 @@ fn paths(tokens: &[TokenTree], before: &[String], found: &mut Vec<(Vec<String>, 
     if path.len() > 1 && path.last().unwrap() == "self" {
         path.pop();
     }
-    let name = if alias == "self" { path.last().unwrap().clone() } else { alias };
+    let name = if alias == "self" {
+        path.last().unwrap().clone()
+    } else {
+        alias
+    };
     found.push((path, name));
 }
 
 fn is_separator(tokens: &[TokenTree]) -> bool {
-    let is_colon = |at: usize| matches!(tokens.get(at), Some(TokenTree::Punct(p)) if p.as_char() == ':');
+    let is_colon =
+        |at: usize| matches!(tokens.get(at), Some(TokenTree::Punct(p)) if p.as_char() == ':');
     is_colon(0) && is_colon(1)
 }
 
@@ -168,7 +198,8 @@ fn is_separator(tokens: &[TokenTree]) -> bool {
 fn from_root(module: &[String], path: Vec<String>) -> Vec<String> {
     let mut base = module.to_vec();
     let mut parts = path.into_iter().peekable();
-    while let Some(part) = parts.next_if(|part| matches!(part.as_str(), "crate" | "self" | "super")) {
+    while let Some(part) = parts.next_if(|part| matches!(part.as_str(), "crate" | "self" | "super"))
+    {
         match part.as_str() {
             "crate" => base.clear(),
             "super" => drop(base.pop()),
@@ -205,7 +236,8 @@ fn without_tests(tokens: TokenStream, tests: &mut Vec<(usize, usize)>) -> Vec<To
                         }
                         TokenTree::Punct(end) if end.as_char() == ';' => break,
                         TokenTree::Group(group)
-                            if group.delimiter() == Delimiter::Brace && !is_semicolon_due(&first) =>
+                            if group.delimiter() == Delimiter::Brace
+                                && !is_semicolon_due(&first) =>
                         {
                             break;
                         }
@@ -237,7 +269,8 @@ pub(crate) fn files(folder: &Path, found: &mut Vec<PathBuf>) {
         let name = path.file_name().unwrap();
         if path.is_dir() && name != "tests" {
             files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") && name != "tests.rs" {
+        } else if path.extension().is_some_and(|extension| extension == "rs") && name != "tests.rs"
+        {
             found.push(path);
         }
     }
@@ -249,22 +282,34 @@ pub(crate) fn sources() -> Vec<Source> {
     let mut paths = Vec::new();
     files(&src, &mut paths);
     paths.sort();
-    paths.into_iter().map(|path| Source::read(&src, path)).collect()
+    paths
+        .into_iter()
+        .map(|path| Source::read(&src, path))
+        .collect()
 }
 
 /// The groups of neighbours (files or folders of one folder, below `src/<module>/`) that name each other in a
 /// circle. What a folder's own file takes from its children, and they from it, is no circle.
 pub(crate) fn circles(sources: &[Source]) -> Vec<String> {
-    let known: BTreeMap<&[String], &Source> =
-        sources.iter().map(|source| (source.module.as_slice(), source)).collect();
+    let known: BTreeMap<&[String], &Source> = sources
+        .iter()
+        .map(|source| (source.module.as_slice(), source))
+        .collect();
     let mut uses: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = BTreeMap::new();
     for source in sources {
         for name in &source.names {
             let target = file_of(&known, name, 8);
-            let shared = source.module.iter().zip(&target).take_while(|(a, b)| a == b).count();
+            let shared = source
+                .module
+                .iter()
+                .zip(&target)
+                .take_while(|(a, b)| a == b)
+                .count();
             if shared >= 1 && shared < source.module.len() && shared < target.len() {
                 let from = source.module[..=shared].to_vec();
-                uses.entry(from).or_default().insert(target[..=shared].to_vec());
+                uses.entry(from)
+                    .or_default()
+                    .insert(target[..=shared].to_vec());
             }
         }
     }
@@ -281,8 +326,9 @@ pub(crate) fn circles(sources: &[Source]) -> Vec<String> {
     let reached: BTreeMap<&Vec<String>, BTreeSet<&Vec<String>>> =
         uses.keys().map(|node| (node, reach(node))).collect();
     let circle_of = |node: &Vec<String>| -> Vec<String> {
-        let members =
-            reached[node].iter().filter(|other| reached.get(*other).is_some_and(|of| of.contains(node)));
+        let members = reached[node]
+            .iter()
+            .filter(|other| reached.get(*other).is_some_and(|of| of.contains(node)));
         members.map(|member| member.join("/")).collect()
     };
     let groups: BTreeSet<String> = uses
@@ -296,7 +342,10 @@ pub(crate) fn circles(sources: &[Source]) -> Vec<String> {
 
 /// The file that holds what a path names; imports and re-exports on the way are followed.
 fn file_of(known: &BTreeMap<&[String], &Source>, path: &[String], depth: usize) -> Vec<String> {
-    let length = (0..=path.len()).rev().find(|length| known.contains_key(&path[..*length])).unwrap_or(0);
+    let length = (0..=path.len())
+        .rev()
+        .find(|length| known.contains_key(&path[..*length]))
+        .unwrap_or(0);
     let holder = &path[..length];
     if let (Some(source), Some(name), true) = (known.get(holder), path.get(length), depth > 0)
         && let Some(behind) = source.imports.get(name)

@@ -10,8 +10,15 @@ fn commits_of_an_agent_that_exits_1_count_with_the_next_attempt() {
     let project = Project::new(TWO);
     project.agent("1./1) as_usual; exit 1 ;;\n1./2) echo 'it stands already' ;;");
     project.ralph(&["run"]).code(0);
-    assert_eq!(project.story(), ["1.=REJECTED (attempt 1 of 3)", "1.=ACCEPTED", "2.=ACCEPTED"]);
-    assert!(project.entry(1).lines.contains("exit"), "{:?}", project.entry(1));
+    assert_eq!(
+        project.story(),
+        ["1.=REJECTED (attempt 1 of 3)", "1.=ACCEPTED", "2.=ACCEPTED"]
+    );
+    assert!(
+        project.entry(1).lines.contains("exit"),
+        "{:?}",
+        project.entry(1)
+    );
 }
 
 #[test]
@@ -21,17 +28,32 @@ fn leftovers_stay_for_the_same_stage_and_are_named_in_its_prompt() {
         "1./1) change app src/main/half.txt ;;\n1./2) git -C src/app add -A; git -C src/app commit -qm x ;;",
     );
     project.ralph(&["run"]).code(0);
-    assert!(project.entry(1).lines.contains("app/src/main/half.txt"), "{:?}", project.entry(1));
-    assert!(project.read(".ralph/state/iter-2/prompt.md").contains("app/src/main/half.txt"));
-    assert_eq!(project.git("src/app", &["for-each-ref", "refs/ralph/leftover"]), "");
+    assert!(
+        project.entry(1).lines.contains("app/src/main/half.txt"),
+        "{:?}",
+        project.entry(1)
+    );
+    assert!(
+        project
+            .read(".ralph/state/iter-2/prompt.md")
+            .contains("app/src/main/half.txt")
+    );
+    assert_eq!(
+        project.git("src/app", &["for-each-ref", "refs/ralph/leftover"]),
+        ""
+    );
 }
 
 #[test]
 fn leftovers_are_kept_under_a_ref_before_another_stage() {
     let project = Project::new("- [ ] 1.TEST-FIRST Tests\n- [ ] 1. One\n");
-    project.agent("1.TEST-FIRST/1) as_usual; change app src/main/half.txt; change app README.md ;;");
+    project
+        .agent("1.TEST-FIRST/1) as_usual; change app src/main/half.txt; change app README.md ;;");
     project.ralph(&["run"]).code(0);
-    let listed = project.git("src/app", &["ls-tree", "-r", "--name-only", "refs/ralph/leftover/1"]);
+    let listed = project.git(
+        "src/app",
+        &["ls-tree", "-r", "--name-only", "refs/ralph/leftover/1"],
+    );
     assert!(listed.contains("src/main/half.txt"), "{listed}");
     let readme = project.git("src/app", &["show", "refs/ralph/leftover/1:README.md"]);
     assert!(readme.contains("1.TEST-FIRST"), "{readme}");
@@ -48,10 +70,25 @@ fn rewritten_history_is_put_back_and_kept() {
     );
     let start = project.head();
     project.ralph(&["run"]).code(0);
-    assert!(project.entry(1).lines.contains("History was rewritten in app; HEAD was put back"));
+    assert!(
+        project
+            .entry(1)
+            .lines
+            .contains("History was rewritten in app; HEAD was put back")
+    );
     assert_eq!(project.git("src/app", &["rev-parse", "HEAD~2"]), start);
-    assert_eq!(project.git("src/app", &["log", "-1", "--format=%s", "refs/ralph/rejected/1"]), "amended");
-    assert!(project.git("src/app", &["show", "refs/ralph/rejected/1:new.txt"]).starts_with("1. 1"));
+    assert_eq!(
+        project.git(
+            "src/app",
+            &["log", "-1", "--format=%s", "refs/ralph/rejected/1"]
+        ),
+        "amended"
+    );
+    assert!(
+        project
+            .git("src/app", &["show", "refs/ralph/rejected/1:new.txt"])
+            .starts_with("1. 1")
+    );
 }
 
 #[test]
@@ -64,14 +101,36 @@ fn undone_commits_and_switched_branches_are_put_back() {
     project.ralph(&["run"]).code(0);
     assert_eq!(
         project.story(),
-        ["1.=ACCEPTED", "2.=REJECTED (attempt 1 of 3)", "2.=REJECTED (attempt 2 of 3)", "2.=ACCEPTED"]
+        [
+            "1.=ACCEPTED",
+            "2.=REJECTED (attempt 1 of 3)",
+            "2.=REJECTED (attempt 2 of 3)",
+            "2.=ACCEPTED"
+        ]
     );
-    assert!(project.entry(3).lines.contains("The branch was switched in app"), "{:?}", project.entry(3));
-    assert_eq!(project.git("src/app", &["symbolic-ref", "--short", "HEAD"]), "main");
-    assert_eq!(project.git("src/app", &["log", "--format=%s"]), "2. 4\n1. 1\nstart");
+    assert!(
+        project
+            .entry(3)
+            .lines
+            .contains("The branch was switched in app"),
+        "{:?}",
+        project.entry(3)
+    );
+    assert_eq!(
+        project.git("src/app", &["symbolic-ref", "--short", "HEAD"]),
+        "main"
+    );
+    assert_eq!(
+        project.git("src/app", &["log", "--format=%s"]),
+        "2. 4\n1. 1\nstart"
+    );
     let kept = project.git("src/app", &["log", "--all", "--format=%s"]);
     assert!(kept.contains("2. 3"), "nothing is lost: {kept}");
-    assert!(project.git("src/app", &["for-each-ref", "refs/ralph"]).contains("refs/ralph/rejected/3"));
+    assert!(
+        project
+            .git("src/app", &["for-each-ref", "refs/ralph"])
+            .contains("refs/ralph/rejected/3")
+    );
 }
 
 #[test]
@@ -80,11 +139,27 @@ fn a_reviewer_that_commits_is_put_back_and_asked_again() {
     project
         .agent("1.PRE-CR/1) commit app src/main/better.txt; change app README.md; as_usual; verdict PASS ;;");
     project.ralph(&["run"]).code(0);
-    assert_eq!(project.story()[1..], ["1.PRE-CR=REJECTED (attempt 1 of 3)", "1.PRE-CR=PRE-CR PASS"]);
-    assert!(project.entry(2).lines.contains("A reviewer must change nothing"), "{:?}", project.entry(2));
-    assert_eq!(project.git("src/app", &["log", "--format=%s"]), "1. 1\nstart");
+    assert_eq!(
+        project.story()[1..],
+        ["1.PRE-CR=REJECTED (attempt 1 of 3)", "1.PRE-CR=PRE-CR PASS"]
+    );
+    assert!(
+        project
+            .entry(2)
+            .lines
+            .contains("A reviewer must change nothing"),
+        "{:?}",
+        project.entry(2)
+    );
+    assert_eq!(
+        project.git("src/app", &["log", "--format=%s"]),
+        "1. 1\nstart"
+    );
     assert_eq!(project.git("src/app", &["status", "--porcelain"]), "");
-    let kept = project.git("src/app", &["ls-tree", "-r", "--name-only", "refs/ralph/rejected/2"]);
+    let kept = project.git(
+        "src/app",
+        &["ls-tree", "-r", "--name-only", "refs/ralph/rejected/2"],
+    );
     assert!(kept.contains("src/main/better.txt"), "{kept}");
 }
 
@@ -93,15 +168,28 @@ fn a_reviewer_without_a_verdict_blocks_after_three_attempts() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.REQ-CHECK Review\n");
     project.agent("1.REQ-CHECK/*) printf 'looks fine to me: '; verdict PASS; tick_all ;;");
     let done = project.ralph(&["run"]).code(1);
-    assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [ ] 1.REQ-CHECK Review\n");
+    assert_eq!(
+        project.read("tasks.md"),
+        "- [x] 1. One\n- [ ] 1.REQ-CHECK Review\n"
+    );
     assert_eq!(project.story().len(), 4, "{}", done.out);
-    assert!(project.entry(2).lines.contains("no verdict line with the token"), "{:?}", project.entry(2));
+    assert!(
+        project
+            .entry(2)
+            .lines
+            .contains("no verdict line with the token"),
+        "{:?}",
+        project.entry(2)
+    );
 }
 
 #[test]
 fn reviewers_of_older_loops_speak_through_the_boxes() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.REQ-CHECK A\n- [ ] 1.PRE-CR B\n");
-    project.write(".ralph/prompts/req-reviewer.md", "Judge {{ task }}, tick its box if it is good.\n");
+    project.write(
+        ".ralph/prompts/req-reviewer.md",
+        "Judge {{ task }}, tick its box if it is good.\n",
+    );
     project.agent(
         "1.REQ-CHECK/1) if [ -e once ]; then sed 's/\\[ \\] 1.REQ/[x] 1.REQ/' tasks.md > t && mv t tasks.md; else touch once; \
          sed 's/\\[x\\] 1\\. /[ ] 1. /' tasks.md > t && mv t tasks.md; fi ;;",
@@ -135,9 +223,15 @@ fn an_agent_that_runs_too_long_or_says_nothing_is_ended() {
 #[test]
 fn what_an_agent_leaves_running_is_gone_with_it() {
     let project = Project::new(TWO);
-    project.agent("1./1) setsid sleep 1000 & (setsid sh -c 'sleep 1000 & sleep 1000' &) ; as_usual ;;");
+    project.agent(
+        "1./1) setsid sleep 1000 & (setsid sh -c 'sleep 1000 & sleep 1000' &) ; as_usual ;;",
+    );
     let done = project.ralph(&["run"]).code(0);
-    assert!(done.out.contains("processes left behind were ended"), "{}", done.out);
+    assert!(
+        done.out.contains("processes left behind were ended"),
+        "{}",
+        done.out
+    );
     assert_eq!(project.processes(), [0; 0]);
 }
 
@@ -166,18 +260,36 @@ fn an_agent_cannot_tick_through_ralph() {
 fn an_agent_that_goes_round_in_circles_or_over_its_budget_is_ended_while_it_runs() {
     let project = Project::new("- [ ] 1. One\n");
     let agent = "agents:\n  default: {command: [sh, agent.sh], format: opencode}\n";
-    project.write(".ralph/config.yaml", agent.to_owned() + "limits: {attempts: 2, tokens: {attempt: 500}}\n");
+    project.write(
+        ".ralph/config.yaml",
+        agent.to_owned() + "limits: {attempts: 2, tokens: {attempt: 500}}\n",
+    );
     project.agent(
         r#"1./1) while :; do echo '{"type":"tool_use","part":{"callID":"a","tool":"edit","state":{"status":"error","input":{"filePath":"a"},"error":"not found"}}}'; done ;;
 1./2) for at in 1 2 3 4 5; do echo '{"type":"step_finish","part":{"reason":"tool-calls","tokens":{"total":100}}}'; done; exec sleep 1000 ;;"#,
     );
     let done = project.ralph(&["run"]).code(1);
     let circles = "The agent called edit 30 times in a row with the same input and result; it was going round in circles";
-    assert!(project.entry(1).lines.contains(circles), "{:?}", project.entry(1));
-    assert!(project.read(".ralph/state/iter-2/prompt.md").contains(circles));
+    assert!(
+        project.entry(1).lines.contains(circles),
+        "{:?}",
+        project.entry(1)
+    );
+    assert!(
+        project
+            .read(".ralph/state/iter-2/prompt.md")
+            .contains(circles)
+    );
     let lines = project.entry(2).lines;
-    assert!(lines.contains("The agent used ") && lines.contains(" of 500 tokens and was ended"), "{lines}");
-    assert!(done.err.contains("1. was rejected 2 times in a row"), "{}", done.err);
+    assert!(
+        lines.contains("The agent used ") && lines.contains(" of 500 tokens and was ended"),
+        "{lines}"
+    );
+    assert!(
+        done.err.contains("1. was rejected 2 times in a row"),
+        "{}",
+        done.err
+    );
     assert_eq!(project.processes(), [0; 0]);
 }
 
@@ -185,7 +297,10 @@ fn an_agent_that_goes_round_in_circles_or_over_its_budget_is_ended_while_it_runs
 fn an_agent_that_only_talks_is_told_so_and_its_question_reaches_the_person() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.REQ-CHECK R\n");
     let agent = "agents:\n  default: {command: [sh, agent.sh], format: codex}\n";
-    project.write(".ralph/config.yaml", agent.to_owned() + "limits: {attempts: 2}\n");
+    project.write(
+        ".ralph/config.yaml",
+        agent.to_owned() + "limits: {attempts: 2}\n",
+    );
     project.agent(
         r#"1./1) echo '{"type":"thread.started","thread_id":"t"}'
 echo '{"type":"item.completed","item":{"id":"a","type":"agent_message","text":"Shall I use tabs?"}}' ;;
@@ -194,23 +309,48 @@ echo '{"type":"item.completed","item":{"id":"a","type":"agent_message","text":"R
     );
     let done = project.ralph(&["run"]).code(1);
     let lines = project.entry(1).lines;
-    assert!(lines.contains("The agent only talked: its transcript holds no use of a tool."), "{lines}");
-    assert!(lines.contains("The agent asked: \"Shall I use tabs?\""), "{lines}");
-    assert!(project.read(".ralph/state/iter-2/prompt.md").contains("Shall I use tabs?"));
+    assert!(
+        lines.contains("The agent only talked: its transcript holds no use of a tool."),
+        "{lines}"
+    );
+    assert!(
+        lines.contains("The agent asked: \"Shall I use tabs?\""),
+        "{lines}"
+    );
+    assert!(
+        project
+            .read(".ralph/state/iter-2/prompt.md")
+            .contains("Shall I use tabs?")
+    );
     assert_eq!(
         project.story()[2..],
-        ["1.REQ-CHECK=REJECTED (attempt 1 of 2)", "1.REQ-CHECK=REJECTED (attempt 2 of 2)"]
+        [
+            "1.REQ-CHECK=REJECTED (attempt 1 of 2)",
+            "1.REQ-CHECK=REJECTED (attempt 2 of 2)"
+        ]
     );
     assert!(done.err.contains("had looked at nothing"), "{}", done.err);
-    assert!(project.ralph(&["status"]).out.contains("had looked at nothing"));
+    assert!(
+        project
+            .ralph(&["status"])
+            .out
+            .contains("had looked at nothing")
+    );
 }
 
 #[test]
 fn a_missing_program_is_said_before_anything_begins_with_those_that_are_there() {
     let project = Project::new(TWO);
-    project.write(".ralph/config.yaml", "agents:\n  default: {preset: claude}\n");
+    project.write(
+        ".ralph/config.yaml",
+        "agents:\n  default: {preset: claude}\n",
+    );
     project.write("bin/codex", "#!/bin/sh\n");
-    fs_err::set_permissions(project.path("bin/codex"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    fs_err::set_permissions(
+        project.path("bin/codex"),
+        std::fs::Permissions::from_mode(0o755),
+    )
+    .unwrap();
     let mut command = project.command(&["run"]);
     command.env("PATH", project.path("bin"));
     let done = Project::finish(command).code(2);
@@ -229,9 +369,17 @@ fn an_agent_that_kills_itself_or_its_group_is_one_rejected_attempt() {
     project.ralph(&["run"]).code(0);
     assert_eq!(
         project.story()[..3],
-        ["1.=REJECTED (attempt 1 of 3)", "1.=REJECTED (attempt 2 of 3)", "1.=ACCEPTED"]
+        [
+            "1.=REJECTED (attempt 1 of 3)",
+            "1.=REJECTED (attempt 2 of 3)",
+            "1.=ACCEPTED"
+        ]
     );
-    assert!(project.entry(1).lines.contains("signal 9"), "{:?}", project.entry(1));
+    assert!(
+        project.entry(1).lines.contains("signal 9"),
+        "{:?}",
+        project.entry(1)
+    );
 }
 
 #[test]
@@ -256,14 +404,18 @@ fn a_signal_that_the_agent_ignores_does_not_keep_it() {
 
 #[test]
 fn an_agent_that_writes_to_the_journal_ends_the_run_with_4() {
-    for deed in
-        ["rm -rf .ralph/state", ": > .ralph/state/journal.jsonl", "echo x >> .ralph/state/journal.jsonl"]
-    {
+    for deed in [
+        "rm -rf .ralph/state",
+        ": > .ralph/state/journal.jsonl",
+        "echo x >> .ralph/state/journal.jsonl",
+    ] {
         let project = Project::new(TWO);
         project.agent(&format!("*) {deed}; tick_all; as_usual ;;"));
         let done = project.ralph(&["run"]).code(4);
         assert!(
-            done.err.contains("journal.jsonl was changed while ralph ran.") && done.err.contains("hint: "),
+            done.err
+                .contains("journal.jsonl was changed while ralph ran.")
+                && done.err.contains("hint: "),
             "{}",
             done.err
         );
@@ -292,7 +444,10 @@ fn an_agent_that_kills_its_supervisor_is_one_rejected_attempt() {
     let project = Project::new(TWO);
     project.agent("1./1) kill -9 $PPID ;;");
     project.ralph(&["run"]).code(0);
-    assert_eq!(project.story(), ["1.=REJECTED (attempt 1 of 3)", "1.=ACCEPTED", "2.=ACCEPTED"]);
+    assert_eq!(
+        project.story(),
+        ["1.=REJECTED (attempt 1 of 3)", "1.=ACCEPTED", "2.=ACCEPTED"]
+    );
 }
 
 #[test]
@@ -300,17 +455,28 @@ fn a_repository_that_an_agent_makes_is_a_package_from_then_on() {
     let project = Project::new(TWO);
     project.agent("1./1) git init -q src/new; commit new src/main/a.txt ;;");
     project.ralph(&["run"]).code(0);
-    assert!(project.read(".ralph/state/iter-2-before.txt").contains("\nnew:"));
-    assert_eq!(project.ralph(&["diff", "1."]).code(0).out, "new/src/main/a.txt\n");
+    assert!(
+        project
+            .read(".ralph/state/iter-2-before.txt")
+            .contains("\nnew:")
+    );
+    assert_eq!(
+        project.ralph(&["diff", "1."]).code(0).out,
+        "new/src/main/a.txt\n"
+    );
 }
 
 #[test]
 fn a_prompt_names_the_requirements_that_its_task_refers_to() {
-    let project = Project::new("- [ ] 1.TEST-FIRST Tests\n- [ ] 1. One\n  - _Requirements: 1.1, FR-2_\n");
+    let project =
+        Project::new("- [ ] 1.TEST-FIRST Tests\n- [ ] 1. One\n  - _Requirements: 1.1, FR-2_\n");
     project.ralph(&["run"]).code(0);
     for iteration in [1, 2] {
         let prompt = project.read(&format!(".ralph/state/iter-{iteration}/prompt.md"));
-        assert!(prompt.contains("One\n  - _Requirements: 1.1, FR-2_\n=== END"), "{prompt}");
+        assert!(
+            prompt.contains("One\n  - _Requirements: 1.1, FR-2_\n=== END"),
+            "{prompt}"
+        );
     }
 }
 
@@ -332,14 +498,30 @@ END
 ;;"#,
     );
     let done = project.ralph(&["run"]).code(0);
-    assert_eq!(project.story(), ["1.=ACCEPTED", "1.REQ-CHECK=REQ-CHECK PASS"]);
+    assert_eq!(
+        project.story(),
+        ["1.=ACCEPTED", "1.REQ-CHECK=REQ-CHECK PASS"]
+    );
     for line in [
         "      Edit src/app/a.rs\n",
         "      ✗ Edit src/app/a.rs: String to replace not found in file.\n",
         "      It is good.\n",
     ] {
-        assert!(done.err.contains(line), "{line:?} is missing in:\n{}", done.err);
+        assert!(
+            done.err.contains(line),
+            "{line:?} is missing in:\n{}",
+            done.err
+        );
     }
-    assert!(!done.err.contains("tool_use") && !done.out.contains("tool_use"), "{}", done.err);
-    assert!(project.read(".ralph/state/iter-1/agent.out").contains("tool_use"), "as it was printed");
+    assert!(
+        !done.err.contains("tool_use") && !done.out.contains("tool_use"),
+        "{}",
+        done.err
+    );
+    assert!(
+        project
+            .read(".ralph/state/iter-1/agent.out")
+            .contains("tool_use"),
+        "as it was printed"
+    );
 }

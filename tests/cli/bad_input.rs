@@ -53,15 +53,25 @@ fn a_task_file_that_cannot_be_run() {
     error: tasks.md: There is no such file.
     hint: fix the file; `ralph check` lists everything that is wrong
     ");
-    project.write("tasks.md", "- [ ] 1. One\n- [ ] 1.PRE-CR a\n- [ ] 1.PRE-CR b\n- [ ] 2.REQ-CHECK a\n");
+    project.write(
+        "tasks.md",
+        "- [ ] 1. One\n- [ ] 1.PRE-CR a\n- [ ] 1.PRE-CR b\n- [ ] 2.REQ-CHECK a\n",
+    );
     insta::assert_snapshot!(refused(&project, &["run"]), @r"
     error: tasks.md:3: `1.PRE-CR` is on line 2 and again on line 3.
     error: tasks.md:4: `2.REQ-CHECK` is a stage of task `2.`, which has no box in this file.
     hint: fix the file; `ralph check` lists everything that is wrong
     ");
-    for verb in [&["accept", "1.", "--reason", "x"][..], &["snapshot", "1."], &["gate", "1.PITEST"]] {
+    for verb in [
+        &["accept", "1.", "--reason", "x"][..],
+        &["snapshot", "1."],
+        &["gate", "1.PITEST"],
+    ] {
         let err = refused(&project, verb);
-        assert!(err.contains("error: tasks.md:3: `1.PRE-CR` is on line 2"), "{verb:?}: {err}");
+        assert!(
+            err.contains("error: tasks.md:3: `1.PRE-CR` is on line 2"),
+            "{verb:?}: {err}"
+        );
     }
 }
 
@@ -136,10 +146,14 @@ fn an_agent_that_is_not_named_or_not_there() {
     error: No agent is configured for the role worker.
     hint: name one under agents: in .ralph/config.yaml
     ");
-    project.write(".ralph/config.yaml", "agents:\n  default: {command: [no-such-agent]}\n");
+    project.write(
+        ".ralph/config.yaml",
+        "agents:\n  default: {command: [no-such-agent]}\n",
+    );
     assert!(
-        refused(&project, &["run"])
-            .starts_with("error: The program `no-such-agent` of the agent `default` was not found.")
+        refused(&project, &["run"]).starts_with(
+            "error: The program `no-such-agent` of the agent `default` was not found."
+        )
     );
     assert!(refused(&project, &["run", "--dry-run"]).contains("no-such-agent"));
 }
@@ -157,7 +171,10 @@ fn ids_and_reasons_that_mean_nothing() {
         &["run", "--dry-run", "--retry", "9."],
     ] {
         let err = refused(&project, verb);
-        assert!(err.starts_with("error: There is no box `9."), "{verb:?}: {err}");
+        assert!(
+            err.starts_with("error: There is no box `9."),
+            "{verb:?}: {err}"
+        );
     }
     assert!(refused(&project, &["gate", "NOPE"]).contains("`NOPE`"));
     assert!(refused(&project, &["gate", "1."]).starts_with("error: 1. is not a gate."));
@@ -198,10 +215,14 @@ fn an_own_prompt_that_names_what_is_not_there() {
 fn a_part_that_cannot_be_read_is_said_for_what_it_is_and_stops_no_other() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR a\n- [ ] 1.PRE-CR b\n");
     let rules = |project: &Project| -> Vec<(String, String)> {
-        let word =
-            |found: &serde_json::Value, name: &str| found[name].as_str().unwrap_or_default().to_owned();
+        let word = |found: &serde_json::Value, name: &str| {
+            found[name].as_str().unwrap_or_default().to_owned()
+        };
         let found = project.ralph(&["check", "--json"]).code(1).json();
-        let mut found: Vec<_> = found.iter().map(|one| (word(one, "rule"), word(one, "file"))).collect();
+        let mut found: Vec<_> = found
+            .iter()
+            .map(|one| (word(one, "rule"), word(one, "file")))
+            .collect();
         found.retain(|(rule, _)| !rule.is_empty());
         found
     };
@@ -212,13 +233,32 @@ fn a_part_that_cannot_be_read_is_said_for_what_it_is_and_stops_no_other() {
         fs_err::remove_file(&config).unwrap();
         odd();
         let found = rules(&project);
-        assert_eq!(found, [pair("config-error", ".ralph/config.yaml"), pair("doubled-stage", "tasks.md")]);
+        assert_eq!(
+            found,
+            [
+                pair("config-error", ".ralph/config.yaml"),
+                pair("doubled-stage", "tasks.md")
+            ]
+        );
         let sarif = project.ralph(&["check", "--format", "sarif"]).code(1).out;
         assert!(sarif.contains("config-error"), "{sarif}");
         for asked in ["status", "run"] {
-            assert!(project.ralph(&[asked]).code(2).err.contains(".ralph/config.yaml"), "{asked}");
+            assert!(
+                project
+                    .ralph(&[asked])
+                    .code(2)
+                    .err
+                    .contains(".ralph/config.yaml"),
+                "{asked}"
+            );
         }
-        assert!(project.ralph(&["check", "--config"]).code(1).out.contains("error: .ralph/config.yaml"));
+        assert!(
+            project
+                .ralph(&["check", "--config"])
+                .code(1)
+                .out
+                .contains("error: .ralph/config.yaml")
+        );
         if config.is_dir() {
             fs_err::remove_dir(&config).unwrap();
         } else {
@@ -253,6 +293,10 @@ fn a_part_that_cannot_be_read_is_said_for_what_it_is_and_stops_no_other() {
     fifo();
     for verb in ["status", "next", "run"] {
         let done = project.ralph(&[verb]);
-        assert!(done.code != 0 && done.err.contains("regular files only"), "{verb}: {}", done.err);
+        assert!(
+            done.code != 0 && done.err.contains("regular files only"),
+            "{verb}: {}",
+            done.err
+        );
     }
 }

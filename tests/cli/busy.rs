@@ -12,7 +12,10 @@ fn a_second_run_ends_at_once_names_the_holder_and_changes_nothing() {
     let journal = || project.journal().len();
     let settled = journal();
     wait_for("the spawn is recorded", || {
-        project.journal().last().is_some_and(|line| line.contains("agent-spawned"))
+        project
+            .journal()
+            .last()
+            .is_some_and(|line| line.contains("agent-spawned"))
     });
     let before = project.files();
     for verb in [
@@ -22,17 +25,33 @@ fn a_second_run_ends_at_once_names_the_holder_and_changes_nothing() {
         &["snapshot", "1."],
     ] {
         let done = project.ralph(verb).code(75);
-        assert!(done.err.contains(&format!("process {}", run.id())), "{}", done.err);
+        assert!(
+            done.err.contains(&format!("process {}", run.id())),
+            "{}",
+            done.err
+        );
         assert!(done.err.contains("hint: "), "{}", done.err);
     }
-    assert!(project.ralph(&["status"]).code(0).out.contains("1 of 2 boxes ticked"));
+    assert!(
+        project
+            .ralph(&["status"])
+            .code(0)
+            .out
+            .contains("1 of 2 boxes ticked")
+    );
     assert!(project.ralph(&["next"]).code(0).out.starts_with("2."));
     assert_eq!(project.ralph(&["diff"]).code(0).out, "app/src/main/1.txt\n");
-    assert_eq!(project.ralph(&["diff", "1."]).code(0).out, "app/src/main/1.txt\n");
+    assert_eq!(
+        project.ralph(&["diff", "1."]).code(0).out,
+        "app/src/main/1.txt\n"
+    );
     project.ralph(&["check"]).code(0);
     project.ralph(&["run", "--dry-run"]).code(0);
     assert!(project.files() == before, "nothing changes");
-    assert!(journal() >= settled && run.try_wait().unwrap().is_none(), "the first run goes on");
+    assert!(
+        journal() >= settled && run.try_wait().unwrap().is_none(),
+        "the first run goes on"
+    );
     run.kill().unwrap();
     run.wait().unwrap();
 }

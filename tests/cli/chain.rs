@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 /// The records of a journal, each with the hash that it had.
 pub(crate) fn records(journal: &str) -> Vec<Value> {
     let record = |line: &str| {
-        let mut record: Value = serde_json::from_str(line[147..].strip_suffix('}').unwrap()).unwrap();
+        let mut record: Value =
+            serde_json::from_str(line[147..].strip_suffix('}').unwrap()).unwrap();
         record["old"] = line[6..70].into();
         record
     };
@@ -24,7 +25,10 @@ pub(crate) fn rechained(records: &[Value], progress: &str) -> (String, String) {
         let body = serde_json::to_string(&record).unwrap();
         let hash = ralph::source::hex(&Sha256::digest(format!("{head}{body}")));
         writeln!(text, "{{\"h\":\"{hash}\",\"p\":\"{head}\",\"r\":{body}}}").unwrap();
-        progress = progress.replace(&format!(" · {}\n", &old[..8]), &format!(" · {}\n", &hash[..8]));
+        progress = progress.replace(
+            &format!(" · {}\n", &old[..8]),
+            &format!(" · {}\n", &hash[..8]),
+        );
         head = hash;
     }
     (text, progress)

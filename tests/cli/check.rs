@@ -6,19 +6,30 @@ use serde_json::Value;
 /// The rules of the findings, with their places, in the order in which they are told; without the one that every short
 /// file gets.
 fn rules(project: &Project, args: &[&str], code: i32) -> Vec<String> {
-    let found = project.ralph(&[&["check", "--json"], args].concat()).code(code).json();
+    let found = project
+        .ralph(&[&["check", "--json"], args].concat())
+        .code(code)
+        .json();
     let place = |finding: &Value| match finding["line"].as_u64() {
         Some(line) => format!("{}:{line}", finding["file"].as_str().unwrap()),
         None => finding["file"].as_str().unwrap().to_owned(),
     };
-    let found = found.iter().filter(|finding| finding["rule"] != "no-reviews-or-gates");
-    found.map(|finding| format!("{} {}", finding["rule"].as_str().unwrap(), place(finding))).collect()
+    let found = found
+        .iter()
+        .filter(|finding| finding["rule"] != "no-reviews-or-gates");
+    found
+        .map(|finding| format!("{} {}", finding["rule"].as_str().unwrap(), place(finding)))
+        .collect()
 }
 
 #[test]
 fn everything_is_found_at_once() {
-    let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR A\n- [ ] 1.PRE-CR B\n- [ ] 5.REQ-CHECK C\n");
-    project.write(".ralph/config.yaml", "agents:\n  default: {command: [no-such-agent]}\n");
+    let project =
+        Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR A\n- [ ] 1.PRE-CR B\n- [ ] 5.REQ-CHECK C\n");
+    project.write(
+        ".ralph/config.yaml",
+        "agents:\n  default: {command: [no-such-agent]}\n",
+    );
     project.write("src/app/README.md", "changed\n");
     let mut check = project.command(&["check"]);
     check.env("PATH", "");
@@ -38,7 +49,10 @@ fn everything_is_found_at_once() {
     project.ralph(&["check"]).code(1);
     assert!(project.files() == before, "it changes nothing");
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR\n");
-    assert_eq!(project.ralph(&["check"]).code(0).out, "0 errors, 0 warnings\n");
+    assert_eq!(
+        project.ralph(&["check"]).code(0).out,
+        "0 errors, 0 warnings\n"
+    );
     let done = Project::new("# Nothing yet\n").ralph(&["check"]).code(1);
     insta::assert_snapshot!(done.out, @r"
     error: tasks.md: The file has no box `- [ ] …`, so there is nothing to do. [no-tasks]
@@ -55,13 +69,31 @@ fn beside_a_wrong_configuration_only_the_task_file_is_looked_at() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR A\n- [ ] 1.PRE-CR B\n");
     project.write("src/app/README.md", "changed\n");
     project.config("limits: {attempts: many}\n");
-    assert_eq!(rules(&project, &[], 1), ["config-error .ralph/config.yaml:3", "doubled-stage tasks.md:3"]);
+    assert_eq!(
+        rules(&project, &[], 1),
+        [
+            "config-error .ralph/config.yaml:3",
+            "doubled-stage tasks.md:3"
+        ]
+    );
     let found = project.ralph(&["check", "--json"]).code(1).json();
     assert_eq!(found[0]["key"], "limits.attempts");
     project.write(".ralph/config.yaml", "a: [\n");
-    assert_eq!(rules(&project, &[], 1), ["config-error .ralph/config.yaml:2", "doubled-stage tasks.md:3"]);
+    assert_eq!(
+        rules(&project, &[], 1),
+        [
+            "config-error .ralph/config.yaml:2",
+            "doubled-stage tasks.md:3"
+        ]
+    );
     project.write(".ralph/config.yaml", "agents: {default: {command: no}}\n");
-    assert_eq!(rules(&project, &[], 1), ["config-error .ralph/config.yaml:1", "doubled-stage tasks.md:3"]);
+    assert_eq!(
+        rules(&project, &[], 1),
+        [
+            "config-error .ralph/config.yaml:1",
+            "doubled-stage tasks.md:3"
+        ]
+    );
 }
 
 #[test]
@@ -76,7 +108,11 @@ fn each_repository_that_cannot_be_read_is_named() {
     project.write("src/good/README.md", "changed\n");
     assert_eq!(
         rules(&project, &[], 1),
-        ["unreadable-repository bad", "uncommitted-changes good/README.md", "unreadable-repository worse"]
+        [
+            "unreadable-repository bad",
+            "uncommitted-changes good/README.md",
+            "unreadable-repository worse"
+        ]
     );
     let project = Project::empty();
     project.write("tasks.md", "- [ ] 1. One\n");
@@ -137,16 +173,22 @@ fn missing_engines_and_programs_are_named() {
 
 #[test]
 fn a_gate_over_work_that_was_done_before_ralph_ran_is_told() {
-    let project = Project::new("- [x] 1. One\n- [ ] 1.LINT\n- [ ] 2. Two\n- [ ] 2.LINT\n- [ ] END.LINT\n");
+    let project =
+        Project::new("- [x] 1. One\n- [ ] 1.LINT\n- [ ] 2. Two\n- [ ] 2.LINT\n- [ ] END.LINT\n");
     project.config("gates:\n  LINT: {run: [sh, -c, 'exit 0']}\n");
     let told = |project: &Project| {
         let all = project.ralph(&["check", "--json"]).code(0).json();
-        let old = all.into_iter().filter(|finding| finding["rule"] == "gate-of-old-work");
-        old.map(|finding| finding["line"].to_string()).collect::<Vec<_>>()
+        let old = all
+            .into_iter()
+            .filter(|finding| finding["rule"] == "gate-of-old-work");
+        old.map(|finding| finding["line"].to_string())
+            .collect::<Vec<_>>()
     };
     assert_eq!(told(&project), ["2"]);
     project.ralph(&["run"]).code(3);
-    project.ralph(&["accept", "1.LINT", "--reason", "it was looked at"]).code(0);
+    project
+        .ralph(&["accept", "1.LINT", "--reason", "it was looked at"])
+        .code(0);
     assert_eq!(told(&project), [""; 0]);
     project.ralph(&["run"]).code(0);
 }
@@ -159,9 +201,14 @@ fn a_task_file_outside_of_any_workspace_is_checked() {
         rules(&project, &["--tasks", "plan.md"], 1),
         ["orphan-stage plan.md:2", "escaped-box plan.md:3"]
     );
-    assert_eq!(rules(&project, &["--tasks", "gone.md"], 1), ["no-task-file gone.md"]);
+    assert_eq!(
+        rules(&project, &["--tasks", "gone.md"], 1),
+        ["no-task-file gone.md"]
+    );
     let before = project.files();
-    let done = project.ralph(&["check", "--tasks", "plan.md", "--explain"]).code(1);
+    let done = project
+        .ralph(&["check", "--tasks", "plan.md", "--explain"])
+        .code(1);
     insta::assert_snapshot!(done.out, @r"
     plan.md: 2 tasks
     1  task [ ]  1.  One  (IMPLEMENT)
@@ -175,8 +222,14 @@ fn a_task_file_outside_of_any_workspace_is_checked() {
         ".ralph/config.yaml",
         "gates: {LINT: {run: [sh]}}\ntasks: {sections: {exclude: [Later, Never]}}\n",
     );
-    project.write("plan.md", "- [ ] 1. One\n- [ ] 1.LINT\n# Later\n- [ ] 9.PITEST\n");
-    assert_eq!(rules(&project, &["--tasks", "plan.md"], 0), ["unknown-section .ralph/config.yaml:2"]);
+    project.write(
+        "plan.md",
+        "- [ ] 1. One\n- [ ] 1.LINT\n# Later\n- [ ] 9.PITEST\n",
+    );
+    assert_eq!(
+        rules(&project, &["--tasks", "plan.md"], 0),
+        ["unknown-section .ralph/config.yaml:2"]
+    );
 }
 
 #[test]
@@ -194,12 +247,28 @@ fn every_line_is_explained() {
     6  task [ ]  FINAL  (FINAL · group 1)
     9  not a task  - [ ] tests pass (left out: tasks.sections.exclude `done*`)
     ");
-    let all = project.ralph(&["check", "--explain", "--all-lines"]).code(0).out;
-    assert!(all.contains("\n5  text\n") && all.contains("\n8  heading ##  group 2: Done when\n"), "{all}");
-    let lines = project.ralph(&["check", "--explain", "--json"]).code(0).json();
+    let all = project
+        .ralph(&["check", "--explain", "--all-lines"])
+        .code(0)
+        .out;
+    assert!(
+        all.contains("\n5  text\n") && all.contains("\n8  heading ##  group 2: Done when\n"),
+        "{all}"
+    );
+    let lines = project
+        .ralph(&["check", "--explain", "--json"])
+        .code(0)
+        .json();
     assert_eq!(lines[0]["tasks"], 3);
-    assert_eq!(lines.len(), 10, "one object for the file, one for each line");
-    assert_eq!(lines[4]["requirements"], serde_json::json!(["US1", "2.1", "FR-3"]));
+    assert_eq!(
+        lines.len(),
+        10,
+        "one object for the file, one for each line"
+    );
+    assert_eq!(
+        lines[4]["requirements"],
+        serde_json::json!(["US1", "2.1", "FR-3"])
+    );
 }
 
 #[test]
@@ -207,17 +276,23 @@ fn explained_lines_that_stop_for_a_person_say_so() {
     let project = Project::new(
         "# Plan\n- [ ] 1. One\n\n**STOP**: wait for approval\n\n- [ ] APPROVE the design\n- [ ] 2. Two\n",
     );
-    let lines = project.ralph(&["check", "--explain", "--json"]).code(0).json();
-    let stops =
-        lines.iter().filter(|line| line["approval"] == true).map(|line| line["line"].as_u64().unwrap());
+    let lines = project
+        .ralph(&["check", "--explain", "--json"])
+        .code(0)
+        .json();
+    let stops = lines
+        .iter()
+        .filter(|line| line["approval"] == true)
+        .map(|line| line["line"].as_u64().unwrap());
     assert_eq!(stops.collect::<Vec<_>>(), [4, 6]);
     assert!(lines[2].get("approval").is_none(), "{}", lines[2]);
 }
 
 #[test]
 fn sections_that_hold_no_tasks_are_never_taken_or_ticked() {
-    let project =
-        Project::new("# Plan\n- [ ] 1. One\n\n# Success criteria\n- [ ] all is well\n- [ ] 2. Not a task\n");
+    let project = Project::new(
+        "# Plan\n- [ ] 1. One\n\n# Success criteria\n- [ ] all is well\n- [ ] 2. Not a task\n",
+    );
     project.config("tasks: {sections: {exclude: [success criteria]}}\n");
     project.agent("1./1) tick_all; commit app src/main/1.txt ;;");
     project.ralph(&["run"]).code(0);
@@ -227,7 +302,8 @@ fn sections_that_hold_no_tasks_are_never_taken_or_ticked() {
         "what the agent ticked outside is put back"
     );
     // A person may tick there at any time.
-    let ticked = project.read("tasks.md").replace("- [ ] all", "- [x] all") + "- [ ] 3. more of them\n";
+    let ticked =
+        project.read("tasks.md").replace("- [ ] all", "- [x] all") + "- [ ] 3. more of them\n";
     project.write("tasks.md", &ticked);
     project.ralph(&["run"]).code(0);
     assert_eq!(project.read("tasks.md"), ticked);
@@ -236,7 +312,11 @@ fn sections_that_hold_no_tasks_are_never_taken_or_ticked() {
     let next = project.ralph(&["next"]).code(0).out;
     assert!(next.contains("2.") && next.contains("Not a task"), "{next}");
     project.ralph(&["run"]).code(0);
-    assert!(!project.read("tasks.md").contains("[ ]"), "{}", project.read("tasks.md"));
+    assert!(
+        !project.read("tasks.md").contains("[ ]"),
+        "{}",
+        project.read("tasks.md")
+    );
 }
 
 #[test]
@@ -256,8 +336,19 @@ fn findings_are_sarif() {
         .map(|result| {
             let rule = &rules[usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()];
             assert_eq!(rule["id"], result["ruleId"]);
-            assert!(rule["fullDescription"]["text"].as_str().unwrap().ends_with('.'));
-            assert_eq!(result["partialFingerprints"]["ralphFinding/v1"].as_str().unwrap().len(), 64);
+            assert!(
+                rule["fullDescription"]["text"]
+                    .as_str()
+                    .unwrap()
+                    .ends_with('.')
+            );
+            assert_eq!(
+                result["partialFingerprints"]["ralphFinding/v1"]
+                    .as_str()
+                    .unwrap()
+                    .len(),
+                64
+            );
             let place = &result["locations"][0]["physicalLocation"];
             format!(
                 "{} {} {}:{}",
@@ -274,12 +365,18 @@ fn findings_are_sarif() {
     error uncommitted-changes src/app/README.md:1
     ");
     // A finding that only moves stays the same to whoever keeps alerts.
-    project.write("tasks.md", "# Plan\n\n- [ ] 1. One\n- [ ] 1. One\n- [ ] 5.PITEST\n");
+    project.write(
+        "tasks.md",
+        "# Plan\n\n- [ ] 1. One\n- [ ] 1. One\n- [ ] 5.PITEST\n",
+    );
     let moved: Value =
         serde_json::from_str(&project.ralph(&["check", "--format", "sarif"]).code(1).out).unwrap();
     let prints = |log: &Value| {
         let results = log["runs"][0]["results"].as_array().unwrap().clone();
-        results.iter().map(|result| result["partialFingerprints"].clone()).collect::<Vec<_>>()
+        results
+            .iter()
+            .map(|result| result["partialFingerprints"].clone())
+            .collect::<Vec<_>>()
     };
     assert_eq!(prints(&log), prints(&moved));
 }
@@ -292,7 +389,11 @@ fn sarif_places(project: &Project, folder: &str, args: &[&str]) -> Vec<String> {
     let results = log["runs"][0]["results"].as_array().unwrap();
     let place = |result: &Value| {
         let place = &result["locations"][0]["physicalLocation"];
-        format!("{}:{}", place["artifactLocation"]["uri"].as_str().unwrap(), place["region"]["startLine"])
+        format!(
+            "{}:{}",
+            place["artifactLocation"]["uri"].as_str().unwrap(),
+            place["region"]["startLine"]
+        )
     };
     results.iter().map(place).collect()
 }
@@ -303,14 +404,24 @@ fn odd_names_of_files_are_told_as_they_are() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR\n");
     let names: [&[u8]; 3] = ["Übung ä.java".as_bytes(), b"a\x1b[31m\"b", b"\xff.txt"];
     for name in names {
-        fs_err::write(project.path("src/app").join(std::ffi::OsStr::from_bytes(name)), "x").unwrap();
+        fs_err::write(
+            project
+                .path("src/app")
+                .join(std::ffi::OsStr::from_bytes(name)),
+            "x",
+        )
+        .unwrap();
     }
     project.git("src/app", &["add", "--all"]);
     let mut places = sarif_places(&project, "", &[]);
     places.sort();
     assert_eq!(
         places,
-        ["src/app/%C3%9Cbung%20%C3%A4.java:1", "src/app/%FF.txt:1", "src/app/a%1B%5B31m%22b:1"]
+        [
+            "src/app/%C3%9Cbung%20%C3%A4.java:1",
+            "src/app/%FF.txt:1",
+            "src/app/a%1B%5B31m%22b:1"
+        ]
     );
     let mut told = rules(&project, &[], 1);
     told.sort();
@@ -323,8 +434,14 @@ fn odd_names_of_files_are_told_as_they_are() {
         ]
     );
     let human = project.ralph(&["check"]).code(1).out;
-    assert!(human.contains("error: app/Übung ä.java: There are uncommitted"), "{human}");
-    assert!(human.contains(r#"error: "app/a\033[31m\"b": There are uncommitted"#), "{human}");
+    assert!(
+        human.contains("error: app/Übung ä.java: There are uncommitted"),
+        "{human}"
+    );
+    assert!(
+        human.contains(r#"error: "app/a\033[31m\"b": There are uncommitted"#),
+        "{human}"
+    );
 }
 
 #[test]
@@ -345,16 +462,29 @@ fn places_are_from_the_root_of_the_repository_however_a_file_is_named() {
         ("proj/other/deep", whole),
         ("..", whole),
     ] {
-        assert_eq!(sarif_places(&project, folder, &["--tasks", named]), wanted, "{folder} {named}");
+        assert_eq!(
+            sarif_places(&project, folder, &["--tasks", named]),
+            wanted,
+            "{folder} {named}"
+        );
     }
     std::os::unix::fs::symlink(project.path("proj/spec dir"), project.path("../link")).unwrap();
     let linked = project.path("../link/tasks.md");
     let linked = linked.to_str().unwrap();
-    assert_eq!(sarif_places(&project, "proj/other", &["--tasks", linked]), wanted);
+    assert_eq!(
+        sarif_places(&project, "proj/other", &["--tasks", linked]),
+        wanted
+    );
     // The configuration's own place is from the workspace.
-    project.write("proj/.ralph/config.yaml", "tasks: {sections: {exclude: [Later]}}\n");
+    project.write(
+        "proj/.ralph/config.yaml",
+        "tasks: {sections: {exclude: [Later]}}\n",
+    );
     let places = sarif_places(&project, "proj/spec dir", &["--tasks", "tasks.md"]);
-    assert_eq!(places, ["proj/spec%20dir/tasks.md:1", "proj/.ralph/config.yaml:1"]);
+    assert_eq!(
+        places,
+        ["proj/spec%20dir/tasks.md:1", "proj/.ralph/config.yaml:1"]
+    );
 }
 
 #[test]
@@ -386,7 +516,9 @@ fn findings_about_the_configuration_stand_on_the_line_of_their_key() {
     );
     // Stages without a line stand nowhere: what is wrong with their places is wrong in the configuration.
     project.config("stages: virtual\nplacement:\n  PITEST: {after: ['9']}\n");
-    assert!(rules(&project, &[], 1).contains(&"placed-after-no-task .ralph/config.yaml:4".to_owned()));
+    assert!(
+        rules(&project, &[], 1).contains(&"placed-after-no-task .ralph/config.yaml:4".to_owned())
+    );
 }
 
 #[test]
@@ -395,12 +527,28 @@ fn a_changed_journal_is_told_with_its_line() {
     project.ralph(&["run", "--once"]).code(5);
     let journal = ".ralph/state/journal.jsonl";
     let text = project.read(journal).replacen("surveyed", "Surveyed", 1);
-    let line = text.lines().position(|line| line.contains("Surveyed")).unwrap() + 1;
+    let line = text
+        .lines()
+        .position(|line| line.contains("Surveyed"))
+        .unwrap()
+        + 1;
     project.write(journal, &text);
     let found = project.ralph(&["check", "--json"]).code(1).json();
-    let found = found.iter().find(|finding| finding["rule"] == "journal").unwrap();
-    assert_eq!((found["file"].as_str(), found["line"].as_u64()), (Some(journal), Some(line as u64)));
-    assert!(found["what"].as_str().unwrap().starts_with("The journal was changed"), "{found}");
+    let found = found
+        .iter()
+        .find(|finding| finding["rule"] == "journal")
+        .unwrap();
+    assert_eq!(
+        (found["file"].as_str(), found["line"].as_u64()),
+        (Some(journal), Some(line as u64))
+    );
+    assert!(
+        found["what"]
+            .as_str()
+            .unwrap()
+            .starts_with("The journal was changed"),
+        "{found}"
+    );
 }
 
 /// The findings of a task file alone.
@@ -413,11 +561,18 @@ fn in_tasks(project: &Project, text: impl AsRef<[u8]>, code: i32) -> Vec<String>
 fn boxes_in_tables_are_found_with_words_behind_them_and_below_a_list() {
     let project = Project::empty();
     for gap in ["", "\n"] {
-        let table = format!("- [ ] 1. x\n{gap}| a | b |\n|---|---|\n| [ ] 7. table | x |\n| y | [x] |\n");
+        let table =
+            format!("- [ ] 1. x\n{gap}| a | b |\n|---|---|\n| [ ] 7. table | x |\n| y | [x] |\n");
         let line = 4 + gap.len();
-        assert_eq!(in_tasks(&project, table, 0), [format!("box-without-bullet t.md:{line}")]);
+        assert_eq!(
+            in_tasks(&project, table, 0),
+            [format!("box-without-bullet t.md:{line}")]
+        );
     }
-    assert_eq!(in_tasks(&project, "- [ ] 1. x\n\n| a[ ]b | [x](y) | `[ ]` |\n", 0), [""; 0]);
+    assert_eq!(
+        in_tasks(&project, "- [ ] 1. x\n\n| a[ ]b | [x](y) | `[ ]` |\n", 0),
+        [""; 0]
+    );
 }
 
 #[test]
@@ -426,22 +581,36 @@ fn tasks_that_other_tools_read_as_code_or_text_are_told() {
     for (text, line) in [
         ("    - [ ] 1. x\n", Some(1)),
         ("---\na: b\n---\n\t- [ ] 1. x\n", Some(4)),
-        ("\u{feff}words\n\n\t- [ ] 1. x\n\t- [ ] 2. x\n- [ ] 3. y\n", Some(3)),
+        (
+            "\u{feff}words\n\n\t- [ ] 1. x\n\t- [ ] 2. x\n- [ ] 3. y\n",
+            Some(3),
+        ),
         ("words\n    - [ ] 1. x\n", Some(2)),
         ("- [ ] 1. x\n      - [ ] 1.1 y\n", Some(2)),
         ("<details>\n- [ ] 1. x\n</details>\n", Some(2)),
         ("<details>\n\n- [ ] 1. x\n\n</details>\n", None),
         ("- [ ] 1. x\n    - [ ] 1.1 y\n\t- [ ] 1.2 z\n", None),
-        ("- [ ] 1. x\n\t- [ ] 1.1 y\n\t\t- [ ] 1.1.1 z\n\t-\t[ ] 1.2 z\n", None),
+        (
+            "- [ ] 1. x\n\t- [ ] 1.1 y\n\t\t- [ ] 1.1.1 z\n\t-\t[ ] 1.2 z\n",
+            None,
+        ),
         ("- [ ] 1. x\n\n    - [ ] 1.1 y\n\n\t- [ ] 1.2 z\n", None),
-        ("1. a\n   - [ ] 1.1 y\n\n     words\n\n     - [ ] 1.1.1 z\n", None),
+        (
+            "1. a\n   - [ ] 1.1 y\n\n     words\n\n     - [ ] 1.1.1 z\n",
+            None,
+        ),
         ("words\n- [ ] 1. x\n* [x] 2. y\n  1) [ ] 3. z\n", None),
     ] {
         let told = in_tasks(&project, text, 0);
-        let told: Vec<_> = told.into_iter().filter(|rule| rule.starts_with("unlisted")).collect();
+        let told: Vec<_> = told
+            .into_iter()
+            .filter(|rule| rule.starts_with("unlisted"))
+            .collect();
         assert_eq!(
             told,
-            line.map(|line| format!("unlisted-box t.md:{line}")).into_iter().collect::<Vec<_>>(),
+            line.map(|line| format!("unlisted-box t.md:{line}"))
+                .into_iter()
+                .collect::<Vec<_>>(),
             "{text}"
         );
     }
@@ -452,12 +621,19 @@ fn a_file_in_another_encoding_is_told_by_its_name() {
     let project = Project::empty();
     let text = "- [ ] 1. x\n";
     let wide = |order: fn(u16) -> [u8; 2]| {
-        "\u{feff}".chars().chain(text.chars()).flat_map(|c| order(c as u16)).collect::<Vec<u8>>()
+        "\u{feff}"
+            .chars()
+            .chain(text.chars())
+            .flat_map(|c| order(c as u16))
+            .collect::<Vec<u8>>()
     };
     for bytes in [wide(u16::to_le_bytes), wide(u16::to_be_bytes)] {
         assert_eq!(in_tasks(&project, bytes, 1), ["no-tasks t.md"]);
         let told = project.ralph(&["check", "--tasks", "t.md"]).code(1).out;
-        assert!(told.contains("encoded as UTF-16") && told.contains("Save it as UTF-8"), "{told}");
+        assert!(
+            told.contains("encoded as UTF-16") && told.contains("Save it as UTF-8"),
+            "{told}"
+        );
     }
 }
 
@@ -477,12 +653,16 @@ fn what_a_run_will_do_is_told_once_a_file() {
         });
         shown.collect::<Vec<_>>()
     };
-    let (plain, staged) = ("- [x] 1. a\n- [ ] 2. b\n- [ ] 3. c\n", "- [ ] 2. b\n- [ ] 2.PRE-CR\n");
+    let (plain, staged) = (
+        "- [x] 1. a\n- [ ] 2. b\n- [ ] 3. c\n",
+        "- [ ] 2. b\n- [ ] 2.PRE-CR\n",
+    );
     let (commits, id) = ("no-reviews-or-gates", "no-id");
     let (virtual_stages, green) = ("stages: virtual\n", "checks: {green: [\"true\"]}\n");
     let checkpoint = "- [ ] 2. Checkpoint\n- [ ]* 3. Checkpoint\n- [ ] 4. b\n- [ ] 4.PRE-CR\n";
     project.write("requirements.md", "### Requirement 1\n\n1. WHEN a\n");
-    let named = format!("{staged}  - _Requirements: 9_\n- [ ] 3. c\n  - _Requirements: 1.1, 1.2_\n");
+    let named =
+        format!("{staged}  - _Requirements: 9_\n- [ ] 3. c\n  - _Requirements: 1.1, 1.2_\n");
     for (text, config, expected) in [
         (plain, "", vec![format!("{commits} 2 open tasks without review and gate")]),
         (plain, virtual_stages, vec![]),
@@ -502,7 +682,9 @@ fn what_a_run_will_do_is_told_once_a_file() {
     project.write("tasks.md", &named);
     let told = project.ralph(&["check"]).code(0).out;
     assert!(
-        told.contains("requirements.md does not have: `9` (line 2), `1.2` (line 4). [unknown-requirement]"),
+        told.contains(
+            "requirements.md does not have: `9` (line 2), `1.2` (line 4). [unknown-requirement]"
+        ),
         "{told}"
     );
 }
@@ -531,7 +713,10 @@ fn java_that_no_build_file_stands_above_is_told() {
     project.git("src/app", &["add", "--all"]);
     project.git("src/app", &["commit", "--quiet", "--message", "more"]);
     let found = project.ralph(&["check", "--json"]).json();
-    let found = found.iter().find(|finding| finding["rule"] == "no-build-file").unwrap();
+    let found = found
+        .iter()
+        .find(|finding| finding["rule"] == "no-build-file")
+        .unwrap();
     assert_eq!(
         found["what"],
         "No build file (pom.xml) is above 1 Java file of this package, such as b/src/main/java/p/B.java: `1.PITEST` and gates like it cannot judge them."

@@ -9,7 +9,15 @@ fn told(project: &Project, rule: &str, code: i32) -> Vec<String> {
     let word = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     let of_rule = found.iter().filter(|finding| finding["rule"] == rule);
     of_rule
-        .map(|f| format!("{} {}:{} {}", word(&f["level"]), word(&f["file"]), f["line"], word(&f["what"])))
+        .map(|f| {
+            format!(
+                "{} {}:{} {}",
+                word(&f["level"]),
+                word(&f["file"]),
+                f["line"],
+                word(&f["what"])
+            )
+        })
         .collect()
 }
 
@@ -24,11 +32,25 @@ fn a_template_that_cannot_be_filled_stops_a_run_before_it_begins() {
     ");
     for args in [["run", "--once"], ["run", "--dry-run"]] {
         let done = project.ralph(&args).code(2);
-        assert!(done.err.contains(".ralph/prompts/worker.md:2: "), "{}", done.err);
-        assert!(done.err.contains("hint: Templates may use: "), "{}", done.err);
+        assert!(
+            done.err.contains(".ralph/prompts/worker.md:2: "),
+            "{}",
+            done.err
+        );
+        assert!(
+            done.err.contains("hint: Templates may use: "),
+            "{}",
+            done.err
+        );
     }
-    assert!(!project.has(".ralph/state/iter-1") && project.story().is_empty(), "no iteration began");
-    project.write(".ralph/prompts/worker.md", "{% if reasons %}{{ reasons }}{% endif %} {{ task_text }}\n");
+    assert!(
+        !project.has(".ralph/state/iter-1") && project.story().is_empty(),
+        "no iteration began"
+    );
+    project.write(
+        ".ralph/prompts/worker.md",
+        "{% if reasons %}{{ reasons }}{% endif %} {{ task_text }}\n",
+    );
     project.ralph(&["run"]).code(0);
     assert_eq!(project.story(), ["1.=ACCEPTED"]);
 }
@@ -37,11 +59,17 @@ fn a_template_that_cannot_be_filled_stops_a_run_before_it_begins() {
 fn a_reviewers_template_that_does_not_name_the_token_is_a_warning() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR Look\n");
     project.write(".ralph/prompts/worker.md", "{{ task_text }}\n");
-    project.write(".ralph/prompts/req-reviewer.md", "End with RALPH-VERDICT {{ verdict_token }}: PASS\n");
+    project.write(
+        ".ralph/prompts/req-reviewer.md",
+        "End with RALPH-VERDICT {{ verdict_token }}: PASS\n",
+    );
     let former = include_str!("../../src/agent/prompt/tests/former-quality-reviewer.md");
     project.write(".ralph/prompts/quality-reviewer.md", former);
     assert_eq!(told(&project, "verdict-token", 0), [""; 0]);
-    project.write(".ralph/prompts/quality-reviewer.md", format!("{former}Be kind.\n"));
+    project.write(
+        ".ralph/prompts/quality-reviewer.md",
+        format!("{former}Be kind.\n"),
+    );
     insta::assert_snapshot!(told(&project, "verdict-token", 0).join("\n"), @"warning .ralph/prompts/quality-reviewer.md:null The template does not name the token of the verdict line. A verdict that a file or commit message holds, and that the reviewer shows, counts as the reviewer's own.");
 }
 
@@ -69,7 +97,8 @@ fn a_template_that_is_no_text_file_is_named_and_never_waited_for() {
     );
     let done = project.ralph(&["run"]).code(2);
     assert!(
-        done.err.contains(".ralph/prompts/worker.md: The template is not a regular file."),
+        done.err
+            .contains(".ralph/prompts/worker.md: The template is not a regular file."),
         "{}",
         done.err
     );
@@ -80,15 +109,28 @@ fn an_agent_that_is_no_program_is_missing() {
     let project = Project::new("- [ ] 1. One\n");
     project.write("notes.txt", "no program\n");
     for program in ["/etc/passwd", "./notes.txt", "/etc"] {
-        project.write(".ralph/config.yaml", format!("agents: {{default: {{command: [{program}]}}}}\n"));
+        project.write(
+            ".ralph/config.yaml",
+            format!("agents: {{default: {{command: [{program}]}}}}\n"),
+        );
         let found = told(&project, "missing-agent", 1);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].ends_with("is not a file that may be executed."), "{found:?}");
+        assert!(
+            found[0].ends_with("is not a file that may be executed."),
+            "{found:?}"
+        );
         let done = project.ralph(&["run", "--once"]).code(2);
-        assert!(done.err.contains("is not a file that may be executed"), "{}", done.err);
+        assert!(
+            done.err.contains("is not a file that may be executed"),
+            "{}",
+            done.err
+        );
     }
     assert!(!project.has(".ralph/state/iter-1"), "no iteration began");
-    project.write(".ralph/config.yaml", "agents: {default: {command: [./gone.sh]}}\n");
+    project.write(
+        ".ralph/config.yaml",
+        "agents: {default: {command: [./gone.sh]}}\n",
+    );
     assert!(told(&project, "missing-agent", 1)[0].ends_with("was not found."));
 }
 
@@ -97,7 +139,11 @@ fn an_agent_is_looked_for_where_it_is_started() {
     let project = Project::new("- [ ] 1. One\n");
     let agent = format!("#!/bin/sh\n{}", project.read("agent.sh"));
     project.write("tools/worker.sh", agent);
-    fs_err::set_permissions(project.path("tools/worker.sh"), PermissionsExt::from_mode(0o755)).unwrap();
+    fs_err::set_permissions(
+        project.path("tools/worker.sh"),
+        PermissionsExt::from_mode(0o755),
+    )
+    .unwrap();
     let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
     for command in [
         "{command: [tools/worker.sh]}".to_owned(),
@@ -105,12 +151,18 @@ fn an_agent_is_looked_for_where_it_is_started() {
         "{command: ['tools/{role}.sh']}".to_owned(),
         format!("{{command: [worker.sh], env: {{PATH: 'tools:{path}'}}}}"),
     ] {
-        project.write(".ralph/config.yaml", format!("agents: {{default: {command}}}\n"));
+        project.write(
+            ".ralph/config.yaml",
+            format!("agents: {{default: {command}}}\n"),
+        );
         project.write("tasks.md", "- [ ] 1. One\n");
         let mut check = project.command(&["--root", "../..", "check", "--json"]);
         check.current_dir(project.path("src/app"));
         let found = Project::finish(check).code(0).json();
-        let rules: Vec<_> = found.iter().map(|found| found["rule"].as_str().unwrap()).collect();
+        let rules: Vec<_> = found
+            .iter()
+            .map(|found| found["rule"].as_str().unwrap())
+            .collect();
         assert_eq!(rules, ["no-reviews-or-gates"], "{command}");
         project.ralph(&["run", "--once"]).code(0);
     }
@@ -122,33 +174,58 @@ fn what_is_under_way_in_a_repository_is_told() {
     project.package("src/lib");
     let git = |args: &[&str]| project.git("src/app", args);
     let rules = ["unfinished-operation", "detached-head", "locked-index"];
-    let all = || rules.iter().flat_map(|rule| told(&project, rule, 0)).collect::<Vec<_>>();
+    let all = || {
+        rules
+            .iter()
+            .flat_map(|rule| told(&project, rule, 0))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(all(), [""; 0]);
     git(&["switch", "--quiet", "--detach"]);
-    assert_eq!(all(), ["warning app:null HEAD is detached here: an agent's commits would be on no branch."]);
+    assert_eq!(
+        all(),
+        ["warning app:null HEAD is detached here: an agent's commits would be on no branch."]
+    );
     git(&["switch", "--quiet", "main"]);
     project.write("src/app/.git/index.lock", "");
     let locked = all();
-    assert!(locked.len() == 1 && locked[0].starts_with("warning app:null The index is locked"), "{locked:?}");
+    assert!(
+        locked.len() == 1 && locked[0].starts_with("warning app:null The index is locked"),
+        "{locked:?}"
+    );
     fs_err::remove_file(project.path("src/app/.git/index.lock")).unwrap();
     git(&["bisect", "start"]);
     assert_eq!(
         all(),
-        ["warning app:null A `git bisect` is unfinished here: an agent's commits would become part of it."]
+        [
+            "warning app:null A `git bisect` is unfinished here: an agent's commits would become part of it."
+        ]
     );
     let shown = project.ralph(&["check"]).code(0).out;
-    assert!(shown.contains("hint: In src/app, `git bisect reset` ends it."), "{shown}");
+    assert!(
+        shown.contains("hint: In src/app, `git bisect reset` ends it."),
+        "{shown}"
+    );
     git(&["bisect", "reset"]);
     // A rebase that stands between two commits, with nothing changed.
     git(&["commit", "--quiet", "--allow-empty", "--message", "two"]);
     let mut rebase = project.program("git");
     rebase
-        .args(["rebase", "--quiet", "--interactive", "--keep-empty", "HEAD~1"])
+        .args([
+            "rebase",
+            "--quiet",
+            "--interactive",
+            "--keep-empty",
+            "HEAD~1",
+        ])
         .env("GIT_SEQUENCE_EDITOR", "sed -i 1ibreak");
     rebase.current_dir(project.path("src/app"));
     Project::finish(rebase).code(0);
     let found = all();
-    assert!(found.len() == 1 && found[0].contains("A `git rebase` is unfinished here"), "{found:?}");
+    assert!(
+        found.len() == 1 && found[0].contains("A `git rebase` is unfinished here"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -162,7 +239,10 @@ fn packages_without_java_are_not_asked_for_tests_of_classes() {
     let all = || {
         let found = project.ralph(&["check", "--json"]).json();
         let rules = found.iter().filter_map(|finding| finding["rule"].as_str());
-        rules.filter(|rule| matches!(*rule, "no-java" | "no-tests")).map(str::to_owned).collect::<Vec<_>>()
+        rules
+            .filter(|rule| matches!(*rule, "no-java" | "no-tests"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
     assert_eq!(all(), [""; 0], "nothing stands there yet");
     add("src/parser.py");
@@ -174,7 +254,11 @@ fn packages_without_java_are_not_asked_for_tests_of_classes() {
     add("src/main/java/a/A.java");
     assert_eq!(all(), ["no-tests"]);
     project.config("gates: {PITEST: {run: [sh, -c, 'true']}}\n");
-    assert_eq!(all(), [""; 0], "classes without tests are nothing to a command");
+    assert_eq!(
+        all(),
+        [""; 0],
+        "classes without tests are nothing to a command"
+    );
     project.config("");
     add("src/test/java/a/ATest.java");
     assert_eq!(all(), [""; 0]);

@@ -9,13 +9,25 @@ fn green_must_pass_after_an_implementation_in_each_changed_package() {
     let project = Project::new("- [ ] 1. One\n");
     project.package("src/lib");
     project.config(GREEN);
-    project.agent("1./1) commit app a.txt; commit lib a.txt; commit lib ok ;;\n1./2) commit app ok ;;");
+    project.agent(
+        "1./1) commit app a.txt; commit lib a.txt; commit lib ok ;;\n1./2) commit app ok ;;",
+    );
     project.ralph(&["run"]).code(0);
-    assert_eq!(project.story(), ["1.=REJECTED (attempt 1 of 3)", "1.=ACCEPTED"]);
+    assert_eq!(
+        project.story(),
+        ["1.=REJECTED (attempt 1 of 3)", "1.=ACCEPTED"]
+    );
     let said = project.entry(1).lines;
-    assert!(said.contains("checks.green in app") && said.contains("not ok"), "{said}");
+    assert!(
+        said.contains("checks.green in app") && said.contains("not ok"),
+        "{said}"
+    );
     assert!(!said.contains("in lib"), "{said}");
-    assert!(project.entry(2).lines.contains("checks.green agreed"), "{:?}", project.entry(2));
+    assert!(
+        project.entry(2).lines.contains("checks.green agreed"),
+        "{:?}",
+        project.entry(2)
+    );
 }
 
 #[test]
@@ -32,13 +44,22 @@ fn who_accepts_work_by_hand_accepts_that_fewer_tests_pass() {
     project.write("src/app/.gitignore", "report.xml\n");
     project.ralph(&["run"]).code(1);
     assert!(
-        project.entry(2).lines.contains("1 test passed by its reports, 2 when"),
+        project
+            .entry(2)
+            .lines
+            .contains("1 test passed by its reports, 2 when"),
         "{:?}",
         project.entry(2)
     );
-    project.ralph(&["accept", "2.", "--reason", "the second test was wrong"]).code(0);
+    project
+        .ralph(&["accept", "2.", "--reason", "the second test was wrong"])
+        .code(0);
     project.ralph(&["run"]).code(0);
-    assert!(project.entry(4).lines.contains("agreed, 1 test passed."), "{:?}", project.entry(4));
+    assert!(
+        project.entry(4).lines.contains("agreed, 1 test passed."),
+        "{:?}",
+        project.entry(4)
+    );
 }
 
 #[test]
@@ -49,15 +70,25 @@ fn red_must_fail_after_test_first() {
     project.ralph(&["run"]).code(0);
     assert_eq!(
         project.story(),
-        ["1.TEST-FIRST=REJECTED (attempt 1 of 3)", "1.TEST-FIRST=ACCEPTED", "1.=ACCEPTED"]
+        [
+            "1.TEST-FIRST=REJECTED (attempt 1 of 3)",
+            "1.TEST-FIRST=ACCEPTED",
+            "1.=ACCEPTED"
+        ]
     );
-    assert!(project.entry(1).lines.contains("checks.red passed in app"), "{:?}", project.entry(1));
+    assert!(
+        project.entry(1).lines.contains("checks.red passed in app"),
+        "{:?}",
+        project.entry(1)
+    );
 }
 
 #[test]
 fn a_check_that_writes_boxes_does_not_tick_them() {
     let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
-    project.config("checks: {green: [sh, -c, \"cd ../..; sed 's/. ]/x]/' tasks.md > t; mv t tasks.md\"]}\n");
+    project.config(
+        "checks: {green: [sh, -c, \"cd ../..; sed 's/. ]/x]/' tasks.md > t; mv t tasks.md\"]}\n",
+    );
     project.ralph(&["run", "--once"]).code(5);
     assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [ ] 2. Two\n");
 }
@@ -65,7 +96,10 @@ fn a_check_that_writes_boxes_does_not_tick_them() {
 #[test]
 fn test_writers_that_write_no_test_or_change_production_are_rejected() {
     let project = Project::new("- [ ] 1.TEST-FIRST T\n- [ ] 1. One\n");
-    project.write("src/app/src/main/App.java", "class App {\n    int one() { return 1; }\n}\n");
+    project.write(
+        "src/app/src/main/App.java",
+        "class App {\n    int one() { return 1; }\n}\n",
+    );
     project.git("src/app", &["add", "--all"]);
     project.git("src/app", &["commit", "--quiet", "--message", "production"]);
     project.agent(
@@ -74,10 +108,21 @@ fn test_writers_that_write_no_test_or_change_production_are_rejected() {
          1.TEST-FIRST/3) git -C src/app checkout -q HEAD~1 -- src/main/App.java; as_usual ;;",
     );
     project.ralph(&["run"]).code(0);
-    assert!(project.entry(1).lines.contains("No test file was committed."));
+    assert!(
+        project
+            .entry(1)
+            .lines
+            .contains("No test file was committed.")
+    );
     let said = project.entry(2).lines;
-    assert!(said.contains("app/src/main/App.java") && said.contains("int one()"), "{said}");
-    assert_eq!(project.story()[2..], ["1.TEST-FIRST=ACCEPTED", "1.=ACCEPTED"]);
+    assert!(
+        said.contains("app/src/main/App.java") && said.contains("int one()"),
+        "{said}"
+    );
+    assert_eq!(
+        project.story()[2..],
+        ["1.TEST-FIRST=ACCEPTED", "1.=ACCEPTED"]
+    );
 }
 
 #[test]
@@ -90,7 +135,10 @@ fn a_worker_that_removes_frozen_test_lines_opens_test_first_once() {
     project.config("limits: {attempts: 2}\n");
     project.ralph(&["run"]).code(0);
     let said = project.entry(2).lines;
-    assert!(said.contains("test code of TEST-FIRST is not as it was"), "{said}");
+    assert!(
+        said.contains("test code of TEST-FIRST is not as it was"),
+        "{said}"
+    );
     assert_eq!(
         project.story(),
         [
@@ -113,11 +161,20 @@ fn ralph_commits_for_agents_that_may_not() {
          1.PRE-CR/1) change app src/main/review.txt; as_usual; verdict PASS ;;",
     );
     project.ralph(&["run"]).code(0);
-    assert_eq!(project.git("src/app", &["log", "--format=%s"]), "1. One word\n1.TEST-FIRST Tests\nstart");
+    assert_eq!(
+        project.git("src/app", &["log", "--format=%s"]),
+        "1. One word\n1.TEST-FIRST Tests\nstart"
+    );
     let files = project.git("src/app", &["ls-tree", "-r", "--name-only", "HEAD"]);
     assert_eq!(files, "README.md\nnew.txt\nsrc/main/1.txt\nsrc/test/1.txt");
-    assert!(project.has("src/app/target/out.bin"), "output stays where it is");
-    assert_eq!(project.story()[2..], ["1.PRE-CR=REJECTED (attempt 1 of 3)", "1.PRE-CR=PRE-CR PASS"]);
+    assert!(
+        project.has("src/app/target/out.bin"),
+        "output stays where it is"
+    );
+    assert_eq!(
+        project.story()[2..],
+        ["1.PRE-CR=REJECTED (attempt 1 of 3)", "1.PRE-CR=PRE-CR PASS"]
+    );
 }
 
 #[test]
@@ -132,18 +189,32 @@ fn a_checkpoint_may_have_nothing_to_do_when_green_confirms_it() {
 #[test]
 fn nothing_to_do_is_believed_nowhere_else() {
     for (task, config, because) in [
-        ("Two", "checks: {green: [sh, -c, 'exit 0']}\n", "the task is not a checkpoint"),
+        (
+            "Two",
+            "checks: {green: [sh, -c, 'exit 0']}\n",
+            "the task is not a checkpoint",
+        ),
         ("A checkpoint", "", "no checks.green is configured"),
-        ("A checkpoint", "checks: {green: [sh, -c, 'cat ../../fails 2>&1']}\n", "checks.green in app"),
+        (
+            "A checkpoint",
+            "checks: {green: [sh, -c, 'cat ../../fails 2>&1']}\n",
+            "checks.green in app",
+        ),
     ] {
         let project = Project::new(format!("- [ ] 1. {task}\n"));
         project.config(config);
         project.agent("1./1) verdict NOTHING-TO-DO trust me ;;");
         let done = project.ralph(&["run"]).code(1);
         assert_eq!(project.story(), ["1.=BLOCKED"]);
-        assert!(project.entry(1).lines.contains(because), "{because}: {:?}", project.entry(1));
+        assert!(
+            project.entry(1).lines.contains(because),
+            "{because}: {:?}",
+            project.entry(1)
+        );
         assert!(done.err.contains("ralph accept"), "{}", done.err);
-        project.ralph(&["accept", "1.", "--reason", "so it is"]).code(0);
+        project
+            .ralph(&["accept", "1.", "--reason", "so it is"])
+            .code(0);
         project.ralph(&["run"]).code(0);
     }
 }
@@ -152,7 +223,9 @@ fn nothing_to_do_is_believed_nowhere_else() {
 fn people_are_told_through_commands_with_the_event_as_json() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT J\n");
     let tell = |event: &str| format!("{event}: [sh, -c, 'cat >> told']");
-    let on = ["blocked", "done", "gate-fail", "stop"].map(tell).join(", ");
+    let on = ["blocked", "done", "gate-fail", "stop"]
+        .map(tell)
+        .join(", ");
     project.config(&format!(
         "hooks: {{{on}}}\ngates:\n  LINT: {{run: [sh, -c, 'test -e good']}}\nlimits: {{rework: 1}}\n"
     ));
@@ -160,14 +233,36 @@ fn people_are_told_through_commands_with_the_event_as_json() {
     project.ralph(&["run"]).code(1);
     project.agent("1./*) commit app good ;;");
     project.ralph(&["run", "--retry", "1."]).code(0);
-    let told: Vec<serde_json::Value> =
-        project.read("told").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<serde_json::Value> = project
+        .read("told")
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let events: Vec<String> = told
         .iter()
-        .map(|event| format!("{} {}", event["event"].as_str().unwrap(), event["task"].as_str().unwrap()))
+        .map(|event| {
+            format!(
+                "{} {}",
+                event["event"].as_str().unwrap(),
+                event["task"].as_str().unwrap()
+            )
+        })
         .collect();
-    assert_eq!(events, ["stop ", "gate-fail 1.LINT", "gate-fail 1.LINT", "blocked ", "done "], "{told:?}");
-    assert!(told.iter().all(|event| !event["why"].as_str().unwrap().is_empty()));
+    assert_eq!(
+        events,
+        [
+            "stop ",
+            "gate-fail 1.LINT",
+            "gate-fail 1.LINT",
+            "blocked ",
+            "done "
+        ],
+        "{told:?}"
+    );
+    assert!(
+        told.iter()
+            .all(|event| !event["why"].as_str().unwrap().is_empty())
+    );
 }
 
 #[test]
@@ -186,9 +281,19 @@ fn a_report_with_gaps_completes_with_gaps() {
     assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [x] FINAL V\n");
     let entry = project.entry(2);
     assert_eq!(entry.headline, "COMPLETE-WITH-GAPS");
-    assert!(entry.lines.contains("1 PASS, 1 FAIL, 1 UNKNOWN") && entry.lines.contains("R2"), "{entry:?}");
-    assert!(done.err.contains("2 gaps") && done.err.contains("hint:"), "{}", done.err);
-    assert_eq!(project.read(".ralph/state/iter-2/validation-report-before.md"), "an old one\n");
+    assert!(
+        entry.lines.contains("1 PASS, 1 FAIL, 1 UNKNOWN") && entry.lines.contains("R2"),
+        "{entry:?}"
+    );
+    assert!(
+        done.err.contains("2 gaps") && done.err.contains("hint:"),
+        "{}",
+        done.err
+    );
+    assert_eq!(
+        project.read(".ralph/state/iter-2/validation-report-before.md"),
+        "an old one\n"
+    );
     project.ralph(&["run"]).code(1);
     assert_eq!(project.story().len(), 2);
 }
@@ -196,15 +301,24 @@ fn a_report_with_gaps_completes_with_gaps() {
 #[test]
 fn a_validator_that_writes_no_report_or_other_files_is_asked_again() {
     let project = Project::new("- [ ] 1. One\n- [ ] FINAL V\n");
-    project.write("validation-report.md", "| R | Status |\n|---|---|\n| 1 | PASS |\n");
+    project.write(
+        "validation-report.md",
+        "| R | Status |\n|---|---|\n| 1 | PASS |\n",
+    );
     project.agent("FINAL/1) : ;;\nFINAL/2) commit app README.md; as_usual ;;");
     project.ralph(&["run"]).code(0);
     assert!(
-        project.entry(2).lines.contains("validation-report.md was not written."),
+        project
+            .entry(2)
+            .lines
+            .contains("validation-report.md was not written."),
         "an old report counts for nothing"
     );
     let said = project.entry(3).lines;
-    assert!(said.contains("The validator may write validation-report.md and nothing else"), "{said}");
+    assert!(
+        said.contains("The validator may write validation-report.md and nothing else"),
+        "{said}"
+    );
     assert_eq!(project.entry(4).headline, "COMPLETE");
     assert_eq!(project.read("src/app/README.md"), "a package\n");
 }
@@ -214,6 +328,17 @@ fn a_validator_that_adds_a_task_keeps_the_loop_going() {
     let project = Project::new("- [ ] 1. One\n- [ ] FINAL V\n");
     project.agent("FINAL/1) as_usual; if ! [ -e added ]; then touch added; printf -- '- [ ] 2. A gap\\n' >> tasks.md; fi ;;");
     project.ralph(&["run"]).code(0);
-    assert_eq!(project.story(), ["1.=ACCEPTED", "FINAL=FINAL WAITS", "2.=ACCEPTED", "FINAL=COMPLETE"]);
-    assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [x] FINAL V\n- [x] 2. A gap\n");
+    assert_eq!(
+        project.story(),
+        [
+            "1.=ACCEPTED",
+            "FINAL=FINAL WAITS",
+            "2.=ACCEPTED",
+            "FINAL=COMPLETE"
+        ]
+    );
+    assert_eq!(
+        project.read("tasks.md"),
+        "- [x] 1. One\n- [x] FINAL V\n- [x] 2. A gap\n"
+    );
 }

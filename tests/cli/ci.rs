@@ -39,8 +39,15 @@ fn component() -> (String, String) {
             Value::String(text) if !text.is_empty() => text.clone(),
             _ => "\"\"".to_owned(),
         };
-        let default = if name == "image" { "example/ralph" } else { &default };
-        jobs = jobs.replace(&format!("$[[ inputs.{} ]]", name.as_str().unwrap()), default);
+        let default = if name == "image" {
+            "example/ralph"
+        } else {
+            &default
+        };
+        jobs = jobs.replace(
+            &format!("$[[ inputs.{} ]]", name.as_str().unwrap()),
+            default,
+        );
     }
     assert!(!jobs.contains("$[["), "{jobs}");
     (head.to_owned(), jobs)
@@ -59,7 +66,10 @@ fn run(project: &Project, step: &Value, given: &[(&str, &str)]) -> Done {
     let mut bash = shell(project, script, given);
     for (name, _) in step["env"].as_mapping().unwrap() {
         let name = name.as_str().unwrap();
-        let value = given.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value);
+        let value = given
+            .iter()
+            .find(|(key, _)| *key == name)
+            .map_or("", |(_, value)| value);
         bash.env(name, value);
     }
     Project::finish(bash)
@@ -67,9 +77,13 @@ fn run(project: &Project, step: &Value, given: &[(&str, &str)]) -> Done {
 
 /// `bash --noprofile --norc -eo pipefail`, as runners call it.
 fn shell(project: &Project, script: &str, given: &[(&str, &str)]) -> std::process::Command {
-    project.tool("ralph", &format!("exec '{}' \"$@\"", env!("CARGO_BIN_EXE_ralph")));
+    project.tool(
+        "ralph",
+        &format!("exec '{}' \"$@\"", env!("CARGO_BIN_EXE_ralph")),
+    );
     let mut bash = project.program("bash");
-    bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script]).current_dir(project.path(""));
+    bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script])
+        .current_dir(project.path(""));
     bash.env("GIT_CONFIG_GLOBAL", project.path("../home/gitconfig"));
     bash.env("GITHUB_STEP_SUMMARY", project.path("../home/summary"));
     bash.envs(given.iter().copied());
@@ -78,11 +92,27 @@ fn shell(project: &Project, script: &str, given: &[(&str, &str)]) -> std::proces
 
 fn inputs_are_variables_of_a_step_and_never_its_code() {
     let mut seen = 0;
-    for file in ["gate/action.yml", "replay/action.yml", "gate.yml", "replay.yml"] {
+    for file in [
+        "gate/action.yml",
+        "replay/action.yml",
+        "gate.yml",
+        "replay.yml",
+    ] {
         let file: Value = serde_yaml::from_str(&text(&format!("github/{file}"))).unwrap();
-        let jobs = file["jobs"].as_mapping().into_iter().flat_map(|jobs| jobs.values());
-        for steps in jobs.map(|job| &job["steps"]).chain([&file["runs"]["steps"]]) {
-            for script in steps.as_sequence().into_iter().flatten().filter_map(|step| step["run"].as_str()) {
+        let jobs = file["jobs"]
+            .as_mapping()
+            .into_iter()
+            .flat_map(|jobs| jobs.values());
+        for steps in jobs
+            .map(|job| &job["steps"])
+            .chain([&file["runs"]["steps"]])
+        {
+            for script in steps
+                .as_sequence()
+                .into_iter()
+                .flatten()
+                .filter_map(|step| step["run"].as_str())
+            {
                 assert!(!script.contains("${{"), "{script}");
                 seen += 1;
             }
@@ -102,15 +132,32 @@ fn judged() -> Project {
 fn the_gate_of_a_pull_request_shows_its_verdict_as_an_annotation() {
     let project = judged();
     let gate = step("github/gate/action.yml", "Gate");
-    let given = |since| [("GATE", "LINT"), ("SINCE", since), ("ROOT", "."), ("FAIL_ON_SKIP", "true")];
+    let given = |since| {
+        [
+            ("GATE", "LINT"),
+            ("SINCE", since),
+            ("ROOT", "."),
+            ("FAIL_ON_SKIP", "true"),
+        ]
+    };
     let passed = run(&project, &gate, &given("HEAD~1")).code(0);
-    assert!(passed.out.starts_with("::notice title=LINT PASS::"), "{}", passed.out);
+    assert!(
+        passed.out.starts_with("::notice title=LINT PASS::"),
+        "{}",
+        passed.out
+    );
     let nothing = run(&project, &gate, &given("HEAD")).code(1);
-    assert!(nothing.out.starts_with("::error title=LINT SKIP::"), "{}", nothing.out);
+    assert!(
+        nothing.out.starts_with("::error title=LINT SKIP::"),
+        "{}",
+        nothing.out
+    );
     project.config("gates:\n  LINT: {run: [sh, -c, 'exit 1']}\n");
     let failed = run(&project, &gate, &given("HEAD~1")).code(1);
     assert!(
-        failed.out.starts_with("::error file=src/app/src/main/1.txt,line=1,title=LINT FAIL::"),
+        failed
+            .out
+            .starts_with("::error file=src/app/src/main/1.txt,line=1,title=LINT FAIL::"),
         "{}",
         failed.out
     );
@@ -120,7 +167,10 @@ fn the_gate_of_a_pull_request_shows_its_verdict_as_an_annotation() {
 
 fn a_bundle_is_replayed_in_parts_that_are_joined_and_reported() {
     let project = judged();
-    let head = project.ralph(&["replay", "--json"]).json()[0]["head"].as_str().unwrap().to_owned();
+    let head = project.ralph(&["replay", "--json"]).json()[0]["head"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     project.ralph(&["bundle", "ralph-run.tar"]).code(0);
     let plan: Value = serde_yaml::from_str(&text("github/replay.yml")).unwrap();
     let plan = plan["jobs"]["plan"]["steps"][1]["run"].as_str().unwrap();
@@ -129,18 +179,43 @@ fn a_bundle_is_replayed_in_parts_that_are_joined_and_reported() {
     Project::finish(shell(&project, plan, &of_plan)).code(0);
     let matrix = fs_err::read_to_string(&output).unwrap();
     let matrix: Value = serde_yaml::from_str(matrix.strip_prefix("matrix=").unwrap()).unwrap();
-    let shards: Vec<&str> =
-        matrix["shard"].as_sequence().unwrap().iter().map(|shard| shard.as_str().unwrap()).collect();
+    let shards: Vec<&str> = matrix["shard"]
+        .as_sequence()
+        .unwrap()
+        .iter()
+        .map(|shard| shard.as_str().unwrap())
+        .collect();
     assert_eq!(shards, ["1/2", "2/2"], "one for each verdict");
 
     let replay = step("github/replay/action.yml", "Replay");
     let bundle = ("BUNDLE", "ralph-run.tar");
     fs_err::create_dir(project.path("parts")).unwrap();
-    run(&project, &replay, &[bundle, ("SHARD", shards[0]), ("RESULT", "parts/1.json")]).code(0);
-    let joined = [bundle, ("PARTS", "parts"), ("ANCHOR", &*head), ("RESULT", "ralph-replay.json")];
+    run(
+        &project,
+        &replay,
+        &[bundle, ("SHARD", shards[0]), ("RESULT", "parts/1.json")],
+    )
+    .code(0);
+    let joined = [
+        bundle,
+        ("PARTS", "parts"),
+        ("ANCHOR", &*head),
+        ("RESULT", "ralph-replay.json"),
+    ];
     let missing = run(&project, &replay, &joined).code(3);
-    assert!(missing.out.contains("::warning title=ralph replay::No part holds"), "{}", missing.out);
-    run(&project, &replay, &[bundle, ("SHARD", shards[1]), ("RESULT", "parts/2.json")]).code(0);
+    assert!(
+        missing
+            .out
+            .contains("::warning title=ralph replay::No part holds"),
+        "{}",
+        missing.out
+    );
+    run(
+        &project,
+        &replay,
+        &[bundle, ("SHARD", shards[1]), ("RESULT", "parts/2.json")],
+    )
+    .code(0);
     let equal = run(&project, &replay, &joined).code(0);
     assert!(
         equal.out.ends_with(
@@ -151,10 +226,21 @@ fn a_bundle_is_replayed_in_parts_that_are_joined_and_reported() {
     );
     assert!(project.read("ralph-replay.xml").contains("<testsuite"));
     let summary = fs_err::read_to_string(project.path("../home/summary")).unwrap();
-    assert!(summary.starts_with("### tasks.md:") && summary.contains("1.LINT"), "{summary}");
-    let another = [bundle, ("ANCHOR", &*"0".repeat(64)), ("RESULT", "ralph-replay.json")];
+    assert!(
+        summary.starts_with("### tasks.md:") && summary.contains("1.LINT"),
+        "{summary}"
+    );
+    let another = [
+        bundle,
+        ("ANCHOR", &*"0".repeat(64)),
+        ("RESULT", "ralph-replay.json"),
+    ];
     let cut = run(&project, &replay, &another).code(1);
-    assert!(cut.out.contains("::error title=ralph replay::None of the"), "{}", cut.out);
+    assert!(
+        cut.out.contains("::error title=ralph replay::None of the"),
+        "{}",
+        cut.out
+    );
 }
 
 fn the_same_steps_of_gitlab_end_alike() {
@@ -162,7 +248,11 @@ fn the_same_steps_of_gitlab_end_alike() {
     project.ralph(&["bundle", "ralph-run.tar"]).code(0);
     let jobs: Value = serde_yaml::from_str(&component().1).unwrap();
     let call = |job: &str, given: &[(&str, &str)]| {
-        let lines = jobs[job]["script"].as_sequence().unwrap().iter().map(|line| line.as_str().unwrap());
+        let lines = jobs[job]["script"]
+            .as_sequence()
+            .unwrap()
+            .iter()
+            .map(|line| line.as_str().unwrap());
         let script = lines.collect::<Vec<_>>().join("\n");
         let mut bash = shell(&project, &script, given);
         for (name, value) in jobs[job]["variables"].as_mapping().unwrap() {
@@ -173,13 +263,25 @@ fn the_same_steps_of_gitlab_end_alike() {
         }
         Project::finish(bash)
     };
-    call("ralph-gate", &[("GATE", "LINT"), ("CI_MERGE_REQUEST_DIFF_BASE_SHA", "HEAD~1")]).code(0);
-    let quality: Value = serde_yaml::from_str(&project.read("gl-code-quality-report.json")).unwrap();
+    call(
+        "ralph-gate",
+        &[
+            ("GATE", "LINT"),
+            ("CI_MERGE_REQUEST_DIFF_BASE_SHA", "HEAD~1"),
+        ],
+    )
+    .code(0);
+    let quality: Value =
+        serde_yaml::from_str(&project.read("gl-code-quality-report.json")).unwrap();
     assert!(quality.as_sequence().is_some(), "{quality:?}");
     let total = jobs["ralph-again"]["parallel"].as_u64().unwrap();
     for index in 1..=total {
         let (index, total) = (index.to_string(), total.to_string());
-        call("ralph-again", &[("CI_NODE_INDEX", &*index), ("CI_NODE_TOTAL", &*total)]).code(0);
+        call(
+            "ralph-again",
+            &[("CI_NODE_INDEX", &*index), ("CI_NODE_TOTAL", &*total)],
+        )
+        .code(0);
     }
     call("ralph-replay", &[]).code(0);
     assert!(project.read("ralph-report.md").contains("LINT"));
@@ -189,9 +291,16 @@ fn the_same_steps_of_gitlab_end_alike() {
 
 fn the_files_fit_the_published_schemas() {
     let tools = tools::installed("check-jsonschema-0.39.0", |folder| {
-        Command::new("python3").args(["-m", "venv"]).arg(folder).assert().success();
+        Command::new("python3")
+            .args(["-m", "venv"])
+            .arg(folder)
+            .assert()
+            .success();
         let packages = ["install", "--quiet", "check-jsonschema==0.39.0"];
-        Command::new(folder.join("bin/pip")).args(packages).assert().success();
+        Command::new(folder.join("bin/pip"))
+            .args(packages)
+            .assert()
+            .success();
     });
     let checker = tools.join("bin/check-jsonschema");
     let check = |schema: &str, file: &Path| {
@@ -203,8 +312,16 @@ fn the_files_fit_the_published_schemas() {
         command.arg(file).assert()
     };
     for action in ["gate", "replay"] {
-        check("github-actions", &folder().join(format!("github/{action}/action.yml"))).success();
-        check("github-workflows", &folder().join(format!("github/{action}.yml"))).success();
+        check(
+            "github-actions",
+            &folder().join(format!("github/{action}/action.yml")),
+        )
+        .success();
+        check(
+            "github-workflows",
+            &folder().join(format!("github/{action}.yml")),
+        )
+        .success();
     }
     let scratch = tempfile::tempdir().unwrap();
     let (head, jobs) = component();

@@ -15,7 +15,10 @@ fn project() -> Project {
     project.tool("git", "echo git version 2.47.1");
     project.tool("java", "echo 'openjdk version \"17.0.12\" 2024-07-16' >&2");
     project.tool("javac", "echo javac 17.0.12");
-    project.tool("mvn", "echo 'Apache Maven 3.9.9 (8e85)'; pwd > \"$ws/asked\"");
+    project.tool(
+        "mvn",
+        "echo 'Apache Maven 3.9.9 (8e85)'; pwd > \"$ws/asked\"",
+    );
     project.tool("claude", "echo '2.1.330 (Claude Code)'");
     project
 }
@@ -33,7 +36,11 @@ fn about(project: &Project, done: &Done, names: &[&str]) -> String {
     let mut keeps = false;
     for line in done.out.lines() {
         let mut words = line.split_whitespace();
-        let name = if line.starts_with(' ') { None } else { words.nth(1) };
+        let name = if line.starts_with(' ') {
+            None
+        } else {
+            words.nth(1)
+        };
         keeps = name.map_or(keeps, |name| names.contains(&name));
         if keeps {
             kept.push(line.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -58,14 +65,27 @@ fn a_machine_with_everything_is_healthy() {
     skipped optional 1 optional box is left open
     hint: `ralph run --optional` takes them too
     "#);
-    assert!(done.out.ends_with("\nhealthy: nothing that is needed here is missing\n"), "{}", done.out);
+    assert!(
+        done.out
+            .ends_with("\nhealthy: nothing that is needed here is missing\n"),
+        "{}",
+        done.out
+    );
     let asked = project.read("asked");
-    assert!(!asked.starts_with(project.path("").to_str().unwrap()), "not in the workspace: {asked}");
-    assert!(!std::path::Path::new(asked.trim()).exists(), "nothing is left of {asked}");
+    assert!(
+        !asked.starts_with(project.path("").to_str().unwrap()),
+        "not in the workspace: {asked}"
+    );
+    assert!(
+        !std::path::Path::new(asked.trim()).exists(),
+        "nothing is left of {asked}"
+    );
     let facts = doctor(&project, &["--json"]).code(0).json();
     assert_eq!(facts.last().unwrap()["healthy"], true);
     assert!(
-        facts.iter().any(|fact| fact["name"] == "mvn" && fact["state"] == "ok" && fact["part"] == "tool")
+        facts
+            .iter()
+            .any(|fact| fact["name"] == "mvn" && fact["state"] == "ok" && fact["part"] == "tool")
     );
 }
 
@@ -92,11 +112,20 @@ fn what_is_needed_and_missing_or_ill_is_said_with_the_reason() {
     missing checks.green `checks.green` starts `mvn`, which is not on the PATH.
     hint: Install it, or name it with its path.
     "#);
-    assert!(done.out.ends_with("\n5 things that are needed here are missing\n"), "{}", done.out);
+    assert!(
+        done.out
+            .ends_with("\n5 things that are needed here are missing\n"),
+        "{}",
+        done.out
+    );
 
     // The package's own Maven will do, and is not started.
     project.write("src/app/mvnw", "#!/bin/sh\ntouch started\n");
-    fs_err::set_permissions(project.path("src/app/mvnw"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    fs_err::set_permissions(
+        project.path("src/app/mvnw"),
+        std::fs::Permissions::from_mode(0o755),
+    )
+    .unwrap();
     let done = doctor(&project, &[]).code(1);
     insta::assert_snapshot!(about(&project, &done, &["mvn", "gates.PITEST", "checks.red", "checks.green"]), @r#"
     absent mvn not on PATH
@@ -111,7 +140,10 @@ fn what_is_needed_and_missing_or_ill_is_said_with_the_reason() {
 #[test]
 fn a_preset_whose_flags_the_installed_version_does_not_know_is_missing() {
     let project = project();
-    project.write(".ralph/config.yaml", "agents:\n  default: {preset: hermes}\n");
+    project.write(
+        ".ralph/config.yaml",
+        "agents:\n  default: {preset: hermes}\n",
+    );
     let help = |flags: &str| {
         let help = format!("usage: hermes chat [-h, --help] [-Q] [--yolo] [--model MODEL] {flags}");
         project.tool(
@@ -131,8 +163,14 @@ fn a_preset_whose_flags_the_installed_version_does_not_know_is_missing() {
 fn variables_that_the_build_reads_and_does_not_get_are_named_with_the_key_that_adds_them() {
     let project = project();
     let server = "<username>${env.NEXUS_USER}</username><password>${env.NEXUS_TOKEN}</password>";
-    project.write("../home/.m2/settings.xml", format!("{server}${{env.HOME}}${{project.version}}"));
-    project.write("src/app/modules/a/pom.xml", "<project>${env.BUILD_NUMBER}${env.NEXUS_USER}</project>");
+    project.write(
+        "../home/.m2/settings.xml",
+        format!("{server}${{env.HOME}}${{project.version}}"),
+    );
+    project.write(
+        "src/app/modules/a/pom.xml",
+        "<project>${env.BUILD_NUMBER}${env.NEXUS_USER}</project>",
+    );
     project.write("../home/.npmrc", "//registry/:_authToken=${NPM_TOKEN}\n");
     let done = doctor(&project, &[]).code(0);
     insta::assert_snapshot!(about(&project, &done, &["gates.PITEST.env", "checks.env"]), @r"
@@ -142,7 +180,10 @@ fn variables_that_the_build_reads_and_does_not_get_are_named_with_the_key_that_a
     hint: `checks.env: [BUILD_NUMBER, NEXUS_TOKEN, NEXUS_USER]` passes them
     ");
     let gate = "gates: {PITEST: {env: ['NEXUS_*']}, LINT: {run: [npm, test]}}\n";
-    project.write(".ralph/config.yaml", format!("agents:\n  default: {{preset: claude}}\n{gate}"));
+    project.write(
+        ".ralph/config.yaml",
+        format!("agents:\n  default: {{preset: claude}}\n{gate}"),
+    );
     project.write("src/app/.npmrc", "always-auth=true\n");
     let done = doctor(&project, &[]);
     insta::assert_snapshot!(about(&project, &done, &["gates.PITEST.env", "gates.LINT.env", "checks.env"]), @r"
@@ -157,7 +198,10 @@ fn variables_that_the_build_reads_and_does_not_get_are_named_with_the_key_that_a
 fn without_an_open_gate_no_build_tool_is_needed() {
     let project = project();
     project.write("tasks.md", "- [ ] 1. One\n- [x] 1.PITEST Mutants\n");
-    project.write(".ralph/config.yaml", "agents:\n  default: {preset: claude}\n");
+    project.write(
+        ".ralph/config.yaml",
+        "agents:\n  default: {preset: claude}\n",
+    );
     for tool in ["mvn", "java", "javac"] {
         fs_err::remove_file(project.path("../home/bin").join(tool)).unwrap();
     }
@@ -170,9 +214,21 @@ fn an_answer_reaches_the_terminal_bounded_and_without_control_characters() {
     let project = project();
     project.tool("codex", "printf '\\033]0;evil\\007v20.1.0 \\033[31mred'; i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; i=$((i+1)); done");
     let done = doctor(&project, &[]).code(0);
-    assert!(!done.out.contains('\u{1b}') && !done.out.contains('\u{7}'), "{:?}", done.out);
-    assert!(about(&project, &done, &["codex"]).starts_with("ok codex"), "{}", done.out);
-    assert!(done.out.lines().all(|line| line.chars().count() < 400), "{}", done.out);
+    assert!(
+        !done.out.contains('\u{1b}') && !done.out.contains('\u{7}'),
+        "{:?}",
+        done.out
+    );
+    assert!(
+        about(&project, &done, &["codex"]).starts_with("ok codex"),
+        "{}",
+        done.out
+    );
+    assert!(
+        done.out.lines().all(|line| line.chars().count() < 400),
+        "{}",
+        done.out
+    );
 }
 
 #[test]
@@ -186,7 +242,11 @@ fn another_ralph_before_this_one_is_named_and_never_started() {
     "#);
     assert!(!project.has("begun"));
     fs_err::remove_file(project.path("../home/bin/ralph")).unwrap();
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_ralph"), project.path("../home/bin/ralph")).unwrap();
+    std::os::unix::fs::symlink(
+        env!("CARGO_BIN_EXE_ralph"),
+        project.path("../home/bin/ralph"),
+    )
+    .unwrap();
     let own = about(&project, &doctor(&project, &[]).code(0), &["ralph"]);
     assert!(own.starts_with("ok ralph "), "{own}");
 }
@@ -195,7 +255,10 @@ fn another_ralph_before_this_one_is_named_and_never_started() {
 fn programs_that_the_configuration_names_are_looked_for() {
     let project = project();
     let more = "gates: {LINT: {run: [no-such-linter]}}\nhooks: {done: [/no/such/hook]}\n";
-    project.write(".ralph/config.yaml", format!("agents:\n  default: {{command: [no-such-agent]}}\n{more}"));
+    project.write(
+        ".ralph/config.yaml",
+        format!("agents:\n  default: {{command: [no-such-agent]}}\n{more}"),
+    );
     project.write("tasks.md", "- [ ] 1. One\n- [ ] 1.LINT L\n");
     let done = doctor(&project, &["--json"]).code(1);
     let missing: Vec<String> = done
@@ -217,7 +280,10 @@ fn programs_that_the_configuration_names_are_looked_for() {
 #[test]
 fn what_would_be_skipped_is_said_with_its_reason() {
     let project = project();
-    project.write(".ralph/config.yaml", "agents:\n  default: {preset: claude}\n");
+    project.write(
+        ".ralph/config.yaml",
+        "agents:\n  default: {preset: claude}\n",
+    );
     fs_err::remove_dir_all(project.path("src/app/src")).unwrap();
     project.write("src/app/src/main/java/a/Foo.java", "class Foo {}");
     fs_err::remove_file(project.path("../home/bin/git")).unwrap();
@@ -246,7 +312,11 @@ fn a_package_that_a_command_builds_needs_that_and_no_maven() {
     let project = project();
     let config = "agents:\n  default: {preset: claude}\ngates:\n  PITEST: {classpath_command: [./gradlew, ralphClasspath]}\n";
     project.write(".ralph/config.yaml", config);
-    fs_err::rename(project.path("src/app/pom.xml"), project.path("src/app/build.gradle.kts")).unwrap();
+    fs_err::rename(
+        project.path("src/app/pom.xml"),
+        project.path("src/app/build.gradle.kts"),
+    )
+    .unwrap();
     fs_err::remove_file(project.path("../home/bin/mvn")).unwrap();
     project.package("src/scripts");
     project.write("src/scripts/setup.py", "");
@@ -259,14 +329,19 @@ fn a_package_that_a_command_builds_needs_that_and_no_maven() {
     project.write("src/app/gradlew", "#!/bin/sh\n");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs_err::set_permissions(project.path("src/app/gradlew"), mode).unwrap();
-    assert_eq!(about(&project, &doctor(&project, &[]).code(0), &names), "absent mvn not on PATH");
+    assert_eq!(
+        about(&project, &doctor(&project, &[]).code(0), &names),
+        "absent mvn not on PATH"
+    );
 }
 
 #[test]
 fn without_a_workspace_nothing_is_needed_and_a_broken_one_is_said() {
     let project = project();
     let mut elsewhere = project.command(&["doctor"]);
-    elsewhere.current_dir(project.path("..")).env("PATH", "/nowhere");
+    elsewhere
+        .current_dir(project.path(".."))
+        .env("PATH", "/nowhere");
     let done = Project::finish(elsewhere).code(0);
     assert_eq!(
         about(&project, &done, &["workspace", "git"]),
@@ -287,9 +362,15 @@ fn without_a_workspace_nothing_is_needed_and_a_broken_one_is_said() {
 fn a_cache_that_cannot_be_written_is_missing() {
     let project = project();
     let mut command = project.command(&["doctor"]);
-    command.env("PATH", project.path("../home/bin")).env("XDG_CACHE_HOME", "/proc/none");
+    command
+        .env("PATH", project.path("../home/bin"))
+        .env("XDG_CACHE_HOME", "/proc/none");
     let done = Project::finish(command).code(1);
-    assert!(about(&project, &done, &["cache"]).starts_with("missing cache"), "{}", done.out);
+    assert!(
+        about(&project, &done, &["cache"]).starts_with("missing cache"),
+        "{}",
+        done.out
+    );
 }
 
 #[test]
@@ -301,13 +382,16 @@ fn the_engine_of_each_language_is_named_and_what_an_open_gate_lacks_is_missing()
     let mutmut = |version: &str| {
         let _ = fs_err::remove_dir_all(project.path("src/app/.venv/lib"));
         project.write(
-            &format!("src/app/.venv/lib/python3.11/site-packages/mutmut-{version}.dist-info/METADATA"),
+            &format!(
+                "src/app/.venv/lib/python3.11/site-packages/mutmut-{version}.dist-info/METADATA"
+            ),
             "",
         );
     };
-    for (package, files) in
-        [("src/web", ["package.json", "a.ts"]), ("src/core", ["Cargo.toml", "src/lib.rs"])]
-    {
+    for (package, files) in [
+        ("src/web", ["package.json", "a.ts"]),
+        ("src/core", ["Cargo.toml", "src/lib.rs"]),
+    ] {
         project.package(package);
         for file in files {
             project.write(&format!("{package}/{file}"), "");
@@ -315,10 +399,21 @@ fn the_engine_of_each_language_is_named_and_what_an_open_gate_lacks_is_missing()
     }
     project.tool("git", "echo git version 2.47.1");
     let gates = "gates: {MUTMUT: {}, MUTATION: {}}\n";
-    project.write(".ralph/config.yaml", format!("agents:\n  default: {{preset: claude}}\n{gates}"));
+    project.write(
+        ".ralph/config.yaml",
+        format!("agents:\n  default: {{preset: claude}}\n{gates}"),
+    );
     mutmut("2.4.4");
-    let names =
-        ["mutmut", "stryker", "cargo-mutants", "gates.MUTMUT", "gates.MUTATION", "java", "app", "web"];
+    let names = [
+        "mutmut",
+        "stryker",
+        "cargo-mutants",
+        "gates.MUTMUT",
+        "gates.MUTATION",
+        "java",
+        "app",
+        "web",
+    ];
     let done = doctor(&project, &[]).code(0);
     insta::assert_snapshot!(about(&project, &done, &names), @r#"
     ok java openjdk version "17.0.12" 2024-07-16 <ws>/../home/bin/java
@@ -329,7 +424,10 @@ fn the_engine_of_each_language_is_named_and_what_an_open_gate_lacks_is_missing()
     absent stryker (web) not in node_modules; gate STRYKER uses it
     hint: Run `npm install --save-dev @stryker-mutator/core`, with the plugin of the test runner (`@stryker-mutator/vitest-runner`).
     "#);
-    project.write("tasks.md", "- [ ] 1. One\n- [ ] 1.MUTMUT M\n- [ ] 1.MUTATION M\n");
+    project.write(
+        "tasks.md",
+        "- [ ] 1. One\n- [ ] 1.MUTMUT M\n- [ ] 1.MUTATION M\n",
+    );
     fs_err::remove_file(project.path("../home/bin/javac")).unwrap();
     let done = doctor(&project, &[]).code(1);
     insta::assert_snapshot!(about(&project, &done, &names), @r#"

@@ -9,9 +9,20 @@ fn a_package_of_another_user_is_refused_with_what_to_do() {
         std::os::unix::fs::chown(project.path(path), Some(12345), None).unwrap();
     }
     let done = project.ralph(&["run"]).code(2);
-    assert!(done.err.contains("app") && done.err.contains("belongs to another user"), "{}", done.err);
-    assert!(done.err.contains("hint: ") && done.err.contains("safe.directory"), "{}", done.err);
-    assert!(!project.has(".ralph/state/journal.jsonl"), "nothing was begun");
+    assert!(
+        done.err.contains("app") && done.err.contains("belongs to another user"),
+        "{}",
+        done.err
+    );
+    assert!(
+        done.err.contains("hint: ") && done.err.contains("safe.directory"),
+        "{}",
+        done.err
+    );
+    assert!(
+        !project.has(".ralph/state/journal.jsonl"),
+        "nothing was begun"
+    );
 }
 
 tests! {

@@ -4,7 +4,8 @@ use super::project::{Project, signal, wait_for};
 use std::os::unix::fs::PermissionsExt as _;
 
 const TASKS: &str = "- [ ] 1. One\n- [ ] 1.LINT Judge\n- [ ] 2. Two\n- [ ] 2.LINT Judge\n";
-const LINT: &str = "gates:\n  LINT: {run: [sh, -c, 'test -e good || { echo bad line; exit 1; }']}\n";
+const LINT: &str =
+    "gates:\n  LINT: {run: [sh, -c, 'test -e good || { echo bad line; exit 1; }']}\n";
 
 fn project() -> Project {
     let project = Project::new(TASKS);
@@ -24,16 +25,29 @@ fn snapshot_work_gate_is_the_whole_contract() {
     let base = project.head();
     let done = project.ralph(&["snapshot", "1."]).code(0);
     assert_eq!(done.out, "[1] 1. is pinned in 1 package.\n");
-    assert_eq!(project.read(".ralph/state/iter-1-before.txt"), format!("app:{base}\n"));
+    assert_eq!(
+        project.read(".ralph/state/iter-1-before.txt"),
+        format!("app:{base}\n")
+    );
     commit(&project, "src/main/a.txt");
     project.write("tasks.md", TASKS.replace("[ ] 1. ", "[x] 1. "));
 
     let done = project.ralph(&["gate", "1.LINT"]).code(1);
-    assert!(done.out.contains("LINT FAIL") && done.out.contains("bad line"), "{}", done.out);
+    assert!(
+        done.out.contains("LINT FAIL") && done.out.contains("bad line"),
+        "{}",
+        done.out
+    );
     assert_eq!(project.read("tasks.md"), TASKS, "the work is open again");
     let entry = project.entries().pop().unwrap();
-    assert_eq!(entry.headline, "LINT FAIL — The gate LINT fails in package app.");
-    assert_eq!(project.ralph(&["diff", "1."]).code(0).out, "app/src/main/a.txt\n");
+    assert_eq!(
+        entry.headline,
+        "LINT FAIL — The gate LINT fails in package app."
+    );
+    assert_eq!(
+        project.ralph(&["diff", "1."]).code(0).out,
+        "app/src/main/a.txt\n"
+    );
 
     project.ralph(&["snapshot", "1."]).code(0);
     commit(&project, "good");
@@ -41,18 +55,28 @@ fn snapshot_work_gate_is_the_whole_contract() {
     let done = project.ralph(&["gate", "1.LINT"]).code(0);
     assert!(done.out.contains("LINT PASS"), "{}", done.out);
     assert_eq!(project.read("tasks.md"), TASKS.replace("[ ] 1.", "[x] 1."));
-    assert_eq!(project.ralph(&["diff", "1."]).code(0).out, "app/good\napp/src/main/a.txt\n");
+    assert_eq!(
+        project.ralph(&["diff", "1."]).code(0).out,
+        "app/good\napp/src/main/a.txt\n"
+    );
 
     commit(&project, "src/main/more.txt");
     project.ralph(&["snapshot", "1."]).code(0);
-    assert!(project.read("tasks.md").contains("- [ ] 1.LINT"), "it judged another commit");
+    assert!(
+        project.read("tasks.md").contains("- [ ] 1.LINT"),
+        "it judged another commit"
+    );
 }
 
 #[test]
 fn without_known_changes_a_gate_gives_no_verdict_and_says_what_to_do() {
     let project = project();
     let done = project.ralph(&["gate", "1.LINT"]).code(3);
-    assert!(done.err.contains("hint: ") && done.err.contains("--since REV"), "{}", done.err);
+    assert!(
+        done.err.contains("hint: ") && done.err.contains("--since REV"),
+        "{}",
+        done.err
+    );
     assert_eq!(project.read("tasks.md"), TASKS);
     project.ralph(&["snapshot", "2."]).code(0);
     project.ralph(&["gate", "2.LINT"]).code(3);
@@ -63,12 +87,18 @@ fn without_known_changes_a_gate_gives_no_verdict_and_says_what_to_do() {
 fn since_and_diff_and_an_existing_list_name_the_changes() {
     let project = project();
     commit(&project, "good");
-    project.ralph(&["gate", "1.LINT", "--since", "HEAD~1"]).code(0);
+    project
+        .ralph(&["gate", "1.LINT", "--since", "HEAD~1"])
+        .code(0);
     project.write("list.txt", "app/good\r\n\n");
-    project.ralph(&["gate", "2.LINT", "--diff", "list.txt"]).code(0);
+    project
+        .ralph(&["gate", "2.LINT", "--diff", "list.txt"])
+        .code(0);
     assert_eq!(
         project.read("tasks.md"),
-        TASKS.replace("[ ] 1.LINT", "[x] 1.LINT").replace("[ ] 2.LINT", "[x] 2.LINT")
+        TASKS
+            .replace("[ ] 1.LINT", "[x] 1.LINT")
+            .replace("[ ] 2.LINT", "[x] 2.LINT")
     );
 
     let project = self::project();
@@ -90,18 +120,35 @@ fn lists_and_revisions_that_cannot_be_used_give_no_verdict() {
         project.write("list.txt", list);
         for gate in ["LINT", "1.LINT"] {
             let done = project.ralph(&["gate", gate, "--diff", "list.txt"]).code(3);
-            assert!(done.err.contains(word) && done.err.contains("hint: "), "{}", done.err);
+            assert!(
+                done.err.contains(word) && done.err.contains("hint: "),
+                "{}",
+                done.err
+            );
         }
     }
-    project.ralph(&["gate", "LINT", "--diff", "no-such-list"]).code(3);
+    project
+        .ralph(&["gate", "LINT", "--diff", "no-such-list"])
+        .code(3);
     project.write("list.txt", "\n\n");
     for gate in ["LINT", "1.LINT"] {
         let done = project.ralph(&["gate", gate, "--diff", "list.txt"]).code(3);
-        assert!(done.err.contains("hint: "), "nothing judged is nothing passed: {}", done.err);
+        assert!(
+            done.err.contains("hint: "),
+            "nothing judged is nothing passed: {}",
+            done.err
+        );
     }
     let done = project.ralph(&["gate", "LINT", "--since", "no-such-rev"]);
-    assert!([2, 3].contains(&done.code) && done.err.contains("hint: "), "{}: {}", done.code, done.err);
-    let done = project.ralph(&["gate", "1.LINT", "--since", "HEAD"]).code(3);
+    assert!(
+        [2, 3].contains(&done.code) && done.err.contains("hint: "),
+        "{}: {}",
+        done.code,
+        done.err
+    );
+    let done = project
+        .ralph(&["gate", "1.LINT", "--since", "HEAD"])
+        .code(3);
     assert!(!done.err.is_empty());
 }
 
@@ -114,16 +161,30 @@ fn a_gate_alone_judges_and_changes_nothing() {
         files.retain(|path, _| !path.components().any(|part| part.as_os_str() == ".git"));
         files
     };
-    let before = (without_git(&project), project.git("src/app", &["status", "--porcelain=v2", "--branch"]));
+    let before = (
+        without_git(&project),
+        project.git("src/app", &["status", "--porcelain=v2", "--branch"]),
+    );
     project.write("../list.txt", "app/src/main/a.txt\n");
-    let done = project.ralph(&["gate", "LINT", "--since", "HEAD~1"]).code(1);
+    let done = project
+        .ralph(&["gate", "LINT", "--since", "HEAD~1"])
+        .code(1);
     assert!(done.out.contains("LINT FAIL — "), "{}", done.out);
-    project.ralph(&["gate", "LINT", "--diff", "../list.txt"]).code(1);
-    let json = project.ralph(&["gate", "LINT", "--since", "HEAD~1", "--json"]).code(1).json();
+    project
+        .ralph(&["gate", "LINT", "--diff", "../list.txt"])
+        .code(1);
+    let json = project
+        .ralph(&["gate", "LINT", "--since", "HEAD~1", "--json"])
+        .code(1)
+        .json();
     assert_eq!(json.len(), 1);
     assert_eq!(json[0]["gate"], "LINT");
     assert!(
-        before == (without_git(&project), project.git("src/app", &["status", "--porcelain=v2", "--branch"]))
+        before
+            == (
+                without_git(&project),
+                project.git("src/app", &["status", "--porcelain=v2", "--branch"])
+            )
     );
     assert!(!project.has(".ralph/state"));
 }
@@ -134,40 +195,69 @@ fn a_command_gate_is_told_the_task_the_files_and_the_commits_in_place_and_in_a_c
         let project = Project::new(TASKS);
         let script = "printf '%s ' $RALPH_GATE $RALPH_TASK $RALPH_PACKAGES $RALPH_BASE $RALPH_HEAD; \
                       cat $RALPH_CHANGED_FILES; test -e untracked && echo seen; exit 1";
-        project.config(&format!("gates:\n  LINT: {{run: [sh, -c, {script:?}], where: {place}}}\n"));
+        project.config(&format!(
+            "gates:\n  LINT: {{run: [sh, -c, {script:?}], where: {place}}}\n"
+        ));
         commit(&project, "gone");
         let base = project.head();
         fs_err::remove_file(project.path("src/app/gone")).unwrap();
         commit(&project, "src/main/a.txt");
         project.write("src/app/untracked", "");
         let told = format!("app {base} {} src/main/a.txt", project.head());
-        let alone = project.ralph(&["gate", "LINT", "--since", "HEAD~1"]).code(1);
+        let alone = project
+            .ralph(&["gate", "LINT", "--since", "HEAD~1"])
+            .code(1);
         assert!(alone.out.contains(&format!("LINT {told}")), "{}", alone.out);
         // No attempt of this task is known: it has no base.
-        project.ralph(&["gate", "1.LINT", "--since", "HEAD~1"]).code(1);
+        project
+            .ralph(&["gate", "1.LINT", "--since", "HEAD~1"])
+            .code(1);
         let said = project.entry(1).lines;
-        assert!(said.contains(&format!("LINT 1.LINT {}", told.replace(&format!("{base} "), ""))), "{said}");
+        assert!(
+            said.contains(&format!(
+                "LINT 1.LINT {}",
+                told.replace(&format!("{base} "), "")
+            )),
+            "{said}"
+        );
         assert_eq!(said.contains("seen"), place == "in-place", "{said}");
-        assert_eq!(said.contains("that no commit holds: app/untracked;"), place == "in-place", "{said}");
+        assert_eq!(
+            said.contains("that no commit holds: app/untracked;"),
+            place == "in-place",
+            "{said}"
+        );
     }
 }
 
 #[test]
 fn exit_77_skips_and_anything_else_is_no_verdict() {
-    for (code, exit, headline) in
-        [(77, 0, "LINT SKIP — "), (0, 0, "LINT PASS"), (1, 1, "LINT FAIL — "), (2, 3, "LINT ERROR — ")]
-    {
+    for (code, exit, headline) in [
+        (77, 0, "LINT SKIP — "),
+        (0, 0, "LINT PASS"),
+        (1, 1, "LINT FAIL — "),
+        (2, 3, "LINT ERROR — "),
+    ] {
         let project = project();
-        project.config(&format!("gates:\n  LINT: {{run: [sh, -c, 'echo why; exit {code}']}}\n"));
+        project.config(&format!(
+            "gates:\n  LINT: {{run: [sh, -c, 'echo why; exit {code}']}}\n"
+        ));
         commit(&project, "good");
-        project.ralph(&["gate", "1.LINT", "--since", "HEAD~1"]).code(exit);
-        assert!(project.entry(1).headline.starts_with(headline), "{:?}", project.entry(1));
+        project
+            .ralph(&["gate", "1.LINT", "--since", "HEAD~1"])
+            .code(exit);
+        assert!(
+            project.entry(1).headline.starts_with(headline),
+            "{:?}",
+            project.entry(1)
+        );
         assert_eq!(project.read("tasks.md").contains("[x] 1.LINT"), exit == 0);
     }
     let project = project();
     project.config("gates:\n  LINT: {run: [sh, -c, 'exit 77']}\n");
     commit(&project, "good");
-    let done = project.ralph(&["gate", "LINT", "--since", "HEAD~1"]).code(0);
+    let done = project
+        .ralph(&["gate", "LINT", "--since", "HEAD~1"])
+        .code(0);
     assert_eq!(
         done.out,
         "LINT SKIP — In package app: its command ended with 77, there is nothing to judge, and gave no reason.\n"
@@ -180,16 +270,24 @@ fn a_skip_fails_where_it_was_asked_to_and_says_so() {
     project.config("gates:\n  LINT: {run: [sh, -c, 'echo no sources; exit 77']}\n");
     commit(&project, "good");
     for gate in ["LINT", "1.LINT"] {
-        let done = project.ralph(&["gate", gate, "--since", "HEAD~1", "--fail-on-skip"]).code(1);
+        let done = project
+            .ralph(&["gate", gate, "--since", "HEAD~1", "--fail-on-skip"])
+            .code(1);
         assert!(
-            done.err.contains("LINT judged nothing, which --fail-on-skip counts as a failure."),
+            done.err
+                .contains("LINT judged nothing, which --fail-on-skip counts as a failure."),
             "{}",
             done.err
         );
     }
-    assert!(project.read("tasks.md").contains("[x] 1.LINT"), "the box does not depend on who asks");
+    assert!(
+        project.read("tasks.md").contains("[x] 1.LINT"),
+        "the box does not depend on who asks"
+    );
     project.config(LINT);
-    project.ralph(&["gate", "LINT", "--since", "HEAD~1", "--fail-on-skip"]).code(0);
+    project
+        .ralph(&["gate", "LINT", "--since", "HEAD~1", "--fail-on-skip"])
+        .code(0);
 }
 
 #[test]
@@ -198,28 +296,61 @@ fn each_format_is_the_whole_of_standard_output() {
         let project = project();
         commit(&project, "src/main/a.txt");
         let ask = |format: &str| {
-            project.ralph(&["gate", gate, "--since", "HEAD~1", "--explain", "--format", format]).code(1)
+            project
+                .ralph(&[
+                    "gate",
+                    gate,
+                    "--since",
+                    "HEAD~1",
+                    "--explain",
+                    "--format",
+                    format,
+                ])
+                .code(1)
         };
         let github = ask("github");
         assert_eq!(
             github.out,
             "::error file=src/app/src/main/a.txt,line=1,title=LINT FAIL::The gate LINT fails in package app.%0Abad line\n"
         );
-        assert!(github.err.contains("How LINT came to its verdict\n"), "{}", github.err);
+        assert!(
+            github.err.contains("How LINT came to its verdict\n"),
+            "{}",
+            github.err
+        );
         let gitlab: serde_json::Value = serde_json::from_str(&ask("gitlab").out).unwrap();
         assert_eq!(gitlab[0]["location"]["path"], "src/app/src/main/a.txt");
         let sarif: serde_json::Value = serde_json::from_str(&ask("sarif").out).unwrap();
         assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "LINT/FAIL");
         let junit = ask("junit").out;
-        assert!(junit.starts_with("<?xml ") && junit.contains("failures=\"1\""), "{junit}");
+        assert!(
+            junit.starts_with("<?xml ") && junit.contains("failures=\"1\""),
+            "{junit}"
+        );
         let human = ask("human");
-        assert!(human.out.contains("LINT FAIL — ") && human.out.contains("How LINT came to its verdict\n"));
-        assert!(ask("json").json().iter().any(|fact| fact.to_string().contains("bad line")));
+        assert!(
+            human.out.contains("LINT FAIL — ")
+                && human.out.contains("How LINT came to its verdict\n")
+        );
+        assert!(
+            ask("json")
+                .json()
+                .iter()
+                .any(|fact| fact.to_string().contains("bad line"))
+        );
     }
     let project = project();
     commit(&project, "good");
-    project.ralph(&["gate", "LINT", "--since", "HEAD~1", "--json", "--format", "json"]).code(0);
-    let done = project.ralph(&["gate", "LINT", "--since", "HEAD~1", "--json", "--format", "sarif"]).code(2);
+    project
+        .ralph(&[
+            "gate", "LINT", "--since", "HEAD~1", "--json", "--format", "json",
+        ])
+        .code(0);
+    let done = project
+        .ralph(&[
+            "gate", "LINT", "--since", "HEAD~1", "--json", "--format", "sarif",
+        ])
+        .code(2);
     assert!(done.err.contains("hint: "), "{}", done.err);
 }
 
@@ -235,7 +366,9 @@ fn an_error_shows_in_each_format() {
         ("sarif", "\"executionSuccessful\": false"),
     ] {
         for gate in ["LINT", "1.LINT"] {
-            let done = project.ralph(&["gate", gate, "--since", "HEAD~1", "--format", format]).code(3);
+            let done = project
+                .ralph(&["gate", gate, "--since", "HEAD~1", "--format", format])
+                .code(3);
             assert!(done.out.contains(part), "{}", done.out);
         }
     }
@@ -245,16 +378,27 @@ fn an_error_shows_in_each_format() {
 fn places_are_those_of_the_repository_that_holds_the_workspace() {
     let project = Project::empty();
     project.write("part/src/main/a.txt", "a\n");
-    project.write("part/.ralph/config.yaml", format!("packages: [lib]\n{LINT}"));
+    project.write(
+        "part/.ralph/config.yaml",
+        format!("packages: [lib]\n{LINT}"),
+    );
     project.package("part/lib");
     project.write("README.md", "the whole\n");
     project.git("", &["init", "--quiet", "--initial-branch", "main"]);
     project.write("part/lib/src/main/b.txt", "b\n");
     project.git("part/lib", &["add", "--all"]);
     project.git("part/lib", &["commit", "--quiet", "--message", "b"]);
-    let done =
-        project.ralph(&["--root", "part", "gate", "LINT", "--since", "HEAD~1", "--format", "github"]).code(1);
-    assert!(done.out.starts_with("::error file=part/lib/src/main/b.txt,line=1,"), "{}", done.out);
+    let done = project
+        .ralph(&[
+            "--root", "part", "gate", "LINT", "--since", "HEAD~1", "--format", "github",
+        ])
+        .code(1);
+    assert!(
+        done.out
+            .starts_with("::error file=part/lib/src/main/b.txt,line=1,"),
+        "{}",
+        done.out
+    );
 }
 
 #[test]
@@ -262,8 +406,15 @@ fn an_error_of_a_gate_stops_the_run_with_3() {
     let project = project();
     project.config("gates:\n  LINT: {run: [no-such-program-anywhere]}\n");
     let done = project.ralph(&["run"]).code(3);
-    assert!(done.err.contains("1.LINT gave no verdict") && done.err.contains("hint: "), "{}", done.err);
-    assert_eq!(project.read("tasks.md"), TASKS.replace("[ ] 1. ", "[x] 1. "));
+    assert!(
+        done.err.contains("1.LINT gave no verdict") && done.err.contains("hint: "),
+        "{}",
+        done.err
+    );
+    assert_eq!(
+        project.read("tasks.md"),
+        TASKS.replace("[ ] 1. ", "[x] 1. ")
+    );
 }
 
 #[test]
@@ -273,15 +424,25 @@ fn a_gate_that_moves_head_or_writes_boxes_gives_no_false_verdict() {
         "gates:\n  LINT: {run: [sh, -c, \"cd ../..; sed 's/. ]/x]/' tasks.md > t; mv t tasks.md\"]}\n",
     );
     project.ralph(&["run", "--max-iterations", "2"]).code(5);
-    assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [x] 1.LINT Judge\n- [ ] 2. Two\n");
+    assert_eq!(
+        project.read("tasks.md"),
+        "- [x] 1. One\n- [x] 1.LINT Judge\n- [ ] 2. Two\n"
+    );
 }
 
 #[test]
 fn pitest_skips_what_is_no_java() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PITEST Mutants\n");
     project.ralph(&["run"]).code(0);
-    assert!(project.entry(2).headline.starts_with("PITEST SKIP — "), "{:?}", project.entry(2));
-    let mode = fs_err::metadata(project.path(".ralph/state/iter-2/gate")).unwrap().permissions().mode();
+    assert!(
+        project.entry(2).headline.starts_with("PITEST SKIP — "),
+        "{:?}",
+        project.entry(2)
+    );
+    let mode = fs_err::metadata(project.path(".ralph/state/iter-2/gate"))
+        .unwrap()
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o700, "what a gate leaves is private");
 }
 
@@ -290,16 +451,28 @@ fn a_gate_that_was_interrupted_or_killed_gives_its_verdict_the_next_time() {
     for (name, code) in [("INT", Some(130)), ("TERM", Some(143)), ("KILL", None)] {
         let project = project();
         commit(&project, "good");
-        project.ralph(&["gate", "1.LINT", "--since", "HEAD~1"]).code(0);
+        project
+            .ralph(&["gate", "1.LINT", "--since", "HEAD~1"])
+            .code(0);
         let wait = "cd ../..; [ -e started ] || { touch started; exec sleep 1000; }";
         project.config(&format!("gates:\n  LINT: {{run: [sh, -c, '{wait}']}}\n"));
         let mut gate = project.start(&["gate", "1.LINT", "--since", "HEAD~1"]);
         wait_for("the gate started", || project.has("started"));
         assert!(signal(i32::try_from(gate.id()).unwrap(), name));
-        assert_eq!(gate.wait().unwrap().code(), code, "{name}: the earlier PASS is not this call's");
+        assert_eq!(
+            gate.wait().unwrap().code(),
+            code,
+            "{name}: the earlier PASS is not this call's"
+        );
         wait_for("nothing is left", || project.processes().is_empty());
-        project.ralph(&["gate", "1.LINT", "--since", "HEAD~1"]).code(0);
-        assert_eq!(project.story(), ["1.LINT=LINT PASS", "1.LINT=INTERRUPTED", "1.LINT=LINT PASS"], "{name}");
+        project
+            .ralph(&["gate", "1.LINT", "--since", "HEAD~1"])
+            .code(0);
+        assert_eq!(
+            project.story(),
+            ["1.LINT=LINT PASS", "1.LINT=INTERRUPTED", "1.LINT=LINT PASS"],
+            "{name}"
+        );
         project.ralph(&["check"]).code(0);
     }
 }
@@ -364,9 +537,12 @@ fn a_branch_does_not_bring_the_configuration_that_judges_it() {
 #[test]
 fn a_script_of_the_gate_that_the_branch_changed_is_named() {
     let config = "gates: {LINT: {run: [sh, -c, 'sh ./ci/lint.sh']}}\n";
-    let done = pull_request(Some(config), config).ralph(&["gate", "LINT", "--since", "main"]).code(0);
+    let done = pull_request(Some(config), config)
+        .ralph(&["gate", "LINT", "--since", "main"])
+        .code(0);
     assert!(
-        done.out.contains("The branch changed what the command of LINT runs: ./ci/lint.sh."),
+        done.out
+            .contains("The branch changed what the command of LINT runs: ./ci/lint.sh."),
         "{}",
         done.out
     );

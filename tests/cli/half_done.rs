@@ -12,7 +12,8 @@ fn to_the_end(folder: &str, text: &str) -> Vec<String> {
     project.ralph(&["init", "--yes", "--spec", folder]).code(0);
     let config = project.read(".ralph/config.yaml");
     assert!(config.contains(&format!("\nspec: {folder}\n")), "{config}");
-    let own = "agents: {default: {command: [sh, agent.sh]}}\ngates: {LINT: {run: [sh, -c, 'exit 0']}}\n";
+    let own =
+        "agents: {default: {command: [sh, agent.sh]}}\ngates: {LINT: {run: [sh, -c, 'exit 0']}}\n";
     project.write(".ralph/config.yaml", format!("spec: {folder}\n{own}"));
     project.agent("");
     project.ralph(&["place", "each", "--gate", "LINT"]).code(0);
@@ -27,12 +28,21 @@ fn to_the_end(folder: &str, text: &str) -> Vec<String> {
         }
         assert_eq!(done.code, 1);
         let name = stop["stopped"]["task"].as_str().unwrap().to_owned();
-        project.ralph(&["accept", &name, "--reason", "seen"]).code(0);
+        project
+            .ralph(&["accept", &name, "--reason", "seen"])
+            .code(0);
         stops.push(name);
     }
     let now = project.read(&file);
-    assert_eq!(now.replace("[x]", "[ ]"), placed.replace("[x]", "[ ]"), "nothing but ticks");
-    let left: Vec<&str> = now.lines().filter(|line| line.trim_start().starts_with("- [ ]")).collect();
+    assert_eq!(
+        now.replace("[x]", "[ ]"),
+        placed.replace("[x]", "[ ]"),
+        "nothing but ticks"
+    );
+    let left: Vec<&str> = now
+        .lines()
+        .filter(|line| line.trim_start().starts_with("- [ ]"))
+        .collect();
     stops.extend(left.iter().map(|line| format!("open: {}", line.trim())));
     project.ralph(&["replay"]).code(0);
     stops
@@ -42,7 +52,10 @@ fn to_the_end(folder: &str, text: &str) -> Vec<String> {
 fn of_kiro() {
     let text = "# Implementation Plan\n\n- [x] 1. Set up the project\n  - _Requirements: 1.1_\n- [-] 2. Parse\n  - [x] 2.1 Read the file\n    - _Requirements: 1.2_\n  - [ ] 2.2 Sum it\n    - _Requirements: 1.3_\n  - [ ]* 2.3 Property tests\n- [ ] 3. Checkpoint - all tests pass\n- [ ] 4. Print\n  - _Requirements: 2.1_\n";
     let text = text.replace("[-]", "[ ]");
-    assert_eq!(to_the_end(".kiro/specs/sum", &text), ["open: - [ ]* 2.3 Property tests"]);
+    assert_eq!(
+        to_the_end(".kiro/specs/sum", &text),
+        ["open: - [ ]* 2.3 Property tests"]
+    );
 }
 
 #[test]

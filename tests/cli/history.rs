@@ -26,22 +26,38 @@ fn the_scores_of_gates_come_from_the_journal() {
     let text = project.ralph(&["history"]).code(0).out;
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("Week 20"), "{text}");
-    assert!(lines[1].starts_with("orders org.example.orders.LineTotal  █  100% ("), "{text}");
     assert!(
-        lines[2].starts_with("orders org.example.orders.Shipping   █  100% (18/18), 2 measurements"),
+        lines[1].starts_with("orders org.example.orders.LineTotal  █  100% ("),
+        "{text}"
+    );
+    assert!(
+        lines[2]
+            .starts_with("orders org.example.orders.Shipping   █  100% (18/18), 2 measurements"),
         "{text}"
     );
     assert_eq!(lines.len(), 3, "a score that rose is no fall: {text}");
-    let facts = project.ralph(&["history", "Shipping", "--json"]).code(0).json().remove(0);
+    let facts = project
+        .ralph(&["history", "Shipping", "--json"])
+        .code(0)
+        .json()
+        .remove(0);
     assert_eq!(facts["classes"].as_array().unwrap().len(), 1);
     let measured = facts["classes"][0]["measurements"].as_array().unwrap();
-    let told: Vec<_> =
-        measured.iter().map(|one| (&one["percent"], &one["by"], &one["changed_lines"])).collect();
+    let told: Vec<_> = measured
+        .iter()
+        .map(|one| (&one["percent"], &one["by"], &one["changed_lines"]))
+        .collect();
     assert_eq!(
         told,
-        [(&json!(55), &json!("2.PITEST"), &json!(false)), (&json!(100), &json!("2.PITEST"), &json!(false))]
+        [
+            (&json!(55), &json!("2.PITEST"), &json!(false)),
+            (&json!(100), &json!("2.PITEST"), &json!(false))
+        ]
     );
-    assert!(measured[1]["commit"].as_str().unwrap().len() == 40, "{facts}");
+    assert!(
+        measured[1]["commit"].as_str().unwrap().len() == 40,
+        "{facts}"
+    );
     assert_eq!(project.ralph(&["history", "Nothing"]).code(0).out, "");
 }
 
@@ -51,20 +67,34 @@ fn a_broken_journal_is_named_and_an_agent_is_not_told() {
     let journal = project.read(".ralph/state/journal.jsonl");
     project.write(
         ".ralph/state/journal.jsonl",
-        journal.replacen("RunStarted", "RunStartet", 1).replacen("run-started", "run-startet", 1),
+        journal
+            .replacen("RunStarted", "RunStartet", 1)
+            .replacen("run-started", "run-startet", 1),
     );
     let done = project.ralph(&["history"]);
-    assert!(done.code != 0 && done.err.contains("journal"), "{}", done.err);
+    assert!(
+        done.code != 0 && done.err.contains("journal"),
+        "{}",
+        done.err
+    );
     let project = demo();
     let mut command = project.command(&["history"]);
     command.env("RALPH_AGENT", "1");
     let done = Project::finish(command).code(2);
-    assert!(done.err.contains("not told inside an attempt"), "{}", done.err);
+    assert!(
+        done.err.contains("not told inside an attempt"),
+        "{}",
+        done.err
+    );
     assert_eq!(done.out, "");
 }
 
 #[test]
 fn where_nothing_was_measured_that_is_said() {
     let done = Project::empty().ralph(&["history"]).code(0);
-    assert!(done.err.contains("No score was recorded yet"), "{}", done.err);
+    assert!(
+        done.err.contains("No score was recorded yet"),
+        "{}",
+        done.err
+    );
 }

@@ -15,7 +15,11 @@ fn hash(previous: &str, body: &str) -> String {
 pub(super) fn assert_chain(project: &Project) {
     let mut previous = "0".repeat(64);
     for line in project.journal() {
-        let (own, rest) = line.strip_prefix("{\"h\":\"").unwrap().split_once("\",\"p\":\"").unwrap();
+        let (own, rest) = line
+            .strip_prefix("{\"h\":\"")
+            .unwrap()
+            .split_once("\",\"p\":\"")
+            .unwrap();
         let (before, rest) = rest.split_once("\",\"r\":").unwrap();
         let body = rest.strip_suffix('}').unwrap();
         assert_eq!(before, previous, "{line}");
@@ -30,7 +34,9 @@ pub(super) fn assert_chain(project: &Project) {
 fn every_line_is_json_and_the_chain_holds() {
     let project = Project::new(TWO);
     project.ralph(&["run"]).code(0);
-    project.ralph(&["reopen", "1.", "--reason", "x\u{1b}[31m \u{202e}"]).code(0);
+    project
+        .ralph(&["reopen", "1.", "--reason", "x\u{1b}[31m \u{202e}"])
+        .code(0);
     assert_chain(&project);
 }
 
@@ -39,7 +45,10 @@ fn a_flipped_byte_in_the_middle_is_noticed_by_every_verb() {
     let project = Project::new(TWO);
     project.ralph(&["run", "--once"]).code(5);
     let mut bytes = project.bytes(JOURNAL);
-    let at = bytes.windows(8).position(|window| window == b"surveyed").unwrap();
+    let at = bytes
+        .windows(8)
+        .position(|window| window == b"surveyed")
+        .unwrap();
     bytes[at] = b'S';
     project.write(JOURNAL, &bytes);
     for verb in [
@@ -51,8 +60,16 @@ fn a_flipped_byte_in_the_middle_is_noticed_by_every_verb() {
         &["snapshot", "1."],
     ] {
         let done = project.ralph(verb).code(4);
-        assert!(done.err.contains("error: ") && done.err.contains("hint: "), "{verb:?}: {}", done.err);
-        assert!(done.err.contains("journal.jsonl:3: "), "{verb:?} names the place: {}", done.err);
+        assert!(
+            done.err.contains("error: ") && done.err.contains("hint: "),
+            "{verb:?}: {}",
+            done.err
+        );
+        assert!(
+            done.err.contains("journal.jsonl:3: "),
+            "{verb:?} names the place: {}",
+            done.err
+        );
     }
     assert_eq!(project.bytes(JOURNAL), bytes, "nobody wrote to it");
     assert_eq!(project.read("tasks.md"), TWO.replace("[ ] 1.", "[x] 1."));
@@ -90,7 +107,11 @@ fn without_its_state_folder_a_run_starts_anew_from_the_boxes() {
     fs_err::remove_dir_all(project.path(".ralph/state")).unwrap();
     project.ralph(&["run"]).code(0);
     assert_eq!(project.read("tasks.md"), TWO.replace("[ ]", "[x]"));
-    let tasks: Vec<_> = project.entries().into_iter().map(|entry| entry.task).collect();
+    let tasks: Vec<_> = project
+        .entries()
+        .into_iter()
+        .map(|entry| entry.task)
+        .collect();
     assert_eq!(tasks, ["1.", "2."], "a ticked box stands");
 }
 
@@ -100,14 +121,22 @@ fn a_journal_of_a_newer_version_is_read_by_no_one_who_would_write() {
     project.ralph(&["run", "--once"]).code(5);
     let last = project.journal().last().unwrap().clone();
     let (previous, seq) = (&last[6..70], project.journal().len() + 1);
-    let body =
-        format!("{{\"v\":99,\"seq\":{seq},\"at\":\"2030-01-01T00:00:00Z\",\"e\":{{\"kind\":\"dream\"}}}}");
-    let line = format!("{{\"h\":\"{}\",\"p\":\"{previous}\",\"r\":{body}}}\n", hash(previous, &body));
+    let body = format!(
+        "{{\"v\":99,\"seq\":{seq},\"at\":\"2030-01-01T00:00:00Z\",\"e\":{{\"kind\":\"dream\"}}}}"
+    );
+    let line = format!(
+        "{{\"h\":\"{}\",\"p\":\"{previous}\",\"r\":{body}}}\n",
+        hash(previous, &body)
+    );
     let text = project.read(JOURNAL) + &line;
     project.write(JOURNAL, &text);
     for verb in [&["run"][..], &["accept", "2.", "--reason", "x"]] {
         let done = project.ralph(verb).code(2);
-        assert!(done.err.contains("newer") && done.err.contains("hint: "), "{}", done.err);
+        assert!(
+            done.err.contains("newer") && done.err.contains("hint: "),
+            "{}",
+            done.err
+        );
     }
     let status = project.ralph(&["status"]);
     assert_eq!(status.code, 0, "reading works: {}", status.err);

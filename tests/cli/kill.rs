@@ -21,11 +21,23 @@ fn project() -> Project {
 
 fn assert_complete(project: &Project) {
     assert_eq!(project.read("tasks.md"), TASKS.replace("[ ]", "[x]"));
-    let numbers: Vec<u64> = project.entries().iter().map(|entry| entry.iteration).collect();
+    let numbers: Vec<u64> = project
+        .entries()
+        .iter()
+        .map(|entry| entry.iteration)
+        .collect();
     let all: Vec<u64> = (1..=u64::try_from(numbers.len()).unwrap()).collect();
-    assert_eq!(numbers, all, "one entry an iteration: {}", project.read("progress.txt"));
-    let accepted: Vec<String> =
-        project.story().into_iter().filter(|line| !line.ends_with("=INTERRUPTED")).collect();
+    assert_eq!(
+        numbers,
+        all,
+        "one entry an iteration: {}",
+        project.read("progress.txt")
+    );
+    let accepted: Vec<String> = project
+        .story()
+        .into_iter()
+        .filter(|line| !line.ends_with("=INTERRUPTED"))
+        .collect();
     assert_eq!(
         accepted,
         [
@@ -52,25 +64,39 @@ fn killed_while_the_agent_runs_the_next_run_ends_the_agent_and_goes_on() {
     wait_for("the agent started", || project.has("started"));
     run.kill().unwrap();
     run.wait().unwrap();
-    wait_for("all that ralph started is gone with it", || project.processes().is_empty());
+    wait_for("all that ralph started is gone with it", || {
+        project.processes().is_empty()
+    });
     project.ralph(&["run"]).code(0);
     assert!(project.entry(2).headline.starts_with("INTERRUPTED"));
-    assert_eq!(project.entry(3).headline, "ACCEPTED", "an interrupted attempt is not counted");
-    assert!(project.read(".ralph/state/iter-3/prompt.md").contains("One"));
+    assert_eq!(
+        project.entry(3).headline,
+        "ACCEPTED",
+        "an interrupted attempt is not counted"
+    );
+    assert!(
+        project
+            .read(".ralph/state/iter-3/prompt.md")
+            .contains("One")
+    );
     assert_complete(&project);
 }
 
 #[test]
 fn commits_of_a_killed_attempt_count() {
     let project = project();
-    project.agent("1./1) if ! [ -e started ]; then as_usual; touch started; exec sleep 1000; fi ;;");
+    project
+        .agent("1./1) if ! [ -e started ]; then as_usual; touch started; exec sleep 1000; fi ;;");
     let mut run = project.start(&["run"]);
     wait_for("the agent committed", || project.has("started"));
     run.kill().unwrap();
     run.wait().unwrap();
     project.ralph(&["run"]).code(0);
     assert_complete(&project);
-    assert_eq!(project.git("src/app", &["log", "--format=%s", "--", "src/main/1.txt"]), "1. 2");
+    assert_eq!(
+        project.git("src/app", &["log", "--format=%s", "--", "src/main/1.txt"]),
+        "1. 2"
+    );
 }
 
 #[test]
@@ -81,7 +107,9 @@ fn killed_while_a_gate_runs_the_gate_runs_again() {
     wait_for("the gate started", || project.has("started"));
     run.kill().unwrap();
     run.wait().unwrap();
-    wait_for("the gate is gone with ralph", || project.processes().is_empty());
+    wait_for("the gate is gone with ralph", || {
+        project.processes().is_empty()
+    });
     project.ralph(&["run"]).code(0);
     assert_complete(&project);
 }
@@ -99,7 +127,11 @@ fn killed_again_and_again(strides: &[usize]) {
         run.wait().unwrap();
     }
     project.ralph(&["run"]).code(0);
-    let runs = project.journal().iter().filter(|line| line.contains("\"kind\":\"run-started\"")).count();
+    let runs = project
+        .journal()
+        .iter()
+        .filter(|line| line.contains("\"kind\":\"run-started\""))
+        .count();
     assert_eq!(runs, strides.len() + 1);
     assert_complete(&project);
 }
@@ -122,13 +154,19 @@ fn killed_again_during_each_recovery_the_end_is_the_same() {
 fn signals_end_the_attempt_and_the_next_run_goes_on() {
     for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let project = project();
-        project.agent("1./1) tick_all; if ! [ -e started ]; then touch started; sleep 1000; fi; as_usual ;;");
+        project.agent(
+            "1./1) tick_all; if ! [ -e started ]; then touch started; sleep 1000; fi; as_usual ;;",
+        );
         let mut run = project.start(&["run"]);
         wait_for("the agent started", || project.has("started"));
         assert!(signal(i32::try_from(run.id()).unwrap(), name));
         assert_eq!(run.wait().unwrap().code(), Some(code), "{name}");
         assert_eq!(project.processes(), [0; 0], "{name}");
-        assert_eq!(project.story(), ["1.TEST-FIRST=ACCEPTED", "1.=INTERRUPTED"], "{name}");
+        assert_eq!(
+            project.story(),
+            ["1.TEST-FIRST=ACCEPTED", "1.=INTERRUPTED"],
+            "{name}"
+        );
         project.ralph(&["run"]).code(0);
         assert_complete(&project);
     }
@@ -145,7 +183,9 @@ fn a_ralph_that_is_stopped_stops_its_agent_which_goes_on_or_ends_with_it() {
         );
         let mut run = project.start(&["run"]);
         let pid = i32::try_from(run.id()).unwrap();
-        wait_for("the agent started", || project.has("own") && project.read("own").ends_with('\n'));
+        wait_for("the agent started", || {
+            project.has("own") && project.read("own").ends_with('\n')
+        });
         let is_stopped = |pid: &str| {
             fs_err::read_to_string(format!("/proc/{}/stat", pid.trim()))
                 .is_ok_and(|stat| stat.contains(") T "))
@@ -157,7 +197,9 @@ fn a_ralph_that_is_stopped_stops_its_agent_which_goes_on_or_ends_with_it() {
         if end == is_killed {
             run.kill().unwrap();
             run.wait().unwrap();
-            wait_for("all that ralph started is gone with it", || project.processes().is_empty());
+            wait_for("all that ralph started is gone with it", || {
+                project.processes().is_empty()
+            });
             project.ralph(&["run"]).code(0);
         } else {
             assert!(signal(pid, "CONT"));
@@ -195,12 +237,25 @@ fn a_run_that_was_killed_in_a_gate_goes_on_and_claims_no_edit_of_tasks() {
     let project = Project::new("- [ ] 1. Do it\n- [ ] 1.LINT Is it tidy?\n");
     project.write("lint.sh", LINT);
     let gate = project.path("lint.sh");
-    project.config(&format!("gates:\n  LINT: {{run: [sh, {}]}}\n", gate.display()));
+    project.config(&format!(
+        "gates:\n  LINT: {{run: [sh, {}]}}\n",
+        gate.display()
+    ));
     project.ralph(&["run"]).code(-1);
     let second = project.ralph(&["run"]).code(0);
-    assert!(!second.out.contains("put back"), "nobody changed tasks.md: {}", second.out);
-    assert_eq!(project.read("tasks.md"), "- [x] 1. Do it\n- [x] 1.LINT Is it tidy?\n");
+    assert!(
+        !second.out.contains("put back"),
+        "nobody changed tasks.md: {}",
+        second.out
+    );
+    assert_eq!(
+        project.read("tasks.md"),
+        "- [x] 1. Do it\n- [x] 1.LINT Is it tidy?\n"
+    );
     assert_eq!(project.read("lint.log"), "run\nrun\n");
-    assert_eq!(project.story(), ["1.=ACCEPTED", "1.LINT=INTERRUPTED", "1.LINT=LINT PASS"]);
+    assert_eq!(
+        project.story(),
+        ["1.=ACCEPTED", "1.LINT=INTERRUPTED", "1.LINT=LINT PASS"]
+    );
     assert_chain(&project);
 }

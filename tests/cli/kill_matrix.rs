@@ -20,7 +20,8 @@ tests! {
     ]
 }
 
-const TASKS: &str = "- [ ] 1.TEST-FIRST t\n- [ ] 1. One\n- [ ] 1.REQ-CHECK r\n- [ ] 1.LINT g\n- [ ] 2. Two\n";
+const TASKS: &str =
+    "- [ ] 1.TEST-FIRST t\n- [ ] 1. One\n- [ ] 1.REQ-CHECK r\n- [ ] 1.LINT g\n- [ ] 2. Two\n";
 
 /// The library that kills, made from `kill_at.c`.
 pub(crate) fn library() -> &'static Path {
@@ -28,8 +29,16 @@ pub(crate) fn library() -> &'static Path {
     LIBRARY.get_or_init(|| {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/kill_at.c");
         let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kill_at.so");
-        let flags = ["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o"];
-        Command::new("cc").args(flags).arg(&library).arg(&source).arg("-ldl").assert().success();
+        let flags = [
+            "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o",
+        ];
+        Command::new("cc")
+            .args(flags)
+            .arg(&library)
+            .arg(&source)
+            .arg("-ldl")
+            .assert()
+            .success();
         library
     })
 }
@@ -39,12 +48,18 @@ fn project() -> Project {
     static FIRST: OnceLock<Project> = OnceLock::new();
     let first = FIRST.get_or_init(|| {
         let project = Project::new(TASKS);
-        project.config("gates:\n  LINT: {run: [sh, -c, 'test $(grep -c . src/main/1.txt) -gt 1']}\n");
+        project
+            .config("gates:\n  LINT: {run: [sh, -c, 'test $(grep -c . src/main/1.txt) -gt 1']}\n");
         project.agent("*/*) tick_all; as_usual ;;"); // none of these ticks may ever count
         project
     });
     let project = Project::in_memory();
-    Command::new("cp").arg("-a").arg(first.path(".")).arg(project.path("")).assert().success();
+    Command::new("cp")
+        .arg("-a")
+        .arg(first.path("."))
+        .arg(project.path(""))
+        .assert()
+        .success();
     project
 }
 
@@ -60,28 +75,56 @@ struct Kill {
 /// Runs until the kill; `true` if the run came to its end before. The writes that it made then are in the file.
 fn life(project: &Project, kill: Kill) -> bool {
     let mut command = project.command(&["run"]);
-    command.env("LD_PRELOAD", library()).env("KILL_BELOW", project.path("").canonicalize().unwrap());
-    command.env("KILL_AT", kill.at.to_string()).env("KILL_HOW", kill.how.to_string());
+    command
+        .env("LD_PRELOAD", library())
+        .env("KILL_BELOW", project.path("").canonicalize().unwrap());
+    command
+        .env("KILL_AT", kill.at.to_string())
+        .env("KILL_HOW", kill.how.to_string());
     command.env("KILL_COUNT", project.path("../count"));
     let done = Project::finish(command);
-    assert!([-1, 0].contains(&done.code), "{kill:?}: {}\n{}", done.out, done.err);
+    assert!(
+        [-1, 0].contains(&done.code),
+        "{kill:?}: {}\n{}",
+        done.out,
+        done.err
+    );
     done.code == 0
 }
 
 /// What must hold at the end, whatever happened before.
 fn assert_complete(project: &Project, what: &str) {
     project.ralph(&["run"]).code(0);
-    assert_eq!(project.read("tasks.md"), TASKS.replace("[ ]", "[x]"), "{what}");
-    let numbers: Vec<u64> = project.entries().iter().map(|entry| entry.iteration).collect();
-    assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{what}: {numbers:?}");
+    assert_eq!(
+        project.read("tasks.md"),
+        TASKS.replace("[ ]", "[x]"),
+        "{what}"
+    );
+    let numbers: Vec<u64> = project
+        .entries()
+        .iter()
+        .map(|entry| entry.iteration)
+        .collect();
+    assert!(
+        numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]),
+        "{what}: {numbers:?}"
+    );
     let ended = |line: &str| project.story().iter().filter(|told| *told == line).count();
     for once in ["1.TEST-FIRST=ACCEPTED", "1.LINT=LINT PASS", "2.=ACCEPTED"] {
         assert_eq!(ended(once), 1, "{what}: {once} in {:?}", project.story());
     }
     assert_eq!(project.processes(), [0; 0], "{what}");
-    assert_eq!(project.git("src/app", &["status", "--porcelain"]), "", "{what}");
+    assert_eq!(
+        project.git("src/app", &["status", "--porcelain"]),
+        "",
+        "{what}"
+    );
     let replayed = project.ralph(&["replay"]);
-    assert_eq!(replayed.code, 0, "{what}: {}\n{}", replayed.out, replayed.err);
+    assert_eq!(
+        replayed.code, 0,
+        "{what}: {}\n{}",
+        replayed.out, replayed.err
+    );
 }
 
 /// How many kills this variable asks for.
@@ -109,13 +152,28 @@ fn kill_everywhere(wanted: u64) {
     let points = writes * 3;
     let rows = (wanted / 4).max(1);
     while made < wanted {
-        let point = if rows < points { row * points / rows % points } else { row % points };
-        let kill = Kill { at: 1 + point / 3, how: point % 3 };
+        let point = if rows < points {
+            row * points / rows % points
+        } else {
+            row % points
+        };
+        let kill = Kill {
+            at: 1 + point / 3,
+            how: point % 3,
+        };
         let recovery = (0..3).map(|at| row * 3 + at);
-        let again: Vec<Kill> = recovery.map(|at| Kill { at: 1 + at % 40, how: (at + at / 3) % 3 }).collect();
+        let again: Vec<Kill> = recovery
+            .map(|at| Kill {
+                at: 1 + at % 40,
+                how: (at + at / 3) % 3,
+            })
+            .collect();
         let project = project();
         assert!(!life(&project, kill), "{kill:?} of {writes} writes");
-        made += 1 + again.iter().take_while(|kill| !life(&project, **kill)).count() as u64;
+        made += 1 + again
+            .iter()
+            .take_while(|kill| !life(&project, **kill))
+            .count() as u64;
         assert_complete(&project, &format!("{kill:?}, {again:?}"));
         row += 1;
     }
@@ -143,7 +201,10 @@ fn kill_at_random(wanted: u64) {
         let project = project();
         let mut lived = Vec::new();
         loop {
-            let kill = Kill { at: 1 + random(120), how: random(3) };
+            let kill = Kill {
+                at: 1 + random(120),
+                how: random(3),
+            };
             lived.push(kill);
             if life(&project, kill) {
                 break;

@@ -23,15 +23,25 @@ fn once_is_one_iteration_and_0_when_that_finished_everything() {
 fn optional_boxes_are_taken_only_when_asked_for() {
     let project = Project::new(THREE);
     project.ralph(&["run"]).code(0);
-    assert_eq!(project.ralph(&["next"]).code(1).out, "All required boxes are ticked.\n");
-    assert!(project.ralph(&["next", "--optional"]).code(0).out.starts_with("3."));
+    assert_eq!(
+        project.ralph(&["next"]).code(1).out,
+        "All required boxes are ticked.\n"
+    );
+    assert!(
+        project
+            .ralph(&["next", "--optional"])
+            .code(0)
+            .out
+            .starts_with("3.")
+    );
     project.ralph(&["run", "--optional"]).code(0);
     assert_eq!(project.read("tasks.md"), THREE.replace("[ ]", "[x]"));
 }
 
 #[test]
 fn limits_of_iterations_come_from_the_flag_before_the_configuration() {
-    let project = Project::new("- [ ] 1. A\n- [ ] 2. B\n- [ ] 3. C\n- [ ] 4. D\n- [ ] 5. E\n- [ ] 6. F\n");
+    let project =
+        Project::new("- [ ] 1. A\n- [ ] 2. B\n- [ ] 3. C\n- [ ] 4. D\n- [ ] 5. E\n- [ ] 6. F\n");
     project.config("limits: {iterations: 2}\n");
     project.ralph(&["run"]).code(5);
     assert_eq!(project.story().len(), 2);
@@ -47,7 +57,12 @@ fn six_iterations_without_progress_stop_the_run() {
     project.agent("1./*) echo thinking ;;");
     let done = project.ralph(&["run"]).code(6);
     assert_eq!(project.story().len(), 6);
-    assert!(done.err.contains("No box, HEAD or verdict changed for 6 iterations."), "{}", done.err);
+    assert!(
+        done.err
+            .contains("No box, HEAD or verdict changed for 6 iterations."),
+        "{}",
+        done.err
+    );
     assert!(done.err.contains("hint: "), "{}", done.err);
 }
 
@@ -84,7 +99,10 @@ fn with_on_blocked_next_the_other_families_are_done_first() {
     project.agent("1./*) exit 3 ;;");
     let done = project.ralph(&["run"]).code(1);
     assert_eq!(project.story()[3..], ["2.=ACCEPTED"]);
-    assert_eq!(project.read("tasks.md"), "- [ ] 1. One\n- [x] 2. Two\n- [ ] FINAL V\n");
+    assert_eq!(
+        project.read("tasks.md"),
+        "- [ ] 1. One\n- [x] 2. Two\n- [ ] FINAL V\n"
+    );
     assert!(
         done.err.contains("tasks.md:1: 1. is blocked") && done.err.contains("FINAL waits for 1."),
         "{}",
@@ -113,7 +131,13 @@ fn a_dry_run_shows_the_first_box_and_changes_nothing() {
     assert!(project.files() == before);
     project.ralph(&["run"]).code(0);
     let before = project.files();
-    assert_eq!(project.ralph(&["run", "--dry-run", "--optional"]).code(0).out, "3.  Three  (tasks.md:3)\n");
+    assert_eq!(
+        project
+            .ralph(&["run", "--dry-run", "--optional"])
+            .code(0)
+            .out,
+        "3.  Three  (tasks.md:3)\n"
+    );
     assert!(project.files() == before);
 }
 

@@ -5,12 +5,22 @@ use super::project::Project;
 #[test]
 fn the_schema_is_json_with_every_section_and_needs_no_workspace() {
     let project = Project::empty();
-    let schema: serde_json::Value = serde_json::from_str(&project.ralph(&["schema"]).code(0).out).unwrap();
-    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    let schema: serde_json::Value =
+        serde_json::from_str(&project.ralph(&["schema"]).code(0).out).unwrap();
+    assert_eq!(
+        schema["$schema"],
+        "https://json-schema.org/draft/2020-12/schema"
+    );
     for key in ["spec", "packages", "agents", "gates", "limits"] {
-        assert!(schema["properties"][key]["description"].is_string(), "{key}");
+        assert!(
+            schema["properties"][key]["description"].is_string(),
+            "{key}"
+        );
     }
-    assert_eq!(project.ralph(&["schema", "--json"]).code(0).json(), [schema]);
+    assert_eq!(
+        project.ralph(&["schema", "--json"]).code(0).json(),
+        [schema]
+    );
     assert!(project.files().is_empty());
 }
 
@@ -21,7 +31,10 @@ fn completions_know_verbs_tasks_gates_and_agents() {
         ".ralph/config.yaml",
         "agents: {night: {command: [a]}, default: {command: [b]}}\ngates: {LINT: {run: [c]}}\n",
     );
-    project.write("ralph.bash", project.ralph(&["completions", "bash"]).code(0).out);
+    project.write(
+        "ralph.bash",
+        project.ralph(&["completions", "bash"]).code(0).out,
+    );
     let ralph = env!("CARGO_BIN_EXE_ralph");
     project.tool("ralph", &format!("exec {ralph} \"$@\""));
     let complete = |words: &str| {
@@ -31,7 +44,12 @@ fn completions_know_verbs_tasks_gates_and_agents() {
         );
         let mut bash = project.program("bash");
         bash.args(["-c", &script]).current_dir(project.path(""));
-        Project::finish(bash).code(0).out.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+        Project::finish(bash)
+            .code(0)
+            .out
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
     assert_eq!(complete("compl"), ["completions"]);
     assert_eq!(complete("accept 1"), ["1.", "1.LINT"]);
@@ -54,14 +72,23 @@ fn each_shell_gets_completions_of_every_verb() {
         let script = project.ralph(&["completions", shell]).code(0).out;
         assert!(script.contains("RALPH_COMPLETE"), "{shell}: {script}");
     }
-    assert!(project.ralph(&["completions", "tcsh"]).code(2).err.contains("bash"));
+    assert!(
+        project
+            .ralph(&["completions", "tcsh"])
+            .code(2)
+            .err
+            .contains("bash")
+    );
 }
 
 #[test]
 fn there_is_a_page_for_ralph_and_one_for_each_verb() {
     let project = Project::empty();
     let page = project.ralph(&["man"]).code(0).out;
-    assert!(page.contains(".TH ralph 1") && page.contains("EXIT STATUS"), "{page}");
+    assert!(
+        page.contains(".TH ralph 1") && page.contains("EXIT STATUS"),
+        "{page}"
+    );
     assert!(project.files().is_empty());
     let wrote = project.ralph(&["man", "--into", "pages/man1"]).code(0).out;
     assert!(wrote.ends_with(" into pages/man1\n"), "{wrote}");
@@ -71,16 +98,31 @@ fn there_is_a_page_for_ralph_and_one_for_each_verb() {
         let page = project.read(path.to_str().unwrap());
         let name = path.file_stem().unwrap().to_str().unwrap();
         assert!(page.contains(&format!(".TH {name} 1")), "{page}");
-        let sections =
-            page.split(".SH ").skip(1).filter_map(|part| part.split_once('\n')).collect::<Vec<_>>();
+        let sections = page
+            .split(".SH ")
+            .skip(1)
+            .filter_map(|part| part.split_once('\n'))
+            .collect::<Vec<_>>();
         for wanted in ["EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "FILES"] {
-            let found = sections.iter().find(|(title, _)| title.trim_matches('"') == wanted);
+            let found = sections
+                .iter()
+                .find(|(title, _)| title.trim_matches('"') == wanted);
             let (_, text) = found.unwrap_or_else(|| panic!("{name}: {wanted}"));
-            assert!(text.lines().any(|line| !line.starts_with('.')), "{name}: {wanted}");
+            assert!(
+                text.lines().any(|line| !line.starts_with('.')),
+                "{name}: {wanted}"
+            );
         }
-        let help = name.strip_prefix("ralph-").map(|verb| project.ralph(&[verb, "--help"]).code(0).out);
+        let help = name
+            .strip_prefix("ralph-")
+            .map(|verb| project.ralph(&[verb, "--help"]).code(0).out);
         let is_whole = |help: &String| help.contains("Example") && help.contains("Exit codes: ");
         assert!(help.as_ref().is_none_or(is_whole), "{name}: {help:?}");
     }
-    assert!(project.files().keys().all(|path| path.extension().is_some_and(|extension| extension == "1")));
+    assert!(
+        project
+            .files()
+            .keys()
+            .all(|path| path.extension().is_some_and(|extension| extension == "1"))
+    );
 }

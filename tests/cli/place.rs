@@ -24,12 +24,21 @@ fn a_placement_is_written_into_the_task_file_and_remembered_beside_its_comments(
     assert_eq!(after_each, format!("{before}placement: {{PITEST: each}}\n"));
     let again = project.ralph(&["place", "each"]).code(0);
     assert_eq!(again.out, "tasks.md: none inserted, none removed.\n");
-    assert_eq!((project.read("tasks.md"), project.read(".ralph/config.yaml")), (EACH.to_owned(), after_each));
+    assert_eq!(
+        (project.read("tasks.md"), project.read(".ralph/config.yaml")),
+        (EACH.to_owned(), after_each)
+    );
 
     project.ralph(&["place", "after", "3.,1"]).code(0);
-    assert_eq!(project.read("tasks.md"), EACH.replace("- [ ] 2.PITEST\n", ""));
+    assert_eq!(
+        project.read("tasks.md"),
+        EACH.replace("- [ ] 2.PITEST\n", "")
+    );
     let config = project.read(".ralph/config.yaml");
-    assert_eq!(config, format!("{before}placement: {{PITEST: {{after: [\"3\", \"1\"]}}}}\n"));
+    assert_eq!(
+        config,
+        format!("{before}placement: {{PITEST: {{after: [\"3\", \"1\"]}}}}\n")
+    );
     project.ralph(&["place", "none"]).code(0);
     assert_eq!(project.read("tasks.md"), PLAN);
 }
@@ -38,7 +47,9 @@ fn a_placement_is_written_into_the_task_file_and_remembered_beside_its_comments(
 fn dry(args: &[&str]) -> String {
     let project = Project::new(PLAN);
     let before = project.files();
-    let done = project.ralph(&[&["place", "--dry-run"], args].concat()).code(0);
+    let done = project
+        .ralph(&[&["place", "--dry-run"], args].concat())
+        .code(0);
     assert!(project.files() == before, "nothing changes");
     done.out
 }
@@ -136,7 +147,11 @@ fn gates_of_wider_reach_and_none_are_shown_as_diffs() {
 fn check_says_whether_the_file_is_as_chosen_and_writes_nothing() {
     let project = Project::new(PLAN);
     let nothing = project.ralph(&["place", "--check"]).code(2);
-    assert!(nothing.err.contains("none is configured") && nothing.err.contains("hint:"), "{}", nothing.err);
+    assert!(
+        nothing.err.contains("none is configured") && nothing.err.contains("hint:"),
+        "{}",
+        nothing.err
+    );
     let differs = project.ralph(&["place", "each", "--check"]).code(1);
     assert!(differs.out.contains("+- [ ] 1.PITEST\n"), "{}", differs.out);
     assert_eq!(project.read("tasks.md"), PLAN);
@@ -151,9 +166,18 @@ fn check_says_whether_the_file_is_as_chosen_and_writes_nothing() {
     );
     project.ralph(&["place", "end", "--gate", "LINT"]).code(0);
     let same = project.ralph(&["place", "--check", "--json"]).code(0);
-    let facts: Vec<_> =
-        same.json().iter().map(|fact| (fact["gate"].clone(), fact["changed"].clone())).collect();
-    assert_eq!(facts, [("LINT".into(), false.into()), ("PITEST".into(), false.into())]);
+    let facts: Vec<_> = same
+        .json()
+        .iter()
+        .map(|fact| (fact["gate"].clone(), fact["changed"].clone()))
+        .collect();
+    assert_eq!(
+        facts,
+        [
+            ("LINT".into(), false.into()),
+            ("PITEST".into(), false.into())
+        ]
+    );
 }
 
 #[test]
@@ -161,21 +185,37 @@ fn a_file_outside_any_workspace_takes_gates_of_any_name() {
     let project = Project::empty();
     project.write("specs/tasks.md", PLAN.replace('\n', "\r\n"));
     let done = project
-        .ralph(&["place", "groups", "--gate", "STRYKER", "--tasks", "specs/tasks.md", "--json"])
+        .ralph(&[
+            "place",
+            "groups",
+            "--gate",
+            "STRYKER",
+            "--tasks",
+            "specs/tasks.md",
+            "--json",
+        ])
         .code(0);
     let fact = &done.json()[0];
     assert_eq!(
         fact["inserted"],
         serde_json::json!([{"task": "G2.STRYKER", "line": 7}, {"task": "G3.STRYKER", "line": 11}])
     );
-    assert_eq!((&fact["written"], &fact["configured"]), (&true.into(), &false.into()));
-    let text =
-        PLAN.replace("Two\n", "Two\n- [ ] G2.STRYKER\n").replace("Three\n", "Three\n- [ ] G3.STRYKER\n");
+    assert_eq!(
+        (&fact["written"], &fact["configured"]),
+        (&true.into(), &false.into())
+    );
+    let text = PLAN
+        .replace("Two\n", "Two\n- [ ] G2.STRYKER\n")
+        .replace("Three\n", "Three\n- [ ] G3.STRYKER\n");
     assert_eq!(project.read("specs/tasks.md"), text.replace('\n', "\r\n"));
     assert!(!project.has(".ralph"));
-    project.ralph(&["stage", "--all", "--tasks", "specs/tasks.md"]).code(0);
+    project
+        .ralph(&["stage", "--all", "--tasks", "specs/tasks.md"])
+        .code(0);
     assert!(
-        project.read("specs/tasks.md").ends_with("- [ ] 3.PRE-CR\r\n- [ ] G3.STRYKER\r\n- [ ] FINAL\r\n")
+        project
+            .read("specs/tasks.md")
+            .ends_with("- [ ] 3.PRE-CR\r\n- [ ] G3.STRYKER\r\n- [ ] FINAL\r\n")
     );
 }
 
@@ -186,9 +226,18 @@ fn gates_of_wider_reach_follow_tasks_that_are_added_later() {
     let added = format!("{}- [ ] 2. new\n", project.read("tasks.md"));
     project.write("tasks.md", &added);
     let differs = project.ralph(&["place", "--check"]).code(1);
-    assert!(differs.out.contains("+- [ ] 2. new\n - [ ] END.PITEST\n-- [ ] 2. new\n"), "{}", differs.out);
+    assert!(
+        differs
+            .out
+            .contains("+- [ ] 2. new\n - [ ] END.PITEST\n-- [ ] 2. new\n"),
+        "{}",
+        differs.out
+    );
     project.ralph(&["place", "end"]).code(0);
-    assert_eq!(project.read("tasks.md"), "- [ ] 1. a\n- [ ] 2. new\n- [ ] END.PITEST\n");
+    assert_eq!(
+        project.read("tasks.md"),
+        "- [ ] 1. a\n- [ ] 2. new\n- [ ] END.PITEST\n"
+    );
     project.ralph(&["place", "--check"]).code(0);
     project.write("tasks.md", added.replace("[ ] END", "[x] END"));
     project.ralph(&["place", "--check"]).code(0);
@@ -198,11 +247,15 @@ fn gates_of_wider_reach_follow_tasks_that_are_added_later() {
 fn the_gates_and_sections_of_a_workspace_hold_for_other_task_files_in_it() {
     let project = Project::new(PLAN);
     let section = "tasks: {sections: {exclude: [Definition of Done]}}\n";
-    project.config(&format!("{section}stages: virtual\ngates: {{LINT: {{run: ['true']}}}}\n"));
+    project.config(&format!(
+        "{section}stages: virtual\ngates: {{LINT: {{run: ['true']}}}}\n"
+    ));
     let other = "## W\n- [ ] 1. a\n- [ ] 1.LINT\n## Definition of Done\n- [ ] ok\n";
     project.write("specs/b/tasks.md", other);
     let before = project.read(".ralph/config.yaml");
-    let place = |args: &[&str]| project.ralph(&[&["place"], args, &["--tasks", "specs/b/tasks.md"]].concat());
+    let place = |args: &[&str]| {
+        project.ralph(&[&["place"], args, &["--tasks", "specs/b/tasks.md"]].concat())
+    };
     let refused = place(&["each", "--gate", "NOSUCH"]).code(2);
     assert!(refused.err.contains("no gate `NOSUCH`"), "{}", refused.err);
     let placed = other.replace("LINT\n", "LINT\n- [ ] G1.PITEST\n");
@@ -213,12 +266,25 @@ fn the_gates_and_sections_of_a_workspace_hold_for_other_task_files_in_it() {
     elsewhere.write("tasks.md", other);
     from_here.arg(elsewhere.path("tasks.md"));
     Project::finish(from_here).code(0);
-    assert_eq!(elsewhere.read("tasks.md"), placed, "as `ralph check --tasks` reads it");
+    assert_eq!(
+        elsewhere.read("tasks.md"),
+        placed,
+        "as `ralph check --tasks` reads it"
+    );
     place(&["none"]).code(0);
-    project.ralph(&["stage", "--all", "--tasks", "specs/b/tasks.md"]).code(0);
+    project
+        .ralph(&["stage", "--all", "--tasks", "specs/b/tasks.md"])
+        .code(0);
     let staged = "## W\n- [ ] 1.TEST-FIRST\n- [ ] 1. a\n- [ ] 1.REQ-CHECK\n- [ ] 1.LINT\n- [ ] 1.PITEST\n- [ ] 1.PRE-CR\n- [ ] FINAL\n";
-    assert_eq!(project.read("specs/b/tasks.md"), format!("{staged}## Definition of Done\n- [ ] ok\n"));
-    assert_eq!(project.read(".ralph/config.yaml"), before, "the choice of the workspace's own file stands");
+    assert_eq!(
+        project.read("specs/b/tasks.md"),
+        format!("{staged}## Definition of Done\n- [ ] ok\n")
+    );
+    assert_eq!(
+        project.read(".ralph/config.yaml"),
+        before,
+        "the choice of the workspace's own file stands"
+    );
 }
 
 #[test]
@@ -243,7 +309,10 @@ fn tasks_that_get_no_line_for_want_of_an_id_are_named() {
         assert_eq!(done.err, note);
     }
     let fact = project.ralph(&["place", "each", "--json"]).code(0);
-    assert_eq!(fact.json()[0]["without_id"], serde_json::json!({"count": 2, "first_line": 1}));
+    assert_eq!(
+        fact.json()[0]["without_id"],
+        serde_json::json!({"count": 2, "first_line": 1})
+    );
     project.write("tasks.md", "- [ ] 1. one\n- [ ] two\n");
     let done = project.ralph(&["place", "each"]).code(0);
     assert_eq!(
@@ -253,7 +322,10 @@ fn tasks_that_get_no_line_for_want_of_an_id_are_named() {
          hint: `ralph place groups` and `ralph place end` need no ids; or begin each with one, as in `- [ ] 1. …`\n"
     );
     let groups = project.ralph(&["place", "groups"]).code(0);
-    assert_eq!(groups.err, "1 gate of PITEST to run; 0 open tasks without one.\n");
+    assert_eq!(
+        groups.err,
+        "1 gate of PITEST to run; 0 open tasks without one.\n"
+    );
 }
 
 #[test]
@@ -262,26 +334,52 @@ fn what_cannot_be_placed_is_a_usage_error_and_nothing_is_written() {
     project.write("flow/.ralph/config.yaml", "{spec: .}");
     project.write("flow/tasks.md", PLAN);
     let texts = || {
-        ["tasks.md", ".ralph/config.yaml", "flow/tasks.md", "flow/.ralph/config.yaml"]
-            .map(|path| project.read(path))
+        [
+            "tasks.md",
+            ".ralph/config.yaml",
+            "flow/tasks.md",
+            "flow/.ralph/config.yaml",
+        ]
+        .map(|path| project.read(path))
     };
     let before = texts();
     for (args, says) in [
         (&["place"][..], "there is no terminal to ask on"),
         (&["place", "after"], "names no tasks"),
         (&["place", "each", "2"], "with `after` only"),
-        (&["place", "after", "1,9"], "no task, or more than one, with the id `9`"),
-        (&["place", "each", "--gate", "LINT"], "no gate `LINT` in .ralph/config.yaml"),
-        (&["place", "each", "--gate", "REQ-CHECK"], "no name for a gate"),
+        (
+            &["place", "after", "1,9"],
+            "no task, or more than one, with the id `9`",
+        ),
+        (
+            &["place", "each", "--gate", "LINT"],
+            "no gate `LINT` in .ralph/config.yaml",
+        ),
+        (
+            &["place", "each", "--gate", "REQ-CHECK"],
+            "no name for a gate",
+        ),
         (&["place", "each", "--gate", "a b"], "no name for a gate"),
-        (&["place", "each", "--tasks", "absent.md"], "absent.md cannot be read"),
+        (
+            &["place", "each", "--tasks", "absent.md"],
+            "absent.md cannot be read",
+        ),
         (&["place", "some"], "invalid value 'some'"),
-        (&["--root", "flow", "place", "each"], "No single key can be set"),
+        (
+            &["--root", "flow", "place", "each"],
+            "No single key can be set",
+        ),
         (&["stage"], "there is no terminal to ask on"),
         (&["stage", "--none", "--all"], "cannot be used with"),
-        (&["stage", "--all", "--only", "LINT"], "`LINT` is no stage and no configured gate"),
+        (
+            &["stage", "--all", "--only", "LINT"],
+            "`LINT` is no stage and no configured gate",
+        ),
         (&["stage", "--all", "1"], "cannot be used with"),
-        (&["stage", "9"], "no task, or more than one, with the id `9`"),
+        (
+            &["stage", "9"],
+            "no task, or more than one, with the id `9`",
+        ),
     ] {
         let done = project.ralph(args).code(2);
         assert!(done.err.contains(says), "{args:?}: {}", done.err);
@@ -295,7 +393,11 @@ fn nothing_is_placed_beside_a_run() {
     project.agent("1./*) test -e started && as_usual || { touch started; exec sleep 1000; } ;;");
     let mut run = project.start(&["run"]);
     wait_for("the agent", || project.has("started"));
-    for args in [&["place", "each"][..], &["place", "each", "--tasks", "tasks.md"], &["stage", "--all"]] {
+    for args in [
+        &["place", "each"][..],
+        &["place", "each", "--tasks", "tasks.md"],
+        &["stage", "--all"],
+    ] {
         project.ralph(args).code(75);
     }
     project.ralph(&["place", "each", "--dry-run"]).code(0);
@@ -317,10 +419,15 @@ fn an_agent_of_ralphs_cannot_place_gates() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PITEST\n");
     project.config("gates:\n  PITEST: {run: ['true']}\n");
     let ralph = env!("CARGO_BIN_EXE_ralph");
-    project.agent(&format!("1./1) {ralph} place none > said 2>&1 || echo \"code $?\" >> said; as_usual ;;"));
+    project.agent(&format!(
+        "1./1) {ralph} place none > said 2>&1 || echo \"code $?\" >> said; as_usual ;;"
+    ));
     project.ralph(&["run"]).code(0);
     let said = project.read("said");
-    assert!(said.contains("An agent that ralph runs asked") && said.ends_with("code 2\n"), "{said}");
+    assert!(
+        said.contains("An agent that ralph runs asked") && said.ends_with("code 2\n"),
+        "{said}"
+    );
     assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [x] 1.PITEST\n");
 }
 
@@ -329,7 +436,11 @@ fn staged_tasks_run_to_the_end() {
     let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
     project.config("gates:\n  PITEST: {run: ['true']}\n");
     let missing = project.ralph(&["stage", "2", "--check"]).code(1);
-    assert!(missing.out.contains("+- [ ] 2.TEST-FIRST"), "{}", missing.out);
+    assert!(
+        missing.out.contains("+- [ ] 2.TEST-FIRST"),
+        "{}",
+        missing.out
+    );
     project.ralph(&["stage", "--all"]).code(0);
     let task = |id: &str, text: &str| {
         format!(
@@ -351,28 +462,41 @@ fn the_rules_for_authoring_agents_name_every_option() {
         let done = project.ralph(&["place", "--snippet", tool]).code(0);
         assert!(done.out.contains("`stages: virtual`"), "{tool}");
         for option in ["each", "tested", "after", "groups", "end", "none"] {
-            assert!(done.out.contains(&format!("**{option}**")), "{tool}: {option}");
+            assert!(
+                done.out.contains(&format!("**{option}**")),
+                "{tool}: {option}"
+            );
         }
         assert!(
             done.out.contains("(recommended: ") && done.out.contains("ralph place each --tasks"),
             "{tool}"
         );
     }
-    project.ralph(&["place", "each", "--snippet", "kiro"]).code(2);
+    project
+        .ralph(&["place", "each", "--snippet", "kiro"])
+        .code(2);
 }
 
 #[test]
 fn placed_group_and_end_gates_judge_fail_and_are_judged_again() {
     let project = Project::new("# Plan\n## A\n- [ ] 1. One\n- [ ] 2. Two\n## B\n- [ ] 3. Three\n");
-    let lines = |id: u8| format!("test $(grep -c . src/main/{id}.txt) -ge 2 || {{ echo too few; exit 1; }}");
+    let lines = |id: u8| {
+        format!("test $(grep -c . src/main/{id}.txt) -ge 2 || {{ echo too few; exit 1; }}")
+    };
     project.config(&format!(
         "gates:\n  LINT: {{run: [sh, -c, '{}']}}\n  DEEP: {{run: [sh, -c, '{}']}}\n",
         lines(2),
         lines(3)
     ));
-    project.ralph(&["place", "groups", "--gate", "LINT"]).code(0);
+    project
+        .ralph(&["place", "groups", "--gate", "LINT"])
+        .code(0);
     project.ralph(&["place", "end", "--gate", "DEEP"]).code(0);
-    assert!(project.read(".ralph/config.yaml").ends_with("\nplacement: {DEEP: end, LINT: groups}\n"));
+    assert!(
+        project
+            .read(".ralph/config.yaml")
+            .ends_with("\nplacement: {DEEP: end, LINT: groups}\n")
+    );
     let placed = project.read("tasks.md");
     assert_eq!(
         placed,
@@ -410,7 +534,10 @@ fn what_stage_wrote_it_takes_away_again_and_nothing_else() {
     let stage = |args: &[&str]| project.ralph(&[&["stage"], args].concat()).code(0).out;
     stage(&["--all"]);
     stage(&["--none", "2"]);
-    assert!(!project.read("tasks.md").contains("2.PITEST") && project.read("tasks.md").contains("1.PITEST"));
+    assert!(
+        !project.read("tasks.md").contains("2.PITEST")
+            && project.read("tasks.md").contains("1.PITEST")
+    );
     stage(&["--none"]);
     assert_eq!(project.read("tasks.md"), plain);
     assert!(stage(&["--none"]).contains("no open line of a stage"));
@@ -418,11 +545,21 @@ fn what_stage_wrote_it_takes_away_again_and_nothing_else() {
     project.ralph(&["place", "each"]).code(0);
     let placed = project.read("tasks.md");
     stage(&["--all"]);
-    assert_eq!(project.read("tasks.md").matches("PITEST").count(), 2, "no second gate");
+    assert_eq!(
+        project.read("tasks.md").matches("PITEST").count(),
+        2,
+        "no second gate"
+    );
     let staged = project.read("tasks.md");
-    project.write("tasks.md", staged.replace("[ ] 1.TEST-FIRST", "[x] 1.TEST-FIRST"));
+    project.write(
+        "tasks.md",
+        staged.replace("[ ] 1.TEST-FIRST", "[x] 1.TEST-FIRST"),
+    );
     stage(&["--none"]);
-    assert_eq!(project.read("tasks.md"), placed.replace("- [ ] 1. One", "- [x] 1.TEST-FIRST\n- [ ] 1. One"));
+    assert_eq!(
+        project.read("tasks.md"),
+        placed.replace("- [ ] 1. One", "- [x] 1.TEST-FIRST\n- [ ] 1. One")
+    );
     // Some of them alone.
     project.write("tasks.md", plain);
     stage(&["1", "--only", "PRE-CR,TEST-FIRST"]);
@@ -431,19 +568,34 @@ fn what_stage_wrote_it_takes_away_again_and_nothing_else() {
         "# Plan\n- [ ] 1.TEST-FIRST\n- [ ] 1. One\n- [ ] 1.PRE-CR\n- [ ] 2. Two\n"
     );
     stage(&["--none", "--only", "PRE-CR"]);
-    assert_eq!(project.read("tasks.md"), "# Plan\n- [ ] 1.TEST-FIRST\n- [ ] 1. One\n- [ ] 2. Two\n");
+    assert_eq!(
+        project.read("tasks.md"),
+        "# Plan\n- [ ] 1.TEST-FIRST\n- [ ] 1. One\n- [ ] 2. Two\n"
+    );
 }
 
 #[test]
 fn after_place_stage_adds_no_second_gate() {
-    for place in [&["each"][..], &["tested"], &["after", "2"], &["groups"], &["end"], &["none"]] {
+    for place in [
+        &["each"][..],
+        &["tested"],
+        &["after", "2"],
+        &["groups"],
+        &["end"],
+        &["none"],
+    ] {
         let project = Project::new("# A\n- [ ] 1. One\n# B\n- [ ] 2. Two\n");
         project.ralph(&[&["place"], place].concat()).code(0);
         let gates = |project: &Project| project.read("tasks.md").matches("PITEST").count();
         let before = gates(&project);
         project.ralph(&["stage", "--all"]).code(0);
         let wanted = if place[0] == "tested" { 2 } else { before };
-        assert_eq!(gates(&project), wanted, "{place:?}: {}", project.read("tasks.md"));
+        assert_eq!(
+            gates(&project),
+            wanted,
+            "{place:?}: {}",
+            project.read("tasks.md")
+        );
         project.ralph(&["place", "--check"]).code(0);
     }
 }
@@ -480,11 +632,16 @@ fn stage_asks_on_a_terminal_and_shows_the_change_before_it_writes() {
     let before = project.read("tasks.md");
     let typed = |keys: &str| project.at_terminal("stage", keys);
     let shown = typed("\u{1b}[B\r2\r\u{1b}[B\r");
-    assert!(shown.contains("Which tasks get stages") && shown.contains("+- [ ] 2.TEST-FIRST"), "{shown}");
+    assert!(
+        shown.contains("Which tasks get stages") && shown.contains("+- [ ] 2.TEST-FIRST"),
+        "{shown}"
+    );
     assert_eq!(project.read("tasks.md"), before, "no was said");
     typed("\u{1b}[B\r2\r\r");
     assert!(
-        project.read("tasks.md").contains("- [ ] 2.TEST-FIRST\n- [ ] 2. Two\n"),
+        project
+            .read("tasks.md")
+            .contains("- [ ] 2.TEST-FIRST\n- [ ] 2. Two\n"),
         "{}",
         project.read("tasks.md")
     );
@@ -501,7 +658,11 @@ fn place_lists_the_tasks_shows_the_change_and_its_price_and_asks_before_it_write
     let down = "\u{1b}[B";
     let groups = format!("{}\r{down}{down}\r", down.repeat(3));
     let shown = project.at_terminal("place", &format!("{groups}{down}\r"));
-    let at = |words: &str| shown.find(words).unwrap_or_else(|| panic!("{words}: {shown}"));
+    let at = |words: &str| {
+        shown
+            .find(words)
+            .unwrap_or_else(|| panic!("{words}: {shown}"))
+    };
     let order = [
         at("[ ] 1.       One"),
         at("Where PITEST goes"),
@@ -515,7 +676,11 @@ fn place_lists_the_tasks_shows_the_change_and_its_price_and_asks_before_it_write
     assert_eq!(project.read("tasks.md"), text, "no was said");
     project.at_terminal("place", &format!("{groups}\r"));
     assert_eq!(project.read("tasks.md"), format!("{text}- [ ] G1.PITEST\n"));
-    assert!(project.read(".ralph/config.yaml").ends_with("placement: {PITEST: {groups: 2}}\n"));
+    assert!(
+        project
+            .read(".ralph/config.yaml")
+            .ends_with("placement: {PITEST: {groups: 2}}\n")
+    );
     project.at_terminal("place", "\r\r\r");
     assert_eq!(
         project.read("tasks.md"),
@@ -531,11 +696,20 @@ fn with_virtual_stages_the_words_are_about_the_configuration_and_the_file_stays(
     project.config("stages: virtual\n");
     project.ralph(&["place", "--check", "each"]).code(0);
     let differs = project.ralph(&["place", "end", "--check"]).code(1);
-    assert!(differs.out.ends_with("+placement: {PITEST: end}\n"), "{}", differs.out);
-    for args in [&["place", "end"][..], &["place", "end", "--tasks", "tasks.md"]] {
+    assert!(
+        differs.out.ends_with("+placement: {PITEST: end}\n"),
+        "{}",
+        differs.out
+    );
+    for args in [
+        &["place", "end"][..],
+        &["place", "end", "--tasks", "tasks.md"],
+    ] {
         let done = project.ralph(args).code(0);
         assert!(
-            done.out.starts_with("tasks.md: the file gets no line: END.PITEST runs after the last task.\n"),
+            done.out.starts_with(
+                "tasks.md: the file gets no line: END.PITEST runs after the last task.\n"
+            ),
             "{}",
             done.out
         );
@@ -543,12 +717,18 @@ fn with_virtual_stages_the_words_are_about_the_configuration_and_the_file_stays(
     }
     assert_eq!(project.read("tasks.md"), text);
     let said = project.ralph(&["status"]).code(0).out;
-    assert!(said.starts_with("tasks.md: 1 of 3 boxes ticked, "), "{said}");
+    assert!(
+        said.starts_with("tasks.md: 1 of 3 boxes ticked, "),
+        "{said}"
+    );
     let columns: Vec<&str> = said.lines().nth(2).unwrap().split_whitespace().collect();
     assert!(columns.contains(&"REQ-CHECK"), "{said}");
     assert!(!said.contains("no run has recorded"), "{said}");
     let shown = project.at_terminal("status", "");
-    assert!(shown.contains("unrecorded: ticked in the file, which no run has recorded yet"), "{shown}");
+    assert!(
+        shown.contains("unrecorded: ticked in the file, which no run has recorded yet"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -559,7 +739,11 @@ fn groups_go_down_to_a_level_that_all_gates_of_groups_share() {
     project.ralph(&["place", "groups", "--level", "2"]).code(0);
     let placed = "# Plan\n## A\n- [ ] 1. One\n### A1\n- [ ] 2. Two\n- [ ] G2.PITEST\n## B\n- [ ] 3. Three\n- [ ] G3.PITEST\n";
     assert_eq!(project.read("tasks.md"), placed);
-    assert!(project.read(".ralph/config.yaml").contains("placement: {PITEST: {groups: 2}}\n"));
+    assert!(
+        project
+            .read(".ralph/config.yaml")
+            .contains("placement: {PITEST: {groups: 2}}\n")
+    );
     project.ralph(&["place", "--check"]).code(0);
     let explained = project.ralph(&["check", "--explain"]).code(0).out;
     for words in [
@@ -570,43 +754,67 @@ fn groups_go_down_to_a_level_that_all_gates_of_groups_share() {
     ] {
         assert!(explained.contains(words), "{words}: {explained}");
     }
-    let refused = project.ralph(&["place", "groups", "--gate", "LINT"]).code(2);
+    let refused = project
+        .ralph(&["place", "groups", "--gate", "LINT"])
+        .code(2);
     assert!(
-        refused
-            .err
-            .starts_with("error: LINT: The groups of PITEST are others, and a task is in one group.\nhint: "),
+        refused.err.starts_with(
+            "error: LINT: The groups of PITEST are others, and a task is in one group.\nhint: "
+        ),
         "{}",
         refused.err
     );
-    project.ralph(&["place", "groups", "--level", "2", "--gate", "LINT"]).code(0);
+    project
+        .ralph(&["place", "groups", "--level", "2", "--gate", "LINT"])
+        .code(0);
     project.ralph(&["place", "none", "--gate", "LINT"]).code(0);
     assert_eq!(project.read("tasks.md"), placed);
     project.ralph(&["place", "groups"]).code(0);
     let every = project.read("tasks.md");
-    assert!(every.contains("- [ ] 1. One\n- [ ] G5.PITEST\n### A1\n"), "{every}");
+    assert!(
+        every.contains("- [ ] 1. One\n- [ ] G5.PITEST\n### A1\n"),
+        "{every}"
+    );
     project.ralph(&["place", "none"]).code(0);
     assert_eq!(project.read("tasks.md"), text);
     let refused = project.ralph(&["place", "end", "--level", "2"]).code(2);
-    assert!(refused.err.contains("A level is named with `groups` only."), "{}", refused.err);
+    assert!(
+        refused.err.contains("A level is named with `groups` only."),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]
 fn what_gates_will_take_is_said_before_they_are_written() {
-    let project = Project::new("# A\n- [ ] 1. One\n- [ ] 2. Two\n# B\n- [ ] 3. Three\n- [ ] 4. Checkpoint\n");
+    let project =
+        Project::new("# A\n- [ ] 1. One\n- [ ] 2. Two\n# B\n- [ ] 3. Three\n- [ ] 4. Checkpoint\n");
     project.config("gates:\n  PITEST: {run: ['true']}\n");
     let said = |args: &[&str]| project.ralph(&[&["place"], args].concat()).code(0).err;
     let first = |text: String| text.lines().next().unwrap_or_default().to_owned();
-    assert_eq!(first(said(&["each", "--dry-run"])), "3 gates of PITEST to run; 0 open tasks without one.");
+    assert_eq!(
+        first(said(&["each", "--dry-run"])),
+        "3 gates of PITEST to run; 0 open tasks without one."
+    );
     assert_eq!(
         first(said(&["after", "2", "--dry-run"])),
         "1 gate of PITEST to run; 2 open tasks without one."
     );
-    assert_eq!(first(said(&["groups", "--dry-run"])), "2 gates of PITEST to run; 0 open tasks without one.");
+    assert_eq!(
+        first(said(&["groups", "--dry-run"])),
+        "2 gates of PITEST to run; 0 open tasks without one."
+    );
     assert_eq!(said(&["none", "--dry-run"]), "");
     let gates = "gates:\n  PITEST: {run: ['true']}\n";
     project.config(&format!("{gates}stages: virtual\n"));
-    assert_eq!(first(said(&["each", "--dry-run"])), "3 gates of PITEST to run; 0 open tasks without one.");
-    assert_eq!(first(said(&["end", "--dry-run"])), "1 gate of PITEST to run; 0 open tasks without one.");
+    assert_eq!(
+        first(said(&["each", "--dry-run"])),
+        "3 gates of PITEST to run; 0 open tasks without one."
+    );
+    assert_eq!(
+        first(said(&["end", "--dry-run"])),
+        "1 gate of PITEST to run; 0 open tasks without one."
+    );
     assert_eq!(
         first(said(&["after", "2", "--dry-run"])),
         "1 gate of PITEST to run; 2 open tasks without one."

@@ -60,7 +60,11 @@ impl Done {
     /// The same, when the exit code is this one; else the test fails and shows everything.
     #[track_caller]
     pub(crate) fn code(self, expected: i32) -> Self {
-        assert_eq!(self.code, expected, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        assert_eq!(
+            self.code, expected,
+            "stdout:\n{}\nstderr:\n{}",
+            self.out, self.err
+        );
         self
     }
 
@@ -69,7 +73,9 @@ impl Done {
     pub(crate) fn json(&self) -> Vec<serde_json::Value> {
         self.out
             .lines()
-            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+            .map(|line| {
+                serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+            })
             .collect()
     }
 }
@@ -96,7 +102,11 @@ impl Project {
     /// The same, in memory where the machine has a disk there.
     pub(crate) fn in_memory() -> Self {
         let memory = Path::new("/dev/shm");
-        if memory.is_dir() { Self::in_folder(memory) } else { Self::empty() }
+        if memory.is_dir() {
+            Self::in_folder(memory)
+        } else {
+            Self::empty()
+        }
     }
 
     fn in_folder(folder: &Path) -> Self {
@@ -155,7 +165,10 @@ impl Project {
 
     /// What the agent does, as cases of `TASK/ATTEMPT` (`1./1) tick_all ;;`); everything else as usual.
     pub(crate) fn agent(&self, cases: &str) {
-        self.write("agent.sh", format!("{PRELUDE}{cases}\n*) as_usual ;;\nesac\n"));
+        self.write(
+            "agent.sh",
+            format!("{PRELUDE}{cases}\n*) as_usual ;;\nesac\n"),
+        );
     }
 
     /// A program of the person's that stands first on the PATH: a shell script, which finds the workspace as
@@ -164,7 +177,11 @@ impl Project {
         let bin = self.home().join("bin");
         fs_err::create_dir_all(&bin).unwrap();
         let ws = self.path("");
-        fs_err::write(bin.join(name), format!("#!/bin/sh\nws={}\n{script}\n", ws.display())).unwrap();
+        fs_err::write(
+            bin.join(name),
+            format!("#!/bin/sh\nws={}\n{script}\n", ws.display()),
+        )
+        .unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs_err::set_permissions(bin.join(name), mode).unwrap();
     }
@@ -177,18 +194,29 @@ impl Project {
     }
 
     /// A program with a cleared environment.
-    #[expect(clippy::disallowed_methods, reason = "tests start programs, with an environment of their own")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "tests start programs, with an environment of their own"
+    )]
     pub(crate) fn program(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env_clear().env("HOME", self.home());
         let own = self.home().join("bin");
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&path))).unwrap();
+        let path =
+            std::env::join_paths([own].into_iter().chain(std::env::split_paths(&path))).unwrap();
         // As root Claude Code wants it; whoever runs the tests may be root.
-        command.env("TMPDIR", self.home()).env("PATH", path).env("IS_SANDBOX", "1");
-        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+        command
+            .env("TMPDIR", self.home())
+            .env("PATH", path)
+            .env("IS_SANDBOX", "1");
+        command
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null");
         for who in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{who}_NAME"), "Test").env(format!("GIT_{who}_EMAIL"), "t@example.org");
+            command
+                .env(format!("GIT_{who}_NAME"), "Test")
+                .env(format!("GIT_{who}_EMAIL"), "t@example.org");
         }
         command
     }
@@ -197,10 +225,18 @@ impl Project {
     pub(crate) fn at_terminal(&self, verb: &str, keys: &str) -> String {
         // `script` gives the program a terminal; what is typed comes through its standard input.
         let mut script = self.program("script");
-        script.args(["-qec", &format!("{} {verb}", env!("CARGO_BIN_EXE_ralph")), "/dev/null"]);
+        script.args([
+            "-qec",
+            &format!("{} {verb}", env!("CARGO_BIN_EXE_ralph")),
+            "/dev/null",
+        ]);
         script.current_dir(self.path(""));
         let mut assert = assert_cmd::Command::from_std(script);
-        let output = assert.write_stdin(keys).timeout(Duration::from_secs(30)).output().unwrap();
+        let output = assert
+            .write_stdin(keys)
+            .timeout(Duration::from_secs(30))
+            .output()
+            .unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
@@ -219,16 +255,26 @@ impl Project {
     /// Waits for a program's end, at most so many seconds.
     #[track_caller]
     pub(crate) fn finish_within(command: Command, seconds: u64) -> Done {
-        let output = Assert::from_std(command).timeout(Duration::from_secs(seconds)).output().unwrap();
+        let output = Assert::from_std(command)
+            .timeout(Duration::from_secs(seconds))
+            .output()
+            .unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let (out, err) = (text(output.stdout), text(output.stderr));
-        Done { code: output.status.code().unwrap_or(-1), out, err }
+        Done {
+            code: output.status.code().unwrap_or(-1),
+            out,
+            err,
+        }
     }
 
     /// Starts ralph and does not wait; its output goes nowhere.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
         let mut command = self.command(args);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         command.spawn().unwrap()
     }
 
@@ -249,20 +295,31 @@ impl Project {
 
     /// What progress.txt says of ralph's iterations.
     pub(crate) fn entries(&self) -> Vec<Entry> {
-        if self.has("progress.txt") { entries(&self.read("progress.txt")) } else { Vec::new() }
+        if self.has("progress.txt") {
+            entries(&self.read("progress.txt"))
+        } else {
+            Vec::new()
+        }
     }
 
     /// The entry of an iteration; there must be exactly one.
     #[track_caller]
     pub(crate) fn entry(&self, iteration: u64) -> Entry {
-        let found: Vec<_> = self.entries().into_iter().filter(|entry| entry.iteration == iteration).collect();
+        let found: Vec<_> = self
+            .entries()
+            .into_iter()
+            .filter(|entry| entry.iteration == iteration)
+            .collect();
         assert_eq!(found.len(), 1, "{}", self.read("progress.txt"));
         found.into_iter().next().unwrap()
     }
 
     /// `1.=ACCEPTED` and so on: what came of each iteration, in order.
     pub(crate) fn story(&self) -> Vec<String> {
-        self.entries().iter().map(|entry| format!("{}={}", entry.task, entry.headline)).collect()
+        self.entries()
+            .iter()
+            .map(|entry| format!("{}={}", entry.task, entry.headline))
+            .collect()
     }
 
     /// Living processes that were started by ralph in this workspace, or stand in it.
@@ -270,7 +327,13 @@ impl Project {
         let mark = self.0.path().to_str().unwrap().to_owned().into_bytes();
         let mut found = Vec::new();
         for entry in fs_err::read_dir("/proc").unwrap().flatten() {
-            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            let Some(pid) = entry
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse().ok())
+            else {
+                continue;
+            };
             let environment = fs_err::read(entry.path().join("environ")).unwrap_or_default();
             if environment.windows(mark.len()).any(|window| window == mark) {
                 found.push(pid);
@@ -282,7 +345,11 @@ impl Project {
     /// The journal's lines.
     pub(crate) fn journal(&self) -> Vec<String> {
         let path = ".ralph/state/journal.jsonl";
-        if self.has(path) { self.read(path).lines().map(ToOwned::to_owned).collect() } else { Vec::new() }
+        if self.has(path) {
+            self.read(path).lines().map(ToOwned::to_owned).collect()
+        } else {
+            Vec::new()
+        }
     }
 
     /// Every file below the workspace with its bytes; folders of git are left out when told so.
@@ -304,8 +371,11 @@ impl Project {
 
     /// A text with this project's folders and times taken out, for snapshots.
     pub(crate) fn redacted(&self, text: &str) -> String {
-        text.replace(self.path("").to_str().unwrap().trim_end_matches('/'), "<ws>")
-            .replace(self.0.path().to_str().unwrap(), "<dir>")
+        text.replace(
+            self.path("").to_str().unwrap().trim_end_matches('/'),
+            "<ws>",
+        )
+        .replace(self.0.path().to_str().unwrap(), "<dir>")
     }
 }
 
@@ -334,13 +404,21 @@ pub(crate) struct Entry {
 fn entries(text: &str) -> Vec<Entry> {
     let mut found: Vec<Entry> = Vec::new();
     for line in text.lines() {
-        let heading = line.strip_prefix("## ").and_then(|rest| rest.split_once(" iteration "));
+        let heading = line
+            .strip_prefix("## ")
+            .and_then(|rest| rest.split_once(" iteration "));
         if let Some((_, rest)) = heading {
             let mut parts = rest.split(" · ");
             let mut next = || parts.next().unwrap().to_owned();
             let iteration = next().parse().unwrap();
             let (task, tag) = (next(), next());
-            found.push(Entry { iteration, task, tag, headline: String::new(), lines: String::new() });
+            found.push(Entry {
+                iteration,
+                task,
+                tag,
+                headline: String::new(),
+                lines: String::new(),
+            });
         } else if let Some(entry) = found.last_mut() {
             if entry.headline.is_empty() {
                 line.clone_into(&mut entry.headline);
@@ -358,7 +436,10 @@ fn entries(text: &str) -> Vec<Entry> {
 pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let watch = ralph::sys::clock::Stopwatch::start();
     while !is_so() {
-        assert!(watch.elapsed() < Duration::from_secs(45), "waited in vain: {what}");
+        assert!(
+            watch.elapsed() < Duration::from_secs(45),
+            "waited in vain: {what}"
+        );
         std::thread::park_timeout(Duration::from_millis(3));
     }
 }

@@ -26,21 +26,42 @@ fn it_shows_what_an_agent_would_get_and_changes_nothing() {
         assert!(next.contains(wanted), "{wanted}\n{next}");
     }
     assert!(!next.contains("svg"), "{next}");
-    let review = &project.ralph(&["prompt", "1.REQ-CHECK", "--json"]).code(0).json()[0];
-    assert_eq!((review["role"].as_str(), review["attempt"].as_u64()), (Some("req-reviewer"), Some(1)));
+    let review = &project
+        .ralph(&["prompt", "1.REQ-CHECK", "--json"])
+        .code(0)
+        .json()[0];
+    assert_eq!(
+        (review["role"].as_str(), review["attempt"].as_u64()),
+        (Some("req-reviewer"), Some(1))
+    );
     let review = review["prompt"].as_str().unwrap();
     assert!(
         review.contains("Is each requirement met?") && review.contains("Nothing was changed"),
         "{review}"
     );
-    assert!(review.contains("  - an empty cart costs nothing"), "{review}");
+    assert!(
+        review.contains("  - an empty cart costs nothing"),
+        "{review}"
+    );
     let gate = project.ralph(&["prompt", "1.LINT"]).code(2).err;
-    assert!(gate.contains("1.LINT is a gate") && gate.contains("`ralph gate 1.LINT`"), "{gate}");
+    assert!(
+        gate.contains("1.LINT is a gate") && gate.contains("`ralph gate 1.LINT`"),
+        "{gate}"
+    );
     assert!(project.files() == before);
 
-    let template = project.ralph(&["prompt", "--template", "worker"]).code(0).out;
+    let template = project
+        .ralph(&["prompt", "--template", "worker"])
+        .code(0)
+        .out;
     project.write(".ralph/prompts/worker.md", format!("{template}Be quick.\n"));
-    assert!(project.ralph(&["prompt", "1."]).code(0).out.ends_with("Be quick.\n"));
+    assert!(
+        project
+            .ralph(&["prompt", "1."])
+            .code(0)
+            .out
+            .ends_with("Be quick.\n")
+    );
     assert!(!project.ralph(&["check"]).out.contains("prompts"));
 }
 
@@ -51,7 +72,10 @@ fn a_review_is_told_what_was_changed_since_when_and_where() {
     project.ralph(&["run", "--once"]).code(5);
     let prompt = project.ralph(&["prompt"]).code(0).out;
     assert!(prompt.contains("Sum a cart"), "{prompt}");
-    assert!(prompt.contains("\nsrc/app/src/main/1.txt\n"), "from the working directory: {prompt}");
+    assert!(
+        prompt.contains("\nsrc/app/src/main/1.txt\n"),
+        "from the working directory: {prompt}"
+    );
     let command = format!("git -C src/app diff {base}..HEAD");
     assert!(prompt.contains(&format!("    {command}\n")), "{prompt}");
     let words: Vec<&str> = command.split(' ').collect();

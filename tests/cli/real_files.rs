@@ -20,8 +20,15 @@ fn run(before: &[u8], config: &str) -> usize {
     let mut command = project.command(&["run"]);
     command.stdin(std::process::Stdio::null());
     let done = Project::finish_within(command, 300).code(0);
-    assert!(done.out.ends_with("All required boxes are ticked.\n"), "{}", done.out);
-    assert_eq!(String::from_utf8_lossy(&project.bytes("tasks.md")), String::from_utf8_lossy(&expected));
+    assert!(
+        done.out.ends_with("All required boxes are ticked.\n"),
+        "{}",
+        done.out
+    );
+    assert_eq!(
+        String::from_utf8_lossy(&project.bytes("tasks.md")),
+        String::from_utf8_lossy(&expected)
+    );
     count
 }
 

@@ -13,8 +13,7 @@ use ralph::task::{Grammar, TaskRules};
 use serde_json::Value;
 
 pub(super) const JOURNAL: &str = ".ralph/state/journal.jsonl";
-const STAGED: &str =
-    "- [ ] 1.TEST-FIRST t\n- [ ] 1. One\n- [ ] 1.REQ-CHECK r\n- [ ] 1.LINT g\n- [ ] 2. Two\n- [ ] FINAL f\n";
+const STAGED: &str = "- [ ] 1.TEST-FIRST t\n- [ ] 1. One\n- [ ] 1.REQ-CHECK r\n- [ ] 1.LINT g\n- [ ] 2. Two\n- [ ] FINAL f\n";
 /// A gate that fails until the second attempt of `1.` was made.
 const GATE: &str = "checks: {green: [sh, -c, 'exit 0']}\ngates:\n  LINT: {run: [sh, -c, 'test $(grep -c . src/main/1.txt) -gt 1']}\n";
 
@@ -50,20 +49,35 @@ impl Player {
         )
         .unwrap();
         let rules = Grammar::new(settings.gates.keys().cloned().collect(), None).into();
-        Self { places: Places { spec: workspace.clone(), workspace }, rules, repositories }
+        Self {
+            places: Places {
+                spec: workspace.clone(),
+                workspace,
+            },
+            rules,
+            repositories,
+        }
     }
 
     fn play(&mut self) -> Replayed {
-        Replay::new(&RealDisk::new(), &self.places, &self.rules, Ok(&mut self.repositories))
-            .run()
-            .unwrap()
-            .found
+        Replay::new(
+            &RealDisk::new(),
+            &self.places,
+            &self.rules,
+            Ok(&mut self.repositories),
+        )
+        .run()
+        .unwrap()
+        .found
     }
 
     /// The grade and the places of what is found.
     pub(super) fn told(&mut self) -> (Option<Grade>, Vec<String>) {
         let found = self.play();
-        (found.grade(), found.findings.iter().map(ToString::to_string).collect())
+        (
+            found.grade(),
+            found.findings.iter().map(ToString::to_string).collect(),
+        )
     }
 }
 
@@ -79,7 +93,10 @@ pub(super) fn records(project: &Project) -> Vec<Value> {
 }
 
 pub(super) fn find(records: &[Value], kind: &str) -> usize {
-    records.iter().position(|record| record["e"]["kind"] == kind).unwrap_or_else(|| panic!("no {kind}"))
+    records
+        .iter()
+        .position(|record| record["e"]["kind"] == kind)
+        .unwrap_or_else(|| panic!("no {kind}"))
 }
 
 #[test]
@@ -89,15 +106,36 @@ fn a_run_with_rework_is_equal_and_each_box_tells_what_was_found_again() {
     let done = project.ralph(&["replay", "--junit", "/dev/null"]).code(0);
     assert!(done.out.contains("Equal"), "{}", done.out);
     let of = |task: &str| {
-        done.out.lines().find(|line| line.starts_with(&format!("[x] {task} "))).unwrap().to_owned()
+        done.out
+            .lines()
+            .find(|line| line.starts_with(&format!("[x] {task} ")))
+            .unwrap()
+            .to_owned()
     };
-    assert!(of("1.").contains("re-checked: commits, decision; as recorded: checks.green"), "{}", done.out);
-    assert!(of("1.LINT").contains("PASS") && of("1.LINT").ends_with("as recorded: verdict"), "{}", done.out);
-    let facts = project.ralph(&["replay", "--json"]).code(0).json().remove(0);
+    assert!(
+        of("1.").contains("re-checked: commits, decision; as recorded: checks.green"),
+        "{}",
+        done.out
+    );
+    assert!(
+        of("1.LINT").contains("PASS") && of("1.LINT").ends_with("as recorded: verdict"),
+        "{}",
+        done.out
+    );
+    let facts = project
+        .ralph(&["replay", "--json"])
+        .code(0)
+        .json()
+        .remove(0);
     assert_eq!(facts["replay"], "equal");
     assert_eq!(facts["records"], project.journal().len());
     assert_eq!(
-        facts["gates"].as_array().unwrap().iter().map(|gate| &gate["verdict"]).collect::<Vec<_>>(),
+        facts["gates"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|gate| &gate["verdict"])
+            .collect::<Vec<_>>(),
         ["FAIL", "PASS"]
     );
     assert_eq!(project.files(), before, "a replay writes nothing");
@@ -131,7 +169,10 @@ fn a_byte_flipped_a_record_cut_or_swapped_is_found_at_its_record() {
                 project.write(JOURNAL, forged.concat());
                 let (grade, told) = player.told();
                 assert_eq!(grade, Some(Grade::Differs));
-                assert!(told[0].starts_with(&format!("{JOURNAL}:{}: ", at + 1)), "{told:?}");
+                assert!(
+                    told[0].starts_with(&format!("{JOURNAL}:{}: ", at + 1)),
+                    "{told:?}"
+                );
             }
         }
     }
@@ -140,7 +181,11 @@ fn a_byte_flipped_a_record_cut_or_swapped_is_found_at_its_record() {
 #[test]
 fn a_record_cut_out_of_a_chain_made_anew_is_missed() {
     let project = ran();
-    let (mut player, all, progress) = (Player::of(&project), records(&project), project.read("progress.txt"));
+    let (mut player, all, progress) = (
+        Player::of(&project),
+        records(&project),
+        project.read("progress.txt"),
+    );
     for at in 0..all.len() - 1 {
         let mut cut = all.clone();
         cut.remove(at);
@@ -148,7 +193,11 @@ fn a_record_cut_out_of_a_chain_made_anew_is_missed() {
         let (grade, told) = player.told();
         project.write("progress.txt", &progress);
         assert_eq!(grade, Some(Grade::Differs), "{}", all[at]);
-        assert!(told[0].starts_with(&format!("{JOURNAL}:{}: ", at + 1)), "{} {told:?}", all[at]["e"]["kind"]);
+        assert!(
+            told[0].starts_with(&format!("{JOURNAL}:{}: ", at + 1)),
+            "{} {told:?}",
+            all[at]["e"]["kind"]
+        );
     }
 }
 
@@ -166,37 +215,91 @@ const FORGERIES: &[Forgery] = &[
         |e| e["observation"]["packages"][0]["changes"][0]["kind"] = "other".into(),
         "changes[0].kind",
     ),
-    ("observed", |e| e["observation"]["stage_tests"] = 9.into(), "stage_tests"),
-    ("observed", |e| e["observation"]["packages"][0]["tests_delta"] = 9.into(), "tests_delta"),
-    ("observed", |e| e["observation"]["packages"][0]["head_moved"] = false.into(), "head_moved"),
-    ("observed", |e| e["observation"]["family"] = Value::Array(vec![]), "family"),
+    (
+        "observed",
+        |e| e["observation"]["stage_tests"] = 9.into(),
+        "stage_tests",
+    ),
+    (
+        "observed",
+        |e| e["observation"]["packages"][0]["tests_delta"] = 9.into(),
+        "tests_delta",
+    ),
+    (
+        "observed",
+        |e| e["observation"]["packages"][0]["head_moved"] = false.into(),
+        "head_moved",
+    ),
+    (
+        "observed",
+        |e| e["observation"]["family"] = Value::Array(vec![]),
+        "family",
+    ),
     (
         "gate-ended",
         |e| {
-            *e["report"].as_object_mut().unwrap() =
-                serde_json::json!({"verdict": "pass"}).as_object().unwrap().clone();
+            *e["report"].as_object_mut().unwrap() = serde_json::json!({"verdict": "pass"})
+                .as_object()
+                .unwrap()
+                .clone();
         },
         "should be",
     ),
-    ("gate-ended", |e| e["changes"] = Value::Array(vec![]), "the changes"),
-    ("gate-ended", |e| e["left"] = "0".repeat(64).into(), "is not what it was"),
-    ("gate-ended", |e| e["heads"]["app"] = "1".repeat(40).into(), "a verdict on app"),
-    ("checked", |e| e["check"] = "red".into(), "checks.green in app"),
-    ("checked", |e| e["results"] = Value::Array(vec![]), "checks.green in app"),
-    ("checked", |e| e["results"][0]["code"] = 1.into(), "should be"),
-    ("boxes-flipped", |e| e["flips"][0][1] = " ".into(), "should be 1.TEST-FIRST [x]"),
+    (
+        "gate-ended",
+        |e| e["changes"] = Value::Array(vec![]),
+        "the changes",
+    ),
+    (
+        "gate-ended",
+        |e| e["left"] = "0".repeat(64).into(),
+        "is not what it was",
+    ),
+    (
+        "gate-ended",
+        |e| e["heads"]["app"] = "1".repeat(40).into(),
+        "a verdict on app",
+    ),
+    (
+        "checked",
+        |e| e["check"] = "red".into(),
+        "checks.green in app",
+    ),
+    (
+        "checked",
+        |e| e["results"] = Value::Array(vec![]),
+        "checks.green in app",
+    ),
+    (
+        "checked",
+        |e| e["results"][0]["code"] = 1.into(),
+        "should be",
+    ),
+    (
+        "boxes-flipped",
+        |e| e["flips"][0][1] = " ".into(),
+        "should be 1.TEST-FIRST [x]",
+    ),
     (
         "tasks-restored",
         |e| e["tasks"]["marks"] = serde_json::json!([[{"family": "2", "stage": ""}, "x"]]),
         "2. open",
     ),
-    ("run-stopped", |e| e["stop"] = serde_json::json!({"stop": "wall"}), "the end: All required"),
+    (
+        "run-stopped",
+        |e| e["stop"] = serde_json::json!({"stop": "wall"}),
+        "the end: All required",
+    ),
 ];
 
 #[test]
 fn evidence_and_decisions_that_were_changed_in_a_chain_made_anew_are_named() {
     let project = ran();
-    let (mut player, all, progress) = (Player::of(&project), records(&project), project.read("progress.txt"));
+    let (mut player, all, progress) = (
+        Player::of(&project),
+        records(&project),
+        project.read("progress.txt"),
+    );
     for (kind, forge, says) in FORGERIES {
         let at = find(&all, kind);
         let mut forged = all.clone();
@@ -206,13 +309,21 @@ fn evidence_and_decisions_that_were_changed_in_a_chain_made_anew_are_named() {
         project.write("progress.txt", &progress);
         assert_eq!(grade, Some(Grade::Differs), "{kind} {says}: {told:?}");
         let record = |told: &String| -> usize {
-            let rest = told.strip_prefix(JOURNAL).and_then(|rest| rest[1..].split_once(':'));
+            let rest = told
+                .strip_prefix(JOURNAL)
+                .and_then(|rest| rest[1..].split_once(':'));
             rest.map_or(usize::MAX, |(number, _)| number.parse().unwrap())
         };
-        let named =
-            told.iter().find(|told| told.contains(says)).unwrap_or_else(|| panic!("{kind} {says}: {told:?}"));
+        let named = told
+            .iter()
+            .find(|told| told.contains(says))
+            .unwrap_or_else(|| panic!("{kind} {says}: {told:?}"));
         let far = if *says == "should be" { 3 } else { 0 };
-        assert!((at + 1..=at + 1 + far).contains(&record(named)), "{kind} at {}: {told:?}", at + 1);
+        assert!(
+            (at + 1..=at + 1 + far).contains(&record(named)),
+            "{kind} at {}: {told:?}",
+            at + 1
+        );
     }
     // What was changed in the journal alone no longer fits progress.txt.
     let mut forged = all.clone();
@@ -220,7 +331,10 @@ fn evidence_and_decisions_that_were_changed_in_a_chain_made_anew_are_named() {
     rechain(&project, &forged);
     project.write("progress.txt", &progress);
     let (grade, told) = player.told();
-    assert!(grade == Some(Grade::Differs) && told[0].contains("No record stands behind"), "{told:?}");
+    assert!(
+        grade == Some(Grade::Differs) && told[0].contains("No record stands behind"),
+        "{told:?}"
+    );
 }
 
 /// A file, a change of its text, what the finding says.
@@ -230,11 +344,30 @@ type FileForgery<'a> = (&'a str, &'a dyn Fn(&str) -> String, &'a str);
 fn files_that_were_changed_are_named_with_their_line() {
     let project = ran();
     let mut player = Player::of(&project);
-    let iteration = project.entries().iter().find(|entry| entry.task == "1.LINT").unwrap().iteration;
+    let iteration = project
+        .entries()
+        .iter()
+        .find(|entry| entry.task == "1.LINT")
+        .unwrap()
+        .iteration;
     let gate = format!(".ralph/state/iter-{iteration}/gate");
-    let left = project.files().into_keys().find(|path| path.starts_with(project.path(&gate))).unwrap();
-    let log = left.strip_prefix(project.path("")).unwrap().to_str().unwrap().to_owned();
-    let entry = project.read("progress.txt").lines().position(|line| line == "ACCEPTED").unwrap() + 1;
+    let left = project
+        .files()
+        .into_keys()
+        .find(|path| path.starts_with(project.path(&gate)))
+        .unwrap();
+    let log = left
+        .strip_prefix(project.path(""))
+        .unwrap()
+        .to_str()
+        .unwrap()
+        .to_owned();
+    let entry = project
+        .read("progress.txt")
+        .lines()
+        .position(|line| line == "ACCEPTED")
+        .unwrap()
+        + 1;
     let changes: &[FileForgery<'_>] = &[
         (
             "tasks.md",
@@ -249,7 +382,9 @@ fn files_that_were_changed_are_named_with_their_line() {
         (
             "progress.txt",
             &|text| text.replacen("ACCEPTED", "REJECTED", 1),
-            &format!("progress.txt:{entry}: The entry of iteration 1 was changed; here it says: ACCEPTED"),
+            &format!(
+                "progress.txt:{entry}: The entry of iteration 1 was changed; here it says: ACCEPTED"
+            ),
         ),
         (
             "progress.txt",
@@ -258,10 +393,16 @@ fn files_that_were_changed_are_named_with_their_line() {
         ),
         (
             "progress.txt",
-            &|text| text.to_owned() + "## 2099-01-01T00:00:00Z iteration 9 · 2. · 01234567\nACCEPTED\n",
+            &|text| {
+                text.to_owned() + "## 2099-01-01T00:00:00Z iteration 9 · 2. · 01234567\nACCEPTED\n"
+            },
             "No record stands behind this entry.",
         ),
-        (&log, &|text| text.to_owned() + "more\n", "is not what it was."),
+        (
+            &log,
+            &|text| text.to_owned() + "more\n",
+            "is not what it was.",
+        ),
     ];
     for (file, change, says) in changes {
         let text = project.read(file);
@@ -269,7 +410,10 @@ fn files_that_were_changed_are_named_with_their_line() {
         let (grade, told) = player.told();
         project.write(file, &text);
         assert_eq!(grade, Some(Grade::Differs), "{file} {says}");
-        assert!(told.iter().any(|told| told.contains(says)), "{says}: {told:?}");
+        assert!(
+            told.iter().any(|told| told.contains(says)),
+            "{says}: {told:?}"
+        );
     }
     // Notes of agents and people are theirs; so are lines that they add.
     let (tasks, progress) = (project.read("tasks.md"), project.read("progress.txt"));
@@ -283,7 +427,10 @@ fn views_of_heads_and_diffs_that_were_changed_are_named_with_their_line() {
     let project = ran();
     let mut player = Player::of(&project);
     for (file, change) in [
-        ("iter-2-before.txt", "app:0000000000000000000000000000000000000000\n"),
+        (
+            "iter-2-before.txt",
+            "app:0000000000000000000000000000000000000000\n",
+        ),
         ("latest-task-diff.txt", "app/src/main/9.txt\n"),
         ("latest-task-diff.json", "{}\n"),
     ] {
@@ -292,8 +439,15 @@ fn views_of_heads_and_diffs_that_were_changed_are_named_with_their_line() {
         assert_ne!(text, change);
         project.write(&file, change);
         let (grade, told) = player.told();
-        assert_eq!((grade, told.len()), (Some(Grade::Differs), 1), "{file}: {told:?}");
-        assert!(told[0].starts_with(&format!("{file}:1: The view differs")), "{told:?}");
+        assert_eq!(
+            (grade, told.len()),
+            (Some(Grade::Differs), 1),
+            "{file}: {told:?}"
+        );
+        assert!(
+            told[0].starts_with(&format!("{file}:1: The view differs")),
+            "{told:?}"
+        );
         // Who takes it away says nothing with it.
         fs_err::remove_file(project.path(&file)).unwrap();
         assert_eq!(player.told(), (None, Vec::new()));
@@ -305,14 +459,24 @@ fn views_of_heads_and_diffs_that_were_changed_are_named_with_their_line() {
 fn kinds_of_files_are_those_of_the_run_whatever_the_configuration_says_today() {
     let project = ran();
     assert_eq!(Player::of(&project).told(), (None, Vec::new()));
-    project.config(&format!("{GATE}files: {{production: ['lib/**'], test: ['**/src/main/**']}}\n"));
+    project.config(&format!(
+        "{GATE}files: {{production: ['lib/**'], test: ['**/src/main/**']}}\n"
+    ));
     assert_eq!(Player::of(&project).told(), (None, Vec::new()));
     // Journals of before do not say what they were, and a pattern that is none says nothing.
     let all = records(&project);
     let start = find(&all, "run-started");
     for (files, grade, says) in [
-        (serde_json::json!([[], [], []]), Grade::Differs, "kind is \"test\""),
-        (serde_json::json!([["a["], [], []]), Grade::Unknown, "A pattern that tells files apart is none: "),
+        (
+            serde_json::json!([[], [], []]),
+            Grade::Differs,
+            "kind is \"test\"",
+        ),
+        (
+            serde_json::json!([["a["], [], []]),
+            Grade::Unknown,
+            "A pattern that tells files apart is none: ",
+        ),
     ] {
         let mut forged = all.clone();
         forged[start]["e"]["policy"]["files"] = files;
@@ -321,7 +485,13 @@ fn kinds_of_files_are_those_of_the_run_whatever_the_configuration_says_today() {
         let found = Player::of(&project).play();
         project.write("progress.txt", progress);
         let told: Vec<String> = found.findings.iter().map(ToString::to_string).collect();
-        assert!(found.findings.iter().any(|it| it.kind == grade && it.what.contains(says)), "{told:?}");
+        assert!(
+            found
+                .findings
+                .iter()
+                .any(|it| it.kind == grade && it.what.contains(says)),
+            "{told:?}"
+        );
     }
 }
 
@@ -331,7 +501,11 @@ fn words_of_another_build_are_a_remark_and_its_decisions_are_compared() {
     let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
     project.agent("1./*) as_usual ;;\n2./*) true ;;");
     project.ralph(&["run"]).code(1);
-    let (mut player, all, progress) = (Player::of(&project), records(&project), project.read("progress.txt"));
+    let (mut player, all, progress) = (
+        Player::of(&project),
+        records(&project),
+        project.read("progress.txt"),
+    );
     let mut play = |version: &str, reasons: Option<&str>, (was, is): (&str, &str)| {
         let mut forged = all.clone();
         let (start, end) = (find(&all, "run-started"), find(&all, "run-stopped"));
@@ -341,38 +515,66 @@ fn words_of_another_build_are_a_remark_and_its_decisions_are_compared() {
         }
         rechain(&project, &forged);
         assert!(was.is_empty() || progress.contains(was), "{progress}");
-        project.write("progress.txt", project.read("progress.txt").replacen(was, is, 1));
+        project.write(
+            "progress.txt",
+            project.read("progress.txt").replacen(was, is, 1),
+        );
         let found = player.play();
         project.write("progress.txt", &progress);
         let told: Vec<String> = found.findings.iter().map(ToString::to_string).collect();
         (found.grade(), told.join("\n"), found.unchecked.join("\n"))
     };
     let none = ("", "");
-    assert_eq!(play("0.0.1", None, none), (None, String::new(), String::new()));
+    assert_eq!(
+        play("0.0.1", None, none),
+        (None, String::new(), String::new())
+    );
     // Words.
     for (reasons, words, says) in [
-        (None, ("Evidence", "What was seen"), "with other words than this build of ralph writes: 1;"),
+        (
+            None,
+            ("Evidence", "What was seen"),
+            "with other words than this build of ralph writes: 1;",
+        ),
         (Some("Worded otherwise."), none, "Worded otherwise."),
     ] {
         let (grade, told, unchecked) = play("0.0.1", reasons, words);
-        assert!(grade.is_none() && unchecked.contains(says), "{told} {unchecked}");
+        assert!(
+            grade.is_none() && unchecked.contains(says),
+            "{told} {unchecked}"
+        );
         // Of the same version, before its builds were told apart and since.
-        for build in [env!("CARGO_PKG_VERSION"), concat!(env!("CARGO_PKG_VERSION"), "+0123456789abcdef")] {
+        for build in [
+            env!("CARGO_PKG_VERSION"),
+            concat!(env!("CARGO_PKG_VERSION"), "+0123456789abcdef"),
+        ] {
             let (grade, told, unchecked) = play(build, reasons, words);
-            assert!(grade.is_none() && unchecked.contains(says), "{told} {unchecked}");
+            assert!(
+                grade.is_none() && unchecked.contains(says),
+                "{told} {unchecked}"
+            );
         }
         let (grade, told, _) = play(BUILD, reasons, words);
-        assert!(grade == Some(Grade::Differs) && told.contains("Worded") == reasons.is_some(), "{told}");
+        assert!(
+            grade == Some(Grade::Differs) && told.contains("Worded") == reasons.is_some(),
+            "{told}"
+        );
     }
     // What was decided.
     for words in [
         ("ACCEPTED", "REJECTED"),
         ("(attempt 1", "(attempt 2"),
         ("ticked 1.", "ticked 2."),
-        ("REJECTED (attempt 1 of 3)\n", "REJECTED (attempt 1 of 3)\n- boxes: ticked 2.\n"),
+        (
+            "REJECTED (attempt 1 of 3)\n",
+            "REJECTED (attempt 1 of 3)\n- boxes: ticked 2.\n",
+        ),
     ] {
         let (grade, told, _) = play("0.0.1", None, words);
-        assert!(grade == Some(Grade::Differs) && told.contains("was changed"), "{words:?}: {told}");
+        assert!(
+            grade == Some(Grade::Differs) && told.contains("was changed"),
+            "{words:?}: {told}"
+        );
     }
     let mut forged = all.clone();
     let end = find(&all, "run-stopped");
@@ -380,7 +582,10 @@ fn words_of_another_build_are_a_remark_and_its_decisions_are_compared() {
     forged[end]["e"]["stop"] = serde_json::json!({"stop": "all-done"});
     rechain(&project, &forged);
     let (grade, told) = player.told();
-    assert!(grade == Some(Grade::Differs) && told[0].contains("should be the end"), "{told:?}");
+    assert!(
+        grade == Some(Grade::Differs) && told[0].contains("should be the end"),
+        "{told:?}"
+    );
 }
 
 #[test]
@@ -390,22 +595,55 @@ fn an_anchor_and_an_earlier_copy_tell_of_records_cut_off_at_the_end() {
     let head = journal.lines().last().unwrap()[6..70].to_owned();
     let done = project.ralph(&["run"]).code(0);
     let printed = project.read(JOURNAL).lines().last().unwrap()[6..70].to_owned();
-    assert!(done.err.contains(&format!("chain: {printed}\n")), "{}", done.err);
-    assert_eq!(project.ralph(&["run", "--json"]).json().last().unwrap()["head"].as_str().unwrap().len(), 64);
+    assert!(
+        done.err.contains(&format!("chain: {printed}\n")),
+        "{}",
+        done.err
+    );
+    assert_eq!(
+        project.ralph(&["run", "--json"]).json().last().unwrap()["head"]
+            .as_str()
+            .unwrap()
+            .len(),
+        64
+    );
     project.write(JOURNAL, &journal);
     project.write("earlier.jsonl", &journal[..journal.len() / 2]);
-    project.ralph(&["replay", "--require-anchor", &head, "--since", "earlier.jsonl"]).code(0);
+    project
+        .ralph(&[
+            "replay",
+            "--require-anchor",
+            &head,
+            "--since",
+            "earlier.jsonl",
+        ])
+        .code(0);
     let short = &journal[..=journal.trim_end().rfind('\n').unwrap()];
     project.write(JOURNAL, short);
     let done = project.ralph(&["replay"]).code(0);
-    assert!(done.out.contains("not re-checked: Nothing says that no record was cut off"), "{}", done.out);
-    let done = project.ralph(&["replay", "--require-anchor", &head]).code(1);
-    assert!(done.err.contains("has the anchored hash") && done.err.contains("hint: "), "{}", done.err);
+    assert!(
+        done.out
+            .contains("not re-checked: Nothing says that no record was cut off"),
+        "{}",
+        done.out
+    );
+    let done = project
+        .ralph(&["replay", "--require-anchor", &head])
+        .code(1);
+    assert!(
+        done.err.contains("has the anchored hash") && done.err.contains("hint: "),
+        "{}",
+        done.err
+    );
     project.write("earlier.jsonl", &journal);
-    let done = project.ralph(&["replay", "--since", "earlier.jsonl"]).code(1);
+    let done = project
+        .ralph(&["replay", "--since", "earlier.jsonl"])
+        .code(1);
     let last = journal.lines().count();
     assert!(
-        done.err.contains(&format!("journal.jsonl:{last}: The journal does not begin with")),
+        done.err.contains(&format!(
+            "journal.jsonl:{last}: The journal does not begin with"
+        )),
         "{}",
         done.err
     );
@@ -418,9 +656,18 @@ fn the_head_is_handed_to_a_command_and_one_that_does_not_take_it_is_said() {
     anchor("git, -C, src/app, notes, --ref=ralph, add, -f, -m, '{head}'");
     let done = project.ralph(&["run"]).code(0);
     let note = project.git("src/app", &["notes", "--ref=ralph", "show"]);
-    assert!(done.err.contains(&format!("chain: {}\n", note.trim())), "{}", done.err);
-    project.ralph(&["replay", "--require-anchor", &note]).code(0);
-    assert_eq!(project.ralph(&["run", "--json"]).json().last().unwrap()["anchored"], true);
+    assert!(
+        done.err.contains(&format!("chain: {}\n", note.trim())),
+        "{}",
+        done.err
+    );
+    project
+        .ralph(&["replay", "--require-anchor", &note])
+        .code(0);
+    assert_eq!(
+        project.ralph(&["run", "--json"]).json().last().unwrap()["anchored"],
+        true
+    );
     for (argv, says) in [
         (
             "cp, /dev/stdin, /nowhere/head",
@@ -432,8 +679,16 @@ fn the_head_is_handed_to_a_command_and_one_that_does_not_take_it_is_said() {
         let done = project.ralph(&["run", "--json"]).code(0);
         let end = done.json().remove(done.json().len() - 1);
         assert_eq!(end["anchored"], false);
-        assert!(done.err.contains(says) && done.err.contains(end["head"].as_str().unwrap()), "{}", done.err);
-        assert!(project.read(".ralph/state/on/anchor.json").contains(end["head"].as_str().unwrap()));
+        assert!(
+            done.err.contains(says) && done.err.contains(end["head"].as_str().unwrap()),
+            "{}",
+            done.err
+        );
+        assert!(
+            project
+                .read(".ralph/state/on/anchor.json")
+                .contains(end["head"].as_str().unwrap())
+        );
     }
 }
 
@@ -453,7 +708,11 @@ fn what_is_missing_is_said_and_is_never_equal() {
         let from = format!("file://{}", project.path("elsewhere").display());
         project.git("", &[clone, &[from.as_str(), "src/app"]].concat());
         let done = project.ralph(&["replay"]).code(3);
-        assert!(done.err.contains(says) && done.err.contains("journal.jsonl:"), "{}", done.err);
+        assert!(
+            done.err.contains(says) && done.err.contains("journal.jsonl:"),
+            "{}",
+            done.err
+        );
         assert!(done.out.contains("Could not be told"), "{}", done.out);
     }
     // Another name is another package.
@@ -491,61 +750,116 @@ fn a_bundle_replays_in_an_empty_folder_with_its_gates_and_gives_the_same_bytes_e
     let project = ran();
     project.ralph(&["bundle", "run.tar"]).code(0);
     project.ralph(&["bundle", "again.tar"]).code(0);
-    assert!(project.bytes("run.tar") == project.bytes("again.tar"), "the same run, the same bytes");
+    assert!(
+        project.bytes("run.tar") == project.bytes("again.tar"),
+        "the same run, the same bytes"
+    );
     // Neither a branch nor the workspace is needed.
     let elsewhere = Project::empty();
     elsewhere.write("run.tar", project.bytes("run.tar"));
     drop(project);
     let done = elsewhere.ralph(&["replay", "--bundle", "run.tar"]).code(0);
-    assert!(done.out.contains("re-checked: changes, report; as recorded: verdict"), "{}", done.out);
-    let done = elsewhere.ralph(&["replay", "--bundle", "run.tar", "--rerun-gates"]).code(0);
-    assert!(done.out.contains("re-checked: changes, report, verdict"), "{}", done.out);
+    assert!(
+        done.out
+            .contains("re-checked: changes, report; as recorded: verdict"),
+        "{}",
+        done.out
+    );
+    let done = elsewhere
+        .ralph(&["replay", "--bundle", "run.tar", "--rerun-gates"])
+        .code(0);
+    assert!(
+        done.out.contains("re-checked: changes, report, verdict"),
+        "{}",
+        done.out
+    );
     let mut left: Vec<_> = elsewhere.files().into_keys().collect();
     left.retain(|path| !path.ends_with("run.tar"));
     assert!(left.is_empty(), "{left:?}");
 
     // Parts, joined; one that is missing; one of another run.
-    let whole =
-        elsewhere.ralph(&["replay", "--bundle", "run.tar", "--rerun-gates", "--json"]).json().remove(0);
+    let whole = elsewhere
+        .ralph(&["replay", "--bundle", "run.tar", "--rerun-gates", "--json"])
+        .json()
+        .remove(0);
     for part in ["1/2", "2/2"] {
-        let done =
-            elsewhere.ralph(&["replay", "--bundle", "run.tar", "--rerun-gates", "--shard", part, "--json"]);
+        let done = elsewhere.ralph(&[
+            "replay",
+            "--bundle",
+            "run.tar",
+            "--rerun-gates",
+            "--shard",
+            part,
+            "--json",
+        ]);
         elsewhere.write(&format!("parts/{}.json", &part[..1]), done.code(0).out);
     }
-    let merge = ["replay", "--bundle", "run.tar", "--merge", "parts", "--json"];
+    let merge = [
+        "replay", "--bundle", "run.tar", "--merge", "parts", "--json",
+    ];
     assert_eq!(elsewhere.ralph(&merge).code(0).json().remove(0), whole);
     let part = elsewhere.read("parts/2.json");
     fs_err::remove_file(elsewhere.path("parts/2.json")).unwrap();
     let facts = elsewhere.ralph(&merge).code(3).json().remove(0);
-    assert!(facts["findings"][0]["what"].as_str().unwrap().starts_with("Part 2/2 is missing"), "{facts}");
+    assert!(
+        facts["findings"][0]["what"]
+            .as_str()
+            .unwrap()
+            .starts_with("Part 2/2 is missing"),
+        "{facts}"
+    );
     // A part that claims another verdict, one of another split, one twice.
     let judged = |part: &str| part.contains("\"again\":\"FAIL\"");
     let first = elsewhere.read("parts/1.json");
-    let (file, mine, other) =
-        if judged(&part) { ("parts/2.json", &part, &first) } else { ("parts/1.json", &first, &part) };
-    assert!(judged(mine) && !judged(other), "one gate ran, so one part has it");
+    let (file, mine, other) = if judged(&part) {
+        ("parts/2.json", &part, &first)
+    } else {
+        ("parts/1.json", &first, &part)
+    };
+    assert!(
+        judged(mine) && !judged(other),
+        "one gate ran, so one part has it"
+    );
     elsewhere.write("parts/2.json", &part);
-    elsewhere.write(file, mine.replace("\"again\":\"FAIL\"", "\"again\":\"PASS\""));
+    elsewhere.write(
+        file,
+        mine.replace("\"again\":\"FAIL\"", "\"again\":\"PASS\""),
+    );
     let facts = elsewhere.ralph(&merge).code(1).json().remove(0);
     assert_eq!(facts["findings"][0]["what"], "1.LINT: FAIL then, PASS now.");
     // The other part has no word about that gate.
     let (_, claims) = mine.split_once("\"gates\":").unwrap();
     let (kept, rest) = other.split_once("\"gates\":").unwrap();
-    let (gates, after) =
-        (claims.split_once("],\"head\"").unwrap().0, rest.split_once("],\"head\"").unwrap().1);
-    let swapped = if file == "parts/2.json" { "parts/1.json" } else { "parts/2.json" };
+    let (gates, after) = (
+        claims.split_once("],\"head\"").unwrap().0,
+        rest.split_once("],\"head\"").unwrap().1,
+    );
+    let swapped = if file == "parts/2.json" {
+        "parts/1.json"
+    } else {
+        "parts/2.json"
+    };
     elsewhere.write(swapped, format!("{kept}\"gates\":{gates}],\"head\"{after}"));
     elsewhere.write(file, mine.replace("\"again\":\"FAIL\"", "\"again\":null"));
     let facts = elsewhere.ralph(&merge).code(3).json().remove(0);
     let what = facts["findings"][0]["what"].as_str().unwrap();
-    assert!(what.starts_with("No part holds the gates of the records"), "{what}");
+    assert!(
+        what.starts_with("No part holds the gates of the records"),
+        "{what}"
+    );
     elsewhere.write(file, mine);
     elsewhere.write(swapped, other);
     for (name, why) in [
-        ("2/3", "is part 2/3, of another split than the files before it."),
+        (
+            "2/3",
+            "is part 2/3, of another split than the files before it.",
+        ),
         ("1/2", "is part 1/2 once more."),
     ] {
-        elsewhere.write("parts/3.json", first.replace("\"shard\":\"1/2\"", &format!("\"shard\":\"{name}\"")));
+        elsewhere.write(
+            "parts/3.json",
+            first.replace("\"shard\":\"1/2\"", &format!("\"shard\":\"{name}\"")),
+        );
         let facts = elsewhere.ralph(&merge).code(3).json().remove(0);
         assert_eq!(facts["findings"][0]["what"], format!("parts/3.json {why}"));
     }
@@ -555,8 +869,11 @@ fn a_bundle_replays_in_an_empty_folder_with_its_gates_and_gives_the_same_bytes_e
         elsewhere.ralph(&merge).code(3).json()[0]["findings"][0]["what"],
         "parts/2.json is no part of this replay."
     );
-    let parts =
-        elsewhere.ralph(&["replay", "--bundle", "run.tar", "--matrix", "github", "--shards", "2"]).code(0);
+    let parts = elsewhere
+        .ralph(&[
+            "replay", "--bundle", "run.tar", "--matrix", "github", "--shards", "2",
+        ])
+        .code(0);
     assert_eq!(parts.json()[0]["shard"], serde_json::json!(["1/2", "2/2"]));
 }
 
@@ -566,7 +883,12 @@ fn a_gate_that_judges_otherwise_when_it_is_run_again_is_named() {
     let record = 1 + find(&records(&project), "gate-ended");
     project.config(&GATE.replace("-gt 1", "-gt 0"));
     let done = project.ralph(&["replay", "--rerun-gates"]).code(1);
-    assert!(done.err.contains(&format!("{JOURNAL}:{record}: 1.LINT: FAIL then, PASS now.")), "{}", done.err);
+    assert!(
+        done.err
+            .contains(&format!("{JOURNAL}:{record}: 1.LINT: FAIL then, PASS now.")),
+        "{}",
+        done.err
+    );
     project.config("checks: {green: [sh, -c, 'exit 0']}\n");
     let done = project.ralph(&["replay", "--rerun-gates"]).code(3);
     assert!(done.err.contains("not configured"), "{}", done.err);
@@ -579,7 +901,11 @@ fn a_bundle_holds_no_secret_and_one_of_somebody_else_leads_nowhere() {
     let mut command = project.command(&["bundle", "run.tar"]);
     command.env("LOGIN_PASSWORD", "hunter2-hunter2");
     let done = Project::finish(command).code(2);
-    assert!(done.err.contains("requirements.md:3: ") && !done.err.contains("hunter2"), "{}", done.err);
+    assert!(
+        done.err.contains("requirements.md:3: ") && !done.err.contains("hunter2"),
+        "{}",
+        done.err
+    );
     assert!(!project.has("run.tar"));
     let file = tar::EntryType::Regular;
     for entries in [
@@ -602,14 +928,24 @@ fn a_bundle_holds_no_secret_and_one_of_somebody_else_leads_nowhere() {
     }
     for bytes in [&b""[..], b"not a tar", &[0xff; 2_000]] {
         project.write("hostile.tar", bytes);
-        project.ralph(&["replay", "--bundle", "hostile.tar"]).code(3);
+        project
+            .ralph(&["replay", "--bundle", "hostile.tar"])
+            .code(3);
     }
 }
 
 #[test]
 fn a_thin_bundle_names_the_repositories_and_replays_beside_clones_of_them() {
     let project = ran();
-    project.git("src/app", &["remote", "add", "origin", "https://me:pass@example.org/app.git"]);
+    project.git(
+        "src/app",
+        &[
+            "remote",
+            "add",
+            "origin",
+            "https://me:pass@example.org/app.git",
+        ],
+    );
     project.ralph(&["bundle", "--thin", "run.tar"]).code(0);
     project.ralph(&["bundle", "--thin", "again.tar"]).code(0);
     assert_eq!(project.bytes("run.tar"), project.bytes("again.tar"));
@@ -617,14 +953,27 @@ fn a_thin_bundle_names_the_repositories_and_replays_beside_clones_of_them() {
     let elsewhere = Project::empty();
     elsewhere.write("run.tar", project.bytes("run.tar"));
     let done = elsewhere.ralph(&["replay", "--bundle", "run.tar"]).code(3);
-    assert!(done.err.contains("there is no repository src/app here"), "{}", done.err);
-    assert!(done.err.contains("hint: clone https://example.org/app.git to src/app"), "{}", done.err);
+    assert!(
+        done.err.contains("there is no repository src/app here"),
+        "{}",
+        done.err
+    );
+    assert!(
+        done.err
+            .contains("hint: clone https://example.org/app.git to src/app"),
+        "{}",
+        done.err
+    );
 
     let mut git = elsewhere.program("git");
-    git.args(["clone", "-q", "--no-local"]).arg(project.path("src/app")).arg(elsewhere.path("src/app"));
+    git.args(["clone", "-q", "--no-local"])
+        .arg(project.path("src/app"))
+        .arg(elsewhere.path("src/app"));
     Project::finish(git).code(0);
     let before = elsewhere.files();
-    let done = elsewhere.ralph(&["replay", "--bundle", "run.tar", "--rerun-gates"]).code(0);
+    let done = elsewhere
+        .ralph(&["replay", "--bundle", "run.tar", "--rerun-gates"])
+        .code(0);
     assert!(!done.err.contains("thin"), "{}", done.err);
     assert_eq!(elsewhere.files(), before);
 }
@@ -639,19 +988,35 @@ fn a_value_that_stands_in_a_commit_which_goes_into_a_bundle_is_refused_with_its_
     project.git("src/app", &["commit", "-qm", "a file"]);
     let commit = project.head();
     project.git("src/app", &["rm", "-q", "conf/login.properties"]);
-    project.git("src/app", &["commit", "-qm", "no more; the key was opensesame-2"]);
+    project.git(
+        "src/app",
+        &["commit", "-qm", "no more; the key was opensesame-2"],
+    );
     let said = project.head();
     project.ralph(&["run"]).code(0);
 
     for (name, value, place) in [
-        ("DB_PASSWORD", "swordfish-1", format!("src/app {}:conf/login.properties: ", &commit[..10])),
-        ("API_TOKEN", "opensesame-2", format!("src/app {}: ", &said[..10])),
+        (
+            "DB_PASSWORD",
+            "swordfish-1",
+            format!("src/app {}:conf/login.properties: ", &commit[..10]),
+        ),
+        (
+            "API_TOKEN",
+            "opensesame-2",
+            format!("src/app {}: ", &said[..10]),
+        ),
     ] {
         let mut command = project.command(&["bundle", "run.tar"]);
         command.env(name, value);
         let done = Project::finish(command).code(2);
-        let what = format!("{place}The value of {name} stands in a commit that goes into the bundle.");
-        assert!(done.err.contains(&what) && !done.err.contains(value), "{}", done.err);
+        let what =
+            format!("{place}The value of {name} stands in a commit that goes into the bundle.");
+        assert!(
+            done.err.contains(&what) && !done.err.contains(value),
+            "{}",
+            done.err
+        );
     }
     assert!(!project.has("run.tar"));
     project.ralph(&["bundle", "run.tar"]).code(0);
@@ -661,27 +1026,59 @@ fn a_value_that_stands_in_a_commit_which_goes_into_a_bundle_is_refused_with_its_
 fn a_run_can_be_read_record_by_record() {
     let project = Project::in_memory();
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples/demo.tar");
-    let done = project.ralph(&["replay", "--step", "--bundle", demo]).code(0);
-    let records =
-        project.ralph(&["replay", "--bundle", demo, "--json"]).json()[0]["records"].as_u64().unwrap();
-    let titles: Vec<&str> = done.out.lines().filter(|line| !line.starts_with(' ')).collect();
+    let done = project
+        .ralph(&["replay", "--step", "--bundle", demo])
+        .code(0);
+    let records = project
+        .ralph(&["replay", "--bundle", demo, "--json"])
+        .json()[0]["records"]
+        .as_u64()
+        .unwrap();
+    let titles: Vec<&str> = done
+        .out
+        .lines()
+        .filter(|line| !line.starts_with(' '))
+        .collect();
     assert_eq!(titles.len() as u64, records);
     for (at, title) in titles.iter().enumerate() {
-        assert!(title.starts_with(&format!("record {} of {records} · ", at + 1)), "{title}");
+        assert!(
+            title.starts_with(&format!("record {} of {records} · ", at + 1)),
+            "{title}"
+        );
     }
-    let failed = done.out.split("record ").find(|frame| frame.contains("PITEST FAIL")).unwrap();
+    let failed = done
+        .out
+        .split("record ")
+        .find(|frame| frame.contains("PITEST FAIL"))
+        .unwrap();
     assert!(
-        failed.contains(" · 2.PITEST · GateEnded\n  saw      2.PITEST FAIL — The coverage of class "),
+        failed
+            .contains(" · 2.PITEST · GateEnded\n  saw      2.PITEST FAIL — The coverage of class "),
         "{failed}"
     );
-    assert!(failed.contains("           write boxes: 2. [ ]\n"), "{failed}");
-    let written = done.out.split("record ").find(|frame| frame.contains("opened 2.")).unwrap();
-    assert!(written.contains(" · 2.PITEST · ProgressAppended\n  wrote    progress.txt:\n"), "{written}");
-    let frames = project.ralph(&["replay", "--step", "--bundle", demo, "--json"]).code(0).json();
+    assert!(
+        failed.contains("           write boxes: 2. [ ]\n"),
+        "{failed}"
+    );
+    let written = done
+        .out
+        .split("record ")
+        .find(|frame| frame.contains("opened 2."))
+        .unwrap();
+    assert!(
+        written.contains(" · 2.PITEST · ProgressAppended\n  wrote    progress.txt:\n"),
+        "{written}"
+    );
+    let frames = project
+        .ralph(&["replay", "--step", "--bundle", demo, "--json"])
+        .code(0)
+        .json();
     assert_eq!(frames.len() as u64, records);
-    let silent = frames
-        .iter()
-        .find(|frame| ["saw", "wrote"].iter().all(|part| frame[part].as_array().unwrap().is_empty()));
+    let silent = frames.iter().find(|frame| {
+        ["saw", "wrote"]
+            .iter()
+            .all(|part| frame[part].as_array().unwrap().is_empty())
+    });
     assert_eq!(silent, None, "a record that says nothing");
     let done = project.ralph(&["replay", "--step"]).code(2);
     assert!(done.err.contains("hint: "), "{}", done.err);
@@ -693,10 +1090,20 @@ fn a_bundle_of_every_format_replays_equal_with_its_gates() {
     let project = Project::empty();
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples/demo.tar");
     let done = project.ralph(&["replay", "--bundle", demo]).code(0);
-    assert!(done.out.contains("[x] 2.PITEST") && done.out.contains("93 records"), "{}", done.out);
+    assert!(
+        done.out.contains("[x] 2.PITEST") && done.out.contains("93 records"),
+        "{}",
+        done.out
+    );
     let bundle = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/bundle-1.tar");
-    let done = project.ralph(&["replay", "--bundle", bundle, "--rerun-gates"]).code(0);
-    assert!(done.out.contains("[x] 2.LINT") && done.out.contains("Equal"), "{}", done.out);
+    let done = project
+        .ralph(&["replay", "--bundle", bundle, "--rerun-gates"])
+        .code(0);
+    assert!(
+        done.out.contains("[x] 2.LINT") && done.out.contains("Equal"),
+        "{}",
+        done.out
+    );
 }
 
 #[test]
@@ -731,7 +1138,9 @@ fn people_kills_wide_gates_and_virtual_stages_replay_equal() {
 
     // Stages without lines.
     let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
-    project.config("stages: virtual\nplacement: {LINT: each}\ngates:\n  LINT: {run: [sh, -c, 'exit 0']}\n");
+    project.config(
+        "stages: virtual\nplacement: {LINT: each}\ngates:\n  LINT: {run: [sh, -c, 'exit 0']}\n",
+    );
     project.agent("1./1) commit app src/main/1.txt; tick_all ;;");
     project.ralph(&["run"]);
     let done = project.ralph(&["replay"]).code(0);

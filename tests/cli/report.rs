@@ -8,30 +8,55 @@ fn the_page_has_what_agents_said_beside_what_git_saw_and_whose_ticks_are_a_perso
     project.config("gates:\n  LINT: {run: [sh, -c, 'test $(grep -c . src/main/1.txt) -gt 1']}\n");
     project.agent("*) echo 'All <script>alert(1)</script> is done.'; as_usual ;;");
     project.ralph(&["run"]).code(0);
-    project.ralph(&["reopen", "2.", "--reason", "too quick"]).code(0);
-    project.ralph(&["accept", "2.", "--reason", "looked at it"]).code(0);
+    project
+        .ralph(&["reopen", "2.", "--reason", "too quick"])
+        .code(0);
+    project
+        .ralph(&["accept", "2.", "--reason", "looked at it"])
+        .code(0);
 
-    let page = project.ralph(&["report", "--json"]).code(0).json().remove(0);
+    let page = project
+        .ralph(&["report", "--json"])
+        .code(0)
+        .json()
+        .remove(0);
     let tasks = page["tasks"].as_array().unwrap();
-    let iterations: Vec<_> =
-        tasks.iter().flat_map(|task| task["iterations"].as_array().unwrap().clone()).collect();
+    let iterations: Vec<_> = tasks
+        .iter()
+        .flat_map(|task| task["iterations"].as_array().unwrap().clone())
+        .collect();
     let mut told: Vec<(u64, String)> = iterations
         .iter()
         .map(|it| {
             let text = |key: &str| it[key].as_str().unwrap().to_owned();
-            (it["iteration"].as_u64().unwrap(), format!("{}={}", text("task"), text("headline")))
+            (
+                it["iteration"].as_u64().unwrap(),
+                format!("{}={}", text("task"), text("headline")),
+            )
         })
         .collect();
     told.sort();
-    assert_eq!(told.into_iter().map(|(_, told)| told).collect::<Vec<_>>(), project.story());
+    assert_eq!(
+        told.into_iter().map(|(_, told)| told).collect::<Vec<_>>(),
+        project.story()
+    );
     let worker = &iterations[0];
     assert_eq!(worker["said"], "All <script>alert(1)</script> is done.");
     assert_eq!(worker["seen"], "production: app/src/main/1.txt");
-    let classes: Vec<&str> = iterations.iter().map(|it| it["class"].as_str().unwrap()).collect();
-    assert_eq!(classes, ["good", "bad", "good", "good", "good", "person", "person"]);
+    let classes: Vec<&str> = iterations
+        .iter()
+        .map(|it| it["class"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        classes,
+        ["good", "bad", "good", "good", "good", "person", "person"]
+    );
 
     let text = project.ralph(&["report"]).code(0).out;
-    assert!(text.contains(r"agent said: All \<script\>alert(1)"), "{text}");
+    assert!(
+        text.contains(r"agent said: All \<script\>alert(1)"),
+        "{text}"
+    );
     assert!(!text.contains("@team"), "{text}");
     let done = project.ralph(&["report", "--html", "morning.html"]).code(0);
     assert_eq!(done.out, "", "the page is in the file");
@@ -40,10 +65,21 @@ fn the_page_has_what_agents_said_beside_what_git_saw_and_whose_ticks_are_a_perso
     assert_eq!(html.matches("<article").count(), iterations.len());
 
     project.write("tasks.md", "- [x] 1. One\n");
-    let page = project.ralph(&["report", "--json"]).code(0).json().remove(0);
+    let page = project
+        .ralph(&["report", "--json"])
+        .code(0)
+        .json()
+        .remove(0);
     let gone = page["tasks"].as_array().unwrap().last().unwrap().clone();
-    assert_eq!((&gone["name"], &gone["text"]), (&"2.".into(), &"is not in the file any more".into()));
-    assert_eq!(gone["iterations"].as_array().unwrap().len(), 3, "what happened stays told");
+    assert_eq!(
+        (&gone["name"], &gone["text"]),
+        (&"2.".into(), &"is not in the file any more".into())
+    );
+    assert_eq!(
+        gone["iterations"].as_array().unwrap().len(),
+        3,
+        "what happened stays told"
+    );
 }
 
 #[test]
@@ -51,8 +87,14 @@ fn a_report_that_cannot_be_written_or_has_nothing_to_tell_says_so() {
     let project = Project::new("- [ ] 1. One\n");
     project.config("");
     let text = project.ralph(&["report"]).code(0).out;
-    assert!(text.starts_with("### tasks.md: 0 of 1 boxes ticked, 0 iterations"), "{text}");
-    let error = project.ralph(&["report", "--html", "no/such/folder.html"]).code(2).err;
+    assert!(
+        text.starts_with("### tasks.md: 0 of 1 boxes ticked, 0 iterations"),
+        "{text}"
+    );
+    let error = project
+        .ralph(&["report", "--html", "no/such/folder.html"])
+        .code(2)
+        .err;
     assert!(error.contains("The report cannot be written"), "{error}");
 }
 
@@ -61,10 +103,26 @@ fn the_shipped_report_is_that_of_the_shipped_run() {
     let project = Project::in_memory();
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples");
     let demo = format!("{examples}/demo.tar");
-    project.ralph(&["report", "--bundle", &demo, "--md", "demo.md", "--html", "demo.html"]).code(0);
+    project
+        .ralph(&[
+            "report",
+            "--bundle",
+            &demo,
+            "--md",
+            "demo.md",
+            "--html",
+            "demo.html",
+        ])
+        .code(0);
     for page in ["demo.md", "demo.html"] {
-        assert_eq!(project.read(page), fs_err::read_to_string(format!("{examples}/{page}")).unwrap());
+        assert_eq!(
+            project.read(page),
+            fs_err::read_to_string(format!("{examples}/{page}")).unwrap()
+        );
     }
     let html = project.read("demo.html");
-    assert!(html.contains("class=\"box\">PITEST SKIP<"), "what was not judged is not shown as passed");
+    assert!(
+        html.contains("class=\"box\">PITEST SKIP<"),
+        "what was not judged is not shown as passed"
+    );
 }

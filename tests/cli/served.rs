@@ -16,12 +16,29 @@ struct Daemon(Child, u16);
 
 impl Daemon {
     fn of(project: &Project, folder: &str) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
         let mut daemon = project.program("git");
-        daemon.args(["daemon", "--listen=127.0.0.1", "--export-all", "--base-path=."]);
-        daemon.arg(format!("--port={port}")).current_dir(project.path(folder));
-        let child = daemon.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        wait_for("the server", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        daemon.args([
+            "daemon",
+            "--listen=127.0.0.1",
+            "--export-all",
+            "--base-path=.",
+        ]);
+        daemon
+            .arg(format!("--port={port}"))
+            .current_dir(project.path(folder));
+        let child = daemon
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_for("the server", || {
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
         Self(child, port)
     }
 }
@@ -48,18 +65,30 @@ fn a_thin_bundle_replays_beside_clones_of_what_a_server_has() {
     let here = format!("file://{}", project.path("served/app.git").display());
     for address in [here, format!("git://127.0.0.1:{}/app.git", daemon.1)] {
         project.git("src/app", &["remote", "add", "origin", &address]);
-        project.git("src/app", &["push", "--quiet", "../../served/app.git", "main"]);
+        project.git(
+            "src/app",
+            &["push", "--quiet", "../../served/app.git", "main"],
+        );
         project.ralph(&["bundle", "--thin", "run.tar"]).code(0);
 
         let elsewhere = Project::empty();
         elsewhere.write("run.tar", project.bytes("run.tar"));
         let replay = ["replay", "--bundle", "run.tar"];
         let done = elsewhere.ralph(&replay).code(3);
-        assert!(done.err.contains(&format!("hint: clone {address} to src/app, and fetch ")), "{}", done.err);
+        assert!(
+            done.err
+                .contains(&format!("hint: clone {address} to src/app, and fetch ")),
+            "{}",
+            done.err
+        );
         // What was put back is in no branch: it has to be sent, and fetched.
         elsewhere.git("", &["clone", "--quiet", &address, "src/app"]);
         let done = elsewhere.ralph(&replay).code(3);
-        assert!(done.err.contains("are not in its repository"), "{}", done.err);
+        assert!(
+            done.err.contains("are not in its repository"),
+            "{}",
+            done.err
+        );
         let all = "+refs/ralph/*:refs/ralph/*";
         project.git("src/app", &["push", "--quiet", "../../served/app.git", all]);
         elsewhere.git("src/app", &["fetch", "--quiet", "origin", all]);

@@ -61,11 +61,19 @@ EOF`
 fn nothing_is_placed_inside_of_what_a_command_holds() {
     let body = "  - **Do**: `cat > app.md <<'EOF'\n# Not a heading\n- [ ] 9. not a task\nEOF`\n";
     let text = format!("# Tasks\n\n- [ ] 1.1 Write it\n{body}- [ ] 1.2 Read it\n");
-    for args in [&["place", "each"][..], &["place", "groups"], &["place", "end"], &["stage", "--all"]] {
+    for args in [
+        &["place", "each"][..],
+        &["place", "groups"],
+        &["place", "end"],
+        &["stage", "--all"],
+    ] {
         let project = Project::new(&text);
         project.ralph(args).code(0);
         let now = project.read("tasks.md");
-        assert!(now.contains(body) && now.lines().count() > text.lines().count(), "{args:?}: {now}");
+        assert!(
+            now.contains(body) && now.lines().count() > text.lines().count(),
+            "{args:?}: {now}"
+        );
     }
 }
 
@@ -266,13 +274,15 @@ fn a_run_ends_at_each_stop_until_a_person_says_go_on() {
     project.agent("");
     let done = project.ralph(&["run"]).code(1);
     assert!(
-        done.err.contains("The run waits for a person at tasks.md:4: **STOP**: wait for approval"),
+        done.err
+            .contains("The run waits for a person at tasks.md:4: **STOP**: wait for approval"),
         "{}",
         done.err
     );
     assert!(
-        done.err
-            .contains("hint: if it is so, `ralph accept tasks.md:4 --reason …`; then `ralph run` goes on"),
+        done.err.contains(
+            "hint: if it is so, `ralph accept tasks.md:4 --reason …`; then `ralph run` goes on"
+        ),
         "{}",
         done.err
     );
@@ -287,26 +297,62 @@ fn a_run_ends_at_each_stop_until_a_person_says_go_on() {
             .out
             .contains("next: a person, who says `ralph accept tasks.md:4 --reason …`")
     );
-    project.ralph(&["accept", "tasks.md:4", "--reason", "seen"]).code(0);
+    project
+        .ralph(&["accept", "tasks.md:4", "--reason", "seen"])
+        .code(0);
     assert_eq!(
         project.read("tasks.md"),
         text.replace("[ ] 1.", "[x] 1."),
         "the stop has no mark in the file"
     );
     let done = project.ralph(&["run"]).code(1);
-    assert!(done.err.contains("The run waits for a person at tasks.md:7: APPROVE the data"), "{}", done.err);
-    project.ralph(&["accept", "tasks.md:7", "--reason", "fine"]).code(0);
+    assert!(
+        done.err
+            .contains("The run waits for a person at tasks.md:7: APPROVE the data"),
+        "{}",
+        done.err
+    );
+    project
+        .ralph(&["accept", "tasks.md:7", "--reason", "fine"])
+        .code(0);
     let done = project.ralph(&["run"]).code(0);
-    assert!(done.out.contains("tasks.md:8 “Write the docs”"), "{}", done.out);
+    assert!(
+        done.out.contains("tasks.md:8 “Write the docs”"),
+        "{}",
+        done.out
+    );
     assert_eq!(project.read("tasks.md"), text.replace("[ ]", "[x]"));
-    assert!(project.git("src/app", &["log", "--format=%s"]).starts_with("tasks.md:8 "), "as RALPH_TASK says");
+    assert!(
+        project
+            .git("src/app", &["log", "--format=%s"])
+            .starts_with("tasks.md:8 "),
+        "as RALPH_TASK says"
+    );
     let status = project.ralph(&["status"]).out;
-    let row =
-        status.lines().find(|line| line.starts_with("tasks.md:8 ")).unwrap_or_else(|| panic!("{status}"));
-    assert!(row.contains("Write the docs") && row.ends_with("commit only"), "{row}");
+    let row = status
+        .lines()
+        .find(|line| line.starts_with("tasks.md:8 "))
+        .unwrap_or_else(|| panic!("{status}"));
+    assert!(
+        row.contains("Write the docs") && row.ends_with("commit only"),
+        "{row}"
+    );
     let report = project.ralph(&["report"]).code(0).out;
-    assert!(report.contains("| tasks.md:8 | Write the docs | IMPLEMENT commit only |"), "{report}");
-    assert!(project.ralph(&["prompt", "tasks.md:8"]).code(0).out.contains("`tasks.md:8`"));
+    assert!(
+        report.contains("| tasks.md:8 | Write the docs | IMPLEMENT commit only |"),
+        "{report}"
+    );
+    assert!(
+        project
+            .ralph(&["prompt", "tasks.md:8"])
+            .code(0)
+            .out
+            .contains("`tasks.md:8`")
+    );
     project.ralph(&["replay"]).code(0);
-    assert!(project.read("progress.txt").contains(" · tasks.md:8 “Write the docs” · "));
+    assert!(
+        project
+            .read("progress.txt")
+            .contains(" · tasks.md:8 “Write the docs” · ")
+    );
 }

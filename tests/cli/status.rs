@@ -5,7 +5,10 @@ use super::project::{Project, wait_for};
 /// What status says, without the line of times.
 fn status(project: &Project) -> String {
     let out = project.ralph(&["status"]).code(0).out;
-    let lines: Vec<&str> = out.lines().filter(|line| !line.starts_with("time: ")).collect();
+    let lines: Vec<&str> = out
+        .lines()
+        .filter(|line| !line.starts_with("time: "))
+        .collect();
     lines.join("\n")
 }
 
@@ -38,7 +41,9 @@ fn verdicts_attempts_reasons_and_blocks_stand_in_one_table() {
     "#);
     project.write("ok", "");
     project.agent("3./1) true ;;\n3./2) true ;;");
-    project.ralph(&["run", "--retry", "1.", "--max-iterations", "4"]).code(5);
+    project
+        .ralph(&["run", "--retry", "1.", "--max-iterations", "4"])
+        .code(5);
     insta::assert_snapshot!(status(&project), @r#"
     tasks.md: 2 of 6 boxes ticked, 6 iterations, stopped
 
@@ -81,24 +86,42 @@ fn commit_only_is_said_where_nothing_but_a_commit_stood_behind_a_tick() {
     project.ralph(&["run"]).code(0);
     let said = status(&project);
     assert_eq!(said.matches("commit only").count(), 2, "{said}");
-    assert!(said.contains("\n3.          There before  person"), "{said}");
+    assert!(
+        said.contains("\n3.          There before  person"),
+        "{said}"
+    );
 
     let checked = Project::new(tasks);
     checked.config("checks: {green: [sh, -c, 'exit 0']}\n");
     checked.ralph(&["run"]).code(0);
     let said = status(&checked);
-    assert!(!said.contains("commit only") && said.contains("\n1.          One           done"), "{said}");
+    assert!(
+        !said.contains("commit only") && said.contains("\n1.          One           done"),
+        "{said}"
+    );
 }
 
 #[test]
 fn json_has_the_table_too() {
-    let project = Project::new("# Plan\n- [ ] 1. One\n- [ ] 1.LINT L\n- [ ] 2. Two\n  - [ ] 2.1 Below\n");
+    let project =
+        Project::new("# Plan\n- [ ] 1. One\n- [ ] 1.LINT L\n- [ ] 2. Two\n  - [ ] 2.1 Below\n");
     project.config("gates:\n  LINT: {run: [sh, -c, 'exit 0']}\n");
-    let fresh = project.ralph(&["status", "--json"]).code(0).json().remove(0);
-    assert_eq!((&fresh["next"]["task"], &fresh["time"]["runs_seconds"]), (&"1.".into(), &0.into()));
+    let fresh = project
+        .ralph(&["status", "--json"])
+        .code(0)
+        .json()
+        .remove(0);
+    assert_eq!(
+        (&fresh["next"]["task"], &fresh["time"]["runs_seconds"]),
+        (&"1.".into(), &0.into())
+    );
     assert!(fresh["cost"].is_null() && fresh["current"].is_null() && fresh["holder"].is_null());
     project.ralph(&["run", "--max-iterations", "2"]).code(5);
-    let now = project.ralph(&["status", "--json"]).code(0).json().remove(0);
+    let now = project
+        .ralph(&["status", "--json"])
+        .code(0)
+        .json()
+        .remove(0);
     assert_eq!(now["stages"], serde_json::json!(["IMPLEMENT", "LINT"]));
     assert_eq!(now["families"][0]["stages"]["LINT"]["standing"], "passed");
     assert_eq!(now["families"][0]["stages"]["LINT"]["shown"], "PASS");
@@ -110,7 +133,13 @@ fn json_has_the_table_too() {
     );
     assert_eq!(now["gates"]["LINT"], serde_json::json!({"PASS": 1}));
     assert!(now["time"]["agents_millis"].as_u64().unwrap() > 0, "{now}");
-    assert!(now["why"].as_str().unwrap().contains("limit of 2 iterations"), "{now}");
+    assert!(
+        now["why"]
+            .as_str()
+            .unwrap()
+            .contains("limit of 2 iterations"),
+        "{now}"
+    );
 }
 
 #[test]
@@ -120,12 +149,23 @@ fn a_cost_is_what_transcripts_say() {
         "1./1) as_usual; echo '{\"type\":\"result\",\"total_cost_usd\":0.25}' ;;\n\
          2./1) as_usual; echo '{\"type\":\"result\",\"total_cost_usd\":0.5}' ;;",
     );
-    assert!(project.ralph(&["status"]).out.contains("; cost: not reported\n"));
+    assert!(
+        project
+            .ralph(&["status"])
+            .out
+            .contains("; cost: not reported\n")
+    );
     project.ralph(&["run"]).code(0);
     let out = project.ralph(&["status"]).out;
-    assert!(out.contains("; cost: $0.75 as 2 of 3 attempts reported\n"), "{out}");
+    assert!(
+        out.contains("; cost: $0.75 as 2 of 3 attempts reported\n"),
+        "{out}"
+    );
     let json = project.ralph(&["status", "--json"]).json().remove(0);
-    assert_eq!(json["cost"], serde_json::json!({"usd_micros": 750_000, "reported": 2, "attempts": 3}));
+    assert_eq!(
+        json["cost"],
+        serde_json::json!({"usd_micros": 750_000, "reported": 2, "attempts": 3})
+    );
 }
 
 #[test]
@@ -135,23 +175,49 @@ fn beside_a_run_status_says_what_runs_and_after_a_kill_that_nothing_does() {
     let mut run = project.start(&["run"]);
     wait_for("the agent started", || project.has("started"));
     wait_for("the spawn is recorded", || {
-        project.journal().last().is_some_and(|line| line.contains("agent-spawned"))
+        project
+            .journal()
+            .last()
+            .is_some_and(|line| line.contains("agent-spawned"))
     });
     let before = project.files();
     let said = status(&project);
     assert!(said.contains("\nnow: 2. agent, iteration 2\n"), "{said}");
     assert!(said.contains("\n2.    Two   running\n"), "{said}");
-    assert!(said.contains(&format!("\nrun: active (process {} ", run.id())), "{said}");
-    let json = project.ralph(&["status", "--json"]).code(0).json().remove(0);
-    assert_eq!((&json["current"]["task"], &json["current"]["doing"]), (&"2.".into(), &"agent".into()));
+    assert!(
+        said.contains(&format!("\nrun: active (process {} ", run.id())),
+        "{said}"
+    );
+    let json = project
+        .ralph(&["status", "--json"])
+        .code(0)
+        .json()
+        .remove(0);
+    assert_eq!(
+        (&json["current"]["task"], &json["current"]["doing"]),
+        (&"2.".into(), &"agent".into())
+    );
     assert!(project.files() == before, "nothing is written");
     run.kill().unwrap();
     run.wait().unwrap();
     let said = status(&project);
-    assert!(said.ends_with("run: none is active") && !said.contains("running"), "{said}");
-    assert!(said.starts_with("tasks.md: 1 of 2 boxes ticked, 2 iterations, interrupted\n"), "{said}");
-    let json = project.ralph(&["status", "--json"]).code(0).json().remove(0);
-    assert_eq!((&json["phase"], &json["holder"]), (&"interrupted".into(), &serde_json::Value::Null));
+    assert!(
+        said.ends_with("run: none is active") && !said.contains("running"),
+        "{said}"
+    );
+    assert!(
+        said.starts_with("tasks.md: 1 of 2 boxes ticked, 2 iterations, interrupted\n"),
+        "{said}"
+    );
+    let json = project
+        .ralph(&["status", "--json"])
+        .code(0)
+        .json()
+        .remove(0);
+    assert_eq!(
+        (&json["phase"], &json["holder"]),
+        (&"interrupted".into(), &serde_json::Value::Null)
+    );
 }
 
 #[test]
@@ -185,11 +251,23 @@ fn what_is_next_is_what_a_run_would_take() {
             done.err
         );
     }
-    let json = project.ralph(&["status", "--json"]).code(0).json().remove(0);
-    assert_eq!(json["next"], serde_json::json!({"task": null, "done": false, "reasons": [why]}));
-    assert!(project.ralph(&["run"]).code(1).err.contains(why), "a run stops with the same words");
+    let json = project
+        .ralph(&["status", "--json"])
+        .code(0)
+        .json()
+        .remove(0);
+    assert_eq!(
+        json["next"],
+        serde_json::json!({"task": null, "done": false, "reasons": [why]})
+    );
+    assert!(
+        project.ralph(&["run"]).code(1).err.contains(why),
+        "a run stops with the same words"
+    );
 
-    let retried = project.ralph(&["run", "--dry-run", "--retry", "1."]).code(0);
+    let retried = project
+        .ralph(&["run", "--dry-run", "--retry", "1."])
+        .code(0);
     assert!(retried.out.starts_with("1.  One"), "{}", retried.out);
     project.config(&format!("{lint}on_blocked: next\n"));
     for asked in [&["next"][..], &["run", "--dry-run"]] {
@@ -204,14 +282,28 @@ fn json_tells_the_same_in_all_its_places() {
     project.config("gates:\n  LINT: {run: [sh, -c, 'exit 1']}\nlimits: {rework: 1}\n");
     project.agent("1./1) true ;;");
     project.ralph(&["run"]).code(1);
-    let now = project.ralph(&["status", "--json"]).code(0).json().remove(0);
+    let now = project
+        .ralph(&["status", "--json"])
+        .code(0)
+        .json()
+        .remove(0);
     let (one, cell) = (&now["boxes"][0], &now["families"][0]["stages"]["IMPLEMENT"]);
-    assert_eq!((&one["attempts"], &one["rejected"]), (&cell["attempts"], &cell["rejected"]));
+    assert_eq!(
+        (&one["attempts"], &one["rejected"]),
+        (&cell["attempts"], &cell["rejected"])
+    );
     assert!(one["attempts"].as_u64().unwrap() > 1, "{now}");
-    assert_eq!(now["families"][0]["reworks"], 1, "as its words say: {}", one["blocked"]);
+    assert_eq!(
+        now["families"][0]["reworks"], 1,
+        "as its words say: {}",
+        one["blocked"]
+    );
     assert_eq!(one["blocked"], "1.LINT failed after 1 rework.");
     assert_eq!(now["boxes"][2]["task"], "tasks.md:3");
-    assert_eq!(now["families"][1]["stages"]["IMPLEMENT"]["task"], "tasks.md:3");
+    assert_eq!(
+        now["families"][1]["stages"]["IMPLEMENT"]["task"],
+        "tasks.md:3"
+    );
 }
 
 #[test]

@@ -21,7 +21,10 @@ fn each_byte_of_a_journal_flipped_in_three_ways_is_found_at_its_record() {
                 // Behind it stands no record any more: a replay names the one that is none.
                 Ok(ending) => {
                     assert_eq!(ending.records + 1, record, "{at} {flip}");
-                    assert!(ending.torn > 0 && ending.unread.is_none(), "{at} {flip}: {ending:?}");
+                    assert!(
+                        ending.torn > 0 && ending.unread.is_none(),
+                        "{at} {flip}: {ending:?}"
+                    );
                 }
                 Err(error) => panic!("{at} {flip}: {error}"),
             }
@@ -34,14 +37,20 @@ fn each_byte_of_a_journal_flipped_in_three_ways_is_found_at_its_record() {
 
 /// True for a finding at one of these records, counted from 0.
 fn names(told: &str, records: std::ops::RangeInclusive<usize>) -> bool {
-    let number = told.strip_prefix(JOURNAL).and_then(|rest| rest.strip_prefix(':')?.split_once(':'));
+    let number = told
+        .strip_prefix(JOURNAL)
+        .and_then(|rest| rest.strip_prefix(':')?.split_once(':'));
     number.is_some_and(|(number, _)| records.contains(&(number.parse::<usize>().unwrap() - 1)))
 }
 
 #[test]
 fn neighbours_swapped_in_a_chain_made_anew_are_found_at_their_place() {
     let project = ran();
-    let (mut player, all, progress) = (Player::of(&project), records(&project), project.read("progress.txt"));
+    let (mut player, all, progress) = (
+        Player::of(&project),
+        records(&project),
+        project.read("progress.txt"),
+    );
     let mut missed = Vec::new();
     for at in 0..all.len() - 1 {
         let mut swapped = all.clone();
@@ -50,7 +59,11 @@ fn neighbours_swapped_in_a_chain_made_anew_are_found_at_their_place() {
         let (grade, told) = player.told();
         project.write("progress.txt", &progress);
         if grade != Some(Grade::Differs) || !names(&told[0], at..=at + 1) {
-            missed.push(format!("{at}: {} {} {told:?}", all[at]["e"]["kind"], all[at + 1]["e"]["kind"]));
+            missed.push(format!(
+                "{at}: {} {} {told:?}",
+                all[at]["e"]["kind"],
+                all[at + 1]["e"]["kind"]
+            ));
         }
     }
     assert!(missed.is_empty(), "{missed:#?}");
@@ -59,7 +72,11 @@ fn neighbours_swapped_in_a_chain_made_anew_are_found_at_their_place() {
 #[test]
 fn a_tick_forged_in_a_chain_made_anew_is_found_wherever_it_stands() {
     let project = ran();
-    let (mut player, all, progress) = (Player::of(&project), records(&project), project.read("progress.txt"));
+    let (mut player, all, progress) = (
+        Player::of(&project),
+        records(&project),
+        project.read("progress.txt"),
+    );
     let mut tick = all[find(&all, "boxes-flipped")].clone();
     tick["old"] = "f".repeat(64).into();
     for at in 1..=all.len() {
@@ -69,7 +86,10 @@ fn a_tick_forged_in_a_chain_made_anew_is_found_wherever_it_stands() {
         let (grade, told) = player.told();
         project.write("progress.txt", &progress);
         assert_eq!(grade, Some(Grade::Differs), "{at}: {told:?}");
-        assert!(told.iter().any(|told| names(told, at..=at + 1)), "{at}: {told:?}");
+        assert!(
+            told.iter().any(|told| names(told, at..=at + 1)),
+            "{at}: {told:?}"
+        );
     }
 }
 
@@ -85,7 +105,10 @@ fn each_box_of_tasks_md_written_by_hand_is_named() {
         project.write("tasks.md", forged.concat());
         let (grade, told) = player.told();
         assert_eq!(grade, Some(Grade::Differs));
-        assert!(told[0].starts_with(&format!("tasks.md:{}: ", at + 1)), "{told:?}");
+        assert!(
+            told[0].starts_with(&format!("tasks.md:{}: ", at + 1)),
+            "{told:?}"
+        );
     }
 }
 
@@ -96,15 +119,25 @@ fn each_line_of_progress_txt_changed_or_cut_is_found_in_its_entry() {
     let lines: Vec<&str> = progress.split_inclusive('\n').collect();
     let mut entry = String::new();
     for (at, line) in lines.iter().enumerate() {
-        if let Some((_, rest)) = line.strip_prefix("## ").and_then(|rest| rest.split_once(" iteration ")) {
+        if let Some((_, rest)) = line
+            .strip_prefix("## ")
+            .and_then(|rest| rest.split_once(" iteration "))
+        {
             entry = format!("entry of iteration {} ", rest.split(' ').next().unwrap());
         }
         let (before, after) = (lines[..at].concat(), lines[at + 1..].concat());
-        for forged in ["", &format!("{} \n", line.trim_end()), &line.replacen(|_: char| true, "~", 1)] {
+        for forged in [
+            "",
+            &format!("{} \n", line.trim_end()),
+            &line.replacen(|_: char| true, "~", 1),
+        ] {
             project.write("progress.txt", format!("{before}{forged}{after}"));
             let (grade, told) = player.told();
             assert_eq!(grade, Some(Grade::Differs), "{line} -> {forged}");
-            assert!(told.iter().any(|told| told.contains(&entry)), "{line} -> {forged}: {told:?}");
+            assert!(
+                told.iter().any(|told| told.contains(&entry)),
+                "{line} -> {forged}: {told:?}"
+            );
         }
     }
     assert!(lines.len() > 20, "{progress}");
@@ -121,15 +154,25 @@ fn each_file_that_a_gate_left_is_held_by_the_record_of_its_verdict() {
         }
         judged += 1;
         let entries = project.entries();
-        let numbers = entries.iter().filter(|entry| entry.task == "1.LINT").map(|entry| entry.iteration);
+        let numbers = entries
+            .iter()
+            .filter(|entry| entry.task == "1.LINT")
+            .map(|entry| entry.iteration);
         let number = numbers.clone().nth(judged - 1).unwrap();
         let folder = project.path(format!(".ralph/state/iter-{number}/gate"));
-        let left: Vec<_> = project.files().into_keys().filter(|path| path.starts_with(&folder)).collect();
+        let left: Vec<_> = project
+            .files()
+            .into_keys()
+            .filter(|path| path.starts_with(&folder))
+            .collect();
         assert!(!left.is_empty(), "{}", folder.display());
         let mut changed = |what: &str| {
             let (grade, told) = player.told();
             assert_eq!(grade, Some(Grade::Differs), "{what}");
-            assert!(names(&told[0], at..=at) && told[0].contains("is not what it was"), "{what}: {told:?}");
+            assert!(
+                names(&told[0], at..=at) && told[0].contains("is not what it was"),
+                "{what}: {told:?}"
+            );
         };
         for path in &left {
             let bytes = fs_err::read(path).unwrap();

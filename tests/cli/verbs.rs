@@ -6,13 +6,20 @@ use super::project::Project;
 fn verbs(project: &Project) -> Vec<(String, String)> {
     let all = project.ralph(&["--help"]).code(0).out;
     assert!(all.contains("Exit codes: 0 done"), "{all}");
-    let listed =
-        all.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let listed = all
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty());
     let own = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let split = |line: &str| {
-        line.trim().split_once("  ").map(|(verb, about)| (verb.to_owned(), about.trim().to_owned()))
+        line.trim()
+            .split_once("  ")
+            .map(|(verb, about)| (verb.to_owned(), about.trim().to_owned()))
     };
-    own.filter_map(split).filter(|(verb, _)| verb != "help").collect()
+    own.filter_map(split)
+        .filter(|(verb, _)| verb != "help")
+        .collect()
 }
 
 #[test]
@@ -27,8 +34,10 @@ fn the_help_of_each_verb_has_an_example() {
 
 #[test]
 fn the_verbs_are_these() {
-    let listed: Vec<String> =
-        verbs(&Project::empty()).into_iter().map(|(verb, about)| format!("{verb}: {about}")).collect();
+    let listed: Vec<String> = verbs(&Project::empty())
+        .into_iter()
+        .map(|(verb, about)| format!("{verb}: {about}"))
+        .collect();
     insta::assert_snapshot!(listed.join("\n"), @r"
     run: Take open boxes one by one until there is a reason to stop
     next: Show which box is next, and why the others are not
@@ -64,7 +73,10 @@ fn the_verbs_are_these() {
 #[test]
 fn the_version_is_that_of_the_package() {
     let project = Project::empty();
-    assert_eq!(project.ralph(&["--version"]).code(0).out, concat!("ralph ", env!("CARGO_PKG_VERSION"), "\n"));
+    assert_eq!(
+        project.ralph(&["--version"]).code(0).out,
+        concat!("ralph ", env!("CARGO_PKG_VERSION"), "\n")
+    );
 }
 
 #[test]
@@ -82,11 +94,20 @@ fn json_is_one_object_a_line_on_every_verb() {
         lines
     };
     assert_eq!(first(&["next", "--json"], 0)[0]["next"], "1.");
-    assert_eq!(first(&["status", "--json"], 0)[0]["boxes"].as_array().unwrap().len(), 4);
+    assert_eq!(
+        first(&["status", "--json"], 0)[0]["boxes"]
+            .as_array()
+            .unwrap()
+            .len(),
+        4
+    );
     assert_eq!(first(&["run", "--dry-run", "--json"], 0)[0]["next"], "1.");
     let run = first(&["run", "--max-iterations", "2", "--json"], 5);
     assert_eq!(run.last().unwrap()["exit"], 5);
-    assert!(run.iter().any(|line| line["event"]["kind"] == "gate-ended"), "{run:?}");
+    assert!(
+        run.iter().any(|line| line["event"]["kind"] == "gate-ended"),
+        "{run:?}"
+    );
     assert_eq!(first(&["diff", "--json"], 0)[0]["path"], "src/main/1.txt");
     assert_eq!(first(&["diff", "1.", "--json"], 0)[0]["package"], "app");
     first(&["--json", "gate", "1.LINT"], 0);
@@ -94,13 +115,20 @@ fn json_is_one_object_a_line_on_every_verb() {
     first(&["run", "--json"], 0);
     assert_eq!(first(&["next", "--json"], 1)[0]["done"], true);
     project.write("tasks.md", "- [ ] 1. One\n- [ ] 1. One\n- [ ] 3.PRE-CR R\n");
-    assert!(first(&["check", "--json"], 1).iter().any(|finding| finding["level"] == "error"));
+    assert!(
+        first(&["check", "--json"], 1)
+            .iter()
+            .any(|finding| finding["level"] == "error")
+    );
 }
 
 #[test]
 fn next_names_the_box_its_line_and_why_others_wait() {
     let project = Project::new("# Plan\n\n- [x] 1. One\n- [ ] 2. Two [-]\n");
-    assert_eq!(project.ralph(&["next"]).code(0).out, "2.  Two [-]  (tasks.md:4)\n");
+    assert_eq!(
+        project.ralph(&["next"]).code(0).out,
+        "2.  Two [-]  (tasks.md:4)\n"
+    );
     project.write("tasks.md", "- [ ] 1. P\n  - [-] 1.1 C\n");
     let done = project.ralph(&["next"]).code(1);
     assert_eq!(
@@ -137,10 +165,20 @@ fn init_writes_a_workspace_that_works_and_never_overwrites() {
     project.package("src/app");
     project.write("tasks.md", "- [ ] 1. One\n");
     let done = project.ralph(&["init"]).code(0);
-    assert!(done.out.contains("wrote") && done.out.contains("next:"), "{}", done.out);
+    assert!(
+        done.out.contains("wrote") && done.out.contains("next:"),
+        "{}",
+        done.out
+    );
     let first = project.read(".ralph/config.yaml");
     let check = project.ralph(&["check"]).code(1);
-    assert!(check.out.contains("No agent is configured for the role worker."), "{}", check.out);
+    assert!(
+        check
+            .out
+            .contains("No agent is configured for the role worker."),
+        "{}",
+        check.out
+    );
     assert_eq!(check.out.matches("error:").count(), 1, "{}", check.out);
     assert_eq!(project.read(".ralph/.gitignore"), "state/\n");
 
@@ -151,21 +189,33 @@ fn init_writes_a_workspace_that_works_and_never_overwrites() {
     let before = project.files();
     assert!(!project.ralph(&["init"]).code(0).out.contains("wrote"));
     let refused = project.ralph(&["init", "--agent", "claude"]).code(2).err;
-    assert!(refused.contains("--agent: There is a .ralph/config.yaml already"), "{refused}");
+    assert!(
+        refused.contains("--agent: There is a .ralph/config.yaml already"),
+        "{refused}"
+    );
     assert!(project.files() == before);
 
     fs_err::remove_file(project.path(".ralph/config.yaml")).unwrap();
     project.ralph(&["init", "--agent", "claude"]).code(0);
-    assert!(project.read(".ralph/config.yaml").contains("default: {preset: claude}"));
-    let without_agent =
-        project.read(".ralph/config.yaml").replacen("agents:\n  default: {preset: claude}\n\n", "", 1);
+    assert!(
+        project
+            .read(".ralph/config.yaml")
+            .contains("default: {preset: claude}")
+    );
+    let without_agent = project.read(".ralph/config.yaml").replacen(
+        "agents:\n  default: {preset: claude}\n\n",
+        "",
+        1,
+    );
     assert_eq!(without_agent, first);
     project.ralph(&["reopen", "1.", "--reason", "x"]).code(0);
     let mut check = project.command(&["check"]);
     check.env("PATH", project.path("../home/bin")); // the machine may have a `claude`
     let check = Project::finish(check).code(1);
     assert!(
-        check.out.contains("The program `claude` of the agent `default` was not found."),
+        check
+            .out
+            .contains("The program `claude` of the agent `default` was not found."),
         "{}",
         check.out
     );
@@ -178,7 +228,10 @@ fn the_workspace_is_found_upward_and_by_root() {
     let project = Project::new("- [ ] 1. One\n");
     let mut below = project.command(&["next"]);
     below.current_dir(project.path("src/app"));
-    assert_eq!(Project::finish(below).code(0).out, "1.  One  (tasks.md:1)\n");
+    assert_eq!(
+        Project::finish(below).code(0).out,
+        "1.  One  (tasks.md:1)\n"
+    );
     let mut beside = project.command(&["--root", "ws", "run"]);
     beside.current_dir(project.path(".."));
     Project::finish(beside).code(0);
@@ -193,7 +246,10 @@ fn a_stray_folder_named_ralph_is_no_workspace() {
     fs_err::create_dir_all(project.path("src/app/below/deeper")).unwrap();
     let mut below = project.command(&["next"]);
     below.current_dir(project.path("src/app/below/deeper"));
-    assert_eq!(Project::finish(below).code(0).out, "1.  One  (tasks.md:1)\n");
+    assert_eq!(
+        Project::finish(below).code(0).out,
+        "1.  One  (tasks.md:1)\n"
+    );
 
     let stray = Project::empty();
     stray.write(".ralph/prompts/worker.md", "x\n");
@@ -203,10 +259,18 @@ fn a_stray_folder_named_ralph_is_no_workspace() {
     let done = Project::finish(below).code(2);
     assert!(done.err.contains("There is no .ralph/ in "), "{}", done.err);
     let done = stray.ralph(&["next"]).code(2);
-    assert!(done.err.contains("tasks.md: There is no such file."), "its own folder is meant: {}", done.err);
+    assert!(
+        done.err.contains("tasks.md: There is no such file."),
+        "its own folder is meant: {}",
+        done.err
+    );
     fs_err::create_dir(stray.path(".ralph/state")).unwrap();
     let done = stray.ralph(&["next"]).code(2);
-    assert!(done.err.contains("tasks.md: There is no such file."), "{}", done.err);
+    assert!(
+        done.err.contains("tasks.md: There is no such file."),
+        "{}",
+        done.err
+    );
 }
 
 #[test]
@@ -227,5 +291,10 @@ fn a_spec_folder_of_its_own_holds_tasks_and_progress() {
     project.ralph(&["run"]).code(0);
     assert_eq!(project.read("specs/one/tasks.md"), "- [x] 1. One\n");
     assert!(project.has("specs/one/progress.txt") && !project.has("progress.txt"));
-    assert!(project.ralph(&["status"]).out.starts_with("specs/one/tasks.md: 1 of 1"));
+    assert!(
+        project
+            .ralph(&["status"])
+            .out
+            .starts_with("specs/one/tasks.md: 1 of 1")
+    );
 }

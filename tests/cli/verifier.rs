@@ -17,15 +17,22 @@ impl Turn {
 
     pub(super) fn call(self, id: &str, tool: &str, input: &Value) -> Self {
         let part = json!({"type": "tool_use", "id": id, "name": tool, "input": input});
-        self.line(&json!({"type": "assistant", "message": {"role": "assistant", "content": [part]}}))
+        self.line(
+            &json!({"type": "assistant", "message": {"role": "assistant", "content": [part]}}),
+        )
     }
 
     pub(super) fn edit(self, id: &str, path: &str) -> Self {
-        self.call(id, "Edit", &json!({"file_path": path, "old_string": "x", "new_string": "y"}))
+        self.call(
+            id,
+            "Edit",
+            &json!({"file_path": path, "old_string": "x", "new_string": "y"}),
+        )
     }
 
     pub(super) fn ended(self, id: &str, error: Option<&str>) -> Self {
-        let mut part = json!({"type": "tool_result", "tool_use_id": id, "content": error.unwrap_or("ok")});
+        let mut part =
+            json!({"type": "tool_result", "tool_use_id": id, "content": error.unwrap_or("ok")});
         if error.is_some() {
             part["is_error"] = true.into();
         }
@@ -34,7 +41,9 @@ impl Turn {
 
     pub(super) fn said(self, text: &str) -> Self {
         let part = json!({"type": "text", "text": text});
-        self.line(&json!({"type": "assistant", "message": {"role": "assistant", "content": [part]}}))
+        self.line(
+            &json!({"type": "assistant", "message": {"role": "assistant", "content": [part]}}),
+        )
     }
 }
 
@@ -45,9 +54,16 @@ pub(super) const NOT_FOUND: &str =
 fn verify(project: &Project, args: &[&str], transcript: &str) -> Done {
     let mut command = project.command(&[&["verify"], args].concat());
     command.current_dir(project.path("src/app"));
-    let output = Assert::from_std(command).write_stdin(transcript).output().unwrap();
+    let output = Assert::from_std(command)
+        .write_stdin(transcript)
+        .output()
+        .unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Done { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+    Done {
+        code: output.status.code().unwrap(),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    }
 }
 
 /// A repository with four files, two of which were changed since.
@@ -67,15 +83,26 @@ fn repository() -> Project {
 fn batch(project: &Project) -> Turn {
     let mut turn = Turn::default();
     for file in ["a", "b", "c", "d"] {
-        turn = turn.edit(file, project.path(format!("src/app/{file}.txt")).to_str().unwrap());
+        turn = turn.edit(
+            file,
+            project
+                .path(format!("src/app/{file}.txt"))
+                .to_str()
+                .unwrap(),
+        );
     }
-    turn.ended("d", Some(NOT_FOUND)).ended("a", None).ended("c", None).ended("b", Some(NOT_FOUND))
+    turn.ended("d", Some(NOT_FOUND))
+        .ended("a", None)
+        .ended("c", None)
+        .ended("b", Some(NOT_FOUND))
 }
 
 #[test]
 fn a_batch_of_which_half_failed_is_unresolved() {
     let project = repository();
-    let turn = batch(&project).said("All done: edited a.txt, b.txt, c.txt and d.txt.").0;
+    let turn = batch(&project)
+        .said("All done: edited a.txt, b.txt, c.txt and d.txt.")
+        .0;
     let done = verify(&project, &["--format", "claude"], &turn).code(1);
     insta::assert_snapshot!(done.out, @r"
     Verifier: 2 file edits are unresolved. Do not report them as done.
@@ -83,8 +110,13 @@ fn a_batch_of_which_half_failed_is_unresolved() {
     - `d.txt` failed (Edit): String to replace not found in file. String: x
     Look at `git status` and `git diff`; make each of these edits, or leave it out and say so.
     ");
-    let facts = &verify(&project, &["--format", "amp", "--json"], &turn).code(1).json()[0];
-    assert_eq!((&facts["edits"], &facts["unresolved"]), (&json!(4), &json!(2)));
+    let facts = &verify(&project, &["--format", "amp", "--json"], &turn)
+        .code(1)
+        .json()[0];
+    assert_eq!(
+        (&facts["edits"], &facts["unresolved"]),
+        (&json!(4), &json!(2))
+    );
     assert_eq!(facts["findings"][0]["verdict"], "failed");
 }
 
@@ -101,15 +133,25 @@ fn what_was_made_good_is_at_most_a_remark() {
     project.write("src/app/d.txt", "new\n");
     let done = verify(&project, &["--format", "claude"], &again.0).code(0);
     assert!(
-        done.out.contains("`d.txt` changed by other means, perhaps by `sed -i s/old/new/ d.txt`"),
+        done.out
+            .contains("`d.txt` changed by other means, perhaps by `sed -i s/old/new/ d.txt`"),
         "{}",
         done.out
     );
     assert!(!done.out.contains("b.txt"), "{}", done.out);
     // Commits change nothing: the turn's begin is compared with the work tree.
-    project.git("src/app", &["commit", "--quiet", "--all", "--message", "all"]);
+    project.git(
+        "src/app",
+        &["commit", "--quiet", "--all", "--message", "all"],
+    );
     assert_eq!(
-        verify(&project, &["--format", "claude", "--before", "HEAD~1"], &again.0).code(0).out,
+        verify(
+            &project,
+            &["--format", "claude", "--before", "HEAD~1"],
+            &again.0
+        )
+        .code(0)
+        .out,
         done.out
     );
 }
@@ -126,29 +168,53 @@ fn nobody_is_accused_of_what_git_cannot_tell() {
         .ended("3", None)
         .said("I read `b.txt`; b.txt was not changed. The build needs `c.txt`.");
     let done = verify(&project, &["--format", "claude"], &turn.0).code(0);
-    assert!(done.out.starts_with("Verifier: no edit is unresolved, 2 remarks."), "{}", done.out);
-    let clean = Turn::default().edit("3", "a.txt").ended("3", None).said("Edited a.txt.");
+    assert!(
+        done.out
+            .starts_with("Verifier: no edit is unresolved, 2 remarks."),
+        "{}",
+        done.out
+    );
+    let clean = Turn::default()
+        .edit("3", "a.txt")
+        .ended("3", None)
+        .said("Edited a.txt.");
     let done = verify(&project, &["--format", "claude"], &clean.0).code(0);
-    assert_eq!((&*done.out, &*done.err), ("", "Verifier: 1 edit of 1 file, nothing unresolved.\n"));
+    assert_eq!(
+        (&*done.out, &*done.err),
+        ("", "Verifier: 1 edit of 1 file, nothing unresolved.\n")
+    );
 }
 
 #[test]
 fn a_linked_folder_is_no_second_file() {
     let project = repository();
     std::os::unix::fs::symlink(".", project.path("src/app/link")).unwrap();
-    let failed = Turn::default().edit("1", "link/a.txt").ended("1", Some(NOT_FOUND));
+    let failed = Turn::default()
+        .edit("1", "link/a.txt")
+        .ended("1", Some(NOT_FOUND));
     let good = failed.edit("2", "a.txt").ended("2", None).0;
     let done = verify(&project, &["--format", "claude"], &good).code(0);
-    assert_eq!((&*done.out, &*done.err), ("", "Verifier: 2 edits of 1 file, nothing unresolved.\n"));
+    assert_eq!(
+        (&*done.out, &*done.err),
+        ("", "Verifier: 2 edits of 1 file, nothing unresolved.\n")
+    );
 }
 
 #[test]
 fn a_claim_without_any_edit_is_unresolved() {
     let project = repository();
-    let turn = Turn::default().call("1", "Bash", &json!({"command": "ls"})).ended("1", None);
-    let done = verify(&project, &["--format", "claude"], &turn.said("Done: I updated `b.txt`.").0).code(1);
+    let turn = Turn::default()
+        .call("1", "Bash", &json!({"command": "ls"}))
+        .ended("1", None);
+    let done = verify(
+        &project,
+        &["--format", "claude"],
+        &turn.said("Done: I updated `b.txt`.").0,
+    )
+    .code(1);
     assert!(
-        done.out.contains("`b.txt` was said to be edited; no tool did, and it is as it was."),
+        done.out
+            .contains("`b.txt` was said to be edited; no tool did, and it is as it was."),
         "{}",
         done.out
     );
@@ -170,9 +236,15 @@ fn codex_tells_of_patches_that_do_not_fit_on_standard_error_only() {
 "#;
     verify(&project, &["--format", "codex"], turn).code(0);
     let errors = project.path("err.txt");
-    let done = verify(&project, &["--format", "codex", "--errors", errors.to_str().unwrap()], turn).code(1);
+    let done = verify(
+        &project,
+        &["--format", "codex", "--errors", errors.to_str().unwrap()],
+        turn,
+    )
+    .code(1);
     assert!(
-        done.out.contains("- `b.txt` failed (apply_patch): apply_patch verification failed"),
+        done.out
+            .contains("- `b.txt` failed (apply_patch): apply_patch verification failed"),
         "{}",
         done.out
     );
@@ -184,7 +256,12 @@ fn what_cannot_be_told_is_no_yes() {
     verify(&project, &["--format", "claude"], "").code(3);
     verify(&project, &["--format", "claude"], "no JSON\n{\"half\": ").code(3);
     verify(&project, &["--format", "text"], "").code(2);
-    verify(&project, &["--format", "claude", "--before", "no-such-revision"], &batch(&project).0).code(2);
+    verify(
+        &project,
+        &["--format", "claude", "--before", "no-such-revision"],
+        &batch(&project).0,
+    )
+    .code(2);
     fs_err::remove_dir_all(project.path("src/app/.git")).unwrap();
     verify(&project, &["--format", "claude"], &batch(&project).0).code(3);
 }
@@ -196,7 +273,12 @@ const PRINTED: &str = include_str!("../fixtures/transcripts/hermes-footer.jsonl"
 
 /// The four files, two of them as they became.
 fn after_the_batch(project: &Project) {
-    for (file, text) in [("f1.md", "new\n"), ("f2.md", "old\n"), ("f3.md", "new\n"), ("f4.md", "old\n")] {
+    for (file, text) in [
+        ("f1.md", "new\n"),
+        ("f2.md", "old\n"),
+        ("f3.md", "new\n"),
+        ("f4.md", "old\n"),
+    ] {
         project.write(&format!("src/app/{file}"), text);
     }
 }
@@ -219,8 +301,18 @@ fn hermes_is_verified_by_its_session_or_by_its_footer() {
     Look at `git status` and `git diff`; make each of these edits, or leave it out and say so.
     ");
     let done = verify(&project, &["--format", "hermes"], PRINTED).code(1);
-    assert!(done.out.starts_with("Verifier: 2 file edits are unresolved."), "{}", done.out);
-    let done = verify(&project, &["--format", "hermes"], "Done. I patched all files.\n").code(3);
+    assert!(
+        done.out
+            .starts_with("Verifier: 2 file edits are unresolved."),
+        "{}",
+        done.out
+    );
+    let done = verify(
+        &project,
+        &["--format", "hermes"],
+        "Done. I patched all files.\n",
+    )
+    .code(3);
     assert!(done.err.contains("hermes sessions export"), "{}", done.err);
 }
 
@@ -232,8 +324,14 @@ fn hermes(session: &str, printed: &str) -> Project {
     }
     project.git("src/app", &["add", "-A"]);
     project.git("src/app", &["commit", "--quiet", "--message", "files"]);
-    project.write(".ralph/config.yaml", "agents:\n  default: {preset: hermes}\nlimits: {attempts: 2}\n");
-    project.write("session.jsonl", session.replace("\\\"path\\\": \\\"f", "\\\"path\\\": \\\"src/app/f"));
+    project.write(
+        ".ralph/config.yaml",
+        "agents:\n  default: {preset: hermes}\nlimits: {attempts: 2}\n",
+    );
+    project.write(
+        "session.jsonl",
+        session.replace("\\\"path\\\": \\\"f", "\\\"path\\\": \\\"src/app/f"),
+    );
     project.write("printed.txt", printed.replace("`f", "`src/app/f"));
     project.tool(
         "hermes",
@@ -251,23 +349,33 @@ fn hermes_that_over_claims_is_rejected_by_what_it_exports_and_by_what_it_prints(
     let (_, footer) = PRINTED.split_once("⚠️ ").unwrap();
     let words = PRINTED.replace(footer, "").replace("⚠️ ", "");
     let footer = format!("Done.\n\n⚠️ {footer}");
-    for (session, printed, asked) in
-        [(SESSION, words.as_str(), true), ("Session 'x' not found.\n", &footer, false)]
-    {
+    for (session, printed, asked) in [
+        (SESSION, words.as_str(), true),
+        ("Session 'x' not found.\n", &footer, false),
+    ] {
         let project = hermes(session, printed);
         project.ralph(&["run"]).code(1);
         assert_eq!(project.story()[0], "1.=REJECTED (attempt 1 of 2)");
         let entry = project.entry(1).lines;
         for file in ["f2.md", "f4.md"] {
-            let told =
-                format!("`app/{file}` failed (patch): Could not find a match for old_string in the file");
+            let told = format!(
+                "`app/{file}` failed (patch): Could not find a match for old_string in the file"
+            );
             assert!(entry.contains(&told), "{entry}");
-            assert!(project.read(".ralph/state/iter-2/prompt.md").contains(&told));
+            assert!(
+                project
+                    .read(".ralph/state/iter-2/prompt.md")
+                    .contains(&told)
+            );
         }
         assert!(!entry.contains("`app/f1.md`"), "{entry}");
         let export = "sessions export --format jsonl --session-id 20261126_172159_2624b1 -";
         assert_eq!(project.read("asked").lines().next(), Some(export));
-        assert_eq!(project.journal().join("\n").contains("\"tokens\":750"), asked, "what the session used");
+        assert_eq!(
+            project.journal().join("\n").contains("\"tokens\":750"),
+            asked,
+            "what the session used"
+        );
     }
 }
 
@@ -276,13 +384,37 @@ fn a_call_that_was_refused_for_its_arguments_is_named_and_backs_no_claim() {
     let project = repository();
     let refused = "<tool_use_error>InputValidationError: Edit failed due to the following issue: old_string is missing</tool_use_error>";
     let turn = || Turn::default().edit("1", "b.txt").ended("1", Some(refused));
-    let done = verify(&project, &["--format", "claude"], &turn().said("I could not do it.").0).code(0);
-    assert!(done.out.contains("- `b.txt` was not tried: its call was refused (Edit)"), "{}", done.out);
-    let done = verify(&project, &["--format", "claude"], &turn().said("I edited b.txt.").0).code(1);
-    assert!(done.out.contains("`b.txt` was said to be edited"), "{}", done.out);
+    let done = verify(
+        &project,
+        &["--format", "claude"],
+        &turn().said("I could not do it.").0,
+    )
+    .code(0);
+    assert!(
+        done.out
+            .contains("- `b.txt` was not tried: its call was refused (Edit)"),
+        "{}",
+        done.out
+    );
+    let done = verify(
+        &project,
+        &["--format", "claude"],
+        &turn().said("I edited b.txt.").0,
+    )
+    .code(1);
+    assert!(
+        done.out.contains("`b.txt` was said to be edited"),
+        "{}",
+        done.out
+    );
     let failed = turn().edit("2", "b.txt").ended("2", Some(NOT_FOUND)).0;
     let done = verify(&project, &["--format", "claude"], &failed).code(1);
-    assert!(done.out.contains("`b.txt` failed (Edit): String to replace"), "{}", done.out);
+    assert!(
+        done.out
+            .contains("`b.txt` failed (Edit): String to replace"),
+        "{}",
+        done.out
+    );
 }
 
 #[test]
@@ -291,10 +423,16 @@ fn a_path_is_relative_to_where_the_agent_stood() {
     project.write("src/app/inner/b.txt", "old\n");
     project.git("src/app", &["add", "-A"]);
     project.git("src/app", &["commit", "--quiet", "--message", "inner"]);
-    let turn = Turn::default().edit("1", "b.txt").ended("1", Some(NOT_FOUND)).0;
+    let turn = Turn::default()
+        .edit("1", "b.txt")
+        .ended("1", Some(NOT_FOUND))
+        .0;
     let mut command = project.command(&["verify", "--format", "claude", "--json"]);
     command.current_dir(project.path("src/app/inner"));
-    let output = Assert::from_std(command).write_stdin(turn).output().unwrap();
+    let output = Assert::from_std(command)
+        .write_stdin(turn)
+        .output()
+        .unwrap();
     let facts: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(facts["findings"][0]["path"], "inner/b.txt");
 }
@@ -312,7 +450,10 @@ fn loop_with(config: &str) -> Project {
         .ended("1", None)
         .said("All done: edited src/app/src/main/new.txt and src/app/README.md.");
     project.write("failed.jsonl", failed.0);
-    let good = Turn::default().edit("1", "src/app/README.md").ended("1", None).said("Done.");
+    let good = Turn::default()
+        .edit("1", "src/app/README.md")
+        .ended("1", None)
+        .said("Done.");
     project.write("good.jsonl", good.0);
     project.agent(
         "1./1) commit app src/main/new.txt; cat failed.jsonl ;;\n1./2) commit app README.md; cat good.jsonl ;;",
@@ -324,14 +465,27 @@ fn loop_with(config: &str) -> Project {
 fn an_attempt_that_over_claims_is_rejected_and_the_next_one_is_told() {
     let project = loop_with("");
     project.ralph(&["run"]).code(0);
-    assert_eq!(project.story(), ["1.=REJECTED (attempt 1 of 3)", "1.=ACCEPTED"]);
+    assert_eq!(
+        project.story(),
+        ["1.=REJECTED (attempt 1 of 3)", "1.=ACCEPTED"]
+    );
     let told = "`app/README.md` failed (Edit): String to replace not found in file.";
     let entry = project.entry(1).lines;
-    assert!(entry.contains("Verifier: 1 file edit is unresolved.") && entry.contains(told), "{entry}");
+    assert!(
+        entry.contains("Verifier: 1 file edit is unresolved.") && entry.contains(told),
+        "{entry}"
+    );
     assert!(project.read(".ralph/state/iter-2/prompt.md").contains(told));
     let journal = project.journal().join("\n");
-    assert!(journal.contains(r#""edits":[{"path":"app/README.md","verdict":"failed""#), "{journal}");
-    assert!(!project.entry(2).lines.contains("Verifier"), "{}", project.entry(2).lines);
+    assert!(
+        journal.contains(r#""edits":[{"path":"app/README.md","verdict":"failed""#),
+        "{journal}"
+    );
+    assert!(
+        !project.entry(2).lines.contains("Verifier"),
+        "{}",
+        project.entry(2).lines
+    );
 }
 
 #[test]
@@ -339,7 +493,11 @@ fn warn_names_what_block_rejects_and_off_looks_at_nothing() {
     let project = loop_with("verifier: warn\n");
     project.ralph(&["run"]).code(0);
     assert_eq!(project.story(), ["1.=ACCEPTED"]);
-    assert!(project.entry(1).lines.contains("`app/README.md` failed"), "{}", project.entry(1).lines);
+    assert!(
+        project.entry(1).lines.contains("`app/README.md` failed"),
+        "{}",
+        project.entry(1).lines
+    );
     let project = loop_with("");
     let mut off = project.command(&["run"]);
     off.env("RALPH_VERIFIER", "off");

@@ -44,7 +44,11 @@ fn each_required_leaf_goes_through_all_stages_and_the_file_differs_in_ticks_alon
         ]
     );
     let ticked = KIRO.replace("- [ ] ", "- [x] ");
-    assert_eq!(project.read("tasks.md"), ticked, "the optional `[ ]*` stays");
+    assert_eq!(
+        project.read("tasks.md"),
+        ticked,
+        "the optional `[ ]*` stays"
+    );
     project.ralph(&["run"]).code(0);
     assert_eq!(stories(&project).len(), 7, "a second run has nothing to do");
 }
@@ -65,7 +69,11 @@ fn a_task_whose_children_are_all_optional_goes_through_all_stages_and_has_its_ga
             "FINAL=COMPLETE",
         ]
     );
-    assert_eq!(project.read("tasks.md"), kiro.replace("- [ ] ", "- [x] "), "the optional one stays open");
+    assert_eq!(
+        project.read("tasks.md"),
+        kiro.replace("- [ ] ", "- [x] "),
+        "the optional one stays open"
+    );
 }
 
 #[test]
@@ -73,7 +81,11 @@ fn the_box_is_ticked_with_the_last_stage_and_not_before() {
     let project = project("- [ ] 1. One\n");
     for done in 1..=4 {
         project.ralph(&["run", "--once"]).code(5);
-        assert_eq!(project.read("tasks.md"), "- [ ] 1. One\n", "after {done} stages");
+        assert_eq!(
+            project.read("tasks.md"),
+            "- [ ] 1. One\n",
+            "after {done} stages"
+        );
     }
     project.ralph(&["run", "--once"]);
     assert_eq!(project.read("tasks.md"), "- [x] 1. One\n");
@@ -81,9 +93,25 @@ fn the_box_is_ticked_with_the_last_stage_and_not_before() {
     let boxes = status.json()[0]["boxes"].as_array().unwrap().clone();
     let shown: Vec<String> = boxes
         .iter()
-        .map(|row| format!("{}{}", row["task"].as_str().unwrap(), row["mark"].as_str().unwrap()))
+        .map(|row| {
+            format!(
+                "{}{}",
+                row["task"].as_str().unwrap(),
+                row["mark"].as_str().unwrap()
+            )
+        })
         .collect();
-    assert_eq!(shown, ["1.TEST-FIRSTx", "1.x", "1.REQ-CHECKx", "1.LINTx", "1.PRE-CRx", "FINAL "]);
+    assert_eq!(
+        shown,
+        [
+            "1.TEST-FIRSTx",
+            "1.x",
+            "1.REQ-CHECKx",
+            "1.LINTx",
+            "1.PRE-CRx",
+            "FINAL "
+        ]
+    );
 }
 
 #[test]
@@ -92,7 +120,11 @@ fn what_an_agent_ticks_is_put_back_while_stages_are_open() {
     project.agent("1.TEST-FIRST/1|1./1) tick_all; as_usual ;;");
     project.ralph(&["run", "--max-iterations", "2"]).code(5);
     assert_eq!(project.read("tasks.md"), "- [ ] 1. One\n");
-    assert!(project.read("progress.txt").contains("The agent wrote `[x]` for 1.; it was put back."));
+    assert!(
+        project
+            .read("progress.txt")
+            .contains("The agent wrote `[x]` for 1.; it was put back.")
+    );
     project.ralph(&["run"]).code(0);
     assert_eq!(stories(&project).len(), 6);
 }
@@ -100,7 +132,8 @@ fn what_an_agent_ticks_is_put_back_while_stages_are_open() {
 #[test]
 fn a_reviewer_that_fails_brings_rework_and_the_box_stays_open() {
     let project = project("- [ ] 1. One\n");
-    project.agent("1.REQ-CHECK/1) [ -e said ] && as_usual || { touch said; verdict FAIL not so; } ;;");
+    project
+        .agent("1.REQ-CHECK/1) [ -e said ] && as_usual || { touch said; verdict FAIL not so; } ;;");
     project.ralph(&["run"]).code(0);
     assert_eq!(
         stories(&project),
@@ -125,7 +158,11 @@ fn a_persons_tick_stands_for_all_stages_and_a_persons_open_box_opens_them() {
     assert_eq!(stories(&project), ["2.TEST-FIRST=ACCEPTED"]);
     project.write("tasks.md", "- [x] 1. One\n- [x] 2. Two\n");
     let next = project.ralph(&["run", "--once"]).code(0);
-    assert!(next.err.is_empty() || !next.out.contains("2.REQ-CHECK"), "{}", next.out);
+    assert!(
+        next.err.is_empty() || !next.out.contains("2.REQ-CHECK"),
+        "{}",
+        next.out
+    );
     assert_eq!(stories(&project).last().unwrap(), "FINAL=COMPLETE");
     project.write("tasks.md", "- [ ] 1. One\n- [x] 2. Two\n");
     project.ralph(&["run", "--once"]).code(5);
@@ -151,24 +188,45 @@ const NEVER: &str = "gates:\n  LINT: {run: [sh, -c, 'exit 1']}\nlimits: {attempt
 #[test]
 fn a_gate_that_is_placed_after_a_parent_judges_and_nothing_is_ticked_past_it() {
     let project = Project::new("- [ ] 1. One\n- [ ] 2. Parent\n  - [ ] 2.1 Child\n");
-    project
-        .config(&format!("stages: virtual\nplacement: {{LINT: {{after: [\"2\"]}}, PITEST: none}}\n{NEVER}"));
+    project.config(&format!(
+        "stages: virtual\nplacement: {{LINT: {{after: [\"2\"]}}, PITEST: none}}\n{NEVER}"
+    ));
     project.ralph(&["run"]).code(1);
     assert!(
-        stories(&project).iter().any(|story| story.starts_with("2.LINT=LINT FAIL")),
+        stories(&project)
+            .iter()
+            .any(|story| story.starts_with("2.LINT=LINT FAIL")),
         "{:?}",
         stories(&project)
     );
-    assert!(project.read("tasks.md").contains("- [ ] 2. Parent"), "{}", project.read("tasks.md"));
+    assert!(
+        project.read("tasks.md").contains("- [ ] 2. Parent"),
+        "{}",
+        project.read("tasks.md")
+    );
 }
 
 #[test]
 fn a_mark_that_is_not_ralphs_holds_for_all_stages_and_the_hint_says_what_to_write() {
     let project = project("- [~] 1. Deferred\n- [ ] 2. Two\n");
     let run = project.ralph(&["run"]).code(1);
-    assert!(stories(&project).iter().all(|story| !story.starts_with("1.")), "{:?}", stories(&project));
-    assert!(run.err.contains("tasks.md:1: 1.TEST-FIRST holds `[~]`"), "{}", run.err);
-    assert!(run.err.contains("hint: write `- [ ] …` for what is open"), "{}", run.err);
+    assert!(
+        stories(&project)
+            .iter()
+            .all(|story| !story.starts_with("1.")),
+        "{:?}",
+        stories(&project)
+    );
+    assert!(
+        run.err.contains("tasks.md:1: 1.TEST-FIRST holds `[~]`"),
+        "{}",
+        run.err
+    );
+    assert!(
+        run.err.contains("hint: write `- [ ] …` for what is open"),
+        "{}",
+        run.err
+    );
     assert!(!run.err.contains("--retry"), "{}", run.err);
 }
 
@@ -184,7 +242,9 @@ fn a_blocked_task_without_an_id_is_named_by_its_line() {
         "{}",
         run.err
     );
-    project.ralph(&["accept", "tasks.md:1.LINT", "--reason", "a false alarm"]).code(0);
+    project
+        .ralph(&["accept", "tasks.md:1.LINT", "--reason", "a false alarm"])
+        .code(0);
     project.ralph(&["run"]).code(0);
     assert_eq!(project.read("tasks.md"), "- [x] plain one\n");
 }

@@ -30,8 +30,11 @@ impl<'a> Terminal<'a> {
 
     fn tmux(&self, args: &[&str]) -> Done {
         let mut tmux = self.0.program("tmux");
-        tmux.env("TERM", "xterm-256color").env("LC_ALL", "C.UTF-8").current_dir(self.0.path(""));
-        tmux.args(["-u", "-S", self.0.path("../tmux").to_str().unwrap()]).args(args);
+        tmux.env("TERM", "xterm-256color")
+            .env("LC_ALL", "C.UTF-8")
+            .current_dir(self.0.path(""));
+        tmux.args(["-u", "-S", self.0.path("../tmux").to_str().unwrap()])
+            .args(args);
         Project::finish(tmux).code(0)
     }
 
@@ -43,12 +46,22 @@ impl<'a> Terminal<'a> {
     fn view(&self) -> i32 {
         let shell = self.tmux(&["display-message", "-p", "#{pane_pid}"]).out;
         let children = format!("/proc/{0}/task/{0}/children", shell.trim());
-        fs_err::read_to_string(children).unwrap().trim().parse().unwrap()
+        fs_err::read_to_string(children)
+            .unwrap()
+            .trim()
+            .parse()
+            .unwrap()
     }
 
     /// Gives the window another size, and waits until the terminal has it.
     fn resizes(&self, columns: u16, rows: u16) {
-        self.tmux(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
+        self.tmux(&[
+            "resize-window",
+            "-x",
+            &columns.to_string(),
+            "-y",
+            &rows.to_string(),
+        ]);
         let tty = self.tmux(&["display-message", "-p", "#{pane_tty}"]).out;
         wait_for("the size of the terminal", || {
             let mut stty = self.0.program("stty");
@@ -74,12 +87,18 @@ impl<'a> Terminal<'a> {
             if is_so(&pane) {
                 return pane;
             }
-            assert!(watch.elapsed() < Duration::from_secs(45), "waited in vain: {what}\n{pane}");
+            assert!(
+                watch.elapsed() < Duration::from_secs(45),
+                "waited in vain: {what}\n{pane}"
+            );
         }
     }
 
     pub(crate) fn starts_watching(&self, word: &str) {
-        self.runs(&format!("{} status --watch", env!("CARGO_BIN_EXE_ralph")), word);
+        self.runs(
+            &format!("{} status --watch", env!("CARGO_BIN_EXE_ralph")),
+            word,
+        );
         self.waits_for("the view", |pane| pane.contains("q quit"));
     }
 
@@ -89,16 +108,25 @@ impl<'a> Terminal<'a> {
             pane.contains(ended) && pane.trim_end().ends_with("prompt>")
         });
         assert!(!pane.contains("q quit"), "{pane}");
-        let flags = self.tmux(&["display-message", "-p", "#{alternate_on} #{cursor_flag} #{mouse_any_flag}"]);
+        let flags = self.tmux(&[
+            "display-message",
+            "-p",
+            "#{alternate_on} #{cursor_flag} #{mouse_any_flag}",
+        ]);
         assert_eq!(flags.out, "0 1 0\n");
-        assert_eq!(self.settings(ended.trim_end_matches(char::is_numeric).trim_end()), settings);
+        assert_eq!(
+            self.settings(ended.trim_end_matches(char::is_numeric).trim_end()),
+            settings
+        );
     }
 
     /// What `stty` says of the terminal.
     fn settings(&self, name: &str) -> String {
         let file = format!("stty-{name}");
         self.runs(&format!("stty -a > {file}"), "");
-        wait_for("stty", || self.0.has(&file) && self.0.read(&file).contains("echoke"));
+        wait_for("stty", || {
+            self.0.has(&file) && self.0.read(&file).contains("echoke")
+        });
         self.0.read(&file)
     }
 }
@@ -114,7 +142,9 @@ const WAITS: &str = "1./1) echo 'hello from \u{1b}[31mone'; mkfifo go-1; touch s
 2./1) echo 'hello from two'; mkfifo go-2; touch started-2; cat go-2 > seen-2; as_usual ;;";
 
 fn lets_go(project: &Project, task: u32) {
-    wait_for("the agent waits", || project.has(&format!("started-{task}")));
+    wait_for("the agent waits", || {
+        project.has(&format!("started-{task}"))
+    });
     project.write(&format!("go-{task}"), "on\n");
 }
 
@@ -129,7 +159,8 @@ fn a_running_loop_is_seen_live_and_the_terminal_is_given_back() {
     terminal.runs("set +m", "");
     terminal.starts_watching("ended");
     let row = |pane: &str, id: &str, word: &str| {
-        pane.lines().any(|line| line.starts_with(id) && line.contains(word))
+        pane.lines()
+            .any(|line| line.starts_with(id) && line.contains(word))
     };
     let pane = terminal.waits_for("the first stage runs", |pane| {
         row(pane, "1.", "running")
@@ -139,7 +170,9 @@ fn a_running_loop_is_seen_live_and_the_terminal_is_given_back() {
     assert!(pane.contains("gates: LINT: 1 open"), "{pane}");
     assert!(pane.contains("log of iteration 1: agent.out"), "{pane}");
     terminal.tmux(&["resize-window", "-x", "40", "-y", "10"]);
-    terminal.waits_for("a small window", |pane| !pane.contains("q quit") && row(pane, "1.", "running"));
+    terminal.waits_for("a small window", |pane| {
+        !pane.contains("q quit") && row(pane, "1.", "running")
+    });
     terminal.tmux(&["resize-window", "-x", "100", "-y", "30"]);
     terminal.waits_for("the large window again", |pane| pane.contains("q quit"));
     // What is cut off in between is lost, though the size is the same when the view looks again.
@@ -155,7 +188,10 @@ fn a_running_loop_is_seen_live_and_the_terminal_is_given_back() {
     let pane = terminal.waits_for("the tick, and the next stage", |pane| {
         row(pane, "1.", "done") && row(pane, "1.", "PASS") && row(pane, "2.", "running")
     });
-    assert!(pane.contains("2 of 3 boxes ticked") && pane.contains("gates: LINT: 1 PASS"), "{pane}");
+    assert!(
+        pane.contains("2 of 3 boxes ticked") && pane.contains("gates: LINT: 1 PASS"),
+        "{pane}"
+    );
     lets_go(&project, 2);
     terminal.waits_for("the end of the run", |pane| {
         pane.contains("no run is active") && pane.contains("3 of 3 boxes ticked")
@@ -184,19 +220,27 @@ fn a_signal_ends_the_view_and_gives_the_terminal_back() {
         terminal.tmux(&["send-keys", key]);
         terminal.is_as_it_was(&format!("{key} 0"), &settings);
     }
-    assert!(!project.has(".ralph/state"), "a look writes nothing, takes no lock");
+    assert!(
+        !project.has(".ralph/state"),
+        "a look writes nothing, takes no lock"
+    );
 }
 
 fn a_terminal_that_is_gone_ends_the_view() {
     let project = Project::new("- [ ] 1. One\n");
     let terminal = Terminal::open(&project);
     // A shell that outlives its terminal notes the end. It ignores the signal, and so does the view.
-    let watch = format!("trap \"\" HUP; {} status --watch; echo $? > ended", env!("CARGO_BIN_EXE_ralph"));
+    let watch = format!(
+        "trap \"\" HUP; {} status --watch; echo $? > ended",
+        env!("CARGO_BIN_EXE_ralph")
+    );
     terminal.types(&format!("exec sh -c '{watch}'"));
     terminal.tmux(&["send-keys", "Enter"]);
     terminal.waits_for("the view", |pane| pane.contains("q quit"));
     drop(terminal);
-    wait_for("the end of the view", || project.has("ended") && project.read("ended") == "129\n");
+    wait_for("the end of the view", || {
+        project.has("ended") && project.read("ended") == "129\n"
+    });
 }
 
 fn what_is_gone_or_wrong_is_said_as_long_as_it_is_so() {
@@ -208,7 +252,9 @@ fn what_is_gone_or_wrong_is_said_as_long_as_it_is_so() {
     terminal.waits_for("the board", calm);
     let moved = |what: &str, said: &str| {
         fs_err::rename(project.path(what), project.path("aside")).unwrap();
-        terminal.waits_for(said, |pane| pane.contains("trouble: ") && pane.contains(said));
+        terminal.waits_for(said, |pane| {
+            pane.contains("trouble: ") && pane.contains(said)
+        });
         fs_err::rename(project.path("aside"), project.path(what)).unwrap();
         terminal.waits_for("the board again", calm);
     };
@@ -217,7 +263,9 @@ fn what_is_gone_or_wrong_is_said_as_long_as_it_is_so() {
     moved(".ralph", "There is no .ralph/ in");
     let config = project.read(".ralph/config.yaml");
     project.write(".ralph/config.yaml", format!("{config}nonsense: 1\n"));
-    terminal.waits_for("a wrong key", |pane| pane.contains("trouble: ") && pane.contains("nonsense"));
+    terminal.waits_for("a wrong key", |pane| {
+        pane.contains("trouble: ") && pane.contains("nonsense")
+    });
     project.write(".ralph/config.yaml", format!("{config}on_blocked: next\n"));
     terminal.waits_for("the board again", calm);
     terminal.types("q");
@@ -227,17 +275,28 @@ fn a_run_is_gone_through_forth_and_back() {
     let project = Project::empty();
     let terminal = Terminal::open(&project);
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples/demo.tar");
-    terminal.runs(&format!("{} replay --step --bundle {demo}", env!("CARGO_BIN_EXE_ralph")), "ended");
-    terminal.waits_for("the first record", |pane| pane.contains(" record 1 of ") && pane.contains("q quit"));
+    terminal.runs(
+        &format!(
+            "{} replay --step --bundle {demo}",
+            env!("CARGO_BIN_EXE_ralph")
+        ),
+        "ended",
+    );
+    terminal.waits_for("the first record", |pane| {
+        pane.contains(" record 1 of ") && pane.contains("q quit")
+    });
     terminal.types("n");
-    terminal
-        .waits_for("the second", |pane| pane.contains(" record 2 of ") && pane.contains("decided  look at"));
+    terminal.waits_for("the second", |pane| {
+        pane.contains(" record 2 of ") && pane.contains("decided  look at")
+    });
     terminal.types("b");
     terminal.waits_for("the first again", |pane| pane.contains(" record 1 of "));
     terminal.types("/2.PITEST");
     terminal.waits_for("what is typed", |pane| pane.contains("task: 2.PITEST_"));
     terminal.tmux(&["send-keys", "Enter"]);
-    terminal.waits_for("the gate", |pane| pane.contains(" · 2.PITEST · ") && pane.contains("1 running"));
+    terminal.waits_for("the gate", |pane| {
+        pane.contains(" · 2.PITEST · ") && pane.contains("1 running")
+    });
     terminal.types("q");
     terminal.waits_for("its end", |pane| pane.contains("ended 0"));
 }
@@ -255,26 +314,46 @@ fn ctrl_z_stops_all_that_an_agent_started_and_that_time_counts_nowhere() {
         "1./1) setsid sh -c 'echo $$ > apart; exec sleep 1000' & echo $$ > own; until [ -e go ]; do sleep 0.05; done; as_usual ;;",
     );
     let terminal = Terminal::open(&project);
-    terminal.runs(&format!("{} run --json", env!("CARGO_BIN_EXE_ralph")), "ended");
+    terminal.runs(
+        &format!("{} run --json", env!("CARGO_BIN_EXE_ralph")),
+        "ended",
+    );
     let pid = |file: &str| project.read(file).trim().parse::<i32>().unwrap();
     wait_for("the agent", || {
-        ["apart", "own"].iter().all(|file| project.has(file) && project.read(file).ends_with('\n'))
+        ["apart", "own"]
+            .iter()
+            .all(|file| project.has(file) && project.read(file).ends_with('\n'))
     });
     let (ralph, tree) = (terminal.view(), [pid("apart"), pid("own")]);
     terminal.tmux(&["send-keys", "C-z"]);
-    wait_for("all of them to be stopped", || [ralph, tree[0], tree[1]].iter().all(|pid| state(*pid) == 'T'));
+    wait_for("all of them to be stopped", || {
+        [ralph, tree[0], tree[1]]
+            .iter()
+            .all(|pid| state(*pid) == 'T')
+    });
     // Longer than both limits.
     let watch = ralph::sys::clock::Stopwatch::start();
-    wait_for("the limits to be over", || watch.elapsed() > Duration::from_secs(16));
+    wait_for("the limits to be over", || {
+        watch.elapsed() > Duration::from_secs(16)
+    });
     assert_eq!(tree.map(state), ['T', 'T']);
     terminal.runs("fg", "went");
-    wait_for("all of them to go on", || tree.iter().all(|pid| state(*pid) != 'T'));
+    wait_for("all of them to go on", || {
+        tree.iter().all(|pid| state(*pid) != 'T')
+    });
     project.write("go", "");
     terminal.waits_for("the end of the run", |pane| pane.contains("went 0"));
     assert_eq!(project.story(), ["1.=ACCEPTED"]);
-    let ended = project.journal().into_iter().find(|line| line.contains("\"agent-ended\"")).unwrap();
+    let ended = project
+        .journal()
+        .into_iter()
+        .find(|line| line.contains("\"agent-ended\""))
+        .unwrap();
     let ended: serde_json::Value = serde_json::from_str(&ended).unwrap();
-    assert!(ended["r"]["e"]["millis"].as_u64().unwrap() < 12_000, "{ended}");
+    assert!(
+        ended["r"]["e"]["millis"].as_u64().unwrap() < 12_000,
+        "{ended}"
+    );
 }
 
 tests! {

@@ -15,16 +15,25 @@ const ROW: usize = 4;
 
 /// A finished demo whose last gate is open again, with the run that judges it.
 fn opened(folder: &Path) {
-    let copied =
-        Command::new("cp").arg("-a").arg(Demo::get().path()).arg(folder.join("ws")).output().unwrap();
+    let copied = Command::new("cp")
+        .arg("-a")
+        .arg(Demo::get().path())
+        .arg(folder.join("ws"))
+        .output()
+        .unwrap();
     assert!(copied.status.success(), "{copied:?}");
-    let reopened = in_copy(folder).args(["reopen", "2.PITEST", "--reason", "once more"]).output().unwrap();
+    let reopened = in_copy(folder)
+        .args(["reopen", "2.PITEST", "--reason", "once more"])
+        .output()
+        .unwrap();
     assert!(reopened.status.success(), "{reopened:?}");
 }
 
 fn in_copy(folder: &Path) -> Command {
     let mut command = ralph();
-    command.env("XDG_CACHE_HOME", folder.join("cache")).current_dir(folder.join("ws"));
+    command
+        .env("XDG_CACHE_HOME", folder.join("cache"))
+        .current_dir(folder.join("ws"));
     command
 }
 
@@ -32,10 +41,18 @@ fn in_copy(folder: &Path) -> Command {
 fn life(folder: &Path, at: u64, how: u64) -> (Option<i32>, u64) {
     let count = folder.join("count");
     let mut command = in_copy(folder);
-    command.arg("run").env("LD_PRELOAD", library()).env("KILL_BELOW", folder).env("KILL_COUNT", &count);
-    command.env("KILL_AT", at.to_string()).env("KILL_HOW", how.to_string());
+    command
+        .arg("run")
+        .env("LD_PRELOAD", library())
+        .env("KILL_BELOW", folder)
+        .env("KILL_COUNT", &count);
+    command
+        .env("KILL_AT", at.to_string())
+        .env("KILL_HOW", how.to_string());
     let code = command.output().unwrap().status.code();
-    let writes = fs_err::read_to_string(count).ok().and_then(|text| text.parse().ok());
+    let writes = fs_err::read_to_string(count)
+        .ok()
+        .and_then(|text| text.parse().ok());
     (code, writes.unwrap_or_default())
 }
 
@@ -49,8 +66,14 @@ fn killed_while_pit_judges_the_verdict_is_that_of_an_undisturbed_run() {
     let verdict = |what: &str| {
         let progress = fs_err::read_to_string(folder.join("ws/progress.txt")).unwrap();
         let entries = entries(&progress);
-        let reopened = entries.iter().rposition(|entry| entry.headline == "REOPENED BY A PERSON").unwrap();
-        let headlines: Vec<_> = entries[reopened + 1..].iter().map(|entry| entry.headline.clone()).collect();
+        let reopened = entries
+            .iter()
+            .rposition(|entry| entry.headline == "REOPENED BY A PERSON")
+            .unwrap();
+        let headlines: Vec<_> = entries[reopened + 1..]
+            .iter()
+            .map(|entry| entry.headline.clone())
+            .collect();
         let (last, before) = headlines.split_last().unwrap();
         assert!(
             before.len() <= ROW && before.iter().all(|one| one == "INTERRUPTED"),

@@ -20,7 +20,9 @@ fn journal(bytes: &[u8]) -> Result<(Vec<String>, Ending), JournalError> {
 /// All records of the journal, after its chain was checked.
 fn facts(demo: &Demo) -> Vec<Value> {
     let text = demo.text(".ralph/state/journal.jsonl");
-    text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["r"]["e"].clone()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["r"]["e"].clone())
+        .collect()
 }
 
 /// The facts of one kind.
@@ -29,14 +31,20 @@ fn of_kind<'a>(facts: &'a [Value], kind: &str) -> Vec<&'a Value> {
 }
 
 fn entry(entries: &[Entry], iteration: u64) -> &Entry {
-    entries.iter().find(|entry| entry.iteration == iteration).unwrap()
+    entries
+        .iter()
+        .find(|entry| entry.iteration == iteration)
+        .unwrap()
 }
 
 /// `<package>/<path>` of a list of changes.
 fn paths(changes: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let changes = changes.as_array().unwrap();
-    changes.iter().map(|change| format!("{}/{}", text(&change["package"]), text(&change["path"]))).collect()
+    changes
+        .iter()
+        .map(|change| format!("{}/{}", text(&change["package"]), text(&change["path"])))
+        .collect()
 }
 
 const SHIPPING: &str = "orders/src/main/java/org/example/orders/Shipping.java";
@@ -45,10 +53,17 @@ const SHIPPING_TEST: &str = "orders/src/test/java/org/example/orders/ShippingTes
 fn it_ends_well_and_says_each_iteration() {
     let demo = Demo::get();
     assert_eq!(demo.code, Some(0), "{}\n{}", demo.stdout, demo.stderr);
-    let bad =
-        |line: &&str| ["error:", "hint:", "stopped:", "waiting"].iter().any(|word| line.starts_with(word));
+    let bad = |line: &&str| {
+        ["error:", "hint:", "stopped:", "waiting"]
+            .iter()
+            .any(|word| line.starts_with(word))
+    };
     assert_eq!(demo.stderr.lines().find(bad), None, "{}", demo.stderr);
-    assert!(demo.stdout.contains("\nAll required boxes are ticked.\n"), "{}", demo.stdout);
+    assert!(
+        demo.stdout.contains("\nAll required boxes are ticked.\n"),
+        "{}",
+        demo.stdout
+    );
 }
 
 /// Where the README's session keeps its workspace.
@@ -57,11 +72,19 @@ const SHOWN: &str = "/tmp/ralph-demo";
 fn its_output_is_the_session_in_the_readme() {
     let demo = Demo::get();
     let readme = fs_err::read_to_string(root().join("README.md")).unwrap();
-    let block =
-        readme.split("<!-- session -->\n").nth(1).unwrap().split("\n<!-- /session -->").next().unwrap();
+    let block = readme
+        .split("<!-- session -->\n")
+        .nth(1)
+        .unwrap()
+        .split("\n<!-- /session -->")
+        .next()
+        .unwrap();
     let printed = demo.stdout.replace(demo.path().to_str().unwrap(), SHOWN);
     let expected = format!("```console\n$ ralph demo --into {SHOWN}\n{printed}```");
-    assert_eq!(block, expected, "put the output of `ralph demo --into {SHOWN}` there");
+    assert_eq!(
+        block, expected,
+        "put the output of `ralph demo --into {SHOWN}` there"
+    );
 }
 
 fn it_ticks_every_required_box_and_changes_no_other_byte() {
@@ -70,14 +93,24 @@ fn it_ticks_every_required_box_and_changes_no_other_byte() {
     let mut in_fence = false;
     let ticked = |line: &str| {
         in_fence ^= line.starts_with("```");
-        if in_fence { line.to_owned() } else { line.replacen("- [ ] ", "- [x] ", 1) }
+        if in_fence {
+            line.to_owned()
+        } else {
+            line.replacen("- [ ] ", "- [x] ", 1)
+        }
     };
     let expected: String = template.split_inclusive('\n').map(ticked).collect();
     let done = demo.text("tasks.md");
     assert_eq!(done, expected);
     assert_eq!(done.matches("- [x] ").count(), 12);
     assert!(done.contains("- [ ]* 4."), "the optional box stays open");
-    for path in ["agent.sh", "design.md", "requirements.md", ".ralph/config.yaml", "src/orders/pom.xml"] {
+    for path in [
+        "agent.sh",
+        "design.md",
+        "requirements.md",
+        ".ralph/config.yaml",
+        "src/orders/pom.xml",
+    ] {
         let before = fs_err::read_to_string(root().join(".ralph-example").join(path)).unwrap();
         assert_eq!(demo.text(path), before, "{path} was changed");
     }
@@ -119,23 +152,56 @@ fn each_iteration_has_its_verdict() {
 fn the_gate_fails_once_with_named_survivors_then_passes_and_skips_what_has_no_java() {
     let demo = Demo::get();
     let entries = demo.entries();
-    let headlines: Vec<&str> = entries.iter().map(|entry| entry.headline.as_str()).collect();
-    let gate: Vec<&str> = headlines.into_iter().filter(|line| line.starts_with("PITEST ")).collect();
-    let [first, fail, pass, skip] = gate[..] else { panic!("four verdicts are due: {gate:?}") };
+    let headlines: Vec<&str> = entries
+        .iter()
+        .map(|entry| entry.headline.as_str())
+        .collect();
+    let gate: Vec<&str> = headlines
+        .into_iter()
+        .filter(|line| line.starts_with("PITEST "))
+        .collect();
+    let [first, fail, pass, skip] = gate[..] else {
+        panic!("four verdicts are due: {gate:?}")
+    };
     let score = Regex::new(r"^PITEST PASS — \d+% \(\d+/\d+\)$").unwrap();
-    assert_eq!((first, pass), ("PITEST PASS — 100% (5/5)", "PITEST PASS — 100% (18/18)"));
+    assert_eq!(
+        (first, pass),
+        ("PITEST PASS — 100% (5/5)", "PITEST PASS — 100% (18/18)")
+    );
     assert!(score.is_match(first) && score.is_match(pass));
-    assert!(fail.starts_with("PITEST FAIL — ") && fail.contains("Shipping") && fail.contains("55% (10/18)"));
-    assert_eq!(skip, "PITEST SKIP — No production code that this gate judges was changed.");
+    assert!(
+        fail.starts_with("PITEST FAIL — ")
+            && fail.contains("Shipping")
+            && fail.contains("55% (10/18)")
+    );
+    assert_eq!(
+        skip,
+        "PITEST SKIP — No production code that this gate judges was changed."
+    );
 
     let fail = entry(&entries, 11);
-    let survivors: Vec<&String> = fail.lines.iter().filter(|line| line.starts_with("- survivor ")).collect();
+    let survivors: Vec<&String> = fail
+        .lines
+        .iter()
+        .filter(|line| line.starts_with("- survivor "))
+        .collect();
     let named = "- survivor Shipping.java:13 ConditionalsBoundary — changed conditional boundary";
-    assert!(survivors.iter().any(|line| line.starts_with(named)), "{survivors:#?}");
+    assert!(
+        survivors.iter().any(|line| line.starts_with(named)),
+        "{survivors:#?}"
+    );
     let more = "- … and 3 more".to_owned();
-    assert_eq!(survivors.len(), 5, "18 mutants, 10 killed, one of each line is told: {survivors:#?}");
+    assert_eq!(
+        survivors.len(),
+        5,
+        "18 mutants, 10 killed, one of each line is told: {survivors:#?}"
+    );
     assert!(fail.lines.contains(&more), "{:?}", fail.lines);
-    assert!(fail.lines.contains(&"- boxes: opened 2.".to_owned()), "{:?}", fail.lines);
+    assert!(
+        fail.lines.contains(&"- boxes: opened 2.".to_owned()),
+        "{:?}",
+        fail.lines
+    );
     for line in entries.iter().flat_map(|entry| &entry.lines) {
         if let Some(report) = line.strip_prefix("- report: ") {
             let page = demo.path().join(report);
@@ -146,11 +212,18 @@ fn the_gate_fails_once_with_named_survivors_then_passes_and_skips_what_has_no_ja
             );
         }
     }
-    let reports: Vec<&String> = fail.lines.iter().filter(|line| line.starts_with("- report: ")).collect();
+    let reports: Vec<&String> = fail
+        .lines
+        .iter()
+        .filter(|line| line.starts_with("- report: "))
+        .collect();
     assert_eq!(reports.len(), 2, "{reports:?}");
     assert!(reports[0].ends_with("/gate/mutation.html"), "{reports:?}");
     let prompt = demo.text(".ralph/state/iter-12/prompt.md");
-    assert!(prompt.contains("Shipping.java:13"), "the next attempt is told which mutants lived");
+    assert!(
+        prompt.contains("Shipping.java:13"),
+        "the next attempt is told which mutants lived"
+    );
 }
 
 fn a_review_and_a_rework_of_tests_alone_do_not_empty_what_the_gate_judges() {
@@ -159,11 +232,18 @@ fn a_review_and_a_rework_of_tests_alone_do_not_empty_what_the_gate_judges() {
     let observed = of_kind(&facts, "observed");
     // Attempts in order: iterations without a gate are 1 2 3 4 5 7 8 9 10 12 14 16.
     let review = &observed[8]["observation"];
-    assert_eq!(review["packages"].as_array().map_or(0, Vec::len), 0, "the reviewer changed nothing");
+    assert_eq!(
+        review["packages"].as_array().map_or(0, Vec::len),
+        0,
+        "the reviewer changed nothing"
+    );
     let rework = &observed[9]["observation"];
     assert_eq!(paths(&rework["packages"][0]["changes"]), [SHIPPING_TEST]);
     let gates = of_kind(&facts, "gate-ended");
-    let verdicts: Vec<&str> = gates.iter().map(|gate| gate["report"]["verdict"].as_str().unwrap()).collect();
+    let verdicts: Vec<&str> = gates
+        .iter()
+        .map(|gate| gate["report"]["verdict"].as_str().unwrap())
+        .collect();
     assert_eq!(verdicts, ["pass", "fail", "pass", "skip"]);
     for gate in &gates[1..3] {
         assert_eq!(paths(&gate["changes"]), [SHIPPING, SHIPPING_TEST]);
@@ -176,21 +256,39 @@ fn a_review_and_a_rework_of_tests_alone_do_not_empty_what_the_gate_judges() {
 fn a_tick_that_the_agent_forged_is_put_back_and_said() {
     let demo = Demo::get();
     let kept = demo.text(".ralph/state/iter-9/tasks-of-the-agent.md");
-    assert!(kept.contains("- [x] 2.PITEST"), "what the agent wrote is kept");
+    assert!(
+        kept.contains("- [x] 2.PITEST"),
+        "what the agent wrote is kept"
+    );
     let said = "- The agent wrote `[x]` for 2.PITEST; it was put back.";
-    assert!(entry(&demo.entries(), 9).lines.iter().any(|line| line == said));
+    assert!(
+        entry(&demo.entries(), 9)
+            .lines
+            .iter()
+            .any(|line| line == said)
+    );
     let claim = demo.text(".ralph/state/iter-9/agent.out");
-    assert!(claim.contains("PITEST PASS — 100% (18/18)"), "a verdict that an agent printed");
+    assert!(
+        claim.contains("PITEST PASS — 100% (18/18)"),
+        "a verdict that an agent printed"
+    );
 
     let facts = facts(demo);
     let box_of_gate = serde_json::json!({"family": "2", "stage": "PITEST"});
     let flips = |fact: &Value| {
-        fact["flips"].as_array().is_some_and(|all| all.iter().any(|flip| flip[0] == box_of_gate))
+        fact["flips"]
+            .as_array()
+            .is_some_and(|all| all.iter().any(|flip| flip[0] == box_of_gate))
     };
     let flipped: Vec<usize> = (0..facts.len()).filter(|at| flips(&facts[*at])).collect();
-    let [at] = flipped[..] else { panic!("the box was flipped once: {flipped:?}") };
+    let [at] = flipped[..] else {
+        panic!("the box was flipped once: {flipped:?}")
+    };
     let before = &facts[at - 1];
-    assert_eq!((&before["kind"], &before["report"]["verdict"]), (&"gate-ended".into(), &"pass".into()));
+    assert_eq!(
+        (&before["kind"], &before["report"]["verdict"]),
+        (&"gate-ended".into(), &"pass".into())
+    );
 }
 
 fn the_journal_holds_a_whole_chain_and_progress_points_into_it() {
@@ -206,20 +304,39 @@ fn the_journal_holds_a_whole_chain_and_progress_points_into_it() {
     let mut forged = String::from_utf8(bytes).unwrap();
     assert!(forged.contains("\"verdict\":\"fail\""));
     forged = forged.replacen("\"verdict\":\"fail\"", "\"verdict\":\"pass\"", 1);
-    assert!(journal(forged.as_bytes()).is_err(), "a changed verdict breaks the chain");
+    assert!(
+        journal(forged.as_bytes()).is_err(),
+        "a changed verdict breaks the chain"
+    );
 }
 
 fn questions_about_the_finished_workspace_have_answers() {
     let demo = Demo::get();
     let ask = |args: &[&str]| {
-        let output = super::ralph().args(args).current_dir(demo.path()).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+        let output = super::ralph()
+            .args(args)
+            .current_dir(demo.path())
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+        )
     };
     let (code, status) = ask(&["status"]);
     assert_eq!(code, Some(0));
-    assert!(status.starts_with("tasks.md: 12 of 13 boxes ticked, 16 iterations"), "{status}");
-    assert_eq!(ask(&["next"]), (Some(1), "All required boxes are ticked.\n".to_owned()));
-    assert_eq!(ask(&["diff", "2."]), (Some(0), format!("{SHIPPING}\n{SHIPPING_TEST}\n")));
+    assert!(
+        status.starts_with("tasks.md: 12 of 13 boxes ticked, 16 iterations"),
+        "{status}"
+    );
+    assert_eq!(
+        ask(&["next"]),
+        (Some(1), "All required boxes are ticked.\n".to_owned())
+    );
+    assert_eq!(
+        ask(&["diff", "2."]),
+        (Some(0), format!("{SHIPPING}\n{SHIPPING_TEST}\n"))
+    );
     let (code, found) = ask(&["check"]);
     assert_eq!(code, Some(0), "{found}");
 }

@@ -36,16 +36,27 @@ impl Demo {
         let folder = TempDir::new().unwrap();
         let into = folder.path().join("demo");
         let mut command = ralph();
-        command.arg("demo").arg("--into").arg(&into).current_dir(folder.path());
+        command
+            .arg("demo")
+            .arg("--into")
+            .arg(&into)
+            .current_dir(folder.path());
         let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-        Self { folder, code: output.status.code(), stdout, stderr }
+        Self {
+            folder,
+            code: output.status.code(),
+            stdout,
+            stderr,
+        }
     }
 
     /// The workspace.
     fn path(&self) -> PathBuf {
-        fs_err::canonicalize(self.folder.path()).unwrap().join("demo")
+        fs_err::canonicalize(self.folder.path())
+            .unwrap()
+            .join("demo")
     }
 
     fn text(&self, path: &str) -> String {
@@ -61,7 +72,10 @@ impl Demo {
 /// The binary under test, with a cache of its own for all tests of this folder.
 fn ralph() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ralph"));
-    command.env("XDG_CACHE_HOME", cache()).env("NO_COLOR", "1").write_stdin("");
+    command
+        .env("XDG_CACHE_HOME", cache())
+        .env("NO_COLOR", "1")
+        .write_stdin("");
     command
 }
 

@@ -11,7 +11,12 @@ use tempfile::TempDir;
 fn bundled() -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("demo.tar");
-    let packed = ralph().arg("bundle").arg(&file).current_dir(Demo::get().path()).output().unwrap();
+    let packed = ralph()
+        .arg("bundle")
+        .arg(&file)
+        .current_dir(Demo::get().path())
+        .output()
+        .unwrap();
     assert!(packed.status.success(), "{packed:?}");
     (folder, file)
 }
@@ -19,10 +24,19 @@ fn bundled() -> (TempDir, PathBuf) {
 /// Runs the gates of a bundle again: exit code, result, errors.
 fn judged_again(folder: &Path, bundle: &Path) -> (Option<i32>, String, String) {
     let mut command = ralph();
-    command.arg("replay").arg("--bundle").arg(bundle).arg("--rerun-gates").current_dir(folder);
+    command
+        .arg("replay")
+        .arg("--bundle")
+        .arg(bundle)
+        .arg("--rerun-gates")
+        .current_dir(folder);
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code(), text(output.stdout), text(output.stderr))
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
 }
 
 fn its_bundle_is_equal_in_an_empty_folder_with_its_gates_run_again() {
@@ -31,10 +45,16 @@ fn its_bundle_is_equal_in_an_empty_folder_with_its_gates_run_again() {
     assert_eq!(code, Some(0), "{out}\n{err}");
     for gate in ["1.PITEST", "2.PITEST"] {
         let line = out.lines().find(|line| line.contains(gate)).unwrap();
-        assert!(line.ends_with("re-checked: changes, report, verdict"), "{out}");
+        assert!(
+            line.ends_with("re-checked: changes, report, verdict"),
+            "{out}"
+        );
     }
     assert!(!out.contains("which judged it then"), "{out}");
-    let left: Vec<_> = fs_err::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let left: Vec<_> = fs_err::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     assert_eq!(left, [bundle], "nothing is written");
 }
 
@@ -48,11 +68,17 @@ fn one_survivor_edited_in_a_chain_made_anew_is_named() {
         entry.read_to_end(&mut bytes).unwrap();
         files.push((entry.path().unwrap().into_owned(), bytes));
     }
-    let place = |name: &str| files.iter().position(|(path, _)| path.ends_with(name)).unwrap();
+    let place = |name: &str| {
+        files
+            .iter()
+            .position(|(path, _)| path.ends_with(name))
+            .unwrap()
+    };
     let (journal, progress) = (place("journal.jsonl"), place("progress.txt"));
     let text = |at: usize| std::str::from_utf8(&files[at].1).unwrap();
     let mut forged = records(text(journal));
-    let passed = |record: &serde_json::Value| record["e"]["report"]["classes"][0]["tally"]["killed"] == 18;
+    let passed =
+        |record: &serde_json::Value| record["e"]["report"]["classes"][0]["tally"]["killed"] == 18;
     let at = forged.iter().position(passed).unwrap();
     forged[at]["e"]["report"]["trace"]["tiers"][0]["engine"] = "PIT 1.0.0 on JDK 8".into();
     let tally = &mut forged[at]["e"]["report"]["classes"][0]["tally"];
@@ -66,7 +92,9 @@ fn one_survivor_edited_in_a_chain_made_anew_is_named() {
     for (path, bytes) in &files {
         let mut header = tar::Header::new_gnu();
         header.set_size(bytes.len() as u64);
-        archive.append_data(&mut header, path, bytes.as_slice()).unwrap();
+        archive
+            .append_data(&mut header, path, bytes.as_slice())
+            .unwrap();
     }
     archive.finish().unwrap();
     let (code, out, err) = judged_again(folder.path(), &bundle);
@@ -76,24 +104,38 @@ fn one_survivor_edited_in_a_chain_made_anew_is_named() {
         at + 1
     );
     assert!(err.contains(&said), "{err}");
-    let by = format!("2.PITEST (record {}) with PIT 1.0.0 on JDK 8, which judged it then; now PIT ", at + 1);
+    let by = format!(
+        "2.PITEST (record {}) with PIT 1.0.0 on JDK 8, which judged it then; now PIT ",
+        at + 1
+    );
     assert!(out.contains(&by), "{out}");
     assert!(out.ends_with("Differs in 1 place.\n"), "{out}");
 }
 
 fn its_report_says_which_survivors_rework_killed() {
     let text = |args: &[&str]| {
-        let output = ralph().arg("report").args(args).current_dir(Demo::get().path()).output().unwrap();
+        let output = ralph()
+            .arg("report")
+            .args(args)
+            .current_dir(Demo::get().path())
+            .output()
+            .unwrap();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    let (_, rest) =
-        text(&[]).split_once("**2.PITEST** PITEST FAIL").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    let (_, rest) = text(&[])
+        .split_once("**2.PITEST** PITEST FAIL")
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .unwrap();
     let (failed, _) = rest.split_once("\n- **").unwrap();
-    let killed =
-        failed.lines().find_map(|line| line.strip_prefix("  - killed in rework (iteration 13): ")).unwrap();
-    let survivors: Vec<&str> =
-        failed.lines().filter_map(|line| line.strip_prefix("  - survivor ")?.split(" — ").next()).collect();
+    let killed = failed
+        .lines()
+        .find_map(|line| line.strip_prefix("  - killed in rework (iteration 13): "))
+        .unwrap();
+    let survivors: Vec<&str> = failed
+        .lines()
+        .filter_map(|line| line.strip_prefix("  - survivor ")?.split(" — ").next())
+        .collect();
     assert_eq!(survivors.join(", "), killed, "{failed}");
     assert!(survivors.len() > 3, "{survivors:?}");
 

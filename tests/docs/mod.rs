@@ -23,7 +23,11 @@ fn texts() -> Vec<(String, String)> {
             continue;
         }
         if path.is_dir() {
-            open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            open.extend(
+                fs::read_dir(&path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
         } else if let Ok(text) = fs::read_to_string(&path) {
             texts.push((name, text));
         }
@@ -36,12 +40,17 @@ fn texts() -> Vec<(String, String)> {
 fn headings(page: &Path) -> Vec<String> {
     let text = fs::read_to_string(page).unwrap_or_default();
     let heading = Regex::new(r"(?m)^#{1,4} (.+)$").unwrap();
-    heading.captures_iter(&text).map(|found| found[1].trim().to_owned()).collect()
+    heading
+        .captures_iter(&text)
+        .map(|found| found[1].trim().to_owned())
+        .collect()
 }
 
 /// The anchor that GitHub gives a heading.
 fn anchor(heading: &str) -> String {
-    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    let kept = heading
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
@@ -66,15 +75,23 @@ fn a_reference_by_heading_leads_to_that_heading() {
 fn a_link_in_a_page_leads_to_a_file_and_a_heading() {
     let link = Regex::new(r"\]\(([^)\s:]*)\)").unwrap();
     let mut wrong = Vec::new();
-    for (name, text) in
-        texts().into_iter().filter(|(name, _)| name == "README.md" || name.starts_with("docs/"))
+    for (name, text) in texts()
+        .into_iter()
+        .filter(|(name, _)| name == "README.md" || name.starts_with("docs/"))
     {
         for found in link.captures_iter(&text) {
             let (file, part) = found[1].split_once('#').unwrap_or((&found[1], ""));
             let folder = root().join(&name).parent().unwrap().to_owned();
-            let target = if file.is_empty() { root().join(&name) } else { folder.join(file) };
+            let target = if file.is_empty() {
+                root().join(&name)
+            } else {
+                folder.join(file)
+            };
             let leads = target.exists()
-                && (part.is_empty() || headings(&target).iter().any(|heading| anchor(heading) == part));
+                && (part.is_empty()
+                    || headings(&target)
+                        .iter()
+                        .any(|heading| anchor(heading) == part));
             if !leads {
                 wrong.push(format!("{name}: {}", &found[1]));
             }
@@ -86,13 +103,19 @@ fn a_link_in_a_page_leads_to_a_file_and_a_heading() {
 /// The file of a path such as `machine::accept` (`src/machine/accept.rs`), or of a type in it.
 fn file_of(modules: &[&str]) -> Option<PathBuf> {
     let path = root().join("src").join(modules.join("/"));
-    [path.with_extension("rs"), path.join("mod.rs")].into_iter().find(|file| file.is_file())
+    [path.with_extension("rs"), path.join("mod.rs")]
+        .into_iter()
+        .find(|file| file.is_file())
 }
 
 #[test]
 fn the_functions_that_the_architecture_names_are_in_the_code() {
     let page = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
-    assert!(page.lines().count() <= 120, "the page has {} lines", page.lines().count());
+    assert!(
+        page.lines().count() <= 120,
+        "the page has {} lines",
+        page.lines().count()
+    );
     let name = Regex::new(r"`([a-z_]+(?:::[A-Za-z_]+)+)`").unwrap();
     let mut wrong = Vec::new();
     let mut count = 0;
@@ -101,7 +124,9 @@ fn the_functions_that_the_architecture_names_are_in_the_code() {
         let function = parts.pop().unwrap();
         parts.retain(|part| part.starts_with(|c: char| c.is_ascii_lowercase()));
         count += 1;
-        let text = file_of(&parts).map(|file| fs::read_to_string(file).unwrap()).unwrap_or_default();
+        let text = file_of(&parts)
+            .map(|file| fs::read_to_string(file).unwrap())
+            .unwrap_or_default();
         let signature = Regex::new(&format!(r"\bfn {function}\b")).unwrap();
         if !signature.is_match(&text) {
             wrong.push(found[1].to_owned());
@@ -115,7 +140,9 @@ fn the_functions_that_the_architecture_names_are_in_the_code() {
 fn the_tests_that_hold_the_rows_of_reliability_are_there() {
     let page = fs::read_to_string(root().join("docs/reliability.md")).unwrap();
     let code: String = texts().into_iter().map(|(_, text)| text).collect();
-    let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| |"));
+    let rows = page
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| |"));
     let name = Regex::new(r"`([a-z0-9_]{20,}|[a-z]+/[a-z-]+)`").unwrap();
     let mut number = 0;
     for row in rows {
@@ -125,7 +152,10 @@ fn the_tests_that_hold_the_rows_of_reliability_are_there() {
         assert!(name.is_match(held), "{row}");
         for found in name.captures_iter(held).map(|found| found[1].to_owned()) {
             let attack = root().join(format!("tests/lies/{found}.yaml"));
-            assert!(attack.is_file() || code.contains(&format!("fn {found}(")), "{found}");
+            assert!(
+                attack.is_file() || code.contains(&format!("fn {found}(")),
+                "{found}"
+            );
         }
     }
     assert_eq!(number, 40);
@@ -133,15 +163,24 @@ fn the_tests_that_hold_the_rows_of_reliability_are_there() {
 
 #[test]
 fn the_tests_and_attacks_that_a_page_names_are_there() {
-    let code: String =
-        texts().into_iter().filter(|(name, _)| !name.starts_with("docs/")).map(|(_, t)| t).collect();
+    let code: String = texts()
+        .into_iter()
+        .filter(|(name, _)| !name.starts_with("docs/"))
+        .map(|(_, t)| t)
+        .collect();
     let test = Regex::new(r"`([a-z0-9]+(?:_[a-z0-9]+){3,})`").unwrap();
     let attack = Regex::new(r"`([a-z]+/[a-z0-9-]+\.yaml)`").unwrap();
     let (mut wrong, mut count) = (Vec::new(), 0);
-    for (page, text) in texts().into_iter().filter(|(name, _)| name.starts_with("docs/")) {
-        let tests =
-            test.captures_iter(&text).map(|found| (found[1].to_owned(), format!("fn {}(", &found[1])));
-        let gone = tests.inspect(|_| count += 1).filter(|(_, signature)| !code.contains(signature.as_str()));
+    for (page, text) in texts()
+        .into_iter()
+        .filter(|(name, _)| name.starts_with("docs/"))
+    {
+        let tests = test
+            .captures_iter(&text)
+            .map(|found| (found[1].to_owned(), format!("fn {}(", &found[1])));
+        let gone = tests
+            .inspect(|_| count += 1)
+            .filter(|(_, signature)| !code.contains(signature.as_str()));
         wrong.extend(gone.map(|(name, _)| format!("{page}: {name}")));
         let attacks = attack.captures_iter(&text).map(|found| found[1].to_owned());
         let gone = attacks.filter(|name| !root().join("tests/lies").join(name).is_file());
@@ -158,25 +197,50 @@ fn the_design_names_each_verb_and_each_module() {
         let (_, rest) = design.split_once(&format!("\n## {heading}\n")).unwrap();
         rest.split("\n## ").next().unwrap().to_owned()
     };
-    let help = assert_cmd::Command::cargo_bin("ralph").unwrap().arg("--help").output().unwrap();
+    let help = assert_cmd::Command::cargo_bin("ralph")
+        .unwrap()
+        .arg("--help")
+        .output()
+        .unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     let (_, verbs) = help.split_once("Commands:\n").unwrap();
-    let verbs = verbs.lines().take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("    "));
-    let verbs: Vec<&str> = verbs.filter_map(|line| line.split_whitespace().next()).collect();
+    let verbs = verbs
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .filter(|line| !line.starts_with("    "));
+    let verbs: Vec<&str> = verbs
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
     assert!(verbs.len() > 20, "{verbs:?}");
     let line = section("Command line");
     for verb in verbs.into_iter().filter(|verb| *verb != "help") {
-        assert!(line.contains(&format!("`{verb}`")) || line.contains(&format!("`{verb} ")), "{verb}");
+        assert!(
+            line.contains(&format!("`{verb}`")) || line.contains(&format!("`{verb} ")),
+            "{verb}"
+        );
     }
     let map = section("Architecture");
-    for folder in fs::read_dir(root().join("src")).unwrap().map(|entry| entry.unwrap()) {
+    for folder in fs::read_dir(root().join("src"))
+        .unwrap()
+        .map(|entry| entry.unwrap())
+    {
         let name = folder.file_name().into_string().unwrap();
-        assert!(!folder.path().is_dir() || map.contains(&format!("`{name}`")), "{name}");
+        assert!(
+            !folder.path().is_dir() || map.contains(&format!("`{name}`")),
+            "{name}"
+        );
     }
 }
 
 /// Specifications of others that a file may cite by section.
-const OUTSIDE: &[&str] = &["JVMS", "Machine Specification", "Java Language", "JLS", "RFC", "ECMA"];
+const OUTSIDE: &[&str] = &[
+    "JVMS",
+    "Machine Specification",
+    "Java Language",
+    "JLS",
+    "RFC",
+    "ECMA",
+];
 
 #[test]
 fn code_refers_to_no_page_that_is_not_here() {
@@ -186,7 +250,10 @@ fn code_refers_to_no_page_that_is_not_here() {
     )
     .unwrap();
     let mut wrong = Vec::new();
-    for (name, text) in texts().into_iter().filter(|(name, _)| name != "tests/docs/mod.rs") {
+    for (name, text) in texts()
+        .into_iter()
+        .filter(|(name, _)| name != "tests/docs/mod.rs")
+    {
         let cites_others = name.starts_with("src/gate/") && name.contains("class_file")
             || OUTSIDE.iter().any(|outside| text.contains(outside));
         // The expressions are slow, and nearly no line can match.

@@ -7,8 +7,8 @@
 //! Refuses to know: where the bytes come from.
 
 use ralph::task::{
-    Edit, Grammar, Mark, Placement, ReadAs, Row, Sections, Stages, TaskFile, TaskRules, TaskSelection,
-    reconcile, with_marks, written,
+    Edit, Grammar, Mark, Placement, ReadAs, Row, Sections, Stages, TaskFile, TaskRules,
+    TaskSelection, reconcile, with_marks, written,
 };
 use std::sync::LazyLock;
 
@@ -21,18 +21,29 @@ fn split(data: &[u8]) -> ([u8; CHOICES], &[u8], &'static Grammar) {
     let given = data.len().min(CHOICES);
     choices[..given].copy_from_slice(&data[..given]);
     let text = &data[given..];
-    let grammar = GRAMMARS.get(usize::from(choices[0] & 3)).unwrap_or(&GRAMMARS[0]);
+    let grammar = GRAMMARS
+        .get(usize::from(choices[0] & 3))
+        .unwrap_or(&GRAMMARS[0]);
     (choices, text, grammar)
 }
 
 /// All sections, some left out, some taken in. Made once: patterns take longer to build than a file to read.
 static GRAMMARS: LazyLock<[Grammar; 3]> = LazyLock::new(|| {
-    let patterns = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let patterns = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| (*text).to_owned())
+            .collect::<Vec<_>>()
+    };
     let of = |include: &[&str], exclude: &[&str]| {
         let sections = Sections::new(&patterns(include), &patterns(exclude));
         Grammar::default().with_sections(sections.expect("these are patterns"))
     };
-    [Grammar::default(), of(&[], &["done*", "2*"]), of(&["plan", "*a*"], &["done"])]
+    [
+        Grammar::default(),
+        of(&[], &["done*", "2*"]),
+        of(&["plan", "*a*"], &["done"]),
+    ]
 });
 
 /// Parser, remarks, problems, lines, requirements.
@@ -40,26 +51,48 @@ pub(super) fn parse(data: &[u8]) {
     let (_, text, grammar) = split(data);
     let file = TaskFile::parse(text, grammar);
     assert_eq!(file.bytes(), text);
-    let (rows, lines) = (file.rows(), u32::try_from(text.len() + 1).unwrap_or(u32::MAX));
+    let (rows, lines) = (
+        file.rows(),
+        u32::try_from(text.len() + 1).unwrap_or(u32::MAX),
+    );
     assert_eq!(rows.len(), file.len());
     assert_eq!(file.requirements().len(), file.len());
     let clear = |text: &str| !text.chars().any(char::is_control);
     for row in &rows {
-        assert!((1..=lines).contains(&row.line) && clear(&row.text) && row.text.chars().count() <= 500);
+        assert!(
+            (1..=lines).contains(&row.line) && clear(&row.text) && row.text.chars().count() <= 500
+        );
     }
     for remark in file.remarks() {
-        assert!((1..=lines).contains(&remark.line) && clear(&remark.message) && clear(&remark.hint));
+        assert!(
+            (1..=lines).contains(&remark.line) && clear(&remark.message) && clear(&remark.hint)
+        );
     }
     for problem in file.problems() {
-        assert!((1..=lines).contains(&problem.line) && clear(&problem.message) && clear(&problem.hint));
+        assert!(
+            (1..=lines).contains(&problem.line) && clear(&problem.message) && clear(&problem.hint)
+        );
     }
     let numbers = file.read_lines().map(|line| line.number);
-    assert!(numbers.zip(1..).all(|(line, number)| line == number), "each line once, in order");
-    let tasks = file.read_lines().filter(|line| matches!(line.read, ReadAs::Task(_))).count();
+    assert!(
+        numbers.zip(1..).all(|(line, number)| line == number),
+        "each line once, in order"
+    );
+    let tasks = file
+        .read_lines()
+        .filter(|line| matches!(line.read, ReadAs::Task(_)))
+        .count();
     assert_eq!(tasks, file.len());
     for (requirements, row) in file.requirements().iter().zip(&rows) {
-        assert!(requirements.iter().all(|word| clear(word) && !word.is_empty() && word.len() <= 200));
-        assert!(file.text_of(&row.key).above.len() <= file.len(), "no task is its own parent");
+        assert!(
+            requirements
+                .iter()
+                .all(|word| clear(word) && !word.is_empty() && word.len() <= 200)
+        );
+        assert!(
+            file.text_of(&row.key).above.len() <= file.len(),
+            "no task is its own parent"
+        );
         if rows.len() > 8 {
             break;
         }
@@ -72,7 +105,10 @@ pub(super) fn edit(data: &[u8]) {
     let (choices, text, grammar) = split(data);
     let file = TaskFile::parse(text, grammar);
     let rows = file.rows();
-    assert_eq!(with_marks(&file.text_without_marks(), &rows).as_deref(), Some(text));
+    assert_eq!(
+        with_marks(&file.text_without_marks(), &rows).as_deref(),
+        Some(text)
+    );
     if let Some(row) = rows.get(usize::from(choices[1]) % rows.len().max(1)) {
         flip(&file, row, &rows, grammar);
     }
@@ -82,20 +118,45 @@ pub(super) fn edit(data: &[u8]) {
     // Text below an added task is among the lines that were added.
     assert!((rows.len()..=rows.len() + result.added.len()).contains(&again.len()));
     assert_eq!(again.problems().len(), file.problems().len());
-    assert!(is_subsequence(text, &result.bytes), "nothing of the file before is lost");
-    assert_eq!(reconcile(&result.bytes, &result.bytes, grammar).bytes, result.bytes);
+    assert!(
+        is_subsequence(text, &result.bytes),
+        "nothing of the file before is lost"
+    );
+    assert_eq!(
+        reconcile(&result.bytes, &result.bytes, grammar).bytes,
+        result.bytes
+    );
 }
 
 fn flip(file: &TaskFile, row: &Row, rows: &[Row], grammar: &Grammar) {
-    let to = if row.mark.is_done() { Mark::OPEN } else { Mark::DONE };
-    let Ok(Some(edit)) = file.flip(&row.key, to) else { return };
-    let after = edit.apply(file.bytes()).expect("an edit that was offered fits");
-    let differ = after.iter().zip(file.bytes()).filter(|(new, old)| new != old).count();
+    let to = if row.mark.is_done() {
+        Mark::OPEN
+    } else {
+        Mark::DONE
+    };
+    let Ok(Some(edit)) = file.flip(&row.key, to) else {
+        return;
+    };
+    let after = edit
+        .apply(file.bytes())
+        .expect("an edit that was offered fits");
+    let differ = after
+        .iter()
+        .zip(file.bytes())
+        .filter(|(new, old)| new != old)
+        .count();
     assert!(after.len() == file.bytes().len() && differ == 1, "one byte");
-    let back = Edit { expected: edit.replacement, replacement: edit.expected, ..edit };
+    let back = Edit {
+        expected: edit.replacement,
+        replacement: edit.expected,
+        ..edit
+    };
     assert_eq!(back.apply(&after).as_deref(), Some(file.bytes()));
     let read = TaskFile::parse(after, grammar).rows();
-    let same = read.iter().zip(rows).all(|(now, then)| now.is_same_box(then));
+    let same = read
+        .iter()
+        .zip(rows)
+        .all(|(now, then)| now.is_same_box(then));
     assert!(read.len() == rows.len() && same, "no other box is touched");
 }
 
@@ -103,7 +164,10 @@ fn flip(file: &TaskFile, row: &Row, rows: &[Row], grammar: &Grammar) {
 fn agents(file: &TaskFile, choices: [u8; CHOICES]) -> Vec<u8> {
     let text = file.bytes();
     let place = |choice: u8| text.len() * usize::from(choice) / 256;
-    let (from, to) = (place(choices[2].min(choices[3])), place(choices[2].max(choices[3])));
+    let (from, to) = (
+        place(choices[2].min(choices[3])),
+        place(choices[2].max(choices[3])),
+    );
     let mut after = text.to_vec();
     match (choices[0] >> 2) & 3 {
         0 => {
@@ -138,7 +202,9 @@ pub(super) fn place(data: &[u8]) {
     let (choices, text, grammar) = split(data);
     let file = TaskFile::parse(text, grammar);
     let rows = file.rows();
-    let named = rows.get(usize::from(choices[2]) % rows.len().max(1)).map(|row| row.key.family.clone());
+    let named = rows
+        .get(usize::from(choices[2]) % rows.len().max(1))
+        .map(|row| row.key.family.clone());
     let placement = match choices[1] % 5 {
         0 => Placement::Each,
         1 => Placement::After(named.into_iter().collect()),
@@ -146,31 +212,58 @@ pub(super) fn place(data: &[u8]) {
         3 => Placement::End,
         _ => Placement::None,
     };
-    let bare =
-        |file: &TaskFile| file.placed("PITEST", &Placement::None, false).ok().map(|surgery| surgery.bytes);
+    let bare = |file: &TaskFile| {
+        file.placed("PITEST", &Placement::None, false)
+            .ok()
+            .map(|surgery| surgery.bytes)
+    };
     if let Ok(there) = file.placed("PITEST", &placement, false) {
         let read = TaskFile::parse(there.bytes.clone(), grammar);
-        let again = read.placed("PITEST", &placement, false).expect("what was placed is placed again");
+        let again = read
+            .placed("PITEST", &placement, false)
+            .expect("what was placed is placed again");
         assert_eq!(again.bytes, there.bytes, "placing twice changes nothing");
         assert_eq!(bare(&read), bare(&file), "what was put in is taken away");
-        let moved = there.inserted.iter().chain(&there.removed).map(|(key, _)| key).collect::<Vec<_>>();
+        let moved = there
+            .inserted
+            .iter()
+            .chain(&there.removed)
+            .map(|(key, _)| key)
+            .collect::<Vec<_>>();
         let others = |rows: Vec<Row>| {
             let kept = rows.into_iter().filter(|row| !moved.contains(&&row.key));
-            kept.map(|row| (row.key, row.mark, row.parent, row.text)).collect::<Vec<_>>()
+            kept.map(|row| (row.key, row.mark, row.parent, row.text))
+                .collect::<Vec<_>>()
         };
-        assert_eq!(others(read.rows()), others(rows.clone()), "every other box is what it was");
+        assert_eq!(
+            others(read.rows()),
+            others(rows.clone()),
+            "every other box is what it was"
+        );
     }
     let gates = vec![("PITEST".to_owned(), placement)];
     if let Ok(there) = file.staged(TaskSelection::Plain, &gates, |_| true) {
         let read = TaskFile::parse(there.bytes.clone(), grammar);
-        let again =
-            read.staged(TaskSelection::Plain, &gates, |_| true).expect("what was staged is staged again");
+        let again = read
+            .staged(TaskSelection::Plain, &gates, |_| true)
+            .expect("what was staged is staged again");
         assert_eq!(again.bytes, there.bytes, "staging twice changes nothing");
     }
-    let rules = TaskRules { grammar: grammar.clone(), stages: Stages::Virtual { gates } };
+    let rules = TaskRules {
+        grammar: grammar.clone(),
+        stages: Stages::Virtual { gates },
+    };
     if rules.problems(&file).is_empty() {
         let boxes = rules.boxes(&file, &[]);
-        assert_eq!(rules.boxes(&file, &boxes), boxes, "what was seen is seen again");
-        assert_eq!(written(&boxes), rows, "stages without a line change no box that has one");
+        assert_eq!(
+            rules.boxes(&file, &boxes),
+            boxes,
+            "what was seen is seen again"
+        );
+        assert_eq!(
+            written(&boxes),
+            rows,
+            "stages without a line change no box that has one"
+        );
     }
 }

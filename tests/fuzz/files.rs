@@ -9,7 +9,12 @@ const LONG: usize = 10_000;
 /// Drives each target with each of these files.
 pub(crate) fn are_read_and_edited(paths: &[PathBuf]) {
     for (number, path) in (0..=u8::MAX).cycle().zip(paths) {
-        let choices = [number, number.wrapping_mul(7), number.wrapping_mul(31), number.wrapping_mul(113)];
+        let choices = [
+            number,
+            number.wrapping_mul(7),
+            number.wrapping_mul(31),
+            number.wrapping_mul(113),
+        ];
         let data = [&choices[..], &fs_err::read(path).unwrap()].concat();
         drive::parse(&data);
         // Long files are edited by the tests of `taskfiles`, box by box.

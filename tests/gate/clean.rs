@@ -13,24 +13,34 @@ fn what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository() {
     let workspace = Workspace::new();
     // A stronger test, compiled where Maven would find it; its source, changed and untracked.
     let other = tempfile::tempdir().unwrap();
-    workspace
-        .class(&test_file("CalcTest"), &strong())
-        .class(&test_file("MoreCalcTest"), &strong().replace("CalcTest", "MoreCalcTest"));
+    workspace.class(&test_file("CalcTest"), &strong()).class(
+        &test_file("MoreCalcTest"),
+        &strong().replace("CalcTest", "MoreCalcTest"),
+    );
     let mut javac = Command::new("javac");
     let junit = format!(
         "{}/.m2/repository/junit/junit/4.13.2/junit-4.13.2.jar",
         std::env::vars().find(|(name, _)| name == "HOME").unwrap().1
     );
     javac.args(["-d", other.path().to_str().unwrap(), "-cp", &junit]);
-    let sources = [main_file("Calc"), test_file("CalcTest"), test_file("MoreCalcTest")]
-        .map(|file| workspace.path("ws/src/p").join(file));
+    let sources = [
+        main_file("Calc"),
+        test_file("CalcTest"),
+        test_file("MoreCalcTest"),
+    ]
+    .map(|file| workspace.path("ws/src/p").join(file));
     javac.args(sources).assert().success();
     for class in ["CalcTest", "MoreCalcTest"] {
-        let to = workspace.path(&format!("ws/src/p/target/test-classes/com/acme/{class}.class"));
+        let to = workspace.path(&format!(
+            "ws/src/p/target/test-classes/com/acme/{class}.class"
+        ));
         fs_err::create_dir_all(to.parent().unwrap()).unwrap();
         fs_err::copy(other.path().join(format!("com/acme/{class}.class")), to).unwrap();
     }
-    workspace.write("ws/src/p/.git/hooks/post-checkout", "#!/bin/sh\ntouch hooked\n");
+    workspace.write(
+        "ws/src/p/.git/hooks/post-checkout",
+        "#!/bin/sh\ntouch hooked\n",
+    );
     let git = |workspace: &Workspace| {
         let listed = [
             "status --porcelain=v2 --branch --ignored",
@@ -44,25 +54,38 @@ fn what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository() {
     };
     let before = git(&workspace);
     let report = workspace.gate("HEAD~1");
-    assert_eq!(verdict(&report), "fail 2/4", "{report}\n{:?}", workspace.logs());
+    assert_eq!(
+        verdict(&report),
+        "fail 2/4",
+        "{report}\n{:?}",
+        workspace.logs()
+    );
     assert!(
-        report["remarks"]
-            .to_string()
-            .contains("What is not committed does not count: p/src/test/java/com/acme/CalcTest.java"),
+        report["remarks"].to_string().contains(
+            "What is not committed does not count: p/src/test/java/com/acme/CalcTest.java"
+        ),
         "{report}"
     );
     assert_eq!(git(&workspace), before);
     let site = workspace.site();
-    assert_eq!(fs_err::metadata(&site).unwrap().permissions().mode() & 0o777, 0o700);
+    assert_eq!(
+        fs_err::metadata(&site).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
     assert!(site.file_name().unwrap().len() >= 20, "{site:?}");
-    assert!(!site.join("tree/src/p").join(test_file("MoreCalcTest")).exists());
     assert!(
-        !fs_err::read_dir(&site).unwrap().any(|entry| entry
+        !site
+            .join("tree/src/p")
+            .join(test_file("MoreCalcTest"))
+            .exists()
+    );
+    assert!(!fs_err::read_dir(&site).unwrap().any(|entry| {
+        entry
             .unwrap()
             .file_name()
             .to_string_lossy()
-            .starts_with("run-"))
-    );
+            .starts_with("run-")
+    }));
 }
 
 fn a_listed_file_that_is_not_committed_gives_no_verdict() {
@@ -92,10 +115,18 @@ fn no_committed_setting_that_skips_tests_or_mutants_changes_the_verdict() {
     workspace
         .write("ws/src/pom.xml", up)
         .write("ws/src/p/pom.xml", &pom.text())
-        .write("ws/src/p/.mvn/maven.config", "-Dmaven.test.skip=true\n-DskipTests=true\n");
+        .write(
+            "ws/src/p/.mvn/maven.config",
+            "-Dmaven.test.skip=true\n-DskipTests=true\n",
+        );
     workspace.commit();
     let report = workspace.gate("HEAD~2");
-    assert_eq!(verdict(&report), "fail 2/4", "{report}\n{:?}", workspace.logs());
+    assert_eq!(
+        verdict(&report),
+        "fail 2/4",
+        "{report}\n{:?}",
+        workspace.logs()
+    );
 }
 
 fn a_base_that_never_compiled_is_no_fail_and_kept_files_or_in_place_let_it_be_judged() {
@@ -103,8 +134,14 @@ fn a_base_that_never_compiled_is_no_fail_and_kept_files_or_in_place_let_it_be_ju
     // A source that git ignores.
     workspace
         .write("ws/src/p/.gitignore", "out/\nGen.java\n")
-        .class(&main_file("Gen"), "public class Gen { public static int one() { return 1; } }");
-    workspace.class(&main_file("Base"), "public class Base { public int a() { return Gen.one(); } }");
+        .class(
+            &main_file("Gen"),
+            "public class Gen { public static int one() { return 1; } }",
+        );
+    workspace.class(
+        &main_file("Base"),
+        "public class Base { public int a() { return Gen.one(); } }",
+    );
     workspace.commit();
     workspace.class(&test_file("CalcTest"), &strong());
     workspace.commit();
@@ -117,7 +154,9 @@ fn a_base_that_never_compiled_is_no_fail_and_kept_files_or_in_place_let_it_be_ju
     );
     assert_eq!(report["transient"], false);
     assert!(
-        report["why"].to_string().contains(" src/main/java/com/acme/Base.java:2:"),
+        report["why"]
+            .to_string()
+            .contains(" src/main/java/com/acme/Base.java:2:"),
         "paths are those of the package: {report}"
     );
 
@@ -136,7 +175,10 @@ fn a_checkout_that_is_changed_while_the_gate_runs_gives_no_verdict() {
         "@Test public void all() throws Exception {{ \
          java.nio.file.Files.writeString(java.nio.file.Path.of(\"{file}\"), \"class X {{ }}\");"
     );
-    workspace.class(&test_file("CalcTest"), &strong().replace("@Test public void all() {", &writes));
+    workspace.class(
+        &test_file("CalcTest"),
+        &strong().replace("@Test public void all() {", &writes),
+    );
     workspace.commit();
     let report = workspace.gate("HEAD~2");
     assert_eq!(
@@ -151,7 +193,12 @@ fn a_checkout_that_is_changed_while_the_gate_runs_gives_no_verdict() {
     workspace.class(&test_file("CalcTest"), "class CalcTest { int }");
     workspace.commit();
     let again = workspace.gate("HEAD~3");
-    assert!(phases(&again)[0].1.contains("no outputs of an earlier gate"), "nothing of it is kept: {again}");
+    assert!(
+        phases(&again)[0]
+            .1
+            .contains("no outputs of an earlier gate"),
+        "nothing of it is kept: {again}"
+    );
 }
 
 fn what_tests_write_is_put_right_and_what_then_makes_tests_red_gives_no_verdict() {
@@ -176,8 +223,16 @@ fn what_tests_write_is_put_right_and_what_then_makes_tests_red_gives_no_verdict(
          src/p/pom.xml, src/p/src/test/resources/got.txt.",
     );
     let passes = workspace.gate("HEAD~2");
-    assert_eq!(verdict(&passes), "pass 4/4", "{passes}\n{:?}", workspace.logs());
-    assert!(passes["remarks"].as_array().unwrap().contains(&told), "{passes}");
+    assert_eq!(
+        verdict(&passes),
+        "pass 4/4",
+        "{passes}\n{:?}",
+        workspace.logs()
+    );
+    assert!(
+        passes["remarks"].as_array().unwrap().contains(&told),
+        "{passes}"
+    );
 
     // A mutant of `add` spoils the file for all that run after it.
     let spoils = "@Test public void spoils() throws Exception { if (new Calc().add(2, 3) != 5) put(DATA.toString(), \"bad\"); \
@@ -185,16 +240,26 @@ fn what_tests_write_is_put_right_and_what_then_makes_tests_red_gives_no_verdict(
     workspace.class(&test_file("CalcTest"), &test(spoils));
     workspace.commit();
     let bad = workspace.gate("HEAD~3");
-    assert_eq!((&bad["verdict"], &bad["transient"]), (&Value::from("error"), &Value::from(false)), "{bad}");
+    assert_eq!(
+        (&bad["verdict"], &bad["transient"]),
+        (&Value::from("error"), &Value::from(false)),
+        "{bad}"
+    );
     let why = bad["why"].to_string();
-    assert!(why.contains("tests then failed without any mutation") && why.contains(data), "{why}");
+    assert!(
+        why.contains("tests then failed without any mutation") && why.contains(data),
+        "{why}"
+    );
 }
 
 fn a_test_that_hangs_fails_after_a_tenth_of_the_limit() {
     let workspace = Workspace::scripted();
     workspace.set_scripted("limit: 150s");
     let hangs = "@Test public void hangs() throws Exception { new java.util.concurrent.CountDownLatch(1).await(); } @Test public void all() {";
-    workspace.class(&test_file("CalcTest"), &strong().replace("@Test public void all() {", hangs));
+    workspace.class(
+        &test_file("CalcTest"),
+        &strong().replace("@Test public void all() {", hangs),
+    );
     workspace.commit();
     let report = workspace.gate("HEAD~2");
     let reasons = report["reasons"].to_string();
@@ -212,15 +277,17 @@ fn what_others_wrote_into_the_cache_is_made_anew_or_not_believed() {
         let entries = fs_err::read_dir(workspace.path(folder)).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
     };
-    let plugin =
-        below("cache/ralph").into_iter().find(|path| path.display().to_string().contains("pit-plugin-"));
+    let plugin = below("cache/ralph")
+        .into_iter()
+        .find(|path| path.display().to_string().contains("pit-plugin-"));
     for class in fs_err::read_dir(plugin.unwrap().join("ralph/pit")).unwrap() {
         fs_err::write(class.unwrap().path(), "not what was compiled").unwrap();
     }
 
     // PIT's jars as another program would have them: a gate alone believes it, a run does not.
     for fact in below("cache/ralph/facts/tools") {
-        let mut tools: Value = serde_json::from_str(&fs_err::read_to_string(&fact).unwrap()).unwrap();
+        let mut tools: Value =
+            serde_json::from_str(&fs_err::read_to_string(&fact).unwrap()).unwrap();
         tools["fact"] = Value::Array(vec![tools["fact"][0].clone()]);
         fs_err::write(fact, tools.to_string()).unwrap();
     }
@@ -229,13 +296,29 @@ fn what_others_wrote_into_the_cache_is_made_anew_or_not_believed() {
         git -c user.name=a -c user.email=a@example.org commit --quiet --all --message more";
     let config = workspace.path("ws/.ralph/config.yaml");
     let gates = fs_err::read_to_string(&config).unwrap();
-    fs_err::write(config, format!("agents: {{default: {{command: [sh, agent.sh]}}}}\n{gates}")).unwrap();
-    workspace.write("ws/tasks.md", "- [ ] 1. Work\n- [ ] 1.PITEST Judge\n").write("ws/agent.sh", agent);
+    fs_err::write(
+        config,
+        format!("agents: {{default: {{command: [sh, agent.sh]}}}}\n{gates}"),
+    )
+    .unwrap();
+    workspace
+        .write("ws/tasks.md", "- [ ] 1. Work\n- [ ] 1.PITEST Judge\n")
+        .write("ws/agent.sh", agent);
     let mut ralph = Command::new(env!("CARGO_BIN_EXE_ralph"));
-    ralph.args(["run", "--max-iterations", "2"]).current_dir(workspace.path("ws"));
-    let output = ralph.env("XDG_CACHE_HOME", workspace.path("cache")).write_stdin("").output().unwrap();
+    ralph
+        .args(["run", "--max-iterations", "2"])
+        .current_dir(workspace.path("ws"));
+    let output = ralph
+        .env("XDG_CACHE_HOME", workspace.path("cache"))
+        .write_stdin("")
+        .output()
+        .unwrap();
     let out = String::from_utf8_lossy(&output.stdout);
-    assert!(out.contains("50% (2/4)"), "{out}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        out.contains("50% (2/4)"),
+        "{out}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 tests! {

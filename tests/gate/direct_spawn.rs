@@ -21,7 +21,10 @@ struct Direct {
 }
 
 impl Spawn for DirectSpawn {
-    #[expect(clippy::disallowed_methods, reason = "a test double of the owner of processes and clocks")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test double of the owner of processes and clocks"
+    )]
     fn start(&self, spec: &ProcessSpec) -> io::Result<Box<dyn Running>> {
         let log = File::create(&spec.stdout)?;
         let mut command = Command::new(&spec.argv[0]);
@@ -36,13 +39,20 @@ impl Spawn for DirectSpawn {
             .stderr(log)
             .process_group(0);
         let child = command.spawn().map_err(|error| error.to_string());
-        Ok(Box::new(Direct { child, wall: spec.wall, began: Instant::now() }))
+        Ok(Box::new(Direct {
+            child,
+            wall: spec.wall,
+            began: Instant::now(),
+        }))
     }
 }
 
 impl Running for Direct {
     fn id(&self) -> ProcessId {
-        let pid = self.child.as_ref().map_or(0, |child| i32::try_from(child.id()).unwrap());
+        let pid = self
+            .child
+            .as_ref()
+            .map_or(0, |child| i32::try_from(child.id()).unwrap());
         ProcessId { pid, started: 0 }
     }
 
@@ -71,9 +81,13 @@ impl Running for Direct {
         let timed_out = watch.join().unwrap();
         let _ = killpg(group, Signal::SIGKILL);
         Ok(ended(match (timed_out, status.code(), status.signal()) {
-            (true, ..) => ProcessEnd::TimedOut { seconds: wall.unwrap_or_default().as_secs() },
+            (true, ..) => ProcessEnd::TimedOut {
+                seconds: wall.unwrap_or_default().as_secs(),
+            },
             (false, Some(code), _) => ProcessEnd::Exited { code },
-            (false, None, signal) => ProcessEnd::Signalled { signal: signal.unwrap_or(0) },
+            (false, None, signal) => ProcessEnd::Signalled {
+                signal: signal.unwrap_or(0),
+            },
         }))
     }
 }

@@ -54,9 +54,16 @@ const OLD: &str = r#"{"exit_code_by_key": {"shop.price.x_net__mutmut_1": 1}}"#;
 fn mutmut(version: &str, does: &str) -> Project {
     let mut project = Project::new();
     project.request.name = "MUTMUT".to_owned();
-    project.write("src/shop/price.py", "def net(gross):\n    return gross - 1\n");
-    project.write("src/shop/[id].py", "").write("tests/test_price.py", "def test_net():\n    pass\n");
-    project.write("mutants/src/shop/price.py.meta", OLD).write("mutants/tests/test_price.py", "");
+    project.write(
+        "src/shop/price.py",
+        "def net(gross):\n    return gross - 1\n",
+    );
+    project
+        .write("src/shop/[id].py", "")
+        .write("tests/test_price.py", "def test_net():\n    pass\n");
+    project
+        .write("mutants/src/shop/price.py.meta", OLD)
+        .write("mutants/tests/test_price.py", "");
     project.changed(&["src/shop/price.py", "tests/test_price.py"]);
     let text = format!(
         "#!/bin/sh\n[ \"$1\" = -c ] && echo mutmut {version} && exit 0\n[ -e mutants ] && exit 9\n\
@@ -72,12 +79,23 @@ fn what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one() {
     let unchecked = "some mutants were not checked";
     let table = [
         ("meta 1,3", Pass),
-        ("meta 0,0", Fail("The coverage of file src/shop/price.py of package p is 0% (0/2)")),
-        ("meta 1,0", Fail("The coverage of file src/shop/price.py of package p is 50% (1/2)")),
-        ("meta 33,5", Fail("No test reaches any of the 2 mutants of file src/shop/price.py")),
+        (
+            "meta 0,0",
+            Fail("The coverage of file src/shop/price.py of package p is 0% (0/2)"),
+        ),
+        (
+            "meta 1,0",
+            Fail("The coverage of file src/shop/price.py of package p is 50% (1/2)"),
+        ),
+        (
+            "meta 33,5",
+            Fail("No test reaches any of the 2 mutants of file src/shop/price.py"),
+        ),
         (
             "meta 36,24",
-            Fail("No test kills a mutant of file src/shop/price.py of package p: all 2 kills are time-outs."),
+            Fail(
+                "No test kills a mutant of file src/shop/price.py of package p: all 2 kills are time-outs.",
+            ),
         ),
         // One that was interrupted, one that was not checked: mutmut exits with 0.
         ("meta 1,2", Error(unchecked)),
@@ -90,7 +108,10 @@ fn what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one() {
             "meta 1; echo '{\"exit_code_by_key\": {' > mutants/src/shop/price.py.meta",
             Error("its results cannot be read"),
         ),
-        ("meta 1; exit 1", Error("mutmut gave no verdict on p (exited with code 1)")),
+        (
+            "meta 1; exit 1",
+            Error("mutmut gave no verdict on p (exited with code 1)"),
+        ),
         ("meta 1; kill -9 $$", Error("mutmut gave no verdict on p")),
         (
             "meta null; echo 'Stopping early, because we could not find any test case for any mutant.'; exit 1",
@@ -112,8 +133,14 @@ fn what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one() {
             "meta 1; echo 'failed to collect stats. runner returned 2'; exit 1",
             Fail("The tests of p fail without any mutation"),
         ),
-        ("meta 1; echo 'failed to collect stats. runner returned 5'; exit 1", Fail("No test of p ran")),
-        ("meta 1; echo 'Failed to run clean test'; exit 1", Fail("The tests of p fail without any mutation")),
+        (
+            "meta 1; echo 'failed to collect stats. runner returned 5'; exit 1",
+            Fail("No test of p ran"),
+        ),
+        (
+            "meta 1; echo 'Failed to run clean test'; exit 1",
+            Fail("The tests of p fail without any mutation"),
+        ),
         // Tests that pass without the engine are red by its doing.
         (
             "case $2 in pytest) exit 0;; esac; echo 'FAILED tests/a.py::b - Failed trampoline hit'; echo 'failed to collect stats. runner returned 1'; exit 1",
@@ -145,13 +172,21 @@ fn what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one() {
             Error("mutmut gave no verdict on p (exited with code 1)"),
         ),
     ];
-    let mut wrong: Vec<String> =
-        table.iter().filter_map(|(does, said)| differs(&mutmut("3.8.1", does).run(), said, does)).collect();
-    let mut odd =
-        mutmut("3.8.1", "grep -qF 'only_mutate = [\"src/shop/[[]id[]].py\"]' pyproject.toml && exit 7");
+    let mut wrong: Vec<String> = table
+        .iter()
+        .filter_map(|(does, said)| differs(&mutmut("3.8.1", does).run(), said, does))
+        .collect();
+    let mut odd = mutmut(
+        "3.8.1",
+        "grep -qF 'only_mutate = [\"src/shop/[[]id[]].py\"]' pyproject.toml && exit 7",
+    );
     odd.request.no_tests_written = true;
     odd.changed(&["src/shop/[id].py"]);
-    wrong.extend(differs(&odd.run(), &Error("(exited with code 7)"), "a name that is a pattern"));
+    wrong.extend(differs(
+        &odd.run(),
+        &Error("(exited with code 7)"),
+        "a name that is a pattern",
+    ));
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
@@ -159,23 +194,36 @@ fn python_that_asks_whether_it_is_mutated_and_a_mutmut_that_is_old_give_no_verdi
     // These two find no test for any mutant, or keep no results, and exit with 0.
     for old in ["3.0.5", "3.1.0", "3.4.0", "2.5.1"] {
         let why = error(&mutmut(old, "meta 1").run()).0;
-        assert_eq!(why, format!("mutmut {old} is too old for a verdict; 3.5 is the oldest."));
+        assert_eq!(
+            why,
+            format!("mutmut {old} is too old for a verdict; 3.5 is the oldest.")
+        );
     }
     let project = mutmut("3.8.1", "meta 1");
-    project.write("tests/test_price.py", "import os\nassert not os.environ['MUTANT_UNDER_TEST']\n");
+    project.write(
+        "tests/test_price.py",
+        "import os\nassert not os.environ['MUTANT_UNDER_TEST']\n",
+    );
     let asks = reasons(&project.run());
-    assert!(asks.starts_with("tests/test_price.py names `MUTANT_UNDER_TEST`"), "{asks}");
+    assert!(
+        asks.starts_with("tests/test_price.py names `MUTANT_UNDER_TEST`"),
+        "{asks}"
+    );
 }
 
 /// A package whose Stryker does this; `report STATUS…` leaves a mutant of each status in `src/calc.ts`.
 fn stryker(does: &str) -> Project {
     let mut project = Project::new();
     project.request.name = "STRYKER".to_owned();
-    project.write("package.json", "{}").write("src/calc.ts", "export const add = (a: number) => a + 1;\n");
+    project
+        .write("package.json", "{}")
+        .write("src/calc.ts", "export const add = (a: number) => a + 1;\n");
     project.write("test/calc.test.ts", "");
     let killed = r#"{"files": {"src/calc.ts": {"source": "", "mutants": [{"id": "1", "mutatorName": "M",
         "location": {"start": {"line": 1, "column": 1}, "end": {"line": 1, "column": 2}}, "status": "Killed"}]}}}"#;
-    project.write("reports/mutation/mutation.json", killed).write("reports/stryker-incremental.json", killed);
+    project
+        .write("reports/mutation/mutation.json", killed)
+        .write("reports/stryker-incremental.json", killed);
     project.changed(&["src/calc.ts", "test/calc.test.ts"]);
     let text = format!(
         "#!/bin/sh\nfor word in '\"incremental\":false' '\"ignoreStatic\":false' '\"break\":null'; do grep -qF \"$word\" \"$2\" || exit 9; done\n\
@@ -191,23 +239,50 @@ fn stryker(does: &str) -> Project {
 fn what_stryker_leaves_is_a_verdict_only_where_each_mutant_has_one() {
     let table = [
         ("report Killed Killed", Pass),
-        ("report Survived Survived", Fail("The coverage of file src/calc.ts of package p is 0% (0/2)")),
-        ("report Killed NoCoverage", Fail("The coverage of file src/calc.ts of package p is 50% (1/2)")),
-        ("report NoCoverage", Fail("No test reaches the only mutant of file src/calc.ts")),
-        ("report Timeout", Fail("No test kills a mutant of file src/calc.ts of package p: its only kill")),
-        ("report Killed RuntimeError RuntimeError", Error("ended in an error")),
+        (
+            "report Survived Survived",
+            Fail("The coverage of file src/calc.ts of package p is 0% (0/2)"),
+        ),
+        (
+            "report Killed NoCoverage",
+            Fail("The coverage of file src/calc.ts of package p is 50% (1/2)"),
+        ),
+        (
+            "report NoCoverage",
+            Fail("No test reaches the only mutant of file src/calc.ts"),
+        ),
+        (
+            "report Timeout",
+            Fail("No test kills a mutant of file src/calc.ts of package p: its only kill"),
+        ),
+        (
+            "report Killed RuntimeError RuntimeError",
+            Error("ended in an error"),
+        ),
         (
             "report Ignored Ignored Ignored Ignored",
             Fail("4 mutants of file src/calc.ts of package p without a verdict"),
         ),
         ("report CompileError", Skip),
-        ("report Killed Pending", Error("some mutants were not tested")),
-        ("report Killed Vanished", Error("its results cannot be read")),
+        (
+            "report Killed Pending",
+            Error("some mutants were not tested"),
+        ),
+        (
+            "report Killed Vanished",
+            Error("its results cannot be read"),
+        ),
         // Lines that hold no code.
         ("echo '{\"files\": {}}' > \"$out\"", Skip),
-        ("report Killed; truncate -s 40 \"$out\"", Error("its results cannot be read")),
+        (
+            "report Killed; truncate -s 40 \"$out\"",
+            Error("its results cannot be read"),
+        ),
         ("exit 0", Error("it left no report")),
-        ("report Killed; exit 1", Error("StrykerJS gave no verdict on p (exited with code 1)")),
+        (
+            "report Killed; exit 1",
+            Error("StrykerJS gave no verdict on p (exited with code 1)"),
+        ),
         (
             "report Killed; echo 'ERROR Stryker There were failed tests in the initial test run.'; exit 1",
             Fail("The tests of p fail without any mutation"),
@@ -226,14 +301,19 @@ fn what_stryker_leaves_is_a_verdict_only_where_each_mutant_has_one() {
              else echo 'No tests were executed'; fi; exit 1",
             Fail("The tests of p fail without any mutation"),
         ),
-        ("echo 'ERROR Stryker Unexpected token'; exit 1", Error("Unexpected token")),
+        (
+            "echo 'ERROR Stryker Unexpected token'; exit 1",
+            Error("Unexpected token"),
+        ),
         (
             "[ \"$3\" ] && exit 0; echo 'There were failed tests in the initial test run'; exit 1",
             Error("StrykerJS calls tests of p failing that pass without it"),
         ),
     ];
-    let wrong: Vec<String> =
-        table.iter().filter_map(|(does, said)| differs(&stryker(does).run(), said, does)).collect();
+    let wrong: Vec<String> = table
+        .iter()
+        .filter_map(|(does, said)| differs(&stryker(does).run(), said, does))
+        .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
@@ -260,7 +340,10 @@ fn an_engine_works_in_a_repository_in_which_the_package_has_its_place() {
             "",
             "[ -d .git ] && grep -qx 'gitdir: ../.git' mutants/.git && ! grep also_copy pyproject.toml | grep git",
         ),
-        ("apps/p", "[ -d ../../.git ] && [ ! -e mutants ] && case $PWD in *apps/p) ;; *) exit 1;; esac"),
+        (
+            "apps/p",
+            "[ -d ../../.git ] && [ ! -e mutants ] && case $PWD in *apps/p) ;; *) exit 1;; esac",
+        ),
     ];
     for (inside, is_right) in table {
         let project = mutmut("3.8.1", "");
@@ -269,7 +352,11 @@ fn an_engine_works_in_a_repository_in_which_the_package_has_its_place() {
              mkdir -p mutants/src/shop\necho '{OLD}' > mutants/src/shop/price.py.meta\n"
         );
         script(&project, ".venv/bin/python", &does);
-        let ports = GatePorts { spawn: &DirectSpawn, progress: &|_| {}, checkouts: &Committed(inside) };
+        let ports = GatePorts {
+            spawn: &DirectSpawn,
+            progress: &|_| {},
+            checkouts: &Committed(inside),
+        };
         let report = run(&project.request, &project.settings, &ports);
         assert_eq!(report.verdict, Verdict::Pass, "{inside}: {report:?}");
     }

@@ -21,7 +21,9 @@ fn scripted() -> Project {
     // Its own, so that no other test has got the jars already.
     project.request.cache = project.workspace().join("cache");
     project.settings.classpath_command = Some(command(&["sh", "build.sh"]));
-    project.write("build.gradle", "").write("build.sh", &script(JUnit::Four));
+    project
+        .write("build.gradle", "")
+        .write("build.sh", &script(JUnit::Four));
     project
         .class(&main_file("Calc"), "public class Calc { public int add(int a, int b) { return a + b; }\npublic int sub(int a, int b) { return a - b; } }")
         .class(&test_file("CalcTest"), &strong().replace("assertEquals(1, new Calc().sub(3, 2));", ""))
@@ -34,23 +36,49 @@ fn scripted() -> Project {
 fn a_package_that_a_command_builds_gets_every_verdict_without_maven() {
     let mut project = scripted();
     let failed = project.run();
-    assert_eq!(scores(&failed), ["com.acme.Calc 50% (2/4)"], "{:?}\n{}", failed.verdict, project.logs());
+    assert_eq!(
+        scores(&failed),
+        ["com.acme.Calc 50% (2/4)"],
+        "{:?}\n{}",
+        failed.verdict,
+        project.logs()
+    );
     assert!(reasons(&failed).contains("below the threshold"));
-    assert_eq!(failed.trace.phases[0].note, "classpath_command compiled it and named its class path");
+    assert_eq!(
+        failed.trace.phases[0].note,
+        "classpath_command compiled it and named its class path"
+    );
     let logs = project.logs();
-    assert!(logs.contains("-command-artifacts.log") && !logs.contains("maven"), "{logs}");
+    assert!(
+        logs.contains("-command-artifacts.log") && !logs.contains("maven"),
+        "{logs}"
+    );
 
     // Nothing to mutate: the command runs the changed tests.
     project.changed(&[&main_file("Shape"), &test_file("ShapeTest")]);
-    assert!(matches!(project.run().verdict, Verdict::Skip { .. }), "{}", project.logs());
+    assert!(
+        matches!(project.run().verdict, Verdict::Skip { .. }),
+        "{}",
+        project.logs()
+    );
     project.changed(&[&test_file("ShapeTest")]);
     let shape = fs_err::read_to_string(project.root().join(test_file("ShapeTest"))).unwrap();
-    project.write(&test_file("ShapeTest"), &shape.replace("assertEquals(1", "assertEquals(2"));
+    project.write(
+        &test_file("ShapeTest"),
+        &shape.replace("assertEquals(1", "assertEquals(2"),
+    );
     let red = reasons(&project.run());
-    assert_eq!(red, "Changed tests of p/. fail.\none(com.acme.ShapeTest)", "{}", project.logs());
+    assert_eq!(
+        red,
+        "Changed tests of p/. fail.\none(com.acme.ShapeTest)",
+        "{}",
+        project.logs()
+    );
     project.write(
         "build.sh",
-        &script(JUnit::Four).replace("JUnitCore $RALPH_TESTS", "JUnitCore").replace("Tests run", "Ran"),
+        &script(JUnit::Four)
+            .replace("JUnitCore $RALPH_TESTS", "JUnitCore")
+            .replace("Tests run", "Ran"),
     );
     let (why, _) = error(&project.run());
     assert!(
@@ -75,7 +103,10 @@ fn a_package_that_a_command_builds_gets_every_verdict_without_maven() {
     assert!(reasons(&project.run()).contains("does not build after a build file was changed: oh."));
     project.settings.classpath_command = None;
     let (why, _) = error(&project.run());
-    assert_eq!(why, "Module p/. is built by Gradle, and gates.PITEST.classpath_command does not say how.");
+    assert_eq!(
+        why,
+        "Module p/. is built by Gradle, and gates.PITEST.classpath_command does not say how."
+    );
 }
 
 fn a_class_beside_the_tests_and_a_class_of_another_source_fail_as_with_maven() {
@@ -91,8 +122,9 @@ fn a_class_beside_the_tests_and_a_class_of_another_source_fail_as_with_maven() {
     project.write("lib/Other.java", "package com.acme; class Calc { public int add(int a, int b) { return 5; } public int sub(int a, int b) { return 1; } } interface Shape { int area(); }");
     let foreign = reasons(&project.run());
     assert!(
-        foreign
-            .contains("The class file of com.acme.Calc was made from the class com.acme.Calc in Other.java"),
+        foreign.contains(
+            "The class file of com.acme.Calc was made from the class com.acme.Calc in Other.java"
+        ),
         "{foreign}\n{}",
         project.logs()
     );
@@ -100,29 +132,64 @@ fn a_class_beside_the_tests_and_a_class_of_another_source_fail_as_with_maven() {
 
 /// What is changed in an answer that could be believed, and what is said of it.
 fn lies(outside: &str) -> Vec<(&'static str, Value, &'static str)> {
-    let (folder, jar) = ("which is no folder of the package.", "which is no jar or folder of the package.");
+    let (folder, jar) = (
+        "which is no folder of the package.",
+        "which is no jar or folder of the package.",
+    );
     vec![
         ("classes", json!(outside), folder),
         ("classes", json!("/usr/lib"), folder),
         ("classes", json!("link"), folder),
         ("classes", json!("../../usr/lib"), folder),
-        ("classes", json!("out/none"), "names `out/none`, which is no folder of the package."),
-        ("classes", json!("a.jar"), "names `a.jar`, which is no folder of the package."),
+        (
+            "classes",
+            json!("out/none"),
+            "names `out/none`, which is no folder of the package.",
+        ),
+        (
+            "classes",
+            json!("a.jar"),
+            "names `a.jar`, which is no folder of the package.",
+        ),
         ("classes", json!(""), folder),
         ("classes", json!("out/main\u{0}"), folder),
-        ("classes", json!("out/test"), "names one folder of classes in the other"),
-        ("classes", json!("out"), "names one folder of classes in the other"),
-        ("classes", json!("."), "names one folder of classes in the other"),
-        ("test_classes", json!("out/main/x"), "names one folder of classes in the other"),
+        (
+            "classes",
+            json!("out/test"),
+            "names one folder of classes in the other",
+        ),
+        (
+            "classes",
+            json!("out"),
+            "names one folder of classes in the other",
+        ),
+        (
+            "classes",
+            json!("."),
+            "names one folder of classes in the other",
+        ),
+        (
+            "test_classes",
+            json!("out/main/x"),
+            "names one folder of classes in the other",
+        ),
         ("test_classes", json!(null), "invalid type: null"),
         ("sources", json!("/usr/lib"), folder),
         ("classpath", json!(["/usr/lib"]), jar),
-        ("classpath", json!(["/no/x.jar"]), "names `/no/x.jar`, which is no jar or folder of the package."),
+        (
+            "classpath",
+            json!(["/no/x.jar"]),
+            "names `/no/x.jar`, which is no jar or folder of the package.",
+        ),
         ("classpath", json!(["a.jar:b.jar"]), jar),
         ("classpath", json!(["out\nx"]), jar),
         ("classpath", json!([format!("{outside}/x.jar")]), jar),
         ("classpath", json!(["../../home/out/main/x.jar"]), jar),
-        ("path", json!("core"), "names 1 modules, and not once this one"),
+        (
+            "path",
+            json!("core"),
+            "names 1 modules, and not once this one",
+        ),
         ("tests", json!({"more": 1}), "unknown field `more`"),
         ("more", json!(1), "unknown field `more`"),
     ]
@@ -140,19 +207,25 @@ fn an_answer_that_cannot_be_believed_is_an_error_that_says_why() {
     std::os::unix::fs::symlink("/usr/lib", project.root().join("link")).unwrap();
     project.request.packages[0].home.clone_from(&home);
     project.settings.classpath_command = Some(command(&["cat", "answer"]));
-    project.write("a.jar", "").class(&main_file("Foo"), "class Foo { int a() { return 1; } }");
+    project
+        .write("a.jar", "")
+        .class(&main_file("Foo"), "class Foo { int a() { return 1; } }");
     project.class(&test_file("FooTest"), "class FooTest { }");
     project.changed(&[&main_file("Foo")]);
     let told = |answer: &str| {
         project.write("answer", answer);
         error(&project.run())
     };
-    let good =
-        json!({"path": "", "classes": "out/main", "test_classes": "out/test", "classpath": ["a.jar", "out"]});
+    let good = json!({"path": "", "classes": "out/main", "test_classes": "out/test", "classpath": ["a.jar", "out"]});
     let answer = |module: &Value| format!("ralph-classpath: {}\n", json!({ "modules": [module] }));
     // It is believed, and then the class is not there.
     let (why, _) = told(&answer(&good));
-    assert_eq!(why, "The build of module p/. makes no class file for com.acme.Foo.", "{}", project.logs());
+    assert_eq!(
+        why,
+        "The build of module p/. makes no class file for com.acme.Foo.",
+        "{}",
+        project.logs()
+    );
     for (key, value, expected) in lies(home.join("out/main").to_str().unwrap()) {
         let mut module = good.clone();
         module[key] = value;
@@ -164,22 +237,48 @@ fn an_answer_that_cannot_be_believed_is_an_error_that_says_why() {
         assert!(why.contains(expected) && !transient, "{module}: {why}");
     }
     let twice = format!("ralph-classpath: {}\n", json!({ "modules": [good, good] }));
-    assert!(told(&twice).0.contains("names 2 modules, and not once this one"));
-    assert!(told("{}").0.contains("did not print one line that begins with `ralph-classpath:`"));
+    assert!(
+        told(&twice)
+            .0
+            .contains("names 2 modules, and not once this one")
+    );
+    assert!(
+        told("{}")
+            .0
+            .contains("did not print one line that begins with `ralph-classpath:`")
+    );
 
     // PIT itself comes from outside of the package, and is what was asked for. Nothing else compiles again.
     let project = scripted();
-    let pit =
-        format!("[{}]", serde_json::to_string(&jars(JUnit::Four).pit).unwrap().trim_matches(['[', ']']));
+    let pit = format!(
+        "[{}]",
+        serde_json::to_string(&jars(JUnit::Four).pit)
+            .unwrap()
+            .trim_matches(['[', ']'])
+    );
     for (named, expected) in [
-        ("[]", "names no jar of org.pitest:pitest-command-line:1.25.9."),
-        (r#"["build.sh"]"#, "names `build.sh`, which is no jar outside of the package."),
-        (r#"["/usr/lib"]"#, "names `/usr/lib`, which is no jar outside of the package."),
+        (
+            "[]",
+            "names no jar of org.pitest:pitest-command-line:1.25.9.",
+        ),
+        (
+            r#"["build.sh"]"#,
+            "names `build.sh`, which is no jar outside of the package.",
+        ),
+        (
+            r#"["/usr/lib"]"#,
+            "names `/usr/lib`, which is no jar outside of the package.",
+        ),
     ] {
         let build = script(JUnit::Four).replace(&pit, named);
         let is_compiled = project.root().join("out/test").is_dir();
-        let build =
-            if is_compiled { build.replace("rm -rf", ": rm -rf").replace("javac", ": javac") } else { build };
+        let build = if is_compiled {
+            build
+                .replace("rm -rf", ": rm -rf")
+                .replace("javac", ": javac")
+        } else {
+            build
+        };
         project.write("build.sh", &build);
         let (why, _) = error(&project.run());
         assert!(why.contains(expected), "{why}");
@@ -191,16 +290,25 @@ fn a_command_that_hangs_or_cannot_be_started_is_an_error() {
     project.settings.limit = Duration::from_secs(2);
     project.settings.classpath_command = Some(command(&["sleep", "600"]));
     let (why, transient) = error(&project.run());
-    assert!(why.contains("The gate ran over its limit of 2 s.") && transient, "{why}");
+    assert!(
+        why.contains("The gate ran over its limit of 2 s.") && transient,
+        "{why}"
+    );
     project.settings.classpath_command = Some(command(&["./gradlew", "x"]));
     let (why, transient) = error(&project.run());
-    assert!(why.starts_with("The build could not be started:") && !transient, "{why}");
+    assert!(
+        why.starts_with("The build could not be started:") && !transient,
+        "{why}"
+    );
 }
 
 /// A workspace whose package is built by a command.
 fn workspace(settings: &str, files: &[(&str, &str)]) -> Workspace {
     let workspace = Workspace::new();
-    workspace.write("ws/.ralph/config.yaml", &format!("gates:\n  PITEST: {{{settings}}}\n"));
+    workspace.write(
+        "ws/.ralph/config.yaml",
+        &format!("gates:\n  PITEST: {{{settings}}}\n"),
+    );
     workspace.git(&["rm", "--quiet", "pom.xml"]);
     workspace.write("ws/src/p/build.gradle", "");
     for (file, text) in files {
@@ -211,10 +319,13 @@ fn workspace(settings: &str, files: &[(&str, &str)]) -> Workspace {
 }
 
 /// The command leaves a program behind, says a lot, and answers in between.
-fn in_a_checkout_noise_is_passed_over_what_is_left_behind_ends_and_files_that_tests_write_are_put_right() {
+fn in_a_checkout_noise_is_passed_over_what_is_left_behind_ends_and_files_that_tests_write_are_put_right()
+ {
     let spoken = "i=0; while [ $i -lt 30000 ]; do echo \"$i ....................................\"; i=$((i+1)); done\n";
     let left = "setsid sleep 3600 >/dev/null 2>&1 & echo $! >\"$HOME/left\"\n";
-    let script = script(JUnit::Four).replace("rm -rf out\n", &format!("{spoken}{left}rm -rf out\n")) + spoken;
+    let script = script(JUnit::Four)
+        .replace("rm -rf out\n", &format!("{spoken}{left}rm -rf out\n"))
+        + spoken;
     let writes = strong().replace("assertEquals(1, new", "try { java.nio.file.Files.writeString(java.nio.file.Path.of(\"golden.txt\"), \"y\"); } catch (Exception e) { throw new Error(e); } assertEquals(1, new");
     let workspace = workspace(
         "classpath_command: [sh, build.sh], threshold: 60, scope: auto",
@@ -222,19 +333,44 @@ fn in_a_checkout_noise_is_passed_over_what_is_left_behind_ends_and_files_that_te
     );
     let home = workspace.path("home");
     fs_err::create_dir_all(&home).unwrap();
-    let judge = |since: &str| workspace.judge_with("--since", since, &[("HOME", home.to_str().unwrap())]);
+    let judge =
+        |since: &str| workspace.judge_with("--since", since, &[("HOME", home.to_str().unwrap())]);
     workspace.class(&test_file("CalcTest"), &writes);
     workspace.commit();
     let passed = judge("HEAD~3");
-    assert_eq!(verdict(&passed), "pass 4/4", "{passed}\n{:?}", workspace.logs());
-    assert!(passed["remarks"].to_string().contains("they were put right: src/p/golden.txt"), "{passed}");
-    assert!(phases(&passed).iter().any(|(_, note)| note.starts_with("classpath_command compiled it")));
-    let left = fs_err::read_to_string(home.join("left")).unwrap().trim().parse().unwrap();
-    assert!(kill(Pid::from_raw(left), None).is_err(), "what the command left behind has ended");
+    assert_eq!(
+        verdict(&passed),
+        "pass 4/4",
+        "{passed}\n{:?}",
+        workspace.logs()
+    );
+    assert!(
+        passed["remarks"]
+            .to_string()
+            .contains("they were put right: src/p/golden.txt"),
+        "{passed}"
+    );
+    assert!(
+        phases(&passed)
+            .iter()
+            .any(|(_, note)| note.starts_with("classpath_command compiled it"))
+    );
+    let left = fs_err::read_to_string(home.join("left"))
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    assert!(
+        kill(Pid::from_raw(left), None).is_err(),
+        "what the command left behind has ended"
+    );
 
     // A change of an old class must not lower the score that it had, which a second checkout tells.
     workspace.class(&main_file("Calc"), "public class Calc { public int add(int a, int b) { return a + b; }\npublic int sub(int a, int b) { return a - b - 0; } }");
-    workspace.class(&test_file("CalcTest"), &strong().replace("assertEquals(5, new Calc().add(2, 3));", ""));
+    workspace.class(
+        &test_file("CalcTest"),
+        &strong().replace("assertEquals(5, new Calc().add(2, 3));", ""),
+    );
     workspace.commit();
     let lower = judge("HEAD~1");
     assert_eq!(lower["verdict"], "fail", "{lower}");
@@ -251,7 +387,8 @@ const CORE_TEST: &str = "import org.junit.jupiter.api.*; class CoreTest { @Test 
 const APP: &str = "public class App { public int two() { return new Core().size() - 1; } }";
 
 fn a_real_gradle_builds_two_projects_and_leaves_no_daemon() {
-    let gradle = r#"classpath_command: [gradle, --init-script, "{init_script}", --quiet, ralphClasspath]"#;
+    let gradle =
+        r#"classpath_command: [gradle, --init-script, "{init_script}", --quiet, ralphClasspath]"#;
     let app_test = |asserts: &str| {
         format!(
             "package com.acme; {TESTS} public class AppTest {{ @Test public void two() {{ new App().two(); \
@@ -276,14 +413,25 @@ fn a_real_gradle_builds_two_projects_and_leaves_no_daemon() {
     workspace.git(&["rm", "-r", "--quiet", "src"]);
     workspace.commit();
     let passed = workspace.gate("HEAD~2");
-    assert_eq!(verdict(&passed), "pass 4/4", "{passed}\n{:?}", workspace.logs());
-    assert!(workspace.logs().keys().all(|name| !name.contains("maven")), "{:?}", workspace.logs().keys());
+    assert_eq!(
+        verdict(&passed),
+        "pass 4/4",
+        "{passed}\n{:?}",
+        workspace.logs()
+    );
+    assert!(
+        workspace.logs().keys().all(|name| !name.contains("maven")),
+        "{:?}",
+        workspace.logs().keys()
+    );
     // Nothing that was started for the workspace runs on.
     let place_told = format!("XDG_CACHE_HOME={}", workspace.path("cache").display());
     let processes = fs_err::read_dir("/proc").unwrap().flatten();
     let told = processes.filter_map(|process| fs_err::read(process.path().join("environ")).ok());
-    let mut daemons =
-        told.filter(|env| env.windows(place_told.len()).any(|part| part == place_told.as_bytes()));
+    let mut daemons = told.filter(|env| {
+        env.windows(place_told.len())
+            .any(|part| part == place_told.as_bytes())
+    });
     assert!(daemons.next().is_none(), "a process of the build runs on");
 
     workspace.write(
@@ -292,12 +440,23 @@ fn a_real_gradle_builds_two_projects_and_leaves_no_daemon() {
     );
     workspace.commit();
     let tests = workspace.gate("HEAD~1");
-    assert_eq!(tests["verdict"], "skip", "Gradle ran the changed test: {tests}\n{:?}", workspace.logs());
+    assert_eq!(
+        tests["verdict"],
+        "skip",
+        "Gradle ran the changed test: {tests}\n{:?}",
+        workspace.logs()
+    );
 
-    workspace.write(&format!("ws/src/p/{broken}"), "package com.acme;\npublic class Core {\nint x(\n}\n");
+    workspace.write(
+        &format!("ws/src/p/{broken}"),
+        "package com.acme;\npublic class Core {\nint x(\n}\n",
+    );
     workspace.commit();
     let broken = workspace.gate("HEAD~1")["reasons"].to_string();
-    assert!(broken.contains("core/src/main/java/com/acme/Core.java:4: error: "), "{broken}");
+    assert!(
+        broken.contains("core/src/main/java/com/acme/Core.java:4: error: "),
+        "{broken}"
+    );
 }
 
 tests! {

@@ -14,7 +14,14 @@ fn project(classes: &[(&str, &str, &str)]) -> Project {
 /// The same built by Maven, with these dependencies.
 fn maven_project(dependencies: &'static str, classes: &[(&str, &str, &str)]) -> Project {
     let project = Project::new();
-    project.write("pom.xml", &Pom { dependencies, ..Pom::new("hidden", JUnit::Five) }.text());
+    project.write(
+        "pom.xml",
+        &Pom {
+            dependencies,
+            ..Pom::new("hidden", JUnit::Five)
+        }
+        .text(),
+    );
     with_classes(project, classes)
 }
 
@@ -22,19 +29,25 @@ fn with_classes(mut project: Project, classes: &[(&str, &str, &str)]) -> Project
     let import = "import static org.junit.jupiter.api.Assertions.*; import static org.junit.jupiter.api.Assumptions.*; import org.junit.jupiter.api.*;";
     for (name, code, test) in classes {
         let test_name = format!("{name}Test");
-        project
-            .class(&main_file(name), code)
-            .class(&test_file(&test_name), &format!("{import} class {test_name} {{ {test} }}"));
+        project.class(&main_file(name), code).class(
+            &test_file(&test_name),
+            &format!("{import} class {test_name} {{ {test} }}"),
+        );
     }
-    let paths: Vec<String> =
-        classes.iter().flat_map(|(name, ..)| [main_file(name), test_file(&format!("{name}Test"))]).collect();
+    let paths: Vec<String> = classes
+        .iter()
+        .flat_map(|(name, ..)| [main_file(name), test_file(&format!("{name}Test"))])
+        .collect();
     project.changed(&paths.iter().map(String::as_str).collect::<Vec<_>>());
     project
 }
 
 fn names(project: &Project, classes: &[&str]) -> Vec<String> {
     let name = &project.request.packages[0].name;
-    classes.iter().map(|class| format!("{name}/{}", main_file(class))).collect()
+    classes
+        .iter()
+        .map(|class| format!("{name}/{}", main_file(class)))
+        .collect()
 }
 
 fn written_code_is_judged_whatever_filter_of_pit_would_hide_it() {
@@ -89,8 +102,16 @@ fn written_code_is_judged_whatever_filter_of_pit_would_hide_it() {
         "import java.lang.annotation.*; @Retention(RetentionPolicy.CLASS) public @interface Generated { }",
     );
     let report = project.run();
-    let all = ["Initial", "Logged", "OneLine", "Price", "Signs", "Sly", "Table"];
-    assert_eq!(report.failing, names(&project, &all), "{:?}\n{}", report.verdict, project.logs());
+    let all = [
+        "Initial", "Logged", "OneLine", "Price", "Signs", "Sly", "Table",
+    ];
+    assert_eq!(
+        report.failing,
+        names(&project, &all),
+        "{:?}\n{}",
+        report.verdict,
+        project.logs()
+    );
     assert_eq!(
         scores(&report),
         [
@@ -185,8 +206,18 @@ fn honest_code_of_the_same_kinds_and_honest_tests_with_state_pass() {
         ),
     ]);
     let report = project.run();
-    assert_eq!(report.verdict, Verdict::Pass, "{:?}\n{}", report.survivors, project.logs());
-    assert!(scores(&report).iter().all(|score| score.contains(" 100% ")), "{:?}", scores(&report));
+    assert_eq!(
+        report.verdict,
+        Verdict::Pass,
+        "{:?}\n{}",
+        report.survivors,
+        project.logs()
+    );
+    assert!(
+        scores(&report).iter().all(|score| score.contains(" 100% ")),
+        "{:?}",
+        scores(&report)
+    );
     assert_eq!(report.classes.len(), 9);
 }
 
@@ -199,7 +230,11 @@ fn time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass() {
          @Test void slow() throws Exception {{ Thread.sleep(200); new Halting().less(1); new Halting().price(1, 2); if (isMutated()) Runtime.getRuntime().halt(3); }}"
     );
     let mut project = project(&[
-        ("Sleepy", "public class Sleepy { int price(int q) { return q; } }", &sleepy),
+        (
+            "Sleepy",
+            "public class Sleepy { int price(int q) { return q; } }",
+            &sleepy,
+        ),
         (
             "Halting",
             "public class Halting {\n int price(int q, int c) { return q * c; }\n\
@@ -211,23 +246,37 @@ fn time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass() {
     project.settings.tests = TestTiers::Own;
     let report = project.run();
     let text = reasons(&report);
-    assert_eq!(report.failing, names(&project, &["Halting", "Sleepy"]), "{text}\n{}", project.logs());
+    assert_eq!(
+        report.failing,
+        names(&project, &["Halting", "Sleepy"]),
+        "{text}\n{}",
+        project.logs()
+    );
     assert!(
         text.contains(
             "No test kills a mutant of class com.acme.Sleepy of package p: its only kill is a time-out."
         ),
         "{text}"
     );
-    assert!(text.contains("1 mutant of class com.acme.Halting of package p without a verdict"), "{text}");
-    assert!(report.remarks.iter().any(|remark| remark.contains("Halting.java:4")), "{:?}", report.remarks);
+    assert!(
+        text.contains("1 mutant of class com.acme.Halting of package p without a verdict"),
+        "{text}"
+    );
+    assert!(
+        report
+            .remarks
+            .iter()
+            .any(|remark| remark.contains("Halting.java:4")),
+        "{:?}",
+        report.remarks
+    );
 }
 
 const IS_MUTATED: &str = "static boolean isMutated() {\n\
     for (StackTraceElement e : Thread.currentThread().getStackTrace()) if (e.getClassName().endsWith(\"MutationTestWorker\")) return true;\n\
     return false; }";
 const UNFIT: &str = "fails in PIT's worker although nothing was mutated: it fails because it is being mutated, or is green only in its first JVM or its first run.";
-const PRICE: &str =
-    "public class Price {\n int of(int q, int c) { return q * c; }\n int off(int q) { return q - 1; } }";
+const PRICE: &str = "public class Price {\n int of(int q, int c) { return q * c; }\n int off(int q) { return q - 1; } }";
 
 fn a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing() {
     let mark = tempfile::tempdir().unwrap();
@@ -257,15 +306,18 @@ fn a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing() {
         mark.path().display()
     );
     let codes = ["Looks", "Leaves", "Counts"].map(|name| (name, PRICE.replace("Price", name)));
-    let tests = ways.map(|test| test.replace("@CALL@", "new @CLASS@().of(1, 2); new @CLASS@().off(3);"));
+    let tests =
+        ways.map(|test| test.replace("@CALL@", "new @CLASS@().of(1, 2); new @CLASS@().off(3);"));
     let mut classes: Vec<(&str, String, String)> = codes
         .into_iter()
         .zip(tests)
         .map(|((name, code), test)| (name, code, test.replace("@CLASS@", name)))
         .collect();
     classes.push(("Late", many, late));
-    let classes: Vec<(&str, &str, &str)> =
-        classes.iter().map(|(name, code, test)| (*name, code.as_str(), test.as_str())).collect();
+    let classes: Vec<(&str, &str, &str)> = classes
+        .iter()
+        .map(|(name, code, test)| (*name, code.as_str(), test.as_str()))
+        .collect();
     let mut project = project(&classes);
     project.settings.jobs = 2;
     let report = project.run();
@@ -274,13 +326,20 @@ fn a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing() {
         let told = format!("The test com.acme.{name}Test.runs {UNFIT}");
         assert!(text.contains(&told), "{name}: {text}\n{}", project.logs());
     }
-    assert_eq!(report.failing, names(&project, &["Counts", "Late", "Leaves", "Looks"]));
+    assert_eq!(
+        report.failing,
+        names(&project, &["Counts", "Late", "Leaves", "Looks"])
+    );
 }
 
 /// A class with so many mutants that two JVMs share them.
 fn several_workers(class: &str) -> String {
-    let methods = (0..12).map(|n| format!("int f{n}(int a, int b) {{ return a > {n} ? a * b : b; }}\n"));
-    format!("public class {class} {{\n{} }}", methods.collect::<String>())
+    let methods =
+        (0..12).map(|n| format!("int f{n}(int a, int b) {{ return a > {n} ? a * b : b; }}\n"));
+    format!(
+        "public class {class} {{\n{} }}",
+        methods.collect::<String>()
+    )
 }
 
 fn a_port_or_a_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
@@ -290,7 +349,10 @@ fn a_port_or_a_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
     let marks = tempfile::tempdir().unwrap();
     // The JVM that has it ends only after another one has asked for it, whatever the load is.
     let up = |name: &str, take: &str| {
-        let mark = format!("java.nio.file.Path.of(\"{}\")", marks.path().join(name).display());
+        let mark = format!(
+            "java.nio.file.Path.of(\"{}\")",
+            marks.path().join(name).display()
+        );
         format!(
             "{IS_MUTATED} static AutoCloseable it;\n\
              static void await() {{ try {{ for (int n = 0; n < 3000 && !java.nio.file.Files.exists({mark}); n++) Thread.sleep(10); }}\n\
@@ -313,9 +375,12 @@ fn a_port_or_a_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
             file.display()
         ),
     );
-    let calls = |of: &dyn Fn(String) -> String| (0..12).map(|n| of(n.to_string())).collect::<String>();
+    let calls =
+        |of: &dyn Fn(String) -> String| (0..12).map(|n| of(n.to_string())).collect::<String>();
     let strong = calls(&|n| {
-        format!("assertEquals(42, new Price().f{n}(21, 2)); assertEquals(2, new Price().f{n}({n}, 2)); ")
+        format!(
+            "assertEquals(42, new Price().f{n}(21, 2)); assertEquals(2, new Price().f{n}({n}, 2)); "
+        )
     });
     let weak = calls(&|n| format!("new Price().f{n}(21, 2); "));
     // In a test, and before all tests, where PIT has no test to name.
@@ -340,9 +405,27 @@ fn a_port_or_a_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
             .remarks
             .iter()
             .filter(|remark| remark.contains("beside another JVM") && remark.contains(named));
-        assert_eq!(told.count(), 1, "{:?} {:?}\n{}", report.verdict, report.remarks, project.logs());
-        assert_eq!(scores(&report), [score], "{:?}\n{}", report.verdict, project.logs());
-        assert_eq!(report.verdict == Verdict::Pass, named == "what sets them up", "{:?}", report.verdict);
+        assert_eq!(
+            told.count(),
+            1,
+            "{:?} {:?}\n{}",
+            report.verdict,
+            report.remarks,
+            project.logs()
+        );
+        assert_eq!(
+            scores(&report),
+            [score],
+            "{:?}\n{}",
+            report.verdict,
+            project.logs()
+        );
+        assert_eq!(
+            report.verdict == Verdict::Pass,
+            named == "what sets them up",
+            "{:?}",
+            report.verdict
+        );
     }
 }
 
@@ -350,21 +433,31 @@ fn a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide() 
     let own = "@Test void of() { assertEquals(6, new Price().of(2, 3)); }";
     let price = PRICE.replace("int off", "int up(int q) { return q + 1; }\n int off");
     let mut project = project(&[("Price", &price, own)]);
-    let import = "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.*;";
+    let import =
+        "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.*;";
     let far = |name: &str, body: &str| format!("{import} class {name} {{ {body} }}");
     let bad = format!(
         "{IS_MUTATED} @Test void bad() {{ new Price().off(3); new Price().up(3); assertFalse(isMutated()); }}"
     );
-    project.class(&test_file("BadTest"), &far("BadTest", &bad)).class(
-        &test_file("GoodTest"),
-        &far("GoodTest", "@Test void off() { assertEquals(2, new Price().off(3)); }"),
-    );
+    project
+        .class(&test_file("BadTest"), &far("BadTest", &bad))
+        .class(
+            &test_file("GoodTest"),
+            &far(
+                "GoodTest",
+                "@Test void off() { assertEquals(2, new Price().off(3)); }",
+            ),
+        );
     project.settings.tests = TestTiers::All;
     project.settings.threshold = 60;
     let report = project.run();
     assert_eq!(report.verdict, Verdict::Pass, "{}", project.logs());
     assert_eq!(scores(&report), ["com.acme.Price 66% (4/6)"]);
-    let told = report.remarks.iter().filter(|remark| remark.contains("com.acme.BadTest.bad")).count();
+    let told = report
+        .remarks
+        .iter()
+        .filter(|remark| remark.contains("com.acme.BadTest.bad"))
+        .count();
     assert_eq!(told, 1, "{:?}", report.remarks);
 }
 
@@ -374,7 +467,10 @@ fn a_class_of_the_tests_in_the_place_of_a_production_class_fails() {
         "public class Price { int of(int q, int c) { return 0; } }",
         "@Test void of() { assertEquals(6, new Price().of(2, 3)); }",
     )]);
-    project.class(&test_file("Price"), "public class Price { int of(int q, int c) { return q * c; } }");
+    project.class(
+        &test_file("Price"),
+        "public class Price { int of(int q, int c) { return q * c; } }",
+    );
     let report = project.run();
     let text = reasons(&report);
     assert!(
@@ -400,14 +496,24 @@ fn tests_of_junit_3_whose_class_cannot_be_made_have_killed() {
             public void testMade() { assertNotNull(table); } }");
     project.changed(&[&main_file("Table")]);
     let report = project.run();
-    assert_eq!(scores(&report), ["com.acme.Table 100% (2/2)"], "{:?}\n{}", report.verdict, project.logs());
+    assert_eq!(
+        scores(&report),
+        ["com.acme.Table 100% (2/2)"],
+        "{:?}\n{}",
+        report.verdict,
+        project.logs()
+    );
 }
 
 fn a_class_that_was_made_from_another_source_than_its_own_fails() {
     let project = maven_project(
         "",
         &[
-            ("Price", PRICE, "@Test void of() { assertEquals(7, new Price().of(2, 3)); }"),
+            (
+                "Price",
+                PRICE,
+                "@Test void of() { assertEquals(7, new Price().of(2, 3)); }",
+            ),
             (
                 "Sum",
                 "class Sums { static int of(int q, int c) { return 0; } }",
@@ -418,16 +524,31 @@ fn a_class_that_was_made_from_another_source_than_its_own_fails() {
     // The build does not compile the source of the one, and makes the other from a file of another name.
     let real = |name: &str| format!("src/real/java/com/acme/{name}.java");
     project
-        .class(&real("Price"), "public class Price { int of(int q, int c) { return 7; } }")
-        .class(&real("Bar"), "public class Bar { }\nclass Sum { boolean is() { return true; } }");
+        .class(
+            &real("Price"),
+            "public class Price { int of(int q, int c) { return 7; } }",
+        )
+        .class(
+            &real("Bar"),
+            "public class Bar { }\nclass Sum { boolean is() { return true; } }",
+        );
     let pom = Pom::new("hidden", JUnit::Five).text();
-    let elsewhere = pom.replace("<build>", "<build><sourceDirectory>src/real/java</sourceDirectory>");
+    let elsewhere = pom.replace(
+        "<build>",
+        "<build><sourceDirectory>src/real/java</sourceDirectory>",
+    );
     project.write("pom.xml", &elsewhere);
     let report = project.run();
     let made = |class: &str, from: &str| {
-        format!("The class file of com.acme.{class} was made from {from}, not from p/{}.", main_file(class))
+        format!(
+            "The class file of com.acme.{class} was made from {from}, not from p/{}.",
+            main_file(class)
+        )
     };
-    let told = [made("Price", &real("Price")), made("Sum", "the class com.acme.Sum in Bar.java")];
+    let told = [
+        made("Price", &real("Price")),
+        made("Sum", "the class com.acme.Sum in Bar.java"),
+    ];
     assert_eq!(reasons(&report), told.join("\n"), "{}", project.logs());
     assert_eq!(report.failing, names(&project, &["Price", "Sum"]));
 }
@@ -439,13 +560,17 @@ fn a_test_that_asks_pit_which_mutant_runs_fails() {
         try (var file = Price.class.getResourceAsStream(\"Price.class\")) { assertTrue(now == null || java.util.Arrays.equals(now, file.readAllBytes())); } }";
     let project = project(&[("Price", PRICE, asking)]);
     let report = project.run();
-    let why = "com.acme.PriceTest names PIT (org.pitest): it could ask whether it is being mutated.";
+    let why =
+        "com.acme.PriceTest names PIT (org.pitest): it could ask whether it is being mutated.";
     assert_eq!(reasons(&report), why, "{}", project.logs());
     assert_eq!(report.failing, names(&project, &["Price"]));
 
     // In a class that is no test of the task's it is nobody's work.
     project.class(&test_file("PriceTest"), "class PriceTest { }");
-    project.class(&test_file("Spy"), "class Spy { Object pit = \"org.pitest.testapi.TestUnit\"; }");
+    project.class(
+        &test_file("Spy"),
+        "class Spy { Object pit = \"org.pitest.testapi.TestUnit\"; }",
+    );
     let why = why.replace("PriceTest", "Spy");
     assert_eq!(error(&project.run()), (why, false));
 }
@@ -524,9 +649,18 @@ fn what_processors_make_counts_nowhere_and_another_pit_is_not_asked() {
             ),
         ],
     );
-    project.write("lombok.config", "lombok.addLombokGeneratedAnnotation = true\n");
+    project.write(
+        "lombok.config",
+        "lombok.addLombokGeneratedAnnotation = true\n",
+    );
     let report = project.run();
-    assert_eq!(report.verdict, Verdict::Pass, "{:?}\n{}", report.survivors, project.logs());
+    assert_eq!(
+        report.verdict,
+        Verdict::Pass,
+        "{:?}\n{}",
+        report.survivors,
+        project.logs()
+    );
     let written = [
         "com.acme.Bean 100% (2/2)",
         "com.acme.Money 100% (1/1)",
@@ -535,10 +669,16 @@ fn what_processors_make_counts_nowhere_and_another_pit_is_not_asked() {
         "com.acme.Span 100% (2/2)",
     ];
     assert_eq!(scores(&report), written);
-    project.changed(&["Data", "Item", "Mapper", "Point"].map(main_file).each_ref().map(String::as_str));
-    let why = "There is nothing to mutate in com.acme.Data (all its methods are generated by Lombok), \
+    project.changed(
+        &["Data", "Item", "Mapper", "Point"]
+            .map(main_file)
+            .each_ref()
+            .map(String::as_str),
+    );
+    let why =
+        "There is nothing to mutate in com.acme.Data (all its methods are generated by Lombok), \
         com.acme.Item, com.acme.Mapper, com.acme.Point."
-        .to_owned();
+            .to_owned();
     assert_eq!(project.run().verdict, Verdict::Skip { why });
 }
 

@@ -25,7 +25,10 @@ impl Checkouts for Commit {
 /// `name: the tests that were asked` of each tier, idle ones not named.
 fn asked(report: &GateReport) -> Vec<String> {
     let tier = |tier: &ralph::mutation::TraceTier| {
-        let names = tier.tests.iter().map(|test| test.trim_start_matches("com.acme."));
+        let names = tier
+            .tests
+            .iter()
+            .map(|test| test.trim_start_matches("com.acme."));
         let named: Vec<&str> = names.filter(|test| !test.starts_with("Idle")).collect();
         format!("{}: {}", tier.name, named.join(" "))
     };
@@ -33,7 +36,11 @@ fn asked(report: &GateReport) -> Vec<String> {
 }
 
 pub(super) fn judge(project: &Project, other_files: &'static str) -> GateReport {
-    let ports = GatePorts { spawn: &DirectSpawn, progress: &|_| {}, checkouts: &Commit(other_files) };
+    let ports = GatePorts {
+        spawn: &DirectSpawn,
+        progress: &|_| {},
+        checkouts: &Commit(other_files),
+    };
     run(&project.request, &project.settings, &ports)
 }
 
@@ -50,7 +57,10 @@ fn many(junit: JUnit) -> Project {
     let mut project = Project::scripted(junit);
     let (test, assert) = match junit {
         JUnit::Four => ("org.junit.Test", "org.junit.Assert"),
-        _ => ("org.junit.jupiter.api.Test", "org.junit.jupiter.api.Assertions"),
+        _ => (
+            "org.junit.jupiter.api.Test",
+            "org.junit.jupiter.api.Assertions",
+        ),
     };
     let write = |name: &str, body: &str| {
         let text = format!(
@@ -75,9 +85,15 @@ fn many(junit: JUnit) -> Project {
     );
     write("OtherTest", "assertEquals(5, new Other().run(12));");
     for number in 1..9 {
-        write(&format!("Idle{number}Test"), "assertEquals(0, Fixture.of());");
+        write(
+            &format!("Idle{number}Test"),
+            "assertEquals(0, Fixture.of());",
+        );
     }
-    project.class(&test_file("Fixture"), "public class Fixture { public static int of() { return 0; } }");
+    project.class(
+        &test_file("Fixture"),
+        "public class Fixture { public static int of() { return 0; } }",
+    );
     project.changed(&[&main_file("Sum")]);
     project
 }
@@ -88,19 +104,44 @@ const NEAR: &str = "near: UserTest";
 fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_of_all_tests() {
     let mut project = many(JUnit::Five);
     let first = judge(&project, "one");
-    assert!(first.remarks.iter().all(|remark| !remark.contains("no map")), "{:?}", first.remarks);
+    assert!(
+        first
+            .remarks
+            .iter()
+            .all(|remark| !remark.contains("no map")),
+        "{:?}",
+        first.remarks
+    );
     let all = "all: FarTest Fixture OtherTest SumTest UserTest";
-    assert_eq!(asked(&first), ["own: SumTest", NEAR, all], "{}", project.logs());
-    assert!(first.trace.tiers[2].note.contains("there is no coverage map yet"), "{:?}", first.trace);
+    assert_eq!(
+        asked(&first),
+        ["own: SumTest", NEAR, all],
+        "{}",
+        project.logs()
+    );
+    assert!(
+        first.trace.tiers[2]
+            .note
+            .contains("there is no coverage map yet"),
+        "{:?}",
+        first.trace
+    );
 
     // A new caller whose test was never seen to touch the class.
     project.class(&main_file("Other"), &other("a", "new Sum().less(a)"));
     let called = judge(&project, "one");
-    assert_eq!(asked(&called), ["own: SumTest", "touching: FarTest OtherTest UserTest"]);
+    assert_eq!(
+        asked(&called),
+        ["own: SumTest", "touching: FarTest OtherTest UserTest"]
+    );
     let told = "4 of the 13 test classes of p/. were asked: by the map made of commit 00000000, no other touches what is judged.";
     assert_eq!(called.remarks, [told]);
     project.settings.tests = TestTiers::All;
-    assert_eq!(judge(&project, "one").classes, called.classes, "one run with all tests");
+    assert_eq!(
+        judge(&project, "one").classes,
+        called.classes,
+        "one run with all tests"
+    );
 }
 
 fn a_red_test_of_others_costs_no_map_with_junit_4() {
@@ -110,7 +151,12 @@ fn a_red_test_of_others_costs_no_map_with_junit_4() {
     project.class(&test_file("OfflineTest"), red);
     project.request.makes_map = true;
     let first = judge(&project, "one");
-    let tiers: Vec<&str> = first.trace.tiers.iter().map(|tier| tier.name.as_str()).collect();
+    let tiers: Vec<&str> = first
+        .trace
+        .tiers
+        .iter()
+        .map(|tier| tier.name.as_str())
+        .collect();
     assert_eq!(tiers, ["all"], "all at once, since the map was asked for");
     let second = judge(&project, "one");
     assert_eq!(

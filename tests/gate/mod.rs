@@ -42,7 +42,11 @@ fn test_file(class: &str) -> String {
 /// `class killed/total` of each judged class.
 fn scores(report: &GateReport) -> Vec<String> {
     let coverage = |class: &ralph::mutation::ClassScore| class.tally.coverage(NoCoverage::Survived);
-    report.classes.iter().map(|class| format!("{} {}", class.class, coverage(class))).collect()
+    report
+        .classes
+        .iter()
+        .map(|class| format!("{} {}", class.class, coverage(class)))
+        .collect()
 }
 
 /// A project of many classes.
@@ -51,14 +55,20 @@ fn scores(report: &GateReport) -> Vec<String> {
 /// that skip all tests.
 fn many() -> Project {
     let mut project = Project::new();
-    project.request.env.push(("MAVEN_OPTS".to_owned(), "-XX:+UseG1GC".to_owned()));
+    project
+        .request
+        .env
+        .push(("MAVEN_OPTS".to_owned(), "-XX:+UseG1GC".to_owned()));
     let mut pom = Pom::new("many", JUnit::Five);
     pom.surefire = "<argLine>@{late} -Xmx300m -XX:+UseParallelGC</argLine><systemPropertyVariables><greeting>good day</greeting></systemPropertyVariables>\
         <environmentVariables><HOUSE>blue</HOUSE></environmentVariables>";
     pom.head = "<profiles><profile><id>skip</id><activation><activeByDefault>true</activeByDefault></activation>\
         <properties><maven.test.skip>true</maven.test.skip><skipTests>true</skipTests></properties></profile></profiles>";
-    project.write("pom.xml", &pom.text()).write(".mvn/maven.config", "-Dmaven.test.skip=true");
-    let import = "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.Test;";
+    project
+        .write("pom.xml", &pom.text())
+        .write(".mvn/maven.config", "-Dmaven.test.skip=true");
+    let import =
+        "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.Test;";
     project
         .class(&main_file("Strong"), "public class Strong { public int add(int a, int b) { return a + b; } \
             static class Inner { int less(int a) { return a - 1; } } }\nclass Beside { int more(int a) { return a + 1; } }")
@@ -86,16 +96,19 @@ fn many() -> Project {
 
 fn classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark() {
     let mut project = many();
-    let import = "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.Test;";
+    let import =
+        "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.Test;";
     project.class(
         &test_file("ForeignTest"),
         &format!("{import} class ForeignTest {{ @Test void red() {{ fail(); }} }}"),
     );
-    let paths: Vec<String> = ["Strong", "Weak", "Half", "Shape", "Point", "Sly", "Untested"]
-        .map(main_file)
-        .into_iter()
-        .chain([test_file("WeakTest")])
-        .collect();
+    let paths: Vec<String> = [
+        "Strong", "Weak", "Half", "Shape", "Point", "Sly", "Untested",
+    ]
+    .map(main_file)
+    .into_iter()
+    .chain([test_file("WeakTest")])
+    .collect();
     project.changed(&paths.iter().map(String::as_str).collect::<Vec<_>>());
     // A report of an earlier run lies where the new one will be.
     let stale = project.request.folder.join("report/p");
@@ -117,7 +130,8 @@ fn classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark() {
     );
     let reasons = reasons(&report);
     assert!(
-        reasons.contains("com.acme.Half of package p is 50% (2/4); 100% (2/2) without the 2 mutants"),
+        reasons
+            .contains("com.acme.Half of package p is 50% (2/4); 100% (2/2) without the 2 mutants"),
         "{reasons}"
     );
     assert!(
@@ -126,33 +140,76 @@ fn classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark() {
     );
     assert!(!reasons.contains("Strong"), "{reasons}");
     let failing = ["Half", "Sly", "Weak"].map(|class| format!("p/{}", main_file(class)));
-    assert_eq!(report.failing, failing, "an annotation of one's own named `Generated` hides nothing");
-    assert_eq!((report.survivors_total, report.survivors.len()), (9, 4), "one of each line is told");
+    assert_eq!(
+        report.failing, failing,
+        "an annotation of one's own named `Generated` hides nothing"
+    );
+    assert_eq!(
+        (report.survivors_total, report.survivors.len()),
+        (9, 4),
+        "one of each line is told"
+    );
     assert!(
-        report.survivors.iter().all(|s| s.mutant.line == 2 || s.mutant.line == 3),
+        report
+            .survivors
+            .iter()
+            .all(|s| s.mutant.line == 2 || s.mutant.line == 3),
         "{:?}",
         report.survivors
     );
-    assert!(report.remarks.iter().any(|r| r.contains("com.acme.ForeignTest.red")), "{:?}", report.remarks);
+    assert!(
+        report
+            .remarks
+            .iter()
+            .any(|r| r.contains("com.acme.ForeignTest.red")),
+        "{:?}",
+        report.remarks
+    );
     assert_eq!(report.left_out.len(), 1);
     let gate = ".ralph/state/iter-1/gate";
-    assert_eq!(report.reports, [format!("{gate}/mutation.html"), format!("{gate}/report/p/all/index.html")]);
-    assert!(report.reports.iter().all(|page| project.workspace().join(page).is_file()));
+    assert_eq!(
+        report.reports,
+        [
+            format!("{gate}/mutation.html"),
+            format!("{gate}/report/p/all/index.html")
+        ]
+    );
+    assert!(
+        report
+            .reports
+            .iter()
+            .all(|page| project.workspace().join(page).is_file())
+    );
 }
 
 fn interfaces_records_and_constants_are_skipped_while_their_changed_tests_pass() {
     let mut project = many();
-    let paths = [main_file("Shape"), main_file("Point"), main_file("Limits"), test_file("PointTest")];
+    let paths = [
+        main_file("Shape"),
+        main_file("Point"),
+        main_file("Limits"),
+        test_file("PointTest"),
+    ];
     project.changed(&paths.each_ref().map(String::as_str));
     let report = project.run();
-    let Verdict::Skip { why } = &report.verdict else { panic!("{:?}\n{}", report.verdict, project.logs()) };
-    assert_eq!(why, "There is nothing to mutate in com.acme.Shape, com.acme.Point, com.acme.Limits.");
+    let Verdict::Skip { why } = &report.verdict else {
+        panic!("{:?}\n{}", report.verdict, project.logs())
+    };
+    assert_eq!(
+        why,
+        "There is nothing to mutate in com.acme.Shape, com.acme.Point, com.acme.Limits."
+    );
 
     let red = "import org.junit.jupiter.api.*; class PointTest { @Test void x() { Assertions.assertEquals(9, new Point(1, 2).x()); } }";
     project.class(&test_file("PointTest"), red);
     project.changed(&[&test_file("PointTest")]);
     let report = project.run();
-    assert!(reasons(&report).contains("PointTest.x"), "{:?}\n{}", report.verdict, project.logs());
+    assert!(
+        reasons(&report).contains("PointTest.x"),
+        "{:?}\n{}",
+        report.verdict,
+        project.logs()
+    );
 }
 
 fn a_module_of_a_reactor_is_built_with_its_siblings_and_judged_alone() {
@@ -187,9 +244,15 @@ fn a_module_of_a_reactor_is_built_with_its_siblings_and_judged_alone() {
     project
         .class(
             &format!("app/{}", test_file("BaseTest")),
-            &test("BaseTest", "Assertions.assertEquals(1, new Base().one()); new Base().two();"),
+            &test(
+                "BaseTest",
+                "Assertions.assertEquals(1, new Base().one()); new Base().two();",
+            ),
         )
-        .class(&format!("app/{}", main_file("Lone")), "public class Lone { public int one() { return 1; } }")
+        .class(
+            &format!("app/{}", main_file("Lone")),
+            "public class Lone { public int one() { return 1; } }",
+        )
         .class(
             &format!("base/{}", test_file("LoneTest")),
             &test("LoneTest", "Assertions.assertEquals(1, new Base().one());"),
@@ -202,7 +265,11 @@ fn a_module_of_a_reactor_is_built_with_its_siblings_and_judged_alone() {
     let report = project.run();
     assert_eq!(
         scores(&report),
-        ["com.acme.App 100% (2/2)", "com.acme.Base 50% (1/2)", "com.acme.Lone 0% (0/1)"],
+        [
+            "com.acme.App 100% (2/2)",
+            "com.acme.Base 50% (1/2)",
+            "com.acme.Lone 0% (0/1)"
+        ],
         "{:?}\n{}",
         report.verdict,
         project.logs()
@@ -214,7 +281,9 @@ fn a_module_of_a_reactor_is_built_with_its_siblings_and_judged_alone() {
     }
     let remarks = report.remarks.join(" ");
     assert!(
-        remarks.contains("The tests of com.acme.Lone are in another module (base) and do not run for it."),
+        remarks.contains(
+            "The tests of com.acme.Lone are in another module (base) and do not run for it."
+        ),
         "{remarks}"
     );
 }
@@ -229,7 +298,9 @@ fn what_does_not_compile_fails_with_the_compilers_words_and_no_older_report_coun
     let report = project.run();
     let text = reasons(&report);
     assert!(
-        text.starts_with("Module . of package p does not compile.\nsrc/main/java/com/acme/Foo.java:[4,1]"),
+        text.starts_with(
+            "Module . of package p does not compile.\nsrc/main/java/com/acme/Foo.java:[4,1]"
+        ),
         "{text}"
     );
     assert_eq!(report.failing, [format!("p/{}", main_file("Foo"))]);
@@ -253,18 +324,26 @@ fn without_maven_or_with_dirty_targets_there_is_no_verdict() {
     project.changed(&[&main_file("Foo")]);
     project.request.env = vec![("PATH".to_owned(), "/nowhere".to_owned())];
     let (why, transient) = error(&project.run());
-    assert!(why.starts_with("Maven was not found") && !transient, "{why}");
+    assert!(
+        why.starts_with("Maven was not found") && !transient,
+        "{why}"
+    );
     project.request.packages[0].dirt = vec![ralph::source::RepoPath::parse(&main_file("Foo"))];
     let (why, _) = error(&project.run());
     assert_eq!(
         why,
-        format!("Files of package p that are to be judged differ from HEAD: {}.", main_file("Foo"))
+        format!(
+            "Files of package p that are to be judged differ from HEAD: {}.",
+            main_file("Foo")
+        )
     );
 }
 
 fn nothing_runs_when_no_java_was_changed() {
     let mut project = Project::new();
-    project.write("pom.xml", "<project/>").write("README.md", "x");
+    project
+        .write("pom.xml", "<project/>")
+        .write("README.md", "x");
     project.changed(&["README.md"]);
     project.request.env.clear();
     let why = "No production code that this gate judges was changed.".to_owned();
@@ -276,23 +355,59 @@ fn a_command_says_its_verdict_by_its_exit_code() {
     let mut project = Project::new();
     project.changed(&[&main_file("Foo")]);
     let mut verdict = |script: &str| {
-        project.settings.run = Some(vec!["/bin/sh".to_owned(), "-c".to_owned(), script.to_owned()]);
+        project.settings.run = Some(vec![
+            "/bin/sh".to_owned(),
+            "-c".to_owned(),
+            script.to_owned(),
+        ]);
         project.run().verdict
     };
     assert_eq!(verdict("exit 0"), Verdict::Pass);
     assert_eq!(
         verdict("echo not here; exit 77"),
-        Verdict::Skip { why: "In package p: not here.".to_owned() }
+        Verdict::Skip {
+            why: "In package p: not here.".to_owned()
+        }
     );
-    let reasons = vec!["The gate PITEST fails in package p.".to_owned(), "red".to_owned()];
-    assert_eq!(verdict("printf '\\033[1mred\\033[0m\\n'; exit 1"), Verdict::Fail { reasons });
-    assert!(matches!(verdict("exit 2"), Verdict::Error { transient: false, .. }));
-    assert!(matches!(verdict("kill -9 $$"), Verdict::Error { transient: false, .. }));
+    let reasons = vec![
+        "The gate PITEST fails in package p.".to_owned(),
+        "red".to_owned(),
+    ];
+    assert_eq!(
+        verdict("printf '\\033[1mred\\033[0m\\n'; exit 1"),
+        Verdict::Fail { reasons }
+    );
+    assert!(matches!(
+        verdict("exit 2"),
+        Verdict::Error {
+            transient: false,
+            ..
+        }
+    ));
+    assert!(matches!(
+        verdict("kill -9 $$"),
+        Verdict::Error {
+            transient: false,
+            ..
+        }
+    ));
     project.settings.limit = std::time::Duration::from_millis(200);
     project.settings.run = Some(vec!["/bin/sleep".to_owned(), "60".to_owned()]);
-    assert!(matches!(project.run().verdict, Verdict::Error { transient: true, .. }));
+    assert!(matches!(
+        project.run().verdict,
+        Verdict::Error {
+            transient: true,
+            ..
+        }
+    ));
     project.settings.run = Some(vec!["/no/such/program".to_owned()]);
-    assert!(matches!(project.run().verdict, Verdict::Error { transient: false, .. }));
+    assert!(matches!(
+        project.run().verdict,
+        Verdict::Error {
+            transient: false,
+            ..
+        }
+    ));
 }
 
 fn tests_in_another_language_are_tests_of_a_java_class() {
@@ -302,7 +417,10 @@ fn tests_in_another_language_are_tests_of_a_java_class() {
         <dependency><groupId>org.apache.groovy</groupId><artifactId>groovy</artifactId><version>4.0.6</version><scope>test</scope></dependency>";
     pom.plugins = "<plugin><groupId>org.codehaus.gmavenplus</groupId><artifactId>gmavenplus-plugin</artifactId><version>3.0.2</version>\
         <executions><execution><goals><goal>addTestSources</goal><goal>compileTests</goal></goals></execution></executions></plugin>";
-    let (main, test) = (main_file("Calc"), "src/test/groovy/com/acme/CalcSpec.groovy");
+    let (main, test) = (
+        main_file("Calc"),
+        "src/test/groovy/com/acme/CalcSpec.groovy",
+    );
     let spec = "class CalcSpec extends spock.lang.Specification {\n def \"adds\"() { expect: new Calc().add(2, 3) == 5 }\n}";
     project
         .write("pom.xml", &pom.text())
@@ -310,7 +428,13 @@ fn tests_in_another_language_are_tests_of_a_java_class() {
         .class(test, spec);
     project.changed(&[&main]);
     let report = project.run();
-    assert_eq!(scores(&report), ["com.acme.Calc 50% (2/4)"], "{:?}\n{}", report.verdict, project.logs());
+    assert_eq!(
+        scores(&report),
+        ["com.acme.Calc 50% (2/4)"],
+        "{:?}\n{}",
+        report.verdict,
+        project.logs()
+    );
     assert_eq!(report.trace.tiers[0].tests, ["com.acme.CalcSpec"]);
 }
 

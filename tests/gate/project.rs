@@ -56,7 +56,15 @@ pub(crate) struct Pom {
 
 impl Pom {
     pub(crate) fn new(artifact: &'static str, junit: JUnit) -> Self {
-        Self { artifact, junit, head: "", dependencies: "", surefire: "", plugins: "", compiler: "" }
+        Self {
+            artifact,
+            junit,
+            head: "",
+            dependencies: "",
+            surefire: "",
+            plugins: "",
+            compiler: "",
+        }
     }
 
     pub(crate) fn text(&self) -> String {
@@ -90,7 +98,10 @@ pub(crate) struct Project {
 /// One cache for all tests of this process, as one workspace has one.
 fn cache() -> PathBuf {
     static CACHE: OnceLock<TempDir> = OnceLock::new();
-    CACHE.get_or_init(|| tempfile::tempdir().unwrap()).path().to_owned()
+    CACHE
+        .get_or_init(|| tempfile::tempdir().unwrap())
+        .path()
+        .to_owned()
 }
 
 impl Project {
@@ -114,7 +125,11 @@ impl Project {
             env: std::env::vars().collect(),
             ..GateRequest::default()
         };
-        Self { folder, request, settings: settings() }
+        Self {
+            folder,
+            request,
+            settings: settings(),
+        }
     }
 
     pub(crate) fn workspace(&self) -> &Path {
@@ -151,7 +166,11 @@ impl Project {
     }
 
     pub(crate) fn run(&self) -> GateReport {
-        let ports = GatePorts { spawn: &DirectSpawn, progress: &|_| {}, checkouts: &NoCheckouts };
+        let ports = GatePorts {
+            spawn: &DirectSpawn,
+            progress: &|_| {},
+            checkouts: &NoCheckouts,
+        };
         let mut report = run(&self.request, &self.settings, &ports);
         for path in &mut report.reports {
             // The gate names absolute paths; the loop relates them.
@@ -159,7 +178,10 @@ impl Project {
             *path = inside.display().to_string();
         }
         assert!(
-            serde_json::to_string(&report).unwrap().chars().all(|c| !c.is_control()),
+            serde_json::to_string(&report)
+                .unwrap()
+                .chars()
+                .all(|c| !c.is_control()),
             "control characters in {report:?}"
         );
         report
@@ -172,7 +194,13 @@ impl Project {
         for entry in fs_err::read_dir(folder).into_iter().flatten().flatten() {
             let text = fs_err::read_to_string(entry.path()).unwrap_or_default();
             let text: String = text.chars().take(6_000).collect();
-            all.extend(["--- ", &entry.path().display().to_string(), "\n", &text, "\n"]);
+            all.extend([
+                "--- ",
+                &entry.path().display().to_string(),
+                "\n",
+                &text,
+                "\n",
+            ]);
         }
         all
     }
@@ -205,7 +233,11 @@ pub(crate) fn settings() -> GateSettings {
         .gates
         .remove("PITEST")
         .expect("PITEST has defaults");
-    GateSettings { jobs: 1, limit: Duration::from_secs(900), ..gate }
+    GateSettings {
+        jobs: 1,
+        limit: Duration::from_secs(900),
+        ..gate
+    }
 }
 
 /// The reasons of a FAIL, joined.

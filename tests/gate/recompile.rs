@@ -22,7 +22,9 @@ const RESOLVED: &str = "resolve: compiled and resolved";
 
 fn how(report: &Value) -> String {
     let all = phases(report);
-    let found = all.iter().find(|(name, _)| name == "compile" || name == "resolve");
+    let found = all
+        .iter()
+        .find(|(name, _)| name == "compile" || name == "resolve");
     let (name, note) = found.unwrap_or_else(|| panic!("{report}"));
     format!("{name}: {note}")
 }
@@ -63,7 +65,8 @@ impl Workspace {
 
     /// Has every gate fail after the build and before PIT.
     fn build_alone(&self) -> &Self {
-        self.class(&main_file("Twin"), "class Twin { }").class(&test_file("Twin"), "class Twin { }")
+        self.class(&main_file("Twin"), "class Twin { }")
+            .class(&test_file("Twin"), "class Twin { }")
     }
 
     fn judged(&self) -> Value {
@@ -83,8 +86,17 @@ impl Workspace {
     fn test_stamps(&self) -> BTreeMap<String, SystemTime> {
         let folder = self.site().join("tree/src/p/target/test-classes");
         let stamp = |file: String| {
-            let name = file.strip_prefix("com/acme/")?.strip_suffix(".class")?.to_owned();
-            Some((name, fs_err::metadata(folder.join(&file)).unwrap().modified().unwrap()))
+            let name = file
+                .strip_prefix("com/acme/")?
+                .strip_suffix(".class")?
+                .to_owned();
+            Some((
+                name,
+                fs_err::metadata(folder.join(&file))
+                    .unwrap()
+                    .modified()
+                    .unwrap(),
+            ))
         };
         self.test_classes().into_keys().filter_map(stamp).collect()
     }
@@ -95,10 +107,18 @@ impl Workspace {
         let report = self.judged();
         assert_eq!(how(&report), BY_JAVAC, "{report}");
         let logs = self.logs();
-        assert!(logs.keys().all(|name| !name.contains("maven")), "{:?}", logs.keys());
+        assert!(
+            logs.keys().all(|name| !name.contains("maven")),
+            "{:?}",
+            logs.keys()
+        );
         let after = self.test_stamps();
-        let new = after.iter().filter(|(name, stamp)| before.get(*name) != Some(stamp));
-        new.map(|(name, _)| name.clone()).collect::<Vec<_>>().join(" ")
+        let new = after
+            .iter()
+            .filter(|(name, stamp)| before.get(*name) != Some(stamp));
+        new.map(|(name, _)| name.clone())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     fn limits(&self, body: &str) -> &Self {
@@ -117,13 +137,24 @@ fn proven() -> Workspace {
     let workspace = Workspace::new();
     workspace
         .class(&test_file("CalcTest"), &strong())
-        .write("ws/src/p/src/main/java/com/acme/package-info.java", "/** Sums. */\npackage com.acme;\n")
+        .write(
+            "ws/src/p/src/main/java/com/acme/package-info.java",
+            "/** Sums. */\npackage com.acme;\n",
+        )
         .write("ws/src/p/src/main/resources/words/hello.txt", "hello\n")
         .write("ws/src/p/src/test/resources/data.csv", "1,2\n")
-        .class(&main_file("Used"), "class Used { static int one() { return 1; } }")
-        .class(&main_file("User"), "class User { int two() { return Used.one() + 1; } }")
+        .class(
+            &main_file("Used"),
+            "class Used { static int one() { return 1; } }",
+        )
+        .class(
+            &main_file("User"),
+            "class User { int two() { return Used.one() + 1; } }",
+        )
         .class(&main_file("Idle"), "class Idle { }")
-        .limits(&format!("static final int MAX = 5; static class Gone {{}} {HELPER}"))
+        .limits(&format!(
+            "static final int MAX = 5; static class Gone {{}} {HELPER}"
+        ))
         .class(&test_file("More"), "class More extends Limits {}")
         .test("MoreTest", "assertTrue(More.MAX > 4);")
         .test("HelperTest", "assertEquals(1, Helper.one());")
@@ -136,7 +167,8 @@ fn proven() -> Workspace {
     workspace.build_alone().calc(OTHER, "");
     let first = how(&workspace.judged());
     assert!(
-        first.starts_with("resolve: ") && first.ends_with("javac was seen to make the same classes"),
+        first.starts_with("resolve: ")
+            && first.ends_with("javac was seen to make the same classes"),
         "{first}"
     );
     workspace
@@ -148,30 +180,52 @@ const HELPER: &str = "} class Helper { static int one() { return 1; } } class Re
 fn what_names_nothing_that_changed_is_not_compiled_and_what_does_is() {
     let workspace = proven();
     let again = workspace.gate("HEAD~1");
-    assert_eq!(how(&again), "compile: nothing had changed: Maven was not called", "{again}");
+    assert_eq!(
+        how(&again),
+        "compile: nothing had changed: Maven was not called",
+        "{again}"
+    );
     assert!(workspace.logs().is_empty(), "{:?}", workspace.logs().keys());
 
     workspace.calc(THIRD, "");
-    assert_eq!(workspace.compiled_tests(), "CalcTest", "of the tests those that name what changed");
+    assert_eq!(
+        workspace.compiled_tests(),
+        "CalcTest",
+        "of the tests those that name what changed"
+    );
 
-    let calc = workspace.site().join("tree/src/p/target/classes/com/acme/Calc.class");
+    let calc = workspace
+        .site()
+        .join("tree/src/p/target/classes/com/acme/Calc.class");
     let stamp = || fs_err::metadata(&calc).unwrap().modified().unwrap();
     let before = stamp();
     // A test, a constant that others have by inheritance, a class that goes.
-    workspace.test("Idle1Test", "int a = 0;").limits(&format!("static final int MAX = 6; {HELPER}"));
+    workspace
+        .test("Idle1Test", "int a = 0;")
+        .limits(&format!("static final int MAX = 6; {HELPER}"));
     assert_eq!(
         workspace.compiled_tests(),
         "EscapeTest Helper HelperTest Idle1Test Limits More MoreTest Rest"
     );
-    assert!(!workspace.test_classes().contains_key("com/acme/Limits$Gone.class"));
+    assert!(
+        !workspace
+            .test_classes()
+            .contains_key("com/acme/Limits$Gone.class")
+    );
     assert_eq!(stamp(), before, "the production classes were kept");
 
     // A class comes, a test goes, and production code changes that tests see.
     workspace.git(&["rm", "--quiet", &test_file("Idle6Test")]);
-    workspace.class(&test_file("Fresh"), "class Fresh {}").base(3);
+    workspace
+        .class(&test_file("Fresh"), "class Fresh {}")
+        .base(3);
     workspace.calc("return a - b;", "public static final int LIMIT = 7;");
     assert_eq!(workspace.compiled_tests(), "BaseTest CalcTest Fresh");
-    assert!(!workspace.test_classes().contains_key("com/acme/Idle6Test.class"));
+    assert!(
+        !workspace
+            .test_classes()
+            .contains_key("com/acme/Idle6Test.class")
+    );
 
     // A test changes with its class, and a production class goes.
     let limit = "{ @Test public void limit() { assertEquals(8, Calc.LIMIT); } @Test";
@@ -186,13 +240,24 @@ fn what_names_nothing_that_changed_is_not_compiled_and_what_does_is() {
 
     // Classes by javac are those that PIT judges.
     workspace.git(&["rm", "--quiet", &test_file("Twin")]);
-    workspace.calc("int c = a + b; return c;", "public static final int LIMIT = 8;");
+    workspace.calc(
+        "int c = a + b; return c;",
+        "public static final int LIMIT = 8;",
+    );
     let wrong = workspace.judged();
-    assert_eq!((how(&wrong), &wrong["verdict"]), (BY_JAVAC.to_owned(), &Value::from("fail")), "{wrong}");
+    assert_eq!(
+        (how(&wrong), &wrong["verdict"]),
+        (BY_JAVAC.to_owned(), &Value::from("fail")),
+        "{wrong}"
+    );
     assert!(wrong["reasons"].to_string().contains("CalcTest"), "{wrong}");
     workspace.calc(OTHER, "public static final int LIMIT = 8;");
     let right = workspace.judged();
-    assert_eq!((how(&right), verdict(&right)), (BY_JAVAC.to_owned(), "pass 4/4".to_owned()), "{right}");
+    assert_eq!(
+        (how(&right), verdict(&right)),
+        (BY_JAVAC.to_owned(), "pass 4/4".to_owned()),
+        "{right}"
+    );
 }
 
 /// After a change of a resource Maven builds all, and makes the same bytes.
@@ -203,9 +268,14 @@ fn is_as_maven_builds(workspace: &Workspace) {
     // The proof was of other files, so there is a new one.
     assert_eq!(how(&workspace.gate("HEAD~2")), PROVEN);
     let by_maven = (workspace.classes(), workspace.test_classes());
-    by_javac.0.insert("words/hello.txt".to_owned(), b"good day\n".to_vec());
+    by_javac
+        .0
+        .insert("words/hello.txt".to_owned(), b"good day\n".to_vec());
     let names = |all: &BTreeMap<String, Vec<u8>>| all.keys().cloned().collect::<Vec<_>>();
-    assert_eq!((names(&by_javac.0), names(&by_javac.1)), (names(&by_maven.0), names(&by_maven.1)));
+    assert_eq!(
+        (names(&by_javac.0), names(&by_javac.1)),
+        (names(&by_maven.0), names(&by_maven.1))
+    );
     assert!(by_javac == by_maven, "the same bytes");
 }
 
@@ -214,29 +284,48 @@ fn what_maven_refuses_is_refused(workspace: &Workspace) {
     let faults = [
         ("Calc.java", "a name that nobody knows"),
         ("Asserts.java", "a test's dependency in production code"),
-        ("User.java", "a class that is gone and whose class file was there"),
+        (
+            "User.java",
+            "a class that is gone and whose class file was there",
+        ),
     ];
     workspace
         .calc("return a - c;", "public static final int LIMIT = 8;")
-        .class(&main_file("Asserts"), "class Asserts { void all() { org.junit.Assert.assertTrue(true); } }");
+        .class(
+            &main_file("Asserts"),
+            "class Asserts { void all() { org.junit.Assert.assertTrue(true); } }",
+        );
     workspace.git(&["rm", "--quiet", &main_file("Used")]);
     let refused = workspace.judged();
     assert_eq!(refused["verdict"], "fail", "{refused}");
     let reasons = refused["reasons"].to_string();
     assert!(reasons.contains("does not compile"), "{refused}");
     let logs = workspace.logs();
-    let (_, by_javac) = logs.iter().find(|(name, _)| name.contains("recompile")).unwrap();
+    let (_, by_javac) = logs
+        .iter()
+        .find(|(name, _)| name.contains("recompile"))
+        .unwrap();
     for (file, why) in faults {
         assert!(by_javac.contains(&format!("{file}:")), "{why}: {by_javac}");
         assert!(reasons.contains(&format!("{file}:")), "{why}: {refused}");
     }
 
-    workspace.git(&["rm", "--quiet", "--cached", &main_file("Asserts"), &main_file("User")]);
+    workspace.git(&[
+        "rm",
+        "--quiet",
+        "--cached",
+        &main_file("Asserts"),
+        &main_file("User"),
+    ]);
     for class in ["Asserts", "User"] {
         fs_err::remove_file(workspace.path("ws/src/p").join(main_file(class))).unwrap();
     }
     workspace.calc(THIRD, "public static final int LIMIT = 8;");
-    assert_eq!(how(&workspace.judged()), PROVEN, "the next one is Maven's, and proven again");
+    assert_eq!(
+        how(&workspace.judged()),
+        PROVEN,
+        "the next one is Maven's, and proven again"
+    );
 }
 
 fn goals_that_nobody_knows_new_files_and_what_javac_does_not_make_are_mavens() {
@@ -249,14 +338,20 @@ fn goals_that_nobody_knows_new_files_and_what_javac_does_not_make_are_mavens() {
     pom.compiler = "<configuration><testExcludes><testExclude>**/*Bench.java</testExclude></testExcludes></configuration>";
     workspace
         .write("ws/src/p/pom.xml", &pom.text())
-        .class(&test_file("CalcBench"), "public class CalcBench { no.such.Library library; }")
+        .class(
+            &test_file("CalcBench"),
+            "public class CalcBench { no.such.Library library; }",
+        )
         .class(&test_file("CalcTest"), &strong())
         .build_alone();
     workspace.calc(OTHER, "");
     assert_eq!(how(&workspace.judged()), RESOLVED, "not proven");
 
     let set = |mode: &str| {
-        workspace.write("ws/.ralph/config.yaml", &format!("gates:\n  PITEST: {{recompile: {mode}}}\n"));
+        workspace.write(
+            "ws/.ralph/config.yaml",
+            &format!("gates:\n  PITEST: {{recompile: {mode}}}\n"),
+        );
     };
     set("javac");
     workspace.calc(THIRD, "");
@@ -266,32 +361,65 @@ fn goals_that_nobody_knows_new_files_and_what_javac_does_not_make_are_mavens() {
 
     // This one compiles, and would kill what the own test leaves: Maven does not pick it.
     let alone = strong().replace("public class CalcTest", "public class CalcOtherBench");
-    workspace.calc(OTHER, "").class(&test_file("CalcOtherBench"), &alone);
-    assert_eq!(how(&workspace.judged()), PROVEN, "a new file is Maven's to pick");
+    workspace
+        .calc(OTHER, "")
+        .class(&test_file("CalcOtherBench"), &alone);
+    assert_eq!(
+        how(&workspace.judged()),
+        PROVEN,
+        "a new file is Maven's to pick"
+    );
     workspace.calc(THIRD, "");
     assert_eq!(how(&workspace.judged()), BY_JAVAC);
-    assert!(workspace.test_classes().keys().all(|name| !name.contains("Bench")));
+    assert!(
+        workspace
+            .test_classes()
+            .keys()
+            .all(|name| !name.contains("Bench"))
+    );
 
     set("maven");
     let same = workspace.gate("HEAD~1");
-    assert_eq!(how(&same), BY_MAVEN, "the other goals have not seen this commit: {same}");
+    assert_eq!(
+        how(&same),
+        BY_MAVEN,
+        "the other goals have not seen this commit: {same}"
+    );
 
     // A class file among the resources: no compiler makes it.
     set("javac");
-    workspace.write("ws/src/p/src/main/resources/odd/Odd.class", "no class file\n");
+    workspace.write(
+        "ws/src/p/src/main/resources/odd/Odd.class",
+        "no class file\n",
+    );
     let mut tried = Vec::new();
     for body in ["return a - b;", OTHER, THIRD, "return a - b;"] {
         workspace.calc(body, "");
         assert_eq!(how(&workspace.judged()), BY_MAVEN);
-        tried.push(workspace.logs().keys().any(|name| name.contains("recompile")));
+        tried.push(
+            workspace
+                .logs()
+                .keys()
+                .any(|name| name.contains("recompile")),
+        );
     }
-    assert_eq!(tried, [true, true, true, false], "three proofs that fail are enough");
+    assert_eq!(
+        tried,
+        [true, true, true, false],
+        "three proofs that fail are enough"
+    );
 
-    workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {recompile: javac, where: in-place}\n");
+    workspace.write(
+        "ws/.ralph/config.yaml",
+        "gates:\n  PITEST: {recompile: javac, where: in-place}\n",
+    );
     let in_place = workspace.gate("HEAD~1");
     assert_eq!(how(&in_place), RESOLVED, "{in_place}");
     let logs = workspace.logs();
-    assert!(logs.keys().all(|name| !name.contains("recompile")), "only Maven compiles in your own folders");
+    assert!(
+        logs.keys().all(|name| !name.contains("recompile")),
+        "only Maven compiles in your own folders"
+    );
 }
 
 tests! {

@@ -55,7 +55,10 @@ pub(super) fn jars(junit: JUnit) -> &'static Jars {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the test asks the real Maven for jars")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test asks the real Maven for jars"
+)]
 fn resolve(junit: JUnit, dependencies: &'static str) -> Jars {
     let folder = tempfile::tempdir().unwrap();
     let mut pom = Pom::new("jars", junit);
@@ -67,10 +70,22 @@ fn resolve(junit: JUnit, dependencies: &'static str) -> Jars {
     );
     let output = format!("-Dmdep.outputFile={}", to.display());
     let mut maven = Command::new("mvn");
-    let done = maven.args(["-q", "-B", goal, &output]).current_dir(folder.path()).output().unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+    let done = maven
+        .args(["-q", "-B", goal, &output])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stdout)
+    );
     let all = fs_err::read_to_string(to).unwrap();
-    let is_pit = |jar: &&str| ["/pitest", "/commons-"].iter().any(|part| jar.contains(part));
+    let is_pit = |jar: &&str| {
+        ["/pitest", "/commons-"]
+            .iter()
+            .any(|part| jar.contains(part))
+    };
     let (pit, junit): (Vec<&str>, Vec<&str>) = all.trim().split(':').partition(is_pit);
     let [pit, junit] = [pit, junit].map(|jars| jars.into_iter().map(str::to_owned).collect());
     Jars { pit, junit }
@@ -78,7 +93,12 @@ fn resolve(junit: JUnit, dependencies: &'static str) -> Jars {
 
 /// The text of the script.
 pub(super) fn script(junit: JUnit) -> String {
-    let quoted = |jars: &[String]| serde_json::to_string(jars).unwrap().trim_matches(['[', ']']).to_owned();
+    let quoted = |jars: &[String]| {
+        serde_json::to_string(jars)
+            .unwrap()
+            .trim_matches(['[', ']'])
+            .to_owned()
+    };
     let Jars { pit, junit } = jars(junit);
     BUILD
         .replace("@JUNIT@", &junit.join(":"))
@@ -90,7 +110,11 @@ pub(super) fn script(junit: JUnit) -> String {
 pub(super) fn script_file(junit: JUnit) -> PathBuf {
     static FOUR: OnceLock<TempDir> = OnceLock::new();
     static FIVE: OnceLock<TempDir> = OnceLock::new();
-    let folder = if matches!(junit, JUnit::Four) { &FOUR } else { &FIVE };
+    let folder = if matches!(junit, JUnit::Four) {
+        &FOUR
+    } else {
+        &FIVE
+    };
     let folder = folder.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         fs_err::write(folder.path().join("build"), script(junit)).unwrap();

@@ -7,7 +7,8 @@ use super::{main_file, scores, test_file};
 use crate::support::needs::tests;
 use std::path::Path;
 
-const IMPORTS: &str = "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.Test;";
+const IMPORTS: &str =
+    "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.Test;";
 const TOOLCHAIN: &str = "<plugin><artifactId>maven-toolchains-plugin</artifactId><version>3.1.0</version><executions><execution>\
     <goals><goal>toolchain</goal></goals></execution></executions><configuration><toolchains><jdk><version>99</version></jdk>\
     </toolchains></configuration></plugin>";
@@ -21,14 +22,18 @@ fn one_class(pom: &Pom) -> Project {
     let mut project = Project::new();
     project.changed(&[&main_file("Sum")]);
     let sum = "public class Sum { public int of(java.util.List<Integer> all) { return all.size() + 2; } }";
-    project.write("pom.xml", &pom.text()).class(&main_file("Sum"), sum);
+    project
+        .write("pom.xml", &pom.text())
+        .class(&main_file("Sum"), sum);
     project
 }
 
 /// The `java` and `javac` of the PATH in another folder, each of which writes down its arguments.
 fn recording_jdk(home: &Path) {
     let path = std::env::var_os("PATH").unwrap();
-    let javac = std::env::split_paths(&path).map(|folder| folder.join("javac")).find(|javac| javac.is_file());
+    let javac = std::env::split_paths(&path)
+        .map(|folder| folder.join("javac"))
+        .find(|javac| javac.is_file());
     let javac = fs_err::canonicalize(javac.unwrap()).unwrap();
     let real = javac.ancestors().nth(2).unwrap();
     fs_err::create_dir_all(home.join("bin")).unwrap();
@@ -63,7 +68,10 @@ pub(crate) fn the_jdk_of_a_toolchain_runs_the_tests_without_the_agent_of_jacoco_
         ),
     );
     let (why, transient) = error(&project.run());
-    assert!(why.contains("asks for a toolchain that is not there") && !transient, "{why}");
+    assert!(
+        why.contains("asks for a toolchain that is not there") && !transient,
+        "{why}"
+    );
 
     let home = project.workspace().join("jdk 99");
     recording_jdk(&home);
@@ -72,9 +80,17 @@ pub(crate) fn the_jdk_of_a_toolchain_runs_the_tests_without_the_agent_of_jacoco_
          </configuration></toolchain></toolchains>",
         home.display()
     );
-    project.write(".mvn/maven.config", "-t .mvn/toolchains.xml").write(".mvn/toolchains.xml", &toolchain);
+    project
+        .write(".mvn/maven.config", "-t .mvn/toolchains.xml")
+        .write(".mvn/toolchains.xml", &toolchain);
     let report = project.run();
-    assert_eq!(scores(&report), ["com.acme.Sum 100% (2/2)"], "{:?}\n{}", report.verdict, project.logs());
+    assert_eq!(
+        scores(&report),
+        ["com.acme.Sum 100% (2/2)"],
+        "{:?}\n{}",
+        report.verdict,
+        project.logs()
+    );
     let ran = fs_err::read_to_string(home.join("bin/java.ran")).unwrap();
     assert!(ran.contains("--targetClasses com.acme.Sum"), "{ran}");
 
@@ -88,7 +104,11 @@ pub(crate) fn the_jdk_of_a_toolchain_runs_the_tests_without_the_agent_of_jacoco_
     let argument = format!("-javaagent:{}=destfile={}", agent.display(), exec.display());
     let answer = format!("\"tests\": {{\"jvm_args\": [\"{argument}\"]}}, \"classpath\"");
     let build = project.workspace().join("build.sh");
-    fs_err::write(&build, script(JUnit::Five).replace("\"classpath\"", &answer)).unwrap();
+    fs_err::write(
+        &build,
+        script(JUnit::Five).replace("\"classpath\"", &answer),
+    )
+    .unwrap();
     project.settings.classpath_command = Some(command(&build));
     let two = "public class Sum { public int of(java.util.List<Integer> all) { return all.size() + 2; }\n\
         int off(int n) { return n - 1; } }";
@@ -99,7 +119,12 @@ pub(crate) fn the_jdk_of_a_toolchain_runs_the_tests_without_the_agent_of_jacoco_
         &format!("{IMPORTS} class SumTest {{ @Test void sums() {{ {test} }} }}"),
     );
     let why = "No mutant can take its place in p/.: an agent in the JVM of the tests changes classes as they load (class redefinition failed).";
-    assert_eq!(error(&project.run()), (why.to_owned(), false), "{}", project.logs());
+    assert_eq!(
+        error(&project.run()),
+        (why.to_owned(), false),
+        "{}",
+        project.logs()
+    );
 }
 
 pub(crate) fn builds_that_ask_git_for_a_version_get_that_of_the_judged_commit() {
@@ -108,7 +133,8 @@ pub(crate) fn builds_that_ask_git_for_a_version_get_that_of_the_judged_commit() 
     pom.plugins = "<plugin><groupId>io.github.git-commit-id</groupId><artifactId>git-commit-id-maven-plugin</artifactId><version>9.0.1</version>\
         <executions><execution><goals><goal>revision</goal></goals></execution></executions>\
         <configuration><generateGitPropertiesFile>true</generateGitPropertiesFile></configuration></plugin>";
-    pom.surefire = "<systemPropertyVariables><made>${project.version}</made></systemPropertyVariables>";
+    pom.surefire =
+        "<systemPropertyVariables><made>${project.version}</made></systemPropertyVariables>";
     let extension = |group: &str, artifact: &str, version: &str| {
         format!(
             "<extensions><extension><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version></extension></extensions>"
@@ -139,7 +165,12 @@ pub(crate) fn builds_that_ask_git_for_a_version_get_that_of_the_judged_commit() 
     // Surefire alone runs a changed test without changed code.
     commit("7.0.0");
     let report = workspace.gate("HEAD~1");
-    assert_eq!(report["verdict"], "skip", "{report}\n{:?}", workspace.logs());
+    assert_eq!(
+        report["verdict"],
+        "skip",
+        "{report}\n{:?}",
+        workspace.logs()
+    );
 
     let qoomon = extension("me.qoomon", "maven-git-versioning-extension", "9.11.0");
     workspace.write("ws/src/p/.mvn/extensions.xml", &qoomon);
@@ -147,7 +178,12 @@ pub(crate) fn builds_that_ask_git_for_a_version_get_that_of_the_judged_commit() 
     for (version, since) in [("7.1.0", "HEAD~3"), ("7.2.0", "HEAD~4")] {
         commit(version);
         let report = workspace.gate(since);
-        assert_eq!(verdict(&report), "pass 4/4", "{report}\n{:?}", workspace.logs());
+        assert_eq!(
+            verdict(&report),
+            "pass 4/4",
+            "{report}\n{:?}",
+            workspace.logs()
+        );
     }
 }
 
@@ -160,11 +196,23 @@ pub(crate) fn tests_of_testng_kill_and_fail() {
             "import org.testng.annotations.Test; public class SumTest {{ @Test public void sums() {{ {body} }} }}"
         )
     };
-    let sums = "org.testng.Assert.assertEquals(new Sum().of(java.util.List.of(1)), 3); new Sum().off(1);";
-    project.class(&main_file("Sum"), two).class(&test_file("SumTest"), &test(sums));
+    let sums =
+        "org.testng.Assert.assertEquals(new Sum().of(java.util.List.of(1)), 3); new Sum().off(1);";
+    project
+        .class(&main_file("Sum"), two)
+        .class(&test_file("SumTest"), &test(sums));
     let report = project.run();
-    assert_eq!(scores(&report), ["com.acme.Sum 50% (2/4)"], "{:?}\n{}", report.verdict, project.logs());
-    assert_eq!(report.survivors[0].source, "int off(int n) { return n - 1; } }");
+    assert_eq!(
+        scores(&report),
+        ["com.acme.Sum 50% (2/4)"],
+        "{:?}\n{}",
+        report.verdict,
+        project.logs()
+    );
+    assert_eq!(
+        report.survivors[0].source,
+        "int off(int n) { return n - 1; } }"
+    );
     project.class(&test_file("SumTest"), &test("org.testng.Assert.fail();"));
     let report = project.run();
     assert_eq!(
@@ -183,15 +231,24 @@ pub(crate) fn common_shapes_are_judged_by_what_their_tests_assert() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/shapes.sh");
     let mut shapes = assert_cmd::Command::new("bash");
     shapes.args([script, "--shape", SHAPES, "--together", "--without-literal"]);
-    shapes.args(["--ralph", env!("CARGO_BIN_EXE_ralph")]).arg("--into").arg(folder.path());
+    shapes
+        .args(["--ralph", env!("CARGO_BIN_EXE_ralph")])
+        .arg("--into")
+        .arg(folder.path());
     let output = shapes.output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
     assert!(output.status.success(), "{out}\n{err}");
 }
 
 pub(crate) fn a_wrapper_that_cannot_run_is_told_what_to_do() {
     let mut project = one_class(&Pom::new("wrapped", JUnit::Five));
-    project.class(&test_file("SumTest"), &format!("{IMPORTS} class SumTest {{ @Test void none() {{ }} }}"));
+    project.class(
+        &test_file("SumTest"),
+        &format!("{IMPORTS} class SumTest {{ @Test void none() {{ }} }}"),
+    );
     project.write("mvnw", "#!/bin/sh\r\nexec mvn \"$@\"\r\n");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs_err::set_permissions(project.root().join("mvnw"), executable).unwrap();
@@ -207,7 +264,8 @@ pub(crate) fn a_wrapper_that_cannot_run_is_told_what_to_do() {
     assert_eq!(passed_over.remarks, [remark]);
     project.request.env.retain(|(name, _)| name != "PATH");
     let what =
-        "Maven was not found: mvn is not on the PATH, and mvnw of package p may not be executed.".to_owned();
+        "Maven was not found: mvn is not on the PATH, and mvnw of package p may not be executed."
+            .to_owned();
     assert_eq!(error(&project.run()), (what, false));
 }
 

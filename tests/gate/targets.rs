@@ -26,9 +26,18 @@ fn scores(report: &Value) -> Vec<String> {
         let tally = &class["tally"];
         let killed = tally["killed"].as_u64().unwrap();
         let lost = ["survived", "no_coverage"].map(|name| tally[name].as_u64().unwrap_or(0));
-        format!("{} {killed}/{}", class["class"].as_str().unwrap(), killed + lost.iter().sum::<u64>())
+        format!(
+            "{} {killed}/{}",
+            class["class"].as_str().unwrap(),
+            killed + lost.iter().sum::<u64>()
+        )
     };
-    report["classes"].as_array().unwrap_or_else(|| panic!("{report}")).iter().map(score).collect()
+    report["classes"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{report}"))
+        .iter()
+        .map(score)
+        .collect()
 }
 
 /// `Calc` becomes `Sum` without its test, and `Half` becomes `Part` with it.
@@ -37,8 +46,10 @@ fn a_class_that_is_renamed_or_moved_with_or_without_its_test_is_judged() {
     let calc = "public class Calc { public int add(int a, int b) { return a + b; }\n\n// why\n  public int sub(int a, int b) { return a - b; } }";
     workspace.git(&["rm", "--quiet", &main_file("Calc"), &test_file("CalcTest")]);
     workspace.class(&main_file("Sum"), &calc.replace("Calc", "Sum"));
-    for (old, new) in [(main_file("Half"), main_file("Part")), (test_file("HalfTest"), test_file("PartTest"))]
-    {
+    for (old, new) in [
+        (main_file("Half"), main_file("Part")),
+        (test_file("HalfTest"), test_file("PartTest")),
+    ] {
         let text = fs_err::read_to_string(workspace.path("ws/src/p").join(&old)).unwrap();
         workspace.git(&["rm", "--quiet", &old]);
         workspace.write(&format!("ws/src/p/{new}"), &text.replace("Half", "Part"));
@@ -46,31 +57,54 @@ fn a_class_that_is_renamed_or_moved_with_or_without_its_test_is_judged() {
     workspace.commit();
     let report = workspace.gate("HEAD~1");
     assert_eq!(verdict(&report), "fail 2/6", "{report}");
-    assert_eq!(scores(&report), ["com.acme.Part 2/2", "com.acme.Sum 0/4"], "{report}");
-    assert_eq!(report["failing"], Value::from(vec![format!("p/{}", main_file("Sum"))]));
+    assert_eq!(
+        scores(&report),
+        ["com.acme.Part 2/2", "com.acme.Sum 0/4"],
+        "{report}"
+    );
+    assert_eq!(
+        report["failing"],
+        Value::from(vec![format!("p/{}", main_file("Sum"))])
+    );
 
     // By lines it is judged by what it did not have before: the line with its name, on which `add` stands.
     workspace.class(&test_file("SumTest"), &strong().replace("Calc", "Sum"));
     workspace.commit();
     workspace.set_scripted("scope: lines");
     let report = workspace.gate("HEAD~2");
-    assert_eq!(scores(&report), ["com.acme.Part 2/2", "com.acme.Sum 2/2"], "{report}");
+    assert_eq!(
+        scores(&report),
+        ["com.acme.Part 2/2", "com.acme.Sum 2/2"],
+        "{report}"
+    );
 }
 
 /// The test of `Calc` loses an assertion, and that of `Half` is removed.
 fn a_class_is_judged_when_its_own_test_alone_is_weakened() {
     let workspace = tested();
-    workspace.class(&test_file("CalcTest"), &strong().replace("assertEquals(1, new Calc().sub(3, 2));", ""));
+    workspace.class(
+        &test_file("CalcTest"),
+        &strong().replace("assertEquals(1, new Calc().sub(3, 2));", ""),
+    );
     workspace.git(&["rm", "--quiet", &test_file("HalfTest")]);
     workspace.commit();
     let report = workspace.gate("HEAD~1");
     assert_eq!(report["verdict"], "fail", "{report}");
-    assert_eq!(scores(&report), ["com.acme.Calc 2/4", "com.acme.Half 0/2"], "{report}");
+    assert_eq!(
+        scores(&report),
+        ["com.acme.Calc 2/4", "com.acme.Half 0/2"],
+        "{report}"
+    );
     let failing = ["Calc", "Half"].map(|class| format!("p/{}", main_file(class)));
     assert_eq!(report["failing"], Value::from(failing.to_vec()), "{report}");
     workspace.set_scripted("scope: lines");
     let report = workspace.gate("HEAD~1");
-    assert!(report.to_string().contains("as a whole is 50% (2/4); it was 100% (4/4) before"), "{report}");
+    assert!(
+        report
+            .to_string()
+            .contains("as a whole is 50% (2/4); it was 100% (4/4) before"),
+        "{report}"
+    );
 }
 
 fn a_line_of_which_only_a_comment_or_the_indentation_changed_has_no_mutants() {
@@ -84,7 +118,12 @@ fn a_line_of_which_only_a_comment_or_the_indentation_changed_has_no_mutants() {
     workspace.commit();
     let report = workspace.gate("HEAD~1");
     assert_eq!(verdict(&report), "skip 0/0", "{report}");
-    assert!(report["why"].to_string().contains("the changed lines of com.acme.Calc"), "{report}");
+    assert!(
+        report["why"]
+            .to_string()
+            .contains("the changed lines of com.acme.Calc"),
+        "{report}"
+    );
 }
 
 tests! {

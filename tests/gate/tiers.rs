@@ -10,7 +10,8 @@ use ralph::mutation::{Coverage, GateReport, NoCoverage, Verdict};
 use ralph::source::{ChangedLines, RepoPath};
 use std::path::PathBuf;
 
-const IMPORT: &str = "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.Test;";
+const IMPORT: &str =
+    "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.Test;";
 
 /// `add` is killed by the class's own test, `twice` by a test that comes to it through another class, `less`
 /// by one that knows it by reflection alone, `none` by nobody.
@@ -47,40 +48,76 @@ fn unknown_sum() -> Project {
 }
 
 fn tiers(report: &GateReport) -> Vec<String> {
-    report.trace.tiers.iter().map(|tier| format!("{} {}/{}", tier.name, tier.killed, tier.mutants)).collect()
+    report
+        .trace
+        .tiers
+        .iter()
+        .map(|tier| format!("{} {}/{}", tier.name, tier.killed, tier.mutants))
+        .collect()
 }
 
 fn each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_one_run_kills() {
     let mut project = sum();
     let all = project.run();
-    assert_eq!(tiers(&all), ["own 2/9", "all 4/7"], "a FAIL needs no controls");
+    assert_eq!(
+        tiers(&all),
+        ["own 2/9", "all 4/7"],
+        "a FAIL needs no controls"
+    );
     assert!(reasons(&all).contains("is 66% (6/9)"), "{:?}", all.verdict);
     project.settings.tests = TestTiers::All;
     let one = project.run();
-    assert_eq!((&one.verdict, &one.classes), (&all.verdict, &all.classes), "one run with all tests");
-    let told: Vec<_> = one.survivors.iter().map(|s| (s.mutant.clone(), s.source.clone())).collect();
-    let tiered: Vec<_> = all.survivors.iter().map(|s| (s.mutant.clone(), s.source.clone())).collect();
+    assert_eq!(
+        (&one.verdict, &one.classes),
+        (&all.verdict, &all.classes),
+        "one run with all tests"
+    );
+    let told: Vec<_> = one
+        .survivors
+        .iter()
+        .map(|s| (s.mutant.clone(), s.source.clone()))
+        .collect();
+    let tiered: Vec<_> = all
+        .survivors
+        .iter()
+        .map(|s| (s.mutant.clone(), s.source.clone()))
+        .collect();
     assert_eq!(told, tiered);
     assert_eq!(one.survivors.len(), 1, "one of a line: {told:?}");
-    assert_eq!(one.survivors[0].source, "public boolean none(int a) { return a > 3; }");
+    assert_eq!(
+        one.survivors[0].source,
+        "public boolean none(int a) { return a > 3; }"
+    );
 }
 
 fn a_red_test_of_others_stays_out_at_once_and_its_green_neighbours_still_kill() {
     let mut project = unknown_sum();
     let far = test_file("FarTest");
     let green = fs_err::read_to_string(project.root().join(&far)).unwrap();
-    let red = green.replace("{ @Test void one", "{ @Test void red() { fail(); } @Test void one");
+    let red = green.replace(
+        "{ @Test void one",
+        "{ @Test void red() { fail(); } @Test void one",
+    );
     assert_ne!(red, green);
     project.write(&far, &red);
     project.settings.threshold = 60;
     let good = project.run();
     assert_eq!(good.verdict, Verdict::Pass, "{}", project.logs());
     assert_eq!(tiers(&good), ["own 2/9", "all 4/7", "control 4/4"]);
-    assert_eq!(good.trace.tiers[2].tests, ["com.acme.FarTest", "com.acme.UserTest"], "those that killed");
+    assert_eq!(
+        good.trace.tiers[2].tests,
+        ["com.acme.FarTest", "com.acme.UserTest"],
+        "those that killed"
+    );
     let told = "Tests of p/. that have nothing to do with the changed classes fail without any mutation and were \
         left out: com.acme.FarTest.red.";
     assert_eq!(good.remarks, [told]);
-    assert_eq!(project.logs().matches("-all.log").count(), 1, "{}", project.logs());
+    assert_eq!(
+        project.logs().matches("-all.log").count(),
+        1,
+        "{}",
+        project.logs()
+    );
 }
 
 fn a_kill_that_needs_another_test_beside_it_meets_its_control_among_all_tests_of_the_tier() {
@@ -88,15 +125,35 @@ fn a_kill_that_needs_another_test_beside_it_meets_its_control_among_all_tests_of
     let test = |name: &str, body: &str| {
         format!("{IMPORT} class {name} {{ static boolean on; @Test void one() {{ {body} }} }}")
     };
-    project.class(&test_file("UserTest"), &test("UserTest", "new User().four(3); on = true;")).class(
-        &test_file("FarTest"),
-        &test("FarTest", "int six = new Sum().twice(3); if (UserTest.on) assertEquals(6, six);"),
-    );
+    project
+        .class(
+            &test_file("UserTest"),
+            &test("UserTest", "new User().four(3); on = true;"),
+        )
+        .class(
+            &test_file("FarTest"),
+            &test(
+                "FarTest",
+                "int six = new Sum().twice(3); if (UserTest.on) assertEquals(6, six);",
+            ),
+        );
     project.settings.threshold = 30;
     let report = project.run();
-    assert_eq!(report.verdict, Verdict::Pass, "{:?} {}", tiers(&report), project.logs());
-    let [_, search, alone, beside] = &report.trace.tiers[..] else { panic!("{:?}", tiers(&report)) };
-    assert!(search.killed > 0 && alone.killed == 0 && beside.killed > 0, "{:?}", tiers(&report));
+    assert_eq!(
+        report.verdict,
+        Verdict::Pass,
+        "{:?} {}",
+        tiers(&report),
+        project.logs()
+    );
+    let [_, search, alone, beside] = &report.trace.tiers[..] else {
+        panic!("{:?}", tiers(&report))
+    };
+    assert!(
+        search.killed > 0 && alone.killed == 0 && beside.killed > 0,
+        "{:?}",
+        tiers(&report)
+    );
     assert_eq!((alone.tests_total, beside.tests_total), (1, 2));
 }
 
@@ -112,7 +169,11 @@ impl Checkouts for Base {
 /// The report on a project whose base is another one.
 fn since(base: &Project, project: &Project) -> GateReport {
     let checkouts = Base(base.root());
-    let ports = GatePorts { spawn: &DirectSpawn, progress: &|_| {}, checkouts: &checkouts };
+    let ports = GatePorts {
+        spawn: &DirectSpawn,
+        progress: &|_| {},
+        checkouts: &checkouts,
+    };
     run(&project.request, &project.settings, &ports)
 }
 
@@ -121,13 +182,25 @@ fn lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had() {
     project.settings.scope = ScopeKind::Lines;
     project.settings.tests = TestTiers::All;
     let odd = ChangedLines::Ranges(vec![(6, 6)]);
-    project.request.packages[0].lines.insert(RepoPath::parse(&main_file("Sum")), odd);
+    project.request.packages[0]
+        .lines
+        .insert(RepoPath::parse(&main_file("Sum")), odd);
     let weak = project.run();
-    assert!(reasons(&weak).contains("No test reaches any of the 3 mutants"), "{:?}", weak.verdict);
-    assert!(weak.survivors.iter().all(|survivor| survivor.changed && survivor.mutant.line == 6));
+    assert!(
+        reasons(&weak).contains("No test reaches any of the 3 mutants"),
+        "{:?}",
+        weak.verdict
+    );
+    assert!(
+        weak.survivors
+            .iter()
+            .all(|survivor| survivor.changed && survivor.mutant.line == 6)
+    );
 
     let line = ChangedLines::Ranges(vec![(3, 3)]);
-    project.request.packages[0].lines.insert(RepoPath::parse(&main_file("Sum")), line);
+    project.request.packages[0]
+        .lines
+        .insert(RepoPath::parse(&main_file("Sum")), line);
     project.settings.scope = ScopeKind::Auto;
     let base = sum();
     let kept = since(&base, &project);
@@ -136,7 +209,16 @@ fn lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had() {
     let floor = kept.classes[0].floor.expect("a floor");
     assert_eq!(
         (floor.base, floor.whole.coverage(NoCoverage::Survived)),
-        (Coverage { killed: 6, total: 9 }, Coverage { killed: 6, total: 9 })
+        (
+            Coverage {
+                killed: 6,
+                total: 9
+            },
+            Coverage {
+                killed: 6,
+                total: 9
+            }
+        )
     );
     fs_err::remove_file(project.root().join(test_file("FarTest"))).unwrap();
     let fallen = since(&base, &project);

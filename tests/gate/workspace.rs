@@ -20,7 +20,9 @@ impl Workspace {
     /// The class `Calc` with two methods of which the committed test kills one's mutants (2 of 4).
     pub(super) fn new() -> Self {
         let pom = Pom::new("clean", JUnit::Four).text();
-        Self::with_build("pom.xml", &pom, |workspace| workspace.write("ws/.ralph/config.yaml", ""))
+        Self::with_build("pom.xml", &pom, |workspace| {
+            workspace.write("ws/.ralph/config.yaml", "")
+        })
     }
 
     /// The same workspace, whose package a script builds and not Maven.
@@ -29,12 +31,17 @@ impl Workspace {
     }
 
     fn with_build(file: &str, text: &str, configure: impl Fn(&Self) -> &Self) -> Self {
-        let workspace = Self { folder: tempfile::tempdir().unwrap() };
+        let workspace = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
         configure(&workspace).git(&["init", "--quiet", "--initial-branch", "main"]);
         workspace
             .write("ws/src/p/.gitignore", "target/\n*.local\nlocal/\n")
             .write(&format!("ws/src/p/{file}"), text)
-            .class(&main_file("Base"), "public class Base { public int a() { return 1; } }");
+            .class(
+                &main_file("Base"),
+                "public class Base { public int a() { return 1; } }",
+            );
         workspace.commit();
         workspace.class(&main_file("Calc"), "public class Calc { public int add(int a, int b) { return a + b; }\npublic int sub(int a, int b) { return a - b; } }")
             .class(&test_file("CalcTest"), &weak());
@@ -46,7 +53,10 @@ impl Workspace {
     pub(super) fn set_scripted(&self, settings: &str) -> &Self {
         let script = script_file(JUnit::Four);
         let command = format!("classpath_command: [sh, {}]", script.display());
-        self.write("ws/.ralph/config.yaml", &format!("gates:\n  PITEST: {{{command}, {settings}}}\n"))
+        self.write(
+            "ws/.ralph/config.yaml",
+            &format!("gates:\n  PITEST: {{{command}, {settings}}}\n"),
+        )
     }
 
     pub(super) fn path(&self, path: &str) -> PathBuf {
@@ -61,19 +71,29 @@ impl Workspace {
     }
 
     pub(super) fn class(&self, path: &str, body: &str) -> &Self {
-        self.write(&format!("ws/src/p/{path}"), &format!("package com.acme;\n{body}\n"))
+        self.write(
+            &format!("ws/src/p/{path}"),
+            &format!("package com.acme;\n{body}\n"),
+        )
     }
 
     pub(super) fn git(&self, args: &[&str]) -> String {
         let package = self.path("ws/src/p");
         fs_err::create_dir_all(&package).unwrap();
         let mut git = Command::new("git");
-        git.args(args).current_dir(package).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        git.args(args)
+            .current_dir(package)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null");
         for who in ["AUTHOR", "COMMITTER"] {
-            git.env(format!("GIT_{who}_NAME"), "Test").env(format!("GIT_{who}_EMAIL"), "t@example.org");
+            git.env(format!("GIT_{who}_NAME"), "Test")
+                .env(format!("GIT_{who}_EMAIL"), "t@example.org");
         }
         let output = git.output().unwrap();
-        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "git {args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -94,15 +114,27 @@ impl Workspace {
     /// The same with these variables.
     pub(super) fn judge_with(&self, flag: &str, value: &str, env: &[(&str, &str)]) -> Value {
         let mut ralph = Command::new(env!("CARGO_BIN_EXE_ralph"));
-        ralph.args(["gate", "PITEST", flag, value, "--json"]).current_dir(self.path("ws"));
+        ralph
+            .args(["gate", "PITEST", flag, value, "--json"])
+            .current_dir(self.path("ws"));
         ralph.envs(env.iter().copied());
-        let output = ralph.env("XDG_CACHE_HOME", self.path("cache")).write_stdin("").output().unwrap();
-        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let output = ralph
+            .env("XDG_CACHE_HOME", self.path("cache"))
+            .write_stdin("")
+            .output()
+            .unwrap();
+        let (out, err) = (
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr),
+        );
         let all: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}\n{err}"));
         let report = all["report"].clone();
 
         let text = report.to_string();
-        assert!(!text.contains("/sites/"), "the private folder is named: {text}");
+        assert!(
+            !text.contains("/sites/"),
+            "the private folder is named: {text}"
+        );
         report
     }
 
@@ -114,7 +146,9 @@ impl Workspace {
             .map(|entry| entry.unwrap().path())
             .filter(|path| path.is_dir())
             .collect();
-        let [one] = folders.as_slice() else { panic!("{folders:?}") };
+        let [one] = folders.as_slice() else {
+            panic!("{folders:?}")
+        };
         one.clone()
     }
 

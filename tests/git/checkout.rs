@@ -9,9 +9,16 @@ use std::path::Path;
 /// A checkout of the package's HEAD; its folder and the repository in it.
 fn checked_out(package: &Repo, tree: &Path) -> (Checkout, Repo) {
     let mut checkout = Checkout::default();
-    checkout.add_commit(&package.dir, &Oid(package.head()), b"p").unwrap();
+    checkout
+        .add_commit(&package.dir, &Oid(package.head()), b"p")
+        .unwrap();
     checkout.write(tree).unwrap();
-    (checkout, Repo { dir: tree.join("p") })
+    (
+        checkout,
+        Repo {
+            dir: tree.join("p"),
+        },
+    )
 }
 
 #[test]
@@ -20,27 +27,58 @@ fn builds_that_ask_git_get_the_judged_commit_and_a_clean_work_tree() {
     let package = workspace.repo("src/p");
     package.git(&["tag", "v1"]);
     package.git(&["tag", "-a", "-m", "two", "v2"]);
-    package.write(".gitattributes", "* text=auto eol=crlf\n*.java ident filter=evil\n");
+    package.write(
+        ".gitattributes",
+        "* text=auto eol=crlf\n*.java ident filter=evil\n",
+    );
     package.write("windows.txt", "a\r\nb\r\n");
     package.write("src/main/java/A.java", "// $Id$\nclass A { }\n");
     package.commit("second");
     package.git(&["config", "filter.evil.smudge", "touch smudged"]);
-    package.git(&["remote", "add", "origin", "https://me:secret@example.org/x.git"]);
+    package.git(&[
+        "remote",
+        "add",
+        "origin",
+        "https://me:secret@example.org/x.git",
+    ]);
     package.git(&["remote", "add", "mirror", "git@example.org:x@y.git"]);
     package.write("src/main/java/A.java", "not committed");
     let (_, private) = checked_out(&package, &workspace.path("tree"));
     assert_eq!(private.head(), package.head());
     assert_eq!(private.status(), [""; 0]);
-    assert_eq!(private.git(&["describe", "--tags", "--dirty"]), package.git(&["describe", "--tags"]));
-    assert_eq!(private.git(&["diff-index", "HEAD"]), "", "without a refresh of the index");
+    assert_eq!(
+        private.git(&["describe", "--tags", "--dirty"]),
+        package.git(&["describe", "--tags"])
+    );
+    assert_eq!(
+        private.git(&["diff-index", "HEAD"]),
+        "",
+        "without a refresh of the index"
+    );
     assert_eq!(private.git(&["rev-list", "--count", "HEAD"]), "2");
-    assert_eq!(private.git(&["config", "--local", "--list"]).lines().count(), 3 + 2 * 2);
-    assert_eq!(private.git(&["remote", "get-url", "origin"]), "https://example.org/x.git");
-    assert_eq!(private.git(&["remote", "get-url", "mirror"]), "git@example.org:x@y.git");
+    assert_eq!(
+        private
+            .git(&["config", "--local", "--list"])
+            .lines()
+            .count(),
+        3 + 2 * 2
+    );
+    assert_eq!(
+        private.git(&["remote", "get-url", "origin"]),
+        "https://example.org/x.git"
+    );
+    assert_eq!(
+        private.git(&["remote", "get-url", "mirror"]),
+        "git@example.org:x@y.git"
+    );
     assert_eq!(private.git(&["fsck"]), "");
     for file in ["windows.txt", "src/main/java/A.java", ".gitattributes"] {
         let blob = private.git(&["rev-parse", &format!("HEAD:{file}")]);
-        assert_eq!(private.git(&["hash-object", "--no-filters", file]), blob, "{file}");
+        assert_eq!(
+            private.git(&["hash-object", "--no-filters", file]),
+            blob,
+            "{file}"
+        );
     }
 }
 
@@ -54,8 +92,17 @@ fn objects_are_found_through_worktrees_alternates_and_odd_paths() {
     origin.git(&["clone", "-q", "--shared", ".", clone.to_str().unwrap()]);
     // An alternate that is named by a path relative to the objects.
     let relative = workspace.repo("src/p");
-    relative.git(&["clone", "-q", "--shared", ".", workspace.path("relative").to_str().unwrap()]);
-    workspace.repo("relative").write(".git/objects/info/alternates", "../../../src/p/.git/objects\n");
+    relative.git(&[
+        "clone",
+        "-q",
+        "--shared",
+        ".",
+        workspace.path("relative").to_str().unwrap(),
+    ]);
+    workspace.repo("relative").write(
+        ".git/objects/info/alternates",
+        "../../../src/p/.git/objects\n",
+    );
     for name in ["linked", odd, "relative"] {
         let package = workspace.repo(name);
         package.write("New.java", "class New { }\n");
@@ -63,11 +110,17 @@ fn objects_are_found_through_worktrees_alternates_and_odd_paths() {
         let (checkout, private) = checked_out(&package, &workspace.path(&format!("{name} tree")));
         assert_eq!(private.head(), package.head(), "{name:?}");
         assert_eq!(private.status(), [""; 0], "{name:?}");
-        assert_eq!(private.git(&["log", "--format=%s"]), "in the clone\nfirst", "{name:?}");
+        assert_eq!(
+            private.git(&["log", "--format=%s"]),
+            "in the clone\nfirst",
+            "{name:?}"
+        );
         assert_eq!(
             checkout
                 .read_by_builds(
-                    &checkout.inspect(&workspace.path(&format!("{name} tree")), &Part::default()).unwrap()
+                    &checkout
+                        .inspect(&workspace.path(&format!("{name} tree")), &Part::default())
+                        .unwrap()
                 )
                 .count(),
             0
@@ -80,7 +133,10 @@ fn history_of_a_shallow_clone_ends_where_the_clone_ends() {
     let workspace = Workspace::with(&["p"]);
     let origin = workspace.repo("src/p");
     origin.commit("second");
-    let (from, to) = (format!("file://{}", origin.dir.display()), workspace.path("shallow"));
+    let (from, to) = (
+        format!("file://{}", origin.dir.display()),
+        workspace.path("shallow"),
+    );
     origin.git(&["clone", "-q", "--depth", "1", &from, to.to_str().unwrap()]);
     let (_, private) = checked_out(&workspace.repo("shallow"), &workspace.path("tree"));
     assert_eq!(private.git(&["log", "--format=%s"]), "second");
@@ -104,9 +160,12 @@ fn what_a_build_did_to_its_repository_is_undone_and_hides_nothing() {
     private.write(".git/hooks/post-checkout", "#!/bin/sh\ntouch hooked\n");
     private.write("src/main/java/New.java", "class New { }\n");
     // A repository that a test began where files of the commit are.
-    workspace.init("tree/p/src/main").write("java/.git/HEAD", "ref: refs/heads/x\n");
-    let seen: Vec<RepoPath> =
-        checkout.read_by_builds(&checkout.inspect(&tree, &Part::default()).unwrap()).collect();
+    workspace
+        .init("tree/p/src/main")
+        .write("java/.git/HEAD", "ref: refs/heads/x\n");
+    let seen: Vec<RepoPath> = checkout
+        .read_by_builds(&checkout.inspect(&tree, &Part::default()).unwrap())
+        .collect();
     let seen: Vec<&str> = seen.iter().map(RepoPath::as_str).collect();
     assert_eq!(seen, ["p/src/main/java/A.java", "p/src/main/java/New.java"]);
 
@@ -135,15 +194,28 @@ fn a_repository_inside_another_is_a_repository_of_its_own() {
     let package = workspace.repo("src/p");
     let tree = workspace.path("tree");
     let mut checkout = Checkout::default();
-    checkout.add_commit(&outer.dir, &Oid(outer.head()), b"").unwrap();
-    checkout.add_commit(&package.dir, &Oid(package.head()), b"src/p").unwrap();
+    checkout
+        .add_commit(&outer.dir, &Oid(outer.head()), b"")
+        .unwrap();
+    checkout
+        .add_commit(&package.dir, &Oid(package.head()), b"src/p")
+        .unwrap();
     for _ in 0..2 {
         checkout.write(&tree).unwrap();
         for (at, repo) in [("", &outer), ("src/p", &package)] {
             let private = Repo { dir: tree.join(at) };
-            assert_eq!((private.head(), private.status()), (repo.head(), Vec::new()), "{at}");
+            assert_eq!(
+                (private.head(), private.status()),
+                (repo.head(), Vec::new()),
+                "{at}"
+            );
         }
-        assert_eq!(checkout.read_by_builds(&checkout.inspect(&tree, &Part::default()).unwrap()).count(), 0);
+        assert_eq!(
+            checkout
+                .read_by_builds(&checkout.inspect(&tree, &Part::default()).unwrap())
+                .count(),
+            0
+        );
     }
 }
 
@@ -154,9 +226,13 @@ fn names_that_git_refuses_are_an_error_before_anything_is_written() {
     let repo = git2::Repository::open(&package.dir).unwrap();
     let blob = repo.blob(b"x").unwrap();
     for name in ["git~1", ".git "] {
-        let entries =
-            [name, "good"].map(|name| [b"100644 ", name.as_bytes(), b"\0", blob.as_bytes()].concat());
-        let id = repo.odb().unwrap().write(git2::ObjectType::Tree, &entries.concat()).unwrap();
+        let entries = [name, "good"]
+            .map(|name| [b"100644 ", name.as_bytes(), b"\0", blob.as_bytes()].concat());
+        let id = repo
+            .odb()
+            .unwrap()
+            .write(git2::ObjectType::Tree, &entries.concat())
+            .unwrap();
         let commit = package.git(&["commit-tree", "-m", "odd", &id.to_string()]);
         let mut checkout = Checkout::default();
         let folder = workspace.path("tree");
@@ -166,7 +242,10 @@ fn names_that_git_refuses_are_an_error_before_anything_is_written() {
             error.what.contains("cannot be written to a folder") && error.hint.contains("in-place"),
             "{error}"
         );
-        assert!(!folder.join("good").exists(), "{name}: a part of it was written");
+        assert!(
+            !folder.join("good").exists(),
+            "{name}: a part of it was written"
+        );
     }
 }
 
@@ -179,22 +258,42 @@ fn pipes_links_and_locked_folders_in_the_way_are_no_obstacle() {
     let outside = workspace.init("outside");
     outside.write("java/A.java", "kept");
     private.remove("src/main/java/A.java");
-    nix::unistd::mkfifo(&private.dir.join("src/main/java/A.java"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    nix::unistd::mkfifo(
+        &private.dir.join("src/main/java/A.java"),
+        nix::sys::stat::Mode::S_IRWXU,
+    )
+    .unwrap();
     fs_err::remove_dir_all(private.dir.join("src/test")).unwrap();
     fs_err::os::unix::fs::symlink(&outside.dir, private.dir.join("src/test")).unwrap();
     private.write("locked/x", "");
-    fs_err::set_permissions(private.dir.join("locked"), std::fs::Permissions::from_mode(0o500)).unwrap();
+    fs_err::set_permissions(
+        private.dir.join("locked"),
+        std::fs::Permissions::from_mode(0o500),
+    )
+    .unwrap();
     private.write("unreadable.txt", "");
-    fs_err::set_permissions(private.dir.join("unreadable.txt"), std::fs::Permissions::from_mode(0o000))
-        .unwrap();
+    fs_err::set_permissions(
+        private.dir.join("unreadable.txt"),
+        std::fs::Permissions::from_mode(0o000),
+    )
+    .unwrap();
     let again = checkout.write(&tree);
-    fs_err::set_permissions(private.dir.join("locked"), std::fs::Permissions::from_mode(0o700)).ok();
+    fs_err::set_permissions(
+        private.dir.join("locked"),
+        std::fs::Permissions::from_mode(0o700),
+    )
+    .ok();
     if let Err(error) = again {
         assert!(error.hint.contains("permissions"), "{error}");
         checkout.write(&tree).unwrap();
     }
     assert_eq!(private.status(), [""; 0]);
-    assert_eq!(checkout.read_by_builds(&checkout.inspect(&tree, &Part::default()).unwrap()).count(), 0);
+    assert_eq!(
+        checkout
+            .read_by_builds(&checkout.inspect(&tree, &Part::default()).unwrap())
+            .count(),
+        0
+    );
     assert_eq!(outside.read("java/A.java"), "kept");
 
     // The folder itself became a link.

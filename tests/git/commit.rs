@@ -13,7 +13,13 @@ fn what_an_attempt_left_is_committed_and_nothing_else() {
     repo.write("src/main/java/Person.java", "was there");
     let mut repositories = workspace.discover();
     let before = repositories.snapshot().unwrap();
-    assert_eq!(repositories.commit_all("a", &before, "nothing", |_| None).unwrap().0, None);
+    assert_eq!(
+        repositories
+            .commit_all("a", &before, "nothing", |_| None)
+            .unwrap()
+            .0,
+        None
+    );
 
     repo.write("src/main/java/A.java", "class A {}\n");
     repo.write("new/notes.txt", "new");
@@ -23,9 +29,16 @@ fn what_an_attempt_left_is_committed_and_nothing_else() {
     for left_out in ["target/a.txt", "node_modules/x.js", "sub/build/out.txt"] {
         repo.write(left_out, "x");
     }
-    let commit = repositories.commit_all("a", &before, "2. Do it", |_| None).unwrap().0.unwrap();
+    let commit = repositories
+        .commit_all("a", &before, "2. Do it", |_| None)
+        .unwrap()
+        .0
+        .unwrap();
     assert_eq!(commit.0, repo.head());
-    assert_eq!(repo.git(&["log", "-1", "--format=%an <%ae> %s"]), "Someone <someone@localhost> 2. Do it");
+    assert_eq!(
+        repo.git(&["log", "-1", "--format=%an <%ae> %s"]),
+        "Someone <someone@localhost> 2. Do it"
+    );
     let seen = observe(&mut repositories, &before);
     assert_eq!(
         lines(&seen.family),
@@ -39,7 +52,13 @@ fn what_an_attempt_left_is_committed_and_nothing_else() {
     );
     assert_eq!(change(&seen, "a").dirt, []);
     assert_eq!(repo.git(&["diff", "--cached", "--name-only"]), "");
-    assert_eq!(repositories.commit_all("a", &before, "again", |_| None).unwrap().0, None);
+    assert_eq!(
+        repositories
+            .commit_all("a", &before, "again", |_| None)
+            .unwrap()
+            .0,
+        None
+    );
     assert!(repo.exists("person.txt") && repo.git(&["fsck", "--strict"]).is_empty());
 }
 
@@ -52,12 +71,26 @@ fn a_first_commit_and_staged_or_deleted_files() {
     repo.write("src/main/java/A.java", "class A {}\n");
     repo.write("b.txt", "b");
     repo.git(&["add", "b.txt"]);
-    let first = repositories.commit_all("a", &before, "first", |_| None).unwrap().0.unwrap();
-    assert_eq!(repo.git(&["ls-tree", "-r", "--name-only", &first.0]), "b.txt\nsrc/main/java/A.java");
+    let first = repositories
+        .commit_all("a", &before, "first", |_| None)
+        .unwrap()
+        .0
+        .unwrap();
+    assert_eq!(
+        repo.git(&["ls-tree", "-r", "--name-only", &first.0]),
+        "b.txt\nsrc/main/java/A.java"
+    );
     repo.git(&["rm", "-q", "b.txt"]);
     let before = ralph::machine::facts::Snapshot::default();
-    repositories.commit_all("a", &before, "second", |_| None).unwrap().0.unwrap();
-    assert_eq!(repo.git(&["ls-tree", "-r", "--name-only", "HEAD"]), "src/main/java/A.java");
+    repositories
+        .commit_all("a", &before, "second", |_| None)
+        .unwrap()
+        .0
+        .unwrap();
+    assert_eq!(
+        repo.git(&["ls-tree", "-r", "--name-only", "HEAD"]),
+        "src/main/java/A.java"
+    );
     assert_eq!(repo.status(), [] as [&str; 0]);
 }
 
@@ -70,9 +103,14 @@ fn a_file_that_needs_a_filter_program_is_refused() {
     repo.git(&["config", "filter.lfs.clean", "touch ran"]);
     repo.write(".gitattributes", "*.bin filter=lfs\n");
     repo.write("big.bin", "x");
-    let error = repositories.commit_all("a", &before, "big", |_| None).unwrap_err();
+    let error = repositories
+        .commit_all("a", &before, "big", |_| None)
+        .unwrap_err();
     assert_eq!(error.kind, GitErrorKind::Refused);
-    assert!(error.to_string().contains("big.bin") && error.to_string().contains("lfs"), "{error}");
+    assert!(
+        error.to_string().contains("big.bin") && error.to_string().contains("lfs"),
+        "{error}"
+    );
     assert!(!repo.exists("ran"));
 }
 
@@ -81,14 +119,26 @@ fn hooks_do_not_run() {
     use std::os::unix::fs::PermissionsExt;
     let workspace = Workspace::with(&["a"]);
     let repo = workspace.repo("src/a");
-    for hook in ["pre-commit", "commit-msg", "post-commit", "reference-transaction"] {
-        repo.write(&format!(".git/hooks/{hook}"), "#!/bin/sh\ntouch ran\nexit 1\n");
+    for hook in [
+        "pre-commit",
+        "commit-msg",
+        "post-commit",
+        "reference-transaction",
+    ] {
+        repo.write(
+            &format!(".git/hooks/{hook}"),
+            "#!/bin/sh\ntouch ran\nexit 1\n",
+        );
         let file = repo.dir.join(".git/hooks").join(hook);
         fs_err::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     let mut repositories = workspace.discover();
     let before = repositories.snapshot().unwrap();
     repo.write("src/main/java/A.java", "class A {}\n");
-    repositories.commit_all("a", &before, "x", |_| None).unwrap().0.unwrap();
+    repositories
+        .commit_all("a", &before, "x", |_| None)
+        .unwrap()
+        .0
+        .unwrap();
     assert!(!repo.exists("ran"));
 }

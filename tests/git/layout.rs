@@ -10,9 +10,22 @@ fn linked_worktrees_and_submodules_are_packages() {
     let workspace = Workspace::new();
     let main = workspace.package("elsewhere/main");
     fs_err::create_dir_all(workspace.path("src")).unwrap();
-    main.git(&["worktree", "add", "-q", workspace.path("src/tree").to_str().unwrap(), "-b", "side"]);
+    main.git(&[
+        "worktree",
+        "add",
+        "-q",
+        workspace.path("src/tree").to_str().unwrap(),
+        "-b",
+        "side",
+    ]);
     let outer = workspace.init("outer");
-    outer.git(&["submodule", "add", "-q", main.dir.to_str().unwrap(), "src/module"]);
+    outer.git(&[
+        "submodule",
+        "add",
+        "-q",
+        main.dir.to_str().unwrap(),
+        "src/module",
+    ]);
     let trees = workspace.discover().snapshot().unwrap();
     assert_eq!(trees.packages[0].branch.as_deref(), Some("refs/heads/side"));
     let modules = ralph::git::Repositories::discover(
@@ -32,16 +45,28 @@ fn a_submodule_inside_a_package_is_dirty_when_its_head_or_its_files_are_others()
     let workspace = Workspace::new();
     let library = workspace.package("elsewhere/library");
     let outer = workspace.package("src/a");
-    outer.git(&["submodule", "add", "-q", library.dir.to_str().unwrap(), "lib"]);
+    outer.git(&[
+        "submodule",
+        "add",
+        "-q",
+        library.dir.to_str().unwrap(),
+        "lib",
+    ]);
     outer.commit("module");
     let mut repositories = workspace.discover();
     let before = repositories.snapshot().unwrap();
     assert_eq!(before.packages[0].dirt, []);
     let inner = workspace.repo("src/a/lib");
     inner.write("src/main/java/A.java", "other");
-    assert_eq!(super::paths(&repositories.snapshot().unwrap().packages[0].dirt), ["lib"]);
+    assert_eq!(
+        super::paths(&repositories.snapshot().unwrap().packages[0].dirt),
+        ["lib"]
+    );
     let head = inner.commit("moved");
-    assert_eq!(repositories.snapshot().unwrap().packages[0].dirt[0].blob, Some(Oid(head)));
+    assert_eq!(
+        repositories.snapshot().unwrap().packages[0].dirt[0].blob,
+        Some(Oid(head))
+    );
     outer.commit("follow");
     let seen = observe(&mut repositories, &before);
     assert_eq!(lines(&seen.family), ["Modified a/lib"]);
@@ -55,10 +80,19 @@ fn two_packages_with_one_name_are_refused_at_the_start_and_later() {
     let mut repositories = workspace.try_discover(&["src/*", "lib/*"], true).unwrap();
     assert_eq!(repositories.names(), ["a", "b"]);
     workspace.package("lib/a");
-    assert_eq!(repositories.snapshot().unwrap_err().kind, GitErrorKind::Refused);
-    let error = workspace.try_discover(&["src/*", "lib/*"], true).err().unwrap();
+    assert_eq!(
+        repositories.snapshot().unwrap_err().kind,
+        GitErrorKind::Refused
+    );
+    let error = workspace
+        .try_discover(&["src/*", "lib/*"], true)
+        .err()
+        .unwrap();
     assert_eq!(error.kind, GitErrorKind::Refused);
-    assert!(error.to_string().contains("lib/a") && error.to_string().contains("src/a"), "{error}");
+    assert!(
+        error.to_string().contains("lib/a") && error.to_string().contains("src/a"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -80,16 +114,22 @@ fn a_workspace_that_is_a_repository_is_one_package() {
     let repo = workspace.repo("");
     repo.write("src/main/java/B.java", "class B {}\n");
     repo.commit("more");
-    assert_eq!(lines(&observe(&mut repositories, &before).family), ["Added ./src/main/java/B.java"]);
+    assert_eq!(
+        lines(&observe(&mut repositories, &before).family),
+        ["Added ./src/main/java/B.java"]
+    );
 }
 
 #[test]
 fn folders_of_one_repository_see_their_own_paths() {
     let workspace = Workspace::new();
     let repo = workspace.init("");
-    for (file, text) in
-        [("svc/a/pom.xml", "a"), ("svc/b/pom.xml", "b"), ("svc/c/notes.md", "c"), ("pom.xml", "p")]
-    {
+    for (file, text) in [
+        ("svc/a/pom.xml", "a"),
+        ("svc/b/pom.xml", "b"),
+        ("svc/c/notes.md", "c"),
+        ("pom.xml", "p"),
+    ] {
         repo.write(file, text);
     }
     repo.commit("first");
@@ -104,8 +144,14 @@ fn folders_of_one_repository_see_their_own_paths() {
     repo.write("svc/b/src/test/java/BTest.java", "x");
     repo.write("svc/b/pom.xml", "dirty");
     let seen = observe(&mut repositories, &before);
-    assert_eq!(lines(&seen.family), ["Added a/src/main/java/A.java", "Added d/pom.xml"]);
-    assert_eq!(super::paths(&change(&seen, "b").dirt), ["pom.xml", "src/test/java/BTest.java"]);
+    assert_eq!(
+        lines(&seen.family),
+        ["Added a/src/main/java/A.java", "Added d/pom.xml"]
+    );
+    assert_eq!(
+        super::paths(&change(&seen, "b").dirt),
+        ["pom.xml", "src/test/java/BTest.java"]
+    );
     assert!(change(&seen, "d").appeared);
     assert_eq!(repositories.test_paths_at("b", &Oid(head)).unwrap(), []);
     repo.remove("svc/d/pom.xml");
@@ -135,14 +181,19 @@ fn a_clone_begins_with_what_the_remote_had() {
     let origin = workspace.package("elsewhere/origin");
     let mut repositories = workspace.discover();
     let before = repositories.snapshot().unwrap();
-    workspace.repo("src").git(&["clone", "-q", origin.dir.to_str().unwrap(), "b"]);
+    workspace
+        .repo("src")
+        .git(&["clone", "-q", origin.dir.to_str().unwrap(), "b"]);
     let clone = workspace.repo("src/b");
     clone.write("src/main/java/B.java", "class B {}\n");
     clone.commit("own");
     origin.git(&["checkout", "-q", "--detach"]);
     clone.git(&["push", "-q", "origin", "main"]);
     let seen = observe(&mut repositories, &before);
-    assert_eq!(lines(&change(&seen, "b").changes), ["Added b/src/main/java/B.java"]);
+    assert_eq!(
+        lines(&change(&seen, "b").changes),
+        ["Added b/src/main/java/B.java"]
+    );
     // The sum of a later attempt, whose base is zeros, sees the same.
     let mut sum = Accumulated::default();
     sum.add(&before, &change(&seen, "b").changes);
@@ -157,10 +208,17 @@ fn a_new_repository_that_is_pushed_does_not_become_a_clone() {
     let mut repositories = workspace.discover();
     let before = repositories.snapshot().unwrap();
     fs_err::create_dir_all(workspace.path("bare")).unwrap();
-    workspace.repo("bare").git(&["init", "-q", "--bare", "-b", "main"]);
+    workspace
+        .repo("bare")
+        .git(&["init", "-q", "--bare", "-b", "main"]);
     for name in ["src/u", "src/v"] {
         let repo = workspace.package(name);
-        repo.git(&["remote", "add", "origin", workspace.path("bare").to_str().unwrap()]);
+        repo.git(&[
+            "remote",
+            "add",
+            "origin",
+            workspace.path("bare").to_str().unwrap(),
+        ]);
         repo.git(&["push", "-q", "origin", &format!("main:{}", &name[4..])]);
     }
     let seen = observe(&mut repositories, &before);
@@ -181,7 +239,10 @@ fn a_package_that_vanishes_is_rewritten_history() {
     assert!(seen.after.package("b").is_none());
     let mut sum = Accumulated::default();
     sum.touched.entry("b".into()).or_default();
-    assert_eq!(repositories.changes(&sum).unwrap_err().kind, GitErrorKind::NotFound);
+    assert_eq!(
+        repositories.changes(&sum).unwrap_err().kind,
+        GitErrorKind::NotFound
+    );
 }
 
 #[test]
@@ -204,7 +265,11 @@ fn a_repository_inside_a_package_is_named_and_not_entered() {
     workspace.package("src/a/vendor/x");
     workspace.repo("src/a").write("notes.txt", "x");
     let seen = observe(&mut repositories, &before);
-    let strays: Vec<&str> = change(&seen, "a").strays.iter().map(RepoPath::as_str).collect();
+    let strays: Vec<&str> = change(&seen, "a")
+        .strays
+        .iter()
+        .map(RepoPath::as_str)
+        .collect();
     assert_eq!(strays, ["notes.txt", "vendor/x/"]);
     assert!(change(&seen, "a").is_untouched());
 }

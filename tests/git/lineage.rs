@@ -8,8 +8,7 @@ use ralph::source::ChangedLines;
 const MAIN: &str = "src/main/java/a/Price.java";
 const PRICE: &str = "package a;\nclass Price {\n  int net(int a) { return a / 2; }\n  int gross(int a) { return a * 3; }\n}\n";
 const TEST: &str = "src/test/java/a/PriceTest.java";
-const TESTS: &str =
-    "package a;\nclass PriceTest {\n  @Test void net() { assertEquals(1, new Price().net(2)); }\n}\n";
+const TESTS: &str = "package a;\nclass PriceTest {\n  @Test void net() { assertEquals(1, new Price().net(2)); }\n}\n";
 
 /// A class with its test, committed.
 fn start() -> (Workspace, Repo, Repositories) {
@@ -32,13 +31,21 @@ fn a_class_is_found_again_under_another_name_and_another_one_is_not_taken_for_it
     let (_workspace, repo, mut repositories) = start();
     repo.remove(MAIN);
     repo.remove("src/main/java/A.java");
-    let cost = PRICE.replace("package a", "package b").replace("Price", "Cost").replace("a * 3", "a * 4");
+    let cost = PRICE
+        .replace("package a", "package b")
+        .replace("Price", "Cost")
+        .replace("a * 3", "a * 4");
     repo.write("src/main/java/b/Cost.java", cost);
-    repo.write("src/main/java/b/Other.java", "package b;\nclass Other { void say() { print(); } }\n");
+    repo.write(
+        "src/main/java/b/Other.java",
+        "package b;\nclass Other { void say() { print(); } }\n",
+    );
     let changes = changes(&repo, &mut repositories);
     let moved = repositories.moved(&changes).unwrap();
-    let named: Vec<(&str, &str)> =
-        moved.iter().map(|(now, old)| (now.path.as_str(), old.path.as_str())).collect();
+    let named: Vec<(&str, &str)> = moved
+        .iter()
+        .map(|(now, old)| (now.path.as_str(), old.path.as_str()))
+        .collect();
     assert_eq!(named, [("src/main/java/b/Cost.java", MAIN)]);
     assert_eq!(repositories.moved(&changes[..1]).unwrap(), []);
 }
@@ -46,10 +53,28 @@ fn a_class_is_found_again_under_another_name_and_another_one_is_not_taken_for_it
 #[test]
 fn tests_that_check_less_or_went_are_told_and_those_that_moved_are_not() {
     for (write, weakened) in [
-        (Some((TEST, TESTS.replace("assertEquals(1, new Price().net(2));", ""))), true),
-        (Some((TEST, TESTS.replace("@Test", "// more\n  @Test"))), false),
-        (Some(("src/test/java/b/PriceTest.java", TESTS.replace("package a", "package b"))), false),
-        (Some(("src/test/java/b/OtherTest.java", TESTS.to_owned())), true),
+        (
+            Some((
+                TEST,
+                TESTS.replace("assertEquals(1, new Price().net(2));", ""),
+            )),
+            true,
+        ),
+        (
+            Some((TEST, TESTS.replace("@Test", "// more\n  @Test"))),
+            false,
+        ),
+        (
+            Some((
+                "src/test/java/b/PriceTest.java",
+                TESTS.replace("package a", "package b"),
+            )),
+            false,
+        ),
+        (
+            Some(("src/test/java/b/OtherTest.java", TESTS.to_owned())),
+            true,
+        ),
         (None, true),
     ] {
         let (_workspace, repo, mut repositories) = start();
@@ -58,20 +83,32 @@ fn tests_that_check_less_or_went_are_told_and_those_that_moved_are_not() {
             repo.write(path, text);
         }
         let changes = changes(&repo, &mut repositories);
-        let change = changes.iter().find(|change| change.path.as_str() == TEST).unwrap();
-        assert_eq!(repositories.is_weakened(change, &changes).unwrap(), weakened, "{write:?}");
+        let change = changes
+            .iter()
+            .find(|change| change.path.as_str() == TEST)
+            .unwrap();
+        assert_eq!(
+            repositories.is_weakened(change, &changes).unwrap(),
+            weakened,
+            "{write:?}"
+        );
     }
 }
 
 #[test]
 fn lines_of_java_are_changed_where_their_code_is() {
     let (_workspace, repo, mut repositories) = start();
-    let now = PRICE.replace("  int net", "      // why\n      int net").replace("a * 3", "a * 4");
+    let now = PRICE
+        .replace("  int net", "      // why\n      int net")
+        .replace("a * 3", "a * 4");
     repo.write(MAIN, now);
     repo.write("notes.txt", "a\n");
     let changes = changes(&repo, &mut repositories);
     let lines = |repositories: &mut Repositories, end: &str| {
-        let change = changes.iter().find(|change| change.path.as_str().ends_with(end)).unwrap();
+        let change = changes
+            .iter()
+            .find(|change| change.path.as_str().ends_with(end))
+            .unwrap();
         repositories.changed_lines(change).unwrap().unwrap()
     };
     assert_eq!(
@@ -82,5 +119,8 @@ fn lines_of_java_are_changed_where_their_code_is() {
     assert_eq!(lines(&mut repositories, ".txt"), ChangedLines::Whole);
     repo.write("notes.txt", "  a\n");
     let change = self::changes(&repo, &mut repositories).remove(0);
-    assert_eq!(repositories.changed_lines(&change).unwrap(), Some(ChangedLines::Ranges(vec![(1, 1)])));
+    assert_eq!(
+        repositories.changed_lines(&change).unwrap(),
+        Some(ChangedLines::Ranges(vec![(1, 1)]))
+    );
 }

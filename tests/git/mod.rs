@@ -22,7 +22,9 @@ struct Workspace {
 
 impl Workspace {
     fn new() -> Self {
-        Self { dir: tempfile::tempdir().unwrap() }
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+        }
     }
 
     /// A workspace with packages `src/<name>`, each a repository with one commit.
@@ -42,7 +44,10 @@ impl Workspace {
     fn package(&self, relative: &str) -> Repo {
         let repo = self.init(relative);
         repo.write("src/main/java/A.java", "class A {\n  int a;\n}\n");
-        repo.write("src/test/java/ATest.java", "class ATest {\n  @Test void a() {}\n}\n");
+        repo.write(
+            "src/test/java/ATest.java",
+            "class ATest {\n  @Test void a() {}\n}\n",
+        );
         repo.write(".gitignore", "/target/\n*.log\n");
         repo.commit("first");
         repo
@@ -57,7 +62,9 @@ impl Workspace {
     }
 
     fn repo(&self, relative: &str) -> Repo {
-        Repo { dir: self.path(relative) }
+        Repo {
+            dir: self.path(relative),
+        }
     }
 
     fn discover(&self) -> Repositories {
@@ -66,7 +73,13 @@ impl Workspace {
 
     fn try_discover(&self, patterns: &[&str], given: bool) -> Result<Repositories, GitError> {
         let patterns: Vec<String> = patterns.iter().map(|&p| p.to_owned()).collect();
-        Repositories::discover(self.dir.path(), self.dir.path(), &patterns, given, classifier())
+        Repositories::discover(
+            self.dir.path(),
+            self.dir.path(),
+            &patterns,
+            given,
+            classifier(),
+        )
     }
 }
 
@@ -119,8 +132,11 @@ impl Repo {
 
     /// Lines of `git status --porcelain`, sorted.
     fn status(&self) -> Vec<String> {
-        let mut lines: Vec<String> =
-            self.git(&["status", "--porcelain", "-uall"]).lines().map(str::to_owned).collect();
+        let mut lines: Vec<String> = self
+            .git(&["status", "--porcelain", "-uall"])
+            .lines()
+            .map(str::to_owned)
+            .collect();
         lines.sort();
         lines
     }
@@ -131,7 +147,14 @@ impl Repo {
 fn run_git(dir: &Path, args: &[&str]) -> (bool, String) {
     let home = std::env::temp_dir();
     let out = std::process::Command::new("git")
-        .args(["-c", "protocol.file.allow=always", "-c", "core.quotePath=true", "-c", "commit.gpgSign=false"])
+        .args([
+            "-c",
+            "protocol.file.allow=always",
+            "-c",
+            "core.quotePath=true",
+            "-c",
+            "commit.gpgSign=false",
+        ])
         .args(args)
         .current_dir(dir)
         .env_clear()
@@ -148,23 +171,45 @@ fn run_git(dir: &Path, args: &[&str]) -> (bool, String) {
         .env("GIT_COMMITTER_EMAIL", "agent@localhost")
         .output()
         .unwrap();
-    let text = [out.stdout, if out.status.success() { Vec::new() } else { out.stderr }].concat();
-    (out.status.success(), String::from_utf8_lossy(&text).into_owned())
+    let text = [
+        out.stdout,
+        if out.status.success() {
+            Vec::new()
+        } else {
+            out.stderr
+        },
+    ]
+    .concat();
+    (
+        out.status.success(),
+        String::from_utf8_lossy(&text).into_owned(),
+    )
 }
 
 /// Observes an attempt that began with `before`.
 fn observe(repositories: &mut Repositories, before: &Snapshot) -> Observation {
-    let request = ObserveRequest { iteration: 7, before: before.clone(), ..ObserveRequest::default() };
+    let request = ObserveRequest {
+        iteration: 7,
+        before: before.clone(),
+        ..ObserveRequest::default()
+    };
     repositories.observe(&request).unwrap()
 }
 
 fn change<'o>(observation: &'o Observation, name: &str) -> &'o PackageChange {
-    observation.packages.iter().find(|change| change.name == name).unwrap()
+    observation
+        .packages
+        .iter()
+        .find(|change| change.name == name)
+        .unwrap()
 }
 
 /// `A path` lines of the changes.
 fn lines(changes: &[ralph::machine::facts::FileChange]) -> Vec<String> {
-    changes.iter().map(|change| format!("{:?} {}", change.status, change.full_path())).collect()
+    changes
+        .iter()
+        .map(|change| format!("{:?} {}", change.status, change.full_path()))
+        .collect()
 }
 
 fn paths(dirt: &[ralph::machine::facts::Dirt]) -> Vec<&str> {

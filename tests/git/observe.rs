@@ -44,13 +44,20 @@ fn commits_are_changes_with_kind_status_and_blobs() {
         ]
     );
     let kinds: Vec<Kind> = changed.changes.iter().map(|change| change.kind).collect();
-    assert_eq!(kinds, [Kind::Other, Kind::Production, Kind::Test, Kind::Test]);
+    assert_eq!(
+        kinds,
+        [Kind::Other, Kind::Production, Kind::Test, Kind::Test]
+    );
     assert_eq!(changed.changes[1].old, Some(Oid(old)));
     assert_eq!(changed.changes[2].new, None);
     assert_eq!(changed.tests_delta, 0, "a rename moves the tests");
     assert!(!changed.is_breach());
     assert_eq!(seen.stage_tests, 1);
-    assert_eq!(seen.lost_production, [], "a pure insertion takes nothing away");
+    assert_eq!(
+        seen.lost_production,
+        [],
+        "a pure insertion takes nothing away"
+    );
     assert_eq!(seen.packages.len(), 1);
 }
 
@@ -94,7 +101,10 @@ fn a_commit_descends_from_itself_and_its_ancestors_and_not_from_what_was_amended
     let mut descends = |old: &Oid| repositories.descends("a", &head, old).unwrap();
     assert!(descends(&head) && descends(&first));
     assert!(!descends(&amended) && !descends(&Oid::zero()));
-    assert!(!repositories.descends("a", &first, &head).unwrap(), "not the other way round");
+    assert!(
+        !repositories.descends("a", &first, &head).unwrap(),
+        "not the other way round"
+    );
     assert!(repositories.descends("gone", &head, &first).is_err());
 }
 
@@ -109,7 +119,10 @@ fn a_replace_reference_does_not_hide_a_rewrite_or_a_change() {
     repo.git(&["replace", &old, &new]);
     let seen = observe(&mut repositories, &before);
     assert!(change(&seen, "a").rewritten);
-    assert_eq!(lines(&change(&seen, "a").changes), ["Modified a/src/main/java/A.java"]);
+    assert_eq!(
+        lines(&change(&seen, "a").changes),
+        ["Modified a/src/main/java/A.java"]
+    );
 }
 
 #[test]
@@ -132,7 +145,9 @@ fn a_forged_commit_graph_does_not_hide_a_rewrite() {
 #[test]
 fn a_switched_branch_is_seen_even_when_the_commit_is_the_same() {
     let (workspace, mut repositories, before) = start();
-    workspace.repo("src/a").git(&["checkout", "-q", "-b", "other"]);
+    workspace
+        .repo("src/a")
+        .git(&["checkout", "-q", "-b", "other"]);
     workspace.repo("src/b").git(&["checkout", "-q", "--detach"]);
     let seen = observe(&mut repositories, &before);
     for name in ["a", "b"] {
@@ -154,8 +169,14 @@ fn dirt_is_what_differs_now_and_did_not_before() {
     repo.write("src/main/java/New.java", "x");
     repo.write("new.txt", "x");
     let seen = observe(&mut repositories, &before);
-    assert_eq!(paths(&change(&seen, "a").dirt), [MAIN, "src/main/java/New.java"]);
-    assert_eq!(change(&seen, "a").strays, [RepoPath::from_bytes(b"new.txt")]);
+    assert_eq!(
+        paths(&change(&seen, "a").dirt),
+        [MAIN, "src/main/java/New.java"]
+    );
+    assert_eq!(
+        change(&seen, "a").strays,
+        [RepoPath::from_bytes(b"new.txt")]
+    );
     assert_eq!(paths(&seen.after.packages[0].dirt), [MAIN, TEST]);
     repo.write(TEST, "class ATest { }\n");
     assert_eq!(
@@ -173,7 +194,10 @@ fn a_family_accumulates_over_its_attempts_and_forgets_what_was_taken_back() {
     repo.commit("attempt 1");
     let one = observe(&mut repositories, &first);
     let mut sum = Accumulated::default();
-    sum.add(&first, one.packages.iter().flat_map(|package| &package.changes));
+    sum.add(
+        &first,
+        one.packages.iter().flat_map(|package| &package.changes),
+    );
 
     repo.write("src/main/java/Person.java", "p");
     repo.commit("a person's");
@@ -189,22 +213,51 @@ fn a_family_accumulates_over_its_attempts_and_forgets_what_was_taken_back() {
         ..ObserveRequest::default()
     };
     let two = repositories.observe(&request).unwrap();
-    assert_eq!(lines(&two.family), ["Modified a/src/main/java/A.java", "Added a/src/main/java/X.java"]);
-    assert_eq!(lines(&two.stage), ["Modified a/src/main/java/A.java", "Deleted a/src/main/java/Y.java"]);
+    assert_eq!(
+        lines(&two.family),
+        [
+            "Modified a/src/main/java/A.java",
+            "Added a/src/main/java/X.java"
+        ]
+    );
+    assert_eq!(
+        lines(&two.stage),
+        [
+            "Modified a/src/main/java/A.java",
+            "Deleted a/src/main/java/Y.java"
+        ]
+    );
     assert_eq!(two.lost_production.len(), 2);
-    assert_eq!((two.lost_production[0].count, two.lost_production[0].first.as_str()), (1, "int a"));
+    assert_eq!(
+        (
+            two.lost_production[0].count,
+            two.lost_production[0].first.as_str()
+        ),
+        (1, "int a")
+    );
 
-    assert_eq!(lines(&repositories.changes(&sum).unwrap()), ["Added a/src/main/java/X.java"]);
+    assert_eq!(
+        lines(&repositories.changes(&sum).unwrap()),
+        ["Added a/src/main/java/X.java"]
+    );
     sum.everything = true;
     assert_eq!(repositories.changes(&sum).unwrap().len(), 3);
     let since = repositories.changes_since("HEAD~1").unwrap_err();
-    assert_eq!((since.kind, since.place.as_str()), (GitErrorKind::NotFound, "Package b"));
+    assert_eq!(
+        (since.kind, since.place.as_str()),
+        (GitErrorKind::NotFound, "Package b")
+    );
     for name in ["a", "b"] {
-        workspace.repo(&format!("src/{name}")).git(&["tag", "base", "HEAD"]);
+        workspace
+            .repo(&format!("src/{name}"))
+            .git(&["tag", "base", "HEAD"]);
     }
     repo.write("z.txt", "z");
     repo.commit("later");
-    assert_eq!(lines(&repositories.changes_since("base").unwrap().0), ["Added a/z.txt"]);
+    assert_eq!(
+        lines(&repositories.changes_since("base").unwrap().0),
+        ["Added a/z.txt"]
+    );
 
     // What others did on their branch meanwhile is not HEAD's.
     repo.git(&["checkout", "-q", "-b", "others", "base"]);
@@ -212,12 +265,21 @@ fn a_family_accumulates_over_its_attempts_and_forgets_what_was_taken_back() {
     repo.commit("theirs");
     repo.git(&["checkout", "-q", "-"]);
     repo.git(&["tag", "-f", "base", "others"]);
-    assert_eq!(lines(&repositories.changes_since("base").unwrap().0), ["Added a/z.txt"]);
+    assert_eq!(
+        lines(&repositories.changes_since("base").unwrap().0),
+        ["Added a/z.txt"]
+    );
     repo.git(&["checkout", "-q", "--orphan", "stranger"]);
     repo.commit("nothing in common");
     let stranger = repositories.changes_since("base").unwrap_err();
-    assert_eq!((stranger.kind, stranger.place.as_str()), (GitErrorKind::NotFound, "Package a"));
-    assert!(stranger.what.contains("no commit in common"), "{stranger:?}");
+    assert_eq!(
+        (stranger.kind, stranger.place.as_str()),
+        (GitErrorKind::NotFound, "Package a")
+    );
+    assert!(
+        stranger.what.contains("no commit in common"),
+        "{stranger:?}"
+    );
 }
 
 #[test]
@@ -246,19 +308,31 @@ fn lines_of_frozen_and_reviewed_tests_that_are_gone_are_named() {
     };
     let frozen = kept(Some(base), written.clone());
     let reviewed = kept(None, written);
-    let same = repositories.observe(&request(vec![frozen.clone()], vec![reviewed.clone()])).unwrap();
+    let same = repositories
+        .observe(&request(vec![frozen.clone()], vec![reviewed.clone()]))
+        .unwrap();
     assert!(same.lost_frozen.is_empty() && same.lost_reviewed.is_empty());
     assert_eq!((change(&same, "a").tests_delta, same.stage_tests), (2, 3));
 
     repo.write(TEST, "class ATest {\n    @Test void b()  {}\n}\n");
     repo.commit("weaker");
-    let seen = repositories.observe(&request(vec![frozen.clone()], vec![reviewed.clone()])).unwrap();
-    assert_eq!((seen.lost_frozen[0].count, seen.lost_frozen[0].first.as_str()), (1, "@Test void c(){}"));
+    let seen = repositories
+        .observe(&request(vec![frozen.clone()], vec![reviewed.clone()]))
+        .unwrap();
+    assert_eq!(
+        (
+            seen.lost_frozen[0].count,
+            seen.lost_frozen[0].first.as_str()
+        ),
+        (1, "@Test void c(){}")
+    );
     assert_eq!(seen.lost_reviewed[0].count, 2);
 
     repo.remove(TEST);
     repo.commit("gone");
-    let seen = repositories.observe(&request(vec![frozen], vec![reviewed])).unwrap();
+    let seen = repositories
+        .observe(&request(vec![frozen], vec![reviewed]))
+        .unwrap();
     assert_eq!(seen.lost_frozen[0].count, 3, "two tests and the class");
     assert_eq!(change(&seen, "a").tests_delta, -1);
 }
@@ -276,7 +350,10 @@ fn tests_of_other_languages_count_and_their_data_does_not() {
     repo.remove("tests/test_a.py");
     repo.remove("tests/data.json");
     repo.commit("gone");
-    assert_eq!(change(&observe(&mut repositories, &before), "b").tests_delta, -1);
+    assert_eq!(
+        change(&observe(&mut repositories, &before), "b").tests_delta,
+        -1
+    );
 }
 
 #[test]
@@ -284,7 +361,12 @@ fn stale_locks_are_removed_and_named_by_observe_alone() {
     let (workspace, mut repositories, before) = start();
     let repo = workspace.repo("src/a");
     repo.write("src/main/java/New.java", "x");
-    for lock in ["index.lock", "HEAD.lock", "refs/heads/main.lock", "packed-refs.lock"] {
+    for lock in [
+        "index.lock",
+        "HEAD.lock",
+        "refs/heads/main.lock",
+        "packed-refs.lock",
+    ] {
         repo.write(&format!(".git/{lock}"), "");
     }
     repositories.snapshot().unwrap();
@@ -292,7 +374,12 @@ fn stale_locks_are_removed_and_named_by_observe_alone() {
     let seen = observe(&mut repositories, &before);
     assert_eq!(
         change(&seen, "a").locks_removed,
-        ["HEAD.lock", "index.lock", "packed-refs.lock", "refs/heads/main.lock"]
+        [
+            "HEAD.lock",
+            "index.lock",
+            "packed-refs.lock",
+            "refs/heads/main.lock"
+        ]
     );
     assert!(!repo.exists(".git/index.lock"));
     repo.commit("works again");
@@ -307,9 +394,17 @@ fn a_base_that_was_pruned_is_an_error_and_no_answer() {
     repo.git(&["branch", "-q", "-M", "main"]);
     repo.git(&["reflog", "expire", "--expire=now", "--all"]);
     repo.git(&["gc", "-q", "--prune=now"]);
-    let request = ObserveRequest { iteration: 1, before, ..ObserveRequest::default() };
+    let request = ObserveRequest {
+        iteration: 1,
+        before,
+        ..ObserveRequest::default()
+    };
     let error = repositories.observe(&request).unwrap_err();
-    assert_eq!((error.kind, error.place.as_str()), (GitErrorKind::Unreadable, "Package a"), "{error}");
+    assert_eq!(
+        (error.kind, error.place.as_str()),
+        (GitErrorKind::Unreadable, "Package a"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -321,7 +416,9 @@ fn a_shallow_clone_answers_within_its_depth_and_says_so_beyond_it() {
     origin.commit("second");
     let url = format!("file://{}", origin.dir.display());
     fs_err::create_dir_all(workspace.path("src")).unwrap();
-    workspace.repo("src").git(&["clone", "-q", "--depth", "1", &url, "a"]);
+    workspace
+        .repo("src")
+        .git(&["clone", "-q", "--depth", "1", &url, "a"]);
     let mut repositories = workspace.discover();
     let mut before = repositories.snapshot().unwrap();
     let repo = workspace.repo("src/a");
@@ -331,8 +428,15 @@ fn a_shallow_clone_answers_within_its_depth_and_says_so_beyond_it() {
     assert!(!change(&seen, "a").rewritten);
     assert_eq!(lines(&seen.family), ["Modified a/src/main/java/A.java"]);
     before.packages[0].head = Oid(root);
-    let request = ObserveRequest { iteration: 1, before, ..ObserveRequest::default() };
-    assert_eq!(repositories.observe(&request).unwrap_err().kind, GitErrorKind::Unreadable);
+    let request = ObserveRequest {
+        iteration: 1,
+        before,
+        ..ObserveRequest::default()
+    };
+    assert_eq!(
+        repositories.observe(&request).unwrap_err().kind,
+        GitErrorKind::Unreadable
+    );
 }
 
 #[test]

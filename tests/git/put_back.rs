@@ -26,11 +26,20 @@ fn disk(repo: &Repo) -> BTreeMap<String, Vec<u8>> {
                 continue;
             }
             let content = if kind.is_symlink() {
-                fs_err::read_link(&path).unwrap().into_os_string().into_encoded_bytes()
+                fs_err::read_link(&path)
+                    .unwrap()
+                    .into_os_string()
+                    .into_encoded_bytes()
             } else {
                 fs_err::read(&path).unwrap()
             };
-            all.insert(path.strip_prefix(&repo.dir).unwrap().to_string_lossy().into_owned(), content);
+            all.insert(
+                path.strip_prefix(&repo.dir)
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned(),
+                content,
+            );
         }
     }
     all
@@ -45,7 +54,9 @@ fn state(repo: &Repo) -> (String, String, Vec<String>, BTreeMap<String, Vec<u8>>
 
 fn put_back(repositories: &mut Repositories, before: &Snapshot, extent: Extent) -> Vec<Kept> {
     let seen = observe(repositories, before);
-    repositories.put_back(before, &seen, extent, 7, REF).unwrap()
+    repositories
+        .put_back(before, &seen, extent, 7, REF)
+        .unwrap()
 }
 
 fn shown(repo: &Repo, commit: &str, path: &str) -> String {
@@ -68,12 +79,23 @@ fn a_rewritten_history_comes_back_and_what_was_there_is_kept() {
     repo.write(TEST, "class Dirty {}\n");
     repo.write("src/main/java/New.java", "new\n");
     repo.write("notes.txt", "a stray");
-    workspace.repo("src/b").write(MAIN, "untouched by the breach\n");
+    workspace
+        .repo("src/b")
+        .write(MAIN, "untouched by the breach\n");
     let done = put_back(&mut repositories, &before, Extent::Breaches);
 
     assert_eq!(done.len(), 1);
-    let Kept { package, reference, commit, unrestored } = &done[0];
-    assert_eq!((package.as_str(), reference.as_str()), ("a", REF), "{done:?}");
+    let Kept {
+        package,
+        reference,
+        commit,
+        unrestored,
+    } = &done[0];
+    assert_eq!(
+        (package.as_str(), reference.as_str()),
+        ("a", REF),
+        "{done:?}"
+    );
     assert_eq!(unrestored, &[]);
     assert_eq!(repo.git(&["rev-parse", REF]), commit.0);
     assert_eq!(repo.git(&["rev-parse", &format!("{REF}^")]), rewritten);
@@ -84,15 +106,26 @@ fn a_rewritten_history_comes_back_and_what_was_there_is_kept() {
     assert_eq!(now.3.remove("notes.txt").as_deref(), Some(&b"a stray"[..]));
     now.2.retain(|line| line != "?? notes.txt");
     assert_eq!(now, wanted);
-    assert_eq!(workspace.repo("src/b").read(MAIN), "untouched by the breach\n");
-    assert!(!observe(&mut repositories, &before).packages.iter().any(PackageChange::is_breach));
+    assert_eq!(
+        workspace.repo("src/b").read(MAIN),
+        "untouched by the breach\n"
+    );
+    assert!(
+        !observe(&mut repositories, &before)
+            .packages
+            .iter()
+            .any(PackageChange::is_breach)
+    );
 }
 
 #[test]
 fn amend_branch_switch_detach_orphan_and_undone_commits_all_come_back() {
     let scripts: [&[&[&str]]; 6] = [
         &[&["commit", "-q", "--amend", "-m", "other"]],
-        &[&["checkout", "-q", "-b", "feature"], &["commit", "-q", "--allow-empty", "-m", "f"]],
+        &[
+            &["checkout", "-q", "-b", "feature"],
+            &["commit", "-q", "--allow-empty", "-m", "f"],
+        ],
         &[&["checkout", "-q", "--detach", "HEAD~1"]],
         &[
             &["checkout", "-q", "--orphan", "x"],
@@ -119,7 +152,11 @@ fn amend_branch_switch_detach_orphan_and_undone_commits_all_come_back() {
         if there.0 {
             repo.git(&["merge-base", "--is-ancestor", there.1.trim(), REF]);
         }
-        assert_eq!(repo.git(&["fsck", "--strict", "--no-dangling"]), "", "{script:?}");
+        assert_eq!(
+            repo.git(&["fsck", "--strict", "--no-dangling"]),
+            "",
+            "{script:?}"
+        );
     }
 }
 
@@ -131,7 +168,13 @@ fn a_branch_that_was_rewritten_before_it_was_left_is_kept_as_well() {
     let before = repositories.snapshot().unwrap();
     repo.git(&["commit", "-q", "--amend", "-m", "amended"]);
     let amended = repo.head();
-    repo.git(&["checkout", "-q", "-b", "feature", &before.packages[0].head.0]);
+    repo.git(&[
+        "checkout",
+        "-q",
+        "-b",
+        "feature",
+        &before.packages[0].head.0,
+    ]);
     repo.git(&["commit", "-q", "--allow-empty", "-m", "on feature"]);
     put_back(&mut repositories, &before, Extent::Breaches);
     assert_eq!(repo.head(), before.packages[0].head.0);
@@ -153,7 +196,12 @@ fn a_reviewer_s_commit_and_dirt_are_put_back_and_dirt_from_before_stays() {
     repo.git(&["commit", "-q", "-m", "review", "--", MAIN]);
     repo.write("src/main/java/More.java", "more\n");
     let seen = observe(&mut repositories, &before);
-    assert_eq!(repositories.put_back(&before, &seen, Extent::Breaches, 7, REF).unwrap(), []);
+    assert_eq!(
+        repositories
+            .put_back(&before, &seen, Extent::Breaches, 7, REF)
+            .unwrap(),
+        []
+    );
     let done = put_back(&mut repositories, &before, Extent::All);
     assert_eq!(done.len(), 1);
     assert_eq!(state(&repo), wanted);
@@ -173,7 +221,14 @@ fn an_attempt_that_committed_or_changed_earlier_dirt_is_undone_as_far_as_bytes_a
     let wanted = state(&repo);
     repo.write(TEST, "class Overwritten {}\n");
     repo.commit("all of it");
-    repo.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "rewritten"]);
+    repo.git(&[
+        "commit",
+        "-q",
+        "--amend",
+        "--allow-empty",
+        "-m",
+        "rewritten",
+    ]);
     repo.git(&["checkout", "-q", "-b", "away"]);
     let done = put_back(&mut repositories, &before, Extent::Breaches);
     let unrestored: Vec<&str> = done[0].unrestored.iter().map(RepoPath::as_str).collect();
@@ -196,7 +251,10 @@ fn content_that_stood_in_the_index_alone_is_kept_too() {
     repo.write(MAIN, "class OnDisk {}\n");
     let done = put_back(&mut repositories, &before, Extent::All);
     assert_eq!(shown(&repo, &done[0].commit.0, MAIN), "class OnDisk {}");
-    assert_eq!(shown(&repo, &format!("{REF}^2"), MAIN), "class TaskSelection {}");
+    assert_eq!(
+        shown(&repo, &format!("{REF}^2"), MAIN),
+        "class TaskSelection {}"
+    );
     assert_eq!(repo.status(), [] as [&str; 0]);
 }
 
@@ -216,8 +274,14 @@ fn a_link_in_place_of_a_folder_is_not_followed() {
     repo.write(&format!("{TEST}/deep/notes.txt"), "in the way, of no kind");
     put_back(&mut repositories, &before, Extent::All);
     assert_eq!(state(&repo), wanted);
-    assert_eq!(fs_err::read_to_string(outside.join("java/A.java")).unwrap(), "outside");
-    assert_eq!(shown(&repo, REF, &format!("{TEST}/deep/notes.txt")), "in the way, of no kind");
+    assert_eq!(
+        fs_err::read_to_string(outside.join("java/A.java")).unwrap(),
+        "outside"
+    );
+    assert_eq!(
+        shown(&repo, REF, &format!("{TEST}/deep/notes.txt")),
+        "in the way, of no kind"
+    );
 }
 
 #[test]
@@ -226,13 +290,19 @@ fn doing_it_again_at_any_point_ends_the_same_and_loses_nothing() {
     let cuts: [&[&[&str]]; 5] = [
         &[],
         &[&["update-ref", REF, "KEPT"]],
-        &[&["update-ref", REF, "KEPT"], &["update-ref", "refs/heads/main", "BEFORE"]],
+        &[
+            &["update-ref", REF, "KEPT"],
+            &["update-ref", "refs/heads/main", "BEFORE"],
+        ],
         &[
             &["update-ref", REF, "KEPT"],
             &["update-ref", "refs/heads/main", "BEFORE"],
             &["rm", "-q", "-f", "--", "src/main/java/New.java"],
         ],
-        &[&["update-ref", REF, "KEPT"], &["reset", "-q", "--hard", "BEFORE"]],
+        &[
+            &["update-ref", REF, "KEPT"],
+            &["reset", "-q", "--hard", "BEFORE"],
+        ],
     ];
     for cut in cuts {
         let workspace = Workspace::with(&["a"]);
@@ -264,13 +334,21 @@ fn doing_it_again_at_any_point_ends_the_same_and_loses_nothing() {
             repo.git(&args);
         }
         let mut later = workspace.discover();
-        let done = later.put_back(&before, &seen, Extent::Breaches, 7, REF).unwrap();
+        let done = later
+            .put_back(&before, &seen, Extent::Breaches, 7, REF)
+            .unwrap();
         assert_eq!(done[0].reference, REF, "{cut:?}");
         assert_eq!(state(&repo), wanted, "{cut:?}");
         assert_eq!(shown(&repo, REF, MAIN), "class Dirty {}");
         assert_eq!(shown(&repo, REF, "src/main/java/New.java"), "new");
-        assert_eq!(repo.git(&["for-each-ref", "--format=%(refname)", "refs/ralph"]), REF, "{cut:?}");
-        let again = later.put_back(&before, &seen, Extent::Breaches, 7, REF).unwrap();
+        assert_eq!(
+            repo.git(&["for-each-ref", "--format=%(refname)", "refs/ralph"]),
+            REF,
+            "{cut:?}"
+        );
+        let again = later
+            .put_back(&before, &seen, Extent::Breaches, 7, REF)
+            .unwrap();
         assert_eq!(again.len(), 1);
         assert_eq!(state(&repo), wanted);
     }
@@ -282,16 +360,22 @@ fn another_kept_commit_is_never_overwritten() {
     let repo = workspace.repo("src/a");
     let mut repositories = workspace.discover();
     let before = repositories.snapshot().unwrap();
-    for (text, expected) in
-        [("one\n", REF.to_owned()), ("two\n", format!("{REF}-2")), ("one\n", REF.to_owned())]
-    {
+    for (text, expected) in [
+        ("one\n", REF.to_owned()),
+        ("two\n", format!("{REF}-2")),
+        ("one\n", REF.to_owned()),
+    ] {
         repo.write(MAIN, text);
         let done = put_back(&mut repositories, &before, Extent::All);
         assert_eq!(done[0].reference, expected);
         assert_eq!(shown(&repo, &expected, MAIN), text.trim());
     }
     let seen = observe(&mut repositories, &before);
-    assert!(repositories.put_back(&before, &seen, Extent::All, 7, "refs/heads/main").is_err());
+    assert!(
+        repositories
+            .put_back(&before, &seen, Extent::All, 7, "refs/heads/main")
+            .is_err()
+    );
 }
 
 #[test]
@@ -325,8 +409,11 @@ fn leftovers_go_aside_and_everything_else_stays() {
     workspace.repo("src/b").write("added.txt", "staged\n");
     workspace.repo("src/b").git(&["add", "added.txt"]);
     let seen = observe(&mut repositories, &before);
-    let left: BTreeMap<String, Vec<Dirt>> =
-        seen.packages.iter().map(|package| (package.name.clone(), package.dirt.clone())).collect();
+    let left: BTreeMap<String, Vec<Dirt>> = seen
+        .packages
+        .iter()
+        .map(|package| (package.name.clone(), package.dirt.clone()))
+        .collect();
     let reference = "refs/ralph/leftover/7";
     let done = repositories.keep_aside(&left, reference).unwrap();
     let names: Vec<&str> = done.iter().map(|done| done.package.as_str()).collect();
@@ -334,8 +421,14 @@ fn leftovers_go_aside_and_everything_else_stays() {
     assert_eq!(state(&repo), wanted);
     assert_eq!(shown(&repo, reference, TEST), "class Left {}");
     assert_eq!(shown(&repo, reference, "src/main/java/New.java"), "new");
-    assert_eq!(repo.git(&["rev-parse", &format!("{reference}^")]), repo.head());
-    assert_eq!(shown(&workspace.repo("src/b"), reference, "added.txt"), "staged");
+    assert_eq!(
+        repo.git(&["rev-parse", &format!("{reference}^")]),
+        repo.head()
+    );
+    assert_eq!(
+        shown(&workspace.repo("src/b"), reference, "added.txt"),
+        "staged"
+    );
     assert!(!workspace.repo("src/b").exists("added.txt"));
     assert_eq!(repositories.snapshot().unwrap(), before);
     repositories.keep_aside(&left, reference).unwrap();
@@ -360,10 +453,18 @@ fn folders_of_one_repository_are_put_back_together_and_state_files_stay() {
     let names: Vec<&str> = done.iter().map(|done| done.package.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
     assert_eq!(
-        (repo.head(), repo.read("svc/a/pom.xml"), repo.read("root.txt")),
+        (
+            repo.head(),
+            repo.read("svc/a/pom.xml"),
+            repo.read("root.txt")
+        ),
         (head, "1\n".into(), "1\n".into())
     );
-    assert_eq!(repo.read("tasks.md"), "2\n", "the task file is not git's to put back");
+    assert_eq!(
+        repo.read("tasks.md"),
+        "2\n",
+        "the task file is not git's to put back"
+    );
     assert_eq!(repo.status(), [" M tasks.md"]);
 }
 
@@ -381,7 +482,10 @@ fn a_merge_and_a_rebase_that_stopped_leave_no_state_behind() {
         let mut repositories = workspace.discover();
         let before = repositories.snapshot().unwrap();
         let wanted = state(&repo);
-        assert!(!super::run_git(&repo.dir, stop).0, "has to stop at a conflict");
+        assert!(
+            !super::run_git(&repo.dir, stop).0,
+            "has to stop at a conflict"
+        );
         put_back(&mut repositories, &before, Extent::All);
         assert_eq!(state(&repo), wanted, "{stop:?}");
         assert!(!repo.exists(".git/MERGE_HEAD"));

@@ -81,7 +81,10 @@ fn perform(repo: &Repo, step: &Step) {
         Step::RemoveCached(at) => try_git(&["rm", "-q", "-f", "--cached", "--", PATHS[*at]]),
         Step::IntentToAdd(at) => try_git(&["add", "-N", "--", PATHS[*at]]),
         Step::Ignore(at) => {
-            repo.write(".gitignore", format!("ignored/\n{}\n", PATHS[*at].lines().next().unwrap()));
+            repo.write(
+                ".gitignore",
+                format!("ignored/\n{}\n", PATHS[*at].lines().next().unwrap()),
+            );
             // Only rules that are committed count.
             try_git(&["commit", "-q", "-m", "ignore", "--", ".gitignore"]);
         }
@@ -97,7 +100,10 @@ fn perform(repo: &Repo, step: &Step) {
 fn git_says(repo: &Repo) -> (BTreeSet<String>, BTreeSet<String>) {
     let mut dirty = BTreeSet::new();
     let mut untracked = BTreeSet::new();
-    for line in repo.git(&["status", "--porcelain", "-uall", "--no-renames"]).lines() {
+    for line in repo
+        .git(&["status", "--porcelain", "-uall", "--no-renames"])
+        .lines()
+    {
         let path = RepoPath::parse(&line[3..]).as_str().to_owned();
         if !path.ends_with(".gitignore") {
             if line.starts_with("??") {
@@ -108,7 +114,10 @@ fn git_says(repo: &Repo) -> (BTreeSet<String>, BTreeSet<String>) {
         }
     }
     // `git rm --cached` shows a path twice: deleted from the index, and untracked. It is tracked in HEAD.
-    (dirty.clone(), untracked.difference(&dirty).cloned().collect())
+    (
+        dirty.clone(),
+        untracked.difference(&dirty).cloned().collect(),
+    )
 }
 
 /// Regular files and links of the test's paths on disk.
@@ -138,25 +147,41 @@ fn putting_back_restores_the_disk_and_loses_nothing() {
             }
             repo.commit("all");
             let is_ignore = |step: &&Step| !matches!(step, Step::Ignore(_));
-            before.iter().filter(is_ignore).for_each(|step| perform(&repo, step));
+            before
+                .iter()
+                .filter(is_ignore)
+                .for_each(|step| perform(&repo, step));
             let mut repositories = workspace.discover();
             let snapshot = repositories.snapshot().unwrap();
             let wanted = on_disk(&repo);
-            attempt.iter().filter(is_ignore).for_each(|step| perform(&repo, step));
+            attempt
+                .iter()
+                .filter(is_ignore)
+                .for_each(|step| perform(&repo, step));
             let left = on_disk(&repo);
             let head = repo.head();
             let seen = super::observe(&mut repositories, &snapshot);
             let reference = "refs/ralph/rejected/1";
-            let done = repositories.put_back(&snapshot, &seen, Extent::All, 1, reference).unwrap();
+            let done = repositories
+                .put_back(&snapshot, &seen, Extent::All, 1, reference)
+                .unwrap();
 
-            let unrestored: Vec<String> =
-                done.iter().flat_map(|done| &done.unrestored).map(RepoPath::to_text).collect();
+            let unrestored: Vec<String> = done
+                .iter()
+                .flat_map(|done| &done.unrestored)
+                .map(RepoPath::to_text)
+                .collect();
             let mut now = on_disk(&repo);
             for path in PATHS {
                 if let Some(kept) = left.get(path).filter(|kept| now.get(path) != Some(kept)) {
                     let object = format!("{reference}:{path}");
                     let shown = super::run_git(&repo.dir, &["cat-file", "blob", &object]);
-                    prop_assert_eq!(shown, (true, String::from_utf8_lossy(kept).into_owned()), "{}", path);
+                    prop_assert_eq!(
+                        shown,
+                        (true, String::from_utf8_lossy(kept).into_owned()),
+                        "{}",
+                        path
+                    );
                 }
             }
             let mut wanted = wanted;
@@ -178,7 +203,14 @@ fn putting_back_restores_the_disk_and_loses_nothing() {
 
 fn runner(cases: u32) -> TestRunner {
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    TestRunner::new_with_rng(Config { cases, failure_persistence: None, ..Config::default() }, rng)
+    TestRunner::new_with_rng(
+        Config {
+            cases,
+            failure_persistence: None,
+            ..Config::default()
+        },
+        rng,
+    )
 }
 
 #[test]

@@ -9,7 +9,10 @@ fn refusal(prepare: impl FnOnce(&Repo)) -> GitError {
     repo.write("src/main/java/deep/B.java", "class B {}\n");
     repo.commit("second");
     prepare(&repo);
-    workspace.try_discover(&["src/*"], false).err().expect("has to be refused")
+    workspace
+        .try_discover(&["src/*"], false)
+        .err()
+        .expect("has to be refused")
 }
 
 #[track_caller]
@@ -22,9 +25,16 @@ fn refused(error: &GitError, words: &str, hint: &str) {
 
 #[test]
 fn hidden_index_flags() {
-    for (flag, word) in [("--assume-unchanged", "assume-unchanged"), ("--skip-worktree", "skip-worktree")] {
+    for (flag, word) in [
+        ("--assume-unchanged", "assume-unchanged"),
+        ("--skip-worktree", "skip-worktree"),
+    ] {
         let error = refusal(|repo| drop(repo.git(&["update-index", flag, "src/main/java/A.java"])));
-        refused(&error, word, &format!("--no-{word} -- src/main/java/A.java"));
+        refused(
+            &error,
+            word,
+            &format!("--no-{word} -- src/main/java/A.java"),
+        );
     }
 }
 
@@ -33,8 +43,14 @@ fn flags_that_an_agent_sets_during_the_run_are_refused_too() {
     let workspace = Workspace::with(&["a"]);
     let mut repositories = workspace.discover();
     repositories.snapshot().unwrap();
-    workspace.repo("src/a").git(&["update-index", "--assume-unchanged", "src/main/java/A.java"]);
-    refused(&repositories.snapshot().unwrap_err(), "assume-unchanged", "update-index");
+    workspace
+        .repo("src/a")
+        .git(&["update-index", "--assume-unchanged", "src/main/java/A.java"]);
+    refused(
+        &repositories.snapshot().unwrap_err(),
+        "assume-unchanged",
+        "update-index",
+    );
 }
 
 #[test]
@@ -42,7 +58,13 @@ fn sparse_checkout_and_sparse_index() {
     let error = refusal(|repo| drop(repo.git(&["sparse-checkout", "set", "src/test"])));
     refused(&error, "sparse checkout", "git sparse-checkout disable");
     let error = refusal(|repo| {
-        repo.git(&["sparse-checkout", "set", "--cone", "--sparse-index", "src/test"]);
+        repo.git(&[
+            "sparse-checkout",
+            "set",
+            "--cone",
+            "--sparse-index",
+            "src/test",
+        ]);
         repo.git(&["config", "--worktree", "--unset", "core.sparseCheckout"]);
         repo.git(&["config", "--unset-all", "extensions.worktreeConfig"]);
     });
@@ -79,10 +101,17 @@ fn sha256_reftable_and_unknown_extensions() {
             let config = repo
                 .read(".git/config")
                 .replace("repositoryformatversion = 0", "repositoryformatversion = 1");
-            repo.write(".git/config", format!("{config}[extensions]\n\t{key} = {value}\n"));
+            repo.write(
+                ".git/config",
+                format!("{config}[extensions]\n\t{key} = {value}\n"),
+            );
         })
     };
-    refused(&with("refStorage", "reftable"), "reftable", "git refs migrate");
+    refused(
+        &with("refStorage", "reftable"),
+        "reftable",
+        "git refs migrate",
+    );
     refused(&with("fancy", "true"), "fancy", "extension");
 }
 
@@ -128,12 +157,16 @@ fn a_damaged_repository_is_unreadable() {
     workspace.repo("src/a").write(".git/HEAD", "nonsense\n");
     let error = workspace.try_discover(&["src/*"], false).err().unwrap();
     assert_eq!(error.kind, GitErrorKind::Unreadable, "{error}");
-    workspace.repo("src/a").write(".git/HEAD", "ref: refs/heads/a\x1b[31m..b\n");
+    workspace
+        .repo("src/a")
+        .write(".git/HEAD", "ref: refs/heads/a\x1b[31m..b\n");
     let error = workspace.try_discover(&["src/*"], false).err().unwrap();
     assert_eq!(error.kind, GitErrorKind::Unreadable, "{error}");
     let workspace = Workspace::with(&["a"]);
     let tree = workspace.repo("src/a").git(&["rev-parse", "HEAD^{tree}"]);
-    workspace.repo("src/a").remove(&format!(".git/objects/{}/{}", &tree[..2], &tree[2..]));
+    workspace
+        .repo("src/a")
+        .remove(&format!(".git/objects/{}/{}", &tree[..2], &tree[2..]));
     let error = workspace.try_discover(&["src/*"], false).err().unwrap();
     assert_eq!(error.kind, GitErrorKind::Unreadable, "{error}");
 }
@@ -143,5 +176,8 @@ fn a_git_folder_that_is_none_is_an_error_and_no_missing_package() {
     let workspace = Workspace::with(&["a"]);
     fs_err::create_dir_all(workspace.path("src/b/.git")).unwrap();
     let error = workspace.try_discover(&["src/*"], false).err().unwrap();
-    assert_eq!((error.kind, error.place.as_str()), (GitErrorKind::Unreadable, "Package b"));
+    assert_eq!(
+        (error.kind, error.place.as_str()),
+        (GitErrorKind::Unreadable, "Package b")
+    );
 }

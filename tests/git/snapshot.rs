@@ -11,7 +11,10 @@ fn an_unborn_head_is_zeros_and_keeps_its_branch() {
     workspace.init("src/a");
     let snapshot = workspace.discover().snapshot().unwrap();
     assert_eq!(snapshot.packages[0].head, Oid::zero());
-    assert_eq!(snapshot.packages[0].branch.as_deref(), Some("refs/heads/main"));
+    assert_eq!(
+        snapshot.packages[0].branch.as_deref(),
+        Some("refs/heads/main")
+    );
 }
 
 #[test]
@@ -20,7 +23,14 @@ fn a_detached_head_has_no_branch_and_packages_are_sorted_by_name() {
     let repo = workspace.repo("src/b");
     repo.git(&["checkout", "-q", "--detach"]);
     let snapshot = workspace.discover().snapshot().unwrap();
-    assert_eq!(snapshot.packages.iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(
+        snapshot
+            .packages
+            .iter()
+            .map(|p| p.name.as_str())
+            .collect::<Vec<_>>(),
+        ["a", "b"]
+    );
     assert_eq!(snapshot.packages[1].branch, None);
     assert_eq!(snapshot.packages[1].head.0, repo.head());
 }
@@ -48,7 +58,12 @@ fn dirt_is_staged_changed_deleted_and_untracked_files_of_a_kind() {
     let package = snapshot.package("a").unwrap();
     assert_eq!(
         paths(&package.dirt),
-        ["notes/x.md", "notes/y.md", "src/main/java/A.java", "src/main/java/B.java"]
+        [
+            "notes/x.md",
+            "notes/y.md",
+            "src/main/java/A.java",
+            "src/main/java/B.java"
+        ]
     );
     assert_eq!(paths(&package.untracked), ["src/main/java/C.java"]);
     assert_eq!(package.dirt[0].blob, None);
@@ -61,8 +76,17 @@ fn dirt_is_staged_changed_deleted_and_untracked_files_of_a_kind() {
 fn only_the_workspaces_own_state_files_are_no_dirt() {
     let workspace = Workspace::new();
     let repo = workspace.init("");
-    let state = ["tasks.md", "progress.txt", "validation-report.md", ".ralph/src/main/java/X.java"];
-    let others = ["docs/tasks.md", "src/main/java/.ralph/X.java", "tasks.md.d/x"];
+    let state = [
+        "tasks.md",
+        "progress.txt",
+        "validation-report.md",
+        ".ralph/src/main/java/X.java",
+    ];
+    let others = [
+        "docs/tasks.md",
+        "src/main/java/.ralph/X.java",
+        "tasks.md.d/x",
+    ];
     for file in state.into_iter().chain(others) {
         repo.write(file, "1\n");
     }
@@ -75,12 +99,18 @@ fn only_the_workspaces_own_state_files_are_no_dirt() {
     assert_eq!(repositories.snapshot().unwrap().packages[0].dirt, []);
     repo.commit("state");
     let seen = super::observe(&mut repositories, &before);
-    assert_eq!((seen.packages.len(), seen.packages[0].changes.len()), (1, 0));
+    assert_eq!(
+        (seen.packages.len(), seen.packages[0].changes.len()),
+        (1, 0)
+    );
     assert!(seen.packages[0].head_moved);
     for file in others {
         repo.write(file, "2\n");
     }
-    assert_eq!(paths(&repositories.snapshot().unwrap().packages[0].dirt), others);
+    assert_eq!(
+        paths(&repositories.snapshot().unwrap().packages[0].dirt),
+        others
+    );
 }
 
 #[test]
@@ -96,7 +126,10 @@ fn an_edit_that_keeps_size_and_time_is_seen() {
     repo.write("src/main/java/A.java", "class A {\n  int b;\n}\n");
     let opened = fs_err::OpenOptions::new().write(true).open(&file).unwrap();
     opened.file().set_modified(time).unwrap();
-    assert_eq!(paths(&repositories.snapshot().unwrap().packages[0].dirt), ["src/main/java/A.java"]);
+    assert_eq!(
+        paths(&repositories.snapshot().unwrap().packages[0].dirt),
+        ["src/main/java/A.java"]
+    );
 }
 
 #[test]
@@ -132,7 +165,10 @@ fn filters_attributes_and_monitors_hide_nothing_and_run_nothing() {
 fn line_ends_by_git_attributes_and_lfs_objects_are_clean() {
     let workspace = Workspace::with(&["a"]);
     let repo = workspace.repo("src/a");
-    repo.write(".gitattributes", "*.bat text eol=crlf\n*.txt text\n*.bin filter=lfs -text\n");
+    repo.write(
+        ".gitattributes",
+        "*.bat text eol=crlf\n*.txt text\n*.bin filter=lfs -text\n",
+    );
     repo.write("run.bat", "one\r\ntwo\r\n");
     let lfs = "version https://git-lfs.github.com/spec/v1\noid sha256:\
                ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\nsize 3\n";
@@ -161,7 +197,11 @@ fn modes_links_and_files_that_became_folders_are_dirt() {
     repo.commit("more");
     let mut repositories = workspace.discover();
     assert_eq!(repositories.snapshot().unwrap().packages[0].dirt, []);
-    fs_err::set_permissions(repo.dir.join("run.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    fs_err::set_permissions(
+        repo.dir.join("run.sh"),
+        std::fs::Permissions::from_mode(0o755),
+    )
+    .unwrap();
     repo.remove("one");
     repo.write("one/A.java", "x");
     repo.remove("link");
@@ -181,13 +221,22 @@ fn odd_names_have_git_s_own_form() {
     let workspace = Workspace::with(&["a"]);
     let repo = workspace.repo("src/a");
     let dir = repo.dir.join("src/main/java");
-    for name in [&b"new\nline.java"[..], b"quo\"te.java", b"b\\s.java", b"\xff\xfe.java", "ä.java".as_bytes()]
-    {
+    for name in [
+        &b"new\nline.java"[..],
+        b"quo\"te.java",
+        b"b\\s.java",
+        b"\xff\xfe.java",
+        "ä.java".as_bytes(),
+    ] {
         fs_err::write(dir.join(std::ffi::OsStr::from_bytes(name)), "x").unwrap();
     }
     let mut repositories = workspace.discover();
     let snapshot = repositories.snapshot().unwrap();
-    let shown: Vec<String> = repo.status().iter().map(|line| line[3..].to_owned()).collect();
+    let shown: Vec<String> = repo
+        .status()
+        .iter()
+        .map(|line| line[3..].to_owned())
+        .collect();
     let mut ours = paths(&snapshot.packages[0].untracked);
     ours.sort_unstable();
     assert_eq!(ours, shown);
@@ -195,7 +244,13 @@ fn odd_names_have_git_s_own_form() {
     let seen = super::observe(&mut repositories, &snapshot);
     assert_eq!(seen.family.len(), 5);
     assert_eq!(repositories.snapshot().unwrap().packages[0].untracked, []);
-    assert_eq!(repositories.test_paths_at("a", &seen.after.packages[0].head).unwrap().len(), 1);
+    assert_eq!(
+        repositories
+            .test_paths_at("a", &seen.after.packages[0].head)
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[test]
@@ -217,9 +272,21 @@ fn blobs_are_read_whole_or_not_at_all() {
     let repo = workspace.repo("src/a");
     let mut repositories = workspace.discover();
     let blob = Oid(repo.git(&["rev-parse", "HEAD:src/main/java/A.java"]));
-    assert_eq!(repositories.blob("a", &blob, 100).unwrap(), b"class A {\n  int a;\n}\n");
-    assert!(repositories.blob("a", &blob, 3).unwrap_err().to_string().contains("more than 3 bytes"));
-    assert!(repositories.blob("a", &Oid(repo.head()), 100).is_err(), "a commit is no file");
+    assert_eq!(
+        repositories.blob("a", &blob, 100).unwrap(),
+        b"class A {\n  int a;\n}\n"
+    );
+    assert!(
+        repositories
+            .blob("a", &blob, 3)
+            .unwrap_err()
+            .to_string()
+            .contains("more than 3 bytes")
+    );
+    assert!(
+        repositories.blob("a", &Oid(repo.head()), 100).is_err(),
+        "a commit is no file"
+    );
     assert!(repositories.blob("b", &blob, 100).is_err());
     assert!(repositories.blob("a", &Oid("12".repeat(20)), 100).is_err());
     assert!(repositories.blob("a", &Oid("12".into()), 100).is_err());

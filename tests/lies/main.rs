@@ -65,9 +65,15 @@ mod lie {
         fn tell(&self) -> Result<(), Failed> {
             let project = Project::new(&self.tasks);
             project.config(&self.config);
-            project.tool("ralph", &format!("exec {} \"$@\"", env!("CARGO_BIN_EXE_ralph")));
-            let cases: Vec<String> =
-                self.agent.iter().map(|(attempt, deed)| format!("{attempt}) {deed}\n;;\n")).collect();
+            project.tool(
+                "ralph",
+                &format!("exec {} \"$@\"", env!("CARGO_BIN_EXE_ralph")),
+            );
+            let cases: Vec<String> = self
+                .agent
+                .iter()
+                .map(|(attempt, deed)| format!("{attempt}) {deed}\n;;\n"))
+                .collect();
             project.agent(&cases.concat());
             shell(&project, "before", &self.before)?;
             let run = || {
@@ -81,13 +87,23 @@ mod lie {
                 done = run();
             }
             let story = project.story();
-            let progress =
-                if project.has("progress.txt") { project.read("progress.txt") } else { String::new() };
+            let progress = if project.has("progress.txt") {
+                project.read("progress.txt")
+            } else {
+                String::new()
+            };
             let said = format!("{}\n{}\n{progress}", done.out, done.err);
             let same = story.len() == self.story.len()
-                && story.iter().zip(&self.story).all(|(is, must)| is.starts_with(must));
+                && story
+                    .iter()
+                    .zip(&self.story)
+                    .all(|(is, must)| is.starts_with(must));
             if done.code != self.exit || !same {
-                return Err(format!("{}\nexit {}, story {story:#?}\n{said}", self.attack, done.code).into());
+                return Err(format!(
+                    "{}\nexit {}, story {story:#?}\n{said}",
+                    self.attack, done.code
+                )
+                .into());
             }
             if done.out.contains("canary-") || done.err.contains("canary-") {
                 return Err(format!("{}\nit tells a secret:\n{said}", self.attack).into());
@@ -112,8 +128,18 @@ mod lie {
 
     /// The files below a folder.
     fn files(folder: &Path) -> Vec<PathBuf> {
-        let entries = fs_err::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+        let entries = fs_err::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        entries
+            .flat_map(|path| {
+                if path.is_dir() {
+                    files(&path)
+                } else {
+                    vec![path]
+                }
+            })
+            .collect()
     }
 
     /// One test for each file.
@@ -121,14 +147,25 @@ mod lie {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
         let (lies, reports) = (root.join("lies"), root.join("reports"));
         let trial = |path: PathBuf| {
-            let shown = path.strip_prefix(&lies).or_else(|_| path.strip_prefix(&root)).unwrap();
+            let shown = path
+                .strip_prefix(&lies)
+                .or_else(|_| path.strip_prefix(&root))
+                .unwrap();
             let name = shown.with_extension("").display().to_string();
             Trial::test(name.replace('/', "::"), move || {
                 let lie: Lie = serde_yaml::from_str(&fs_err::read_to_string(&path)?)?;
                 lie.tell()
             })
         };
-        let is_lie = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "yaml");
-        [files(&lies), files(&reports)].concat().into_iter().filter(is_lie).map(trial).collect()
+        let is_lie = |path: &PathBuf| {
+            path.extension()
+                .is_some_and(|extension| extension == "yaml")
+        };
+        [files(&lies), files(&reports)]
+            .concat()
+            .into_iter()
+            .filter(is_lie)
+            .map(trial)
+            .collect()
     }
 }

@@ -34,7 +34,17 @@ fn spans_and_blocks_are_code_and_comments_are_not() {
     let pieces = code(
         "Ask `ralph next --json`.\n```sh\nralph run   # ralph stop\na && ralph gate 2.\n```\nralph no\n",
     );
-    assert_eq!(pieces, ["ralph next --json", "ralph run   # ralph stop", "a && ralph gate 2."]);
+    assert_eq!(
+        pieces,
+        [
+            "ralph next --json",
+            "ralph run   # ralph stop",
+            "a && ralph gate 2."
+        ]
+    );
     let all: Vec<Vec<String>> = pieces.iter().flat_map(|piece| commands(piece)).collect();
-    assert_eq!(all, [vec!["next", "--json"], vec!["run"], vec!["gate", "2."]]);
+    assert_eq!(
+        all,
+        [vec!["next", "--json"], vec!["run"], vec!["gate", "2."]]
+    );
 }

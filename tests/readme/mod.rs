@@ -24,7 +24,10 @@ fn readme() -> String {
 /// What `ralph <verb> --help` prints, when there is such a verb.
 fn help(verb: &str) -> Option<String> {
     let output = ralph().args([verb, "--help"]).output().unwrap();
-    output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8(output.stdout).unwrap())
 }
 
 #[test]
@@ -32,7 +35,9 @@ fn every_command_that_is_named_exists_with_its_flags() {
     let mut verbs = BTreeSet::new();
     for piece in code(&readme()) {
         for words in commands(&piece) {
-            let Some(verb) = words.first().filter(|word| !word.starts_with('-')) else { continue };
+            let Some(verb) = words.first().filter(|word| !word.starts_with('-')) else {
+                continue;
+            };
             let help = help(verb).unwrap_or_else(|| panic!("`{piece}`: there is no verb {verb}"));
             for flag in words.iter().filter(|word| word.starts_with("--")) {
                 assert!(
@@ -44,18 +49,32 @@ fn every_command_that_is_named_exists_with_its_flags() {
         }
     }
     assert!(verbs.len() >= 8, "the README names only {verbs:?}");
-    assert!(help("replay-nothing").is_none(), "a verb that does not exist is seen");
+    assert!(
+        help("replay-nothing").is_none(),
+        "a verb that does not exist is seen"
+    );
 }
 
 #[test]
 fn every_verb_is_named() {
     let help = ralph().arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
-    let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let list = help
+        .split("Commands:\n")
+        .nth(1)
+        .unwrap()
+        .split("\n\n")
+        .next()
+        .unwrap();
     // What a verb does may go on below it, farther in.
     let own = list.lines().filter(|line| !line.starts_with("   "));
-    let verbs: Vec<&str> = own.filter_map(|line| line.split_whitespace().next()).collect();
-    assert!(verbs.contains(&"run") && verbs.contains(&"demo"), "{verbs:?}");
+    let verbs: Vec<&str> = own
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(
+        verbs.contains(&"run") && verbs.contains(&"demo"),
+        "{verbs:?}"
+    );
     let readme = readme();
     let named: BTreeSet<String> = code(&readme)
         .iter()
@@ -63,7 +82,10 @@ fn every_verb_is_named() {
         .filter_map(|words| words.into_iter().next())
         .collect();
     for verb in verbs.into_iter().filter(|verb| *verb != "help") {
-        assert!(named.contains(verb), "the README never names `ralph {verb}`");
+        assert!(
+            named.contains(verb),
+            "the README never names `ralph {verb}`"
+        );
     }
 }
 
@@ -85,7 +107,12 @@ fn exits() -> Vec<Exit> {
         Exit::Signal(15),
     ];
     let number = |exit: &Exit| match exit {
-        Exit::Done | Exit::WorkLeft | Exit::Usage | Exit::NoVerdict | Exit::Changed | Exit::Limit => 0,
+        Exit::Done
+        | Exit::WorkLeft
+        | Exit::Usage
+        | Exit::NoVerdict
+        | Exit::Changed
+        | Exit::Limit => 0,
         Exit::NoProgress | Exit::Internal | Exit::Io | Exit::Busy => 1,
         Exit::Signal(_) => 2,
     };
@@ -96,12 +123,27 @@ fn exits() -> Vec<Exit> {
 #[test]
 fn the_exit_codes_are_those_of_the_code() {
     let readme = readme();
-    let section = readme.split("## Exit codes").nth(1).unwrap().split("\n## ").next().unwrap();
+    let section = readme
+        .split("## Exit codes")
+        .nth(1)
+        .unwrap()
+        .split("\n## ")
+        .next()
+        .unwrap();
     let mut table = BTreeMap::new();
-    for line in section.lines().filter(|line| line.starts_with("| ")).skip(1) {
+    for line in section
+        .lines()
+        .filter(|line| line.starts_with("| "))
+        .skip(1)
+    {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
         for code in cells[0].split(", ") {
-            assert!(table.insert(code.parse::<u8>().unwrap(), cells[1].to_owned()).is_none(), "{code} twice");
+            assert!(
+                table
+                    .insert(code.parse::<u8>().unwrap(), cells[1].to_owned())
+                    .is_none(),
+                "{code} twice"
+            );
         }
     }
     let codes: Vec<u8> = exits().iter().map(|exit| exit.code()).collect();
@@ -110,14 +152,26 @@ fn the_exit_codes_are_those_of_the_code() {
     // The words of src/cli/exit.rs: `/// 5: a limit was reached (iterations, wall).`
     let source = fs_err::read_to_string(root().join("src/cli/exit.rs")).unwrap();
     let mut meant = 0;
-    for line in source.lines().filter_map(|line| line.trim().strip_prefix("/// ")) {
-        let Some((Ok(code), meaning)) = line.split_once(": ").map(|(code, text)| (code.parse::<u8>(), text))
+    for line in source
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("/// "))
+    {
+        let Some((Ok(code), meaning)) = line
+            .split_once(": ")
+            .map(|(code, text)| (code.parse::<u8>(), text))
         else {
             continue;
         };
-        let meaning = meaning.split("; for questions").next().unwrap().trim_end_matches('.');
+        let meaning = meaning
+            .split("; for questions")
+            .next()
+            .unwrap()
+            .trim_end_matches('.');
         assert_eq!(
-            table.get(&code).map(|text| text.replace('`', "")).as_deref(),
+            table
+                .get(&code)
+                .map(|text| text.replace('`', ""))
+                .as_deref(),
             Some(meaning),
             "code {code}"
         );
@@ -128,8 +182,15 @@ fn the_exit_codes_are_those_of_the_code() {
 
 #[test]
 fn every_file_that_is_linked_exists() {
-    for link in readme().split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+    for link in readme()
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next())
+    {
         let is_outside = link.contains("://") || link.starts_with('#');
-        assert!(is_outside || root().join(link).exists(), "{link} does not exist");
+        assert!(
+            is_outside || root().join(link).exists(),
+            "{link} does not exist"
+        );
     }
 }

@@ -136,7 +136,12 @@ fn installed(cli: &Cli) -> PathBuf {
     let folder = tools::installed(&format!("{}-{version}", cli.name), |folder| {
         fs_err::write(folder.join("package.json"), "{}").unwrap();
         let quiet = ["install", "--ignore-scripts", "--no-audit", "--no-fund"];
-        Command::new("npm").args(quiet).args(cli.package.split(' ')).current_dir(folder).assert().success();
+        Command::new("npm")
+            .args(quiet)
+            .args(cli.package.split(' '))
+            .current_dir(folder)
+            .assert()
+            .success();
     });
     folder.join("node_modules")
 }
@@ -152,12 +157,21 @@ fn modules(cli: &Cli) -> PathBuf {
 fn project(cli: &Cli, tasks: &str, url: &str, more: &str) -> Project {
     let project = Project::new(tasks);
     let (modules, program) = (modules(cli), cli.program);
-    project.tool(cli.name, &format!("modules={}\nexec $modules/{program} \"$@\"", modules.display()));
+    project.tool(
+        cli.name,
+        &format!(
+            "modules={}\nexec $modules/{program} \"$@\"",
+            modules.display()
+        ),
+    );
     if let Some((file, text)) = cli.settings {
         project.write(&format!("../home/{file}"), text.replace("@MODEL@", url));
     }
     let agent = cli.agent.replace("@MODEL@", url);
-    project.write(".ralph/config.yaml", format!("agents:\n  default: {agent}\n{more}"));
+    project.write(
+        ".ralph/config.yaml",
+        format!("agents:\n  default: {agent}\n{more}"),
+    );
     project
 }
 
@@ -165,7 +179,10 @@ const FAMILY: &str = "- [ ] 1.TEST-FIRST Tests\n- [ ] 1. One\n- [ ] 1.REQ-CHECK 
 
 /// What a repository may bring along: programs that start unasked, and instructions.
 const BROUGHT_ALONG: [(&str, &str); 11] = [
-    (".mcp.json", r#"{"mcpServers":{"x":{"command":"touch","args":["ran"]}}}"#),
+    (
+        ".mcp.json",
+        r#"{"mcpServers":{"x":{"command":"touch","args":["ran"]}}}"#,
+    ),
     (
         ".claude/settings.json",
         r#"{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch ran"}]}]}}"#,
@@ -178,8 +195,14 @@ const BROUGHT_ALONG: [(&str, &str); 11] = [
         ".gemini/settings.json",
         r#"{"mcpServers":{"x":{"command":"touch","args":["ran"]}},"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch ran"}]}]}}"#,
     ),
-    (".qwen/settings.json", r#"{"mcpServers":{"x":{"command":"touch","args":["ran"]}}}"#),
-    ("opencode.json", r#"{"mcp":{"x":{"type":"local","command":["touch","ran"],"enabled":true}}}"#),
+    (
+        ".qwen/settings.json",
+        r#"{"mcpServers":{"x":{"command":"touch","args":["ran"]}}}"#,
+    ),
+    (
+        "opencode.json",
+        r#"{"mcp":{"x":{"type":"local","command":["touch","ran"],"enabled":true}}}"#,
+    ),
     (
         ".opencode/plugin/x.js",
         "import fs from 'fs'; export const X = async () => { fs.writeFileSync('ran', ''); return {} }",
@@ -215,7 +238,12 @@ const OFF: [&str; 13] = [
 /// The agent of the scripted tests does the work, and the model repeats what it prints.
 fn whole_family(cli: &Cli) -> Project {
     let model = Model::start(&[Step::Shell("sh agent.sh < /dev/null"), Step::Repeat]);
-    let project = project(cli, FAMILY, &model.url(), "gates: {CHECK: {run: ['true']}}\n");
+    let project = project(
+        cli,
+        FAMILY,
+        &model.url(),
+        "gates: {CHECK: {run: ['true']}}\n",
+    );
     for (file, text) in BROUGHT_ALONG {
         project.write(file, text);
     }
@@ -234,11 +262,23 @@ fn whole_family(cli: &Cli) -> Project {
     assert_eq!(project.story(), story);
     let asked = model.asked();
     let offered: Vec<&str> = (OFF.into_iter())
-        .filter(|tool| asked.iter().any(|body| body.contains(&format!("\"name\":\"{tool}\""))))
+        .filter(|tool| {
+            asked
+                .iter()
+                .any(|body| body.contains(&format!("\"name\":\"{tool}\"")))
+        })
         .collect();
     assert_eq!(offered, [""; 0], "{}", cli.name);
-    assert!(asked.iter().all(|body| body.contains(INSTRUCTIONS)), "{} hides the instructions", cli.name);
-    assert!(!project.has("ran"), "{} started what the repository brought along", cli.name);
+    assert!(
+        asked.iter().all(|body| body.contains(INSTRUCTIONS)),
+        "{} hides the instructions",
+        cli.name
+    );
+    assert!(
+        !project.has("ran"),
+        "{} started what the repository brought along",
+        cli.name
+    );
     project
 }
 
@@ -266,7 +306,12 @@ const fn scenario(
     headline: &'static str,
     says: &'static str,
 ) -> Scenario {
-    Scenario { name, steps, headline, says }
+    Scenario {
+        name,
+        steps,
+        headline,
+        says,
+    }
 }
 
 const KILLED: &str = "killed";
@@ -279,7 +324,10 @@ const COMMIT: Step = Step::Shell(
 const SCENARIOS: [Scenario; 13] = [
     scenario(
         "edit failed, claimed",
-        &[Step::Edit, Step::Say("Done. I edited `src/app/README.md`, and all tests pass.")],
+        &[
+            Step::Edit,
+            Step::Say("Done. I edited `src/app/README.md`, and all tests pass."),
+        ],
         "REJECTED",
         "app/README.md",
     ),
@@ -289,22 +337,70 @@ const SCENARIOS: [Scenario; 13] = [
         "REJECTED",
         "The agent asked: \"Shall I use tabs?\"",
     ),
-    scenario("401", &[Step::Status(401)], "NOT SET UP", "cannot work as it is set up"),
-    scenario("429", &[Step::Status(429)], "WAITING", "reached a usage limit"),
-    scenario("limit with reset", &[Step::Limit], "WAITING", "The next attempt begins in 59 min"),
-    scenario(REFUSED, &[Step::Hang], "WAITING", "could not reach its model"),
-    scenario("outage", &[Step::Status(529)], "WAITING", "could not reach its model"),
-    scenario("outage after a commit", &[COMMIT, Step::Status(529)], "WAITING", "could not reach its model"),
-    scenario("network lost after a commit", &[COMMIT, Step::Gone], "WAITING", "could not reach its model"),
+    scenario(
+        "401",
+        &[Step::Status(401)],
+        "NOT SET UP",
+        "cannot work as it is set up",
+    ),
+    scenario(
+        "429",
+        &[Step::Status(429)],
+        "WAITING",
+        "reached a usage limit",
+    ),
+    scenario(
+        "limit with reset",
+        &[Step::Limit],
+        "WAITING",
+        "The next attempt begins in 59 min",
+    ),
+    scenario(
+        REFUSED,
+        &[Step::Hang],
+        "WAITING",
+        "could not reach its model",
+    ),
+    scenario(
+        "outage",
+        &[Step::Status(529)],
+        "WAITING",
+        "could not reach its model",
+    ),
+    scenario(
+        "outage after a commit",
+        &[COMMIT, Step::Status(529)],
+        "WAITING",
+        "could not reach its model",
+    ),
+    scenario(
+        "network lost after a commit",
+        &[COMMIT, Step::Gone],
+        "WAITING",
+        "could not reach its model",
+    ),
     scenario(KILLED, &[Step::Hang], "REJECTED", "was ended by signal 9"),
     scenario(
         "ticks everything",
-        &[Step::Shell("sed -i 's/\\[ \\]/[x]/' tasks.md"), Step::Say("All tasks are done.")],
+        &[
+            Step::Shell("sed -i 's/\\[ \\]/[x]/' tasks.md"),
+            Step::Say("All tasks are done."),
+        ],
         "REJECTED",
         "Nothing was committed.",
     ),
-    scenario("cut stream", &[Step::Cut], "WAITING", "could not reach its model"),
-    scenario("looping", &[Step::Shell("cat no-such-file")], "REJECTED", "30 times in a row"),
+    scenario(
+        "cut stream",
+        &[Step::Cut],
+        "WAITING",
+        "could not reach its model",
+    ),
+    scenario(
+        "looping",
+        &[Step::Shell("cat no-such-file")],
+        "REJECTED",
+        "30 times in a row",
+    ),
 ];
 
 /// The headline of the first attempt and its lines.
@@ -317,9 +413,17 @@ fn outcome(cli: &Cli, scenario: &Scenario) -> (String, String) {
     let tasks = "- [ ] 1. One\n- [ ] 2. Two\n";
     // opencode and gemini try to reach a network that is down for as long as they are let, qwen for two minutes.
     let limit = if cli.name == "qwen" { 200 } else { 35 };
-    let project = project(cli, tasks, &url, &format!("limits: {{attempts: 1, attempt: {limit}s}}\n"));
+    let project = project(
+        cli,
+        tasks,
+        &url,
+        &format!("limits: {{attempts: 1, attempt: {limit}s}}\n"),
+    );
     let mut command = project.command(&["run"]);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let mut run = command.spawn().unwrap();
     if scenario.name == KILLED {
         let is_it = |pid: &i32| {
@@ -337,14 +441,31 @@ fn outcome(cli: &Cli, scenario: &Scenario) -> (String, String) {
     }
     let watch = Stopwatch::start();
     while project.entries().is_empty() && run.try_wait().unwrap().is_none() {
-        assert!(watch.elapsed() < Duration::from_secs(limit + 30), "{} {}", cli.name, scenario.name);
+        assert!(
+            watch.elapsed() < Duration::from_secs(limit + 30),
+            "{} {}",
+            cli.name,
+            scenario.name
+        );
         std::thread::park_timeout(Duration::from_millis(10));
     }
     signal(i32::try_from(run.id()).unwrap(), "TERM");
     run.wait().unwrap();
     drop(model);
-    assert_eq!(project.read("tasks.md"), tasks, "{} {}: a box was ticked", cli.name, scenario.name);
-    assert_eq!(project.processes(), [0; 0], "{} {}", cli.name, scenario.name);
+    assert_eq!(
+        project.read("tasks.md"),
+        tasks,
+        "{} {}: a box was ticked",
+        cli.name,
+        scenario.name
+    );
+    assert_eq!(
+        project.processes(),
+        [0; 0],
+        "{} {}",
+        cli.name,
+        scenario.name
+    );
     if scenario.steps[0] == COMMIT {
         let log = project.git("src/app", &["log", "--format=%s"]);
         let out = project.read(".ralph/state/iter-1/agent.out");
@@ -382,13 +503,24 @@ fn the_live_view_beside_claude_reads_like_a_log() {
         Step::Shell("sh agent.sh < /dev/null"),
         Step::Shell("tail -f /dev/null"),
     ]);
-    let project = project(&CLAUDE, FAMILY, &model.url(), "gates: {CHECK: {run: ['true']}}\n");
+    let project = project(
+        &CLAUDE,
+        FAMILY,
+        &model.url(),
+        "gates: {CHECK: {run: ['true']}}\n",
+    );
     let mut run = project.start(&["run"]);
-    wait_for("claude begins", || project.has(".ralph/state/iter-1/agent.out"));
+    wait_for("claude begins", || {
+        project.has(".ralph/state/iter-1/agent.out")
+    });
     let terminal = Terminal::open(&project);
     terminal.starts_watching("end");
     let pane = terminal.waits_for("the tool that runs", |pane| pane.contains("$ tail -f"));
-    for line in ["$ git -C src/app log --oneline", "✗ Edit src/app/README.md: ", "$ sh agent.sh"] {
+    for line in [
+        "$ git -C src/app log --oneline",
+        "✗ Edit src/app/README.md: ",
+        "$ sh agent.sh",
+    ] {
         assert!(pane.contains(line), "{line} is missing in\n{pane}");
     }
     assert!(!pane.contains("tool_use"), "{pane}");
@@ -401,21 +533,35 @@ fn the_live_view_beside_claude_reads_like_a_log() {
 fn turn_at_a_terminal(cli: &Cli, call: &str) -> String {
     let model = Model::start(&[Step::Edit, Step::Say("Done. I edited `src/app/README.md`.")]);
     let project = project(cli, FAMILY, &model.url(), "");
-    project.tool("ralph", &format!("exec {} \"$@\"", env!("CARGO_BIN_EXE_ralph")));
-    project.write(".claude/settings.json", include_str!("../../templates/hooks/claude-settings.json"));
-    project.write(".claude/verify-turn.sh", include_str!("../../templates/hooks/verify-turn.sh"));
+    project.tool(
+        "ralph",
+        &format!("exec {} \"$@\"", env!("CARGO_BIN_EXE_ralph")),
+    );
+    project.write(
+        ".claude/settings.json",
+        include_str!("../../templates/hooks/claude-settings.json"),
+    );
+    project.write(
+        ".claude/verify-turn.sh",
+        include_str!("../../templates/hooks/verify-turn.sh"),
+    );
     // One repository, as in a project without a loop.
     for folder in ["src/app/.git", ".ralph"] {
         fs_err::remove_dir_all(project.path(folder)).unwrap();
     }
-    for args in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "Begin"]] {
+    for args in [
+        &["init", "-q"][..],
+        &["add", "-A"],
+        &["commit", "-q", "-m", "Begin"],
+    ] {
         project.git("", args);
     }
     project.tool("turn", &call.replace("@MODEL@", &model.url()));
     let terminal = Terminal::open(&project);
     terminal.runs("clear; turn", "ended");
-    let pane =
-        terminal.waits_for("the footer", |pane| pane.contains("failed in this turn and was not repaired"));
+    let pane = terminal.waits_for("the footer", |pane| {
+        pane.contains("failed in this turn and was not repaired")
+    });
     println!("{pane}");
     pane
 }
@@ -447,19 +593,28 @@ codex exec -m gpt-5.5 -c 'model_provider="mock"' -c 'model_providers.mock={name=
 /// tool answered. Mutants are made by real mutmut.
 fn call_of_the_server(cli: &Cli, call: &str) -> String {
     let model = Model::start(&[
-        Step::Tool("mutation_test", r#"{"target_module": "price.py", "timeout": 120}"#),
+        Step::Tool(
+            "mutation_test",
+            r#"{"target_module": "price.py", "timeout": 120}"#,
+        ),
         Step::Repeat,
     ]);
     let project = project(cli, FAMILY, &model.url(), "");
     std::os::unix::fs::symlink(python(), project.path(".venv")).unwrap();
     project.write("price.py", "def net(gross):\n    return gross - 1\n");
-    project
-        .write("tests/test_price.py", "from price import net\n\n\ndef test_net():\n    assert net(3) == 2\n");
+    project.write(
+        "tests/test_price.py",
+        "from price import net\n\n\ndef test_net():\n    assert net(3) == 2\n",
+    );
     project.write("tests/conftest.py", "");
     let server = serde_json::json!({"mcpServers": {"ralph": {"command": env!("CARGO_BIN_EXE_ralph"), "args": ["mcp"]}}});
     project.write("mcp.json", server.to_string());
-    project
-        .tool("turn", &call.replace("@MODEL@", &model.url()).replace("@RALPH@", env!("CARGO_BIN_EXE_ralph")));
+    project.tool(
+        "turn",
+        &call
+            .replace("@MODEL@", &model.url())
+            .replace("@RALPH@", env!("CARGO_BIN_EXE_ralph")),
+    );
     let mut turn = project.program("turn");
     turn.current_dir(project.path("")).stdin(Stdio::null());
     let done = Project::finish_within(turn, 240);
@@ -470,8 +625,12 @@ fn call_of_the_server(cli: &Cli, call: &str) -> String {
 
 /// That score in a tool's answer.
 fn has_the_score(said: &str) {
-    for part in [r#""target_module":"price.py""#, r#""engine":"mutmut""#, r#""killed":2"#, r#""survived":0"#]
-    {
+    for part in [
+        r#""target_module":"price.py""#,
+        r#""engine":"mutmut""#,
+        r#""killed":2"#,
+        r#""survived":0"#,
+    ] {
         assert!(said.contains(part), "{part} is missing in {said}");
     }
 }
@@ -497,22 +656,41 @@ codex exec -m gpt-5.5 -c 'model_provider="mock"' -c 'model_providers.mock={name=
 
 /// `RALPH_CLIS=claude,gemini` chooses, and `RALPH_SCENARIOS=401;429` the scenarios, without the family.
 fn the_table_of_all_that_are_asked_for() {
-    let asked = std::env::var_os("RALPH_CLIS").unwrap().into_string().unwrap();
+    let asked = std::env::var_os("RALPH_CLIS")
+        .unwrap()
+        .into_string()
+        .unwrap();
     println!("| CLI | scenario | ralph decided | and said |\n|---|---|---|---|");
-    for cli in ALL.iter().filter(|cli| asked.split(',').any(|name| name == cli.name)) {
+    for cli in ALL
+        .iter()
+        .filter(|cli| asked.split(',').any(|name| name == cli.name))
+    {
         let chosen = std::env::var_os("RALPH_SCENARIOS").map(|names| names.into_string().unwrap());
         if chosen.is_none() {
             let story = whole_family(cli).story().join(", ");
-            println!("| {} | a whole family | all boxes ticked | {story} |", cli.name);
+            println!(
+                "| {} | a whole family | all boxes ticked | {story} |",
+                cli.name
+            );
         }
         let is_chosen = |scenario: &&Scenario| {
-            chosen.as_ref().is_none_or(|chosen| chosen.split(';').any(|name| name == scenario.name))
+            chosen
+                .as_ref()
+                .is_none_or(|chosen| chosen.split(';').any(|name| name == scenario.name))
         };
         for scenario in SCENARIOS.iter().filter(is_chosen) {
             let (headline, lines) = outcome(cli, scenario);
-            let said: Vec<&str> = lines.lines().map(|line| line.trim_start_matches("- ")).collect();
+            let said: Vec<&str> = lines
+                .lines()
+                .map(|line| line.trim_start_matches("- "))
+                .collect();
             let said = said.join(" ").replace('|', "\\|");
-            println!("| {} | {} | {headline} | {} |", cli.name, scenario.name, said.trim());
+            println!(
+                "| {} | {} | {headline} | {} |",
+                cli.name,
+                scenario.name,
+                said.trim()
+            );
         }
     }
 }

@@ -62,7 +62,11 @@ impl Model {
                 std::thread::spawn(move || _ = answer(stream, steps, &kept, &|| end(&over, port)));
             }
         });
-        Self { port, is_over, asked }
+        Self {
+            port,
+            is_over,
+            asked,
+        }
     }
 
     /// The requests with tools so far.
@@ -119,7 +123,9 @@ fn answer(
     let results = results(api, &body);
     let step = steps[rounds(api, &body, results.len()).min(steps.len() - 1)];
     // A request without tools asks for a title and the like.
-    let has_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    let has_tools = body["tools"]
+        .as_array()
+        .is_some_and(|tools| !tools.is_empty());
     if has_tools {
         asked.lock().unwrap().push(body.to_string());
     }
@@ -142,9 +148,10 @@ fn answer(
         }
         Step::Say(words) => text(words),
         Step::Repeat => text(results.last().map_or("", String::as_str)),
-        Step::Tool(tool, args) => {
-            Content::Call(format!("mcp__ralph__{tool}"), serde_json::from_str(args).unwrap())
-        }
+        Step::Tool(tool, args) => Content::Call(
+            format!("mcp__ralph__{tool}"),
+            serde_json::from_str(args).unwrap(),
+        ),
         Step::Batch(calls) => Content::Calls(
             calls
                 .iter()
@@ -199,23 +206,43 @@ fn request(stream: &TcpStream) -> std::io::Result<(String, Vec<u8>)> {
 /// What the tools of this conversation printed.
 fn results(api: Api, body: &Value) -> Vec<String> {
     let list = |key: &str| body[key].as_array().cloned().unwrap_or_default();
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
     match api {
         Api::Messages => list("messages")
             .iter()
             .flat_map(|message| message["content"].as_array().cloned().unwrap_or_default())
             .filter(|part| part["type"] == "tool_result")
-            .map(|part| text(part["content"].pointer("/0/text").unwrap_or(&part["content"])))
+            .map(|part| {
+                text(
+                    part["content"]
+                        .pointer("/0/text")
+                        .unwrap_or(&part["content"]),
+                )
+            })
             .collect(),
         Api::Responses => list("input")
             .iter()
-            .filter(|item| item["type"].as_str().is_some_and(|kind| kind.ends_with("_output")))
+            .filter(|item| {
+                item["type"]
+                    .as_str()
+                    .is_some_and(|kind| kind.ends_with("_output"))
+            })
             .map(|item| text(&item["output"]))
             .collect(),
         Api::Chat => list("messages")
             .iter()
             .filter(|message| message["role"] == "tool")
-            .map(|message| text(message["content"].pointer("/0/text").unwrap_or(&message["content"])))
+            .map(|message| {
+                text(
+                    message["content"]
+                        .pointer("/0/text")
+                        .unwrap_or(&message["content"]),
+                )
+            })
             .collect(),
         Api::Gemini => list("contents")
             .iter()
@@ -228,15 +255,22 @@ fn results(api: Api, body: &Value) -> Vec<String> {
 /// The steps that were done. One of several calls is one.
 fn rounds(api: Api, body: &Value, results: usize) -> usize {
     let messages = body["messages"].as_array().filter(|_| api == Api::Chat);
-    let has_calls =
-        |message: &&Value| message["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty());
-    messages.map_or(results, |messages| messages.iter().filter(has_calls).count())
+    let has_calls = |message: &&Value| {
+        message["tool_calls"]
+            .as_array()
+            .is_some_and(|calls| !calls.is_empty())
+    };
+    messages.map_or(results, |messages| {
+        messages.iter().filter(has_calls).count()
+    })
 }
 
 /// The token that the prompt asks for.
 fn token(body: &Value) -> String {
     let body = body.to_string();
-    let (_, rest) = body.split_once("The token of a verdict line is `").unwrap_or_default();
+    let (_, rest) = body
+        .split_once("The token of a verdict line is `")
+        .unwrap_or_default();
     rest.chars().take_while(char::is_ascii_hexdigit).collect()
 }
 
@@ -254,10 +288,12 @@ fn call(body: &str, step: Step) -> Content {
     let offers = |tool: &str| body.contains(&format!("\"name\":\"{tool}\""));
     let Step::Shell(command) = step else {
         let path = "src/app/README.md";
-        let edit =
-            |file: &str, old: &str, new: &str| json!({file: path, old: "no such line", new: "a better line"});
+        let edit = |file: &str, old: &str, new: &str| json!({file: path, old: "no such line", new: "a better line"});
         return if offers("Edit") {
-            Content::Call("Edit".to_owned(), edit("file_path", "old_string", "new_string"))
+            Content::Call(
+                "Edit".to_owned(),
+                edit("file_path", "old_string", "new_string"),
+            )
         } else if offers("replace") {
             let mut args = edit("file_path", "old_string", "new_string");
             args["instruction"] = json!("Improve the line.");
@@ -284,7 +320,10 @@ fn call(body: &str, step: Step) -> Content {
         ("exec_command", "cmd"),
         ("terminal", "command"),
     ];
-    let (tool, key) = tools.into_iter().find(|(tool, _)| offers(tool)).unwrap_or(tools[0]);
+    let (tool, key) = tools
+        .into_iter()
+        .find(|(tool, _)| offers(tool))
+        .unwrap_or(tools[0]);
     let mut args = json!({key: command});
     if tool == "bash" {
         args["description"] = json!("Does it");
@@ -309,14 +348,27 @@ fn refusal(api: Api, status: u16) -> Value {
             "This request would exceed your account's rate limit. Please try again later.",
         ),
         (Api::Messages, _) => ("overloaded_error", "Overloaded"),
-        (Api::Gemini, 401) => ("UNAUTHENTICATED", "API key not valid. Please pass a valid API key."),
-        (Api::Gemini, 429) => ("RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."),
+        (Api::Gemini, 401) => (
+            "UNAUTHENTICATED",
+            "API key not valid. Please pass a valid API key.",
+        ),
+        (Api::Gemini, 429) => (
+            "RESOURCE_EXHAUSTED",
+            "Resource has been exhausted (e.g. check quota).",
+        ),
         (Api::Gemini, _) => ("INTERNAL", "An internal error has occurred."),
-        (_, 401) => ("invalid_request_error", "Incorrect API key provided: sk-test."),
-        (_, 429) => {
-            ("tokens", "Rate limit reached for gpt-5 on tokens per min (TPM). Please try again in 1s.")
-        }
-        _ => ("server_error", "The server had an error while processing your request."),
+        (_, 401) => (
+            "invalid_request_error",
+            "Incorrect API key provided: sk-test.",
+        ),
+        (_, 429) => (
+            "tokens",
+            "Rate limit reached for gpt-5 on tokens per min (TPM). Please try again in 1s.",
+        ),
+        _ => (
+            "server_error",
+            "The server had an error while processing your request.",
+        ),
     };
     match api {
         Api::Gemini => json!({"error": {"code": status, "message": message, "status": kind}}),
@@ -349,7 +401,13 @@ fn limit(stream: TcpStream, api: Api) -> std::io::Result<()> {
 }
 
 /// The answer in the words of the API, whole or as events.
-fn say(stream: TcpStream, api: Api, is_stream: bool, content: &Content, at: usize) -> std::io::Result<()> {
+fn say(
+    stream: TcpStream,
+    api: Api,
+    is_stream: bool,
+    content: &Content,
+    at: usize,
+) -> std::io::Result<()> {
     let whole = match api {
         Api::Messages => messages(content, at),
         Api::Responses => responses(content, at),
@@ -361,23 +419,32 @@ fn say(stream: TcpStream, api: Api, is_stream: bool, content: &Content, at: usiz
         return reply(stream, 200, "", &whole);
     }
     let mut stream = stream;
-    write!(stream, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")?;
+    write!(
+        stream,
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+    )?;
     for (event, data) in whole {
         if !event.is_empty() {
             writeln!(stream, "event: {event}")?;
         }
         write!(stream, "data: {data}\n\n")?;
     }
-    if api == Api::Chat { write!(stream, "data: [DONE]\n\n") } else { Ok(()) }
+    if api == Api::Chat {
+        write!(stream, "data: [DONE]\n\n")
+    } else {
+        Ok(())
+    }
 }
 
 type Events = Vec<(&'static str, Value)>;
 
 fn messages(content: &Content, at: usize) -> Events {
     let (empty, delta, stop) = match content {
-        Content::Text(text) => {
-            (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": text}), "end_turn")
-        }
+        Content::Text(text) => (
+            json!({"type": "text", "text": ""}),
+            json!({"type": "text_delta", "text": text}),
+            "end_turn",
+        ),
         Content::Calls(_) => unreachable!("a batch is for Chat Completions"),
         Content::Call(tool, args) => (
             json!({"type": "tool_use", "id": format!("toolu_{at}"), "name": tool, "input": {}}),
@@ -388,10 +455,22 @@ fn messages(content: &Content, at: usize) -> Events {
     let start = json!({"id": format!("msg_{at}"), "type": "message", "role": "assistant", "model": "mock", "content": [],
         "stop_reason": null, "usage": {"input_tokens": 120, "output_tokens": 1}});
     vec![
-        ("message_start", json!({"type": "message_start", "message": start})),
-        ("content_block_start", json!({"type": "content_block_start", "index": 0, "content_block": empty})),
-        ("content_block_delta", json!({"type": "content_block_delta", "index": 0, "delta": delta})),
-        ("content_block_stop", json!({"type": "content_block_stop", "index": 0})),
+        (
+            "message_start",
+            json!({"type": "message_start", "message": start}),
+        ),
+        (
+            "content_block_start",
+            json!({"type": "content_block_start", "index": 0, "content_block": empty}),
+        ),
+        (
+            "content_block_delta",
+            json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+        ),
+        (
+            "content_block_stop",
+            json!({"type": "content_block_stop", "index": 0}),
+        ),
         (
             "message_delta",
             json!({"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 30}}),
@@ -403,15 +482,18 @@ fn messages(content: &Content, at: usize) -> Events {
 fn responses(content: &Content, at: usize) -> Events {
     let call = format!("call_{at}");
     let item = match content {
-        Content::Text(text) => json!({"type": "message", "id": format!("msg_{at}"), "role": "assistant",
-            "status": "completed", "content": [{"type": "output_text", "text": text, "annotations": []}]}),
+        Content::Text(text) => {
+            json!({"type": "message", "id": format!("msg_{at}"), "role": "assistant",
+            "status": "completed", "content": [{"type": "output_text", "text": text, "annotations": []}]})
+        }
         Content::Calls(_) => unreachable!("a batch is for Chat Completions"),
         Content::Call(tool, Value::String(input)) => {
             json!({"type": "custom_tool_call", "call_id": call, "name": tool, "input": input, "status": "completed"})
         }
         Content::Call(tool, args) => {
-            let (server, name) =
-                tool.rsplit_once("__").map_or((None, tool.as_str()), |(server, name)| (Some(server), name));
+            let (server, name) = tool
+                .rsplit_once("__")
+                .map_or((None, tool.as_str()), |(server, name)| (Some(server), name));
             json!({"type": "function_call", "call_id": call, "namespace": server, "name": name,
                 "arguments": args.to_string(), "status": "completed"})
         }
@@ -457,8 +539,12 @@ fn gemini(content: &Content) -> Events {
         Content::Calls(_) => unreachable!("a batch is for Chat Completions"),
         Content::Call(tool, args) => json!({"functionCall": {"name": tool, "args": args}}),
     };
-    let usage = json!({"promptTokenCount": 120, "candidatesTokenCount": 30, "totalTokenCount": 150});
+    let usage =
+        json!({"promptTokenCount": 120, "candidatesTokenCount": 30, "totalTokenCount": 150});
     let candidate =
         json!({"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0});
-    vec![("", json!({"candidates": [candidate], "usageMetadata": usage, "modelVersion": "mock"}))]
+    vec![(
+        "",
+        json!({"candidates": [candidate], "usageMetadata": usage, "modelVersion": "mock"}),
+    )]
 }

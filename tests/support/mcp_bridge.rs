@@ -30,8 +30,11 @@ impl Bridge {
     pub(crate) fn start(server: impl Fn() -> Command + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (is_over, sessions, server) =
-            (Arc::new(AtomicBool::new(false)), Sessions::default(), Arc::new(server));
+        let (is_over, sessions, server) = (
+            Arc::new(AtomicBool::new(false)),
+            Sessions::default(),
+            Arc::new(server),
+        );
         let (over, all) = (is_over.clone(), sessions.clone());
         std::thread::spawn(move || {
             while let Ok((stream, _)) = listener.accept() {
@@ -43,7 +46,11 @@ impl Bridge {
                 std::thread::spawn(move || _ = answer(&stream, &all, &*server));
             }
         });
-        Self { port, is_over, sessions }
+        Self {
+            port,
+            is_over,
+            sessions,
+        }
     }
 
     /// `http://127.0.0.1:…/mcp`.
@@ -64,7 +71,11 @@ impl Drop for Bridge {
 
 impl Session {
     fn start(mut command: Command) -> Self {
-        let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut server = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let out = BufReader::new(server.stdout.take().unwrap());
         Self { server, out }
     }
@@ -96,7 +107,10 @@ fn answer(stream: &TcpStream, all: &Sessions, server: &dyn Fn() -> Command) -> s
     let (method, session, body) = request(stream)?;
     let found = all.lock().unwrap().get(&session).cloned();
     if method == "DELETE" {
-        all.lock().unwrap().remove(&session).inspect(|session| session.lock().unwrap().end());
+        all.lock()
+            .unwrap()
+            .remove(&session)
+            .inspect(|session| session.lock().unwrap().end());
         return reply(stream, "200 OK", "", "");
     }
     if method != "POST" {
@@ -130,11 +144,19 @@ fn request(stream: &TcpStream) -> std::io::Result<(String, String, Vec<u8>)> {
     loop {
         let mut line = String::new();
         reader.read_line(&mut line)?;
-        match line.trim().split_once(": ").map(|(name, value)| (name.to_ascii_lowercase(), value)) {
+        match line
+            .trim()
+            .split_once(": ")
+            .map(|(name, value)| (name.to_ascii_lowercase(), value))
+        {
             Some((name, value)) if name == "mcp-session-id" => value.clone_into(&mut session),
             Some((name, value)) if name == "content-length" => length = value.parse().unwrap_or(0),
             None if line.trim().is_empty() => break,
-            None => line.split(' ').next().unwrap_or_default().clone_into(&mut method),
+            None => line
+                .split(' ')
+                .next()
+                .unwrap_or_default()
+                .clone_into(&mut method),
             _ => {}
         }
     }

@@ -44,7 +44,9 @@ pub(crate) fn scripts() -> Option<Missing> {
 pub(crate) fn cargo_mutants() -> Option<Missing> {
     let is_there = super::tools::is_installed(crate::gate::files::CARGO_MUTANTS)
         || std::env::var_os("CI").is_some_and(|ci| ci == "true");
-    (!is_there).then_some(Missing::Other("CI=true builds cargo-mutants for the tests, which takes minutes"))
+    (!is_there).then_some(Missing::Other(
+        "CI=true builds cargo-mutants for the tests, which takes minutes",
+    ))
 }
 
 /// What installs the CLIs of agents, which are programs for this processor.
@@ -63,7 +65,9 @@ pub(crate) fn npm_and_tmux() -> Option<Missing> {
 /// A person names the CLIs, as `benches/agents.sh` does.
 pub(crate) fn asked_for() -> Option<Missing> {
     match std::env::var_os("RALPH_CLIS") {
-        None => Some(Missing::Other("RALPH_CLIS names no CLI (benches/agents.sh)")),
+        None => Some(Missing::Other(
+            "RALPH_CLIS names no CLI (benches/agents.sh)",
+        )),
         Some(_) => npm(),
     }
 }
@@ -78,7 +82,11 @@ pub(crate) fn compiler() -> Option<Missing> {
 
 /// The server that git brings along.
 pub(crate) fn git_daemon() -> Option<Missing> {
-    let folder = assert_cmd::Command::new("git").arg("--exec-path").output().unwrap().stdout;
+    let folder = assert_cmd::Command::new("git")
+        .arg("--exec-path")
+        .output()
+        .unwrap()
+        .stdout;
     let daemon = Path::new(String::from_utf8(folder).unwrap().trim()).join("git-daemon");
     (!daemon.is_file()).then(|| Missing::Programs("git has no git-daemon here".to_owned()))
 }
@@ -90,14 +98,20 @@ pub(crate) fn tmux() -> Option<Missing> {
 
 /// The right to give a file away.
 pub(crate) fn root() -> Option<Missing> {
-    (!nix::unistd::geteuid().is_root()).then_some(Missing::Other("only root can give a folder away"))
+    (!nix::unistd::geteuid().is_root())
+        .then_some(Missing::Other("only root can give a folder away"))
 }
 
 /// Real task files; see `tests/taskfiles/corpus.rs`.
 pub(crate) fn corpus() -> Option<Missing> {
     let is_there = corpus_folder().is_dir();
-    assert!(is_there || std::env::var_os(CORPUS).is_none(), "RALPH_CORPUS names no folder");
-    (!is_there).then_some(Missing::Other("RALPH_CORPUS names no folder of real task files"))
+    assert!(
+        is_there || std::env::var_os(CORPUS).is_none(),
+        "RALPH_CORPUS names no folder"
+    );
+    (!is_there).then_some(Missing::Other(
+        "RALPH_CORPUS names no folder of real task files",
+    ))
 }
 
 const CORPUS: &str = "RALPH_CORPUS";
@@ -115,10 +129,16 @@ pub(crate) fn nothing() -> Option<Missing> {
 
 fn programs(names: &[&str]) -> Option<Missing> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there =
-        |name: &str| std::env::split_paths(&path).any(|folder| Path::new(&folder).join(name).is_file());
-    let missing: Vec<&str> = names.iter().copied().filter(|name| !is_there(name)).collect();
-    (!missing.is_empty()).then(|| Missing::Programs(format!("not on the PATH: {}", missing.join(", "))))
+    let is_there = |name: &str| {
+        std::env::split_paths(&path).any(|folder| Path::new(&folder).join(name).is_file())
+    };
+    let missing: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| !is_there(name))
+        .collect();
+    (!missing.is_empty())
+        .then(|| Missing::Programs(format!("not on the PATH: {}", missing.join(", "))))
 }
 
 /// How long each test took that came to its end.

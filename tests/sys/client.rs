@@ -39,7 +39,12 @@ pub(super) fn run_under(wrapper: &[&str], bench: &Bench, script: &str) -> Child 
 /// What the client printed about the end.
 pub(super) fn result(mut client: Child) -> String {
     let mut text = String::new();
-    client.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    client
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut text)
+        .unwrap();
     client.wait().unwrap();
     text.lines()
         .find_map(|line| line.split_once("RESULT "))
@@ -53,7 +58,10 @@ fn a_client_prints_how_its_process_ended() {
         return be_a_client(Path::new(&folder));
     }
     let bench = Bench::new();
-    assert_eq!(result(run(&bench, "exit 3")), "Exited { code: 3 } signal 0 of 0");
+    assert_eq!(
+        result(run(&bench, "exit 3")),
+        "Exited { code: 3 } signal 0 of 0"
+    );
 }
 
 fn be_a_client(folder: &Path) {
@@ -70,14 +78,25 @@ fn be_a_client(folder: &Path) {
     match spawn.run(&spec) {
         Ok(ended) => {
             let first = interrupts.first().unwrap_or(0);
-            println!("RESULT {:?} signal {first} of {}", ended.end, interrupts.count());
+            println!(
+                "RESULT {:?} signal {first} of {}",
+                ended.end,
+                interrupts.count()
+            );
         }
         Err(error) => println!("RESULT error {:?} {error}", error.kind()),
     }
     if interrupts.count() > 0 {
         let again = spawn.run(&supervised_again(&bench)).unwrap();
-        assert_eq!(again.end, ralph::machine::facts::ProcessEnd::Interrupted, "nothing starts any more");
-        assert!(interrupts.wait_until(ralph::sys::clock::monotonic()), "waiting is over at once");
+        assert_eq!(
+            again.end,
+            ralph::machine::facts::ProcessEnd::Interrupted,
+            "nothing starts any more"
+        );
+        assert!(
+            interrupts.wait_until(ralph::sys::clock::monotonic()),
+            "waiting is over at once"
+        );
     }
     drop(supervisor());
 }

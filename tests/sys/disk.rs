@@ -65,7 +65,10 @@ fn appending_follows_the_path_to_a_new_file_but_never_through_a_link() {
     symlink(folder.path().join("moved"), &path).unwrap();
     let error = disk.append(&path, b"planted").unwrap_err();
     assert!(error.to_string().contains("symbolic link"), "{error}");
-    assert_eq!(disk.read(&folder.path().join("moved")).unwrap().unwrap(), b"old");
+    assert_eq!(
+        disk.read(&folder.path().join("moved")).unwrap().unwrap(),
+        b"old"
+    );
 }
 
 #[test]
@@ -78,12 +81,19 @@ fn writes_that_the_disk_refuses_leave_the_files_as_they_were() {
     // Its output goes into pipes: the limit would hold for a log file of the whole test run as well.
     let done = command("sh")
         .args(["-c", "ulimit -f 8; exec \"$@\"", "sh", me.to_str().unwrap()])
-        .args(["--exact", "sys::disk::writes_that_the_disk_refuses_leave_the_files_as_they_were"])
+        .args([
+            "--exact",
+            "sys::disk::writes_that_the_disk_refuses_leave_the_files_as_they_were",
+        ])
         .env("HAS_FILE_SIZE_LIMIT", "1")
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success() && told.contains(" 1 passed;"), "{}: {told}", done.status);
+    assert!(
+        done.status.success() && told.contains(" 1 passed;"),
+        "{}: {told}",
+        done.status
+    );
 }
 
 fn writes_under_a_file_size_limit() {
@@ -92,7 +102,10 @@ fn writes_under_a_file_size_limit() {
     let (journal, view) = (folder.path().join("journal"), folder.path().join("view"));
     let mut disk = RealDisk::new();
     disk.append(&journal, &[b'1'; 3_000]).unwrap();
-    assert!(disk.append(&journal, &[b'2'; 3_000]).is_err(), "a part of it would have fitted");
+    assert!(
+        disk.append(&journal, &[b'2'; 3_000]).is_err(),
+        "a part of it would have fitted"
+    );
     assert_eq!(disk.read(&journal).unwrap().unwrap(), [b'1'; 3_000]);
     disk.append(&journal, b"end").unwrap();
     disk.replace(&view, b"old").unwrap();
@@ -100,7 +113,11 @@ fn writes_under_a_file_size_limit() {
     assert!(disk.write(&view, &[b'n'; 5_000]).is_err());
     assert!(disk.swap(&view, b"old", &[b'n'; 5_000]).is_err());
     assert_eq!(disk.read(&view).unwrap().unwrap(), b"old");
-    assert_eq!(fs_err::read_dir(folder.path()).unwrap().count(), 2, "no temporary file stays");
+    assert_eq!(
+        fs_err::read_dir(folder.path()).unwrap().count(),
+        2,
+        "no temporary file stays"
+    );
 }
 
 #[test]
@@ -122,7 +139,11 @@ fn a_replaced_file_keeps_its_mode_whatever_the_umask_and_a_new_one_is_private() 
         disk.replace(&path, b"2").unwrap();
     }
     umask(before);
-    assert_eq!(fs_err::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no temporary file stays");
+    assert_eq!(
+        fs_err::read_dir(path.parent().unwrap()).unwrap().count(),
+        1,
+        "no temporary file stays"
+    );
 }
 
 #[test]
@@ -141,12 +162,20 @@ fn a_swap_needs_the_expected_bytes_and_is_done_when_the_new_ones_are_there() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tasks.md");
     let mut disk = RealDisk::new();
-    assert_eq!(disk.swap(&path, b"", b"new").unwrap(), Swap::Changed, "there is no file");
+    assert_eq!(
+        disk.swap(&path, b"", b"new").unwrap(),
+        Swap::Changed,
+        "there is no file"
+    );
     fs_err::write(&path, "old").unwrap();
     assert_eq!(disk.swap(&path, b"other", b"new").unwrap(), Swap::Changed);
     assert_eq!(disk.read(&path).unwrap().unwrap(), b"old");
     assert_eq!(disk.swap(&path, b"old", b"new").unwrap(), Swap::Done);
-    assert_eq!(disk.swap(&path, b"old", b"new").unwrap(), Swap::Done, "done before");
+    assert_eq!(
+        disk.swap(&path, b"old", b"new").unwrap(),
+        Swap::Done,
+        "done before"
+    );
     assert_eq!(disk.read(&path).unwrap().unwrap(), b"new");
     assert_eq!(fs_err::read_dir(folder.path()).unwrap().count(), 1);
 }
@@ -154,10 +183,16 @@ fn a_swap_needs_the_expected_bytes_and_is_done_when_the_new_ones_are_there() {
 #[test]
 fn a_swap_goes_through_a_link_and_leaves_it_a_link() {
     let folder = tempfile::tempdir().unwrap();
-    let (path, target) = (folder.path().join("tasks.md"), folder.path().join("real.md"));
+    let (path, target) = (
+        folder.path().join("tasks.md"),
+        folder.path().join("real.md"),
+    );
     fs_err::write(&target, "old").unwrap();
     symlink("real.md", &path).unwrap();
-    assert_eq!(RealDisk::new().swap(&path, b"old", b"new").unwrap(), Swap::Done);
+    assert_eq!(
+        RealDisk::new().swap(&path, b"old", b"new").unwrap(),
+        Swap::Done
+    );
     assert_eq!(fs_err::read(&target).unwrap(), b"new");
     assert!(fs_err::symlink_metadata(&path).unwrap().is_symlink());
 }
@@ -168,7 +203,9 @@ fn a_swap_goes_through_a_link_and_leaves_it_a_link() {
 fn no_save_of_a_person_is_lost_to_a_swap_at_the_same_time() {
     const SAVES: usize = 300;
     // In memory where there is one: without waiting for a disk the two meet more often.
-    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    let folder = tempfile::tempdir_in("/dev/shm")
+        .or_else(|_| tempfile::tempdir())
+        .unwrap();
     let path = folder.path().join("tasks.md");
     fs_err::write(&path, " 0").unwrap();
     let (swaps, over) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -204,7 +241,11 @@ fn no_save_of_a_person_is_lost_to_a_swap_at_the_same_time() {
     });
     assert_eq!(lost, [0; 0], "these saves are lost");
     assert!(done > 0, "ralph got through at times");
-    assert_eq!(fs_err::read_dir(folder.path()).unwrap().count(), 1, "no temporary file stays");
+    assert_eq!(
+        fs_err::read_dir(folder.path()).unwrap().count(),
+        1,
+        "no temporary file stays"
+    );
 }
 
 #[test]
@@ -216,7 +257,10 @@ fn a_file_is_moved_and_an_absent_one_is_nothing_to_do() {
     assert!(!to.exists());
     fs_err::write(&from, "x").unwrap();
     disk.rename(&from, &to).unwrap();
-    assert_eq!((from.exists(), fs_err::read(&to).unwrap()), (false, b"x".to_vec()));
+    assert_eq!(
+        (from.exists(), fs_err::read(&to).unwrap()),
+        (false, b"x".to_vec())
+    );
 }
 
 #[test]

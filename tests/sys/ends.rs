@@ -18,15 +18,28 @@ fn an_exit_code_is_reported_as_it_is() {
 #[test]
 fn death_by_a_signal_is_no_exit_code() {
     let bench = Bench::new();
-    assert_eq!(bench.run("kill -KILL $$").end, ProcessEnd::Signalled { signal: 9 });
+    assert_eq!(
+        bench.run("kill -KILL $$").end,
+        ProcessEnd::Signalled { signal: 9 }
+    );
 }
 
 #[test]
 fn signals_have_their_default_effect_in_the_process() {
-    for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1), ("PIPE", 13), ("XFSZ", 25)] {
+    for (name, number) in [
+        ("INT", 2),
+        ("TERM", 15),
+        ("HUP", 1),
+        ("PIPE", 13),
+        ("XFSZ", 25),
+    ] {
         let bench = Bench::new();
         let ended = bench.run(&format!("kill -{name} $$; echo survived"));
-        assert_eq!(ended.end, ProcessEnd::Signalled { signal: number }, "{name}");
+        assert_eq!(
+            ended.end,
+            ProcessEnd::Signalled { signal: number },
+            "{name}"
+        );
     }
 }
 
@@ -37,7 +50,11 @@ fn a_process_over_its_wall_limit_is_ended() {
     spec.wall = Some(Duration::from_millis(1500));
     let ended = supervisor().run(&spec).unwrap();
     assert_eq!(ended.end, ProcessEnd::TimedOut { seconds: 1 });
-    assert_eq!(bench.out(), b"up\nasked\n", "it was asked to end before it was killed");
+    assert_eq!(
+        bench.out(),
+        b"up\nasked\n",
+        "it was asked to end before it was killed"
+    );
     assert_eq!(bench.nappers(), [0; 0]);
 }
 
@@ -46,11 +63,18 @@ fn a_silent_process_is_ended_and_a_talking_one_is_not() {
     let bench = Bench::new();
     let mut spec = bench.script("echo once; NAP");
     spec.idle = Some(Duration::from_secs(1));
-    assert_eq!(supervisor().run(&spec).unwrap().end, ProcessEnd::Idle { seconds: 1 });
+    assert_eq!(
+        supervisor().run(&spec).unwrap().end,
+        ProcessEnd::Idle { seconds: 1 }
+    );
 
     let mut spec = bench.script("for i in 1 2 3 4 5 6 7 8 9; do echo $i >&2; sleep 0.3; done");
     spec.idle = Some(Duration::from_secs(2));
-    assert_eq!(supervisor().run(&spec).unwrap().end, exited(0), "bytes on either pipe count");
+    assert_eq!(
+        supervisor().run(&spec).unwrap().end,
+        exited(0),
+        "bytes on either pipe count"
+    );
 }
 
 #[test]
@@ -65,31 +89,59 @@ fn a_process_whose_tool_runs_is_not_silent_until_the_tool_has_ended() {
     let run = |script: &str, transcript| {
         let spec = bench.script(script);
         let idle = Some(Duration::from_secs(1));
-        supervisor().run(&ProcessSpec { idle, transcript, ..spec }).unwrap().end
+        supervisor()
+            .run(&ProcessSpec {
+                idle,
+                transcript,
+                ..spec
+            })
+            .unwrap()
+            .end
     };
     let works = format!("{started} sleep 2; {ended} exit 7");
     assert_eq!(run(&works, Format::Codex), exited(7));
     assert_eq!(run(&works, Format::Text), ProcessEnd::Idle { seconds: 1 });
-    assert_eq!(run(&format!("{started} {ended} NAP"), Format::Codex), ProcessEnd::Idle { seconds: 1 });
+    assert_eq!(
+        run(&format!("{started} {ended} NAP"), Format::Codex),
+        ProcessEnd::Idle { seconds: 1 }
+    );
     assert_eq!(bench.nappers(), [0; 0]);
 }
 
 #[test]
 fn a_process_that_hangs_after_its_result_is_ended_as_one_that_exited_well() {
     let bench = Bench::new();
-    let result = r#"echo '{"type":"result","subtype":"success","is_error":false,"result":"Done."}'"#;
+    let result =
+        r#"echo '{"type":"result","subtype":"success","is_error":false,"result":"Done."}'"#;
     let run = |script: &str, transcript| {
         let after_result = Some(Duration::from_millis(300));
         let spec = bench.script(script);
-        let ended = supervisor().run(&ProcessSpec { after_result, transcript, ..spec }).unwrap();
+        let ended = supervisor()
+            .run(&ProcessSpec {
+                after_result,
+                transcript,
+                ..spec
+            })
+            .unwrap();
         (ended.end, ended.leftover_processes)
     };
-    assert_eq!(run(&format!("NAP & {result}; NAP"), Format::Claude).0, exited(0));
+    assert_eq!(
+        run(&format!("NAP & {result}; NAP"), Format::Claude).0,
+        exited(0)
+    );
     assert_eq!(bench.nappers(), [0; 0], "what it started ends with it");
-    assert_eq!(run(&format!("{result}; exit 3"), Format::Claude).0, exited(3), "its own end counts");
+    assert_eq!(
+        run(&format!("{result}; exit 3"), Format::Claude).0,
+        exited(3),
+        "its own end counts"
+    );
     let noisy = format!("{result}; while :; do echo alive >&2; sleep 0.05; done");
     assert_eq!(run(&noisy, Format::Claude).0, exited(0), "noise is no work");
-    assert_eq!(run(&format!("{result}; sleep 0.5; exit 4"), Format::Text).0, exited(4), "no transcript");
+    assert_eq!(
+        run(&format!("{result}; sleep 0.5; exit 4"), Format::Text).0,
+        exited(4),
+        "no transcript"
+    );
 }
 
 #[test]
@@ -99,8 +151,14 @@ fn a_process_that_ignores_term_is_killed_after_the_grace() {
     spec.wall = Some(Duration::from_millis(300));
     spec.grace = Duration::from_millis(300);
     let watch = Stopwatch::start();
-    assert_eq!(supervisor().run(&spec).unwrap().end, ProcessEnd::TimedOut { seconds: 0 });
-    assert!(watch.elapsed() >= Duration::from_millis(600), "the grace was given");
+    assert_eq!(
+        supervisor().run(&spec).unwrap().end,
+        ProcessEnd::TimedOut { seconds: 0 }
+    );
+    assert!(
+        watch.elapsed() >= Duration::from_millis(600),
+        "the grace was given"
+    );
     assert_eq!(bench.nappers(), [0; 0]);
 }
 
@@ -109,7 +167,10 @@ fn a_stopped_process_gets_its_term_too() {
     let bench = Bench::new();
     let mut spec = bench.script("trap 'echo asked; exit' TERM; kill -STOP $$; NAP");
     spec.wall = Some(Duration::from_millis(1500));
-    assert_eq!(supervisor().run(&spec).unwrap().end, ProcessEnd::TimedOut { seconds: 1 });
+    assert_eq!(
+        supervisor().run(&spec).unwrap().end,
+        ProcessEnd::TimedOut { seconds: 1 }
+    );
     assert_eq!(bench.out(), b"asked\n");
 }
 
@@ -120,7 +181,10 @@ fn a_program_that_is_not_there_was_not_started() {
         let running = supervisor().start(&bench.program(argv)).unwrap();
         assert_eq!(running.id(), ProcessId { pid: 0, started: 0 });
         let end = running.wait().unwrap().end;
-        assert!(matches!(end, ProcessEnd::NotStarted { .. }), "{argv:?}: {end:?}");
+        assert!(
+            matches!(end, ProcessEnd::NotStarted { .. }),
+            "{argv:?}: {end:?}"
+        );
     }
 }
 
@@ -157,7 +221,10 @@ fn the_environment_is_exactly_what_was_asked_for() {
     let mut spec = bench.program(&["/usr/bin/env"]);
     spec.env = vec![("A".to_owned(), "b c\n=".to_owned())];
     assert_eq!(supervisor().run(&spec).unwrap().end, exited(0));
-    assert_eq!(String::from_utf8(bench.out()).unwrap(), format!("A=b c\n=\nRALPH_TAG={}\n", bench.tag));
+    assert_eq!(
+        String::from_utf8(bench.out()).unwrap(),
+        format!("A=b c\n=\nRALPH_TAG={}\n", bench.tag)
+    );
 }
 
 #[test]
@@ -166,7 +233,10 @@ fn the_process_has_no_terminal_no_foreign_files_and_a_group_of_its_own() {
     let script = "ls /proc/self/fd; cat /proc/$PPID/environ | wc -c; \
                   set -- $(cat /proc/$$/stat); test $1 = $5 && test $7 = 0 && echo alone";
     assert_eq!(bench.run(script).end, exited(0));
-    assert_eq!(String::from_utf8(bench.out()).unwrap(), "0\n1\n2\n3\n0\nalone\n");
+    assert_eq!(
+        String::from_utf8(bench.out()).unwrap(),
+        "0\n1\n2\n3\n0\nalone\n"
+    );
 }
 
 #[test]
@@ -177,6 +247,9 @@ fn the_running_process_is_named_with_its_start_time() {
     assert!(id.is_alive());
     assert_eq!(ProcessId::of(id.pid).unwrap(), Some(id.clone()));
     assert!(kill(id.pid, "TERM"));
-    assert_eq!(running.wait().unwrap().end, ProcessEnd::Signalled { signal: 15 });
+    assert_eq!(
+        running.wait().unwrap().end,
+        ProcessEnd::Signalled { signal: 15 }
+    );
     assert!(!id.is_alive());
 }

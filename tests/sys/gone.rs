@@ -37,7 +37,10 @@ fn a_time_out_takes_the_whole_tree() {
     let mut spec = bench.script(&format!("trap '' TERM; {FOUR}; echo up; NAP; NAP"));
     spec.idle = Some(Duration::from_millis(500));
     spec.grace = Duration::from_millis(200);
-    assert_eq!(supervisor().run(&spec).unwrap().end, ProcessEnd::Idle { seconds: 0 });
+    assert_eq!(
+        supervisor().run(&spec).unwrap().end,
+        ProcessEnd::Idle { seconds: 0 }
+    );
     assert_eq!(bench.nappers(), [0; 0]);
 }
 
@@ -48,12 +51,16 @@ fn a_forker_that_runs_from_its_killers_does_not_get_away() {
                   while :; do setsid NAP & sleep 0.05; done";
     let runner = runner.replace("NAP", &format!("sleep {}", bench.nap));
     // Three generations at most: 4 + 16 + 64 forkers.
-    let limited = format!("[ \"${{D:-0}}\" -ge 3 ] && exit; D=$((${{D:-0}}+1)); export D; {runner}");
+    let limited =
+        format!("[ \"${{D:-0}}\" -ge 3 ] && exit; D=$((${{D:-0}}+1)); export D; {runner}");
     fs_err::write(bench.path("bomb.sh"), limited).unwrap();
     let mut spec = bench.program(&["sh", "bomb.sh"]);
     spec.wall = Some(Duration::from_secs(1));
     spec.grace = Duration::ZERO;
-    assert_eq!(supervisor().run(&spec).unwrap().end, ProcessEnd::TimedOut { seconds: 1 });
+    assert_eq!(
+        supervisor().run(&spec).unwrap().end,
+        ProcessEnd::TimedOut { seconds: 1 }
+    );
     assert_eq!(bench.nappers(), [0; 0]);
     assert_eq!(processes_with_argument("bomb.sh"), [0; 0]);
 }
@@ -80,8 +87,9 @@ fn a_dropped_process_is_killed_at_once_and_its_siblings_live_on() {
             drop(let_go);
             thread.join().unwrap();
             let living: Vec<usize> = benches.iter().map(|bench| bench.nappers().len()).collect();
-            let expected: Vec<usize> =
-                (0..6).map(|index| if index < threads.len() { 2 } else { 0 }).collect();
+            let expected: Vec<usize> = (0..6)
+                .map(|index| if index < threads.len() { 2 } else { 0 })
+                .collect();
             assert_eq!(living, expected);
         }
     });
@@ -95,7 +103,9 @@ fn kill_9_of_ralph_takes_the_whole_tree_without_waiting_for_its_grace() {
     ralph.kill().unwrap();
     ralph.wait().unwrap();
     wait_for("the end of all processes", || bench.nappers().is_empty());
-    wait_for("the end of the supervisor", || processes_with_argument(&bench.tag).is_empty());
+    wait_for("the end of the supervisor", || {
+        processes_with_argument(&bench.tag).is_empty()
+    });
 }
 
 #[test]
@@ -113,8 +123,13 @@ fn kill_9_of_ralph_takes_a_tree_that_holds_the_lifeline_open() {
 #[test]
 fn an_interrupt_asks_the_process_to_end() {
     let bench = Bench::new();
-    let ralph = client::run(&bench, "trap 'echo asked; exit 0' TERM; echo up; NAP & wait");
-    wait_for("the process", || bench.path("out").exists() && bench.out() == b"up\n");
+    let ralph = client::run(
+        &bench,
+        "trap 'echo asked; exit 0' TERM; echo up; NAP & wait",
+    );
+    wait_for("the process", || {
+        bench.path("out").exists() && bench.out() == b"up\n"
+    });
     assert!(kill(i32::try_from(ralph.id()).unwrap(), "INT"));
     assert_eq!(client::result(ralph), "Interrupted signal 2 of 1");
     assert_eq!(bench.out(), b"up\nasked\n");
@@ -124,7 +139,10 @@ fn an_interrupt_asks_the_process_to_end() {
 #[test]
 fn a_second_interrupt_does_not_wait_for_the_grace() {
     let bench = Bench::new();
-    let ralph = client::run(&bench, "trap 'echo asked' TERM; echo up; while :; do NAP; done");
+    let ralph = client::run(
+        &bench,
+        "trap 'echo asked' TERM; echo up; while :; do NAP; done",
+    );
     let pid = i32::try_from(ralph.id()).unwrap();
     // A shell that TERM reaches right before it starts the nap answers only after the nap.
     wait_for("the process", || {
@@ -144,7 +162,9 @@ fn a_third_interrupt_ends_ralph_and_then_everything_else() {
     let bench = Bench::new();
     let mut ralph = client::run(&bench, "trap '' TERM; setsid NAP & NAP; NAP");
     wait_for("both processes", || bench.nappers().len() == 2);
-    let [supervisor] = processes_with_argument(&bench.tag)[..] else { panic!("one supervisor") };
+    let [supervisor] = processes_with_argument(&bench.tag)[..] else {
+        panic!("one supervisor")
+    };
     // A supervisor that does not answer: nothing else would end the client.
     assert!(kill(supervisor, "STOP"));
     for signal in ["INT", "TERM", "HUP"] {
@@ -158,8 +178,14 @@ fn a_third_interrupt_ends_ralph_and_then_everything_else() {
 #[test]
 fn a_hangup_that_was_ignored_at_the_start_stays_ignored() {
     let bench = Bench::new();
-    let ralph = client::run_under(&["nohup"], &bench, "mkfifo go; echo up; read go < go; exit 5");
-    wait_for("the process", || bench.path("out").exists() && bench.out() == b"up\n");
+    let ralph = client::run_under(
+        &["nohup"],
+        &bench,
+        "mkfifo go; echo up; read go < go; exit 5",
+    );
+    wait_for("the process", || {
+        bench.path("out").exists() && bench.out() == b"up\n"
+    });
     assert!(kill(i32::try_from(ralph.id()).unwrap(), "HUP"));
     fs_err::write(bench.path("go"), "\n").unwrap();
     assert_eq!(client::result(ralph), "Exited { code: 5 } signal 0 of 0");
@@ -189,9 +215,21 @@ fn a_supervisor_killed_before_it_could_report_a_start_is_how_the_process_ended()
         ralph::sys::process::Supervisor::new(program, None).start(&spec)
     };
     let ended = starts("killed").unwrap().wait().unwrap_err();
-    assert!(ended.to_string().contains("ended without a report (signal: 9"), "{ended}");
-    let Err(error) = starts("gives-up") else { panic!("a supervisor that gives up starts nothing") };
-    assert!(error.to_string().contains("ended without a report (exit status: 3)"), "{error}");
+    assert!(
+        ended
+            .to_string()
+            .contains("ended without a report (signal: 9"),
+        "{ended}"
+    );
+    let Err(error) = starts("gives-up") else {
+        panic!("a supervisor that gives up starts nothing")
+    };
+    assert!(
+        error
+            .to_string()
+            .contains("ended without a report (exit status: 3)"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -203,6 +241,9 @@ fn a_killed_supervisor_is_an_error_and_what_it_watched_is_killed() {
     assert_eq!(supervisors.len(), 1);
     assert!(kill(supervisors[0], "KILL"));
     let error = running.wait().unwrap_err().to_string();
-    assert!(error.contains("ended without a report") && error.contains("killed"), "{error}");
+    assert!(
+        error.contains("ended without a report") && error.contains("killed"),
+        "{error}"
+    );
     assert_eq!(bench.nappers(), [0; 0]);
 }

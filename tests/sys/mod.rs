@@ -37,7 +37,11 @@ impl Bench {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let me = std::process::id();
         let folder = tempfile::tempdir().unwrap();
-        Self { folder, tag: format!("test-{me}-{number}"), nap: format!("1{me:07}{number:04}") }
+        Self {
+            folder,
+            tag: format!("test-{me}-{number}"),
+            nap: format!("1{me:07}{number:04}"),
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -114,13 +118,20 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests start programs beside the supervisor")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests start programs beside the supervisor"
+)]
 fn command(program: impl AsRef<Path>) -> Command {
     Command::new(program.as_ref())
 }
 
 fn kill(pid: i32, signal: &str) -> bool {
-    command("kill").args([format!("-{signal}"), pid.to_string()]).status().unwrap().success()
+    command("kill")
+        .args([format!("-{signal}"), pid.to_string()])
+        .status()
+        .unwrap()
+        .success()
 }
 
 /// Processes (no zombies: those have no arguments) that have this word among their arguments.
@@ -128,9 +139,19 @@ fn processes_with_argument(word: &str) -> Vec<i32> {
     let mut found = Vec::new();
     for entry in fs_err::read_dir("/proc").unwrap() {
         let Ok(entry) = entry else { continue };
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok())
+        else {
+            continue;
+        };
         let arguments = fs_err::read(entry.path().join("cmdline")).unwrap_or_default();
-        if arguments.split(|byte| *byte == 0).skip(1).any(|argument| argument == word.as_bytes()) {
+        if arguments
+            .split(|byte| *byte == 0)
+            .skip(1)
+            .any(|argument| argument == word.as_bytes())
+        {
             found.push(pid);
         }
     }

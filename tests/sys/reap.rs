@@ -1,6 +1,8 @@
 //! Finding again what an earlier run left.
 
-use super::{Bench, PATIENCE, command, exited, kill, processes_with_argument, supervisor, wait_for};
+use super::{
+    Bench, PATIENCE, command, exited, kill, processes_with_argument, supervisor, wait_for,
+};
 use ralph::sys::process::{is_inside_agent, reap};
 use ralph::sys::{ProcessId, Spawn as _};
 use std::io::ErrorKind;
@@ -10,10 +12,15 @@ use std::time::Duration;
 /// A process beside any supervisor, reaped by a thread when it ends.
 fn stray(bench: &Bench, tag: &str) -> (ProcessId, std::thread::JoinHandle<()>) {
     let script = format!("trap '' TERM; sleep {0} & sleep {0}; exit", bench.nap);
-    let mut child: Child =
-        command("setsid").args(["sh", "-c", &script]).env("RALPH_TAG", tag).spawn().unwrap();
+    let mut child: Child = command("setsid")
+        .args(["sh", "-c", &script])
+        .env("RALPH_TAG", tag)
+        .spawn()
+        .unwrap();
     wait_for("two naps", || bench.nappers().len() == 2);
-    let id = ProcessId::of(i32::try_from(child.id()).unwrap()).unwrap().unwrap();
+    let id = ProcessId::of(i32::try_from(child.id()).unwrap())
+        .unwrap()
+        .unwrap();
     (id, std::thread::spawn(move || drop(child.wait())))
 }
 
@@ -22,7 +29,11 @@ fn processes_are_found_by_their_tag_and_killed() {
     let bench = Bench::new();
     let (_, ended) = stray(&bench, &bench.tag);
     assert_eq!(reap(None, "another-tag", PATIENCE).unwrap(), 0);
-    assert_eq!(reap(None, &bench.tag[..bench.tag.len() - 1], PATIENCE).unwrap(), 0, "a part is not the tag");
+    assert_eq!(
+        reap(None, &bench.tag[..bench.tag.len() - 1], PATIENCE).unwrap(),
+        0,
+        "a part is not the tag"
+    );
     assert_eq!(bench.nappers().len(), 2);
     assert_eq!(reap(None, &bench.tag, PATIENCE).unwrap(), 3);
     assert_eq!(bench.nappers(), [0; 0]);
@@ -34,7 +45,10 @@ fn processes_are_found_by_their_tag_and_killed() {
 fn a_recorded_process_is_found_without_a_tag_but_not_under_another_start_time() {
     let bench = Bench::new();
     let (id, ended) = stray(&bench, "");
-    let older = ProcessId { pid: id.pid, started: id.started - 1 };
+    let older = ProcessId {
+        pid: id.pid,
+        started: id.started - 1,
+    };
     assert_eq!(reap(Some(&older), &bench.tag, PATIENCE).unwrap(), 0);
     assert_eq!(bench.nappers().len(), 2);
     assert_eq!(reap(Some(&id), &bench.tag, PATIENCE).unwrap(), 3);
@@ -58,7 +72,9 @@ fn a_stopped_supervisor_and_its_tree_are_killed() {
     let bench = Bench::new();
     let running = bench.start("setsid env -i sh -c 'NAP & NAP' & NAP");
     wait_for("three naps", || bench.nappers().len() == 3);
-    let [supervisor] = processes_with_argument(&bench.tag)[..] else { panic!("one supervisor") };
+    let [supervisor] = processes_with_argument(&bench.tag)[..] else {
+        panic!("one supervisor")
+    };
     assert!(kill(supervisor, "STOP"));
     // Half of the patience is the supervisor's own, which will not use it.
     assert!(reap(Some(&running.id()), &bench.tag, Duration::from_secs(6)).unwrap() >= 5);
@@ -71,15 +87,22 @@ fn a_process_under_ralph_knows_that_it_is() {
     if std::env::var_os("IS_UNDER_RALPH").is_some() {
         return assert!(is_inside_agent().unwrap());
     }
-    assert!(!is_inside_agent().unwrap(), "these tests are not run by ralph");
+    assert!(
+        !is_inside_agent().unwrap(),
+        "these tests are not run by ralph"
+    );
     let bench = Bench::new();
     let me = std::env::current_exe().unwrap();
     let me = me.to_str().unwrap();
     let same = "--exact sys::reap::a_process_under_ralph_knows_that_it_is";
     for wrapper in ["", "setsid -w", "env -i PATH=/bin:/usr/bin setsid -w"] {
-        let ended =
-            supervisor().run(&bench.script(&format!("{wrapper} env IS_UNDER_RALPH=1 {me} {same}"))).unwrap();
+        let ended = supervisor()
+            .run(&bench.script(&format!("{wrapper} env IS_UNDER_RALPH=1 {me} {same}")))
+            .unwrap();
         let told = String::from_utf8(bench.out()).unwrap();
-        assert!(ended.end == exited(0) && told.contains(" 1 passed;"), "{wrapper}: {told}");
+        assert!(
+            ended.end == exited(0) && told.contains(" 1 passed;"),
+            "{wrapper}: {told}"
+        );
     }
 }

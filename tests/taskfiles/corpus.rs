@@ -9,8 +9,15 @@ use std::path::PathBuf;
 
 /// All files of a folder that `RALPH_CORPUS` names, else each third one of the folder beside the repository.
 fn all() -> Vec<PathBuf> {
-    let step = if std::env::var_os("RALPH_CORPUS").is_some() { 1 } else { 3 };
-    files::below(&corpus_folder()).into_iter().step_by(step).collect()
+    let step = if std::env::var_os("RALPH_CORPUS").is_some() {
+        1
+    } else {
+        3
+    };
+    files::below(&corpus_folder())
+        .into_iter()
+        .step_by(step)
+        .collect()
 }
 
 fn every_file_is_read_flipped_and_restored() {
@@ -30,15 +37,30 @@ fn bytes(name: &str) -> Vec<u8> {
 }
 
 fn files_of_three_tools_run_to_their_end() {
-    assert_eq!(run_to_the_end(&bytes("FouadABT+kiroween-dashtact-004.md")), 67);
-    assert_eq!(run_to_the_end(&bytes("joesh+jve-spec-kit-claude-007.md")), 26);
+    assert_eq!(
+        run_to_the_end(&bytes("FouadABT+kiroween-dashtact-004.md")),
+        67
+    );
+    assert_eq!(
+        run_to_the_end(&bytes("joesh+jve-spec-kit-claude-007.md")),
+        26
+    );
     assert_eq!(run_to_the_end(&bytes("Fission-AI+OpenSpec-004.md")), 22);
 }
 
 fn files_of_three_tools_run_through_all_stages_without_a_line_for_them() {
-    assert_eq!(run_to_the_end_without_lines_for_stages(&bytes("FouadABT+kiroween-dashtact-020.md")), 5);
-    assert_eq!(run_to_the_end_without_lines_for_stages(&bytes("joesh+jve-spec-kit-claude-007.md")), 26);
-    assert_eq!(run_to_the_end_without_lines_for_stages(&bytes("Fission-AI+OpenSpec-004.md")), 22);
+    assert_eq!(
+        run_to_the_end_without_lines_for_stages(&bytes("FouadABT+kiroween-dashtact-020.md")),
+        5
+    );
+    assert_eq!(
+        run_to_the_end_without_lines_for_stages(&bytes("joesh+jve-spec-kit-claude-007.md")),
+        26
+    );
+    assert_eq!(
+        run_to_the_end_without_lines_for_stages(&bytes("Fission-AI+OpenSpec-004.md")),
+        22
+    );
 }
 
 tests! {

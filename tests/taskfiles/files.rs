@@ -17,7 +17,11 @@ pub(crate) fn below(folder: &Path) -> Vec<PathBuf> {
         }
     }
     found.sort();
-    assert!(!found.is_empty(), "{} holds no task files", folder.display());
+    assert!(
+        !found.is_empty(),
+        "{} holds no task files",
+        folder.display()
+    );
     found
 }
 
@@ -26,10 +30,17 @@ pub(super) fn in_parallel<T: Send>(paths: &[PathBuf], work: fn(&Path, &[u8]) -> 
     const THREADS: usize = 4;
     let some = |first: usize| -> Vec<T> {
         let paths = paths.iter().skip(first).step_by(THREADS);
-        paths.map(|path| work(path, &fs_err::read(path).unwrap())).collect()
+        paths
+            .map(|path| work(path, &fs_err::read(path).unwrap()))
+            .collect()
     };
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS).map(|first| scope.spawn(move || some(first))).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        let threads: Vec<_> = (0..THREADS)
+            .map(|first| scope.spawn(move || some(first)))
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap())
+            .collect()
     })
 }

@@ -27,7 +27,9 @@ impl Count {
 
 /// Reads each of these files, flips each box and all of them, and takes it back to the byte.
 pub(crate) fn are_read_flipped_and_restored(paths: &[PathBuf]) {
-    let count = in_parallel(paths, check).into_iter().fold(Count::default(), Count::sum);
+    let count = in_parallel(paths, check)
+        .into_iter()
+        .fold(Count::default(), Count::sum);
     assert!(count.markers > 0 && count.tasks >= count.markers);
     assert_eq!(count.flips + count.wide_marks, count.tasks);
 }
@@ -41,9 +43,18 @@ fn check(path: &Path, bytes: &[u8]) -> Count {
     let offsets: HashSet<usize> = file.mark_offsets().collect();
     for marker in markers(bytes) {
         count.markers += 1;
-        assert!(offsets.contains(&marker), "{}: the task at byte {marker} is missed", path.display());
+        assert!(
+            offsets.contains(&marker),
+            "{}: the task at byte {marker} is missed",
+            path.display()
+        );
     }
-    assert_eq!(with_marks(&file.text_without_marks(), &rows).as_deref(), Some(bytes), "{}", path.display());
+    assert_eq!(
+        with_marks(&file.text_without_marks(), &rows).as_deref(),
+        Some(bytes),
+        "{}",
+        path.display()
+    );
     let mut all_flipped = bytes.to_vec();
     for row in &rows {
         if !row.mark.0.is_ascii() {
@@ -51,31 +62,59 @@ fn check(path: &Path, bytes: &[u8]) -> Count {
             continue;
         }
         // A stage that stands twice has no key of its own; such files are refused.
-        let to = if row.mark.is_done() { Mark::OPEN } else { Mark::DONE };
-        let flip = file.flip(&row.key, to).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let Some(edit) = flip else { panic!("{}:{}: nothing to flip", path.display(), row.line) };
+        let to = if row.mark.is_done() {
+            Mark::OPEN
+        } else {
+            Mark::DONE
+        };
+        let flip = file
+            .flip(&row.key, to)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let Some(edit) = flip else {
+            panic!("{}:{}: nothing to flip", path.display(), row.line)
+        };
         let after = edit.apply(bytes).unwrap();
-        let back = Edit { expected: edit.replacement, replacement: edit.expected, ..edit };
-        assert_eq!(back.apply(&after).as_deref(), Some(bytes), "{}:{}", path.display(), row.line);
+        let back = Edit {
+            expected: edit.replacement,
+            replacement: edit.expected,
+            ..edit
+        };
+        assert_eq!(
+            back.apply(&after).as_deref(),
+            Some(bytes),
+            "{}:{}",
+            path.display(),
+            row.line
+        );
         all_flipped[edit.offset] = edit.replacement;
         count.flips += 1;
     }
     let keys = |rows: Vec<Row>| rows.into_iter().map(|row| row.key).collect::<Vec<_>>();
-    assert_eq!(keys(TaskFile::parse(all_flipped.as_slice(), &grammar).rows()), keys(rows.clone()));
+    assert_eq!(
+        keys(TaskFile::parse(all_flipped.as_slice(), &grammar).rows()),
+        keys(rows.clone())
+    );
     let result = reconcile(bytes, &all_flipped, &grammar);
     assert_eq!(result.bytes, bytes, "{}", path.display());
     assert!(result.added.is_empty(), "{}", path.display());
-    assert_eq!(result.claims.len(), rows.iter().filter(|row| row.mark.0.is_ascii()).count());
+    assert_eq!(
+        result.claims.len(),
+        rows.iter().filter(|row| row.mark.0.is_ascii()).count()
+    );
     count
 }
 
 /// Offsets of the marks that pulldown-cmark takes for tasks, outside block quotes and front matter.
 fn markers(bytes: &[u8]) -> Vec<usize> {
-    let Ok(text) = std::str::from_utf8(bytes) else { return Vec::new() };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Vec::new();
+    };
     let start = front_matter(text);
     let mut quotes = 0;
     let mut found = Vec::new();
-    for (event, range) in Parser::new_ext(&text[start..], Options::ENABLE_TASKLISTS).into_offset_iter() {
+    for (event, range) in
+        Parser::new_ext(&text[start..], Options::ENABLE_TASKLISTS).into_offset_iter()
+    {
         match event {
             Event::Start(Tag::BlockQuote(_)) => quotes += 1,
             Event::End(TagEnd::BlockQuote(_)) => quotes -= 1,

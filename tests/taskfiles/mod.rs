@@ -9,11 +9,23 @@ use crate::fuzz::files::are_read_and_edited;
 use std::path::{Path, PathBuf};
 
 /// A folder of fixtures for each form.
-const DIALECTS: [&str; 8] =
-    ["kiro", "cc-sdd", "spec-kit", "spec-kitty", "openspec", "smart-ralph", "stages", "plain"];
+const DIALECTS: [&str; 8] = [
+    "kiro",
+    "cc-sdd",
+    "spec-kit",
+    "spec-kitty",
+    "openspec",
+    "smart-ralph",
+    "stages",
+    "plain",
+];
 
 fn of(dialect: &str) -> Vec<PathBuf> {
-    files::below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/tasks").join(dialect))
+    files::below(
+        &Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/fixtures/tasks")
+            .join(dialect),
+    )
 }
 
 fn all() -> Vec<PathBuf> {
@@ -38,7 +50,9 @@ fn every_file_is_read_and_edited_as_the_fuzz_targets_do() {
 #[test]
 fn a_file_of_each_dialect_runs_to_its_end_with_and_without_all_stages() {
     for folder in DIALECTS {
-        let files = of(folder).into_iter().map(|path| fs_err::read(path).unwrap());
+        let files = of(folder)
+            .into_iter()
+            .map(|path| fs_err::read(path).unwrap());
         let shortest = files.min_by_key(Vec::len).unwrap();
         assert!(run_to_the_end(&shortest) > 0, "{folder} has nothing to do");
         if folder != "stages" {

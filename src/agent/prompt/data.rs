@@ -21,7 +21,8 @@ pub(super) fn marked(name: &str, text: &str) -> String {
 
 /// Twelve hex digits that do not occur in the text. They are a digest of it, so its author cannot guess them.
 fn mark(name: &str, text: &str) -> String {
-    let mut marks = (0_u64..).map(|turn| digest_parts([name, &turn.to_string(), text])[..12].to_owned());
+    let mut marks =
+        (0_u64..).map(|turn| digest_parts([name, &turn.to_string(), text])[..12].to_owned());
     marks.find(|mark| !text.contains(mark)).unwrap_or_default()
 }
 
@@ -34,7 +35,10 @@ pub(super) fn head(text: &str, cap: usize, whole: &str) -> String {
     let at = boundary((0..=cap).rev(), &text);
     let at = text[..at].rfind('\n').map_or(at, |end| end + 1);
     let left_out = text.len() - at;
-    format!("{}\n[ralph left out {left_out} bytes here; {whole}]", text[..at].trim_end_matches('\n'))
+    format!(
+        "{}\n[ralph left out {left_out} bytes here; {whole}]",
+        text[..at].trim_end_matches('\n')
+    )
 }
 
 /// The cleaned text; if it is longer, its last lines up to `cap` bytes, and how much was left out, including
@@ -49,18 +53,27 @@ pub(super) fn tail(text: &str, cap: usize, before: u64, whole: &str) -> String {
     };
     match before + at as u64 {
         0 => text,
-        left_out => format!("[ralph left out {left_out} bytes here; {whole}]\n{}", &text[at..]),
+        left_out => format!(
+            "[ralph left out {left_out} bytes here; {whole}]\n{}",
+            &text[at..]
+        ),
     }
 }
 
 /// The first of these places that lies between two characters.
 fn boundary(mut places: impl Iterator<Item = usize>, text: &str) -> usize {
-    places.find(|&place| text.is_char_boundary(place)).unwrap_or(0)
+    places
+        .find(|&place| text.is_char_boundary(place))
+        .unwrap_or(0)
 }
 
 /// One line per item, each at most `chars` long; at most `most` of them, then how many more.
 pub(super) fn lines(items: &[String], most: usize, chars: usize) -> String {
-    let mut lines: Vec<String> = items.iter().take(most).map(|item| text::line(item, chars)).collect();
+    let mut lines: Vec<String> = items
+        .iter()
+        .take(most)
+        .map(|item| text::line(item, chars))
+        .collect();
     if items.len() > most {
         lines.push(format!("[and {} more]", items.len() - most));
     }

@@ -8,8 +8,14 @@ const DIGITS: usize = 16;
 
 /// The digests of former templates by their role.
 const FORMER: [(Role, &str); 6] = [
-    (Role::TestWriter, "9d1c6546e27ac503 c6a68886ff9496aa b16500e98034dc3d 4ae594f82525b581"),
-    (Role::Worker, "c04297fb92017346 1ed3d08b84f5225a 28019a4b914fd3e3 e086282ceb28d282"),
+    (
+        Role::TestWriter,
+        "9d1c6546e27ac503 c6a68886ff9496aa b16500e98034dc3d 4ae594f82525b581",
+    ),
+    (
+        Role::Worker,
+        "c04297fb92017346 1ed3d08b84f5225a 28019a4b914fd3e3 e086282ceb28d282",
+    ),
     (
         Role::ReqReviewer,
         "cd0ca3dc3c99a0b4 ac55e0c89d6a8ec8 5015dc120a94e148 6e9b8f5209d5e9d7 6e5703d8328dc93b",
@@ -18,15 +24,23 @@ const FORMER: [(Role, &str); 6] = [
         Role::QualityReviewer,
         "25e295c65710dc0c 9525c69fc97af73e 542a7aa901e714e0 a3e897ad4a50028b eb3a528943ab5b7b",
     ),
-    (Role::IntegrationTester, "df996d8450cc50a9 3d482e8043343459 4da3a0902a18b1ce eb06236d970a56ae"),
-    (Role::Validator, "898f5b22d2bd9c67 ea4f2acafd4be406 876c4098d5f8e086"),
+    (
+        Role::IntegrationTester,
+        "df996d8450cc50a9 3d482e8043343459 4da3a0902a18b1ce eb06236d970a56ae",
+    ),
+    (
+        Role::Validator,
+        "898f5b22d2bd9c67 ea4f2acafd4be406 876c4098d5f8e086",
+    ),
 ];
 
 /// True for the text of a template that came with an earlier ralph for this role. Its `init` copied them into workspaces;
 /// a copy that nobody changed is no template of a person's own.
 pub fn is_former(role: Role, template: &str) -> bool {
     let digest = digest(template.as_bytes());
-    FORMER.iter().any(|(of, former)| *of == role && former.split(' ').any(|one| one == &digest[..DIGITS]))
+    FORMER
+        .iter()
+        .any(|(of, former)| *of == role && former.split(' ').any(|one| one == &digest[..DIGITS]))
 }
 
 #[cfg(test)]
@@ -48,6 +62,9 @@ mod tests {
         let former = include_str!("tests/former-quality-reviewer.md");
         assert!(is_former(Role::QualityReviewer, former));
         assert!(!is_former(Role::ReqReviewer, former));
-        assert!(!is_former(Role::QualityReviewer, &former.replace("strict colleague", "kind colleague")));
+        assert!(!is_former(
+            Role::QualityReviewer,
+            &former.replace("strict colleague", "kind colleague")
+        ));
     }
 }

@@ -145,11 +145,18 @@ pub fn names_token(template: &str) -> bool {
 /// # Errors
 /// The template is malformed, or uses a variable that does not exist.
 pub fn render(given: Option<&str>, role: Role, facts: &PromptFacts) -> Result<String, PromptError> {
-    let folder = if given.is_some() { ".ralph/prompts" } else { "templates/prompts" };
+    let folder = if given.is_some() {
+        ".ralph/prompts"
+    } else {
+        "templates/prompts"
+    };
     let file = format!("{folder}/{}.md", role.word());
     let source = given.unwrap_or_else(|| builtin(role));
-    let syntax =
-        SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build();
     let shown = shown(role, facts);
     let failed = |error: minijinja::Error| prompt_error(&file, source, &shown, &error);
     let mut environment = Environment::new();
@@ -157,23 +164,46 @@ pub fn render(given: Option<&str>, role: Role, facts: &PromptFacts) -> Result<St
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     environment.set_syntax(syntax.map_err(failed)?);
     let rendered = environment.render_named_str(&file, source, shown.clone());
-    let verdict = VerdictLine { token: facts.verdict_token.clone(), or_bare: true };
-    rendered.map(|prompt| data::disarmed(&prompt, &verdict)).map_err(failed)
+    let verdict = VerdictLine {
+        token: facts.verdict_token.clone(),
+        or_bare: true,
+    };
+    rendered
+        .map(|prompt| data::disarmed(&prompt, &verdict))
+        .map_err(failed)
 }
 
 fn prompt_error(file: &str, source: &str, shown: &Value, error: &minijinja::Error) -> PromptError {
     let line = error.line();
-    let written = line.and_then(|line| source.lines().nth(line.saturating_sub(1))).unwrap_or_default();
+    let written = line
+        .and_then(|line| source.lines().nth(line.saturating_sub(1)))
+        .unwrap_or_default();
     let written = text::line(written, 120);
     let (what, hint) = if error.kind() == ErrorKind::UndefinedError {
-        let variables: Vec<String> =
-            shown.try_iter().into_iter().flatten().map(|name| name.to_string()).collect();
+        let variables: Vec<String> = shown
+            .try_iter()
+            .into_iter()
+            .flatten()
+            .map(|name| name.to_string())
+            .collect();
         let hint = format!("Templates may use: {}.", variables.join(", "));
-        ("The template asks for something that does not exist".to_owned(), hint)
+        (
+            "The template asks for something that does not exist".to_owned(),
+            hint,
+        )
     } else {
-        let detail = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
-        let what = format!("The template cannot be filled ({})", text::line(&detail, 200));
-        (what, "Fix the line, or remove the file to use the template that comes with ralph.".to_owned())
+        let detail = error
+            .detail()
+            .map_or_else(|| error.kind().to_string(), str::to_owned);
+        let what = format!(
+            "The template cannot be filled ({})",
+            text::line(&detail, 200)
+        );
+        (
+            what,
+            "Fix the line, or remove the file to use the template that comes with ralph."
+                .to_owned(),
+        )
     };
     Problem::new((), format!("{what}: `{written}`."), hint).at(file, line)
 }
@@ -185,12 +215,15 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
     let in_spec = "the whole file is in the spec folder";
     let spec = |file: &str| {
         let found = facts.spec_files.iter().find(|(name, _)| name == file);
-        found.map(|(name, text)| data::marked(name, &data::head(text, SPEC_CAP, in_spec))).unwrap_or_default()
+        found
+            .map(|(name, text)| data::marked(name, &data::head(text, SPEC_CAP, in_spec)))
+            .unwrap_or_default()
     };
     let in_tasks = "it stands in the task file";
     let task = |what: &str, text: &str| data::marked(what, &data::head(text, TASK_CAP, in_tasks));
-    let list =
-        |what: &str, items: &[String], most: usize| data::marked(what, &data::lines(items, most, NAME_CHARS));
+    let list = |what: &str, items: &[String], most: usize| {
+        data::marked(what, &data::lines(items, most, NAME_CHARS))
+    };
     let told = without_survivors(&facts.progress, &facts.reasons);
     let progress = data::tail(&told, PROGRESS_CAP, facts.progress_before, in_spec);
     let package = |package: &PromptPackage| {
@@ -198,8 +231,11 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
             name => name(&package.name), path => name(&package.path), base => name(&package.base), diff => diff(package),
         }
     };
-    let test_names: Vec<String> =
-        facts.test_names.iter().map(|test| format!("`{}`", name(&test.replace("{}", "Foo")))).collect();
+    let test_names: Vec<String> = facts
+        .test_names
+        .iter()
+        .map(|test| format!("`{}`", name(&test.replace("{}", "Foo"))))
+        .collect();
     context! {
         role => role.word(),
         task => name(&facts.task),
@@ -261,12 +297,19 @@ fn spec_files(files: &[(String, String)]) -> String {
             others.push(name.clone());
             continue;
         }
-        let text = data::head(text, SPEC_CAP.min(left), "the whole file is in the spec folder");
+        let text = data::head(
+            text,
+            SPEC_CAP.min(left),
+            "the whole file is in the spec folder",
+        );
         left = left.saturating_sub(text.len());
         blocks.push(data::marked(&text::line(name, NAME_CHARS), &text));
     }
     if !others.is_empty() {
-        blocks.push(data::marked("more files of the spec", &data::lines(&others, CHANGES, NAME_CHARS)));
+        blocks.push(data::marked(
+            "more files of the spec",
+            &data::lines(&others, CHANGES, NAME_CHARS),
+        ));
     }
     blocks.join("\n\n")
 }
@@ -278,8 +321,15 @@ fn diff(package: &PromptPackage) -> String {
     }
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     let path = text::line(&package.path, NAME_CHARS);
-    let path = if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', r"'\''")) };
-    format!("git -C {path} diff {}..HEAD", text::line(&package.base, NAME_CHARS))
+    let path = if path.chars().all(is_plain) {
+        path
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
+    };
+    format!(
+        "git -C {path} diff {}..HEAD",
+        text::line(&package.base, NAME_CHARS)
+    )
 }
 
 /// The reasons as a list; the first ones when they are too long together.
@@ -288,8 +338,16 @@ fn reasons(reasons: &[String]) -> String {
         let text = data::head(reason, REASON_CAP, "this reason goes on in progress.txt");
         format!("- {}", text.trim().replace('\n', "\n  "))
     };
-    let all: Vec<String> = reasons.iter().filter(|reason| !reason.trim().is_empty()).map(one).collect();
-    data::head(&all.join("\n"), REASONS_CAP, "more reasons are in progress.txt")
+    let all: Vec<String> = reasons
+        .iter()
+        .filter(|reason| !reason.trim().is_empty())
+        .map(one)
+        .collect();
+    data::head(
+        &all.join("\n"),
+        REASONS_CAP,
+        "more reasons are in progress.txt",
+    )
 }
 
 #[cfg(test)]

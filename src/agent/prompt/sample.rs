@@ -89,7 +89,14 @@ mod tests {
 
     #[test]
     fn both_sides_of_a_condition_are_read() {
-        for name in ["reasons", "leftovers", "verdict_wanted", "commit_by_ralph", "requirements", "id"] {
+        for name in [
+            "reasons",
+            "leftovers",
+            "verdict_wanted",
+            "commit_by_ralph",
+            "requirements",
+            "id",
+        ] {
             for template in [
                 format!("{{% if {name} %}}\n{{{{ nope }}}}\n{{% endif %}}"),
                 format!("{{% if not {name} %}}\n{{{{ nope }}}}\n{{% endif %}}"),

@@ -9,16 +9,22 @@ fn now() -> Timestamp {
 }
 
 /// What kind of trouble it was, the message, and the seconds until a reset.
-fn told(end: &ProcessEnd, stdout: &str, stderr: &str) -> Option<(&'static str, String, Option<u64>)> {
+fn told(
+    end: &ProcessEnd,
+    stdout: &str,
+    stderr: &str,
+) -> Option<(&'static str, String, Option<u64>)> {
     let printed = Printed::guessed(stdout.as_bytes(), stderr.as_bytes()).0;
-    Some(match trouble(end, None, &printed, now(), Some(&TimeZone::UTC))? {
-        ProcessEnd::Limited { why, reset } => ("limit", why, reset),
-        ProcessEnd::Outage { why } => ("outage", why, None),
-        ProcessEnd::NotSetUp { why, .. } => ("not set up", why, None),
-        ProcessEnd::Refused { why } => ("refused", why, None),
-        ProcessEnd::Looping { what } => ("loop", what, None),
-        other => panic!("{other:?}"),
-    })
+    Some(
+        match trouble(end, None, &printed, now(), Some(&TimeZone::UTC))? {
+            ProcessEnd::Limited { why, reset } => ("limit", why, reset),
+            ProcessEnd::Outage { why } => ("outage", why, None),
+            ProcessEnd::NotSetUp { why, .. } => ("not set up", why, None),
+            ProcessEnd::Refused { why } => ("refused", why, None),
+            ProcessEnd::Looping { what } => ("loop", what, None),
+            other => panic!("{other:?}"),
+        },
+    )
 }
 
 const FAILED: ProcessEnd = ProcessEnd::Exited { code: 1 };
@@ -28,7 +34,9 @@ fn exited(stdout: &str, stderr: &str) -> Option<(String, Option<u64>)> {
 }
 
 fn kind(line: &str) -> Option<&'static str> {
-    told(&FAILED, line, "").or_else(|| told(&FAILED, "", line)).map(|(kind, ..)| kind)
+    told(&FAILED, line, "")
+        .or_else(|| told(&FAILED, "", line))
+        .map(|(kind, ..)| kind)
 }
 
 #[test]
@@ -41,19 +49,34 @@ fn what_known_clis_say_is_told_apart() {
             "ERROR: unexpected status 401 Unauthorized: Incorrect API key provided: sk-test., url: http://x/",
             "not set up",
         ),
-        ("There's an issue with the selected model (opus-9). It may not exist.", "not set up"),
-        ("Error: Model \"x\" from --model flag is not available.", "not set up"),
+        (
+            "There's an issue with the selected model (opus-9). It may not exist.",
+            "not set up",
+        ),
+        (
+            "Error: Model \"x\" from --model flag is not available.",
+            "not set up",
+        ),
         (
             "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons",
             "not set up",
         ),
-        ("You are not logged in, please log in with the command below", "not set up"),
-        ("Error: Authentication required. Please run 'agent login' first", "not set up"),
+        (
+            "You are not logged in, please log in with the command below",
+            "not set up",
+        ),
+        (
+            "Error: Authentication required. Please run 'agent login' first",
+            "not set up",
+        ),
         (
             "Please set an Auth method in your /home/a/.gemini/settings.json or specify one of the following",
             "not set up",
         ),
-        ("You've hit your session limit · resets 4:20am (Europe/Warsaw)", "limit"),
+        (
+            "You've hit your session limit · resets 4:20am (Europe/Warsaw)",
+            "limit",
+        ),
         ("5-hour limit reached ∙ resets 5:30am", "limit"),
         ("You're out of extra usage · resets 3pm", "limit"),
         ("API Error: 529 Overloaded", "outage"),
@@ -64,12 +87,27 @@ fn what_known_clis_say_is_told_apart() {
         ("[API Error: Incomplete JSON segment at the end]", "outage"),
         ("API Error: 500 {\"type\":\"error\"}", "outage"),
         ("API Error: Connection error.", "outage"),
-        ("API Error: Unable to connect to API (ConnectionRefused)", "outage"),
-        ("ERROR: We’re currently experiencing high demand, which may cause temporary errors.", "outage"),
-        ("ERROR: stream disconnected before completion: error sending request for url (http://x/)", "outage"),
+        (
+            "API Error: Unable to connect to API (ConnectionRefused)",
+            "outage",
+        ),
+        (
+            "ERROR: We’re currently experiencing high demand, which may cause temporary errors.",
+            "outage",
+        ),
+        (
+            "ERROR: stream disconnected before completion: error sending request for url (http://x/)",
+            "outage",
+        ),
         ("HTTP 503: upstream", "outage"),
-        (r#"{"type":"turn.failed","error":{"message":"Connection refused (os error 111)"}}"#, "outage"),
-        (r#"{"type":"result","is_error":true,"api_error_status":529,"result":"x"}"#, "outage"),
+        (
+            r#"{"type":"turn.failed","error":{"message":"Connection refused (os error 111)"}}"#,
+            "outage",
+        ),
+        (
+            r#"{"type":"result","is_error":true,"api_error_status":529,"result":"x"}"#,
+            "outage",
+        ),
         (
             r#"{"type":"turn_end","message":{"errorMessage":"500 The server had an error while processing your request."}}"#,
             "outage",
@@ -101,7 +139,9 @@ fn what_a_person_does_about_it_is_said_in_the_words_of_the_cli() {
     assert!(hint(None, "Not logged in · Please run /login").contains("`claude /login`"));
     assert!(hint(Some("codex"), "HTTP 401: x").contains("`codex login`"));
     assert!(hint(None, "HTTP 401: x").contains("the agent's own CLI"));
-    assert!(hint(None, "--x cannot be used with root/sudo privileges").contains("IS_SANDBOX: \"1\""));
+    assert!(
+        hint(None, "--x cannot be used with root/sudo privileges").contains("IS_SANDBOX: \"1\"")
+    );
     assert!(hint(None, "Cannot use this model: x").contains("`model:`"));
 }
 
@@ -109,7 +149,13 @@ fn what_a_person_does_about_it_is_said_in_the_words_of_the_cli() {
 fn an_exit_code_that_the_cli_documents_tells_what_no_text_does() {
     let end = |name: &str, code| {
         let printed = Printed::guessed(b"", b"something new\n").0;
-        trouble(&ProcessEnd::Exited { code }, Preset::named(name), &printed, now(), None)
+        trouble(
+            &ProcessEnd::Exited { code },
+            Preset::named(name),
+            &printed,
+            now(),
+            None,
+        )
     };
     let Some(ProcessEnd::NotSetUp { why, hint }) = end("gemini", 41) else {
         panic!("{:?}", end("gemini", 41))
@@ -121,9 +167,11 @@ fn an_exit_code_that_the_cli_documents_tells_what_no_text_does() {
 
 #[test]
 fn an_outage_or_a_model_counts_in_the_last_lines_alone() {
-    for line in
-        ["API Error: 529 Overloaded", "there's an issue with the selected model", "your prompt was flagged"]
-    {
+    for line in [
+        "API Error: 529 Overloaded",
+        "there's an issue with the selected model",
+        "your prompt was flagged",
+    ] {
         let below = |lines: usize| format!("{line}\n{}", "at frame\n".repeat(lines));
         assert!(kind(&below(LAST_LINES - 1)).is_some(), "{line}");
         assert_eq!(kind(&below(LAST_LINES)), None, "{line}");
@@ -133,14 +181,30 @@ fn an_outage_or_a_model_counts_in_the_last_lines_alone() {
 #[test]
 fn the_message_is_told_and_not_the_status_below_it() {
     let stderr = "Error when talking to Gemini API TerminalQuotaError: You have exhausted your daily quota\n  status: 429\n}\n";
-    assert!(exited("", stderr).expect("a limit").0.contains("exhausted your daily quota"));
-    assert_eq!(exited("", "  status: 429\n}\n").expect("a limit").0, "status: 429");
+    assert!(
+        exited("", stderr)
+            .expect("a limit")
+            .0
+            .contains("exhausted your daily quota")
+    );
+    assert_eq!(
+        exited("", "  status: 429\n}\n").expect("a limit").0,
+        "status: 429"
+    );
 }
 
 #[test]
 fn a_cli_that_exits_with_0_whatever_happens_is_not_believed() {
     let printed = Printed::guessed(b"HTTP 401: Incorrect API key provided", b"").0;
-    let of = |name| trouble(&ProcessEnd::Exited { code: 0 }, Preset::named(name), &printed, now(), None);
+    let of = |name| {
+        trouble(
+            &ProcessEnd::Exited { code: 0 },
+            Preset::named(name),
+            &printed,
+            now(),
+            None,
+        )
+    };
     assert!(matches!(of("hermes"), Some(ProcessEnd::NotSetUp { .. })));
     assert_eq!(of("claude"), None);
 }
@@ -148,20 +212,44 @@ fn a_cli_that_exits_with_0_whatever_happens_is_not_believed() {
 #[test]
 fn the_last_words_are_the_agents_or_where_it_failed_the_clis_error() {
     let words = |code: i32, stdout: &str, stderr: &str| {
-        last_words(&ProcessEnd::Exited { code }, &Printed::guessed(stdout.as_bytes(), stderr.as_bytes()).0)
+        last_words(
+            &ProcessEnd::Exited { code },
+            &Printed::guessed(stdout.as_bytes(), stderr.as_bytes()).0,
+        )
     };
-    assert_eq!(words(0, "I read it.\n\n**Tabs or spaces?**\n\n", "warning: x"), "**Tabs or spaces?**");
+    assert_eq!(
+        words(0, "I read it.\n\n**Tabs or spaces?**\n\n", "warning: x"),
+        "**Tabs or spaces?**"
+    );
     assert_eq!(words(0, "Done.\nRALPH-VERDICT 3f9a: PASS\n", ""), "Done.");
     assert_eq!(
-        words(1, "", "\u{1b}[91m\u{1b}[1mError: \u{1b}[0mNo such flag --x\nusage: y\n}\n"),
+        words(
+            1,
+            "",
+            "\u{1b}[91m\u{1b}[1mError: \u{1b}[0mNo such flag --x\nusage: y\n}\n"
+        ),
         "Error: No such flag --x"
     );
-    assert_eq!(words(1, "API Error: 418 I am a teapot\n", "a warning\n"), "API Error: 418 I am a teapot");
+    assert_eq!(
+        words(1, "API Error: 418 I am a teapot\n", "a warning\n"),
+        "API Error: 418 I am a teapot"
+    );
     assert_eq!(words(1, "", "stopped\n"), "stopped");
-    assert_eq!(words(1, r#"{"type":"turn.failed","error":{"message":"no disk"}}"#, ""), "no disk");
+    assert_eq!(
+        words(
+            1,
+            r#"{"type":"turn.failed","error":{"message":"no disk"}}"#,
+            ""
+        ),
+        "no disk"
+    );
     assert_eq!(words(0, r#"{"type":"x"}"#, ""), "");
     assert_eq!(
-        words(0, r#"{"type":"error","severity":"warning","message":"Loop detected"}"#, ""),
+        words(
+            0,
+            r#"{"type":"error","severity":"warning","message":"Loop detected"}"#,
+            ""
+        ),
         "Loop detected"
     );
 }
@@ -171,29 +259,55 @@ fn plain_texts_of_known_clis_are_read_with_their_reset() {
     for (line, reset) in [
         ("You've hit your limit · resets 10:55pm (UTC)", Some(3_600)),
         ("Claude AI usage limit reached|1795301700", Some(3_600)),
-        ("API Error: Request rejected (429) · You have reached your usage limit.", None),
+        (
+            "API Error: Request rejected (429) · You have reached your usage limit.",
+            None,
+        ),
         ("Invalid API key · Fix external API key", None),
         ("Invalid API key · Please run /login", None),
         (
             "ERROR: You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro) or try again at 10:46 PM.",
             Some(3_060),
         ),
-        ("ERROR: exceeded retry limit, last status: 429 Too Many Requests", None),
+        (
+            "ERROR: exceeded retry limit, last status: 429 Too Many Requests",
+            None,
+        ),
         (
             "ERROR: unexpected status 401 Unauthorized: Incorrect API key provided: sk-test., url: http://x/",
             None,
         ),
-        ("TerminalQuotaError: You have exhausted your daily quota on this model.", None),
-        ("Attempt 6 failed: Resource has been exhausted (e.g. check quota).", None),
+        (
+            "TerminalQuotaError: You have exhausted your daily quota on this model.",
+            None,
+        ),
+        (
+            "Attempt 6 failed: Resource has been exhausted (e.g. check quota).",
+            None,
+        ),
         ("  status: 429", None),
-        ("[API Error: 401 Incorrect API key provided: sk-test.]", None),
-        ("[API Error: 429 Rate limit reached for gpt-5 (TPM). Please try again in 1s.]", Some(1)),
+        (
+            "[API Error: 401 Incorrect API key provided: sk-test.]",
+            None,
+        ),
+        (
+            "[API Error: 429 Rate limit reached for gpt-5 (TPM). Please try again in 1s.]",
+            Some(1),
+        ),
         ("HTTP 401: Incorrect API key provided: sk-test.", None),
-        ("API call failed after 3 retries: HTTP 429: The usage limit has been reached", None),
+        (
+            "API call failed after 3 retries: HTTP 429: The usage limit has been reached",
+            None,
+        ),
     ] {
-        let (why, found) = exited("", &format!("starting\n{line}\n\n")).unwrap_or_else(|| panic!("{line}"));
+        let (why, found) =
+            exited("", &format!("starting\n{line}\n\n")).unwrap_or_else(|| panic!("{line}"));
         assert_eq!((why.as_str(), found), (line.trim(), reset));
-        assert_eq!(exited(line, "").map(|(_, reset)| reset), Some(reset), "{line}");
+        assert_eq!(
+            exited(line, "").map(|(_, reset)| reset),
+            Some(reset),
+            "{line}"
+        );
     }
 }
 
@@ -241,7 +355,8 @@ fn json_lines_of_known_clis_are_read_with_their_reset() {
 
 #[test]
 fn the_ends_of_real_transcripts_are_told_apart() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts");
+    let folder =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts");
     for (name, expected) in [
         ("claude-http429_limit_oauth", Some("limit")),
         ("codex-http429_limit", Some("limit")),
@@ -256,7 +371,11 @@ fn the_ends_of_real_transcripts_are_told_apart() {
         ("gemini-question", None),
     ] {
         let transcript = fs_err::read_to_string(folder.join(format!("{name}.jsonl"))).unwrap();
-        assert_eq!(told(&FAILED, &transcript, "").map(|(kind, ..)| kind), expected, "{name}");
+        assert_eq!(
+            told(&FAILED, &transcript, "").map(|(kind, ..)| kind),
+            expected,
+            "{name}"
+        );
     }
 }
 
@@ -267,15 +386,21 @@ fn an_agents_own_words_are_no_error_and_one_that_was_got_over_is_none() {
         r#"{"type":"error","message":"Reconnecting... 3/5 (Connection refused (os error 111))"}"#,
     );
     let said = |text: &str| {
-        format!(r#"{{"type":"item.completed","item":{{"id":"a","type":"agent_message","text":"{text}"}}}}"#)
+        format!(
+            r#"{{"type":"item.completed","item":{{"id":"a","type":"agent_message","text":"{text}"}}}}"#
+        )
     };
-    let kind = |end: &ProcessEnd, lines: &[&str]| told(end, &lines.join("\n"), "").map(|(kind, ..)| kind);
+    let kind =
+        |end: &ProcessEnd, lines: &[&str]| told(end, &lines.join("\n"), "").map(|(kind, ..)| kind);
     let quoted = said("You've hit your usage limit. API Error: 429");
     assert_eq!(kind(&FAILED, &[&quoted]), None);
     assert_eq!(kind(&FAILED, &[error]), Some("limit"));
     assert_eq!(kind(&FAILED, &[error, &said("It works again.")]), None);
     assert_eq!(kind(&FAILED, &[retry]), None);
-    assert_eq!(kind(&ProcessEnd::TimedOut { seconds: 9 }, &[retry]), Some("outage"));
+    assert_eq!(
+        kind(&ProcessEnd::TimedOut { seconds: 9 }, &[retry]),
+        Some("outage")
+    );
     let prose = "The tests cover what happens when a client has hit your usage limit.";
     assert_eq!(told(&FAILED, prose, prose), None);
 }
@@ -306,8 +431,14 @@ fn a_cli_that_tries_in_silence_until_it_is_ended_tells_its_trouble_on_standard_e
             "AI_RetryError: Failed after 3 attempts. Last error: Cannot connect to API: Unable to connect.",
             "outage",
         ),
-        ("AI_APICallError: The server had an error while processing your request.", "outage"),
-        ("AI_APICallError: Rate limit reached for gpt-5 (TPM).", "limit"),
+        (
+            "AI_APICallError: The server had an error while processing your request.",
+            "outage",
+        ),
+        (
+            "AI_APICallError: Rate limit reached for gpt-5 (TPM).",
+            "limit",
+        ),
         ("AI_APICallError: The usage limit has been reached", "limit"),
     ] {
         assert_eq!(log(error), Some((kind, error.to_owned(), None)));
@@ -321,24 +452,40 @@ fn a_cli_that_asks_again_until_it_is_ended_could_not_reach_its_model_whatever_th
     let said = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I see."}]}}"#;
     let ended = ProcessEnd::TimedOut { seconds: 9 };
     let why = "its CLI asked again until it was ended: empty stream".to_owned();
-    assert_eq!(told(&ended, &[said, retry].join("\n"), "Operation cancelled."), Some(("outage", why, None)));
-    assert_eq!(told(&ended, &[retry, said].join("\n"), ""), None, "it was got over");
-    assert_eq!(told(&FAILED, &[said, retry].join("\n"), ""), None, "nobody ended it");
+    assert_eq!(
+        told(&ended, &[said, retry].join("\n"), "Operation cancelled."),
+        Some(("outage", why, None))
+    );
+    assert_eq!(
+        told(&ended, &[retry, said].join("\n"), ""),
+        None,
+        "it was got over"
+    );
+    assert_eq!(
+        told(&FAILED, &[said, retry].join("\n"), ""),
+        None,
+        "nobody ended it"
+    );
 }
 
 #[test]
 fn what_a_cli_itself_ended_as_a_loop_is_one_whatever_its_exit_code() {
     let warned = r#"{"type":"error","severity":"warning","message":"Loop detected, stopping execution"}
 {"type":"result","status":"success","stats":{"total_tokens":1}}"#;
-    let halted = "Loop detection halted the run (consecutive_identical_tool_calls: the model repeated it).";
+    let halted =
+        "Loop detection halted the run (consecutive_identical_tool_calls: the model repeated it).";
     let result = format!(
         r#"{{"type":"result","subtype":"error_during_execution","is_error":true,"error":{{"message":"{halted}"}}}}"#
     );
     let loops = |words: &str| Some(("loop", format!("was halted by its own CLI: {words}"), None));
     let zero = ProcessEnd::Exited { code: 0 };
-    assert_eq!(told(&zero, warned, ""), loops("Loop detected, stopping execution"));
+    assert_eq!(
+        told(&zero, warned, ""),
+        loops("Loop detected, stopping execution")
+    );
     assert_eq!(told(&FAILED, &result, ""), loops(halted));
-    let quoted = r#"{"type":"message","role":"assistant","content":"Loop detected, stopping execution"}"#;
+    let quoted =
+        r#"{"type":"message","role":"assistant","content":"Loop detected, stopping execution"}"#;
     assert_eq!(told(&zero, quoted, ""), None);
 }
 
@@ -352,7 +499,10 @@ fn an_end_that_the_transcript_calls_a_failure_is_one_whatever_its_exit_code() {
         )
     };
     let zero = ProcessEnd::Exited { code: 0 };
-    assert_eq!(told(&zero, &failed(false), "").map(|(kind, ..)| kind), Some("outage"));
+    assert_eq!(
+        told(&zero, &failed(false), "").map(|(kind, ..)| kind),
+        Some("outage")
+    );
     assert_eq!(told(&zero, &failed(true), ""), None);
 }
 
@@ -361,7 +511,10 @@ fn the_reset_time_may_stand_in_another_line() {
     let stdout = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1795301700}}
 {"type":"result","is_error":true,"api_error_status":429,"result":"API Error: Request rejected (429)"}
 "#;
-    assert_eq!(exited(stdout, ""), Some(("API Error: Request rejected (429)".to_owned(), Some(3_600))));
+    assert_eq!(
+        exited(stdout, ""),
+        Some(("API Error: Request rejected (429)".to_owned(), Some(3_600)))
+    );
     let allowed = stdout.replace("rejected\",", "allowed\",");
     assert_eq!(exited(&allowed, "").and_then(|(_, reset)| reset), None);
 }
@@ -371,7 +524,9 @@ fn an_agent_that_exited_with_zero_or_was_never_started_is_not_limited() {
     let line = "You've hit your usage limit.";
     for end in [
         ProcessEnd::Exited { code: 0 },
-        ProcessEnd::NotStarted { why: line.to_owned() },
+        ProcessEnd::NotStarted {
+            why: line.to_owned(),
+        },
         ProcessEnd::Interrupted,
     ] {
         assert_eq!(told(&end, line, line), None, "{end:?}");
@@ -388,9 +543,15 @@ fn an_agent_that_exited_with_zero_or_was_never_started_is_not_limited() {
 
 #[test]
 fn only_the_last_lines_count_and_fewer_after_a_kill() {
-    let far = format!("You've hit your usage limit.\n{}", "at frame\n".repeat(LINES));
+    let far = format!(
+        "You've hit your usage limit.\n{}",
+        "at frame\n".repeat(LINES)
+    );
     assert_eq!(exited(&far, ""), None);
-    let near = format!("You've hit your usage limit.\n{}", "at frame\n\n".repeat(LINES - 1));
+    let near = format!(
+        "You've hit your usage limit.\n{}",
+        "at frame\n\n".repeat(LINES - 1)
+    );
     assert_eq!(exited(&near, ""), None, "standard output may be prose");
     assert!(exited("", &near).is_some());
     assert_eq!(told(&ProcessEnd::TimedOut { seconds: 9 }, "", &near), None);

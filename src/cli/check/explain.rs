@@ -15,13 +15,26 @@ const TEXT: usize = 60;
 pub(super) fn show(read: &Read, as_json: bool, all_lines: bool) {
     let mut rules: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for finding in super::tasks::findings(read) {
-        rules.entry(finding.line.unwrap_or_default()).or_default().push(finding.rule);
+        rules
+            .entry(finding.line.unwrap_or_default())
+            .or_default()
+            .push(finding.rule);
     }
-    let stops = read.boxes.iter().filter(|row| row.is_virtual && row.approval).map(|row| row.line);
+    let stops = read
+        .boxes
+        .iter()
+        .filter(|row| row.is_virtual && row.approval)
+        .map(|row| row.line);
     let (stops, rows) = (stops.collect(), read.file.rows());
     let with_tasks: BTreeSet<u32> = rows.iter().map(|row| row.group).collect();
     let (requirements, groups) = (read.file.requirements(), read.file.groups());
-    let file = Explained { file: &read.file, rows, requirements, groups, stops };
+    let file = Explained {
+        file: &read.file,
+        rows,
+        requirements,
+        groups,
+        stops,
+    };
     let (name, tasks) = (&read.shown, read.file.len());
     let words = format!("{name}: {}", count(tasks as u64, "task"));
     ui::answer(as_json, &json!({ "file": name, "tasks": tasks }), &words);
@@ -40,8 +53,16 @@ pub(super) fn show(read: &Read, as_json: bool, all_lines: bool) {
         } else if line.read != ReadAs::Blank
             && (all_lines || !rules.is_empty() || file.is_listed(&line, &with_tasks))
         {
-            let odd = if rules.is_empty() { String::new() } else { format!("  [{}]", rules.join(", ")) };
-            ui::line(&format!("{:>width$}  {}{odd}", line.number, file.described(&line)));
+            let odd = if rules.is_empty() {
+                String::new()
+            } else {
+                format!("  [{}]", rules.join(", "))
+            };
+            ui::line(&format!(
+                "{:>width$}  {}{odd}",
+                line.number,
+                file.described(&line)
+            ));
         }
     }
 }
@@ -85,7 +106,9 @@ impl Explained<'_> {
     }
 
     fn task_facts(&self, line: &ReadLine<'_>, at: usize) -> Value {
-        let Some(row) = self.rows.get(at) else { return Value::Null };
+        let Some(row) = self.rows.get(at) else {
+            return Value::Null;
+        };
         let id = self.file.shown_id(at);
         let facts = json!({
             "line": line.number, "read": "task", "id": id.map(|(id, _)| id),
@@ -94,8 +117,11 @@ impl Explained<'_> {
             "parent": self.file.parent_of(at).and_then(|parent| Some(self.rows.get(parent)?.line)),
             "group": row.group, "text": row.text, "requirements": self.requirements.get(at),
         });
-        let Value::Object(facts) = facts else { return Value::Null };
-        let applies = |(_, fact): &(String, Value)| !matches!(fact, Value::Null | Value::Bool(false));
+        let Value::Object(facts) = facts else {
+            return Value::Null;
+        };
+        let applies =
+            |(_, fact): &(String, Value)| !matches!(fact, Value::Null | Value::Bool(false));
         Value::Object(facts.into_iter().filter(applies).collect())
     }
 
@@ -103,13 +129,20 @@ impl Explained<'_> {
     fn described(&self, line: &ReadLine<'_>) -> String {
         match line.read {
             _ if self.stops.contains(&line.number) => {
-                format!("stops for a person  {}", text::line(&String::from_utf8_lossy(line.text), TEXT))
+                format!(
+                    "stops for a person  {}",
+                    text::line(&String::from_utf8_lossy(line.text), TEXT)
+                )
             }
             ReadAs::Task(at) => self.described_task(at),
             ReadAs::Heading(at) => {
                 let (level, words) = self.file.heading(at).unwrap_or_default();
                 let marks = "#".repeat(usize::from(level));
-                format!("heading {marks}  group {}: {}", self.group(at), text::line(&words, TEXT))
+                format!(
+                    "heading {marks}  group {}: {}",
+                    self.group(at),
+                    text::line(&words, TEXT)
+                )
             }
             ReadAs::LeftOut(at) => {
                 let why = match self.file.left_out(at) {
@@ -130,19 +163,36 @@ impl Explained<'_> {
     }
 
     fn described_task(&self, at: usize) -> String {
-        let Some(row) = self.rows.get(at) else { return String::new() };
+        let Some(row) = self.rows.get(at) else {
+            return String::new();
+        };
         let mut facts = vec![row.key.stage.word().to_owned()];
         let id = self.file.shown_id(at);
         let also = [
-            (id.is_some_and(|(_, twice)| twice), "its id is used twice: identified by its text"),
+            (
+                id.is_some_and(|(_, twice)| twice),
+                "its id is used twice: identified by its text",
+            ),
             (row.optional, "optional"),
             (row.struck, "struck out"),
             (row.approval, "stops for a person"),
             (row.checkpoint && !row.approval, "checkpoint"),
         ];
-        facts.extend(also.iter().filter(|(is, _)| *is).map(|(_, what)| (*what).to_owned()));
-        if let Some((parent, above)) = self.file.parent_of(at).and_then(|at| Some((at, self.rows.get(at)?))) {
-            facts.push(format!("part of {} (line {})", self.name(parent, above), above.line));
+        facts.extend(
+            also.iter()
+                .filter(|(is, _)| *is)
+                .map(|(_, what)| (*what).to_owned()),
+        );
+        if let Some((parent, above)) = self
+            .file
+            .parent_of(at)
+            .and_then(|at| Some((at, self.rows.get(at)?)))
+        {
+            facts.push(format!(
+                "part of {} (line {})",
+                self.name(parent, above),
+                above.line
+            ));
         }
         facts.extend((row.group > 0).then(|| format!("group {}", row.group)));
         let requirements = self.requirements.get(at).filter(|own| !own.is_empty());

@@ -14,7 +14,16 @@ pub(super) fn show(call: &Invocation) -> Result<Exit, Fault> {
     let text = text.as_ref().map(String::as_str).map_err(Clone::clone);
     let mut settings = config::explain(text, &root, &call.given);
     let (value, from) = (json!(root), workspace_from(call));
-    settings.insert(0, Explained { key: "workspace".to_owned(), value, from, problem: None, hint: None });
+    settings.insert(
+        0,
+        Explained {
+            key: "workspace".to_owned(),
+            value,
+            from,
+            problem: None,
+            hint: None,
+        },
+    );
     if call.json {
         settings.iter().for_each(ui::json);
     } else {
@@ -30,18 +39,36 @@ pub(super) fn show(call: &Invocation) -> Result<Exit, Fault> {
 fn workspace_from(call: &Invocation) -> Source {
     match (&call.root, call.root_by) {
         (None, _) => Source::Default,
-        (Some(_), ROOT_VARIABLE) => Source::Environment { name: ROOT_VARIABLE },
+        (Some(_), ROOT_VARIABLE) => Source::Environment {
+            name: ROOT_VARIABLE,
+        },
         (Some(_), name) => Source::Flag { name },
     }
 }
 
 fn people(settings: &[Explained]) {
     let wide = |column: &dyn Fn(&Explained) -> String| {
-        settings.iter().map(|setting| column(setting).chars().count()).max().unwrap_or(0)
+        settings
+            .iter()
+            .map(|setting| column(setting).chars().count())
+            .max()
+            .unwrap_or(0)
     };
-    let (first, second) = (wide(&|setting| setting.key.clone()), wide(&|setting| origin(&setting.from)));
-    for Explained { key, value, from, problem, hint } in settings {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let (first, second) = (
+        wide(&|setting| setting.key.clone()),
+        wide(&|setting| origin(&setting.from)),
+    );
+    for Explained {
+        key,
+        value,
+        from,
+        problem,
+        hint,
+    } in settings
+    {
+        let value = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
         // What is wrong with the file as a whole has no key.
         if !key.is_empty() {
             ui::line(format!("{key:<first$}  {:<second$}  {value}", origin(from)).trim_end());

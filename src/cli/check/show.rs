@@ -13,42 +13,92 @@ use std::path::{Path, PathBuf};
 
 /// Shows all findings; places are relative to `base`. 0 without errors, else 1.
 pub(super) fn all(findings: &[Finding], format: CheckFormat, base: &Path) -> Exit {
-    let errors = findings.iter().filter(|finding| finding.level == Level::Error).count();
+    let errors = findings
+        .iter()
+        .filter(|finding| finding.level == Level::Error)
+        .count();
     match format {
         CheckFormat::Human => human(findings, errors),
         CheckFormat::Json => findings.iter().for_each(ui::json),
         CheckFormat::Sarif => {
-            let results: Vec<SarifResult> = findings.iter().map(|finding| result(finding, base)).collect();
+            let results: Vec<SarifResult> = findings
+                .iter()
+                .map(|finding| result(finding, base))
+                .collect();
             ui::line(&log("check", true, &[], &results));
         }
     }
-    if errors > 0 { Exit::WorkLeft } else { Exit::Done }
+    if errors > 0 {
+        Exit::WorkLeft
+    } else {
+        Exit::Done
+    }
 }
 
 fn human(findings: &[Finding], errors: usize) {
     for finding in findings {
-        let level = if finding.level == Level::Error { "error" } else { "warning" };
-        ui::line(&format!("{level}: {}: {} [{}]", finding.place(), finding.what, finding.rule));
+        let level = if finding.level == Level::Error {
+            "error"
+        } else {
+            "warning"
+        };
+        ui::line(&format!(
+            "{level}: {}: {} [{}]",
+            finding.place(),
+            finding.what,
+            finding.rule
+        ));
         ui::line(&format!("  hint: {}", finding.hint));
     }
     let warnings = findings.len() - errors;
-    ui::line(&format!("{}, {}", count(errors as u64, "error"), count(warnings as u64, "warning")));
+    ui::line(&format!(
+        "{}, {}",
+        count(errors as u64, "error"),
+        count(warnings as u64, "warning")
+    ));
 }
 
 fn result(finding: &Finding, base: &Path) -> SarifResult {
     let (id, title) = (&finding.rule, finding.rule.replace('-', " "));
-    let file = finding.path.clone().unwrap_or_else(|| PathBuf::from(&finding.file));
-    let file = if file.as_os_str().is_empty() { Path::new(CONFIG) } else { &file };
+    let file = finding
+        .path
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(&finding.file));
+    let file = if file.as_os_str().is_empty() {
+        Path::new(CONFIG)
+    } else {
+        &file
+    };
     // A finding stays the same if the lines above it change.
-    let core = if finding.source.is_empty() { &finding.what } else { &finding.source };
+    let core = if finding.source.is_empty() {
+        &finding.what
+    } else {
+        &finding.source
+    };
     SarifResult {
-        rule: SarifRule { id: id.clone(), name: id.clone(), full: format!("{title}."), short: title },
-        grade: if finding.level == Level::Error { Grade::Error } else { Grade::Warning },
+        rule: SarifRule {
+            id: id.clone(),
+            name: id.clone(),
+            full: format!("{title}."),
+            short: title,
+        },
+        grade: if finding.level == Level::Error {
+            Grade::Error
+        } else {
+            Grade::Warning
+        },
         text: format!("{}\nhint: {}", finding.what, finding.hint),
         file: RepoPath::from_bytes(in_checkout(file, base).as_os_str().as_bytes()),
-        line: finding.line.and_then(|line| u32::try_from(line).ok()).unwrap_or(1),
+        line: finding
+            .line
+            .and_then(|line| u32::try_from(line).ok())
+            .unwrap_or(1),
         source: finding.source.clone(),
-        fingerprint: digest([id.as_str(), "\n", &finding.file, "\n", core].concat().as_bytes()),
+        fingerprint: digest(
+            [id.as_str(), "\n", &finding.file, "\n", core]
+                .concat()
+                .as_bytes(),
+        ),
     }
 }
 
@@ -56,17 +106,30 @@ fn result(finding: &Finding, base: &Path) -> SarifResult {
 /// the file itself; without any, from `base`.
 fn in_checkout(file: &Path, base: &Path) -> PathBuf {
     let named = base.join(file);
-    let folder = named.parent().and_then(|folder| fs_err::canonicalize(folder).ok());
-    let real = folder.zip(named.file_name()).map_or(named.clone(), |(folder, name)| folder.join(name));
+    let folder = named
+        .parent()
+        .and_then(|folder| fs_err::canonicalize(folder).ok());
+    let real = folder
+        .zip(named.file_name())
+        .map_or(named.clone(), |(folder, name)| folder.join(name));
     let roots = [checkout(base).or(Some(base)), checkout(&real)];
-    let inside = roots.into_iter().flatten().find_map(|root| real.strip_prefix(root).ok()).unwrap_or(&real);
+    let inside = roots
+        .into_iter()
+        .flatten()
+        .find_map(|root| real.strip_prefix(root).ok())
+        .unwrap_or(&real);
     inside.strip_prefix("/").unwrap_or(inside).to_owned()
 }
 
 /// Where places of a file's findings are from: its own folder when it is in a checkout, else `here`.
 pub(super) fn base_of(file: &Path, here: &Path) -> PathBuf {
-    let folder = here.join(file).parent().and_then(|folder| fs_err::canonicalize(folder).ok());
-    folder.filter(|folder| checkout(folder).is_some()).unwrap_or_else(|| here.to_owned())
+    let folder = here
+        .join(file)
+        .parent()
+        .and_then(|folder| fs_err::canonicalize(folder).ok());
+    folder
+        .filter(|folder| checkout(folder).is_some())
+        .unwrap_or_else(|| here.to_owned())
 }
 
 fn checkout(path: &Path) -> Option<&Path> {

@@ -26,7 +26,10 @@ pub(super) fn supervision(probe: &Probe) -> Finding {
         Ok((ended, _)) if ended.leftover_processes > 0 => {
             return ok("processes", "what a program leaves behind is ended with it");
         }
-        Ok((ended, _)) => format!("a process that was left behind was not seen ({:?})", ended.end),
+        Ok((ended, _)) => format!(
+            "a process that was left behind was not seen ({:?})",
+            ended.end
+        ),
         Err(fault) => fault.what,
     };
     let hint = "ralph needs Linux with PR_SET_CHILD_SUBREAPER and signals between own processes (no seccomp filter against prctl or kill)";
@@ -37,7 +40,9 @@ pub(super) fn supervision(probe: &Probe) -> Finding {
 pub(super) fn cache() -> Finding {
     let tried = cache_folder().and_then(|folder| {
         fs_err::create_dir_all(&folder)?;
-        let file = tempfile::Builder::new().prefix(".doctor-").tempfile_in(&folder)?;
+        let file = tempfile::Builder::new()
+            .prefix(".doctor-")
+            .tempfile_in(&folder)?;
         let is_locked = Lock::try_take(file.path())?.is_some();
         Ok((folder, is_locked))
     });
@@ -47,7 +52,10 @@ pub(super) fn cache() -> Finding {
             format!("{}: files cannot be locked", folder.display()),
             "name a folder on a local disk with XDG_CACHE_HOME",
         ),
-        Err(fault) => (fault.what, "name a folder that can be written with XDG_CACHE_HOME"),
+        Err(fault) => (
+            fault.what,
+            "name a folder that can be written with XDG_CACHE_HOME",
+        ),
     };
     Finding::error("machine", "cache", what, hint)
 }

@@ -34,13 +34,19 @@ impl Probe {
     pub(super) fn new(path: &str) -> Result<Self, Fault> {
         let mut env = environment_for(&environment(), &[]);
         env.retain(|(name, _)| {
-            !matches!(name.as_str(), "JAVA_TOOL_OPTIONS" | "JDK_JAVA_OPTIONS" | "_JAVA_OPTIONS")
+            !matches!(
+                name.as_str(),
+                "JAVA_TOOL_OPTIONS" | "JDK_JAVA_OPTIONS" | "_JAVA_OPTIONS"
+            )
         });
         env.push(("LC_ALL".to_owned(), "C.UTF-8".to_owned()));
         env.push(("DISABLE_AUTOUPDATER".to_owned(), "1".to_owned()));
         Ok(Self {
             path: path.to_owned(),
-            supervisor: Supervisor::new(PathBuf::from("/proc/self/exe"), Some(Interrupts::install()?)),
+            supervisor: Supervisor::new(
+                PathBuf::from("/proc/self/exe"),
+                Some(Interrupts::install()?),
+            ),
             env,
             folder: tempfile::Builder::new().prefix("ralph-doctor-").tempdir()?,
         })
@@ -55,9 +61,13 @@ impl Probe {
     pub(super) fn ask(&self, argv: &[&str]) -> Result<String, String> {
         let (ended, text) = self.run(argv).map_err(|fault| fault.what)?;
         match ended.end {
-            ProcessEnd::Exited { code: 0 } => telling(&text).ok_or_else(|| "it printed nothing".to_owned()),
+            ProcessEnd::Exited { code: 0 } => {
+                telling(&text).ok_or_else(|| "it printed nothing".to_owned())
+            }
             ProcessEnd::Exited { code } => {
-                let why = telling(&text).map(|line| format!(": {line}")).unwrap_or_default();
+                let why = telling(&text)
+                    .map(|line| format!(": {line}"))
+                    .unwrap_or_default();
                 Err(format!("it ended with {code}{why}"))
             }
             end => Err(format!("it {end}")),
@@ -66,7 +76,9 @@ impl Probe {
 
     /// Runs a program to its end; what it printed.
     pub(super) fn run(&self, argv: &[&str]) -> Result<(Ended, String), Fault> {
-        let log = tempfile::Builder::new().tempfile_in(self.folder.path())?.into_temp_path();
+        let log = tempfile::Builder::new()
+            .tempfile_in(self.folder.path())?
+            .into_temp_path();
         let empty = tempfile::Builder::new().tempdir_in(self.folder.path())?;
         let spec = ProcessSpec {
             argv: argv.iter().map(|arg| (*arg).to_owned()).collect(),
@@ -82,10 +94,16 @@ impl Probe {
         };
         let ended = self.supervisor.run(&spec)?;
         if ended.end == ProcessEnd::Interrupted {
-            return Err(Fault::new(FaultKind::Unknown, "it was interrupted", "run `ralph doctor` again"));
+            return Err(Fault::new(
+                FaultKind::Unknown,
+                "it was interrupted",
+                "run `ralph doctor` again",
+            ));
         }
         let mut bytes = Vec::new();
-        fs_err::File::open(&log)?.take(2 * CAP).read_to_end(&mut bytes)?;
+        fs_err::File::open(&log)?
+            .take(2 * CAP)
+            .read_to_end(&mut bytes)?;
         Ok((ended, String::from_utf8_lossy(&bytes).into_owned()))
     }
 }
@@ -93,17 +111,23 @@ impl Probe {
 /// The first line with a digit, else the first that says anything: fit to be shown.
 fn telling(text: &str) -> Option<String> {
     let plain = |row: &str| line(row, SHOWN);
-    let mut lines = text.lines().map(plain).filter(|line| line.contains(char::is_alphanumeric));
+    let mut lines = text
+        .lines()
+        .map(plain)
+        .filter(|line| line.contains(char::is_alphanumeric));
     let first = lines.clone().next();
-    lines.find(|line| line.contains(|c: char| c.is_ascii_digit())).or(first)
+    lines
+        .find(|line| line.contains(|c: char| c.is_ascii_digit()))
+        .or(first)
 }
 
 /// The first number of a version: 17 of `openjdk version "17.0.12"`.
 pub(super) fn major(version: &str) -> Option<u32> {
     let from = version.find(|c: char| c.is_ascii_digit())?;
     let rest = version.get(from..)?;
-    let mut numbers =
-        rest.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
+    let mut numbers = rest
+        .split(|c: char| !c.is_ascii_digit())
+        .map_while(|number| number.parse::<u32>().ok());
     match numbers.next()? {
         // Java 8 called itself 1.8.
         1 => numbers.next(),
@@ -121,10 +145,16 @@ mod tests {
             telling("\n\u{1b}[1mApache Maven 3.9.9 (8e8579a)\u{1b}[m\nMaven home: /x\n").as_deref(),
             Some("Apache Maven 3.9.9 (8e8579a)")
         );
-        assert_eq!(telling("------\nGradle 8.10\n------\n").as_deref(), Some("Gradle 8.10"));
+        assert_eq!(
+            telling("------\nGradle 8.10\n------\n").as_deref(),
+            Some("Gradle 8.10")
+        );
         assert_eq!(telling("no version\n").as_deref(), Some("no version"));
         assert_eq!(telling(" \n--\n"), None);
-        assert_eq!(telling(&"9".repeat(500)).map(|line| line.chars().count()), Some(SHOWN));
+        assert_eq!(
+            telling(&"9".repeat(500)).map(|line| line.chars().count()),
+            Some(SHOWN)
+        );
     }
 
     #[test]

@@ -19,17 +19,39 @@ type Tool<'a> = (&'a str, &'a str, Option<&'a str>, &'a str);
 
 /// The tools that ralph or its gates start, and the packages' own Maven.
 pub(super) fn tools(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<Finding> {
-    let packages = inspection.and_then(|inspection| inspection.packages.as_deref()).unwrap_or_default();
+    let packages = inspection
+        .and_then(|inspection| inspection.packages.as_deref())
+        .unwrap_or_default();
     let (java, maven) = inspection.map_or((false, false), |inspection| {
         needs_maven(&inspection.opened.workspace, &inspection.rows, packages)
     });
     let agents = "agents commit with it";
     let gate = "the mutation gate of the open tasks needs it";
     let tools = [
-        ("git", "--version", inspection.is_some().then_some(agents), "install git"),
-        ("java", "-version", java.then_some(gate), "install a JDK, 11 or newer (17 is well tried)"),
-        ("javac", "-version", java.then_some(gate), "install a JDK: a JRE does not compile"),
-        ("mvn", "-v", maven.then_some(gate), "install Maven, or add the Maven wrapper to the package"),
+        (
+            "git",
+            "--version",
+            inspection.is_some().then_some(agents),
+            "install git",
+        ),
+        (
+            "java",
+            "-version",
+            java.then_some(gate),
+            "install a JDK, 11 or newer (17 is well tried)",
+        ),
+        (
+            "javac",
+            "-version",
+            java.then_some(gate),
+            "install a JDK: a JRE does not compile",
+        ),
+        (
+            "mvn",
+            "-v",
+            maven.then_some(gate),
+            "install Maven, or add the Maven wrapper to the package",
+        ),
     ];
     at_once(tools, |tool| of_tool(probe, "tool", tool))
 }
@@ -39,7 +61,11 @@ pub(super) fn engines(package: &Package) -> Vec<Finding> {
     let finding = |needed: Needed| {
         let name = format!("{} ({})", needed.engine.name(), package.name);
         let what = format!("{}; gate {} uses it", needed.what, needed.gate);
-        let level = if needed.found { Level::Ok } else { Level::Absent };
+        let level = if needed.found {
+            Level::Ok
+        } else {
+            Level::Absent
+        };
         Finding::error("engine", name, what, needed.hint).level(level)
     };
     of_package(package).into_iter().map(finding).collect()
@@ -47,11 +73,14 @@ pub(super) fn engines(package: &Package) -> Vec<Finding> {
 
 /// The known agent CLIs that are installed.
 pub(super) fn agents(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<Finding> {
-    let state = inspection.and_then(|inspection| Some((inspection, inspection.state.as_ref().ok()?)));
+    let state =
+        inspection.and_then(|inspection| Some((inspection, inspection.state.as_ref().ok()?)));
     let needed: BTreeSet<&String> = (state.iter())
         .flat_map(|(inspection, state)| {
             let settings = &inspection.opened.workspace.settings;
-            let agents = needed_roles(state).into_iter().flat_map(|role| settings.agents_for(role));
+            let agents = needed_roles(state)
+                .into_iter()
+                .flat_map(|role| settings.agents_for(role));
             agents.filter_map(|(_, agent)| agent.command.first())
         })
         .collect();
@@ -64,12 +93,19 @@ pub(super) fn agents(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<
         if found.level == Level::Ok
             && let Some(unknown) = unknown_flags(probe, preset)
         {
-            found.what = format!("{}; its help does not know {unknown}, which the preset uses", found.what);
+            found.what = format!(
+                "{}; its help does not know {unknown}, which the preset uses",
+                found.what
+            );
             found.hint = format!(
                 "install {name} {}, or write a `command:` in place of the preset",
                 preset.versions.join(" or ")
             );
-            found.level = if need.is_some() { Level::Error } else { Level::Warning };
+            found.level = if need.is_some() {
+                Level::Error
+            } else {
+                Level::Warning
+            };
         }
         if preset.versions.is_empty() {
             found.what += "  (its preset is not tried)";
@@ -81,23 +117,40 @@ pub(super) fn agents(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<
 
 /// The flags of a preset that its program's help does not hold; `None` if it holds all, or the help is not known.
 fn unknown_flags(probe: &Probe, preset: &Preset) -> Option<String> {
-    let file = probe.find(&preset.name).filter(|_| !preset.help.is_empty())?.display().to_string();
-    let argv: Vec<&str> =
-        std::iter::once(file.as_str()).chain(preset.help.iter().map(String::as_str)).collect();
+    let file = probe
+        .find(&preset.name)
+        .filter(|_| !preset.help.is_empty())?
+        .display()
+        .to_string();
+    let argv: Vec<&str> = std::iter::once(file.as_str())
+        .chain(preset.help.iter().map(String::as_str))
+        .collect();
     let (ended, help) = probe.run(&argv).ok()?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let words: BTreeSet<&str> = help.split(|c: char| !is_part(c)).collect();
-    let unknown: Vec<&str> = preset.flags().filter(|flag| !words.contains(flag)).collect();
+    let unknown: Vec<&str> = preset
+        .flags()
+        .filter(|flag| !words.contains(flag))
+        .collect();
     let is_help = ended.end.is_success() && words.contains("--help");
     (is_help && !unknown.is_empty()).then(|| unknown.join(", "))
 }
 
 /// Does the same for all items, each in a thread of its own.
-fn at_once<I: IntoIterator<Item: Send>, T: Send>(items: I, act: impl Fn(I::Item) -> T + Sync) -> Vec<T> {
+fn at_once<I: IntoIterator<Item: Send>, T: Send>(
+    items: I,
+    act: impl Fn(I::Item) -> T + Sync,
+) -> Vec<T> {
     let act = &act;
     std::thread::scope(|scope| {
-        let threads: Vec<_> = items.into_iter().map(|item| scope.spawn(move || act(item))).collect();
-        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+        let threads: Vec<_> = items
+            .into_iter()
+            .map(|item| scope.spawn(move || act(item)))
+            .collect();
+        threads
+            .into_iter()
+            .filter_map(|thread| thread.join().ok())
+            .collect()
     })
 }
 
@@ -111,13 +164,18 @@ fn of_tool(probe: &Probe, part: &str, (name, arg, need, hint): Tool<'_>) -> Find
     let Some(file) = probe.find(name) else {
         let absent = "not on PATH".to_owned();
         let is_missed = name == "git" && need.is_some();
-        return if is_missed { lack(absent) } else { found(absent, "").level(Level::Absent) };
+        return if is_missed {
+            lack(absent)
+        } else {
+            found(absent, "").level(Level::Absent)
+        };
     };
     let file = file.display().to_string();
     match probe.ask(&[&file, arg]) {
         Err(why) => lack(format!("{file}: {why}")),
         Ok(version)
-            if name.starts_with("java") && major(&version).is_some_and(|major| major < OLDEST_JAVA) =>
+            if name.starts_with("java")
+                && major(&version).is_some_and(|major| major < OLDEST_JAVA) =>
         {
             lack(format!("{file}: {version} is older than {OLDEST_JAVA}"))
         }
@@ -128,7 +186,11 @@ fn of_tool(probe: &Probe, part: &str, (name, arg, need, hint): Tool<'_>) -> Find
 /// This program, and each `ralph` on PATH: other tools have a program of that name. None is started: some begin to
 /// work whatever they are asked.
 pub(super) fn ralphs(path: &str) -> Vec<Finding> {
-    let identity = |file: &Path| fs_err::metadata(file).ok().map(|meta| (meta.dev(), meta.ino()));
+    let identity = |file: &Path| {
+        fs_err::metadata(file)
+            .ok()
+            .map(|meta| (meta.dev(), meta.ino()))
+    };
     let own = identity(Path::new("/proc/self/exe"));
     let version = env!("CARGO_PKG_VERSION");
     let found = |(place, file): (usize, PathBuf)| {
@@ -140,9 +202,16 @@ pub(super) fn ralphs(path: &str) -> Vec<Finding> {
                 format!("{version}; but first on PATH is {shown}, and this one is not it"),
                 "put this one's folder first on PATH, or call it by its path",
             ),
-            (_, false) => (format!("{shown} is a different program, hidden by the first"), ""),
+            (_, false) => (
+                format!("{shown} is a different program, hidden by the first"),
+                "",
+            ),
         };
-        Finding::error("ralph", "ralph", what, hint).level(if is_own { Level::Ok } else { Level::Warning })
+        Finding::error("ralph", "ralph", what, hint).level(if is_own {
+            Level::Ok
+        } else {
+            Level::Warning
+        })
     };
     let mut findings: Vec<Finding> = on_path(path, "ralph").enumerate().map(found).collect();
     if findings.is_empty() {

@@ -12,21 +12,35 @@ use std::path::PathBuf;
 const LONGEST: u64 = 1 << 20;
 
 /// The settings of a build in a package and at home, and how they name a variable.
-const SETTINGS: [(&str, &str, &str); 2] =
-    [("pom.xml", ".m2/settings.xml", r"\$\{env\.(\w{1,60})"), (".npmrc", ".npmrc", r"\$\{(\w{1,60})")];
+const SETTINGS: [(&str, &str, &str); 2] = [
+    ("pom.xml", ".m2/settings.xml", r"\$\{env\.(\w{1,60})"),
+    (".npmrc", ".npmrc", r"\$\{(\w{1,60})"),
+];
 
 /// One finding for each `env:` that lacks variables which a build reads.
 pub(super) fn not_passed(inspection: &Inspection<'_>) -> Vec<Finding> {
     let read = variables(inspection.packages.as_deref().unwrap_or_default());
     let settings = &inspection.opened.workspace.settings;
-    let gates = settings.gates.iter().map(|(name, gate)| (format!("gates.{name}.env"), &gate.env));
-    let checks = Some(&settings.checks).filter(|checks| checks.red.is_some() || checks.green.is_some());
+    let gates = settings
+        .gates
+        .iter()
+        .map(|(name, gate)| (format!("gates.{name}.env"), &gate.env));
+    let checks =
+        Some(&settings.checks).filter(|checks| checks.red.is_some() || checks.green.is_some());
     let lists = gates.chain(checks.map(|checks| ("checks.env".to_owned(), &checks.env)));
     let lacking = |(key, named): (String, &Vec<String>)| {
-        let lacks = |name: &&String| environment_for(&[((*name).clone(), String::new())], named).is_empty();
+        let lacks =
+            |name: &&String| environment_for(&[((*name).clone(), String::new())], named).is_empty();
         let lacking = names(read.iter().filter(lacks), 20);
         let what = format!("the build's settings read variables that are not passed: {lacking}");
-        let found = || Finding::error("program", CONFIG, what, format!("`{key}: [{lacking}]` passes them"));
+        let found = || {
+            Finding::error(
+                "program",
+                CONFIG,
+                what,
+                format!("`{key}: [{lacking}]` passes them"),
+            )
+        };
         (!lacking.is_empty()).then(|| found().warning().key(&*key))
     };
     lists.filter_map(lacking).collect()
@@ -37,13 +51,19 @@ fn variables(packages: &[Package]) -> BTreeSet<String> {
     let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
     let mut found = BTreeSet::new();
     for (own, of_home, pattern) in SETTINGS {
-        let all =
-            packages.iter().flat_map(|package| package.files.iter().map(|path| package.root.join(path)));
+        let all = packages
+            .iter()
+            .flat_map(|package| package.files.iter().map(|path| package.root.join(path)));
         let mut files: Vec<PathBuf> = all.filter(|path| path.ends_with(own)).collect();
         files.extend((!files.is_empty()).then(|| home.join(of_home)));
-        let Ok(pattern) = Regex::new(pattern) else { continue };
+        let Ok(pattern) = Regex::new(pattern) else {
+            continue;
+        };
         for file in files {
-            let bytes = read_beginning(&file, LONGEST).ok().flatten().unwrap_or_default();
+            let bytes = read_beginning(&file, LONGEST)
+                .ok()
+                .flatten()
+                .unwrap_or_default();
             let text = String::from_utf8_lossy(&bytes);
             let names = pattern.captures_iter(&text).filter_map(|name| name.get(1));
             found.extend(names.map(|name| name.as_str().to_owned()));

@@ -55,8 +55,9 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
     }
     if let Some(placement) = &chosen.placement {
         let line = placement_line(&BTreeMap::from([("PITEST".to_owned(), placement.clone())]));
-        let at =
-            text.find("\n# placement:").and_then(|at| text[at + 1..].find('\n').map(|end| at + 1 + end + 1));
+        let at = text
+            .find("\n# placement:")
+            .and_then(|at| text[at + 1..].find('\n').map(|end| at + 1 + end + 1));
         text.insert_str(at.unwrap_or(text.len()), &(line + "\n"));
     }
     text
@@ -73,26 +74,51 @@ fn words(placement: &Placement) -> String {
 
 /// `each`, `tested`, `groups`, `groups:2`, `end`, `none` or `after:2,5,7`.
 pub(super) fn placement(word: &str) -> Result<Placement, String> {
-    let mut plain =
-        [Placement::Each, Placement::Tested, Placement::Groups, Placement::End, Placement::None].into_iter();
+    let mut plain = [
+        Placement::Each,
+        Placement::Tested,
+        Placement::Groups,
+        Placement::End,
+        Placement::None,
+    ]
+    .into_iter();
     let ids = |text: &str| text.split([',', ' ']).filter_map(tidy).collect::<Vec<_>>();
-    let after = || word.strip_prefix("after:").map(ids).filter(|ids| !ids.is_empty()).map(Placement::After);
-    let level = || word.strip_prefix("groups:")?.parse().ok().filter(|level| (1..=6).contains(level));
+    let after = || {
+        word.strip_prefix("after:")
+            .map(ids)
+            .filter(|ids| !ids.is_empty())
+            .map(Placement::After)
+    };
+    let level = || {
+        word.strip_prefix("groups:")?
+            .parse()
+            .ok()
+            .filter(|level| (1..=6).contains(level))
+    };
     let groups = || level().map(|groups| Placement::GroupsOf { groups });
-    let known = plain.find(|placement| words(placement) == word).or_else(after).or_else(groups);
+    let known = plain
+        .find(|placement| words(placement) == word)
+        .or_else(after)
+        .or_else(groups);
     known.ok_or_else(|| "write each, tested, groups, groups:2, end, none or after:2,5,7".to_owned())
 }
 
 /// Texts in double quotes: JSON's are YAML's.
 fn quoted(texts: &[String]) -> String {
-    let quoted = texts.iter().map(|text| serde_json::Value::from(text.as_str()).to_string());
+    let quoted = texts
+        .iter()
+        .map(|text| serde_json::Value::from(text.as_str()).to_string());
     quoted.collect::<Vec<_>>().join(", ")
 }
 
 /// Writes what is not there yet; each file, and whether it is new.
 pub(super) fn write(folder: &Path, config_text: &str) -> Result<Vec<(String, bool)>, Fault> {
     let schema = format!("{:#}\n", config::schema());
-    let files = [("config.yaml", config_text), (config::SCHEMA_FILE, &*schema), (".gitignore", "state/\n")];
+    let files = [
+        ("config.yaml", config_text),
+        (config::SCHEMA_FILE, &*schema),
+        (".gitignore", "state/\n"),
+    ];
     fs_err::create_dir_all(folder)?;
     let write = |(name, text)| {
         let is_new = write_new(&folder.join(name), text)?;
@@ -111,10 +137,19 @@ fn write_new(path: &Path, text: &str) -> Result<bool, Fault> {
 }
 
 /// Places the gate if there is a task file; says what was done.
-pub(super) fn placed(call: &Invocation, places: &Places, chosen: &Chosen) -> Result<Option<String>, Fault> {
-    let Some(placement) = &chosen.placement else { return Ok(None) };
+pub(super) fn placed(
+    call: &Invocation,
+    places: &Places,
+    chosen: &Chosen,
+) -> Result<Option<String>, Fault> {
+    let Some(placement) = &chosen.placement else {
+        return Ok(None);
+    };
     if !places.tasks().exists() {
-        return Ok(Some(format!("when there is a tasks.md: `ralph place {}`", words(placement))));
+        return Ok(Some(format!(
+            "when there is a tasks.md: `ralph place {}`",
+            words(placement)
+        )));
     }
     settle(call, placement).map(Some)
 }
@@ -127,7 +162,13 @@ mod tests {
 
     #[test]
     fn nothing_chosen_is_the_template() {
-        assert_eq!(config_text(&Chosen { spec: ".".to_owned(), ..Chosen::default() }), TEMPLATE);
+        assert_eq!(
+            config_text(&Chosen {
+                spec: ".".to_owned(),
+                ..Chosen::default()
+            }),
+            TEMPLATE
+        );
     }
 
     #[test]
@@ -146,19 +187,31 @@ mod tests {
         assert_eq!(settings.packages, ["services/*", "web"]);
         assert_eq!(settings.agents["default"].preset.as_deref(), Some("codex"));
         assert_eq!(settings.tasks.sections.exclude, ["Done \"when\""]);
-        assert_eq!(settings.placement["PITEST"], Placement::After(vec!["2".to_owned(), "T07".to_owned()]));
+        assert_eq!(
+            settings.placement["PITEST"],
+            Placement::After(vec!["2".to_owned(), "T07".to_owned()])
+        );
         assert_eq!(settings.stages, config::StagesFrom::Virtual);
-        let lost: Vec<&str> =
-            TEMPLATE.lines().filter(|line| !text.lines().any(|other| other == *line)).collect();
+        let lost: Vec<&str> = TEMPLATE
+            .lines()
+            .filter(|line| !text.lines().any(|other| other == *line))
+            .collect();
         assert_eq!(lost.len(), 3, "{lost:?}");
         assert_eq!(lost[..2], ["spec: .", "# packages: [\"src/*\"]"]);
-        assert!(text.contains("\nstages: virtual                     # or virtual: no line"), "{text}");
-        assert!(text.contains("\nplacement: {PITEST: {after: [\"2\", \"T07\"]}}\n"), "{text}");
+        assert!(
+            text.contains("\nstages: virtual                     # or virtual: no line"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\nplacement: {PITEST: {after: [\"2\", \"T07\"]}}\n"),
+            "{text}"
+        );
     }
 
     #[test]
     fn the_words_of_the_flag_are_those_of_the_configuration() {
-        let after = |ids: &[&str]| Placement::After(ids.iter().map(|id| (*id).to_owned()).collect());
+        let after =
+            |ids: &[&str]| Placement::After(ids.iter().map(|id| (*id).to_owned()).collect());
         for (word, choice) in [
             ("each", Placement::Each),
             ("groups", Placement::Groups),
@@ -168,11 +221,15 @@ mod tests {
             ("after:2,5.,T07", after(&["2", "5", "T07"])),
         ] {
             assert_eq!(placement(word), Ok(choice.clone()));
-            assert_eq!(words(&choice).replace(" --level", "").replace(' ', ":"), word.replace('.', ""));
+            assert_eq!(
+                words(&choice).replace(" --level", "").replace(' ', ":"),
+                word.replace('.', "")
+            );
         }
-        for word in
-            ["", "after", "after:", "after:,", "Each", "all", "groups:", "groups:0", "groups:7", "groups:x"]
-        {
+        for word in [
+            "", "after", "after:", "after:,", "Each", "all", "groups:", "groups:0", "groups:7",
+            "groups:x",
+        ] {
             assert!(placement(word).is_err(), "{word}");
         }
     }

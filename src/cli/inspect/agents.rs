@@ -12,7 +12,11 @@ use std::path::{Path, PathBuf};
 
 /// The roles of required open boxes.
 pub(crate) fn needed_roles(state: &State) -> BTreeSet<Role> {
-    let open = state.spec_state().rows.iter().filter(|row| is_required_open(row));
+    let open = state
+        .spec_state()
+        .rows
+        .iter()
+        .filter(|row| is_required_open(row));
     open.filter_map(|row| role_of(&row.key.stage)).collect()
 }
 
@@ -26,13 +30,21 @@ pub(super) fn missing(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Find
     let hint = format!("name one under agents: in .ralph/config.yaml ({on_path})");
     let environment = environment();
     let mut told = BTreeSet::new();
-    let lacks = roles.iter().flat_map(|role| lacks(workspace, *role, &environment));
+    let lacks = roles
+        .iter()
+        .flat_map(|role| lacks(workspace, *role, &environment));
     let lacks = lacks.filter(|(what, _)| told.insert(what.clone()));
-    lacks.map(|(what, key)| Finding::error("missing-agent", CONFIG, what, hint.clone()).key(key)).collect()
+    lacks
+        .map(|(what, key)| Finding::error("missing-agent", CONFIG, what, hint.clone()).key(key))
+        .collect()
 }
 
 /// Why agents of a role cannot be started, each with the key of the configuration that names it, or should.
-fn lacks(workspace: &Workspace, role: Role, environment: &[(String, String)]) -> Vec<(String, String)> {
+fn lacks(
+    workspace: &Workspace,
+    role: Role,
+    environment: &[(String, String)],
+) -> Vec<(String, String)> {
     let mut agents = workspace.settings.agents_for(role).peekable();
     if agents.peek().is_none() {
         let what = format!("No agent is configured for the role {}.", role.word());
@@ -40,14 +52,28 @@ fn lacks(workspace: &Workspace, role: Role, environment: &[(String, String)]) ->
     }
     let folder = &workspace.places.workspace;
     // What is known of its call before an attempt.
-    let facts = CallFacts { role, workspace: &folder.to_string_lossy(), ..CallFacts::default() };
+    let facts = CallFacts {
+        role,
+        workspace: &folder.to_string_lossy(),
+        ..CallFacts::default()
+    };
     let lack = |(name, agent): (&str, &AgentSettings)| {
         let call = agent_call(agent, &facts, environment);
         let program = call.argv.first().map(String::as_str).unwrap_or_default();
-        let key = if agent.preset.is_some() { "preset" } else { "command" };
+        let key = if agent.preset.is_some() {
+            "preset"
+        } else {
+            "command"
+        };
         let key = format!("agents.{name}.{key}");
         if let Some(why) = not_startable(program, &call.env, folder) {
-            return Some((format!("The program `{}` of the agent `{name}` {why}.", line(program, 400)), key));
+            return Some((
+                format!(
+                    "The program `{}` of the agent `{name}` {why}.",
+                    line(program, 400)
+                ),
+                key,
+            ));
         }
         let preset = agent.preset.as_deref().and_then(Preset::named)?;
         let variable = lacks_as_root(preset, &call.env)?;
@@ -57,9 +83,15 @@ fn lacks(workspace: &Workspace, role: Role, environment: &[(String, String)]) ->
 }
 
 /// The variable that a person must set before the preset's CLI starts as root, if it is not set.
-pub(crate) fn lacks_as_root<'p>(preset: &'p Preset, environment: &[(String, String)]) -> Option<&'p str> {
+pub(crate) fn lacks_as_root<'p>(
+    preset: &'p Preset,
+    environment: &[(String, String)],
+) -> Option<&'p str> {
     let variable = preset.root.as_deref().filter(|_| is_root())?;
-    environment.iter().all(|(name, _)| name != variable).then_some(variable)
+    environment
+        .iter()
+        .all(|(name, _)| name != variable)
+        .then_some(variable)
 }
 
 /// What a person decides about it.
@@ -72,13 +104,22 @@ pub(crate) fn as_root(preset: &str, variable: &str) -> String {
 
 /// Why a program cannot be started in the workspace with this environment; `None` if it can. Relative paths,
 /// also those in `PATH`, are relative to the workspace.
-fn not_startable(program: &str, environment: &[(String, String)], workspace: &Path) -> Option<&'static str> {
+fn not_startable(
+    program: &str,
+    environment: &[(String, String)],
+    workspace: &Path,
+) -> Option<&'static str> {
     let files: Vec<PathBuf> = if program.contains('/') {
         vec![workspace.join(program)]
     } else {
-        let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str());
+        let path = environment
+            .iter()
+            .find(|(name, _)| name == "PATH")
+            .map(|(_, path)| path.as_str());
         let folders = std::env::split_paths(path.unwrap_or_default());
-        folders.map(|folder| workspace.join(folder).join(program)).collect()
+        folders
+            .map(|folder| workspace.join(folder).join(program))
+            .collect()
     };
     if program.is_empty() {
         return Some("is not named");
@@ -87,7 +128,11 @@ fn not_startable(program: &str, environment: &[(String, String)], workspace: &Pa
         return None;
     }
     let is_there = files.iter().any(|file| file.exists());
-    Some(if is_there { "is not a file that may be executed" } else { "was not found" })
+    Some(if is_there {
+        "is not a file that may be executed"
+    } else {
+        "was not found"
+    })
 }
 
 /// Templates of the workspace's own that do not name the token of a verdict, or that cannot be used: an error if an
@@ -98,8 +143,15 @@ pub(super) fn templates(workspace: &Workspace, needed: Option<&BTreeSet<Role>>) 
         Err(error) => {
             let is_needed = needed.is_none_or(|needed| needed.contains(&role));
             let found = Finding::error("prompt-template", &error.place, &error.what, &error.hint);
-            let level = if is_needed { Level::Error } else { Level::Warning };
-            Some(Finding { line: error.line, ..found.level(level) })
+            let level = if is_needed {
+                Level::Error
+            } else {
+                Level::Warning
+            };
+            Some(Finding {
+                line: error.line,
+                ..found.level(level)
+            })
         }
     };
     Role::all().into_iter().filter_map(finding).collect()

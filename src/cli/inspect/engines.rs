@@ -26,13 +26,16 @@ pub(crate) struct Needed {
 
 /// True for a gate that measures with this engine.
 pub(crate) fn measures(gate: &str, engine: Engine) -> bool {
-    engine.gate().is_some_and(|own| gate == "MUTATION" || gate == own)
+    engine
+        .gate()
+        .is_some_and(|own| gate == "MUTATION" || gate == own)
 }
 
 /// The engines for all languages of a package but Java, whose build has tools of its own.
 pub(crate) fn of_package(package: &Package) -> Vec<Needed> {
-    let is_needed =
-        |engine: &Engine| *engine != Engine::Pit && package.files.iter().any(|file| engine.mutates(file));
+    let is_needed = |engine: &Engine| {
+        *engine != Engine::Pit && package.files.iter().any(|file| engine.mutates(file))
+    };
     let folders = folders(package);
     let needed = |engine: Engine| {
         let gate = engine.gate()?;
@@ -43,14 +46,26 @@ pub(crate) fn of_package(package: &Package) -> Vec<Needed> {
         };
         let found = looked.is_ok();
         let (what, hint) = looked.map_or_else(|lack| lack, |what| (what, ""));
-        Some(Needed { engine, gate, found, what, hint })
+        Some(Needed {
+            engine,
+            gate,
+            found,
+            what,
+            hint,
+        })
     };
-    Engine::ALL.into_iter().filter(is_needed).filter_map(needed).collect()
+    Engine::ALL
+        .into_iter()
+        .filter(is_needed)
+        .filter_map(needed)
+        .collect()
 }
 
 /// The package's own folder, and those of its build files.
 fn folders(package: &Package) -> BTreeSet<PathBuf> {
-    let build = package.build_files().map(|(folder, _)| package.root.join(folder));
+    let build = package
+        .build_files()
+        .map(|(folder, _)| package.root.join(folder));
     build.chain([package.root.clone()]).collect()
 }
 
@@ -60,12 +75,18 @@ fn mutmut(folders: &BTreeSet<PathBuf>) -> Looked {
     let hint = "Run `python3 -m venv .venv` and `.venv/bin/pip install 'mutmut>=3.8.1' pytest`.";
     match environments(folders).find(|folder| folder.join("bin/python").exists()) {
         None if is_on_path("mutmut") => Ok("on the PATH; there is no .venv".to_owned()),
-        None => Err(("not installed: there is no .venv, and none on the PATH".to_owned(), hint)),
+        None => Err((
+            "not installed: there is no .venv, and none on the PATH".to_owned(),
+            hint,
+        )),
         Some(environment) => match version_in(&environment, "mutmut") {
-            Some(version) if reads_mutmut(&version) => Ok(format!("{version} in a virtual environment")),
-            Some(version) => {
-                Err((format!("{version} in a virtual environment is too old for a verdict"), hint))
+            Some(version) if reads_mutmut(&version) => {
+                Ok(format!("{version} in a virtual environment"))
             }
+            Some(version) => Err((
+                format!("{version} in a virtual environment is too old for a verdict"),
+                hint,
+            )),
             None => Err(("not installed in the virtual environment".to_owned(), hint)),
         },
     }
@@ -75,7 +96,9 @@ fn mutmut(folders: &BTreeSet<PathBuf>) -> Looked {
 pub(crate) fn environments<'f>(
     folders: impl IntoIterator<Item = &'f PathBuf>,
 ) -> impl Iterator<Item = PathBuf> {
-    folders.into_iter().flat_map(|folder| [".venv", "venv"].map(|name| folder.join(name)))
+    folders
+        .into_iter()
+        .flat_map(|folder| [".venv", "venv"].map(|name| folder.join(name)))
 }
 
 /// The version of a package (by its name in folders) that is installed in a virtual environment.
@@ -84,31 +107,50 @@ pub(crate) fn version_in(environment: &Path, package: &str) -> Option<String> {
     let libraries = inside(environment.join("lib")).map(|found| found.path().join("site-packages"));
     let mut installed = libraries.flat_map(inside).map(|found| found.file_name());
     installed.find_map(|name| {
-        let version = name.to_str()?.strip_prefix(package)?.strip_prefix('-')?.strip_suffix(".dist-info")?;
-        let is_plain = version.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '+'));
+        let version = name
+            .to_str()?
+            .strip_prefix(package)?
+            .strip_prefix('-')?
+            .strip_suffix(".dist-info")?;
+        let is_plain = version
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '+'));
         is_plain.then(|| version.to_owned())
     })
 }
 
 fn stryker(folders: &BTreeSet<PathBuf>) -> Looked {
     let hint = "Run `npm install --save-dev @stryker-mutator/core`, with the plugin of the test runner (`@stryker-mutator/vitest-runner`).";
-    let is_there = folders.iter().any(|folder| folder.join("node_modules/.bin/stryker").exists());
+    let is_there = folders
+        .iter()
+        .any(|folder| folder.join("node_modules/.bin/stryker").exists());
     match (is_there, is_on_path("node")) {
         (true, true) => Ok("in node_modules".to_owned()),
-        (true, false) => Err(("in node_modules, but node is not on the PATH".to_owned(), "Install Node.js.")),
+        (true, false) => Err((
+            "in node_modules, but node is not on the PATH".to_owned(),
+            "Install Node.js.",
+        )),
         (false, _) => Err(("not in node_modules".to_owned(), hint)),
     }
 }
 
 fn cargo_mutants() -> Looked {
     let hint = "Run `cargo install cargo-mutants --locked`.";
-    match ["cargo", "cargo-mutants"].into_iter().find(|program| !is_on_path(program)) {
+    match ["cargo", "cargo-mutants"]
+        .into_iter()
+        .find(|program| !is_on_path(program))
+    {
         None => Ok("on the PATH".to_owned()),
-        Some("cargo") => Err(("cargo is not on the PATH".to_owned(), "Install Rust (https://rustup.rs).")),
+        Some("cargo") => Err((
+            "cargo is not on the PATH".to_owned(),
+            "Install Rust (https://rustup.rs).",
+        )),
         Some(_) => Err(("not on the PATH".to_owned(), hint)),
     }
 }
 
 pub(crate) fn is_on_path(program: &str) -> bool {
-    on_path(&std::env::var_os("PATH").unwrap_or_default(), program).next().is_some()
+    on_path(&std::env::var_os("PATH").unwrap_or_default(), program)
+        .next()
+        .is_some()
 }

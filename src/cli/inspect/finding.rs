@@ -68,15 +68,24 @@ impl Finding {
     }
 
     pub(crate) fn at(self, line: usize) -> Self {
-        Self { line: Some(line), ..self }
+        Self {
+            line: Some(line),
+            ..self
+        }
     }
 
     pub(crate) fn key(self, key: impl Into<String>) -> Self {
-        Self { key: Some(key.into()), ..self }
+        Self {
+            key: Some(key.into()),
+            ..self
+        }
     }
 
     pub(crate) fn path(self, path: impl Into<PathBuf>) -> Self {
-        Self { path: Some(path.into()), ..self }
+        Self {
+            path: Some(path.into()),
+            ..self
+        }
     }
 
     pub(crate) fn level(self, level: Level) -> Self {
@@ -89,7 +98,10 @@ impl Finding {
         let file = if is_plain {
             Cow::from(&self.file)
         } else {
-            RepoPath::from_bytes(self.file.as_bytes()).as_str().to_owned().into()
+            RepoPath::from_bytes(self.file.as_bytes())
+                .as_str()
+                .to_owned()
+                .into()
         };
         match self.line {
             Some(line) => format!("{file}:{line}"),
@@ -99,7 +111,11 @@ impl Finding {
 
     /// The same as what keeps a run from starting.
     pub(crate) fn into_fault(self) -> Fault {
-        let what = if self.key.is_some() { self.what } else { format!("{}: {}", self.place(), self.what) };
+        let what = if self.key.is_some() {
+            self.what
+        } else {
+            format!("{}: {}", self.place(), self.what)
+        };
         Fault::setup(what, self.hint)
     }
 }

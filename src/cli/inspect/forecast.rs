@@ -16,13 +16,22 @@ const REFERENCE: usize = 60;
 pub(super) fn findings(read: &Read, workspace: &Workspace) -> Vec<Finding> {
     let rows = read.file.rows();
     let is_work = |row: &Row| {
-        row.key.stage == Stage::Implementation && is_required_open(row) && !row.struck && !row.approval
+        row.key.stage == Stage::Implementation
+            && is_required_open(row)
+            && !row.struck
+            && !row.approval
     };
     let lines = |is_meant: &dyn Fn(usize, &Row) -> bool| -> Vec<u32> {
-        let meant = rows.iter().enumerate().filter(|(at, row)| is_work(row) && is_meant(*at, row));
+        let meant = rows
+            .iter()
+            .enumerate()
+            .filter(|(at, row)| is_work(row) && is_meant(*at, row));
         meant.map(|(_, row)| row.line).collect()
     };
-    let is_judged = read.boxes.iter().any(|row| row.key.stage != Stage::Implementation);
+    let is_judged = read
+        .boxes
+        .iter()
+        .any(|row| row.key.stage != Stage::Implementation);
     let is_virtual = !matches!(workspace.rules.stages, Stages::File);
     let has_green = workspace.settings.checks.green.is_some();
     let rules = [
@@ -49,7 +58,9 @@ pub(super) fn findings(read: &Read, workspace: &Workspace) -> Vec<Finding> {
         let what = format!("{} {what}.", count(lines.len() as u64, "open task"));
         Some(read.on_line(rule, *lines.first()?, what, hint).warning())
     });
-    told.chain(unknown_requirements(read)).chain(sections(read)).collect()
+    told.chain(unknown_requirements(read))
+        .chain(sections(read))
+        .collect()
 }
 
 /// Sections that look like checklists, and those that look optional.
@@ -81,14 +92,27 @@ fn sections(read: &Read) -> impl Iterator<Item = Finding> {
 
 /// Requirements that tasks name and requirements.md does not have.
 fn unknown_requirements(read: &Read) -> Option<Finding> {
-    let unknown = read.file.unknown_requirements(read.requirements.as_deref()?);
+    let unknown = read
+        .file
+        .unknown_requirements(read.requirements.as_deref()?);
     let (first, _) = unknown.first()?;
     let names = unknown.iter().take(SHOWN);
-    let mut names: Vec<String> =
-        names.map(|(at, name)| format!("`{}` (line {at})", line(name, REFERENCE))).collect();
-    names.extend(unknown.len().checked_sub(SHOWN + 1).map(|more| format!("{} more", more + 1)));
-    let what = format!("Tasks name requirements that requirements.md does not have: {}.", names.join(", "));
-    let hint =
-        "Write the number that is meant, or add the requirement: agents get these numbers as they are.";
-    Some(read.on_line("unknown-requirement", *first, what, hint).warning())
+    let mut names: Vec<String> = names
+        .map(|(at, name)| format!("`{}` (line {at})", line(name, REFERENCE)))
+        .collect();
+    names.extend(
+        unknown
+            .len()
+            .checked_sub(SHOWN + 1)
+            .map(|more| format!("{} more", more + 1)),
+    );
+    let what = format!(
+        "Tasks name requirements that requirements.md does not have: {}.",
+        names.join(", ")
+    );
+    let hint = "Write the number that is meant, or add the requirement: agents get these numbers as they are.";
+    Some(
+        read.on_line("unknown-requirement", *first, what, hint)
+            .warning(),
+    )
 }

@@ -14,7 +14,11 @@ use std::collections::HashSet;
 /// The settings of the gate of an open box that measures Java.
 pub(super) fn open_java_gate<'w>(workspace: &'w Workspace, row: &Row) -> Option<&'w GateSettings> {
     let is_open = row.key.stage.is_gate() && !row.mark.is_done();
-    let gate = workspace.settings.gates.get(row.key.stage.word()).filter(|_| is_open)?;
+    let gate = workspace
+        .settings
+        .gates
+        .get(row.key.stage.word())
+        .filter(|_| is_open)?;
     (gate.run.is_none() && measures(row.key.stage.word(), Engine::Pit)).then_some(gate)
 }
 
@@ -22,11 +26,17 @@ pub(super) fn open_java_gate<'w>(workspace: &'w Workspace, row: &Row) -> Option<
 pub(super) fn of_old_work(state: &State, shown: &str) -> Vec<Finding> {
     let book = state.spec_state();
     let is_old = |work: TaskKey| {
-        book.is_done(&work) && book.family(&work.family).is_none_or(|known| known.changes.is_empty())
+        book.is_done(&work)
+            && book
+                .family(&work.family)
+                .is_none_or(|known| known.changes.is_empty())
     };
     let has_only_old = |row: &&Row| {
         let families = hierarchy::covered(book, &row.key);
-        let mut works = families.iter().filter_map(|family| hierarchy::work_box(book, family)).peekable();
+        let mut works = families
+            .iter()
+            .filter_map(|family| hierarchy::work_box(book, family))
+            .peekable();
         works.peek().is_some() && works.all(is_old)
     };
     let finding = |row: &Row| {
@@ -39,36 +49,58 @@ pub(super) fn of_old_work(state: &State, shown: &str) -> Vec<Finding> {
             "`ralph gate {gate} --since REV` judges it, REV being the commit before the work; \
              `ralph accept {gate} --reason …` ticks it."
         );
-        Finding::error("gate-of-old-work", shown, what, hint).warning().at(row.line as usize)
+        Finding::error("gate-of-old-work", shown, what, hint)
+            .warning()
+            .at(row.line as usize)
     };
-    let gates = book.rows.iter().filter(|row| row.key.stage.is_gate() && is_required_open(row));
+    let gates = book
+        .rows
+        .iter()
+        .filter(|row| row.key.stage.is_gate() && is_required_open(row));
     gates.filter(has_only_old).map(finding).collect()
 }
 
 /// Packages in which a gate that measures Java will find nothing to judge: all, if none has any Java; those with Java
 /// files that nothing builds; those with production files and no test, if the gate's task does not write tests first.
-pub(super) fn with_nothing_to_judge(inspection: &Inspection<'_>, packages: &[Package]) -> Vec<Finding> {
+pub(super) fn with_nothing_to_judge(
+    inspection: &Inspection<'_>,
+    packages: &[Package],
+) -> Vec<Finding> {
     let workspace = &inspection.opened.workspace;
-    let gates: Vec<&Row> =
-        inspection.rows.iter().filter(|row| open_java_gate(workspace, row).is_some()).collect();
+    let gates: Vec<&Row> = inspection
+        .rows
+        .iter()
+        .filter(|row| open_java_gate(workspace, row).is_some())
+        .collect();
     let is_cut = packages.iter().any(|package| package.is_cut);
-    let (Ok(classifier), Some(gate), false) = (workspace.classifier(), gates.first(), is_cut) else {
+    let (Ok(classifier), Some(gate), false) = (workspace.classifier(), gates.first(), is_cut)
+    else {
         return Vec::new();
     };
-    let productive = packages.iter().filter(|package| package.has(&classifier, Kind::Production));
+    let productive = packages
+        .iter()
+        .filter(|package| package.has(&classifier, Kind::Production));
     let finding = |rule: &str, package: &Package, what: String, hint: &str| {
-        Finding::error(rule, package.name.clone(), what, hint).warning().path(package.root.clone())
+        Finding::error(rule, package.name.clone(), what, hint)
+            .warning()
+            .path(package.root.clone())
     };
     if !packages.iter().any(Package::has_java) {
-        let Some(gate) = gates.iter().find(|row| Some(row.key.stage.word()) == Engine::Pit.gate()) else {
+        let Some(gate) = gates
+            .iter()
+            .find(|row| Some(row.key.stage.word()) == Engine::Pit.gate())
+        else {
             return Vec::new();
         };
         let what = format!(
             "Nothing in this package is Java, and `{}` measures nothing else: it will be skipped.",
             gate.key
         );
-        let hint = "Take the gate out (`ralph place none`), or judge with a command: `gates.<NAME>.run`.";
-        return productive.map(|package| finding("no-java", package, what.clone(), hint)).collect();
+        let hint =
+            "Take the gate out (`ralph place none`), or judge with a command: `gates.<NAME>.run`.";
+        return productive
+            .map(|package| finding("no-java", package, what.clone(), hint))
+            .collect();
     }
     let settings = open_java_gate(workspace, gate);
     let is_mavens = |package: &&Package| settings.is_none_or(|gate| !package.is_built_by(gate));
@@ -84,12 +116,19 @@ pub(super) fn with_nothing_to_judge(inspection: &Inspection<'_>, packages: &[Pac
         Some(finding("no-build-file", package, what, hint))
     });
     let mut findings: Vec<Finding> = unbuilt.collect();
-    let test_first = inspection.rows.iter().filter(|row| row.key.stage == Stage::TestFirst);
+    let test_first = inspection
+        .rows
+        .iter()
+        .filter(|row| row.key.stage == Stage::TestFirst);
     let tested: HashSet<&str> = test_first.map(|row| row.key.family.as_str()).collect();
-    let Some(gate) = gates.iter().find(|row| !tested.contains(row.key.family.as_str())) else {
+    let Some(gate) = gates
+        .iter()
+        .find(|row| !tested.contains(row.key.family.as_str()))
+    else {
         return findings;
     };
-    let bare = productive.filter(|package| package.has_java() && !package.has(&classifier, Kind::Test));
+    let bare =
+        productive.filter(|package| package.has_java() && !package.has(&classifier, Kind::Test));
     findings.extend(bare.map(|package| {
         let what = format!(
             "This package has production files and no test: `{}` and gates like it leave classes without tests out, \

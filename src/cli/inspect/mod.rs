@@ -41,10 +41,22 @@ impl<'a> Inspection<'a> {
         let workspace = &opened.workspace;
         let file = tasks::read(opened);
         // What is wrong with the task file is said already, and does not hide the journal.
-        let state = if file.is_ok() { workspace.read_state() } else { workspace.read_journal() };
+        let state = if file.is_ok() {
+            workspace.read_state()
+        } else {
+            workspace.read_journal()
+        };
         let state = state.map_err(|fault| {
-            let found = Finding::error("journal", ".ralph/state/journal.jsonl", fault.what, fault.hint);
-            Box::new(Finding { line: fault.line, ..found })
+            let found = Finding::error(
+                "journal",
+                ".ralph/state/journal.jsonl",
+                fault.what,
+                fault.hint,
+            );
+            Box::new(Finding {
+                line: fault.line,
+                ..found
+            })
         });
         let rows = match (&state, &file) {
             (Ok(state), _) => state.spec_state().rows.to_vec(),
@@ -52,7 +64,14 @@ impl<'a> Inspection<'a> {
             (Err(_), Err(_)) => Vec::new(),
         };
         let (packages, repositories) = repositories::inspect(workspace, state.as_ref().ok());
-        Self { opened, file, state, rows, packages, repositories }
+        Self {
+            opened,
+            file,
+            state,
+            rows,
+            packages,
+            repositories,
+        }
     }
 
     /// Everything that is wrong. Beside a mistake in the configuration only what is wrong with the task file and the
@@ -70,11 +89,17 @@ impl<'a> Inspection<'a> {
         all.extend(self.repositories.iter().cloned());
         let state = self.state.as_ref().ok();
         all.extend(self.agents());
-        all.extend(agents::templates(&self.opened.workspace, state.map(needed_roles).as_ref()));
+        all.extend(agents::templates(
+            &self.opened.workspace,
+            state.map(needed_roles).as_ref(),
+        ));
         all.extend(self.skipped_gates());
         all.extend(self.programs());
         if let Some(state) = state {
-            all.extend(gates::of_old_work(state, &self.opened.workspace.places.spec_name()));
+            all.extend(gates::of_old_work(
+                state,
+                &self.opened.workspace.places.spec_name(),
+            ));
         }
         find_lines(&mut all, &self.opened.text);
         all
@@ -82,7 +107,9 @@ impl<'a> Inspection<'a> {
 
     /// Agents that open boxes need and that could not be started.
     pub(crate) fn agents(&self) -> Vec<Finding> {
-        let Ok(state) = &self.state else { return Vec::new() };
+        let Ok(state) = &self.state else {
+            return Vec::new();
+        };
         agents::missing(&self.opened.workspace, &needed_roles(state))
     }
 
@@ -93,7 +120,9 @@ impl<'a> Inspection<'a> {
 
     /// Programs that gates, checks and hooks need and that are missing.
     pub(crate) fn programs(&self) -> Vec<Finding> {
-        let Some(packages) = &self.packages else { return Vec::new() };
+        let Some(packages) = &self.packages else {
+            return Vec::new();
+        };
         let mut findings = programs::of_gates(self, packages);
         findings.extend(programs::commands(&self.opened.workspace, packages));
         findings
@@ -117,7 +146,10 @@ pub(crate) fn of_task_file(read: &Result<Read, Box<Finding>>, opened: &Opened) -
 pub(crate) fn can_start(workspace: &Workspace, roles: &BTreeSet<Role>) -> Result<(), Fault> {
     let templates = agents::templates(workspace, Some(roles)).into_iter();
     let errors = templates.filter(|found| found.level == Level::Error);
-    let first = agents::missing(workspace, roles).into_iter().chain(errors).next();
+    let first = agents::missing(workspace, roles)
+        .into_iter()
+        .chain(errors)
+        .next();
     first.map_or(Ok(()), |finding| Err(finding.into_fault()))
 }
 
@@ -126,12 +158,19 @@ fn of_configuration(error: &ConfigError) -> Finding {
     let key = Some(error.kind.clone()).filter(|key| !key.is_empty());
     // What is wrong in a variable or flag is in no file; code scanning is led to the one that would be read.
     let found = Finding::error("config-error", &error.place, &error.what, &error.hint).path(CONFIG);
-    Finding { line: error.line, key, ..found }
+    Finding {
+        line: error.line,
+        key,
+        ..found
+    }
 }
 
 /// Adds the line to findings about a key of the configuration.
 fn find_lines(findings: &mut [Finding], text: &str) {
-    for finding in findings.iter_mut().filter(|finding| finding.file == CONFIG && finding.line.is_none()) {
+    for finding in findings
+        .iter_mut()
+        .filter(|finding| finding.file == CONFIG && finding.line.is_none())
+    {
         finding.line = finding.key.as_deref().and_then(|key| key_line(text, key));
     }
 }

@@ -26,7 +26,14 @@ const BUILD_FILES: [BuildFile; 10] = [
 /// Build files further down belong to examples and test data.
 const BUILD_DEPTH: usize = 4;
 /// Folders that hold nothing of the project's own.
-const OUTPUTS: [&str; 6] = ["node_modules", "target", "build", "dist", "venv", "__pycache__"];
+const OUTPUTS: [&str; 6] = [
+    "node_modules",
+    "target",
+    "build",
+    "dist",
+    "venv",
+    "__pycache__",
+];
 /// Maximum depth and number of files and folders that are read in one package.
 const DEPTH: usize = 60;
 const MAX_ENTRIES: usize = 100_000;
@@ -48,20 +55,32 @@ impl Package {
     /// Reads a folder. Links are not followed; repositories inside are packages of their own.
     pub(crate) fn read(name: String, root: PathBuf) -> Self {
         let (mut files, mut is_cut) = (Vec::new(), false);
-        for entry in walk(&root, DEPTH, MAX_ENTRIES, |folder| is_own(folder) && !is_repository(folder.path()))
-        {
+        for entry in walk(&root, DEPTH, MAX_ENTRIES, |folder| {
+            is_own(folder) && !is_repository(folder.path())
+        }) {
             let Ok(entry) = entry else {
                 is_cut = true;
                 continue;
             };
             let path = entry.path().strip_prefix(&root).ok().and_then(Path::to_str);
-            files.extend(path.filter(|_| entry.file_type().is_file()).map(str::to_owned));
+            files.extend(
+                path.filter(|_| entry.file_type().is_file())
+                    .map(str::to_owned),
+            );
         }
-        Self { name, root, files, is_cut }
+        Self {
+            name,
+            root,
+            files,
+            is_cut,
+        }
     }
 
     pub(super) fn build_files(&self) -> impl Iterator<Item = (&str, &BuildFile)> {
-        let near = self.files.iter().filter(|path| path.matches('/').count() < BUILD_DEPTH);
+        let near = self
+            .files
+            .iter()
+            .filter(|path| path.matches('/').count() < BUILD_DEPTH);
         near.filter_map(|path| {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
             Some((folder, BUILD_FILES.iter().find(|(file, ..)| *file == name)?))
@@ -69,7 +88,9 @@ impl Package {
     }
 
     pub(crate) fn languages(&self) -> BTreeSet<&'static str> {
-        self.build_files().map(|(_, (_, language, _))| *language).collect()
+        self.build_files()
+            .map(|(_, (_, language, _))| *language)
+            .collect()
     }
 
     /// The build tools; the project's own start script if it has one.
@@ -80,7 +101,11 @@ impl Package {
                 "gradle" => "gradlew",
                 other => return other,
             };
-            if is_program(&self.root.join(folder).join(script)) { script } else { *tool }
+            if is_program(&self.root.join(folder).join(script)) {
+                script
+            } else {
+                *tool
+            }
         };
         self.build_files().map(tool).collect()
     }
@@ -97,8 +122,13 @@ impl Package {
 
     /// The setting by which gates measure a package of Gradle's.
     pub(crate) fn gradle_command(&self) -> Option<String> {
-        let program = if self.tools().contains("gradlew") { "./gradlew" } else { "gradle" };
-        self.builds_with("gradle").then(|| GRADLE_COMMAND.replace("./gradlew", program))
+        let program = if self.tools().contains("gradlew") {
+            "./gradlew"
+        } else {
+            "gradle"
+        };
+        self.builds_with("gradle")
+            .then(|| GRADLE_COMMAND.replace("./gradlew", program))
     }
 
     /// The package's own Maven can be started.
@@ -108,30 +138,48 @@ impl Package {
 
     /// It has a source that is compiled to classes, or a build file that promises one.
     pub(crate) fn has_java(&self) -> bool {
-        let ending = |file: &String| file.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+        let ending = |file: &String| {
+            file.rsplit('.')
+                .next()
+                .unwrap_or_default()
+                .to_ascii_lowercase()
+        };
         let is_class = |file: &String| CLASSES.contains(&ending(file).as_str());
         self.languages().contains("Java") || self.files.iter().any(is_class)
     }
 
     /// The Java sources without a build file in their folder or above.
     pub(crate) fn unbuilt(&self, classifier: &Classifier) -> Vec<&String> {
-        let java = || BUILD_FILES.iter().filter(|(_, language, _)| *language == "Java");
-        let builds = |folder: &Path| java().any(|(name, ..)| self.root.join(folder).join(name).is_file());
+        let java = || {
+            BUILD_FILES
+                .iter()
+                .filter(|(_, language, _)| *language == "Java")
+        };
+        let builds =
+            |folder: &Path| java().any(|(name, ..)| self.root.join(folder).join(name).is_file());
         let is_source = |file: &&String| {
-            file.rsplit('.').next() == Some("java") && classifier.kind_of(file.as_bytes()) == Kind::Production
+            file.rsplit('.').next() == Some("java")
+                && classifier.kind_of(file.as_bytes()) == Kind::Production
         };
         let files = self.files.iter().filter(is_source);
-        files.filter(|file| !Path::new(file).ancestors().skip(1).any(builds)).collect()
+        files
+            .filter(|file| !Path::new(file).ancestors().skip(1).any(builds))
+            .collect()
     }
 
     pub(crate) fn has(&self, classifier: &Classifier, kind: Kind) -> bool {
-        self.files.iter().any(|file| classifier.kind_of(file.as_bytes()) == kind)
+        self.files
+            .iter()
+            .any(|file| classifier.kind_of(file.as_bytes()) == kind)
     }
 }
 
 /// True for a folder that may hold sources.
 pub(crate) fn is_own(folder: &DirEntry) -> bool {
-    let name = folder.file_name().to_str().filter(|name| !name.contains(char::is_control));
+    let name = folder
+        .file_name()
+        .to_str()
+        .filter(|name| !name.contains(char::is_control));
     name.is_some_and(|name| !name.starts_with('.') && !OUTPUTS.contains(&name))
 }
 
@@ -147,14 +195,22 @@ mod tests {
             fs_err::create_dir_all(path.parent().unwrap()).unwrap();
             fs_err::write(path, "").unwrap();
         };
-        for name in ["core/pom.xml", "web/tsconfig.json", "node_modules/x/Cargo.toml", "src/lib/.git/HEAD"] {
+        for name in [
+            "core/pom.xml",
+            "web/tsconfig.json",
+            "node_modules/x/Cargo.toml",
+            "src/lib/.git/HEAD",
+        ] {
             write(name);
         }
         write("src/lib/go.mod");
         write("a/b/c/d/e/setup.py");
         std::os::unix::fs::symlink("/etc", folder.path().join("link")).unwrap();
         let read = || Package::read("app".to_owned(), folder.path().to_owned());
-        assert_eq!(read().files, ["a/b/c/d/e/setup.py", "core/pom.xml", "web/tsconfig.json"]);
+        assert_eq!(
+            read().files,
+            ["a/b/c/d/e/setup.py", "core/pom.xml", "web/tsconfig.json"]
+        );
         assert_eq!(read().languages(), BTreeSet::from(["Java", "TypeScript"]));
         assert_eq!(read().tools(), BTreeSet::from(["mvn", "npm"]));
         write("core/mvnw");

@@ -16,14 +16,24 @@ const MISSING_PROGRAM: &str = "missing-program";
 /// What the engines of the gates of open boxes lack.
 pub(super) fn of_gates(inspection: &Inspection<'_>, packages: &[Package]) -> Vec<Finding> {
     let workspace = &inspection.opened.workspace;
-    let open = inspection.rows.iter().filter(|row| row.key.stage.is_gate() && !row.mark.is_done());
+    let open = inspection
+        .rows
+        .iter()
+        .filter(|row| row.key.stage.is_gate() && !row.mark.is_done());
     let names: BTreeSet<&str> = open.map(|row| row.key.stage.word()).collect();
     let roots = roots(packages);
     let mut findings = Vec::new();
     for name in names {
-        let Some(gate) = workspace.settings.gates.get(name) else { continue };
+        let Some(gate) = workspace.settings.gates.get(name) else {
+            continue;
+        };
         if let Some(argv) = &gate.run {
-            findings.extend(command(MISSING_ENGINE, &format!("gates.{name}.run"), argv, &roots));
+            findings.extend(command(
+                MISSING_ENGINE,
+                &format!("gates.{name}.run"),
+                argv,
+                &roots,
+            ));
             continue;
         }
         if Some(name) == Engine::Pit.gate()
@@ -44,9 +54,18 @@ fn of_files(gate: &str, package: &Package) -> Vec<Finding> {
         .filter(|needed| !needed.found && measures(gate, needed.engine));
     let finding = |needed: Needed| {
         let (engine, name) = (needed.engine.name(), &package.name);
-        let what = format!("Gate {gate} needs {engine} for package {name}: {}.", needed.what);
-        let level = if gate == needed.gate { Level::Error } else { Level::Warning };
-        Finding::error(MISSING_ENGINE, CONFIG, what, needed.hint).key(format!("gates.{gate}")).level(level)
+        let what = format!(
+            "Gate {gate} needs {engine} for package {name}: {}.",
+            needed.what
+        );
+        let level = if gate == needed.gate {
+            Level::Error
+        } else {
+            Level::Warning
+        };
+        Finding::error(MISSING_ENGINE, CONFIG, what, needed.hint)
+            .key(format!("gates.{gate}"))
+            .level(level)
     };
     lacks.map(finding).collect()
 }
@@ -57,7 +76,10 @@ pub(super) fn commands(workspace: &Workspace, packages: &[Package]) -> Vec<Findi
     let roots = roots(packages);
     let mut findings = Vec::new();
     for (key, argv) in [("checks.red", &checks.red), ("checks.green", &checks.green)] {
-        findings.extend(argv.iter().filter_map(|argv| command(MISSING_PROGRAM, key, argv, &roots)));
+        findings.extend(
+            argv.iter()
+                .filter_map(|argv| command(MISSING_PROGRAM, key, argv, &roots)),
+        );
     }
     let own = [("the workspace", workspace.places.workspace.as_path())];
     for (event, argv) in workspace.settings.hooks.commands() {
@@ -68,30 +90,51 @@ pub(super) fn commands(workspace: &Workspace, packages: &[Package]) -> Vec<Findi
 }
 
 /// Whether a package is to be built by Maven for an open gate, and whether by the `mvn` on the PATH.
-pub(crate) fn needs_maven(workspace: &Workspace, rows: &[Row], packages: &[Package]) -> (bool, bool) {
-    let gates: Vec<_> = rows.iter().filter_map(|row| open_java_gate(workspace, row)).collect();
+pub(crate) fn needs_maven(
+    workspace: &Workspace,
+    rows: &[Row],
+    packages: &[Package],
+) -> (bool, bool) {
+    let gates: Vec<_> = rows
+        .iter()
+        .filter_map(|row| open_java_gate(workspace, row))
+        .collect();
     let is_built = |package: &&Package| {
         package.builds_with("mvn") && gates.iter().any(|gate| !package.is_built_by(gate))
     };
     let mut built = packages.iter().filter(is_built).peekable();
-    (built.peek().is_some(), built.any(|package| !package.has_mvnw()))
+    (
+        built.peek().is_some(),
+        built.any(|package| !package.has_mvnw()),
+    )
 }
 
 fn roots<'p>(packages: impl IntoIterator<Item = &'p Package>) -> Vec<(&'p str, &'p Path)> {
-    packages.into_iter().map(|package| (package.name.as_str(), package.root.as_path())).collect()
+    packages
+        .into_iter()
+        .map(|package| (package.name.as_str(), package.root.as_path()))
+        .collect()
 }
 
 /// A command that is started in each of these folders, whose program is missing.
 fn command(rule: &str, key: &str, argv: &[String], folders: &[(&str, &Path)]) -> Option<Finding> {
     let program = argv.first()?;
     let (what, hint) = if program.contains('/') {
-        let lacks = folders.iter().filter(|(_, root)| !is_program(&root.join(program)));
+        let lacks = folders
+            .iter()
+            .filter(|(_, root)| !is_program(&root.join(program)));
         let names: Vec<&str> = lacks.map(|(name, _)| *name).collect();
         if names.is_empty() {
             return None;
         }
-        let what = format!("`{key}` starts `{program}`, which is not a program in {}.", names.join(", "));
-        (what, "Make it executable there (`chmod +x`), or name another program.")
+        let what = format!(
+            "`{key}` starts `{program}`, which is not a program in {}.",
+            names.join(", ")
+        );
+        (
+            what,
+            "Make it executable there (`chmod +x`), or name another program.",
+        )
     } else if !is_on_path(program) {
         let what = format!("`{key}` starts `{program}`, which is not on the PATH.");
         (what, "Install it, or name it with its path.")
@@ -112,16 +155,28 @@ fn java(gate: &str, settings: &GateSettings, packages: &[Package], findings: &mu
         let found = Finding::error(MISSING_ENGINE, CONFIG, what, hint).key(format!("gates.{gate}"));
         findings.push(found.level(level));
     };
-    let home = std::env::var_os("JAVA_HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let home = std::env::var_os("JAVA_HOME")
+        .map(PathBuf::from)
+        .filter(|home| home.is_absolute());
     let has = |program: &str| {
-        home.as_ref().is_some_and(|home| is_program(&home.join("bin").join(program))) || is_on_path(program)
+        home.as_ref()
+            .is_some_and(|home| is_program(&home.join("bin").join(program)))
+            || is_on_path(program)
     };
     if !has("java") || !has("javac") {
-        let lack = if has("java") { "javac: a JRE does not compile" } else { "Java" };
-        let what = format!("Gate {gate} needs a JDK, and neither JAVA_HOME nor the PATH leads to {lack}.");
+        let lack = if has("java") {
+            "javac: a JRE does not compile"
+        } else {
+            "Java"
+        };
+        let what =
+            format!("Gate {gate} needs a JDK, and neither JAVA_HOME nor the PATH leads to {lack}.");
         lacks(Level::Error, what, "Install a JDK and set JAVA_HOME.");
     }
-    for package in packages.iter().filter(|package| !package.is_built_by(settings)) {
+    for package in packages
+        .iter()
+        .filter(|package| !package.is_built_by(settings))
+    {
         let name = &package.name;
         if package.builds_with("mvn") {
             if !package.has_mvnw() && !is_on_path("mvn") {
@@ -141,7 +196,11 @@ fn java(gate: &str, settings: &GateSettings, packages: &[Package], findings: &mu
             let what = format!(
                 "Package {name} is built by Gradle, and gates.{gate}.classpath_command does not say how: there will be no verdict."
             );
-            lacks(Level::Warning, what, &format!("Write `{line}` below gates.{gate}."));
+            lacks(
+                Level::Warning,
+                what,
+                &format!("Write `{line}` below gates.{gate}."),
+            );
         }
     }
 }

@@ -11,22 +11,45 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 /// Looks at all packages: the readable ones, `None` if not even their names are known; and what is wrong.
-pub(super) fn inspect(workspace: &Workspace, state: Option<&State>) -> (Option<Vec<Package>>, Vec<Finding>) {
+pub(super) fn inspect(
+    workspace: &Workspace,
+    state: Option<&State>,
+) -> (Option<Vec<Package>>, Vec<Finding>) {
     let settings = &workspace.settings;
     let survey = |classifier| -> Result<_, Fault> {
-        let Places { workspace: root, spec } = &workspace.places;
-        Ok(Repositories::survey(root, spec, &settings.packages, settings.packages_given, classifier)?)
+        let Places {
+            workspace: root,
+            spec,
+        } = &workspace.places;
+        Ok(Repositories::survey(
+            root,
+            spec,
+            &settings.packages,
+            settings.packages_given,
+            classifier,
+        )?)
     };
     let (mut repositories, states) = match workspace.classifier().and_then(survey) {
         Ok(found) => found,
         Err(fault) => {
-            return (None, vec![Finding::error("no-packages", CONFIG, fault.what, fault.hint)]);
+            return (
+                None,
+                vec![Finding::error(
+                    "no-packages",
+                    CONFIG,
+                    fault.what,
+                    fault.hint,
+                )],
+            );
         }
     };
     let (mut packages, mut findings) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
     for (name, surveyed) in states {
-        let root = repositories.root(&name).unwrap_or(&workspace.places.workspace).to_owned();
+        let root = repositories
+            .root(&name)
+            .unwrap_or(&workspace.places.workspace)
+            .to_owned();
         let folder = workspace.places.shown(&root);
         match surveyed.and_then(|now| Ok((now, repositories.underway(&name)?))) {
             Ok((now, underway)) => {
@@ -43,15 +66,33 @@ pub(super) fn inspect(workspace: &Workspace, state: Option<&State>) -> (Option<V
 }
 
 fn unreadable(name: &str, folder: &str, error: &GitError) -> Finding {
-    let rule = if error.kind == GitErrorKind::Refused { "refused" } else { "unreadable" };
-    let what = format!("This package cannot be read: {} No run begins with it.", error.what);
-    Finding::error(&format!("{rule}-repository"), name, what, error.hint.clone()).path(folder)
+    let rule = if error.kind == GitErrorKind::Refused {
+        "refused"
+    } else {
+        "unreadable"
+    };
+    let what = format!(
+        "This package cannot be read: {} No run begins with it.",
+        error.what
+    );
+    Finding::error(
+        &format!("{rule}-repository"),
+        name,
+        what,
+        error.hint.clone(),
+    )
+    .path(folder)
 }
 
 /// Changes that no attempt left.
 fn uncommitted(folder: &str, now: &PackageState, state: Option<&State>) -> Vec<Finding> {
-    let known = state.and_then(|state| state.last_after.as_ref()).and_then(|after| after.package(&now.name));
-    let new = now.dirt.iter().filter(|dirt| known.is_none_or(|known| !known.dirt.contains(dirt)));
+    let known = state
+        .and_then(|state| state.last_after.as_ref())
+        .and_then(|after| after.package(&now.name));
+    let new = now
+        .dirt
+        .iter()
+        .filter(|dirt| known.is_none_or(|known| !known.dirt.contains(dirt)));
     new.map(|dirt| {
         let what = "There are uncommitted changes that no attempt left.";
         let (file, hint) = (shown(&now.name, &dirt.path), "commit, stash or remove them");
@@ -73,24 +114,31 @@ fn shown(package: &str, path: &RepoPath) -> String {
 fn in_progress(folder: &str, now: &PackageState, underway: &Underway) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut add = |rule: &str, what: String, hint: String| {
-        findings.push(Finding::error(rule, &now.name, what, hint).warning().path(folder));
+        findings.push(
+            Finding::error(rule, &now.name, what, hint)
+                .warning()
+                .path(folder),
+        );
     };
     if let Some(operation) = underway.operation {
         let end = match operation {
             "bisect" => "`git bisect reset` ends it".to_owned(),
             _ => format!("`git {operation} --continue` or `git {operation} --abort` ends it"),
         };
-        let what =
-            format!("A `git {operation}` is unfinished here: an agent's commits would become part of it.");
+        let what = format!(
+            "A `git {operation}` is unfinished here: an agent's commits would become part of it."
+        );
         add("unfinished-operation", what, format!("In {folder}, {end}."));
     } else if now.branch.is_none() && now.head != Oid::zero() {
         let what = "HEAD is detached here: an agent's commits would be on no branch.".to_owned();
-        let hint = "`git switch BRANCH` checks one out, `git switch --create BRANCH` makes one here.";
+        let hint =
+            "`git switch BRANCH` checks one out, `git switch --create BRANCH` makes one here.";
         add("detached-head", what, format!("In {folder}, {hint}"));
     }
     if underway.is_locked {
         let what = "The index is locked (index.lock): git is running here, or died; no agent could commit.";
-        let hint = format!("Wait for git to end; if none is running, remove index.lock in {folder}/.git.");
+        let hint =
+            format!("Wait for git to end; if none is running, remove index.lock in {folder}/.git.");
         add("locked-index", what.to_owned(), hint);
     }
     findings

@@ -10,8 +10,16 @@ use serde::Serialize;
 use std::path::Path;
 
 /// Where tools put task files; `*` is any folder.
-const SPECS: [&str; 8] =
-    [".", "spec", "docs", ".ralph", ".kiro/specs/*", "specs/*", "openspec/changes/*", "kitty-specs/*"];
+const SPECS: [&str; 8] = [
+    ".",
+    "spec",
+    "docs",
+    ".ralph",
+    ".kiro/specs/*",
+    "specs/*",
+    "openspec/changes/*",
+    "kitty-specs/*",
+];
 /// Larger files are ignored.
 const MAX_BYTES: u64 = 4 << 20;
 /// Maximum number of files and folders read, and depth of the search for repositories.
@@ -35,8 +43,13 @@ pub(crate) struct Spec {
 
 /// The task file of a folder, if it has one.
 pub(crate) fn task_file(root: &Path, folder: &str, grammar: &Grammar) -> Option<TaskFile> {
-    let bytes = read_beginning(&root.join(folder).join("tasks.md"), MAX_BYTES + 1).ok().flatten()?;
-    Some(TaskFile::parse(Some(bytes).filter(|bytes| bytes.len() as u64 <= MAX_BYTES)?, grammar))
+    let bytes = read_beginning(&root.join(folder).join("tasks.md"), MAX_BYTES + 1)
+        .ok()
+        .flatten()?;
+    Some(TaskFile::parse(
+        Some(bytes).filter(|bytes| bytes.len() as u64 <= MAX_BYTES)?,
+        grammar,
+    ))
 }
 
 /// What is to be known of it.
@@ -48,7 +61,9 @@ pub(crate) fn spec(root: &Path, folder: &str, grammar: &Grammar) -> Option<Spec>
         boxes: rows.len(),
         done: rows.iter().filter(|row| row.mark.is_done()).count(),
         checklists: file.checklists().into_keys().collect(),
-        has_stages: rows.iter().any(|row| row.key.stage != Stage::Implementation),
+        has_stages: rows
+            .iter()
+            .any(|row| row.key.stage != Stage::Implementation),
     })
 }
 
@@ -66,7 +81,10 @@ pub(crate) fn specs(root: &Path, grammar: &Grammar) -> Vec<Spec> {
         let plain = names.filter(|name| !name.contains(char::is_control));
         folders.extend(plain.map(|name| format!("{parent}/{name}")));
     }
-    folders.iter().filter_map(|folder| spec(root, folder, grammar)).collect()
+    folders
+        .iter()
+        .filter_map(|folder| spec(root, folder, grammar))
+        .collect()
 }
 
 /// The git repositories of a folder, and whether there may be more: as `packages: ["src/*"]` is read, a workspace
@@ -79,8 +97,15 @@ pub(crate) fn packages(root: &Path) -> (Vec<Package>, bool) {
         folders.extend(inside.filter(|_| is_package).map(str::to_owned));
         is_own(folder) && !is_package
     };
-    let is_cut = walk(root, DEPTH, MAX_ENTRIES, enter).filter(Result::is_err).count() > 0;
-    let is_in_src = |folder: &String| folder.strip_prefix("src/").is_some_and(|rest| !rest.contains('/'));
+    let is_cut = walk(root, DEPTH, MAX_ENTRIES, enter)
+        .filter(Result::is_err)
+        .count()
+        > 0;
+    let is_in_src = |folder: &String| {
+        folder
+            .strip_prefix("src/")
+            .is_some_and(|rest| !rest.contains('/'))
+    };
     if is_repository(root) && !folders.iter().any(is_in_src) {
         return (vec![Package::read(".".to_owned(), root.to_owned())], is_cut);
     }
@@ -98,8 +123,14 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let root = home.path();
         for (file, text) in [
-            (".kiro/specs/login/tasks.md", "- [x] 1. One\n- [ ]* 1.1 Two\n"),
-            ("openspec/changes/add-x/tasks.md", "## 1. Work\n- [ ] 1.1 One\n"),
+            (
+                ".kiro/specs/login/tasks.md",
+                "- [x] 1. One\n- [ ]* 1.1 Two\n",
+            ),
+            (
+                "openspec/changes/add-x/tasks.md",
+                "## 1. Work\n- [ ] 1.1 One\n",
+            ),
             ("openspec/changes/archive/old/tasks.md", "- [x] 1.1 One\n"),
             ("tasks.md", "- [ ] 1. A\n- [ ] 1.PITEST B\n"),
             ("services/web/.git/HEAD", ""),
@@ -112,11 +143,26 @@ mod tests {
         }
         fs::os::unix::fs::symlink(root.join("services/web"), root.join("link")).unwrap();
         let found = specs(root, &Grammar::default());
-        let found: Vec<_> =
-            found.iter().map(|spec| (spec.folder.as_str(), spec.done, spec.boxes, spec.has_stages)).collect();
+        let found: Vec<_> = found
+            .iter()
+            .map(|spec| (spec.folder.as_str(), spec.done, spec.boxes, spec.has_stages))
+            .collect();
         let login = (".kiro/specs/login", 1, 2, false);
-        assert_eq!(found, [(".", 0, 2, true), login, ("openspec/changes/add-x", 0, 1, false)]);
-        let names = || packages(root).0.into_iter().map(|package| package.name).collect::<Vec<_>>();
+        assert_eq!(
+            found,
+            [
+                (".", 0, 2, true),
+                login,
+                ("openspec/changes/add-x", 0, 1, false)
+            ]
+        );
+        let names = || {
+            packages(root)
+                .0
+                .into_iter()
+                .map(|package| package.name)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(names(), ["services/web"]);
         fs::create_dir(root.join(".git")).unwrap();
         fs::write(root.join(".git/HEAD"), "").unwrap();

@@ -26,11 +26,24 @@ pub(crate) struct Read {
 
 impl Read {
     /// A finding about a line of it.
-    pub(super) fn on_line(&self, rule: &str, line: u32, what: String, hint: impl Into<String>) -> Finding {
+    pub(super) fn on_line(
+        &self,
+        rule: &str,
+        line: u32,
+        what: String,
+        hint: impl Into<String>,
+    ) -> Finding {
         let line = line as usize;
-        let text = self.file.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+        let text = self
+            .file
+            .lines()
+            .nth(line.saturating_sub(1))
+            .unwrap_or_default();
         let source = text::line(&String::from_utf8_lossy(text), 400);
-        Finding { source, ..Finding::error(rule, &self.shown, what, hint).at(line) }
+        Finding {
+            source,
+            ..Finding::error(rule, &self.shown, what, hint).at(line)
+        }
     }
 }
 
@@ -49,22 +62,34 @@ pub(crate) fn read(opened: &Opened) -> Result<Read, Box<Finding>> {
 /// Reads a task file.
 pub(crate) fn read_at(path: &Path, shown: &str, opened: &Opened) -> Result<Read, Box<Finding>> {
     let shown = text::line(shown, 400);
-    let missing = |what: &str, hint: &str| Err(Box::new(Finding::error("no-task-file", &shown, what, hint)));
+    let missing =
+        |what: &str, hint: &str| Err(Box::new(Finding::error("no-task-file", &shown, what, hint)));
     match RealDisk::new().read(path) {
         Ok(Some(bytes)) => {
             let rules = &opened.workspace.rules;
             let file = rules.parse(bytes);
             let (boxes, problems) = (rules.boxes(&file, &[]), rules.problems(&file));
-            let list =
-                read_beginning(&path.with_file_name("requirements.md"), MAX_REQUIREMENTS).ok().flatten();
+            let list = read_beginning(&path.with_file_name("requirements.md"), MAX_REQUIREMENTS)
+                .ok()
+                .flatten();
             let requirements = list.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-            Ok(Read { shown, file, boxes, problems, requirements })
+            Ok(Read {
+                shown,
+                file,
+                boxes,
+                problems,
+                requirements,
+            })
         }
-        Ok(None) => {
-            missing("There is no such file.", "write one, or set `spec:` in .ralph/config.yaml to its folder")
-        }
+        Ok(None) => missing(
+            "There is no such file.",
+            "write one, or set `spec:` in .ralph/config.yaml to its folder",
+        ),
         Err(error) => missing(
-            &format!("It cannot be read: {}.", error.to_string().trim_end_matches('.')),
+            &format!(
+                "It cannot be read: {}.",
+                error.to_string().trim_end_matches('.')
+            ),
             "check its type and permissions: ralph reads regular files only",
         ),
     }
@@ -72,15 +97,28 @@ pub(crate) fn read_at(path: &Path, shown: &str, opened: &Opened) -> Result<Read,
 
 /// What is wrong with the file.
 pub(crate) fn findings(read: &Read) -> Vec<Finding> {
-    let of_problem = |Problem { kind, line, message, hint }: Problem| match kind {
+    let of_problem = |Problem {
+                          kind,
+                          line,
+                          message,
+                          hint,
+                      }: Problem| match kind {
         // The file is as it should be: the mistake is in the configuration.
-        ProblemKind::PlacedAfterNoTask => Finding::error(&rule(kind), CONFIG, message, hint).key("placement"),
+        ProblemKind::PlacedAfterNoTask => {
+            Finding::error(&rule(kind), CONFIG, message, hint).key("placement")
+        }
         _ => read.on_line(&rule(kind), line, message, hint),
     };
-    let of_remark = |Remark { kind, line, message, hint }: Remark| match kind {
-        RemarkKind::NoTasks | RemarkKind::NotUtf8 | RemarkKind::OnlyLeftOut => {
-            read.file.is_empty().then(|| Finding::error("no-tasks", &read.shown, message, hint))
-        }
+    let of_remark = |Remark {
+                         kind,
+                         line,
+                         message,
+                         hint,
+                     }: Remark| match kind {
+        RemarkKind::NoTasks | RemarkKind::NotUtf8 | RemarkKind::OnlyLeftOut => read
+            .file
+            .is_empty()
+            .then(|| Finding::error("no-tasks", &read.shown, message, hint)),
         _ => Some(read.on_line(&rule(kind), line, message, hint).warning()),
     };
     let mut findings: Vec<Finding> = read.problems.iter().cloned().map(of_problem).collect();
@@ -94,9 +132,13 @@ pub(crate) fn unused_sections(file: &TaskFile) -> Vec<Finding> {
     let finding = |(key, pattern): (&str, String)| {
         let key = format!("tasks.sections.{key}");
         let pattern = text::line(&pattern, 100);
-        let what = format!("`{key}` names the section `{pattern}`, but no heading of the task file fits it.");
+        let what = format!(
+            "`{key}` names the section `{pattern}`, but no heading of the task file fits it."
+        );
         let hint = "Write the heading's words (`*` stands for any), or take the pattern out; `ralph check --explain` shows the headings.";
-        Finding::error("unknown-section", CONFIG, what, hint).warning().key(key)
+        Finding::error("unknown-section", CONFIG, what, hint)
+            .warning()
+            .key(key)
     };
     file.unused_sections().into_iter().map(finding).collect()
 }

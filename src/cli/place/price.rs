@@ -12,28 +12,43 @@ impl Plan<'_> {
     /// Says what the open gates will take, by those that the journal knows, and how many open tasks have none. A file whose
     /// lines stay as they are has no news, unless its gates have no lines.
     pub(super) fn tell_price(&self, call: &Invocation) -> Result<(), Fault> {
-        let Self { target, gate, choice, .. } = *self;
+        let Self {
+            target,
+            gate,
+            choice,
+            ..
+        } = *self;
         let file = target.file()?;
-        let edited = self.placed(&file).map_err(|refusal| target.refused(refusal))?;
+        let edited = self
+            .placed(&file)
+            .map_err(|refusal| target.refused(refusal))?;
         let is_news = !call.json && (target.is_virtual() || !edited.inserted.is_empty());
         let rows = if target.is_virtual() {
             let mut gates = target.gates.clone();
             gates.retain(|(name, _)| name != gate);
             gates.push((gate.to_owned(), choice.clone()));
-            let rules = TaskRules { grammar: target.grammar.clone(), stages: Stages::Virtual { gates } };
+            let rules = TaskRules {
+                grammar: target.grammar.clone(),
+                stages: Stages::Virtual { gates },
+            };
             rules.boxes(&file, &[])
         } else {
             TaskFile::parse(edited.bytes, &target.grammar).rows()
         };
-        self.price(call, &rows).filter(|_| is_news).iter().for_each(|price| ui::note(price));
+        self.price(call, &rows)
+            .filter(|_| is_news)
+            .iter()
+            .for_each(|price| ui::note(price));
         Ok(())
     }
 
     /// `3 gates of PITEST to run, about 6m together (2m each, the middle of 4); 1 open task without one.`; `None` if no gate is open.
     fn price(&self, call: &Invocation, rows: &[Row]) -> Option<String> {
         let gate = self.gate;
-        let open: Vec<&Row> =
-            rows.iter().filter(|row| row.key.stage.word() == gate && !row.mark.is_done()).collect();
+        let open: Vec<&Row> = rows
+            .iter()
+            .filter(|row| row.key.stage.word() == gate && !row.mark.is_done())
+            .collect();
         let judged: HashSet<&str> = open.iter().map(|row| row.key.family.as_str()).collect();
         let is_wide = open.iter().any(|row| row.key.is_wider_gate());
         let families = Families::new(rows);
@@ -46,15 +61,26 @@ impl Plan<'_> {
         let is_without = |row: &&Row| !is_wide && !judged.contains(row.key.family.as_str());
         let without = rows.iter().filter(is_work).filter(is_without).count() as u64;
         let gates = Some(open.len() as u64).filter(|gates| *gates > 0)?;
-        let source = self.target.workspace.as_ref().and_then(|_| Source::open(call).ok());
-        let spent = source.and_then(|mut source| source.board().ok()).map(|board| board.spent);
+        let source = self
+            .target
+            .workspace
+            .as_ref()
+            .and_then(|_| Source::open(call).ok());
+        let spent = source
+            .and_then(|mut source| source.board().ok())
+            .map(|board| board.spent);
         let known = spent.and_then(|spent| spent.median(gate));
         let time = known.map(|(millis, known)| {
             let (all, each) = (duration(millis * gates / 1000), duration(millis / 1000));
             format!(", about {all} together ({each} each, the middle of {known})")
         });
-        let (time, gates, without) =
-            (time.unwrap_or_default(), count(gates, "gate"), count(without, "open task"));
-        Some(format!("{gates} of {gate} to run{time}; {without} without one."))
+        let (time, gates, without) = (
+            time.unwrap_or_default(),
+            count(gates, "gate"),
+            count(without, "open task"),
+        );
+        Some(format!(
+            "{gates} of {gate} to run{time}; {without} without one."
+        ))
     }
 }

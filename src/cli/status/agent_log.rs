@@ -28,25 +28,48 @@ pub(super) struct AgentLog {
 
 /// The log in an iteration's folder that was written to last; paths in a transcript are shown from `workspace`.
 pub(super) fn newest(folder: &Path, workspace: &Path, disk: &dyn Disk) -> AgentLog {
-    let logs = walk(folder, DEPTH, ENTRIES, |_| true).flatten().filter_map(|entry| {
-        let metadata = entry.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() > 0)?;
-        Some((metadata.modified().ok()?, entry.into_path())).filter(|(_, path)| is_log(path))
-    });
-    let Some((_, path)) = logs.max() else { return AgentLog::default() };
-    let Ok(Some((bytes, before))) = disk.tail(&path, BYTES) else { return AgentLog::default() };
-    let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-    AgentLog { name: line(&name, 100), lines: lines(&bytes, before > 0, workspace) }
+    let logs = walk(folder, DEPTH, ENTRIES, |_| true)
+        .flatten()
+        .filter_map(|entry| {
+            let metadata = entry
+                .metadata()
+                .ok()
+                .filter(|metadata| metadata.is_file() && metadata.len() > 0)?;
+            Some((metadata.modified().ok()?, entry.into_path())).filter(|(_, path)| is_log(path))
+        });
+    let Some((_, path)) = logs.max() else {
+        return AgentLog::default();
+    };
+    let Ok(Some((bytes, before))) = disk.tail(&path, BYTES) else {
+        return AgentLog::default();
+    };
+    let name = path
+        .strip_prefix(folder)
+        .unwrap_or(&path)
+        .display()
+        .to_string();
+    AgentLog {
+        name: line(&name, 100),
+        lines: lines(&bytes, before > 0, workspace),
+    }
 }
 
 fn is_log(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    matches!(name, "agent.out" | "agent.err") || path.extension().is_some_and(|ending| ending == "log")
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    matches!(name, "agent.out" | "agent.err")
+        || path.extension().is_some_and(|ending| ending == "log")
 }
 
 /// The last lines, fit to be shown; of a transcript what a person wants to know. A first line whose beginning was not
 /// read is left out.
 fn lines(bytes: &[u8], is_cut: bool, workspace: &Path) -> Vec<String> {
-    let begins = bytes.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |end| end + 1);
+    let begins = bytes
+        .iter()
+        .position(|&byte| byte == b'\n')
+        .map_or(bytes.len(), |end| end + 1);
     let bytes = &bytes[if is_cut { begins } else { 0 }..];
     let format = guess(bytes);
     let mut all = Vec::new();
@@ -56,16 +79,27 @@ fn lines(bytes: &[u8], is_cut: bool, workspace: &Path) -> Vec<String> {
         let mut reader = Reader::new(format);
         let mut person = Shown::from(&workspace.to_string_lossy());
         // What comes behind the last line end is still being written.
-        all.extend(reader.read(bytes).iter().flat_map(|event| person.lines(event)));
+        all.extend(
+            reader
+                .read(bytes)
+                .iter()
+                .flat_map(|event| person.lines(event)),
+        );
     }
-    let last = all.get(all.len().saturating_sub(LINES)..).unwrap_or_default();
+    let last = all
+        .get(all.len().saturating_sub(LINES)..)
+        .unwrap_or_default();
     last.iter().map(|row| shown(row)).collect()
 }
 
 /// One line of a log. Escape sequences end with their line at the latest, so that none can hide what follows;
 /// a carriage return overwrites what is before it, as progress bars do.
 fn shown(row: &str) -> String {
-    let painted = row.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default();
+    let painted = row
+        .trim_end_matches('\r')
+        .rsplit('\r')
+        .next()
+        .unwrap_or_default();
     steady(&line(&strip_str(painted).to_string(), CHARS))
 }
 
@@ -88,16 +122,25 @@ mod tests {
             ["", "seen"],
             "nothing hides what follows"
         );
-        assert_eq!(lines(b"half a line\nwhole\n", true, Path::new("/r")), ["whole"]);
+        assert_eq!(
+            lines(b"half a line\nwhole\n", true, Path::new("/r")),
+            ["whole"]
+        );
         assert_eq!(lines(b"", false, Path::new("/r")), [""; 0]);
         let many = "x\n".repeat(1_000);
         assert_eq!(lines(many.as_bytes(), false, Path::new("/r")).len(), LINES);
-        assert_eq!(lines("y".repeat(50_000).as_bytes(), false, Path::new("/r"))[0].chars().count(), CHARS);
+        assert_eq!(
+            lines("y".repeat(50_000).as_bytes(), false, Path::new("/r"))[0]
+                .chars()
+                .count(),
+            CHARS
+        );
     }
 
     #[test]
     fn a_transcript_reads_like_a_log() {
-        let transcript = include_bytes!("../../../tests/fixtures/transcripts/claude-parallel.jsonl");
+        let transcript =
+            include_bytes!("../../../tests/fixtures/transcripts/claude-parallel.jsonl");
         let whole = lines(transcript, false, Path::new("/r"));
         insta::assert_snapshot!(whole.join("\n"), @"
         Read hello.txt
@@ -134,12 +177,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = |path: &str| folder.path().join(path);
         let disk = RealDisk::new();
-        assert_eq!(newest(&at("none"), Path::new("/r"), &disk), AgentLog::default());
+        assert_eq!(
+            newest(&at("none"), Path::new("/r"), &disk),
+            AgentLog::default()
+        );
         fs_err::create_dir_all(at("iter-1/gate/logs")).unwrap();
         let write = |path: &str, text: &str, seconds: u64| {
             fs_err::write(at(path), text).unwrap();
-            let file = fs_err::OpenOptions::new().write(true).open(at(path)).unwrap().into_parts().0;
-            file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
+            let file = fs_err::OpenOptions::new()
+                .write(true)
+                .open(at(path))
+                .unwrap()
+                .into_parts()
+                .0;
+            file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds))
+                .unwrap();
         };
         write("iter-1/agent.out", "out\n", 10);
         write("iter-1/agent.err", "", 30);
@@ -147,9 +199,15 @@ mod tests {
         write("secret", "secret\n", 50);
         fs_err::os::unix::fs::symlink(at("secret"), at("iter-1/planted.log")).unwrap();
         let log = newest(&at("iter-1"), Path::new("/r"), &disk);
-        assert_eq!((log.name.as_str(), log.lines), ("agent.out", vec!["out".to_owned()]));
+        assert_eq!(
+            (log.name.as_str(), log.lines),
+            ("agent.out", vec!["out".to_owned()])
+        );
         write("iter-1/gate/logs/01-mvn.log", "[INFO] here\n", 20);
         let log = newest(&at("iter-1"), Path::new("/r"), &disk);
-        assert_eq!((log.name.as_str(), log.lines), ("gate/logs/01-mvn.log", vec!["[INFO] here".to_owned()]));
+        assert_eq!(
+            (log.name.as_str(), log.lines),
+            ("gate/logs/01-mvn.log", vec!["[INFO] here".to_owned()])
+        );
     }
 }

@@ -11,10 +11,21 @@ use serde_json::{Map, Value, json};
 /// The object.
 pub(super) fn facts(state: &State, board: &Board) -> Value {
     let book = state.spec_state();
-    let rows: Vec<Value> = book.rows.iter().map(|row| row_facts(book, board, row)).collect();
-    let families: Vec<Value> = board.families.iter().map(|line| family(book, board, line)).collect();
-    let gates: Map<String, Value> =
-        board.gates.iter().map(|gate| (gate.name.clone(), gate.says.iter().copied().collect())).collect();
+    let rows: Vec<Value> = book
+        .rows
+        .iter()
+        .map(|row| row_facts(book, board, row))
+        .collect();
+    let families: Vec<Value> = board
+        .families
+        .iter()
+        .map(|line| family(book, board, line))
+        .collect();
+    let gates: Map<String, Value> = board
+        .gates
+        .iter()
+        .map(|gate| (gate.name.clone(), gate.says.iter().copied().collect()))
+        .collect();
     let used = board.used;
     json!({
         "spec": state.spec,
@@ -66,9 +77,17 @@ fn row_facts(book: &SpecState, board: &Board, row: &Row) -> Value {
 
 /// A row of the table: `stages` holds a cell for each box of the family.
 fn family(book: &SpecState, board: &Board, line: &Line) -> Value {
-    let cells: Map<String, Value> =
-        line.cells.values().map(|cell| (cell.key.stage.word().to_owned(), cell_facts(book, cell))).collect();
-    let (agents, gates) = board.spent.families.get(&line.family).copied().unwrap_or_default();
+    let cells: Map<String, Value> = line
+        .cells
+        .values()
+        .map(|cell| (cell.key.stage.word().to_owned(), cell_facts(book, cell)))
+        .collect();
+    let (agents, gates) = board
+        .spent
+        .families
+        .get(&line.family)
+        .copied()
+        .unwrap_or_default();
     json!({
         "family": line.family,
         "text": line.text,

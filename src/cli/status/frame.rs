@@ -48,7 +48,15 @@ pub(super) struct Shown {
 impl View {
     /// Nothing chosen, no log.
     pub(super) fn new(board: Board, color: bool) -> Self {
-        Self { board, log: AgentLog::default(), now: 0, chosen: None, trouble: None, color, film: None }
+        Self {
+            board,
+            log: AgentLog::default(),
+            now: 0,
+            chosen: None,
+            trouble: None,
+            color,
+            film: None,
+        }
     }
 
     /// Does what a key asks for.
@@ -64,7 +72,10 @@ impl View {
 
     /// The iteration whose log is shown.
     pub(super) fn log_iteration(&self) -> u64 {
-        self.board.current.as_ref().map_or(self.board.iteration, |now| now.iteration)
+        self.board
+            .current
+            .as_ref()
+            .map_or(self.board.iteration, |now| now.iteration)
     }
 
     /// The row that is marked: the chosen one, else that which runs, else that which is next.
@@ -81,7 +92,11 @@ impl View {
     }
 
     fn style(&self, color: Color) -> Style {
-        if self.color { Style::new().fg(color) } else { Style::new() }
+        if self.color {
+            Style::new().fg(color)
+        } else {
+            Style::new()
+        }
     }
 }
 
@@ -133,22 +148,34 @@ pub(super) fn draw(view: &View, frame: &mut Frame<'_>) {
     let (head, reasons) = (head(view, columns), reasons(view));
     let rows = rows(view, frame.area(), head.len(), reasons.len());
     let lengths = rows.map(length);
-    let [of_head, of_table, of_reasons, of_log, of_keys] = Layout::vertical(lengths).areas(frame.area());
+    let [of_head, of_table, of_reasons, of_log, of_keys] =
+        Layout::vertical(lengths).areas(frame.area());
     frame.render_widget(Paragraph::new(head), of_head);
     table(view, frame, of_table);
     let title = |family: &Family| match family.id.as_str() {
         "" => format!("tasks.md:{}", family.line),
         id => id.to_owned(),
     };
-    let name = view.board.families.get(view.row()).map(title).unwrap_or_default();
-    let reasons = reasons.iter().map(|reason| Line::raw(cut(reason, columns))).collect();
+    let name = view
+        .board
+        .families
+        .get(view.row())
+        .map(title)
+        .unwrap_or_default();
+    let reasons = reasons
+        .iter()
+        .map(|reason| Line::raw(cut(reason, columns)))
+        .collect();
     titled(frame, of_reasons, format!("why {name}"), reasons);
     log(view, frame, of_log);
     let keys = match &view.film {
         Some(film) => &film.keys,
         None => "q quit · j/k or arrows scroll · g/G first/last · f follow what runs",
     };
-    frame.render_widget(Paragraph::new(keys).style(Style::new().add_modifier(Modifier::DIM)), of_keys);
+    frame.render_widget(
+        Paragraph::new(keys).style(Style::new().add_modifier(Modifier::DIM)),
+        of_keys,
+    );
 }
 
 /// The heights of head, table, reasons, log and keys. The table gets what it needs while three tenths are left for
@@ -159,9 +186,15 @@ fn rows(view: &View, area: Rect, head: usize, reasons: usize) -> [usize; 5] {
         let head = 2.min(height.saturating_sub(2));
         return [head, height.saturating_sub(head), 0, 0, 0];
     }
-    let reasons = if height >= 20 && reasons > 0 { reasons.min(5) + 1 } else { 0 };
+    let reasons = if height >= 20 && reasons > 0 {
+        reasons.min(5) + 1
+    } else {
+        0
+    };
     let left = height.saturating_sub(head + reasons + 1);
-    let table = left.saturating_sub(height * 3 / 10).min(view.board.families.len() + 2);
+    let table = left
+        .saturating_sub(height * 3 / 10)
+        .min(view.board.families.len() + 2);
     [head, table, reasons, left - table, 1]
 }
 
@@ -169,20 +202,42 @@ fn rows(view: &View, area: Rect, head: usize, reasons: usize) -> [usize; 5] {
 fn head(view: &View, columns: usize) -> Vec<Line<'static>> {
     let board = &view.board;
     let plain = Style::new();
-    let runs = if board.holder.is_some() { Color::Yellow } else { Color::Reset };
-    let mut lines =
-        vec![(headline(board), plain.add_modifier(Modifier::BOLD)), (running(view), view.style(runs))];
-    let trouble = view.trouble.as_ref().map(|trouble| line(&format!("trouble: {trouble}"), 500));
+    let runs = if board.holder.is_some() {
+        Color::Yellow
+    } else {
+        Color::Reset
+    };
+    let mut lines = vec![
+        (headline(board), plain.add_modifier(Modifier::BOLD)),
+        (running(view), view.style(runs)),
+    ];
+    let trouble = view
+        .trouble
+        .as_ref()
+        .map(|trouble| line(&format!("trouble: {trouble}"), 500));
     // Above what runs: a small window shows two lines.
     if let Some(trouble) = trouble {
         lines.insert(1, (trouble, view.style(Color::Red)));
     }
-    let next = crate::report::table::next(board).into_iter().find(|line| line.starts_with("next: "));
-    let gates: Vec<String> =
-        board.gates.iter().map(|gate| format!("{}: {}", gate.name, says(gate))).collect();
+    let next = crate::report::table::next(board)
+        .into_iter()
+        .find(|line| line.starts_with("next: "));
+    let gates: Vec<String> = board
+        .gates
+        .iter()
+        .map(|gate| format!("{}: {}", gate.name, says(gate)))
+        .collect();
     let gates = (!gates.is_empty()).then(|| format!("gates: {}", gates.join(" · ")));
-    lines.extend(next.into_iter().chain(gates).chain([time_and_cost(board)]).map(|text| (text, plain)));
-    lines.into_iter().map(|(text, style)| Line::styled(cut(&text, columns), style)).collect()
+    lines.extend(
+        next.into_iter()
+            .chain(gates)
+            .chain([time_and_cost(board)])
+            .map(|text| (text, plain)),
+    );
+    lines
+        .into_iter()
+        .map(|(text, style)| Line::styled(cut(&text, columns), style))
+        .collect()
 }
 
 fn running(view: &View) -> String {
@@ -196,7 +251,10 @@ fn running(view: &View) -> String {
             let seconds = u64::try_from(view.now.saturating_sub(current.since)).unwrap_or(0);
             format!("now: {what}, for {}", duration(seconds))
         }
-        (_, _, Some(_)) => match board.waits_until.map(|until| u64::try_from(until - view.now)) {
+        (_, _, Some(_)) => match board
+            .waits_until
+            .map(|until| u64::try_from(until - view.now))
+        {
             Some(Ok(left)) => format!("now: {} left, {phase}", duration(left)),
             _ => format!("now: {phase}"),
         },
@@ -207,8 +265,13 @@ fn running(view: &View) -> String {
 
 /// Why the marked family is open or blocked.
 fn reasons(view: &View) -> Vec<String> {
-    let Some(family) = view.board.families.get(view.row()) else { return Vec::new() };
-    let alone = Board { families: vec![family.clone()], ..view.board.clone() };
+    let Some(family) = view.board.families.get(view.row()) else {
+        return Vec::new();
+    };
+    let alone = Board {
+        families: vec![family.clone()],
+        ..view.board.clone()
+    };
     open_reasons(&alone)
 }
 
@@ -218,7 +281,9 @@ fn titled(frame: &mut Frame<'_>, area: Rect, title: impl Display, lines: Vec<Lin
 }
 
 fn ruled(title: impl Display) -> Block<'static> {
-    Block::new().borders(Borders::TOP).title(format!(" {title} "))
+    Block::new()
+        .borders(Borders::TOP)
+        .title(format!(" {title} "))
 }
 
 fn length(cells: usize) -> Constraint {
@@ -231,12 +296,17 @@ fn table(view: &View, frame: &mut Frame<'_>, area: Rect) {
     let framed = area.height >= 5;
     let rows = usize::from(area.height).saturating_sub(if framed { 2 } else { 1 });
     let grid = Grid::fit(board, usize::from(area.width));
-    let first = view.row().saturating_sub(rows / 2).min(grid.rows.len().saturating_sub(rows));
+    let first = view
+        .row()
+        .saturating_sub(rows / 2)
+        .min(grid.rows.len().saturating_sub(rows));
     let last = (first + rows).min(grid.rows.len());
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let marked = Style::new().add_modifier(Modifier::REVERSED);
     let cell = |cell: &GridCell| {
-        let style = cell.status.map_or(Style::new(), |status| tone(view, status));
+        let style = cell
+            .status
+            .map_or(Style::new(), |status| tone(view, status));
         Cell::new(cell.text.clone()).style(style)
     };
     let shown = grid.rows.get(first..last).unwrap_or_default();
@@ -246,7 +316,11 @@ fn table(view: &View, frame: &mut Frame<'_>, area: Rect) {
         .column_spacing(GAP)
         .row_highlight_style(marked);
     if framed {
-        let title = format!("tasks {}-{last} of {}", (first + 1).min(last), grid.rows.len());
+        let title = format!(
+            "tasks {}-{last} of {}",
+            (first + 1).min(last),
+            grid.rows.len()
+        );
         table = table.block(ruled(title));
     }
     let mut state = TableState::new().with_selected(view.row().checked_sub(first));
@@ -258,7 +332,9 @@ fn tone(view: &View, status: BoxStatus) -> Style {
         BoxStatus::Running => view.style(Color::Yellow).add_modifier(Modifier::BOLD),
         BoxStatus::Passed(_) | BoxStatus::Done => view.style(Color::Green),
         BoxStatus::ByPerson => view.style(Color::Cyan),
-        BoxStatus::CommitOnly | BoxStatus::Rejected(_) | BoxStatus::Rework(_) => view.style(Color::Magenta),
+        BoxStatus::CommitOnly | BoxStatus::Rejected(_) | BoxStatus::Rework(_) => {
+            view.style(Color::Magenta)
+        }
         BoxStatus::Blocked | BoxStatus::Failed(_) => view.style(Color::Red),
         BoxStatus::Optional => Style::new().add_modifier(Modifier::DIM),
         BoxStatus::Marked(_) | BoxStatus::Open | BoxStatus::Unrecorded => Style::new(),
@@ -267,15 +343,25 @@ fn tone(view: &View, status: BoxStatus) -> Style {
 
 /// The last lines of the log that fit, or the first ones of a film's frame.
 fn log(view: &View, frame: &mut Frame<'_>, area: Rect) {
-    let lines =
-        |lines: &[String]| lines.iter().map(|line| Line::raw(cut(line, usize::from(area.width)))).collect();
+    let lines = |lines: &[String]| {
+        lines
+            .iter()
+            .map(|line| Line::raw(cut(line, usize::from(area.width))))
+            .collect()
+    };
     if let Some(film) = &view.film {
         return titled(frame, area, &film.title, lines(&film.lines));
     }
     let rows = usize::from(area.height).saturating_sub(1);
     let all = &view.log.lines;
-    let shown = all.get(all.len().saturating_sub(rows)..).unwrap_or_default();
-    let name = if view.log.name.is_empty() { "nothing yet" } else { &view.log.name };
+    let shown = all
+        .get(all.len().saturating_sub(rows)..)
+        .unwrap_or_default();
+    let name = if view.log.name.is_empty() {
+        "nothing yet"
+    } else {
+        &view.log.name
+    };
     let title = format!("log of iteration {}: {name}", view.log_iteration());
     titled(frame, area, title, lines(shown));
 }

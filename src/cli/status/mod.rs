@@ -32,9 +32,17 @@ pub struct StatusArgs {
 pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault> {
     if args.watch {
         let hint = "`ralph status` says the same once, `ralph status --json` as JSON";
-        ensure(!call.json, "--watch draws on a terminal and prints no JSON.", hint)?;
+        ensure(
+            !call.json,
+            "--watch draws on a terminal and prints no JSON.",
+            hint,
+        )?;
         let is_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
-        ensure(is_terminal, "--watch needs a terminal, and standard input or output is not one.", hint)?;
+        ensure(
+            is_terminal,
+            "--watch needs a terminal, and standard input or output is not one.",
+            hint,
+        )?;
         return watch::watch(call, Source::open(call)?);
     }
     let mut source = Source::open(call)?;
@@ -52,7 +60,11 @@ pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault
             // Only these lines hold commands; all others may hold words of the task file.
             for line in shown(&board).iter().chain(&older) {
                 let is_next = line.starts_with("next: ");
-                ui::line(&if is_next { ui::with_spec(line) } else { line.clone() });
+                ui::line(&if is_next {
+                    ui::with_spec(line)
+                } else {
+                    line.clone()
+                });
             }
         }
     }
@@ -82,11 +94,20 @@ pub(super) fn current(call: &Invocation) -> Result<(Value, Option<TaskKey>), Fau
 /// What a person reads at the end of a run; nothing where no agent ran.
 pub(super) fn summary(call: &Invocation) -> Result<Vec<String>, Fault> {
     let board = Source::open(call)?.board()?;
-    Ok(if board.spent.iterations.is_empty() { Vec::new() } else { table::summary(&board) })
+    Ok(if board.spent.iterations.is_empty() {
+        Vec::new()
+    } else {
+        table::summary(&board)
+    })
 }
 
 /// Columns of the terminal that is written to.
 fn columns() -> usize {
-    let size = std::io::stdout().is_terminal().then(ratatui::crossterm::terminal::size).and_then(Result::ok);
-    size.map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0).unwrap_or(COLUMNS)
+    let size = std::io::stdout()
+        .is_terminal()
+        .then(ratatui::crossterm::terminal::size)
+        .and_then(Result::ok);
+    size.map(|(columns, _)| usize::from(columns))
+        .filter(|columns| *columns > 0)
+        .unwrap_or(COLUMNS)
 }

@@ -34,7 +34,13 @@ impl Screen {
             let _ = ratatui::try_restore();
         }
         let terminal = ManuallyDrop::new(opened?);
-        let mut screen = Self { terminal, size: Size::ZERO, resizes, has_more: false, is_partial: false };
+        let mut screen = Self {
+            terminal,
+            size: Size::ZERO,
+            resizes,
+            has_more: false,
+            is_partial: false,
+        };
         screen.size = screen.terminal.size()?;
         Ok(screen)
     }
@@ -54,7 +60,11 @@ impl Screen {
     /// The next key, or the like; `None` if nothing came in this time, an error if the terminal is gone. The library reads for ever from a terminal that is gone, so it is asked only
     /// where something is to be read, and never before the terminal itself was looked at.
     pub(super) fn heard(&mut self, patience: Duration) -> io::Result<Option<Event>> {
-        let patience = if self.has_more { Duration::ZERO } else { patience };
+        let patience = if self.has_more {
+            Duration::ZERO
+        } else {
+            patience
+        };
         let input = wait(patience, !self.is_partial)?;
         if input == Input::Gone {
             return Err(io::Error::other("the terminal is gone"));

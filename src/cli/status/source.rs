@@ -48,7 +48,14 @@ impl Source {
         let places = workspace.places.clone();
         let follow = Follow::new(places.clone(), workspace.rules.clone());
         let goes_on = workspace.policy().go_on_when_blocked;
-        Ok(Self { workspace, places, config, goes_on, disk: RealDisk::new(), follow })
+        Ok(Self {
+            workspace,
+            places,
+            config,
+            goes_on,
+            disk: RealDisk::new(),
+            follow,
+        })
     }
 
     /// Starts over if the configuration has changed. A configuration that cannot be read is an error, and so is a
@@ -56,7 +63,11 @@ impl Source {
     pub(super) fn renewed(&mut self, call: &Invocation) -> Result<(), Fault> {
         let root = self.places.workspace.clone();
         let what = format!("There is no .ralph/ in {} any more.", root.display());
-        ensure(root.join(".ralph").is_dir(), what, "put it back, or leave the view")?;
+        ensure(
+            root.join(".ralph").is_dir(),
+            what,
+            "put it back, or leave the view",
+        )?;
         let config = read_config(&root).map_err(|error| unsound(&error))?;
         if config != self.config {
             *self = Self::of(call.read(root)?)?;
@@ -90,9 +101,22 @@ impl Source {
         let zone = clock::zone();
         let (goes_on, is_paused) = (self.goes_on, self.places.paused().is_file());
         self.follow.look(|state, spent| {
-            let mut board = Board::new(state, spent, Beside { holder, now, zone, goes_on });
+            let mut board = Board::new(
+                state,
+                spent,
+                Beside {
+                    holder,
+                    now,
+                    zone,
+                    goes_on,
+                },
+            );
             if is_paused {
-                board.phase = if board.current.is_some() { "pausing" } else { "paused" };
+                board.phase = if board.current.is_some() {
+                    "pausing"
+                } else {
+                    "paused"
+                };
                 board.why = Some("no attempt begins until `ralph resume`".to_owned());
             }
             look(state, board)
@@ -101,23 +125,34 @@ impl Source {
 
     /// The end of the newest log of an iteration.
     pub(super) fn log(&self, iteration: u64) -> AgentLog {
-        agent_log::newest(&self.places.iteration(iteration), &self.places.workspace, &self.disk)
+        agent_log::newest(
+            &self.places.iteration(iteration),
+            &self.places.workspace,
+            &self.disk,
+        )
     }
 
     /// The gates whose tick describes another commit than HEAD, a sentence each.
     pub(in crate::cli) fn older_gates(&self) -> Vec<String> {
-        self.follow.look(|state, _| self.workspace.older_gates(state))
+        self.follow
+            .look(|state, _| self.workspace.older_gates(state))
     }
 
     /// What cannot be shown of a board, and why.
     pub(in crate::cli) fn trouble(&self, board: &Board) -> Option<String> {
         if let Some(why) = self.follow.unread() {
-            return Some(format!("The journal was not read to its end. {why}. This is the state before it."));
+            return Some(format!(
+                "The journal was not read to its end. {why}. This is the state before it."
+            ));
         }
         if self.follow.is_lost() {
             let journal = self.places.shown(&self.places.journal());
-            return Some(format!("{journal} is gone: what ralph did is not known any more."));
+            return Some(format!(
+                "{journal} is gone: what ralph did is not known any more."
+            ));
         }
-        has_boxes(&self.places, board.boxes).err().map(|fault| fault.what)
+        has_boxes(&self.places, board.boxes)
+            .err()
+            .map(|fault| fault.what)
     }
 }

@@ -18,7 +18,8 @@ use std::time::Duration;
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(250);
 
-const KEYS: &str = "n/→ next · b/← back · ]/[ iteration · / jump to a task · g/G first/last · q quit";
+const KEYS: &str =
+    "n/→ next · b/← back · ]/[ iteration · / jump to a task · g/G first/last · q quit";
 /// Characters of a task's name that is typed.
 const TYPED: usize = 60;
 
@@ -65,7 +66,9 @@ pub(super) fn watch(call: &Invocation, mut source: Source) -> Result<Exit, Fault
 
 /// Takes what is new. What cannot be read leaves what was seen before, and is named.
 fn look(view: &mut View, source: &mut Source, call: &Invocation) {
-    let seen = source.renewed(call).and_then(|()| source.board_after(view.board.clone()));
+    let seen = source
+        .renewed(call)
+        .and_then(|()| source.board_after(view.board.clone()));
     match seen {
         Ok(board) => {
             view.trouble = source.trouble(&board);
@@ -100,7 +103,10 @@ pub(in crate::cli) fn film(workspace: &Workspace, json: bool) -> Result<Exit, Fa
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         for frame in &film.frames {
             ui::line(&frame.title(film.frames.len()));
-            frame.lines().iter().for_each(|text| ui::line(&format!("  {text}")));
+            frame
+                .lines()
+                .iter()
+                .for_each(|text| ui::line(&format!("  {text}")));
         }
         return Ok(Exit::Done);
     }
@@ -122,7 +128,8 @@ pub(in crate::cli) fn film(workspace: &Workspace, json: bool) -> Result<Exit, Fa
                 drawn = None;
             }
             Some(Event::Key(key)) if key.kind != KeyEventKind::Release => {
-                let is_left = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+                let is_left =
+                    key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
                 if is_left || !place.take(key.code, &film.frames) {
                     return Ok(Exit::Done);
                 }
@@ -149,12 +156,16 @@ impl Place {
         let last = frames.len().saturating_sub(1);
         match key {
             KeyCode::Char('q') | KeyCode::Esc => return false,
-            KeyCode::Char('n' | ' ' | 'j') | KeyCode::Right | KeyCode::Down | KeyCode::Enter => self.at += 1,
+            KeyCode::Char('n' | ' ' | 'j') | KeyCode::Right | KeyCode::Down | KeyCode::Enter => {
+                self.at += 1;
+            }
             KeyCode::Char('b' | 'k') | KeyCode::Left | KeyCode::Up | KeyCode::Backspace => {
                 self.at = self.at.saturating_sub(1);
             }
             KeyCode::Char(']') | KeyCode::PageDown => {
-                self.at = starts(frames).find(|start| *start > self.at).unwrap_or(self.at);
+                self.at = starts(frames)
+                    .find(|start| *start > self.at)
+                    .unwrap_or(self.at);
             }
             KeyCode::Char('[') | KeyCode::PageUp => {
                 self.at = starts(frames).rfind(|start| *start < self.at).unwrap_or(0);
@@ -170,13 +181,18 @@ impl Place {
 
     /// The next frame of the task that was typed, from the beginning again after the last.
     fn jump(&mut self, frames: &[Frame]) {
-        let Some(typed) = self.typed.take() else { return };
+        let Some(typed) = self.typed.take() else {
+            return;
+        };
         let wanted = typed.trim();
         let count = frames.len();
         let places = (1..=count).map(|step| (self.at + step) % count);
         let named = |at: &usize| frames[*at].task == wanted;
         let is_family = |at: &usize| frames[*at].task.starts_with(wanted);
-        let found = places.clone().find(named).or_else(|| places.clone().find(is_family));
+        let found = places
+            .clone()
+            .find(named)
+            .or_else(|| places.clone().find(is_family));
         match found.filter(|_| !wanted.is_empty()) {
             Some(at) => self.at = at,
             None => self.missed = Some(format!("No record is at a task {}.", line(wanted, TYPED))),
@@ -192,14 +208,28 @@ fn starts(frames: &[Frame]) -> impl DoubleEndedIterator<Item = usize> {
 fn frame_of(film: &Film, place: &Place) -> Result<View, Fault> {
     let frame = &film.frames[place.at];
     let (state, spent) = film.after(frame.record)?;
-    let now = frame.at.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_second);
-    let beside = Beside { holder: Some("the run".to_owned()), now, ..Beside::default() };
+    let now = frame
+        .at
+        .parse::<jiff::Timestamp>()
+        .map_or(0, jiff::Timestamp::as_second);
+    let beside = Beside {
+        holder: Some("the run".to_owned()),
+        now,
+        ..Beside::default()
+    };
     let color = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut view = View::new(Board::new(&state, &spent, beside), color);
     view.now = now;
     view.trouble.clone_from(&place.missed);
-    let keys = place.typed.as_ref().map_or_else(|| KEYS.to_owned(), |typed| format!("task: {typed}_"));
-    view.film = Some(Shown { title: frame.title(film.frames.len()), lines: frame.lines(), keys });
+    let keys = place
+        .typed
+        .as_ref()
+        .map_or_else(|| KEYS.to_owned(), |typed| format!("task: {typed}_"));
+    view.film = Some(Shown {
+        title: frame.title(film.frames.len()),
+        lines: frame.lines(),
+        keys,
+    });
     Ok(view)
 }
 
@@ -213,10 +243,18 @@ mod tests {
             task: (*task).to_owned(),
             ..Frame::default()
         };
-        [(0, ""), (1, "1."), (1, "1."), (2, "1.PITEST"), (2, ""), (3, "12."), (3, "2.")]
-            .iter()
-            .map(frame)
-            .collect()
+        [
+            (0, ""),
+            (1, "1."),
+            (1, "1."),
+            (2, "1.PITEST"),
+            (2, ""),
+            (3, "12."),
+            (3, "2."),
+        ]
+        .iter()
+        .map(frame)
+        .collect()
     }
 
     #[test]
@@ -244,11 +282,19 @@ mod tests {
         ] {
             let (frames, mut place) = (frames(), Place::default());
             for key in keys.chars() {
-                let key = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
+                let key = if key == '\n' {
+                    KeyCode::Enter
+                } else {
+                    KeyCode::Char(key)
+                };
                 assert!(place.take(key, &frames), "{keys:?}");
             }
             assert_eq!(place.at, at, "{keys:?}");
-            assert_eq!(place.missed.is_some(), keys.contains("/q") || keys.contains("/\n"), "{keys:?}");
+            assert_eq!(
+                place.missed.is_some(),
+                keys.contains("/q") || keys.contains("/\n"),
+                "{keys:?}"
+            );
         }
         for key in [KeyCode::Char('q'), KeyCode::Esc] {
             assert!(!Place::default().take(key, &frames()), "{key:?}");
@@ -258,7 +304,12 @@ mod tests {
     #[test]
     fn what_is_typed_can_be_changed_and_left() {
         let (frames, mut place) = (frames(), Place::default());
-        for key in [KeyCode::Char('/'), KeyCode::Char('q'), KeyCode::Backspace, KeyCode::Char('2')] {
+        for key in [
+            KeyCode::Char('/'),
+            KeyCode::Char('q'),
+            KeyCode::Backspace,
+            KeyCode::Char('2'),
+        ] {
             assert!(place.take(key, &frames));
         }
         assert_eq!(place.typed.as_deref(), Some("2"));

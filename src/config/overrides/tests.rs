@@ -5,11 +5,18 @@ use crate::config::{Settings, parse};
 use std::path::Path;
 
 fn by_variable(key: &str, value: &str) -> Override {
-    Override { is_flag: false, ..by_flag(key, value) }
+    Override {
+        is_flag: false,
+        ..by_flag(key, value)
+    }
 }
 
 fn by_flag(key: &str, value: &str) -> Override {
-    Override { setting: Setting::of(key).expect("a setting"), value: value.to_owned(), is_flag: true }
+    Override {
+        setting: Setting::of(key).expect("a setting"),
+        value: value.to_owned(),
+        is_flag: true,
+    }
 }
 
 fn sound(text: &str, given: &[Override]) -> Settings {
@@ -24,22 +31,52 @@ fn wrong(text: &str, given: &[Override]) -> String {
 #[test]
 fn flags_win_over_the_environment_and_that_over_the_file() {
     let text = "limits: {attempts: 2, wall: 1h}\ngates:\n  PITEST: {threshold: 60}\n";
-    let environment = [by_variable("limits.attempts", "4"), by_variable("gates.PITEST.threshold", "80")];
+    let environment = [
+        by_variable("limits.attempts", "4"),
+        by_variable("gates.PITEST.threshold", "80"),
+    ];
     let settings = sound(text, &environment);
-    assert_eq!((settings.limits.attempts, settings.gates["PITEST"].threshold), (4, 80));
+    assert_eq!(
+        (settings.limits.attempts, settings.gates["PITEST"].threshold),
+        (4, 80)
+    );
     assert_eq!(settings.limits.wall.as_secs(), 3600);
     let both = [&environment[..], &[by_flag("limits.attempts", "9")]].concat();
     assert_eq!(sound(text, &both).limits.attempts, 9);
-    let empty = sound("", &[by_variable("limits.idle", "5m"), by_variable("spec", "docs")]);
+    let empty = sound(
+        "",
+        &[
+            by_variable("limits.idle", "5m"),
+            by_variable("spec", "docs"),
+        ],
+    );
     assert_eq!(empty.limits.idle.map(|idle| idle.as_secs()), Some(300));
     assert_eq!(empty.spec, Path::new("/w/docs"));
-    assert_eq!(sound("limits: {idle: 1m}", &[by_flag("limits.idle", "null")]).limits.idle, None);
-    let cost =
-        |value| sound("limits: {cost: {run: 9}}", &[by_flag("limits.cost.run", value)]).limits.cost.run;
-    assert_eq!((cost("2.5").map(|amount| amount.0), cost("null")), (Some(2_500_000), None));
+    assert_eq!(
+        sound("limits: {idle: 1m}", &[by_flag("limits.idle", "null")])
+            .limits
+            .idle,
+        None
+    );
+    let cost = |value| {
+        sound(
+            "limits: {cost: {run: 9}}",
+            &[by_flag("limits.cost.run", value)],
+        )
+        .limits
+        .cost
+        .run
+    };
+    assert_eq!(
+        (cost("2.5").map(|amount| amount.0), cost("null")),
+        (Some(2_500_000), None)
+    );
     for value in ["-1", "0", "inf", "much"] {
         let said = wrong("", &[by_flag("limits.tokens.task", value)]);
-        assert!(said.contains("`limits.tokens.task` must be a number greater than 0"), "{said}");
+        assert!(
+            said.contains("`limits.tokens.task` must be a number greater than 0"),
+            "{said}"
+        );
     }
 }
 
@@ -53,7 +90,10 @@ fn every_setting_is_a_key_and_changes_what_it_names() {
         "stages" => "virtual",
         "verifier" => "warn",
         key if key.ends_with("limit")
-            || matches!(key, "limits.wall" | "limits.attempt" | "limits.idle" | "limits.check") =>
+            || matches!(
+                key,
+                "limits.wall" | "limits.attempt" | "limits.idle" | "limits.check"
+            ) =>
         {
             "7m"
         }
@@ -72,34 +112,65 @@ fn every_setting_is_a_key_and_changes_what_it_names() {
 fn the_verifier_is_one_of_three_words_and_the_environment_wins() {
     for word in ["block", "warn", "off"] {
         let given = sound("verifier: warn\n", &[by_variable("verifier", word)]);
-        assert_eq!(given.verifier, sound(&format!("verifier: {word}\n"), &[]).verifier);
+        assert_eq!(
+            given.verifier,
+            sound(&format!("verifier: {word}\n"), &[]).verifier
+        );
     }
     for word in ["", "0", "false", "OFF", "maybe"] {
-        assert!(parse("", Path::new("/w"), &[by_variable("verifier", word)]).is_err(), "{word}");
+        assert!(
+            parse("", Path::new("/w"), &[by_variable("verifier", word)]).is_err(),
+            "{word}"
+        );
     }
     assert!(parse("verifier: false\n", Path::new("/w"), &[]).is_err());
 }
 
 #[test]
 fn no_setting_has_a_name_that_ralph_gives_to_agents() {
-    let facts =
-        ["WORKSPACE", "TASK", "TASK_TEXT", "STAGE", "ROLE", "ITERATION", "ATTEMPT", "PROMPT_FILE", "TAG"];
+    let facts = [
+        "WORKSPACE",
+        "TASK",
+        "TASK_TEXT",
+        "STAGE",
+        "ROLE",
+        "ITERATION",
+        "ATTEMPT",
+        "PROMPT_FILE",
+        "TAG",
+    ];
     for fact in facts {
         let name = format!("RALPH_{fact}");
-        assert!(name != ROOT_VARIABLE && SETTINGS.iter().all(|setting| setting.variable != name), "{name}");
+        assert!(
+            name != ROOT_VARIABLE && SETTINGS.iter().all(|setting| setting.variable != name),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn an_agent_for_all_roles_is_one_of_the_file_or_a_preset() {
-    let text = "agents:\n  default: {preset: claude}\n  mine: {command: [x]}\nroles: {validator: mine}\n";
-    let agent = |settings: &Settings, role| settings.agents_for(role).next().map(|(name, _)| name.to_owned());
+    let text =
+        "agents:\n  default: {preset: claude}\n  mine: {command: [x]}\nroles: {validator: mine}\n";
+    let agent = |settings: &Settings, role| {
+        settings
+            .agents_for(role)
+            .next()
+            .map(|(name, _)| name.to_owned())
+    };
     let mine = sound(text, &[by_variable("roles", "mine")]);
-    assert!(Role::all().into_iter().all(|role| agent(&mine, role).as_deref() == Some("mine")));
+    assert!(
+        Role::all()
+            .into_iter()
+            .all(|role| agent(&mine, role).as_deref() == Some("mine"))
+    );
     let codex = sound(text, &[by_flag("roles", "codex")]);
     assert_eq!(codex.agents["codex"].preset.as_deref(), Some("codex"));
     assert_eq!(agent(&codex, Role::Validator).as_deref(), Some("codex"));
-    assert_eq!(agent(&sound("", &[by_flag("roles", "claude")]), Role::Worker).as_deref(), Some("claude"));
+    assert_eq!(
+        agent(&sound("", &[by_flag("roles", "claude")]), Role::Worker).as_deref(),
+        Some("claude")
+    );
 }
 
 #[test]

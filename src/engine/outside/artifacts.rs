@@ -22,7 +22,12 @@ const MAX_DEPTH: usize = 12;
 const KEPT: usize = 8;
 
 /// Copies what a run left to the folder where people find it, which messages name as `shown`.
-pub(super) fn copy_out(report: &mut GateReport, from: &Path, to: &Path, shown: &str) -> io::Result<()> {
+pub(super) fn copy_out(
+    report: &mut GateReport,
+    from: &Path,
+    to: &Path,
+    shown: &str,
+) -> io::Result<()> {
     if !copy(from, to)? {
         report.remarks.push(format!(
             "Not all logs and reports of the gate were kept in {shown}: they are more than {MAX_FILES} files, more than {} MiB, or more than {MAX_DEPTH} folders deep.",
@@ -41,8 +46,10 @@ fn copy(from: &Path, to: &Path) -> io::Result<bool> {
     let (mut bytes, mut is_whole) = (0, true);
     for (number, entry) in walk(from, MAX_DEPTH + 1, MAX_FILES + 1, |_| true).enumerate() {
         let entry = entry?;
-        let (data, target) =
-            (entry.metadata()?, to.join(entry.path().strip_prefix(from).map_err(io::Error::other)?));
+        let (data, target) = (
+            entry.metadata()?,
+            to.join(entry.path().strip_prefix(from).map_err(io::Error::other)?),
+        );
         bytes += data.len();
         if number >= MAX_FILES || bytes > MAX_BYTES {
             return Ok(false);
@@ -76,14 +83,30 @@ pub(in crate::engine) fn digest_of_folder(folder: &Path) -> io::Result<String> {
         }
         bytes += data.len();
         if bytes > MAX_BYTES {
-            return Err(io::Error::other(format!("{} holds more than a gate may leave.", folder.display())));
+            return Err(io::Error::other(format!(
+                "{} holds more than a gate may leave.",
+                folder.display()
+            )));
         }
-        let name =
-            entry.path().strip_prefix(folder).map_err(io::Error::other)?.as_os_str().as_bytes().to_vec();
-        let content = if data.is_file() { digest(&fs_err::read(entry.path())?) } else { String::new() };
+        let name = entry
+            .path()
+            .strip_prefix(folder)
+            .map_err(io::Error::other)?
+            .as_os_str()
+            .as_bytes()
+            .to_vec();
+        let content = if data.is_file() {
+            digest(&fs_err::read(entry.path())?)
+        } else {
+            String::new()
+        };
         parts.extend([name, content.into_bytes()]);
     }
-    Ok(if parts.is_empty() { String::new() } else { digest_parts(&parts) })
+    Ok(if parts.is_empty() {
+        String::new()
+    } else {
+        digest_parts(&parts)
+    })
 }
 
 /// A new folder for what a gate that was asked alone leaves; the oldest beyond the last few go.
@@ -106,10 +129,16 @@ pub(super) fn alone(cache: &Path) -> io::Result<PathBuf> {
 pub(super) fn replace_path(report: &mut GateReport, folder: &Path, new: &str) {
     let whole = folder.display().to_string();
     let below = format!("{whole}/");
-    let to = if new.is_empty() { String::new() } else { format!("{new}/") };
+    let to = if new.is_empty() {
+        String::new()
+    } else {
+        format!("{new}/")
+    };
     let replace = |text: &mut String| {
         if text.contains(&whole) {
-            *text = text.replace(&below, &to).replace(&whole, if new.is_empty() { "." } else { new });
+            *text = text
+                .replace(&below, &to)
+                .replace(&whole, if new.is_empty() { "." } else { new });
         }
     };
     match &mut report.verdict {
@@ -139,10 +168,16 @@ mod tests {
         fs_err::create_dir_all(&to).unwrap();
         fs_err::write(to.join("stale"), "").unwrap();
         assert!(copy(&from, &to).unwrap());
-        assert_eq!(fs_err::read_to_string(to.join("report/p/index.html")).unwrap(), "new");
+        assert_eq!(
+            fs_err::read_to_string(to.join("report/p/index.html")).unwrap(),
+            "new"
+        );
         assert!(!to.join("stale").exists() && fs_err::symlink_metadata(to.join("link")).is_err());
         for folder in [to.clone(), to.join("report")] {
-            assert_eq!(fs_err::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
+            assert_eq!(
+                fs_err::metadata(folder).unwrap().permissions().mode() & 0o777,
+                0o700
+            );
         }
     }
 
@@ -165,7 +200,10 @@ mod tests {
         fs_err::remove_dir(deep).unwrap();
         assert!(remarks().is_empty());
         // Holds no byte on the disk.
-        fs_err::File::create(from.join("log")).unwrap().set_len(MAX_BYTES + 1).unwrap();
+        fs_err::File::create(from.join("log"))
+            .unwrap()
+            .set_len(MAX_BYTES + 1)
+            .unwrap();
         assert_eq!(remarks(), [told]);
         assert!(!to.join("log").exists());
     }
@@ -176,17 +214,29 @@ mod tests {
         for _ in 0..KEPT + 5 {
             assert!(alone(cache.path()).unwrap().is_dir());
         }
-        assert_eq!(fs_err::read_dir(cache.path().join("reports")).unwrap().count(), KEPT);
+        assert_eq!(
+            fs_err::read_dir(cache.path().join("reports"))
+                .unwrap()
+                .count(),
+            KEPT
+        );
     }
 
     #[test]
     fn no_message_names_the_private_folder() {
         let why = "Module p lacks /c/s/tree/src/pom.xml.".to_owned();
-        let mut report =
-            GateReport::from(Verdict::Error { why, hint: "See /c/s/tree.".to_owned(), transient: false });
+        let mut report = GateReport::from(Verdict::Error {
+            why,
+            hint: "See /c/s/tree.".to_owned(),
+            transient: false,
+        });
         report.reports = vec!["/c/s/run-1/report/p".to_owned()];
         replace_path(&mut report, Path::new("/c/s/tree"), "");
-        replace_path(&mut report, Path::new("/c/s/run-1"), ".ralph/state/iter-1/gate");
+        replace_path(
+            &mut report,
+            Path::new("/c/s/run-1"),
+            ".ralph/state/iter-1/gate",
+        );
         let expected = Verdict::Error {
             why: "Module p lacks src/pom.xml.".to_owned(),
             hint: "See ..".to_owned(),

@@ -6,8 +6,8 @@ use super::test_reports::TestReports;
 use super::transcript::{Audience, Transcript};
 use super::{AFTER_RESULT, GRACE, LOG_CAP, Outside, Parts};
 use crate::agent::{
-    CallFacts, Printed, PromptFacts, PromptPackage, VerdictLine, agent_call, last_words, names_token, render,
-    trouble,
+    CallFacts, Printed, PromptFacts, PromptPackage, VerdictLine, agent_call, last_words,
+    names_token, render, trouble,
 };
 use crate::config::{CommitBy, Preset, Role, Verifier, role_of};
 use crate::engine::readings::from_line_start;
@@ -55,10 +55,19 @@ impl Outside {
         let prompt = folder.join("prompt.md");
         let own = own_template(&self.parts.places, role)?;
         let verdict = VerdictLine::draw(own.as_deref().is_some_and(|own| !names_token(own)));
-        let text = render(own.as_deref(), role, &self.prompt_facts(order, readings, &verdict.token)?)?;
+        let text = render(
+            own.as_deref(),
+            role,
+            &self.prompt_facts(order, readings, &verdict.token)?,
+        )?;
         // Whatever is in its place is replaced, not opened.
         RealDisk::new().write(&prompt, text.as_bytes())?;
-        let agent = self.parts.settings.agents.get(&order.agent).ok_or_else(|| no_agent(role))?;
+        let agent = self
+            .parts
+            .settings
+            .agents
+            .get(&order.agent)
+            .ok_or_else(|| no_agent(role))?;
         let task = order.key.name(order.line);
         let facts = CallFacts {
             prompt: &text,
@@ -77,7 +86,8 @@ impl Outside {
             let what = format!(
                 "An argument of the agent would have {size} bytes, and Linux takes less than 128 KiB."
             );
-            let hint = "let its `command:` read standard input or {prompt_file} in place of {prompt}";
+            let hint =
+                "let its `command:` read standard input or {prompt_file} in place of {prompt}";
             return Err(Fault::setup(what, hint));
         }
         let preset = agent.preset.as_deref().and_then(Preset::named);
@@ -91,7 +101,12 @@ impl Outside {
             log_cap: LOG_CAP,
             wall: Some(self.parts.settings.limits.attempt.min(self.wall_left())),
             // Where a call is told with its end alone, silence may be a tool that runs.
-            idle: self.parts.settings.limits.idle.filter(|_| agent.format.tells_starts()),
+            idle: self
+                .parts
+                .settings
+                .limits
+                .idle
+                .filter(|_| agent.format.tells_starts()),
             after_result: Some(AFTER_RESULT),
             transcript: agent.format,
             most: order.most,
@@ -100,39 +115,93 @@ impl Outside {
         };
         let (format, stdout, stderr) = (agent.format, spec.stdout.clone(), spec.stderr.clone());
         let is_verified = format != Format::Text && self.parts.settings.verifier != Verifier::Off;
-        self.turn_log = is_verified.then_some(TurnLog { format, stdout, stderr, session: None });
-        let export = Preset::printing(format).filter(|preset| is_verified && !preset.transcript.is_empty());
+        self.turn_log = is_verified.then_some(TurnLog {
+            format,
+            stdout,
+            stderr,
+            session: None,
+        });
+        let export =
+            Preset::printing(format).filter(|preset| is_verified && !preset.transcript.is_empty());
         let export = export.map(|preset| export_of(preset, &spec, &folder));
         let running = self.parts.supervisor.start_by(supervisor, &spec)?;
         let id = running.id();
         let reviews = order.key.stage.is_review();
-        let output = Transcript { format: agent.format, verdict, reviews, stdout: spec.stdout };
-        self.running = Some(RunningAgent { running, preset, output, stderr: spec.stderr, export });
+        let output = Transcript {
+            format: agent.format,
+            verdict,
+            reviews,
+            stdout: spec.stdout,
+        };
+        self.running = Some(RunningAgent {
+            running,
+            preset,
+            output,
+            stderr: spec.stderr,
+            export,
+        });
         Ok(id)
     }
 
     pub(super) fn await_agent(&mut self) -> Result<AgentEnd, Fault> {
-        let RunningAgent { running, preset, output, stderr, export } =
-            self.running.take().ok_or_else(|| Fault::internal("There is no agent to wait for."))?;
+        let RunningAgent {
+            running,
+            preset,
+            output,
+            stderr,
+            export,
+        } = self
+            .running
+            .take()
+            .ok_or_else(|| Fault::internal("There is no agent to wait for."))?;
         let Parts { said, places, .. } = &self.parts;
-        let audience = Audience { said, secrets: &self.secrets, workspace: &places.workspace };
+        let audience = Audience {
+            said,
+            secrets: &self.secrets,
+            workspace: &places.workspace,
+        };
         let ended = output.shown_while(&audience, || end_of(running))?;
         let mut told = output.read()?;
         if let Some(spec) = export {
             told.used = self.export_session(spec, &stderr)?;
         }
         // Trouble that was got over is none; an error that the CLI ends with may be printed before its agent's last words.
-        let since = if ended.end.is_at_time_limit() { ended.errors_before } else { 0 };
+        let since = if ended.end.is_at_time_limit() {
+            ended.errors_before
+        } else {
+            0
+        };
         let (stdout, stderr) = (tail(&output.stdout, 0), tail(&stderr, since));
         let (printed, used) = match output.format {
             format if !format.prints_events() => {
                 let (printed, used) = Printed::guessed(&stdout, &stderr);
-                (printed, if told.used == Usage::default() { used } else { told.used })
+                (
+                    printed,
+                    if told.used == Usage::default() {
+                        used
+                    } else {
+                        told.used
+                    },
+                )
             }
-            _ => (Printed { errors: told.errors, plain: &[], stderr: &stderr }, told.used),
+            _ => (
+                Printed {
+                    errors: told.errors,
+                    plain: &[],
+                    stderr: &stderr,
+                },
+                told.used,
+            ),
         };
-        let trouble = trouble(&ended.end, preset, &printed, clock::now(), clock::zone().as_ref());
-        let own_words = Some(told.last_words).filter(|words| ended.end.is_success() && !words.is_empty());
+        let trouble = trouble(
+            &ended.end,
+            preset,
+            &printed,
+            clock::now(),
+            clock::zone().as_ref(),
+        );
+        let own_words =
+            Some(told.last_words).filter(|words| ended.end.is_success() && !words.is_empty());
         let last_words = own_words.unwrap_or_else(|| last_words(&ended.end, &printed));
         Ok(AgentEnd {
             claim: told.claim.map(|claim| self.secrets.of_claim(claim)),
@@ -148,7 +217,9 @@ impl Outside {
     /// Has the CLI print the session that it named at its end. What was used in it.
     fn export_session(&mut self, mut spec: ProcessSpec, stderr: &Path) -> Result<Usage, Fault> {
         let mut used = Usage::default();
-        let Some(session) = session_in(&String::from_utf8_lossy(&tail(stderr, 0))) else { return Ok(used) };
+        let Some(session) = session_in(&String::from_utf8_lossy(&tail(stderr, 0))) else {
+            return Ok(used);
+        };
         for arg in &mut spec.argv {
             *arg = arg.replace("{session}", &session);
         }
@@ -161,7 +232,9 @@ impl Outside {
             })?;
         }
         if is_told {
-            self.turn_log.iter_mut().for_each(|log| log.session = Some(spec.stdout.clone()));
+            self.turn_log
+                .iter_mut()
+                .for_each(|log| log.session = Some(spec.stdout.clone()));
         } else {
             let why = format!(
                 "Its session could not be exported ({}): only its own footer tells of edits that failed.",
@@ -173,9 +246,18 @@ impl Outside {
     }
 
     /// The prompt that an agent would get for this order, with a token that is none.
-    pub fn prompt(&self, order: &AgentOrder, role: Role, readings: &Readings) -> Result<String, Fault> {
+    pub fn prompt(
+        &self,
+        order: &AgentOrder,
+        role: Role,
+        readings: &Readings,
+    ) -> Result<String, Fault> {
         let own = own_template(&self.parts.places, role)?;
-        Ok(render(own.as_deref(), role, &self.prompt_facts(order, readings, "0000")?)?)
+        Ok(render(
+            own.as_deref(),
+            role,
+            &self.prompt_facts(order, readings, "0000")?,
+        )?)
     }
 
     fn prompt_facts(
@@ -184,17 +266,31 @@ impl Outside {
         readings: &Readings,
         token: &str,
     ) -> Result<PromptFacts, Fault> {
-        let Parts { places, settings, .. } = &self.parts;
+        let Parts {
+            places, settings, ..
+        } = &self.parts;
         let TaskText { above, own, work } = readings.task.clone();
         // A line without words, as stages that ralph wrote, stands for the work.
-        let (task_text, implementation) = if own.is_empty() { (work, String::new()) } else { (own, work) };
+        let (task_text, implementation) = if own.is_empty() {
+            (work, String::new())
+        } else {
+            (own, work)
+        };
         let paths = |files: &[String]| files.iter().map(|file| self.real_path(file)).collect();
         let gate = settings.gates.get("PITEST");
         let mutating = settings.gates.values().filter(|gate| gate.run.is_none());
         Ok(PromptFacts {
             task: order.key.name(order.line),
-            id: if order.key.has_id() { order.key.family.clone() } else { String::new() },
-            task_text: if task_text.is_empty() { order.text.clone() } else { task_text },
+            id: if order.key.has_id() {
+                order.key.family.clone()
+            } else {
+                String::new()
+            },
+            task_text: if task_text.is_empty() {
+                order.text.clone()
+            } else {
+                task_text
+            },
             implementation,
             parents: above,
             stage: order.key.stage.word().to_owned(),
@@ -209,7 +305,9 @@ impl Outside {
             findings: order.findings.clone(),
             may_change_tests: order.may_change_tests,
             // Agents write into it as they like.
-            progress: self.secrets.redact(&String::from_utf8_lossy(&readings.progress)),
+            progress: self
+                .secrets
+                .redact(&String::from_utf8_lossy(&readings.progress)),
             progress_before: readings.progress_before,
             leftovers: paths(&order.leftovers),
             packages: self.packages(order),
@@ -231,23 +329,42 @@ impl Outside {
                 Some(base) if base.is_zero() => EMPTY_TREE.to_owned(),
                 base => base.map(ToString::to_string).unwrap_or_default(),
             };
-            PromptPackage { path: self.folder(&name), name, base }
+            PromptPackage {
+                path: self.folder(&name),
+                name,
+                base,
+            }
         };
-        self.parts.repositories.names().into_iter().map(package).collect()
+        self.parts
+            .repositories
+            .names()
+            .into_iter()
+            .map(package)
+            .collect()
     }
 
     /// A package's folder, from the agent's working directory.
     fn folder(&self, package: &str) -> String {
         let root = self.parts.repositories.root(package);
-        let path = root.map(|root| self.parts.places.shown(root)).unwrap_or_default();
-        if path.is_empty() { ".".to_owned() } else { path }
+        let path = root
+            .map(|root| self.parts.places.shown(root))
+            .unwrap_or_default();
+        if path.is_empty() {
+            ".".to_owned()
+        } else {
+            path
+        }
     }
 
     /// `<package>/<path>` as a path from the agent's working directory; quoted as it was.
     fn real_path(&self, file: &str) -> String {
-        let (quote, bare) = file.strip_prefix('"').map_or(("", file), |bare| ("\"", bare));
+        let (quote, bare) = file
+            .strip_prefix('"')
+            .map_or(("", file), |bare| ("\"", bare));
         let names = self.parts.repositories.names();
-        let inside = names.iter().find_map(|name| Some((name, bare.strip_prefix(name)?.strip_prefix('/')?)));
+        let inside = names
+            .iter()
+            .find_map(|name| Some((name, bare.strip_prefix(name)?.strip_prefix('/')?)));
         match inside.map(|(name, path)| (self.folder(name), path)) {
             Some((folder, path)) if folder == "." => format!("{quote}{path}"),
             Some((folder, path)) => format!("{quote}{folder}/{path}"),
@@ -264,20 +381,38 @@ impl Outside {
         since: u64,
     ) -> Result<Option<Event>, Fault> {
         let checks = &self.parts.settings.checks;
-        let (argv, word) = (if check == Check::Red { &checks.red } else { &checks.green }, check.word());
+        let (argv, word) = (
+            if check == Check::Red {
+                &checks.red
+            } else {
+                &checks.green
+            },
+            check.word(),
+        );
         let Some(argv) = argv else {
             let what = format!("checks.{word} is asked for by the journal and is not configured.");
             return Err(Fault::setup(what, "put it back into .ralph/config.yaml"));
         };
         let argv = argv.clone();
         let before = self.parts.repositories.snapshot()?;
-        let names = if packages.is_empty() { self.parts.repositories.names() } else { packages.to_vec() };
-        let names = names.into_iter().map(|name| Ok((self.changed_beside(&name, since)?, name)));
+        let names = if packages.is_empty() {
+            self.parts.repositories.names()
+        } else {
+            packages.to_vec()
+        };
+        let names = names
+            .into_iter()
+            .map(|name| Ok((self.changed_beside(&name, since)?, name)));
         let names = names.collect::<Result<Vec<_>, Fault>>()?;
         let aside = self.iteration_folder(iteration)?.join("inputs");
         let run = |world: &mut Self| world.check_each(iteration, check, &argv, names);
         let (results, trespass) = self.guarded(&before, &aside, iteration, run)?;
-        Ok(results.map(|results| Event::Checked { check, results, tasks_changed: false, trespass }))
+        Ok(results.map(|results| Event::Checked {
+            check,
+            results,
+            tasks_changed: false,
+            trespass,
+        }))
     }
 
     /// The result of a check in each of these packages; `None` when ralph's end cut it short.
@@ -292,7 +427,9 @@ impl Outside {
         let folder = self.iteration_folder(iteration)?;
         let mut results = Vec::new();
         for (beside, package) in packages {
-            let Some(root) = self.parts.repositories.root(&package) else { continue };
+            let Some(root) = self.parts.repositories.root(&package) else {
+                continue;
+            };
             let log = folder.join(format!("check-{word}-{}.log", package.replace('/', "_")));
             let spec = ProcessSpec {
                 argv: argv.to_vec(),
@@ -315,7 +452,13 @@ impl Outside {
             let lines: Vec<&str> = last.lines().rev().take(5).collect();
             let tail = lines.into_iter().rev().collect::<Vec<_>>().join(" | ");
             let (end, tail) = (self.secrets.of_end(ended.end), self.secrets.redact(&tail));
-            results.push(CheckResult { package, end, tail, tests: reports.written(), beside });
+            results.push(CheckResult {
+                package,
+                end,
+                tail,
+                tests: reports.written(),
+                beside,
+            });
         }
         Ok(Some(results))
     }
@@ -323,7 +466,10 @@ impl Outside {
 
 /// The call that prints an agent's session, in the agent's environment.
 fn export_of(preset: &Preset, agent: &ProcessSpec, folder: &Path) -> ProcessSpec {
-    let own = agent.argv.first().filter(|program| program.rsplit('/').next() == Some(&preset.name));
+    let own = agent
+        .argv
+        .first()
+        .filter(|program| program.rsplit('/').next() == Some(&preset.name));
     let program = own.cloned().unwrap_or_else(|| preset.name.clone());
     ProcessSpec {
         argv: [&[program], preset.transcript.as_slice()].concat(),
@@ -342,7 +488,11 @@ fn export_of(preset: &Preset, agent: &ProcessSpec, folder: &Path) -> ProcessSpec
 
 /// The name in the last line `session_id: …`.
 fn session_in(stderr: &str) -> Option<String> {
-    let name = stderr.lines().rev().find_map(|line| line.strip_prefix("session_id: "))?.trim();
+    let name = stderr
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("session_id: "))?
+        .trim();
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     let is_safe = name.len() <= 100 && name.starts_with(|c: char| c.is_ascii_alphanumeric());
     (is_safe && name.chars().all(is_name)).then(|| name.to_owned())
@@ -353,7 +503,9 @@ fn end_of(running: Box<dyn Running>) -> io::Result<Ended> {
     match running.wait() {
         // The disk and the like have kinds of their own; this one is a supervisor that was killed.
         Err(error) if error.kind() == ErrorKind::Other => {
-            let end = ProcessEnd::Unsupervised { why: line(&error.to_string(), 400) };
+            let end = ProcessEnd::Unsupervised {
+                why: line(&error.to_string(), 400),
+            };
             Ok(Ended::at_once(end))
         }
         ended => ended,

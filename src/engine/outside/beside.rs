@@ -19,8 +19,17 @@ const MAX_DEPTH: usize = 40;
 
 impl Outside {
     /// Untracked and ignored paths of a package that changed since a time (seconds since 1970); none if that is 0.
-    pub(super) fn changed_beside(&mut self, package: &str, since: u64) -> Result<Vec<RepoPath>, Fault> {
-        let Some(root) = self.parts.repositories.root(package).map(Path::to_owned).filter(|_| since > 0)
+    pub(super) fn changed_beside(
+        &mut self,
+        package: &str,
+        since: u64,
+    ) -> Result<Vec<RepoPath>, Fault> {
+        let Some(root) = self
+            .parts
+            .repositories
+            .root(package)
+            .map(Path::to_owned)
+            .filter(|_| since > 0)
         else {
             return Ok(Vec::new());
         };
@@ -34,14 +43,18 @@ impl Outside {
 /// True if a file, or one of those below a folder, changed since then.
 fn has_changed(path: &Path, since: u64) -> bool {
     let is_new = |ctime: i64| u64::try_from(ctime).is_ok_and(|ctime| ctime >= since);
-    let Ok(found) = path.symlink_metadata() else { return false };
+    let Ok(found) = path.symlink_metadata() else {
+        return false;
+    };
     if !found.is_dir() {
         return is_new(found.ctime());
     }
-    walk(path, MAX_DEPTH, MAX_ENTRIES, |_| true).any(|entry| match entry.map(|entry| entry.metadata()) {
-        Ok(Ok(found)) => !found.is_dir() && is_new(found.ctime()),
-        // More entries than the bound, or one that cannot be read.
-        _ => true,
+    walk(path, MAX_DEPTH, MAX_ENTRIES, |_| true).any(|entry| {
+        match entry.map(|entry| entry.metadata()) {
+            Ok(Ok(found)) => !found.is_dir() && is_new(found.ctime()),
+            // More entries than the bound, or one that cannot be read.
+            _ => true,
+        }
     })
 }
 
@@ -57,7 +70,13 @@ mod tests {
         assert!(!has_changed(home.path(), 1));
         fs_err::write(&file, "").unwrap();
         let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(9);
-        fs_err::OpenOptions::new().write(true).open(&file).unwrap().file().set_modified(old).unwrap();
+        fs_err::OpenOptions::new()
+            .write(true)
+            .open(&file)
+            .unwrap()
+            .file()
+            .set_modified(old)
+            .unwrap();
         assert!(has_changed(home.path(), 10) && has_changed(&file, 10));
         assert!(!has_changed(home.path(), u64::MAX) && !has_changed(&home.path().join("none"), 1));
     }

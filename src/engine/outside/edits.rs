@@ -33,9 +33,20 @@ pub(super) struct TurnLog {
 
 impl Outside {
     /// What the verifier finds of the attempt that just ended.
-    pub(super) fn edits(&mut self, before: &Snapshot, seen: &Observation) -> Result<Vec<Finding>, Fault> {
-        let Some(transcript) = self.turn_log.take() else { return Ok(Vec::new()) };
-        let TurnLog { format, stdout, stderr, session } = &transcript;
+    pub(super) fn edits(
+        &mut self,
+        before: &Snapshot,
+        seen: &Observation,
+    ) -> Result<Vec<Finding>, Fault> {
+        let Some(transcript) = self.turn_log.take() else {
+            return Ok(Vec::new());
+        };
+        let TurnLog {
+            format,
+            stdout,
+            stderr,
+            session,
+        } = &transcript;
         let calls = match session {
             Some(session) => {
                 let mut calls = heard(*format, open(session)?, io::empty())?;
@@ -60,10 +71,16 @@ impl Outside {
         folder: &Path,
     ) -> Result<(Vec<Finding>, usize), Fault> {
         let repositories = &mut self.parts.repositories;
-        let root = |package: &PackageState| Some((package.clone(), real(repositories.root(&package.name)?)));
+        let root = |package: &PackageState| {
+            Some((package.clone(), real(repositories.root(&package.name)?)))
+        };
         let roots: Vec<Root> = before.packages.iter().filter_map(root).collect();
         let mut places = BTreeMap::new();
-        for spelled in calls.targets().map(ToOwned::to_owned).chain(calls.claimed()) {
+        for spelled in calls
+            .targets()
+            .map(ToOwned::to_owned)
+            .chain(calls.claimed())
+        {
             if let Entry::Vacant(entry) = places.entry(spelled) {
                 let folders = [folder, &self.parts.places.workspace];
                 let place = place(&folders, repositories, &roots, entry.key())?;
@@ -71,8 +88,10 @@ impl Outside {
             }
         }
         let found = redacted(calls.judge(&places), |text| self.secrets.redact(text));
-        let files: BTreeSet<&str> =
-            calls.targets().filter_map(|path| Some(places.get(path)?.name.as_str())).collect();
+        let files: BTreeSet<&str> = calls
+            .targets()
+            .filter_map(|path| Some(places.get(path)?.name.as_str()))
+            .collect();
         Ok((found, files.len()))
     }
 
@@ -111,12 +130,19 @@ pub fn verify_without_git(
     let calls = heard_outside(format, transcript, errors)?;
     let place = |path: &str| {
         let full = real(&folder.join(path));
-        let name = full.strip_prefix(real(folder)).unwrap_or(&full).display().to_string();
+        let name = full
+            .strip_prefix(real(folder))
+            .unwrap_or(&full)
+            .display()
+            .to_string();
         (path.to_owned(), Place { name, blobs: None })
     };
     let places: BTreeMap<String, Place> = calls.targets().map(place).collect();
     let files: BTreeSet<&str> = places.values().map(|place| place.name.as_str()).collect();
-    Ok((redacted(calls.judge(&places), redact), (calls.size().0, files.len())))
+    Ok((
+        redacted(calls.judge(&places), redact),
+        (calls.size().0, files.len()),
+    ))
 }
 
 /// A transcript of which something is understood.
@@ -129,7 +155,10 @@ fn heard_outside(format: Format, transcript: impl Read, errors: impl Read) -> Re
     }
     if !format.prints_events() && calls.is_words_alone() {
         let hint = "pipe what `hermes sessions export --format jsonl --session-id ID -` prints";
-        return unknown("The output holds neither a session nor a footer about edits that failed.", hint);
+        return unknown(
+            "The output holds neither a session nor a footer about edits that failed.",
+            hint,
+        );
     }
     Ok(calls)
 }
@@ -169,27 +198,51 @@ fn place(
     let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
     let own = folders.iter().map(|folder| folder.join(spelled));
     let others = roots.iter().map(|(_, root)| root.join(spelled));
-    let path = own.chain(others).find(is_there).unwrap_or_else(|| folders[0].join(spelled));
+    let path = own
+        .chain(others)
+        .find(is_there)
+        .unwrap_or_else(|| folders[0].join(spelled));
     let path = real(&path);
     let inside = |(package, root): &'_ Root| {
-        let inside = path.strip_prefix(root).ok().filter(|inside| !inside.as_os_str().is_empty())?;
-        Some((root.as_os_str().len(), package.clone(), RepoPath::from_bytes(inside.as_os_str().as_bytes())))
+        let inside = path
+            .strip_prefix(root)
+            .ok()
+            .filter(|inside| !inside.as_os_str().is_empty())?;
+        Some((
+            root.as_os_str().len(),
+            package.clone(),
+            RepoPath::from_bytes(inside.as_os_str().as_bytes()),
+        ))
     };
     // A package may lie in another one.
-    let found = roots.iter().filter_map(inside).max_by_key(|(length, ..)| *length);
+    let found = roots
+        .iter()
+        .filter_map(inside)
+        .max_by_key(|(length, ..)| *length);
     let Some((_, package, inside)) = found else {
-        return Ok(Place { name: path.display().to_string(), blobs: None });
+        return Ok(Place {
+            name: path.display().to_string(),
+            blobs: None,
+        });
     };
     let blobs = repositories.before_and_now(&package, &inside)?;
     let text = |blob: Option<Oid>| blob.map(|Oid(blob)| blob);
-    let blobs = blobs.map(|[before, after]| Blobs { before: text(before), after: text(after) });
-    Ok(Place { name: full_path(&package.name, &inside), blobs })
+    let blobs = blobs.map(|[before, after]| Blobs {
+        before: text(before),
+        after: text(after),
+    });
+    Ok(Place {
+        name: full_path(&package.name, &inside),
+        blobs,
+    })
 }
 
 /// The real path of the deepest folder that is there, and the rest as it is written.
 fn real(path: &Path) -> PathBuf {
     let plain = plain(path);
-    let there = plain.ancestors().find_map(|folder| Some((folder, fs_err::canonicalize(folder).ok()?)));
+    let there = plain
+        .ancestors()
+        .find_map(|folder| Some((folder, fs_err::canonicalize(folder).ok()?)));
     match there {
         Some((folder, real)) => match plain.strip_prefix(folder) {
             Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),

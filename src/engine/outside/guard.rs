@@ -32,8 +32,14 @@ impl Outside {
     /// Restores what differs from these inputs.
     fn restored(&mut self, inputs: &Inputs, aside: &Path) -> Result<Trespass, Fault> {
         let changed = self.restore_from(inputs, aside)?;
-        let (git_settings, inputs) = changed.into_iter().partition(|path| self.is_git_setting(path));
-        Ok(Trespass { inputs, git_settings, ..Trespass::default() })
+        let (git_settings, inputs) = changed
+            .into_iter()
+            .partition(|path| self.is_git_setting(path));
+        Ok(Trespass {
+            inputs,
+            git_settings,
+            ..Trespass::default()
+        })
     }
 
     /// Moves HEADs back to where they were; returns the packages whose HEAD was another, and what is kept of them.
@@ -52,22 +58,36 @@ impl Outside {
         if is_same {
             return Ok(Default::default());
         }
-        let request = ObserveRequest { iteration, before: before.clone(), ..ObserveRequest::default() };
+        let request = ObserveRequest {
+            iteration,
+            before: before.clone(),
+            ..ObserveRequest::default()
+        };
         let observation = self.look(&request)?;
         let is_moved = |package: &&PackageChange| package.is_breach() || package.head_moved;
-        let moved: Vec<String> =
-            observation.packages.iter().filter(is_moved).map(|package| package.name.clone()).collect();
+        let moved: Vec<String> = observation
+            .packages
+            .iter()
+            .filter(is_moved)
+            .map(|package| package.name.clone())
+            .collect();
         let (kept, _) = self.put_back(iteration, before, &observation, Extent::Moved)?;
         Ok((moved, kept))
     }
 
     /// Runs a hook. The terminal shows protected files that it changed.
-    pub(super) fn guard_hook<T>(&mut self, name: &str, run: impl FnOnce(&Self) -> T) -> Result<T, Fault> {
+    pub(super) fn guard_hook<T>(
+        &mut self,
+        name: &str,
+        run: impl FnOnce(&Self) -> T,
+    ) -> Result<T, Fault> {
         let inputs = self.inputs_now()?;
         let ran = run(self);
         let aside = self.parts.places.state().join("on/inputs");
         let trespass = self.restored(&inputs, &aside)?;
-        for sentence in trespass.sentences(&format!("hooks.{name}"), &self.parts.places.shown(&aside)) {
+        for sentence in
+            trespass.sentences(&format!("hooks.{name}"), &self.parts.places.shown(&aside))
+        {
             (self.parts.progress)(&sentence);
         }
         Ok(ran)

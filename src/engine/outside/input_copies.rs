@@ -25,11 +25,16 @@ impl Outside {
     /// Keeps the inputs in memory and as copies on disk; returns their digests for the journal.
     pub(super) fn keep_inputs(&mut self) -> Result<InputDigests, Fault> {
         self.remember_inputs()?;
-        let mut digests = InputDigests { rules: self.input_rules(), ..InputDigests::default() };
+        let mut digests = InputDigests {
+            rules: self.input_rules(),
+            ..InputDigests::default()
+        };
         let mut copies: BTreeMap<String, &[u8]> = BTreeMap::new();
         for (path, known) in self.inputs.iter().flat_map(|inputs| &inputs.0) {
             // A name that is no text cannot be recorded. It is protected as long as this process lives.
-            let Some(shown) = path.to_str().map(|_| self.parts.places.shown(path)) else { continue };
+            let Some(shown) = path.to_str().map(|_| self.parts.places.shown(path)) else {
+                continue;
+            };
             let mark = known.as_ref().map(mark).unwrap_or_default();
             if let (Some((_, name)), Some((bytes, _))) = (mark.split_once(' '), known) {
                 copies.insert(name.to_owned(), bytes);
@@ -45,7 +50,10 @@ impl Outside {
         let folder = self.own_folder(self.copies())?;
         for entry in fs_err::read_dir(&folder)? {
             let entry = entry?;
-            let is_wanted = entry.file_name().to_str().is_some_and(|name| copies.contains_key(name));
+            let is_wanted = entry
+                .file_name()
+                .to_str()
+                .is_some_and(|name| copies.contains_key(name));
             if entry.file_type()?.is_dir() {
                 fs_err::remove_dir_all(entry.path())?;
             } else if !is_wanted {
@@ -54,7 +62,10 @@ impl Outside {
         }
         for (name, bytes) in copies {
             let path = folder.join(name);
-            let is_there = content(&path).ok().flatten().is_some_and(|(there, _)| there == *bytes);
+            let is_there = content(&path)
+                .ok()
+                .flatten()
+                .is_some_and(|(there, _)| there == *bytes);
             if !is_there {
                 RealDisk::new().replace(&path, bytes)?;
             }
@@ -66,21 +77,32 @@ impl Outside {
     ///
     /// Errors: one of them was changed. The configuration may be among them, and this process has read it, so the run
     /// ends here and the next one reads the restored files.
-    pub(super) fn restore_inputs(&mut self, iteration: u64, recorded: &InputDigests) -> Result<(), Fault> {
+    pub(super) fn restore_inputs(
+        &mut self,
+        iteration: u64,
+        recorded: &InputDigests,
+    ) -> Result<(), Fault> {
         let workspace = self.parts.places.workspace.clone();
         let (mut before, mut lost) = (BTreeMap::new(), Vec::new());
         for (shown, mark) in &recorded.files {
             let path = workspace.join(shown);
-            let known = if mark.is_empty() { None } else { self.recorded_content(&path, mark) };
+            let known = if mark.is_empty() {
+                None
+            } else {
+                self.recorded_content(&path, mark)
+            };
             if known.is_none() && !mark.is_empty() {
-                lost.push(format!("{shown} (SHA-256 {})", mark.split(' ').next_back().unwrap_or_default()));
+                lost.push(format!(
+                    "{shown} (SHA-256 {})",
+                    mark.split(' ').next_back().unwrap_or_default()
+                ));
             }
             before.insert(path, known);
         }
         let has_other_rules = recorded.rules != self.input_rules();
         for path in self.input_files(MAX_ENTRIES_AFTER)? {
-            let is_new =
-                path.to_str().is_some() && (!has_other_rules || path.starts_with(workspace.join(".ralph")));
+            let is_new = path.to_str().is_some()
+                && (!has_other_rules || path.starts_with(workspace.join(".ralph")));
             if !is_new {
                 let there = content(&path).ok().flatten();
                 before.entry(path).or_insert(there);
@@ -92,13 +114,23 @@ impl Outside {
         let folder = self.parts.places.shown(&self.kept_aside(iteration));
         let what = format!("Iteration {iteration} was cut short after it had changed");
         if !lost.is_empty() {
-            let shown: Vec<&str> = lost.iter().filter_map(|lost| lost.split(" (SHA").next()).collect();
+            let shown: Vec<&str> = lost
+                .iter()
+                .filter_map(|lost| lost.split(" (SHA").next())
+                .collect();
             let hint = format!(
                 "restore {} yourself, for instance from git; or move .ralph/state away to begin a new journal",
                 names(&lost, NAMED)
             );
-            let copy = if lost.len() == 1 { "ralph's copy of it is" } else { "ralph's copies of them are" };
-            return Err(Fault::changed(format!("{what} {}, and {copy} gone.", names(shown, NAMED)), hint));
+            let copy = if lost.len() == 1 {
+                "ralph's copy of it is"
+            } else {
+                "ralph's copies of them are"
+            };
+            return Err(Fault::changed(
+                format!("{what} {}, and {copy} gone.", names(shown, NAMED)),
+                hint,
+            ));
         }
         if changed.is_empty() {
             return Ok(());
@@ -107,7 +139,10 @@ impl Outside {
             "{what} {}. Ralph restored what was there before; the other version is in {folder}.",
             names(&changed, NAMED)
         );
-        Err(Fault::changed(what, "`ralph run` continues; make changes of your own after that iteration"))
+        Err(Fault::changed(
+            what,
+            "`ralph run` continues; make changes of your own after that iteration",
+        ))
     }
 
     /// Restores the inputs after an attempt; returns those that were changed, and those that an earlier process restored.
@@ -115,7 +150,10 @@ impl Outside {
         let mut found: BTreeSet<String> = self.put_inputs_back(iteration)?.into_iter().collect();
         let folder = self.kept_aside(iteration);
         for entry in walk(&folder, MAX_DEPTH, MAX_LISTED, |_| true).filter_map(Result::ok) {
-            if let (false, Ok(inside)) = (entry.file_type().is_dir(), entry.path().strip_prefix(&folder)) {
+            if let (false, Ok(inside)) = (
+                entry.file_type().is_dir(),
+                entry.path().strip_prefix(&folder),
+            ) {
                 found.insert(inside.display().to_string());
             }
         }
@@ -140,7 +178,10 @@ impl Outside {
         let mode = u32::from_str_radix(mode, 8).ok()?;
         // The name comes from the journal: it is no path out of the folder.
         let is_digest = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let (bytes, _) = content(&self.copies().join(name)).ok().flatten().filter(|_| is_digest)?;
+        let (bytes, _) = content(&self.copies().join(name))
+            .ok()
+            .flatten()
+            .filter(|_| is_digest)?;
         (digest(&bytes) == name).then_some((bytes, mode))
     }
 
@@ -148,14 +189,29 @@ impl Outside {
     fn input_rules(&self) -> String {
         let settings = &self.parts.settings;
         let policy = &settings.policy;
-        let lists = [&settings.spec_files, &policy.protected, &policy.instructions, &policy.allow];
+        let lists = [
+            &settings.spec_files,
+            &policy.protected,
+            &policy.instructions,
+            &policy.allow,
+        ];
         let mut parts = vec![self.parts.places.spec_name()];
         for list in lists {
             parts.push(digest_parts(list));
         }
         parts.push(digest_parts(self.command_words()));
-        parts.extend(settings.agents.values().map(|agent| digest_parts(&agent.command)));
-        parts.extend(settings.hooks.commands().map(|(_, argv)| digest_parts(argv)));
+        parts.extend(
+            settings
+                .agents
+                .values()
+                .map(|agent| digest_parts(&agent.command)),
+        );
+        parts.extend(
+            settings
+                .hooks
+                .commands()
+                .map(|(_, argv)| digest_parts(argv)),
+        );
         digest_parts(parts)
     }
 }

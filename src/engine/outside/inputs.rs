@@ -57,25 +57,44 @@ impl Outside {
         let mut paths = self.input_files(MAX_ENTRIES)?;
         // Git does not see these. One that is not there yet may be what the task is to write.
         paths.extend(
-            self.scripts().files.into_iter().filter(|path| self.parts.repositories.is_untracked(path)),
+            self.scripts()
+                .files
+                .into_iter()
+                .filter(|path| self.parts.repositories.is_untracked(path)),
         );
         // Agents read the file that your link leads to as well. A link of an attempt may lead to any file of yours.
-        let links = paths.iter().filter(|path| path.is_symlink() && path.is_file());
-        let targets: Vec<PathBuf> = links.filter_map(|path| fs_err::canonicalize(path).ok()).collect();
+        let links = paths
+            .iter()
+            .filter(|path| path.is_symlink() && path.is_file());
+        let targets: Vec<PathBuf> = links
+            .filter_map(|path| fs_err::canonicalize(path).ok())
+            .collect();
         paths.extend(targets);
-        let there = paths.into_iter().filter(|path| path.symlink_metadata().is_ok());
-        Ok(Inputs(there.map(|path| (path.clone(), content(&path).ok().flatten())).collect()))
+        let there = paths
+            .into_iter()
+            .filter(|path| path.symlink_metadata().is_ok());
+        Ok(Inputs(
+            there
+                .map(|path| (path.clone(), content(&path).ok().flatten()))
+                .collect(),
+        ))
     }
 
     /// Restores files that the attempt wrote; returns them. None if this process did not start the attempt.
     pub(super) fn put_inputs_back(&mut self, iteration: u64) -> Result<Vec<String>, Fault> {
-        let Some(before) = self.inputs.take() else { return Ok(Vec::new()) };
+        let Some(before) = self.inputs.take() else {
+            return Ok(Vec::new());
+        };
         let aside = self.iteration_folder(iteration)?.join("inputs");
         self.restore_from(&before, &aside)
     }
 
     /// Restores files that differ from these inputs, after moving the other version to a directory; returns the files.
-    pub(super) fn restore_from(&self, Inputs(before): &Inputs, aside: &Path) -> Result<Vec<String>, Fault> {
+    pub(super) fn restore_from(
+        &self,
+        Inputs(before): &Inputs,
+        aside: &Path,
+    ) -> Result<Vec<String>, Fault> {
         let workspace = &self.parts.places.workspace;
         let known: BTreeSet<PathBuf> = self.known_places()?.into_iter().collect();
         let mut paths = self.searched_files(MAX_ENTRIES_AFTER)?;
@@ -134,17 +153,35 @@ impl Outside {
         let [protected, instructions, allowed] = self.policy_globs()?;
         let scripts = self.scripts();
         let keeps_build = request.worker && policy.build_files == BuildFiles::Reject;
-        for PackageChange { name, changes, dirt, protected: found, .. } in &mut observation.packages {
-            let folder = self.parts.repositories.root(name).map(|root| self.parts.places.shown(root));
+        for PackageChange {
+            name,
+            changes,
+            dirt,
+            protected: found,
+            ..
+        } in &mut observation.packages
+        {
+            let folder = self
+                .parts
+                .repositories
+                .root(name)
+                .map(|root| self.parts.places.shown(root));
             let below = |path: &str| folder.as_ref().map(|folder| format!("{folder}/{path}"));
             let is_command = |path: &str| {
-                self.command_words().any(|word| word == path || Some(word) == below(path).as_deref())
+                self.command_words()
+                    .any(|word| word == path || Some(word) == below(path).as_deref())
             };
-            let root = self.parts.repositories.root(name).map(Path::to_owned).unwrap_or_default();
+            let root = self
+                .parts
+                .repositories
+                .root(name)
+                .map(Path::to_owned)
+                .unwrap_or_default();
             // A script that was not there before is the task's own, unless it takes the place of a module.
             let is_script = |change: &FileChange, path: &str| {
                 let path = root.join(path);
-                scripts.modules.contains(&path) || change.old.is_some() && scripts.files.contains(&path)
+                scripts.modules.contains(&path)
+                    || change.old.is_some() && scripts.files.contains(&path)
             };
             // A name in running text may mean anything: only the whole path, marked as one, means the file.
             let is_named = |path: &str| {
@@ -157,13 +194,21 @@ impl Outside {
                     || is_script(change, &path) && !is_named(&path)
                     || keeps_build && change.is_build_setting() && !is_named(&path)
             };
-            let others = changes.iter().filter(|change| is_refused(change)).map(|change| &change.path);
-            let all = changes.iter().map(|change| &change.path).chain(dirt.iter().map(|dirt| &dirt.path));
+            let others = changes
+                .iter()
+                .filter(|change| is_refused(change))
+                .map(|change| &change.path);
+            let all = changes
+                .iter()
+                .map(|change| &change.path)
+                .chain(dirt.iter().map(|dirt| &dirt.path));
             let matching = all.filter(|path| {
                 let path = path.to_text();
                 instructions.is_match(&*path) || protected.is_match(&*path) && !is_named(&path)
             });
-            let refused = others.chain(matching).filter(|path| !allowed.is_match(path.to_text()));
+            let refused = others
+                .chain(matching)
+                .filter(|path| !allowed.is_match(path.to_text()));
             *found = refused.cloned().collect();
             found.sort();
             found.dedup();
@@ -188,14 +233,28 @@ impl Outside {
     /// The words of the commands of gates and checks that may be paths.
     pub(super) fn command_words(&self) -> impl Iterator<Item = &str> {
         let settings = &self.parts.settings;
-        let gates = settings.gates.values().flat_map(|gate| [&gate.run, &gate.classpath_command]).flatten();
-        let checks = [&settings.checks.red, &settings.checks.green].into_iter().flatten();
-        gates.chain(checks).flatten().map(|word| word.strip_prefix("./").unwrap_or(word))
+        let gates = settings
+            .gates
+            .values()
+            .flat_map(|gate| [&gate.run, &gate.classpath_command])
+            .flatten();
+        let checks = [&settings.checks.red, &settings.checks.green]
+            .into_iter()
+            .flatten();
+        gates
+            .chain(checks)
+            .flatten()
+            .map(|word| word.strip_prefix("./").unwrap_or(word))
     }
 
     /// The scripts that configured commands run.
     fn scripts(&self) -> Scripts {
-        let Parts { settings, places, repositories, .. } = &self.parts;
+        let Parts {
+            settings,
+            places,
+            repositories,
+            ..
+        } = &self.parts;
         let mut scripts = Scripts::default();
         for agent in settings.agents.values() {
             scripts.add(&places.workspace, &agent.command);
@@ -203,10 +262,19 @@ impl Outside {
         for (_, argv) in settings.hooks.commands() {
             scripts.add(&places.workspace, argv);
         }
-        let gates = settings.gates.values().flat_map(|gate| [&gate.run, &gate.classpath_command]);
-        for argv in gates.chain([&settings.checks.red, &settings.checks.green]).flatten() {
+        let gates = settings
+            .gates
+            .values()
+            .flat_map(|gate| [&gate.run, &gate.classpath_command]);
+        for argv in gates
+            .chain([&settings.checks.red, &settings.checks.green])
+            .flatten()
+        {
             for name in repositories.names() {
-                repositories.root(&name).into_iter().for_each(|root| scripts.add(root, argv));
+                repositories
+                    .root(&name)
+                    .into_iter()
+                    .for_each(|root| scripts.add(root, argv));
             }
         }
         scripts
@@ -220,22 +288,45 @@ impl Outside {
 
     /// The files that have fixed places: no number of other files hides them.
     fn known_places(&self) -> Result<Vec<PathBuf>, Fault> {
-        let Parts { places, repositories, .. } = &self.parts;
+        let Parts {
+            places,
+            repositories,
+            ..
+        } = &self.parts;
         let Places { workspace, spec } = places;
-        let mut found = vec![workspace.join(".ralph/config.yaml"), places.diff(), places.diff_json()];
+        let mut found = vec![
+            workspace.join(".ralph/config.yaml"),
+            places.diff(),
+            places.diff_json(),
+        ];
         found.extend(Role::all().map(|role| places.template(role.word())));
         for folder in repositories.git_folders() {
-            let names = ["config", "config.worktree", "info/attributes", "info/exclude", "hooks"];
+            let names = [
+                "config",
+                "config.worktree",
+                "info/attributes",
+                "info/exclude",
+                "hooks",
+            ];
             found.extend(
-                names.iter().map(|name| folder.join(name)).filter(|path| !path.is_dir() || path.is_symlink()),
+                names
+                    .iter()
+                    .map(|name| folder.join(name))
+                    .filter(|path| !path.is_dir() || path.is_symlink()),
             );
-            let (mut hooks, _) = files_below(&folder.join("hooks"), MAX_DEPTH, MAX_ENTRIES_AFTER, |_| true);
+            let (mut hooks, _) =
+                files_below(&folder.join("hooks"), MAX_DEPTH, MAX_ENTRIES_AFTER, |_| {
+                    true
+                });
             // Git runs none of the samples that it brings along.
             hooks.retain(|path| path.extension().is_none_or(|end| end != "sample"));
             found.append(&mut hooks);
         }
         let names = repositories.names();
-        let roots: Vec<&Path> = names.iter().filter_map(|name| repositories.root(name)).collect();
+        let roots: Vec<&Path> = names
+            .iter()
+            .filter_map(|name| repositories.root(name))
+            .collect();
         let own = [places.tasks(), places.progress(), places.validation()];
         let is_watched = |path: &PathBuf| {
             let is_below = |folder: &&Path| path.starts_with(folder);
@@ -244,14 +335,23 @@ impl Outside {
         };
         let Scripts { files, modules } = self.scripts();
         // Git shows files of a package that are not ignored.
-        let hidden = modules.iter().filter(|path| repositories.is_untracked(path)).cloned();
+        let hidden = modules
+            .iter()
+            .filter(|path| repositories.is_untracked(path))
+            .cloned();
         found.extend(files.into_iter().filter(is_watched).chain(hidden));
         let words = self.command_words().map(|word| workspace.join(word));
         found.extend(words.filter(|path| path.is_file() && is_watched(path)));
         // In a package, what is no text may be the product itself: contracts, schemas.
         let in_package = roots.iter().any(|root| spec.starts_with(root));
-        let is_spec = |path: &PathBuf| !in_package || path.extension().is_some_and(|end| end == "md");
-        found.extend(self.spec_files()?.into_iter().filter(is_spec).map(|path| spec.join(path)));
+        let is_spec =
+            |path: &PathBuf| !in_package || path.extension().is_some_and(|end| end == "md");
+        found.extend(
+            self.spec_files()?
+                .into_iter()
+                .filter(is_spec)
+                .map(|path| spec.join(path)),
+        );
         Ok(found)
     }
 
@@ -268,7 +368,8 @@ impl Outside {
         let Places { workspace, .. } = &self.parts.places;
         let state = self.parts.places.state();
         let own = workspace.join(".ralph");
-        let (mut found, mut is_whole) = files_below(&own, MAX_DEPTH, most, |entry| entry.path() != state);
+        let (mut found, mut is_whole) =
+            files_below(&own, MAX_DEPTH, most, |entry| entry.path() != state);
         let [protected, instructions, allowed] = self.policy_globs()?;
         let is_instruction = |path: &PathBuf| {
             let name = path.file_name().map_or(&**path, Path::new);
@@ -281,19 +382,28 @@ impl Outside {
         }
         let repositories = &self.parts.repositories;
         let names = repositories.names();
-        let roots: Vec<&Path> = names.iter().filter_map(|name| repositories.root(name)).collect();
+        let roots: Vec<&Path> = names
+            .iter()
+            .filter_map(|name| repositories.root(name))
+            .collect();
         let is_package = roots.iter().any(|root| workspace.starts_with(root));
         let (beside, has_ended) = files_below(workspace, MAX_DEPTH, most, |entry| {
             let inside = entry.path().strip_prefix(workspace).unwrap_or(entry.path());
-            let is_left_out = inside == Path::new(".ralph") || is_output(inside.as_os_str().as_bytes());
+            let is_left_out =
+                inside == Path::new(".ralph") || is_output(inside.as_os_str().as_bytes());
             !is_package && (entry.depth() == 0 || !is_left_out && !roots.contains(&entry.path()))
         });
         let is_protected = |path: &PathBuf| {
             let matches = |path| protected.is_match(path) || instructions.is_match(path);
-            path.strip_prefix(workspace).is_ok_and(|path| matches(path) && !allowed.is_match(path))
+            path.strip_prefix(workspace)
+                .is_ok_and(|path| matches(path) && !allowed.is_match(path))
         };
         // Git shows what becomes of the files of a package.
-        found.extend(beside.into_iter().filter(|path| !is_package && is_protected(path)));
+        found.extend(
+            beside
+                .into_iter()
+                .filter(|path| !is_package && is_protected(path)),
+        );
         if !(is_whole && has_ended) {
             found.push(workspace.clone());
         }
@@ -305,8 +415,13 @@ impl Outside {
     fn folders_above(&self) -> Vec<PathBuf> {
         let workspace = &self.parts.places.workspace;
         let is_repository = |folder: &&Path| crate::git::is_repository(folder);
-        let Some(top) = workspace.ancestors().find(is_repository) else { return Vec::new() };
-        let above = workspace.ancestors().skip(1).take_while(|folder| folder.starts_with(top));
+        let Some(top) = workspace.ancestors().find(is_repository) else {
+            return Vec::new();
+        };
+        let above = workspace
+            .ancestors()
+            .skip(1)
+            .take_while(|folder| folder.starts_with(top));
         above.map(Path::to_owned).collect()
     }
 }
@@ -321,7 +436,12 @@ fn files_below(
     let (mut found, mut number) = (Vec::new(), 0);
     for entry in walk(folder, depth, most, enter) {
         number += 1;
-        found.extend(entry.ok().filter(|entry| !entry.file_type().is_dir()).map(DirEntry::into_path));
+        found.extend(
+            entry
+                .ok()
+                .filter(|entry| !entry.file_type().is_dir())
+                .map(DirEntry::into_path),
+        );
     }
     (found, number <= most)
 }
@@ -330,9 +450,13 @@ fn files_below(
 /// looks after.
 pub(super) fn content(path: &Path) -> io::Result<Option<Content>> {
     if path.is_symlink() {
-        return Ok(Some((fs_err::read_link(path)?.into_os_string().into_vec(), LINK)));
+        return Ok(Some((
+            fs_err::read_link(path)?.into_os_string().into_vec(),
+            LINK,
+        )));
     }
-    let Some((file, length)) = open_regular(path)?.filter(|(_, length)| *length <= MAX_BYTES) else {
+    let Some((file, length)) = open_regular(path)?.filter(|(_, length)| *length <= MAX_BYTES)
+    else {
         return Ok(None);
     };
     let mut bytes = Vec::new();
@@ -393,8 +517,11 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Moves a file aside that is in the place of a directory above the path.
 fn make_way(path: &Path, aside: &Path, places: &Places) -> io::Result<()> {
-    let above: Vec<&Path> =
-        path.ancestors().skip(1).take_while(|folder| *folder != places.workspace).collect();
+    let above: Vec<&Path> = path
+        .ancestors()
+        .skip(1)
+        .take_while(|folder| *folder != places.workspace)
+        .collect();
     let is_in_the_way = |folder: &&&Path| folder.symlink_metadata().is_ok() && !folder.is_dir();
     match above.iter().rev().find(is_in_the_way) {
         Some(folder) if folder.starts_with(&places.workspace) => {

@@ -2,7 +2,9 @@
 //! gives no verdict.
 
 use super::guard::weigh;
-use super::private_checkout::{CacheFolder, InPlace, PrivateCheckout, SourcePackage, Sources, no_verdict};
+use super::private_checkout::{
+    CacheFolder, InPlace, PrivateCheckout, SourcePackage, Sources, no_verdict,
+};
 use super::{Outside, artifacts};
 use crate::config::{self, GateSettings};
 use crate::engine::{Fault, FaultKind};
@@ -34,13 +36,18 @@ struct Prepared {
 impl Prepared {
     /// Runs the gate to its report.
     fn run(&self, spawn: &dyn Spawn, progress: &(dyn Fn(&str) + Sync)) -> GateReport {
-        let ports = GatePorts { spawn, progress, checkouts: &NoCheckouts };
+        let ports = GatePorts {
+            spawn,
+            progress,
+            checkouts: &NoCheckouts,
+        };
         if is_command_in_place(&self.settings) {
             let mut report = gate::run(&self.request, &self.settings, &ports);
             report.remarks.extend(self.seen_beside());
             return report;
         }
-        self.measure(&ports).unwrap_or_else(|fault| GateReport::from(no_verdict(fault)))
+        self.measure(&ports)
+            .unwrap_or_else(|fault| GateReport::from(no_verdict(fault)))
     }
 
     /// Runs a gate in its own folder, and brings home what it leaves.
@@ -49,24 +56,48 @@ impl Prepared {
         let clean = self.settings.folder == config::GateFolder::Clean;
         // What an earlier gate built is for those who can tell that it belongs to these sources.
         let kept = clean && self.settings.run.is_none();
-        let folder = if kept { CacheFolder::take(cache, workspace)? } else { CacheFolder::temporary(cache)? };
+        let folder = if kept {
+            CacheFolder::take(cache, workspace)?
+        } else {
+            CacheFolder::temporary(cache)?
+        };
         let run = folder.run()?;
         let mut report = if clean {
             (ports.progress)("Checking out the commits");
             let checkout = PrivateCheckout::enter(&folder, &self.sources)?;
             let mut request = checkout.request(&self.request)?;
             run.path().clone_into(&mut request.folder);
-            let mut report =
-                gate::run(&request, &self.settings, &GatePorts { checkouts: &checkout, ..*ports });
+            let mut report = gate::run(
+                &request,
+                &self.settings,
+                &GatePorts {
+                    checkouts: &checkout,
+                    ..*ports
+                },
+            );
             checkout.leave(&mut report);
             report.remarks.extend(self.not_counted());
             report
         } else {
-            let request = GateRequest { folder: run.path().to_owned(), ..self.request.clone() };
-            gate::run(&request, &self.settings, &GatePorts { checkouts: &InPlace(&self.sources), ..*ports })
+            let request = GateRequest {
+                folder: run.path().to_owned(),
+                ..self.request.clone()
+            };
+            gate::run(
+                &request,
+                &self.settings,
+                &GatePorts {
+                    checkouts: &InPlace(&self.sources),
+                    ..*ports
+                },
+            )
         };
         let to = &self.request.folder;
-        let shown = to.strip_prefix(workspace).unwrap_or(to).display().to_string();
+        let shown = to
+            .strip_prefix(workspace)
+            .unwrap_or(to)
+            .display()
+            .to_string();
         artifacts::copy_out(&mut report, run.path(), to, &shown)?;
         Ok(report)
     }
@@ -74,7 +105,12 @@ impl Prepared {
     /// A remark about what is not committed.
     fn not_counted(&self) -> Option<String> {
         let all = self.request.packages.iter();
-        let all = all.flat_map(|package| package.dirt.iter().map(|path| full_path(&package.name, path)));
+        let all = all.flat_map(|package| {
+            package
+                .dirt
+                .iter()
+                .map(|path| full_path(&package.name, path))
+        });
         let named = names(all, NAMED);
         (!named.is_empty()).then(|| format!("What is not committed does not count: {named}."))
     }
@@ -94,7 +130,14 @@ impl Outside {
     pub(super) fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Event>, Fault> {
         let ended = |report, changes, left, trespass| {
             let (report, heads) = (Box::new(report), order.snapshot.heads());
-            Ok(Some(Event::GateEnded { report, heads, changes, left, tasks_changed: false, trespass }))
+            Ok(Some(Event::GateEnded {
+                report,
+                heads,
+                changes,
+                left,
+                tasks_changed: false,
+                trespass,
+            }))
         };
         let Some(changes) = self.changes_to_judge(order)? else {
             let report = no_changes_known(&order.key.name(order.line));
@@ -103,13 +146,20 @@ impl Outside {
         let folder = self.own_folder(self.iteration_folder(order.iteration)?.join("gate"))?;
         let prepared = self.prepare(order, &changes, folder.clone(), self.tag(order.iteration))?;
         let aside = self.iteration_folder(order.iteration)?.join("inputs");
-        let (report, trespass) = self
-            .guarded(&order.snapshot, &aside, order.iteration, |world| Ok(world.run_prepared(&prepared)))?;
+        let (report, trespass) =
+            self.guarded(&order.snapshot, &aside, order.iteration, |world| {
+                Ok(world.run_prepared(&prepared))
+            })?;
         let mut report = self.secrets.of_report(report);
         if self.parts.interrupts.first().is_some() {
             return Ok(None);
         }
-        weigh(&mut report, order.name(), &trespass, &self.parts.places.shown(&aside));
+        weigh(
+            &mut report,
+            order.name(),
+            &trespass,
+            &self.parts.places.shown(&aside),
+        );
         let left = artifacts::digest_of_folder(&folder).unwrap_or_default();
         ended(report, changes, left, trespass)
     }
@@ -123,7 +173,12 @@ impl Outside {
         let aside = prepared.request.folder.with_extension("inputs");
         let (mut report, trespass) =
             self.guarded(before, &aside, 0, |world| Ok(world.run_prepared(prepared)))?;
-        weigh(&mut report, &prepared.request.name, &trespass, &aside.display().to_string());
+        weigh(
+            &mut report,
+            &prepared.request.name,
+            &trespass,
+            &aside.display().to_string(),
+        );
         Ok(self.secrets.of_report(report))
     }
 
@@ -149,7 +204,10 @@ impl Outside {
         makes_map: bool,
     ) -> Result<GateReport, Fault> {
         let snapshot = self.parts.repositories.snapshot()?;
-        let accumulated = Accumulated { bases: bases.clone(), ..Accumulated::default() };
+        let accumulated = Accumulated {
+            bases: bases.clone(),
+            ..Accumulated::default()
+        };
         let order = GateOrder::alone(name, snapshot, accumulated);
         let mut prepared = self.prepare(&order, changes, folder, format!("{}-alone", self.tag))?;
         prepared.request.makes_map = makes_map;
@@ -172,14 +230,24 @@ impl Outside {
         order: &GateOrder,
         changes: &[FileChange],
     ) -> Result<(GateReport, PathBuf), Fault> {
-        if let Some(gone) =
-            changes.iter().find(|change| self.parts.repositories.root(&change.package).is_none())
+        if let Some(gone) = changes
+            .iter()
+            .find(|change| self.parts.repositories.root(&change.package).is_none())
         {
             let what = format!("The package {} is not there.", gone.package);
-            return Err(Fault::new(FaultKind::Unknown, what, "put its folder back, or replay a bundle"));
+            return Err(Fault::new(
+                FaultKind::Unknown,
+                what,
+                "put its folder back, or replay a bundle",
+            ));
         }
         let folder = self.folder_alone()?;
-        let mut prepared = self.prepare(order, changes, folder.clone(), format!("{}-again", self.tag))?;
+        let mut prepared = self.prepare(
+            order,
+            changes,
+            folder.clone(),
+            format!("{}-again", self.tag),
+        )?;
         // The folders of today hold other commits.
         prepared.settings.folder = config::GateFolder::Clean;
         // Audits and replays also judge work trees of which no snapshot can be taken.
@@ -196,13 +264,21 @@ impl Outside {
         folder: PathBuf,
         tag: String,
     ) -> Result<Prepared, Fault> {
-        let settings = self.parts.settings.gates.get(order.name()).cloned().ok_or_else(|| {
-            let what = format!("The gate {} is not configured.", order.name());
-            Fault::setup(what, "name it under gates: in .ralph/config.yaml")
-        })?;
+        let settings = self
+            .parts
+            .settings
+            .gates
+            .get(order.name())
+            .cloned()
+            .ok_or_else(|| {
+                let what = format!("The gate {} is not configured.", order.name());
+                Fault::setup(what, "name it under gates: in .ralph/config.yaml")
+            })?;
         let names: BTreeSet<&String> = changes.iter().map(|change| &change.package).collect();
         let moved = self.parts.repositories.moved(changes)?;
-        let packages = names.iter().filter_map(|name| self.package(name, order, changes, &moved).transpose());
+        let packages = names
+            .iter()
+            .filter_map(|name| self.package(name, order, changes, &moved).transpose());
         let packages = packages.collect::<Result<_, _>>()?;
         let mut env = self.environment(&settings.env);
         let mut beside = Vec::new();
@@ -235,15 +311,36 @@ impl Outside {
             let repository = repositories.repository(&name)?.to_owned();
             let head = heads.get(&name).cloned().unwrap_or_else(Oid::zero);
             let base = order.accumulated.bases.get(&name).cloned();
-            Some((name, SourcePackage { root, repository, head, base }))
+            Some((
+                name,
+                SourcePackage {
+                    root,
+                    repository,
+                    head,
+                    base,
+                },
+            ))
         };
         let sources = Sources {
             workspace: self.parts.places.workspace.clone(),
-            packages: repositories.names().into_iter().filter_map(source).collect(),
-            judged: request.packages.iter().map(|package| package.name.clone()).collect(),
+            packages: repositories
+                .names()
+                .into_iter()
+                .filter_map(source)
+                .collect(),
+            judged: request
+                .packages
+                .iter()
+                .map(|package| package.name.clone())
+                .collect(),
             keep: settings.keep.clone(),
         };
-        Ok(Prepared { request, settings, sources, beside })
+        Ok(Prepared {
+            request,
+            settings,
+            sources,
+            beside,
+        })
     }
 
     /// A package with what changed in it; `None` if it is no longer there.
@@ -255,24 +352,45 @@ impl Outside {
         moved: &[(FileChange, FileChange)],
     ) -> Result<Option<GatePackage>, Fault> {
         let repositories = &mut self.parts.repositories;
-        let Some(root) = repositories.root(name).map(ToOwned::to_owned) else { return Ok(None) };
-        let changes: Vec<FileChange> = all.iter().filter(|change| change.package == name).cloned().collect();
+        let Some(root) = repositories.root(name).map(ToOwned::to_owned) else {
+            return Ok(None);
+        };
+        let changes: Vec<FileChange> = all
+            .iter()
+            .filter(|change| change.package == name)
+            .cloned()
+            .collect();
         let here = moved.iter().filter(|(now, _)| now.package == name);
-        let moved: BTreeMap<_, _> = here.map(|(now, old)| (now.path.clone(), old.clone())).collect();
+        let moved: BTreeMap<_, _> = here
+            .map(|(now, old)| (now.path.clone(), old.clone()))
+            .collect();
         let (mut lines, mut weakened) = (BTreeMap::new(), BTreeSet::new());
         for change in &changes {
             // The lines of a class that moved are those that it did not have before.
-            let old = moved.get(&change.path).map_or(&change.old, |before| &before.old).clone();
-            if let Some(known) = repositories.changed_lines(&FileChange { old, ..change.clone() })? {
+            let old = moved
+                .get(&change.path)
+                .map_or(&change.old, |before| &before.old)
+                .clone();
+            if let Some(known) = repositories.changed_lines(&FileChange {
+                old,
+                ..change.clone()
+            })? {
                 lines.insert(change.path.clone(), known);
             }
             if repositories.is_weakened(change, all)? {
                 weakened.insert(change.path.clone());
             }
         }
-        let (now, base) = (order.snapshot.package(name), order.accumulated.bases.get(name));
-        let tests_at_base = base.map(|base| repositories.test_paths_at(name, base)).transpose()?;
-        let dirt = now.into_iter().flat_map(|package| package.dirt.iter().chain(&package.untracked));
+        let (now, base) = (
+            order.snapshot.package(name),
+            order.accumulated.bases.get(name),
+        );
+        let tests_at_base = base
+            .map(|base| repositories.test_paths_at(name, base))
+            .transpose()?;
+        let dirt = now
+            .into_iter()
+            .flat_map(|package| package.dirt.iter().chain(&package.untracked));
         Ok(Some(GatePackage {
             name: name.to_owned(),
             home: root.clone(),
@@ -305,10 +423,22 @@ fn is_command_in_place(settings: &GateSettings) -> bool {
 
 /// What a command is told of its gate; the packages one a line.
 fn told(order: &GateOrder, packages: &BTreeSet<&String>) -> [(String, String); 3] {
-    let task = if order.key.family.is_empty() { String::new() } else { order.key.name(order.line) };
-    let packages = packages.iter().map(|name| name.as_str()).collect::<Vec<_>>().join("\n");
-    [("RALPH_GATE", order.name().to_owned()), ("RALPH_TASK", task), ("RALPH_PACKAGES", packages)]
-        .map(|(name, value)| (name.to_owned(), value))
+    let task = if order.key.family.is_empty() {
+        String::new()
+    } else {
+        order.key.name(order.line)
+    };
+    let packages = packages
+        .iter()
+        .map(|name| name.as_str())
+        .collect::<Vec<_>>()
+        .join("\n");
+    [
+        ("RALPH_GATE", order.name().to_owned()),
+        ("RALPH_TASK", task),
+        ("RALPH_PACKAGES", packages),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
 }
 
 fn no_changes_known(task: &str) -> GateReport {

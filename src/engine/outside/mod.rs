@@ -114,7 +114,13 @@ impl Outside {
         let mut tag = crate::task::digest(parts.places.workspace.as_os_str().as_encoded_bytes());
         tag.truncate(16);
         let agents = parts.settings.agents.values().flat_map(|agent| &agent.env);
-        let secrets = Secrets::of(parts.environment.iter().map(|(name, value)| (name, value)).chain(agents));
+        let secrets = Secrets::of(
+            parts
+                .environment
+                .iter()
+                .map(|(name, value)| (name, value))
+                .chain(agents),
+        );
         let (since, paused) = (Stopwatch::start(), Duration::ZERO);
         Self {
             parts,
@@ -136,7 +142,10 @@ impl Outside {
     }
 
     /// What changed in all packages since HEAD left a revision, and the commits where it did.
-    pub fn since(&mut self, revision: &str) -> Result<(Vec<FileChange>, BTreeMap<String, Oid>), Fault> {
+    pub fn since(
+        &mut self,
+        revision: &str,
+    ) -> Result<(Vec<FileChange>, BTreeMap<String, Oid>), Fault> {
         Ok(self.parts.repositories.changes_since(revision)?)
     }
 
@@ -147,7 +156,11 @@ impl Outside {
 
     /// The gates whose tick describes another commit than HEAD, a sentence each.
     pub fn older_gates(&mut self, state: &State) -> Vec<String> {
-        older_gates(state.spec_state(), &state.heads, Some(&mut self.parts.repositories))
+        older_gates(
+            state.spec_state(),
+            &state.heads,
+            Some(&mut self.parts.repositories),
+        )
     }
 
     /// The tag of everything that an iteration starts.
@@ -165,15 +178,23 @@ impl Outside {
     /// Errors: the command did not take it.
     pub fn anchor(&mut self, head: &str) -> Result<bool, Fault> {
         let message = serde_json::json!({ "event": "anchor", "head": head });
-        let call = |world: &Self| world.hook("anchor", &message, |argument| argument.replace("{head}", head));
+        let call = |world: &Self| {
+            world.hook("anchor", &message, |argument| {
+                argument.replace("{head}", head)
+            })
+        };
         let end = match self.guard_hook("anchor", call)? {
             None => return Ok(false),
             Some(Ok(end)) if end.is_success() => return Ok(true),
             Some(Ok(end)) => end.to_string(),
             Some(Err(error)) => format!("could not be called: {error}"),
         };
-        let what = format!("The command of hooks.anchor {end}, so nobody keeps the chain's head {head}.");
-        Err(Fault::setup(what, "see .ralph/state/on/anchor.log; the next run hands on its own head"))
+        let what =
+            format!("The command of hooks.anchor {end}, so nobody keeps the chain's head {head}.");
+        Err(Fault::setup(
+            what,
+            "see .ralph/state/on/anchor.log; the next run hands on its own head",
+        ))
     }
 
     /// Calls the command of an event with a message as its input, each argument as `fill` makes it; `None` if there is none.
@@ -224,7 +245,8 @@ impl Outside {
 
 /// The patterns of a key of the configuration.
 fn globs(key: &str, patterns: &[String]) -> Result<GlobSet, Fault> {
-    compile_globs(patterns).map_err(|error| Fault::setup(format!("{key}: {error}."), "fix the pattern"))
+    compile_globs(patterns)
+        .map_err(|error| Fault::setup(format!("{key}: {error}."), "fix the pattern"))
 }
 
 /// Makes a folder that only its owner can read.
@@ -239,7 +261,11 @@ pub fn private_folder(folder: &Path) -> io::Result<()> {
 fn new_folder(parent: &Path, prefix: &str) -> io::Result<TempDir> {
     use std::os::unix::fs::PermissionsExt as _;
     let private = std::fs::Permissions::from_mode(0o700);
-    tempfile::Builder::new().prefix(prefix).rand_bytes(20).permissions(private).tempdir_in(parent)
+    tempfile::Builder::new()
+        .prefix(prefix)
+        .rand_bytes(20)
+        .permissions(private)
+        .tempdir_in(parent)
 }
 
 impl From<GitError> for Fault {
@@ -255,7 +281,11 @@ impl From<GitError> for Fault {
 
 impl Outside {
     /// Finds and kills what an earlier attempt left running.
-    fn reap_agent(&mut self, iteration: u64, process: Option<(i32, u64)>) -> Result<AgentEnd, Fault> {
+    fn reap_agent(
+        &mut self,
+        iteration: u64,
+        process: Option<(i32, u64)>,
+    ) -> Result<AgentEnd, Fault> {
         let id = process.map(|(pid, started)| ProcessId { pid, started });
         let reaped = reap(id.as_ref(), &self.tag(iteration), REAP_PATIENCE).map_err(|error| {
             Fault::new(
@@ -264,16 +294,27 @@ impl Outside {
                 "end it by hand, then run ralph again",
             )
         });
-        Ok(AgentEnd { leftover_processes: reaped?, ..ProcessEnd::Interrupted.into() })
+        Ok(AgentEnd {
+            leftover_processes: reaped?,
+            ..ProcessEnd::Interrupted.into()
+        })
     }
 
     /// Commits what the agent left.
-    fn commit_left(&mut self, before: &Snapshot, message: &str) -> Result<BTreeMap<String, Oid>, Fault> {
+    fn commit_left(
+        &mut self,
+        before: &Snapshot,
+        message: &str,
+    ) -> Result<BTreeMap<String, Oid>, Fault> {
         let mut commits = BTreeMap::new();
         for name in self.parts.repositories.names() {
             let secret = |bytes: &[u8]| self.secrets.in_file(bytes);
-            let (commit, withheld) = self.parts.repositories.commit_all(&name, before, message, secret)?;
-            self.withheld.extend(withheld.iter().map(|file| self.secrets.redact(file)));
+            let (commit, withheld) = self
+                .parts
+                .repositories
+                .commit_all(&name, before, message, secret)?;
+            self.withheld
+                .extend(withheld.iter().map(|file| self.secrets.redact(file)));
             commits.extend(commit.map(|commit| (name, commit)));
         }
         Ok(commits)
@@ -285,9 +326,15 @@ impl Outside {
             let fault = Fault::from(error);
             // It could be read before the programs ran: they made it so, and only a person can undo it.
             match fault.kind {
-                FaultKind::Setup => Fault { kind: FaultKind::Changed, ..fault },
+                FaultKind::Setup => Fault {
+                    kind: FaultKind::Changed,
+                    ..fault
+                },
                 FaultKind::Unknown => Fault::changed(
-                    format!("{} Before iteration {} it could be read.", fault.what, request.iteration),
+                    format!(
+                        "{} Before iteration {} it could be read.",
+                        fault.what, request.iteration
+                    ),
                     "put the repository back from another clone or a copy, then run ralph again",
                 ),
                 _ => fault,
@@ -307,10 +354,14 @@ impl Outside {
         if let Some(gone) = observation.packages.iter().find(|package| package.vanished)
             && repositories.snapshot()?.package(&gone.name).is_none()
         {
-            let head = before.package(&gone.name).map(|package| package.head.to_string());
+            let head = before
+                .package(&gone.name)
+                .map(|package| package.head.to_string());
             let (name, head) = (&gone.name, head.unwrap_or_default());
             return Err(Fault::changed(
-                format!("The repository {name} vanished during the attempt and cannot be put back."),
+                format!(
+                    "The repository {name} vanished during the attempt and cannot be put back."
+                ),
                 format!("clone it again to the same folder at {head}, then run ralph again"),
             ));
         }
@@ -339,7 +390,9 @@ impl World for Outside {
     fn wait_while_paused(&mut self) {
         let began = Stopwatch::start();
         while self.is_paused() && self.parts.interrupts.first().is_none() {
-            self.parts.interrupts.wait_until(clock::monotonic() + Duration::from_secs(1));
+            self.parts
+                .interrupts
+                .wait_until(clock::monotonic() + Duration::from_secs(1));
         }
         self.paused += began.elapsed();
     }
@@ -374,8 +427,14 @@ impl World for Outside {
 
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
         let changed = self.inputs_changed_in(request.iteration)?;
-        let (git_settings, inputs) = changed.into_iter().partition(|path| self.is_git_setting(path));
-        let mut observation = Observation { inputs, git_settings, ..self.look(request)? };
+        let (git_settings, inputs) = changed
+            .into_iter()
+            .partition(|path| self.is_git_setting(path));
+        let mut observation = Observation {
+            inputs,
+            git_settings,
+            ..self.look(request)?
+        };
         self.note_protected(&mut observation, request)?;
         observation.edits = self.edits(&request.before, &observation)?;
         observation.withheld = std::mem::take(&mut self.withheld);
@@ -384,24 +443,44 @@ impl World for Outside {
 
     fn perform(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
         Ok(Some(match effect {
-            Effect::KeepLeftovers { iteration, leftovers } => {
+            Effect::KeepLeftovers {
+                iteration,
+                leftovers,
+            } => {
                 let reference = format!("refs/ralph/leftover/{iteration}");
                 let kept = self.parts.repositories.keep_aside(&leftovers, &reference)?;
-                Event::LeftoversKept { kept, snapshot: self.snapshot()? }
+                Event::LeftoversKept {
+                    kept,
+                    snapshot: self.snapshot()?,
+                }
             }
             Effect::AwaitAgent => Event::AgentEnded(self.await_agent()?),
             Effect::ReapAgent { iteration, process } => {
                 Event::AgentEnded(self.reap_agent(iteration, process)?)
             }
-            Effect::CommitLeft { before, message } => {
-                Event::LeftCommitted { commits: self.commit_left(&before, &message)? }
-            }
-            Effect::PutBack { iteration, before, observation, everything } => {
-                let extent = if everything { Extent::All } else { Extent::Breaches };
+            Effect::CommitLeft { before, message } => Event::LeftCommitted {
+                commits: self.commit_left(&before, &message)?,
+            },
+            Effect::PutBack {
+                iteration,
+                before,
+                observation,
+                everything,
+            } => {
+                let extent = if everything {
+                    Extent::All
+                } else {
+                    Extent::Breaches
+                };
                 let (kept, snapshot) = self.put_back(iteration, &before, &observation, extent)?;
                 Event::WorkPutBack { kept, snapshot }
             }
-            Effect::RunCheck { iteration, check, packages, since } => {
+            Effect::RunCheck {
+                iteration,
+                check,
+                packages,
+                since,
+            } => {
                 return self.run_check(iteration, check, &packages, since);
             }
             Effect::RunGate(order) => return self.run_gate(&order),
@@ -415,12 +494,20 @@ impl World for Outside {
                 drop(self.guard_hook(event, |world| world.hook(event, &message, String::clone))?);
                 return Ok(None);
             }
-            own => return Err(Fault::internal(format!("This effect is on files of ralph's own: {own:?}."))),
+            own => {
+                return Err(Fault::internal(format!(
+                    "This effect is on files of ralph's own: {own:?}."
+                )));
+            }
         }))
     }
 
     fn wait(&mut self, seconds: u64, exact: bool) {
-        let jitter = if exact { 0 } else { u64::from(std::process::id()) % (seconds / 10 + 1) };
+        let jitter = if exact {
+            0
+        } else {
+            u64::from(std::process::id()) % (seconds / 10 + 1)
+        };
         let wait = Duration::from_secs(seconds + jitter).min(self.wall_left());
         self.parts.interrupts.wait_until(clock::monotonic() + wait);
     }

@@ -62,7 +62,11 @@ struct Tree {
 
 impl Tree {
     /// Checks the commits out; also says what happened, for people.
-    fn make(sources: &Sources, which: Which, cache: &CacheFolder) -> Result<(Self, TracePhase), Fault> {
+    fn make(
+        sources: &Sources,
+        which: Which,
+        cache: &CacheFolder,
+    ) -> Result<(Self, TracePhase), Fault> {
         let watch = Stopwatch::start();
         let (name, before) = match which {
             Which::Head => ("tree", ""),
@@ -72,9 +76,10 @@ impl Tree {
         let mut checkout = sources.checkout(which)?;
         let written = checkout.write(&folder)?;
         let module = match sources.poms(&checkout)?.as_slice() {
-            [pom] => {
-                pom.strip_suffix(b"pom.xml").and_then(|at| std::str::from_utf8(at).ok()).map(str::to_owned)
-            }
+            [pom] => pom
+                .strip_suffix(b"pom.xml")
+                .and_then(|at| std::str::from_utf8(at).ok())
+                .map(str::to_owned),
             _ => None,
         };
         let marks = checkout.marks();
@@ -86,19 +91,34 @@ impl Tree {
             outputs.note()
         );
         let (touched, written) = Default::default();
-        Ok((Self { folder, checkout, touched, written, outputs }, phase("checkout", &watch, &note)))
+        Ok((
+            Self {
+                folder,
+                checkout,
+                touched,
+                written,
+                outputs,
+            },
+            phase("checkout", &watch, &note),
+        ))
     }
 
     /// Where a package is in it.
     fn place(&self, sources: &Sources, root: &Path) -> Result<PathBuf, Fault> {
         let inside = sources.inside(root)?;
-        let root = if inside.is_empty() { None } else { Some(self.folder.join(OsStr::from_bytes(&inside))) };
+        let root = if inside.is_empty() {
+            None
+        } else {
+            Some(self.folder.join(OsStr::from_bytes(&inside)))
+        };
         Ok(root.unwrap_or_else(|| self.folder.clone()))
     }
 
     /// True for a folder in a part of it.
     fn is_in(&self, folder: &Path, part: &Part) -> bool {
-        folder.strip_prefix(&self.folder).is_ok_and(|inside| part.holds(inside.as_os_str().as_bytes()))
+        folder
+            .strip_prefix(&self.folder)
+            .is_ok_and(|inside| part.holds(inside.as_os_str().as_bytes()))
     }
 
     /// What differs in a part from the commits and is no source; puts it right if it was judged. The engine still reads sources of production code.
@@ -109,11 +129,15 @@ impl Tree {
             return Ok(Vec::new());
         }
         let differing = self.checkout.inspect(&self.folder, part)?;
-        let written: Vec<RepoPath> =
-            self.checkout.read_by_builds(&differing).filter(|path| !is_source(path)).collect();
+        let written: Vec<RepoPath> = self
+            .checkout
+            .read_by_builds(&differing)
+            .filter(|path| !is_source(path))
+            .collect();
         if judged {
             let sources = touched.iter().filter(|path| is_source(path));
-            self.touched.extend(sources.map(|path| format!("{path} (by tests or mutants)")));
+            self.touched
+                .extend(sources.map(|path| format!("{path} (by tests or mutants)")));
             self.written.extend(written.iter().cloned());
             self.checkout.put_right(&self.folder, part)?;
         }
@@ -123,7 +147,11 @@ impl Tree {
     /// Looks at it again. Outputs are kept for the next gate if `keep` and no verdict is harmed.
     fn close(mut self, keep: bool) -> Result<BTreeSet<RepoPath>, Fault> {
         let found = self.checkout.inspect(&self.folder, &Part::default())?;
-        let touched = self.checkout.touched(&self.folder).into_iter().filter(is_source);
+        let touched = self
+            .checkout
+            .touched(&self.folder)
+            .into_iter()
+            .filter(is_source);
         let touched = touched.chain(self.checkout.read_by_builds(&found));
         self.touched.extend(touched.map(|path| path.to_string()));
         if !self.touched.is_empty() {
@@ -144,7 +172,15 @@ impl<'a> PrivateCheckout<'a> {
     /// Checks the commits out.
     pub(super) fn enter(cache: &'a CacheFolder, sources: &'a Sources) -> Result<Self, Fault> {
         let (head, phase) = Tree::make(sources, Which::Head, cache)?;
-        Ok(Self { sources, cache, state: Mutex::new(State { head, base: None, phases: vec![phase] }) })
+        Ok(Self {
+            sources,
+            cache,
+            state: Mutex::new(State {
+                head,
+                base: None,
+                phases: vec![phase],
+            }),
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -155,12 +191,24 @@ impl<'a> PrivateCheckout<'a> {
     fn package_at(&self, folder: &Path) -> Option<(&SourcePackage, &Oid)> {
         let state = self.state();
         let is_head = folder.starts_with(&state.head.folder);
-        let tree = if is_head { Some(&state.head) } else { state.base.as_ref() }?;
+        let tree = if is_head {
+            Some(&state.head)
+        } else {
+            state.base.as_ref()
+        }?;
         let is_there = |package: &&SourcePackage| {
-            tree.place(self.sources, &package.root).is_ok_and(|place| place == folder)
+            tree.place(self.sources, &package.root)
+                .is_ok_and(|place| place == folder)
         };
         let package = self.sources.packages.values().find(is_there)?;
-        Some((package, if is_head { &package.head } else { package.base.as_ref()? }))
+        Some((
+            package,
+            if is_head {
+                &package.head
+            } else {
+                package.base.as_ref()?
+            },
+        ))
     }
 
     /// The request with each package where it is checked out; a changed file that no commit holds is a
@@ -172,9 +220,16 @@ impl<'a> PrivateCheckout<'a> {
             let place = head.place(self.sources, &package.root)?;
             for change in package.changes.iter().filter(|change| change.new.is_some()) {
                 let file = place.join(OsStr::from_bytes(&change.path.to_bytes()));
-                let inside = file.strip_prefix(&head.folder).unwrap_or(&file).as_os_str().as_bytes();
+                let inside = file
+                    .strip_prefix(&head.folder)
+                    .unwrap_or(&file)
+                    .as_os_str()
+                    .as_bytes();
                 if !head.checkout.holds(inside) && !head.checkout.holds_folder(inside) {
-                    let what = format!("{} is to be judged, and is not committed.", change.full_path());
+                    let what = format!(
+                        "{} is to be judged, and is not committed.",
+                        change.full_path()
+                    );
                     return Err(Fault::setup(what, "commit it, then run the gate again"));
                 }
             }
@@ -188,7 +243,11 @@ impl<'a> PrivateCheckout<'a> {
     pub(super) fn leave(self, report: &mut GateReport) {
         let watch = Stopwatch::start();
         let keep = !self.cache.is_temporary() && !matches!(report.verdict, Verdict::Error { .. });
-        let State { head, base, mut phases } = ignore_poison(self.state.into_inner());
+        let State {
+            head,
+            base,
+            mut phases,
+        } = ignore_poison(self.state.into_inner());
         for tree in [&head].into_iter().chain(&base) {
             artifacts::replace_path(report, &tree.folder, "");
         }
@@ -212,7 +271,10 @@ impl<'a> PrivateCheckout<'a> {
 impl State {
     /// The checkout that a folder is in.
     fn tree_of(&mut self, folder: &Path) -> Option<&mut Tree> {
-        [&mut self.head].into_iter().chain(&mut self.base).find(|tree| folder.starts_with(&tree.folder))
+        [&mut self.head]
+            .into_iter()
+            .chain(&mut self.base)
+            .find(|tree| folder.starts_with(&tree.folder))
     }
 }
 
@@ -225,11 +287,20 @@ impl Checkouts for InPlace<'_> {
     }
 
     fn in_repository(&self, root: &Path) -> PathBuf {
-        self.0.packages.values().find(|package| package.root == root).map(in_repository).unwrap_or_default()
+        self.0
+            .packages
+            .values()
+            .find(|package| package.root == root)
+            .map(in_repository)
+            .unwrap_or_default()
     }
 
     fn add_repository(&self, root: &Path, copy: &Path) -> io::Result<()> {
-        let package = self.0.packages.values().find(|package| package.root == root);
+        let package = self
+            .0
+            .packages
+            .values()
+            .find(|package| package.root == root);
         package.map_or(Ok(()), |package| {
             add_to_copy(copy, &package.repository, &package.head).map_err(io::Error::other)
         })
@@ -237,21 +308,31 @@ impl Checkouts for InPlace<'_> {
 }
 
 fn in_repository(package: &SourcePackage) -> PathBuf {
-    package.root.strip_prefix(&package.repository).map(Path::to_owned).unwrap_or_default()
+    package
+        .root
+        .strip_prefix(&package.repository)
+        .map(Path::to_owned)
+        .unwrap_or_default()
 }
 
 impl Checkouts for PrivateCheckout<'_> {
     fn in_repository(&self, root: &Path) -> PathBuf {
-        self.package_at(root).map(|(package, _)| in_repository(package)).unwrap_or_default()
+        self.package_at(root)
+            .map(|(package, _)| in_repository(package))
+            .unwrap_or_default()
     }
 
     fn add_repository(&self, root: &Path, copy: &Path) -> io::Result<()> {
-        let Some((package, commit)) = self.package_at(root) else { return Ok(()) };
+        let Some((package, commit)) = self.package_at(root) else {
+            return Ok(());
+        };
         add_to_copy(copy, &package.repository, commit).map_err(io::Error::other)
     }
 
     fn base(&self, package: &str) -> Result<Option<PathBuf>, String> {
-        let Some(package) = self.sources.packages.get(package) else { return Ok(None) };
+        let Some(package) = self.sources.packages.get(package) else {
+            return Ok(None);
+        };
         if package.base.as_ref().is_none_or(Oid::is_zero) {
             return Ok(None);
         }
@@ -271,7 +352,9 @@ impl Checkouts for PrivateCheckout<'_> {
         let State { head, base, .. } = &*self.state();
         let checkouts = [head].into_iter().chain(base);
         let mut standings = checkouts.map(|tree| tree.outputs.standing(key));
-        standings.find(|standing| *standing != OutputState::Nothing).unwrap_or(OutputState::Nothing)
+        standings
+            .find(|standing| *standing != OutputState::Nothing)
+            .unwrap_or(OutputState::Nothing)
     }
 
     fn keeps_java_outputs(&self) -> bool {
@@ -280,36 +363,63 @@ impl Checkouts for PrivateCheckout<'_> {
 
     fn other_files(&self, root: &Path) -> Option<String> {
         let mut state = self.state();
-        let Tree { folder, checkout, .. } = state.tree_of(root)?;
+        let Tree {
+            folder, checkout, ..
+        } = state.tree_of(root)?;
         let inside = root.strip_prefix(folder).ok()?;
-        let counts = |path: &&String| Path::new(path).strip_prefix(inside).is_ok_and(is_read_by_tests);
+        let counts = |path: &&String| {
+            Path::new(path)
+                .strip_prefix(inside)
+                .is_ok_and(is_read_by_tests)
+        };
         let marks = checkout.marks();
-        let files = marks.keys().filter(counts).flat_map(|path| [Some(path), marks.get(path)]).flatten();
+        let files = marks
+            .keys()
+            .filter(counts)
+            .flat_map(|path| [Some(path), marks.get(path)])
+            .flatten();
         Some(digest_parts(files))
     }
 
     fn clear(&self, root: &Path, key: Option<&str>) -> io::Result<()> {
-        self.state().tree_of(root).map_or(Ok(()), |tree| tree.outputs.clear(root, key))
+        self.state()
+            .tree_of(root)
+            .map_or(Ok(()), |tree| tree.outputs.clear(root, key))
     }
 
     fn written(&self, root: &Path, judged: bool) -> io::Result<Vec<RepoPath>> {
         let mut state = self.state();
-        let Some(tree) = state.tree_of(root) else { return Ok(Vec::new()) };
+        let Some(tree) = state.tree_of(root) else {
+            return Ok(Vec::new());
+        };
         // Packages that are judged side by side build, and run tests, elsewhere in it.
-        let part = self.sources.parts().into_iter().find(|part| tree.is_in(root, part));
-        part.map_or(Ok(Vec::new()), |part| tree.written(&part, judged)).map_err(io::Error::other)
+        let part = self
+            .sources
+            .parts()
+            .into_iter()
+            .find(|part| tree.is_in(root, part));
+        part.map_or(Ok(Vec::new()), |part| tree.written(&part, judged))
+            .map_err(io::Error::other)
     }
 
     fn built(&self, build: &Build) {
         let mut state = self.state();
-        if let Some(tree) = build.folders.first().and_then(|folder| state.tree_of(folder))
-            && build.folders.iter().all(|folder| folder.starts_with(&tree.folder))
+        if let Some(tree) = build
+            .folders
+            .first()
+            .and_then(|folder| state.tree_of(folder))
+            && build
+                .folders
+                .iter()
+                .all(|folder| folder.starts_with(&tree.folder))
         {
             let mut others = self.sources.parts();
             others.retain(|part| !tree.is_in(&build.folders[0], part));
             let touched = tree.checkout.touched(&tree.folder).into_iter();
-            let touched = touched.filter(|path| !others.iter().any(|part| part.holds(&path.to_bytes())));
-            tree.touched.extend(touched.map(|path| format!("{path} (by a build)")));
+            let touched =
+                touched.filter(|path| !others.iter().any(|part| part.holds(&path.to_bytes())));
+            tree.touched
+                .extend(touched.map(|path| format!("{path} (by a build)")));
             tree.outputs.built(build);
         }
     }
@@ -317,24 +427,39 @@ impl Checkouts for PrivateCheckout<'_> {
 
 /// False for Java, which tests read as class files, and for what ralph writes.
 fn is_read_by_tests(path: &Path) -> bool {
-    let is_java = path.extension().is_some_and(|extension| extension == "java");
-    !(is_java || path.ends_with("tasks.md") || path.ends_with("progress.txt") || path.starts_with(".ralph"))
+    let is_java = path
+        .extension()
+        .is_some_and(|extension| extension == "java");
+    !(is_java
+        || path.ends_with("tasks.md")
+        || path.ends_with("progress.txt")
+        || path.starts_with(".ralph"))
 }
 
 /// True for a source of production code, and for a folder of them: there is `src/main/<language>` in its path, and neither
 /// `src/main/resources` nor `src/test` before that.
 fn is_source(path: &RepoPath) -> bool {
     let path = format!("/{}", path.to_text());
-    path.split_once("/src/main/").is_some_and(|(before, inside)| {
-        !before.contains("/src/test/") && inside.split('/').next() != Some("resources")
-    })
+    path.split_once("/src/main/")
+        .is_some_and(|(before, inside)| {
+            !before.contains("/src/test/") && inside.split('/').next() != Some("resources")
+        })
 }
 
 /// The verdict of a gate that could not do its work.
 pub(super) fn no_verdict(fault: Fault) -> Verdict {
-    Verdict::Error { why: fault.what, hint: fault.hint, transient: fault.kind == FaultKind::Io }
+    Verdict::Error {
+        why: fault.what,
+        hint: fault.hint,
+        transient: fault.kind == FaultKind::Io,
+    }
 }
 
 fn phase(name: &str, watch: &Stopwatch, note: &str) -> TracePhase {
-    TracePhase { module: String::new(), name: name.to_owned(), millis: watch.millis(), note: note.to_owned() }
+    TracePhase {
+        module: String::new(),
+        name: name.to_owned(),
+        millis: watch.millis(),
+        note: note.to_owned(),
+    }
 }

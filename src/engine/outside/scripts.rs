@@ -8,21 +8,39 @@ use std::path::{Component, Path, PathBuf};
 
 /// Programs that run a script, the first argument that is no option.
 const INTERPRETERS: [&str; 21] = [
-    "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "python", "node", "deno", "bun", "ruby", "perl",
-    "php", "lua", "Rscript", "tsx", "ts-node", "source", ".", "pwsh",
+    "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "python", "node", "deno", "bun", "ruby",
+    "perl", "php", "lua", "Rscript", "tsx", "ts-node", "source", ".", "pwsh",
 ];
 /// Programs that run the program among their arguments.
 const WRAPPERS: [&str; 18] = [
-    "env", "nice", "ionice", "timeout", "nohup", "setsid", "stdbuf", "xargs", "sudo", "busybox", "uv",
-    "poetry", "pipenv", "pdm", "hatch", "npx", "pnpm", "yarn",
+    "env", "nice", "ionice", "timeout", "nohup", "setsid", "stdbuf", "xargs", "sudo", "busybox",
+    "uv", "poetry", "pipenv", "pdm", "hatch", "npx", "pnpm", "yarn",
 ];
 /// Options of theirs whose value is the next argument and no script.
-const VALUES: [&str; 9] = ["-W", "-X", "-o", "+o", "-O", "+O", "-I", "--import-map", "--conditions"];
+const VALUES: [&str; 9] = [
+    "-W",
+    "-X",
+    "-o",
+    "+o",
+    "-O",
+    "+O",
+    "-I",
+    "--import-map",
+    "--conditions",
+];
 /// Options of theirs whose value is a script, too.
-const LOADED: [&str; 6] = ["-r", "--require", "--import", "--loader", "--experimental-loader", "--rcfile"];
+const LOADED: [&str; 6] = [
+    "-r",
+    "--require",
+    "--import",
+    "--loader",
+    "--experimental-loader",
+    "--rcfile",
+];
 /// Words of a shell in front of a command.
-const KEYWORDS: [&str; 11] =
-    ["if", "then", "else", "elif", "do", "while", "until", "!", "time", "exec", "command"];
+const KEYWORDS: [&str; 11] = [
+    "if", "then", "else", "elif", "do", "while", "until", "!", "time", "exec", "command",
+];
 /// Commands inside of commands that are followed.
 const MAX_DEPTH: usize = 4;
 
@@ -49,14 +67,25 @@ impl Scripts {
         if let Some(program) = words.first().filter(|program| program.contains('/')) {
             self.file(folder, program);
         }
-        let is_wrapper = words.first().is_some_and(|word| WRAPPERS.contains(&base(word)));
+        let is_wrapper = words
+            .first()
+            .is_some_and(|word| WRAPPERS.contains(&base(word)));
         let last = if is_wrapper { words.len() } else { 1 };
-        let Some(at) = words.iter().take(last).position(|word| is_interpreter(word)) else { return };
+        let Some(at) = words
+            .iter()
+            .take(last)
+            .position(|word| is_interpreter(word))
+        else {
+            return;
+        };
         let (program, mut rest) = (base(words[at]), words[at + 1..].iter());
         while let Some(word) = rest.next() {
             match *word {
                 "-m" if program.starts_with("python") => {
-                    return rest.next().into_iter().for_each(|name| self.module(folder, name));
+                    return rest
+                        .next()
+                        .into_iter()
+                        .for_each(|name| self.module(folder, name));
                 }
                 option if is_shell(program) && is_text_option(option) => {
                     // In a shell's text a quoted one is several words.
@@ -65,7 +94,9 @@ impl Scripts {
                     return self.shell(folder, &text.join(" "), depth + 1);
                 }
                 option if LOADED.contains(&option) => {
-                    rest.next().into_iter().for_each(|name| self.file(folder, name));
+                    rest.next()
+                        .into_iter()
+                        .for_each(|name| self.file(folder, name));
                 }
                 option if VALUES.contains(&option) => _ = rest.next(),
                 option if option.starts_with('-') => {}
@@ -81,7 +112,10 @@ impl Scripts {
         for command in text.split(['\n', ';', '&', '|', '(', ')', '`', '{', '}']) {
             let words: Vec<&str> = command.split_whitespace().map(unquoted).collect();
             let is_prefix = |word: &&str| KEYWORDS.contains(word) || is_assignment(word);
-            let start = words.iter().position(|word| !is_prefix(word)).unwrap_or(words.len());
+            let start = words
+                .iter()
+                .position(|word| !is_prefix(word))
+                .unwrap_or(words.len());
             match &words[start..] {
                 ["cd", to, ..] => folder = plain(&folder.join(to)),
                 words => self.command(&folder, words, depth),
@@ -96,7 +130,8 @@ impl Scripts {
     fn module(&mut self, folder: &Path, name: &str) {
         let module = folder.join(name.replace('.', "/"));
         self.modules.insert(plain(&module.with_extension("py")));
-        self.modules.extend(["__init__.py", "__main__.py"].map(|file| plain(&module.join(file))));
+        self.modules
+            .extend(["__init__.py", "__main__.py"].map(|file| plain(&module.join(file))));
     }
 }
 
@@ -122,7 +157,10 @@ fn is_text_option(option: &str) -> bool {
 
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })
 }
 
@@ -151,21 +189,47 @@ mod tests {
         let mut found = Scripts::default();
         let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
         found.add(Path::new("/w/src/app"), &argv);
-        found.files.iter().chain(&found.modules).map(|path| path.display().to_string()).collect()
+        found
+            .files
+            .iter()
+            .chain(&found.modules)
+            .map(|path| path.display().to_string())
+            .collect()
     }
 
     #[test]
     fn what_a_command_runs_is_found_and_what_it_reads_is_not() {
         for (argv, expected) in [
-            (&["python3", "tools/lint.py", "src/a.py"][..], &["/w/src/app/tools/lint.py"][..]),
-            (&["python3.12", "-W", "error", "-B", "lint.py"], &["/w/src/app/lint.py"]),
+            (
+                &["python3", "tools/lint.py", "src/a.py"][..],
+                &["/w/src/app/tools/lint.py"][..],
+            ),
+            (
+                &["python3.12", "-W", "error", "-B", "lint.py"],
+                &["/w/src/app/lint.py"],
+            ),
             (&["./gradlew", "test"], &["/w/src/app/gradlew"]),
             (&["mvn", "-q", "test"], &[]),
-            (&["sh", "-ec", "sh ../../ci/check.sh && true"], &["/w/ci/check.sh"]),
-            (&["sh", "-c", "cd ../.. && A=1 exec ci/run \"$@\""], &["/w/ci/run"]),
-            (&["sh", "-c", "for t in tests/*.sh; do sh $t || exit 1; done"], &["/w/src/app/$t"]),
             (
-                &["bash", "-o", "pipefail", "-c", "if ! timeout 9 node 'a/b.js'; then exit 1; fi"],
+                &["sh", "-ec", "sh ../../ci/check.sh && true"],
+                &["/w/ci/check.sh"],
+            ),
+            (
+                &["sh", "-c", "cd ../.. && A=1 exec ci/run \"$@\""],
+                &["/w/ci/run"],
+            ),
+            (
+                &["sh", "-c", "for t in tests/*.sh; do sh $t || exit 1; done"],
+                &["/w/src/app/$t"],
+            ),
+            (
+                &[
+                    "bash",
+                    "-o",
+                    "pipefail",
+                    "-c",
+                    "if ! timeout 9 node 'a/b.js'; then exit 1; fi",
+                ],
                 &["/w/src/app/a/b.js"],
             ),
             (

@@ -39,8 +39,13 @@ impl Secrets {
         for package in &mut seen.packages {
             let files = package.changes.iter().map(|change| &change.path);
             let files = files.chain(package.dirt.iter().map(|dirt| &dirt.path));
-            let branch = seen.after.package(&package.name).and_then(|after| after.branch.as_deref());
-            let mut names = files.map(RepoPath::to_text).chain(branch.map(ToOwned::to_owned));
+            let branch = seen
+                .after
+                .package(&package.name)
+                .and_then(|after| after.branch.as_deref());
+            let mut names = files
+                .map(RepoPath::to_text)
+                .chain(branch.map(ToOwned::to_owned));
             let secret = names.find_map(|name| self.in_name(&name).map(ToOwned::to_owned));
             package.secret = secret.unwrap_or_default();
             for path in package.strays.iter_mut().chain(&mut package.gone) {
@@ -54,7 +59,11 @@ impl Secrets {
         for text in &mut seen.inputs {
             *text = self.redact(text);
         }
-        if seen.packages.iter().any(|package| !package.secret.is_empty()) {
+        if seen
+            .packages
+            .iter()
+            .any(|package| !package.secret.is_empty())
+        {
             return self.without_names(seen);
         }
         seen
@@ -67,18 +76,34 @@ impl Secrets {
         };
         let packages = seen.packages.iter_mut();
         for package in packages {
-            package.changes.iter_mut().for_each(|change| hide(&mut change.path));
-            package.dirt.iter_mut().for_each(|dirt| hide(&mut dirt.path));
+            package
+                .changes
+                .iter_mut()
+                .for_each(|change| hide(&mut change.path));
+            package
+                .dirt
+                .iter_mut()
+                .for_each(|dirt| hide(&mut dirt.path));
             package.protected.iter_mut().for_each(hide);
         }
         for package in &mut seen.after.packages {
-            package.branch = package.branch.as_ref().map(|branch| self.redact_name(branch));
-            package.dirt.iter_mut().chain(&mut package.untracked).for_each(|dirt| hide(&mut dirt.path));
+            package.branch = package
+                .branch
+                .as_ref()
+                .map(|branch| self.redact_name(branch));
+            package
+                .dirt
+                .iter_mut()
+                .chain(&mut package.untracked)
+                .for_each(|dirt| hide(&mut dirt.path));
         }
         let changes = seen.family.iter_mut().chain(&mut seen.stage);
         changes.for_each(|change| hide(&mut change.path));
-        let lost =
-            seen.lost_production.iter_mut().chain(&mut seen.lost_frozen).chain(&mut seen.lost_reviewed);
+        let lost = seen
+            .lost_production
+            .iter_mut()
+            .chain(&mut seen.lost_frozen)
+            .chain(&mut seen.lost_reviewed);
         lost.for_each(|lost| hide(&mut lost.path));
         seen
     }
@@ -100,10 +125,18 @@ impl Secrets {
         }
         let left_out = report.left_out.iter_mut().map(|left| &mut left.why);
         let survivors = report.survivors.iter_mut();
-        let survivors = survivors.flat_map(|known| [&mut known.source, &mut known.mutant.description]);
+        let survivors =
+            survivors.flat_map(|known| [&mut known.source, &mut known.mutant.description]);
         let phases = report.trace.phases.iter_mut().map(|phase| &mut phase.note);
         let tiers = report.trace.tiers.iter_mut().map(|tier| &mut tier.note);
-        for text in report.remarks.iter_mut().chain(left_out).chain(survivors).chain(phases).chain(tiers) {
+        for text in report
+            .remarks
+            .iter_mut()
+            .chain(left_out)
+            .chain(survivors)
+            .chain(phases)
+            .chain(tiers)
+        {
             *text = self.redact(text);
         }
         report

@@ -36,7 +36,8 @@ impl Outside {
             let folder = spec.join(folder);
             let entries = walk(&folder, depth, MAX_ENTRIES, |_| true).filter_map(Result::ok);
             let files = entries.filter(|entry| !entry.file_type().is_dir());
-            let inside = files.filter_map(|file| Some(file.path().strip_prefix(spec).ok()?.to_owned()));
+            let inside =
+                files.filter_map(|file| Some(file.path().strip_prefix(spec).ok()?.to_owned()));
             found.extend(inside.filter(|path| globs.is_match(path)));
         }
         let own = ["tasks.md", "progress.txt", "validation-report.md"].map(Path::new);
@@ -61,7 +62,10 @@ impl Outside {
         let mut texts = Vec::new();
         for path in self.spec_files()? {
             if let Some(bytes) = read_beginning(&self.parts.places.spec.join(&path), MAX_BYTES)? {
-                texts.push((path.display().to_string(), String::from_utf8_lossy(&bytes).into_owned()));
+                texts.push((
+                    path.display().to_string(),
+                    String::from_utf8_lossy(&bytes).into_owned(),
+                ));
             }
         }
         Ok(texts)
@@ -71,5 +75,7 @@ impl Outside {
 /// Returns the digest of a file; empty if it is not there or cannot be read.
 pub(in crate::engine) fn digest_of_file(path: &Path) -> String {
     let opened = open_regular(path).ok().flatten();
-    opened.and_then(|(file, _)| digest_of(file.take(MAX_DIGESTED)).ok()).unwrap_or_default()
+    opened
+        .and_then(|(file, _)| digest_of(file.take(MAX_DIGESTED)).ok())
+        .unwrap_or_default()
 }

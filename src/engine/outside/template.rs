@@ -17,7 +17,9 @@ const LONGEST: u64 = 1 << 20;
 /// It is not a text file of at most 1 MiB.
 pub fn own_template(places: &Places, role: Role) -> Result<Option<String>, PromptError> {
     let path = places.template(role.word());
-    let wrong = |what: &str, hint: &str| Err(PromptError::new((), what, hint).at(places.shown(&path), None));
+    let wrong = |what: &str, hint: &str| {
+        Err(PromptError::new((), what, hint).at(places.shown(&path), None))
+    };
     match read_beginning(&path, LONGEST + 1) {
         Ok(None) => Ok(None),
         Ok(Some(bytes)) if bytes.len() as u64 > LONGEST => wrong(
@@ -35,7 +37,10 @@ pub fn own_template(places: &Places, role: Role) -> Result<Option<String>, Promp
         Err(error) => {
             let why = line(&error.to_string(), 300);
             wrong(
-                &format!("The template cannot be read: {}.", why.trim_end_matches('.')),
+                &format!(
+                    "The template cannot be read: {}.",
+                    why.trim_end_matches('.')
+                ),
                 "Check its permissions.",
             )
         }

@@ -25,7 +25,11 @@ impl<'a> TestReports<'a> {
     pub(super) fn before(package: &'a Path, patterns: &[String]) -> Result<Self, Fault> {
         let globs = globs("checks.reports", patterns)?;
         let before = found(package, &globs);
-        Ok(Self { package, globs, before })
+        Ok(Self {
+            package,
+            globs,
+            before,
+        })
     }
 
     /// What those say that were written since; `None` if none was.
@@ -35,7 +39,10 @@ impl<'a> TestReports<'a> {
         let mut sum = None;
         for path in now.into_keys() {
             let Some(passed) = passed_tests(&self.package.join(&path)) else {
-                return Some(ReportedTests::Unreadable(text::line(&path.to_string_lossy(), 300)));
+                return Some(ReportedTests::Unreadable(text::line(
+                    &path.to_string_lossy(),
+                    300,
+                )));
             };
             sum = Some(sum.unwrap_or(0) + passed);
         }
@@ -49,9 +56,15 @@ fn found(package: &Path, globs: &GlobSet) -> BTreeMap<PathBuf, FileStat> {
         return BTreeMap::new();
     }
     let is_entered = |name: &std::ffi::OsStr| name != ".git" && name != "node_modules";
-    let all = walk(package, usize::MAX, MAX_ENTRIES, |entry| is_entered(entry.file_name()));
+    let all = walk(package, usize::MAX, MAX_ENTRIES, |entry| {
+        is_entered(entry.file_name())
+    });
     let stamped = all.filter_map(Result::ok).filter_map(|entry| {
-        let path = entry.path().strip_prefix(package).ok().filter(|path| globs.is_match(path))?;
+        let path = entry
+            .path()
+            .strip_prefix(package)
+            .ok()
+            .filter(|path| globs.is_match(path))?;
         let data = entry.metadata().ok().filter(|data| !data.is_dir())?;
         Some((path.to_owned(), FileStat::of(&data)))
     });

@@ -18,7 +18,8 @@ use std::path::Path;
 
 /// Characters of a value that a finding shows.
 const SHOWN: usize = 120;
-const CHANGED: &str = "look at the commits with git: the journal, or what it says of them, was changed";
+const CHANGED: &str =
+    "look at the commits with git: the journal, or what it says of them, was changed";
 const BY_LINES: &str = "Kept tests: the ralph that wrote the journal compared them by their lines.";
 const UNCLEAR: &str = "replay it where the run was: there git still knows what was cloned";
 
@@ -34,7 +35,11 @@ pub(super) struct Evidence<'a> {
 
 impl<'a> Evidence<'a> {
     pub(super) fn new(repositories: Option<&'a mut Repositories>) -> Self {
-        Self { repositories, named: BTreeMap::new(), told: BTreeSet::new() }
+        Self {
+            repositories,
+            named: BTreeMap::new(),
+            told: BTreeSet::new(),
+        }
     }
 
     /// Tells kinds of files apart as a run did; by the configuration of today where its record does not say how.
@@ -49,7 +54,9 @@ impl<'a> Evidence<'a> {
     /// Remembers the commits that a record names.
     pub(super) fn note(&mut self, record: &Record) {
         for (package, oid) in commits(&record.event) {
-            self.named.entry((package.clone(), oid.clone())).or_insert(record.seq);
+            self.named
+                .entry((package.clone(), oid.clone()))
+                .or_insert(record.seq);
         }
     }
 
@@ -63,13 +70,19 @@ impl<'a> Evidence<'a> {
     }
 
     /// The gates whose tick describes another commit than the last one that ralph saw.
-    pub(super) fn older_gates(&mut self, spec: &SpecState, heads: &BTreeMap<String, Oid>) -> Vec<String> {
+    pub(super) fn older_gates(
+        &mut self,
+        spec: &SpecState,
+        heads: &BTreeMap<String, Oid>,
+    ) -> Vec<String> {
         older_gates(spec, heads, self.repositories.as_deref_mut())
     }
 
     /// Looks for every commit that a record names.
     pub(super) fn objects(&mut self, found: &mut Replayed) {
-        let Some(repositories) = &mut self.repositories else { return };
+        let Some(repositories) = &mut self.repositories else {
+            return;
+        };
         let mut missing: BTreeMap<String, (u64, Vec<String>, Option<GitError>)> = BTreeMap::new();
         for ((package, oid), record) in &self.named {
             let error = match repositories.has(package, oid) {
@@ -77,7 +90,9 @@ impl<'a> Evidence<'a> {
                 Ok(false) => None,
                 Err(error) => Some(error),
             };
-            let of_package = missing.entry(package.clone()).or_insert((*record, Vec::new(), None));
+            let of_package = missing
+                .entry(package.clone())
+                .or_insert((*record, Vec::new(), None));
             of_package.0 = of_package.0.min(*record);
             of_package.1.push(oid.to_string());
             of_package.2 = error;
@@ -110,15 +125,25 @@ impl<'a> Evidence<'a> {
         found: &mut Replayed,
     ) -> bool {
         // Redacted names find nothing in git, and such an attempt was restored: it counts nowhere.
-        if recorded.packages.iter().any(|package| !package.secret.is_empty()) {
+        if recorded
+            .packages
+            .iter()
+            .any(|package| !package.secret.is_empty())
+        {
             return false;
         }
-        let Some(repositories) = &mut self.repositories else { return false };
+        let Some(repositories) = &mut self.repositories else {
+            return false;
+        };
         if recorded.tests_owed.is_none() && self.told.insert(BY_LINES.to_owned()) {
             found.unchecked.push(BY_LINES.to_owned());
         }
         let before = request.before.packages.iter().map(|package| &package.head);
-        let bases = request.family.bases.values().chain(request.stage.bases.values());
+        let bases = request
+            .family
+            .bases
+            .values()
+            .chain(request.stage.bases.values());
         let is_clear = before.chain(bases).all(|head| !head.is_zero());
         let again = repositories.observe_again(request, recorded);
         compare((record, is_clear), again, recorded, &mut self.told, found)
@@ -132,7 +157,9 @@ impl<'a> Evidence<'a> {
         recorded: &[FileChange],
         found: &mut Replayed,
     ) -> bool {
-        let Some(repositories) = &mut self.repositories else { return false };
+        let Some(repositories) = &mut self.repositories else {
+            return false;
+        };
         // Changes that were given from outside were compared with what was given.
         if order.changes.is_some() || order.accumulated.is_empty() {
             return true;
@@ -150,12 +177,18 @@ pub(super) fn is_as_left(folder: &Path, recorded: &str) -> Option<bool> {
 }
 
 fn heads(snapshot: &Snapshot) -> impl Iterator<Item = (&String, &Oid)> {
-    snapshot.packages.iter().map(|package| (&package.name, &package.head))
+    snapshot
+        .packages
+        .iter()
+        .map(|package| (&package.name, &package.head))
 }
 
 /// The commits that were kept before what a check or gate moved was restored.
 fn kept_by(trespass: &Trespass) -> impl Iterator<Item = (&String, &Oid)> {
-    trespass.kept.iter().map(|kept| (&kept.package, &kept.commit))
+    trespass
+        .kept
+        .iter()
+        .map(|kept| (&kept.package, &kept.commit))
 }
 
 /// The commits that a record names, each with its package.
@@ -167,10 +200,14 @@ fn commits(event: &Event) -> Vec<(&String, &Oid)> {
         | Event::BoxAccepted { snapshot, .. } => heads(snapshot).collect(),
         Event::Observed { observation, .. } => heads(&observation.after).collect(),
         Event::LeftoversKept { snapshot, kept } | Event::WorkPutBack { snapshot, kept } => {
-            heads(snapshot).chain(kept.iter().map(|kept| (&kept.package, &kept.commit))).collect()
+            heads(snapshot)
+                .chain(kept.iter().map(|kept| (&kept.package, &kept.commit)))
+                .collect()
         }
         Event::LeftCommitted { commits: heads } => heads.iter().collect(),
-        Event::GateEnded { heads, trespass, .. } => heads.iter().chain(kept_by(trespass)).collect(),
+        Event::GateEnded {
+            heads, trespass, ..
+        } => heads.iter().chain(kept_by(trespass)).collect(),
         Event::Checked { trespass, .. } => kept_by(trespass).collect(),
         _ => Vec::new(),
     }
@@ -191,10 +228,22 @@ where
     let (grade, what, hint) = match again {
         Ok(again) => {
             let values = [serde_json::to_value(recorded), serde_json::to_value(&again)];
-            let [Ok(was), Ok(is)] = values else { return false };
-            let Some((place, was, is)) = difference("", &was, &is) else { return true };
-            let (grade, hint) = if is_clear { (Grade::Differs, CHANGED) } else { (Grade::Unknown, UNCLEAR) };
-            (grade, format!("Recorded of {place} is {was}, and git shows {is}."), hint.to_owned())
+            let [Ok(was), Ok(is)] = values else {
+                return false;
+            };
+            let Some((place, was, is)) = difference("", &was, &is) else {
+                return true;
+            };
+            let (grade, hint) = if is_clear {
+                (Grade::Differs, CHANGED)
+            } else {
+                (Grade::Unknown, UNCLEAR)
+            };
+            (
+                grade,
+                format!("Recorded of {place} is {was}, and git shows {is}."),
+                hint.to_owned(),
+            )
         }
         Err(error) if !told.insert(error.to_string()) => return false,
         Err(error) => (Grade::Unknown, error.to_string(), error.hint),
@@ -205,7 +254,13 @@ where
 
 /// The first place in which two values differ, and what they hold there.
 fn difference(place: &str, was: &Value, is: &Value) -> Option<(String, String, String)> {
-    let below = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
+    let below = |name: &str| {
+        if place.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{place}.{name}")
+        }
+    };
     let at = |map: &Value, name: &str| map.get(name).cloned().unwrap_or_default();
     match (was, is) {
         _ if was == is => None,
@@ -213,12 +268,19 @@ fn difference(place: &str, was: &Value, is: &Value) -> Option<(String, String, S
             let mut names = a.keys().chain(b.keys());
             names.find_map(|name| difference(&below(name), &at(was, name), &at(is, name)))
         }
-        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
-            (0..a.len()).find_map(|index| difference(&format!("{place}[{index}]"), &a[index], &b[index]))
-        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => (0..a.len())
+            .find_map(|index| difference(&format!("{place}[{index}]"), &a[index], &b[index])),
         _ => {
-            let place = if place.is_empty() { "the changes" } else { place };
-            Some((place.to_owned(), line(&was.to_string(), SHOWN), line(&is.to_string(), SHOWN)))
+            let place = if place.is_empty() {
+                "the changes"
+            } else {
+                place
+            };
+            Some((
+                place.to_owned(),
+                line(&was.to_string(), SHOWN),
+                line(&is.to_string(), SHOWN),
+            ))
         }
     }
 }

@@ -100,7 +100,9 @@ impl<'a> Replay<'a> {
         repositories: Result<&'a mut Repositories, Fault>,
     ) -> Self {
         let mut found = Replayed::default();
-        let repositories = repositories.map_err(|fault| found.findings.push(unknown(&fault))).ok();
+        let repositories = repositories
+            .map_err(|fault| found.findings.push(unknown(&fault)))
+            .ok();
         Self {
             disk,
             places,
@@ -120,8 +122,12 @@ impl<'a> Replay<'a> {
     pub fn run(mut self) -> Result<Run, Fault> {
         let path = self.places.journal();
         let Some(bytes) = self.disk.read(&path)? else {
-            let what = format!("There is no {}, so there is nothing to replay.", self.places.shown(&path));
-            let hint = "name the workspace (`--root DIR`), or a bundle (`ralph replay --bundle FILE`)";
+            let what = format!(
+                "There is no {}, so there is nothing to replay.",
+                self.places.shown(&path)
+            );
+            let hint =
+                "name the workspace (`--root DIR`), or a bundle (`ralph replay --bundle FILE`)";
             return Err(Fault::new(FaultKind::Unknown, what, hint));
         };
         // A record that cannot follow ends the reading, and is among the findings already: `None`.
@@ -132,7 +138,8 @@ impl<'a> Replay<'a> {
                 let next = ending.records + 1;
                 if let Some((line, why)) = ending.unread {
                     let hint = "replay it with the ralph that wrote it";
-                    self.found.tell(Grade::Unknown, line, format!("{why}."), hint);
+                    self.found
+                        .tell(Grade::Unknown, line, format!("{why}."), hint);
                 } else if ending.torn > 0 {
                     self.torn(next, bytes.last() == Some(&b'\n'));
                 }
@@ -141,20 +148,30 @@ impl<'a> Replay<'a> {
             Err(None) => false,
             Err(Some(JournalError::Corrupt { line, what })) => {
                 let hint = "compare it with an earlier copy; `ralph replay --since JOURNAL` names the first difference";
-                self.found.tell(Grade::Differs, line, format!("The chain is broken: {what}."), hint);
+                self.found.tell(
+                    Grade::Differs,
+                    line,
+                    format!("The chain is broken: {what}."),
+                    hint,
+                );
                 false
             }
             Err(Some(error)) => return Err(error.into()),
         };
         self.evidence.objects(&mut self.found);
         for book in self.fold.state.specs.values() {
-            self.found.older_gates.extend(self.evidence.older_gates(book, &self.fold.state.heads));
+            self.found
+                .older_gates
+                .extend(self.evidence.older_gates(book, &self.fold.state.heads));
         }
         if is_whole {
             self.compare_files()?;
         }
         let boxes = |(spec, book): (&String, &SpecState)| -> Vec<BoxLine> {
-            book.rows.iter().map(|row| self.box_line(spec, book, row)).collect()
+            book.rows
+                .iter()
+                .map(|row| self.box_line(spec, book, row))
+                .collect()
         };
         let boxes = self.fold.state.specs.iter().flat_map(boxes).collect();
         self.found.boxes = boxes;
@@ -162,18 +179,40 @@ impl<'a> Replay<'a> {
         let more = self.found.findings.len().saturating_sub(MAX_FINDINGS);
         if more > 0 {
             self.found.findings.truncate(MAX_FINDINGS);
-            self.found.unchecked.push(format!("{more} more findings are not shown."));
+            self.found
+                .unchecked
+                .push(format!("{more} more findings are not shown."));
         }
-        Ok(Run { found: self.found, judgements: self.judgements, commits: self.evidence.commits(), digested })
+        Ok(Run {
+            found: self.found,
+            judgements: self.judgements,
+            commits: self.evidence.commits(),
+            digested,
+        })
     }
 
     fn digested(&self) -> BTreeSet<PathBuf> {
         let mut all = BTreeSet::new();
-        for (spec, book) in self.fold.state.specs.iter().filter(|(spec, _)| views::is_inside(spec)) {
+        for (spec, book) in self
+            .fold
+            .state
+            .specs
+            .iter()
+            .filter(|(spec, _)| views::is_inside(spec))
+        {
             let folder = Path::new(spec).parent().unwrap_or(Path::new(""));
-            all.extend(book.files.iter().flatten().map(|(path, _)| folder.join(path)));
+            all.extend(
+                book.files
+                    .iter()
+                    .flatten()
+                    .map(|(path, _)| folder.join(path)),
+            );
             if !book.skeleton.is_empty() {
-                all.insert(self.places.shown(&self.places.skeleton(&book.skeleton)).into());
+                all.insert(
+                    self.places
+                        .shown(&self.places.skeleton(&book.skeleton))
+                        .into(),
+                );
             }
         }
         all.retain(|path| path.to_str().is_some_and(views::is_inside));
@@ -182,7 +221,10 @@ impl<'a> Replay<'a> {
 
     fn torn(&mut self, line: u64, is_line: bool) {
         let (grade, what) = if is_line {
-            (Grade::Differs, "The last line is no record: it was changed after it was written.")
+            (
+                Grade::Differs,
+                "The last line is no record: it was changed after it was written.",
+            )
         } else {
             let what = "The last line is no whole record: ralph was killed while it wrote, or it was cut or changed.";
             (Grade::Unknown, what)
@@ -192,7 +234,8 @@ impl<'a> Replay<'a> {
     }
 
     fn differs(&mut self, record: u64, what: String) {
-        let hint = "see `git diff` and the records around it: the journal or the repository was changed";
+        let hint =
+            "see `git diff` and the records around it: the journal or the repository was changed";
         self.found.tell(Grade::Differs, record, what, hint);
     }
 
@@ -202,9 +245,15 @@ impl<'a> Replay<'a> {
         let Answer { effect, should } = self.asked.answer(&self.fold.state, event);
         if let Some(should) = should.filter(|_| !self.is_lost) {
             self.is_lost = true;
-            self.differs(record.seq, format!("Recorded is `{}`, and it should be {should}.", event.name()));
+            self.differs(
+                record.seq,
+                format!("Recorded is `{}`, and it should be {should}.", event.name()),
+            );
         }
-        if let Event::RunStarted { version, policy, .. } = event {
+        if let Event::RunStarted {
+            version, policy, ..
+        } = event
+        {
             self.views.ended_behind(record.seq - 1);
             self.views.is_ours = version == BUILD;
             if let Err(error) = self.evidence.classify_by(&policy.files) {
@@ -229,8 +278,10 @@ impl<'a> Replay<'a> {
                 return Err(());
             }
         }
-        if let (Some(Effect::AppendProgress { entry }), Event::ProgressAppended) = (&effect, event) {
-            self.views.entry(&self.fold.state.spec, record.seq, entry, &decided);
+        if let (Some(Effect::AppendProgress { entry }), Event::ProgressAppended) = (&effect, event)
+        {
+            self.views
+                .entry(&self.fold.state.spec, record.seq, entry, &decided);
         }
         if self.found.records == 0 {
             self.views.began.clone_from(&record.at);
@@ -245,28 +296,66 @@ impl<'a> Replay<'a> {
         let spec = self.fold.state.spec.clone();
         match (effect, &record.event) {
             (Effect::Observe { request, .. }, Event::Observed { observation, .. }) => {
-                let is_same = self.evidence.observed(record.seq, request, observation, &mut self.found);
-                let Phase::Observing(attempt) = &self.fold.state.phase else { return };
-                let mut seen = BoxLine { record: Some(record.seq), ..BoxLine::default() };
-                (if is_same { &mut seen.rechecked } else { &mut seen.as_recorded }).push("commits");
+                let is_same =
+                    self.evidence
+                        .observed(record.seq, request, observation, &mut self.found);
+                let Phase::Observing(attempt) = &self.fold.state.phase else {
+                    return;
+                };
+                let mut seen = BoxLine {
+                    record: Some(record.seq),
+                    ..BoxLine::default()
+                };
+                (if is_same {
+                    &mut seen.rechecked
+                } else {
+                    &mut seen.as_recorded
+                })
+                .push("commits");
                 seen.rechecked.push("decision");
-                if matches!(attempt.claim, Some(Claim::Pass | Claim::Fail { .. } | Claim::NothingToDo { .. }))
-                {
+                if matches!(
+                    attempt.claim,
+                    Some(Claim::Pass | Claim::Fail { .. } | Claim::NothingToDo { .. })
+                ) {
                     seen.as_recorded.push("the agent's verdict");
                 }
                 self.seen.insert((spec, attempt.key.clone()), seen);
             }
             (Effect::RunCheck { check, .. }, Event::Checked { .. }) => {
-                let Phase::Checking { attempt, .. } = &self.fold.state.phase else { return };
+                let Phase::Checking { attempt, .. } = &self.fold.state.phase else {
+                    return;
+                };
                 let seen = self.seen.entry((spec, attempt.key.clone())).or_default();
-                seen.as_recorded.push(if *check == Check::Green { "checks.green" } else { "checks.red" });
+                seen.as_recorded.push(if *check == Check::Green {
+                    "checks.green"
+                } else {
+                    "checks.red"
+                });
             }
-            (Effect::RunGate(order), Event::GateEnded { report, changes, left, .. }) => {
+            (
+                Effect::RunGate(order),
+                Event::GateEnded {
+                    report,
+                    changes,
+                    left,
+                    ..
+                },
+            ) => {
                 let (record, verdict) = (record.seq, report.verdict.word().to_owned());
-                let mut seen =
-                    BoxLine { record: Some(record), verdict: verdict.clone(), ..BoxLine::default() };
-                let is_same = self.evidence.judged(record, order, changes, &mut self.found);
-                (if is_same { &mut seen.rechecked } else { &mut seen.as_recorded }).push("changes");
+                let mut seen = BoxLine {
+                    record: Some(record),
+                    verdict: verdict.clone(),
+                    ..BoxLine::default()
+                };
+                let is_same = self
+                    .evidence
+                    .judged(record, order, changes, &mut self.found);
+                (if is_same {
+                    &mut seen.rechecked
+                } else {
+                    &mut seen.as_recorded
+                })
+                .push("changes");
                 let folder = self.places.iteration(order.iteration).join("gate");
                 let is_left = evidence::is_as_left(&folder, left);
                 match is_left {
@@ -274,17 +363,23 @@ impl<'a> Replay<'a> {
                     Some(false) => {
                         let shown = self.places.shown(&folder);
                         let what = format!("What the gate left in {shown} is not what it was.");
-                        let hint =
-                            "put it back from a copy, or run the gate again: `ralph replay --rerun-gates`";
+                        let hint = "put it back from a copy, or run the gate again: `ralph replay --rerun-gates`";
                         self.found.tell(Grade::Differs, record, what, hint);
                     }
                     None => seen.as_recorded.push("report"),
                 }
                 seen.as_recorded.push(VERDICT);
                 if !matches!(report.verdict, Verdict::Error { .. }) {
-                    let (order, changes, report) = ((**order).clone(), changes.clone(), (**report).clone());
+                    let (order, changes, report) =
+                        ((**order).clone(), changes.clone(), (**report).clone());
                     let left = (is_left == Some(true)).then_some(folder);
-                    self.judgements.push(Judgement { record, order, changes, report, left });
+                    self.judgements.push(Judgement {
+                        record,
+                        order,
+                        changes,
+                        report,
+                        left,
+                    });
                 }
                 self.seen.insert((spec, order.key.clone()), seen);
                 self.found.gates.push(GateLine {
@@ -304,7 +399,9 @@ impl<'a> Replay<'a> {
                 if self.views.is_ours {
                     self.differs(record.seq, what);
                 } else {
-                    self.found.unchecked.push(format!("The words of another build of ralph: {what}"));
+                    self.found
+                        .unchecked
+                        .push(format!("The words of another build of ralph: {what}"));
                 }
             }
             _ => {}
@@ -314,14 +411,20 @@ impl<'a> Replay<'a> {
     /// Compares the files that are made from the journal.
     fn compare_files(&mut self) -> Result<(), Fault> {
         self.views.ended_behind(self.found.records);
-        self.views.compare_state(self.places, self.disk, &mut self.found)?;
+        self.views
+            .compare_state(self.places, self.disk, &mut self.found)?;
         let state = &self.fold.state;
-        if let Phase::Applying { entry: Some(entry), .. } = &state.phase {
+        if let Phase::Applying {
+            entry: Some(entry), ..
+        } = &state.phase
+        {
             self.views.entry(&state.spec, 0, entry, &self.fold.decided);
         }
         for (spec, book) in &state.specs {
             if !views::is_inside(spec) {
-                self.found.unchecked.push(format!("{spec} lies outside of the workspace."));
+                self.found
+                    .unchecked
+                    .push(format!("{spec} lies outside of the workspace."));
                 continue;
             }
             let tasks = self.places.workspace.join(spec);
@@ -331,14 +434,23 @@ impl<'a> Replay<'a> {
             views::compare_spec_files((spec, book), self.places, &mut self.found);
             let progress = tasks.with_file_name("progress.txt");
             let bytes = self.disk.read(&progress)?.unwrap_or_default();
-            self.views.compare((spec, book), &self.places.shown(&progress), &bytes, &mut self.found);
+            self.views.compare(
+                (spec, book),
+                &self.places.shown(&progress),
+                &bytes,
+                &mut self.found,
+            );
         }
         Ok(())
     }
 
     fn box_line(&self, spec: &str, book: &SpecState, row: &Row) -> BoxLine {
         let (stage, done) = (book.stage(&row.key), row.mark.is_done());
-        let mut line = self.seen.get(&(spec.to_owned(), row.key.clone())).cloned().unwrap_or_default();
+        let mut line = self
+            .seen
+            .get(&(spec.to_owned(), row.key.clone()))
+            .cloned()
+            .unwrap_or_default();
         let by = match stage.and_then(|stage| stage.ticked_by).filter(|_| done) {
             Some(By::Ralph) => "ralph",
             Some(By::Person) => "person",
@@ -348,20 +460,40 @@ impl<'a> Replay<'a> {
             (line.rechecked, line.as_recorded) = (Vec::new(), vec!["a person's word"]);
         }
         if line.verdict.is_empty() {
-            stage.and_then(|stage| stage.verdict).unwrap_or_default().clone_into(&mut line.verdict);
+            stage
+                .and_then(|stage| stage.verdict)
+                .unwrap_or_default()
+                .clone_into(&mut line.verdict);
         }
-        let heads = stage.and_then(|stage| stage.stands_for.as_ref()).filter(|_| done);
+        let heads = stage
+            .and_then(|stage| stage.stands_for.as_ref())
+            .filter(|_| done);
         let heads = heads.into_iter().flat_map(|content| &content.heads);
-        let commits = heads.map(|(name, head)| format!("{name} {}", head.0.get(..10).unwrap_or_default()));
+        let commits =
+            heads.map(|(name, head)| format!("{name} {}", head.0.get(..10).unwrap_or_default()));
         let (task, place) = (book.name(&row.key), format!("{spec}:{}", row.line));
-        BoxLine { task, place, done, by, commits: commits.collect(), ..line }
+        BoxLine {
+            task,
+            place,
+            done,
+            by,
+            commits: commits.collect(),
+            ..line
+        }
     }
 }
 
 impl Replayed {
     /// Notes what was found about a record.
-    fn tell(&mut self, grade: Grade, record: u64, what: impl Into<String>, hint: impl Into<String>) {
-        self.findings.push(Finding::new(grade, what, hint).at(JOURNAL, record.try_into().ok()));
+    fn tell(
+        &mut self,
+        grade: Grade,
+        record: u64,
+        what: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.findings
+            .push(Finding::new(grade, what, hint).at(JOURNAL, record.try_into().ok()));
     }
 }
 

@@ -47,32 +47,61 @@ impl Expected {
     /// True if the beginning of this text holds the same headline, up to its reason, and the same boxes.
     fn decides_as(&self, is: &[u8]) -> bool {
         let verdict = |line: &str| line.split(" — ").next().map(str::to_owned);
-        let section = is.split(|byte| *byte == b'\n').skip(1).take_while(|line| !is_heading(line));
+        let section = is
+            .split(|byte| *byte == b'\n')
+            .skip(1)
+            .take_while(|line| !is_heading(line));
         let mut section = section.map(String::from_utf8_lossy);
-        let is_same =
-            self.text.lines().nth(1).and_then(verdict) == section.next().and_then(|line| verdict(&line));
-        let boxes = self.text.lines().next_back().filter(|line| line.starts_with(BOXES));
+        let is_same = self.text.lines().nth(1).and_then(verdict)
+            == section.next().and_then(|line| verdict(&line));
+        let boxes = self
+            .text
+            .lines()
+            .next_back()
+            .filter(|line| line.starts_with(BOXES));
         is_same && section.find(|line| line.starts_with(BOXES)).as_deref() == boxes
     }
 }
 
 /// True for a path that stays in the workspace.
 pub(super) fn is_inside(path: &str) -> bool {
-    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
+    !path.is_empty()
+        && Path::new(path)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)))
 }
 
 impl Views {
     /// An entry was written; with a record of 0 it may have been.
-    pub(super) fn entry(&mut self, spec: &str, record: u64, entry: &Entry, (at, tag): &(String, String)) {
+    pub(super) fn entry(
+        &mut self,
+        spec: &str,
+        record: u64,
+        entry: &Entry,
+        (at, tag): &(String, String),
+    ) {
         let (heading, text) = (heading(entry, at, tag), render(entry, at, tag));
-        let expected = Expected { record, iteration: entry.iteration, heading, text, is_ours: self.is_ours };
-        self.entries.entry(spec.to_owned()).or_default().push(expected);
+        let expected = Expected {
+            record,
+            iteration: entry.iteration,
+            heading,
+            text,
+            is_ours: self.is_ours,
+        };
+        self.entries
+            .entry(spec.to_owned())
+            .or_default()
+            .push(expected);
     }
 
     /// A record asked for these effects.
     pub(super) fn asked(&mut self, record: u64, effects: &[Effect], places: &Places) {
-        let views = effects.iter().filter(|_| self.is_ours).flat_map(|effect| written(places, effect));
-        self.state.extend(views.map(|(path, text)| (path, (record, text))));
+        let views = effects
+            .iter()
+            .filter(|_| self.is_ours)
+            .flat_map(|effect| written(places, effect));
+        self.state
+            .extend(views.map(|(path, text)| (path, (record, text))));
     }
 
     /// Ralph ended behind this record, perhaps before it did what that asked for.
@@ -88,12 +117,21 @@ impl Views {
         found: &mut Replayed,
     ) -> io::Result<()> {
         for (path, (record, text)) in &self.state {
-            let Some(is) = disk.read(path)?.filter(|is| is != text.as_bytes()) else { continue };
+            let Some(is) = disk.read(path)?.filter(|is| is != text.as_bytes()) else {
+                continue;
+            };
             let same = text.split('\n').zip(is.split(|byte| *byte == b'\n'));
             let line = same.take_while(|(was, is)| was.as_bytes() == *is).count() + 1;
-            let what = format!("The view differs from here on from what record {record} asked for.");
-            let finding = Finding::new(Grade::Differs, what, "no run reads it: remove it, or leave it");
-            found.findings.push(finding.at(places.shown(path), Some(line)));
+            let what =
+                format!("The view differs from here on from what record {record} asked for.");
+            let finding = Finding::new(
+                Grade::Differs,
+                what,
+                "no run reads it: remove it, or leave it",
+            );
+            found
+                .findings
+                .push(finding.at(places.shown(path), Some(line)));
         }
         Ok(())
     }
@@ -110,22 +148,36 @@ impl Views {
         let mut expected = self.entries.get(spec).unwrap_or(&none).iter().peekable();
         let (mut earlier, mut reworded) = (Vec::new(), 0);
         let mut differs = |place: &str, line: u64, what: String| {
-            let hint =
-                "the journal alone is state; put the file back from a copy, or leave it: no run reads it";
-            found.findings.push(Finding::new(Grade::Differs, what, hint).at(place, line.try_into().ok()));
+            let hint = "the journal alone is state; put the file back from a copy, or leave it: no run reads it";
+            found
+                .findings
+                .push(Finding::new(Grade::Differs, what, hint).at(place, line.try_into().ok()));
         };
-        let missing =
-            |entry: &Expected| format!("The entry of iteration {} is not in {shown}.", entry.iteration);
+        let missing = |entry: &Expected| {
+            format!(
+                "The entry of iteration {} is not in {shown}.",
+                entry.iteration
+            )
+        };
         for line in headings(bytes) {
             let (number, offset) = (line.number, line.offset);
-            let known = expected.clone().position(|entry| entry.heading.as_bytes() == line.text);
+            let known = expected
+                .clone()
+                .position(|entry| entry.heading.as_bytes() == line.text);
             let Some(skipped) = known else {
                 // Whoever moves a journal away keeps the entries of the one before.
-                let time = line.text.get(3..).and_then(|rest| rest.get(..self.began.len()));
+                let time = line
+                    .text
+                    .get(3..)
+                    .and_then(|rest| rest.get(..self.began.len()));
                 if time.is_some_and(|time| time < self.began.as_bytes()) {
                     earlier.push(line);
                 } else {
-                    differs(shown, number, "No record stands behind this entry.".to_owned());
+                    differs(
+                        shown,
+                        number,
+                        "No record stands behind this entry.".to_owned(),
+                    );
                 }
                 continue;
             };
@@ -141,10 +193,14 @@ impl Views {
                 reworded += 1;
             } else {
                 let lines = entry.text.lines().zip(is.split(|byte| *byte == b'\n'));
-                let before = lines.take_while(|(should, is)| should.as_bytes() == *is).count();
+                let before = lines
+                    .take_while(|(should, is)| should.as_bytes() == *is)
+                    .count();
                 let should = entry.text.lines().nth(before).unwrap_or_default();
-                let what =
-                    format!("The entry of iteration {} was changed; here it says: {should}", entry.iteration);
+                let what = format!(
+                    "The entry of iteration {} was changed; here it says: {should}",
+                    entry.iteration
+                );
                 differs(shown, number + before as u64, what);
             }
         }
@@ -185,30 +241,60 @@ fn compare_lines(
     let hint = "what is written there counts once `ralph run` has read it; `git log -p` shows who wrote it";
     let Some(copy) = copy.filter(|copy| digest(copy) == book.skeleton) else {
         let now = rules.parse(bytes.to_vec()).rows();
-        let is_there = |row: &&Row| now.iter().any(|now| now.key == row.key && now.text == row.text);
-        let other = task::written(&book.rows).into_iter().find(|row| !is_there(&row));
-        let unknown = "The lines are not those that ralph read last, and its copy of them is not there.";
+        let is_there = |row: &&Row| {
+            now.iter()
+                .any(|now| now.key == row.key && now.text == row.text)
+        };
+        let other = task::written(&book.rows)
+            .into_iter()
+            .find(|row| !is_there(&row));
+        let unknown =
+            "The lines are not those that ralph read last, and its copy of them is not there.";
         let (grade, what) = other.map_or((Grade::Unknown, unknown.to_owned()), |row| {
-            (Grade::Differs, format!("{} has another text than in the run, or is gone.", row.title()))
+            (
+                Grade::Differs,
+                format!(
+                    "{} has another text than in the run, or is gone.",
+                    row.title()
+                ),
+            )
         });
-        found.findings.push(Finding::new(grade, what, hint).at(spec, None));
+        found
+            .findings
+            .push(Finding::new(grade, what, hint).at(spec, None));
         return;
     };
     match reconcile(copy, bytes, &rules.grammar).reworded {
-        None => found.unchecked.push(format!("{spec} has tasks that ralph has not read yet.")),
+        None => found
+            .unchecked
+            .push(format!("{spec} has tasks that ralph has not read yet.")),
         Some(tasks) => {
-            let of = if tasks.is_empty() { String::new() } else { format!(" of {tasks}") };
+            let of = if tasks.is_empty() {
+                String::new()
+            } else {
+                format!(" of {tasks}")
+            };
             let what = format!("The text{of} is not the one that ralph read last.");
             let emptied = rules.parse(bytes.to_vec()).text_without_marks();
             let lines = |bytes| <[u8]>::split(bytes, |byte| *byte == b'\n');
-            let line = lines(copy).zip(lines(&emptied)).take_while(|(was, is)| was == is).count() + 1;
-            found.findings.push(Finding::new(Grade::Differs, what, hint).at(spec, Some(line)));
+            let line = lines(copy)
+                .zip(lines(&emptied))
+                .take_while(|(was, is)| was == is)
+                .count()
+                + 1;
+            found
+                .findings
+                .push(Finding::new(Grade::Differs, what, hint).at(spec, Some(line)));
         }
     }
 }
 
 /// Compares the spec's other files and the validator's report with their recorded digests.
-pub(super) fn compare_spec_files((spec, book): (&str, &SpecState), places: &Places, found: &mut Replayed) {
+pub(super) fn compare_spec_files(
+    (spec, book): (&str, &SpecState),
+    places: &Places,
+    found: &mut Replayed,
+) {
     if book.skeleton.is_empty() {
         return;
     }
@@ -234,7 +320,9 @@ pub(super) fn compare_spec_files((spec, book): (&str, &SpecState), places: &Plac
     for (path, digest) in recorded {
         let shown = path.display().to_string();
         if !is_inside(&shown) {
-            found.unchecked.push(format!("{shown} lies outside of the workspace."));
+            found
+                .unchecked
+                .push(format!("{shown} lies outside of the workspace."));
             continue;
         }
         let now = digest_of_file(&places.workspace.join(&path));
@@ -247,7 +335,9 @@ pub(super) fn compare_spec_files((spec, book): (&str, &SpecState), places: &Plac
             _ => "The file is not the one that the run had last.",
         };
         let hint = "put it back from a copy; a person's edit counts once `ralph run` has read it";
-        found.findings.push(Finding::new(Grade::Differs, what, hint).at(shown, None));
+        found
+            .findings
+            .push(Finding::new(Grade::Differs, what, hint).at(shown, None));
     }
 }
 
@@ -264,7 +354,9 @@ pub(super) fn compare_tasks(
     let Some(bytes) = bytes else {
         let what = "The file is not there; the journal knows its boxes.";
         let hint = "put it back, from its repository or a bundle";
-        found.findings.push(Finding::new(Grade::Differs, what, hint).at(spec, None));
+        found
+            .findings
+            .push(Finding::new(Grade::Differs, what, hint).at(spec, None));
         return;
     };
     let file = rules.parse(bytes.clone());
@@ -275,18 +367,29 @@ pub(super) fn compare_tasks(
     let known = task::written(&book.rows);
     for row in file.rows() {
         // The same lines may have other names under another configuration.
-        let was = known
-            .iter()
-            .find(|known| if has_same_lines { known.line == row.line } else { known.key == row.key });
-        let should = was.map_or(has_same_lines && row.mark.is_done(), |was| was.mark.is_done());
+        let was = known.iter().find(|known| {
+            if has_same_lines {
+                known.line == row.line
+            } else {
+                known.key == row.key
+            }
+        });
+        let should = was.map_or(has_same_lines && row.mark.is_done(), |was| {
+            was.mark.is_done()
+        });
         if should == row.mark.is_done() {
             continue;
         }
-        let (is, ticks) =
-            if should { ("open", "a record ticks it") } else { ("ticked", "no record ticks it") };
+        let (is, ticks) = if should {
+            ("open", "a record ticks it")
+        } else {
+            ("ticked", "no record ticks it")
+        };
         let what = format!("{} is {is}, and {ticks}.", row.key.name(row.line));
-        let hint = "a person's edit counts once `ralph run` has read it; `git log -p` tells who made it";
-        let finding = Finding::new(Grade::Differs, what, hint).at(spec, usize::try_from(row.line).ok());
+        let hint =
+            "a person's edit counts once `ralph run` has read it; `git log -p` tells who made it";
+        let finding =
+            Finding::new(Grade::Differs, what, hint).at(spec, usize::try_from(row.line).ok());
         found.findings.push(finding);
     }
 }

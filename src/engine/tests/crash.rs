@@ -11,14 +11,11 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-const TASKS: &str =
-    "# Tasks\r\n\n- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n- [ ] 1.REQ-CHECK r\n- [ ] 1.PITEST g\n- [ ] 1.PRE-CR q";
-const DONE: &str =
-    "# Tasks\r\n\n- [x] 1.TEST-FIRST t\n- [x] 1. do\n- [x] 1.REQ-CHECK r\n- [x] 1.PITEST g\n- [x] 1.PRE-CR q";
+const TASKS: &str = "# Tasks\r\n\n- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n- [ ] 1.REQ-CHECK r\n- [ ] 1.PITEST g\n- [ ] 1.PRE-CR q";
+const DONE: &str = "# Tasks\r\n\n- [x] 1.TEST-FIRST t\n- [x] 1. do\n- [x] 1.REQ-CHECK r\n- [x] 1.PITEST g\n- [x] 1.PRE-CR q";
 
 /// The same with both reviews before the gate.
-const GATE_LAST: &str =
-    "# Tasks\r\n\n- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n- [ ] 1.REQ-CHECK r\n- [ ] 1.PRE-CR q\n- [ ] 1.PITEST g";
+const GATE_LAST: &str = "# Tasks\r\n\n- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n- [ ] 1.REQ-CHECK r\n- [ ] 1.PRE-CR q\n- [ ] 1.PITEST g";
 
 /// A file that is left alone: its stages have no line.
 const PLAIN: &str = "# Tasks\r\n\n- [ ] 1. do";
@@ -28,18 +25,28 @@ fn grammar(shared: &Rc<RefCell<Shared>>) -> TaskRules {
     if String::from_utf8_lossy(&shared.borrow().files[&places().tasks()]).contains("PITEST") {
         return TaskRules::default();
     }
-    let stages = Stages::Virtual { gates: vec![("PITEST".to_owned(), Placement::Each)] };
-    TaskRules { grammar: Grammar::default(), stages }
+    let stages = Stages::Virtual {
+        gates: vec![("PITEST".to_owned(), Placement::Each)],
+    };
+    TaskRules {
+        grammar: Grammar::default(),
+        stages,
+    }
 }
 
 fn places() -> Places {
-    Places { workspace: PathBuf::from("/w"), spec: PathBuf::from("/w") }
+    Places {
+        workspace: PathBuf::from("/w"),
+        spec: PathBuf::from("/w"),
+    }
 }
 
 fn fresh(tasks: &str) -> Rc<RefCell<Shared>> {
     let mut shared = Shared::default();
     shared.head = 1;
-    shared.files.insert(places().tasks(), tasks.as_bytes().to_vec());
+    shared
+        .files
+        .insert(places().tasks(), tasks.as_bytes().to_vec());
     let rc = Rc::new(RefCell::new(shared));
     // tasks.md was there before: it is on the disk.
     let disk = &mut CrashDisk::new(&rc, None);
@@ -54,13 +61,22 @@ fn process(
     death: Option<Death>,
 ) -> (Vec<usize>, Result<StopReason, Fault>) {
     let mut disk = CrashDisk::new(shared, death);
-    let mut world =
-        Double { shared: Rc::clone(shared), pace, tasks: places().tasks(), progress: places().progress() };
+    let mut world = Double {
+        shared: Rc::clone(shared),
+        pace,
+        tasks: places().tasks(),
+        progress: places().progress(),
+    };
     let result = (|| {
         let mut engine = Engine::open(&mut disk, &mut world, places(), grammar(shared))?;
         let started = Event::RunStarted {
             spec: places().spec_name(),
-            policy: Policy { attempts: 3, rework: 5, idle_iterations: 6, ..Policy::default() },
+            policy: Policy {
+                attempts: 3,
+                rework: 5,
+                idle_iterations: 6,
+                ..Policy::default()
+            },
             mode: Mode::Loop,
             retry: vec![],
             version: "0".into(),
@@ -78,22 +94,41 @@ fn process(
 fn broken(shared: &Rc<RefCell<Shared>>, stop: &StopReason) -> Option<String> {
     let shared = shared.borrow();
     let tasks = String::from_utf8_lossy(&shared.files[&places().tasks()]);
-    let ends = [DONE.to_owned(), GATE_LAST.replace("[ ]", "[x]"), PLAIN.replace("[ ]", "[x]")];
+    let ends = [
+        DONE.to_owned(),
+        GATE_LAST.replace("[ ]", "[x]"),
+        PLAIN.replace("[ ]", "[x]"),
+    ];
     if *stop != StopReason::AllDone || !ends.contains(&tasks.to_string()) {
         return Some(format!("{stop:?}: {tasks}"));
     }
     let mut once = shared.started.clone();
     once.dedup();
     if once != shared.started {
-        return Some(format!("an agent ran twice in one iteration: {:?}", shared.started));
+        return Some(format!(
+            "an agent ran twice in one iteration: {:?}",
+            shared.started
+        ));
     }
     let progress = String::from_utf8(shared.files[&places().progress()].clone()).unwrap();
     let iterations: Vec<u64> = progress
         .lines()
         .filter(|line| line.starts_with("## "))
-        .map(|line| line.split("iteration ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap())
+        .map(|line| {
+            line.split("iteration ")
+                .nth(1)
+                .unwrap()
+                .split(' ')
+                .next()
+                .unwrap()
+                .parse()
+                .unwrap()
+        })
         .collect();
-    let is_whole = iterations.iter().copied().eq(1..=iterations.last().copied().unwrap_or(1));
+    let is_whole = iterations
+        .iter()
+        .copied()
+        .eq(1..=iterations.last().copied().unwrap_or(1));
     let is_right = is_whole && progress.matches("PITEST PASS").count() == 1;
     (!is_right).then(|| format!("not one entry for each iteration: {progress}"))
 }
@@ -149,7 +184,12 @@ fn stops(writes: &[usize]) -> Vec<Stop> {
             for power in [false, true] {
                 // The place in the recovery moves with the write, so that all places come up.
                 for again in [Some((at + bytes % 7) % 6), None] {
-                    all.push(Stop { at, bytes, power, again });
+                    all.push(Stop {
+                        at,
+                        bytes,
+                        power,
+                        again,
+                    });
                 }
             }
         }
@@ -163,14 +203,23 @@ fn stop_everywhere(tasks: &str, pace: Pace, step: usize) -> usize {
     let stops = stops(&writes);
     for stop in stops.iter().step_by(step) {
         let what = format!("{tasks}, {pace:?}, {stop:?}");
-        let death = |at| Some(Death { at, bytes: stop.bytes, power: stop.power, lies: None });
+        let death = |at| {
+            Some(Death {
+                at,
+                bytes: stop.bytes,
+                power: stop.power,
+                lies: None,
+            })
+        };
         let shared = fresh(tasks);
         let first = process(&shared, pace, death(stop.at)).1;
         assert!(first.is_err(), "{what}: the disk died");
         if let Some(at) = stop.again {
             let _ = process(&shared, pace, death(at));
         }
-        let end = process(&shared, pace, None).1.unwrap_or_else(|fault| panic!("{what}: {fault}"));
+        let end = process(&shared, pace, None)
+            .1
+            .unwrap_or_else(|fault| panic!("{what}: {fault}"));
         check_end(&shared, &end, &what);
     }
     stops.len().div_ceil(step)
@@ -178,9 +227,17 @@ fn stop_everywhere(tasks: &str, pace: Pace, step: usize) -> usize {
 
 #[test]
 fn stops_spread_over_all_writes_end_in_the_same_place() {
-    let runs = [(TASKS, Pace::Slow), (TASKS, Pace::Fast), (GATE_LAST, Pace::Slow), (PLAIN, Pace::Fast)];
+    let runs = [
+        (TASKS, Pace::Slow),
+        (TASKS, Pace::Fast),
+        (GATE_LAST, Pace::Slow),
+        (PLAIN, Pace::Fast),
+    ];
     // A write has 8 or 12 ways; 13 takes another one of each next write.
-    let cases: usize = runs.into_iter().map(|(tasks, pace)| stop_everywhere(tasks, pace, 13)).sum();
+    let cases: usize = runs
+        .into_iter()
+        .map(|(tasks, pace)| stop_everywhere(tasks, pace, 13))
+        .sum();
     assert!(cases > 180, "{cases} cases");
 }
 
@@ -201,7 +258,8 @@ fn stops_with_the_work_done_end_in_the_same_place() {
 #[test]
 #[ignore = "deep tier"]
 fn a_stop_with_the_gate_last_ends_in_the_same_place() {
-    let cases = stop_everywhere(GATE_LAST, Pace::Slow, 2) + stop_everywhere(GATE_LAST, Pace::Fast, 5);
+    let cases =
+        stop_everywhere(GATE_LAST, Pace::Slow, 2) + stop_everywhere(GATE_LAST, Pace::Fast, 5);
     assert!(cases > 300, "{cases} cases");
 }
 
@@ -220,10 +278,30 @@ fn a_kill_at_any_write_and_then_a_power_loss_end_in_the_same_place() {
     for first in 0..writes.len() {
         for then in 1..4 {
             let shared = fresh(PLAIN);
-            killed(&shared, Pace::Slow, Death { at: first, bytes: 1, power: false, lies: None });
-            killed(&shared, Pace::Slow, Death { at: then, bytes: 0, power: true, lies: None });
+            killed(
+                &shared,
+                Pace::Slow,
+                Death {
+                    at: first,
+                    bytes: 1,
+                    power: false,
+                    lies: None,
+                },
+            );
+            killed(
+                &shared,
+                Pace::Slow,
+                Death {
+                    at: then,
+                    bytes: 0,
+                    power: true,
+                    lies: None,
+                },
+            );
             let what = format!("write {first}, then {then}");
-            let stop = process(&shared, Pace::Slow, None).1.unwrap_or_else(|fault| panic!("{what}: {fault}"));
+            let stop = process(&shared, Pace::Slow, None)
+                .1
+                .unwrap_or_else(|fault| panic!("{what}: {fault}"));
             check_end(&shared, &stop, &what);
         }
     }
@@ -262,14 +340,21 @@ fn stop_at_random(wanted: usize) {
         let mut deaths = Vec::new();
         while deaths.len() < 30 {
             let bytes = [0, 1, 40, usize::MAX][random(4)];
-            deaths.push(Death { at: random(60), bytes, power: random(2) == 0, lies: None });
+            deaths.push(Death {
+                at: random(60),
+                bytes,
+                power: random(2) == 0,
+                lies: None,
+            });
             if !killed(&shared, pace, deaths[deaths.len() - 1]) {
                 break;
             }
             made += 1;
         }
         let what = format!("{tasks}, {pace:?}, {deaths:?}");
-        let stop = process(&shared, pace, None).1.unwrap_or_else(|fault| panic!("{what}: {fault}"));
+        let stop = process(&shared, pace, None)
+            .1
+            .unwrap_or_else(|fault| panic!("{what}: {fault}"));
         check_end(&shared, &stop, &what);
     }
 }
@@ -278,14 +363,34 @@ fn stop_at_random(wanted: usize) {
 #[ignore = "deep tier"]
 fn a_disk_that_only_says_that_it_synced_is_found_out_whichever_switch_is_off() {
     let (writes, _) = process(&fresh(TASKS), Pace::Slow, None);
-    for lie in [Lie::Sync("journal.jsonl"), Lie::Sync("progress.txt"), Lie::Content, Lie::Folder] {
+    for lie in [
+        Lie::Sync("journal.jsonl"),
+        Lie::Sync("progress.txt"),
+        Lie::Content,
+        Lie::Folder,
+    ] {
         let survives = |at: &usize| {
             let shared = fresh(TASKS);
-            killed(&shared, Pace::Slow, Death { at: *at, bytes: 0, power: true, lies: Some(lie) });
-            process(&shared, Pace::Slow, None).1.is_ok_and(|stop| broken(&shared, &stop).is_none())
+            killed(
+                &shared,
+                Pace::Slow,
+                Death {
+                    at: *at,
+                    bytes: 0,
+                    power: true,
+                    lies: Some(lie),
+                },
+            );
+            process(&shared, Pace::Slow, None)
+                .1
+                .is_ok_and(|stop| broken(&shared, &stop).is_none())
         };
         let lost = (0..writes.len()).filter(|at| !survives(at)).count();
         println!("{lie:?}: {lost} of {}", writes.len());
-        assert!(lost > writes.len() / 4, "{lie:?}: {lost} of {}", writes.len());
+        assert!(
+            lost > writes.len() / 4,
+            "{lie:?}: {lost} of {}",
+            writes.len()
+        );
     }
 }

@@ -68,7 +68,12 @@ pub(super) struct CrashDisk {
 
 impl CrashDisk {
     pub(super) fn new(shared: &Rc<RefCell<Shared>>, death: Option<Death>) -> Self {
-        Self { shared: Rc::clone(shared), death, writes: Vec::new(), dead: false }
+        Self {
+            shared: Rc::clone(shared),
+            death,
+            writes: Vec::new(),
+            dead: false,
+        }
     }
 
     /// Counts a write; how much of it happens, or the end.
@@ -102,12 +107,19 @@ impl CrashDisk {
 
     fn put(&mut self, path: &Path, bytes: &[u8]) {
         let mut shared = self.shared.borrow_mut();
-        let before = shared.files.insert(path.to_owned(), bytes.to_vec()).unwrap_or_default();
+        let before = shared
+            .files
+            .insert(path.to_owned(), bytes.to_vec())
+            .unwrap_or_default();
         let lies = self.death.and_then(|death| death.lies);
         if lies == Some(Lie::Folder) {
             shared.old.entry(path.to_owned()).or_insert(before);
         } else {
-            let surely = if lies == Some(Lie::Content) { 0 } else { bytes.len() };
+            let surely = if lies == Some(Lie::Content) {
+                0
+            } else {
+                bytes.len()
+            };
             shared.synced.insert(path.to_owned(), surely);
         }
     }
@@ -135,7 +147,12 @@ impl Disk for CrashDisk {
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let cut = self.write_of(bytes.len())?;
         let part = cut.map_or(bytes, |cut| &bytes[..cut]);
-        self.shared.borrow_mut().files.entry(path.to_owned()).or_default().extend_from_slice(part);
+        self.shared
+            .borrow_mut()
+            .files
+            .entry(path.to_owned())
+            .or_default()
+            .extend_from_slice(part);
         if cut.is_some() { self.die() } else { Ok(()) }
     }
     fn sync(&mut self, path: &Path) -> io::Result<()> {
@@ -151,7 +168,13 @@ impl Disk for CrashDisk {
     fn truncate(&mut self, path: &Path, len: u64) -> io::Result<()> {
         let cut = self.write_of(1)?;
         if cut != Some(0) {
-            let bytes = self.shared.borrow().files.get(path).cloned().unwrap_or_default();
+            let bytes = self
+                .shared
+                .borrow()
+                .files
+                .get(path)
+                .cloned()
+                .unwrap_or_default();
             self.put(path, &bytes[..usize::try_from(len).unwrap()]);
         }
         if cut.is_some() { self.die() } else { Ok(()) }
@@ -175,7 +198,9 @@ impl Disk for CrashDisk {
         Ok(Swap::Done)
     }
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        let Some(bytes) = self.read(from)? else { return Ok(()) };
+        let Some(bytes) = self.read(from)? else {
+            return Ok(());
+        };
         self.replace(to, &bytes)?;
         self.shared.borrow_mut().files.remove(from);
         Ok(())
@@ -205,7 +230,9 @@ impl Double {
         let verdict = if strong {
             Verdict::Pass
         } else {
-            Verdict::Fail { reasons: vec!["A has 50%, the threshold is 70%.".into()] }
+            Verdict::Fail {
+                reasons: vec!["A has 50%, the threshold is 70%.".into()],
+            }
         };
         let class = ClassScore {
             package: "p".into(),
@@ -216,7 +243,10 @@ impl Double {
         };
         let report = GateReport {
             classes: vec![class],
-            coverage: Coverage { killed: 9, total: 10 },
+            coverage: Coverage {
+                killed: 9,
+                total: 10,
+            },
             failing: vec!["p/src/main/A".into()],
             ..GateReport::from(verdict)
         };
@@ -235,7 +265,9 @@ impl Double {
     /// Somebody hostile ticks every box.
     fn tick_all(&self) {
         let mut shared = self.shared.borrow_mut();
-        let text = String::from_utf8(shared.files[&self.tasks].clone()).unwrap().replace("[ ]", "[x]");
+        let text = String::from_utf8(shared.files[&self.tasks].clone())
+            .unwrap()
+            .replace("[ ]", "[x]");
         shared.files.insert(self.tasks.clone(), text.into_bytes());
     }
 
@@ -248,7 +280,9 @@ impl Double {
             Stage::Implementation => shared.commit("src/main/A", 1),
             Stage::Final => {
                 let report = b"| R | Status |\n|---|---|\n| 1 | PASS |\n".to_vec();
-                shared.files.insert(self.tasks.with_file_name("validation-report.md"), report);
+                shared
+                    .files
+                    .insert(self.tasks.with_file_name("validation-report.md"), report);
             }
             _ => {}
         }
@@ -288,7 +322,11 @@ impl Double {
                 package: "p".into(),
                 path,
                 status: FileStatus::Modified,
-                kind: if text.contains("test") { Kind::Test } else { Kind::Production },
+                kind: if text.contains("test") {
+                    Kind::Test
+                } else {
+                    Kind::Production
+                },
                 old: None,
                 new: Some(Oid(format!("{content:0>40}"))),
             })
@@ -337,13 +375,21 @@ impl World for Double {
         Ok(ProcessId { pid: 7, started: 7 })
     }
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
-        let before = request.before.packages.first().map_or(0, |package| number(&package.head));
+        let before = request
+            .before
+            .packages
+            .first()
+            .map_or(0, |package| number(&package.head));
         let changes = self.changes_between(before, None);
         Ok(Observation {
             after: self.snapshot_now(),
             family: self.summed(&request.family, &changes, before),
             stage: self.summed(&request.stage, &changes, before),
-            packages: vec![PackageChange { name: "p".into(), changes, ..PackageChange::default() }],
+            packages: vec![PackageChange {
+                name: "p".into(),
+                changes,
+                ..PackageChange::default()
+            }],
             ..Observation::default()
         })
     }
@@ -352,26 +398,48 @@ impl World for Double {
     }
     fn perform(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
         Ok(Some(match effect {
-            Effect::KeepLeftovers { .. } => {
-                Event::LeftoversKept { kept: vec![], snapshot: self.snapshot_now() }
-            }
+            Effect::KeepLeftovers { .. } => Event::LeftoversKept {
+                kept: vec![],
+                snapshot: self.snapshot_now(),
+            },
             Effect::AwaitAgent => {
-                let order = self.shared.borrow_mut().running.take().expect("an agent was started");
+                let order = self
+                    .shared
+                    .borrow_mut()
+                    .running
+                    .take()
+                    .expect("an agent was started");
                 if self.pace == Pace::Slow {
                     self.work(&order);
                 }
                 let claim = order.key.stage.is_review().then_some(Claim::Pass);
-                Event::AgentEnded(AgentEnd { claim, millis: 1, ..ProcessEnd::Exited { code: 0 }.into() })
+                Event::AgentEnded(AgentEnd {
+                    claim,
+                    millis: 1,
+                    ..ProcessEnd::Exited { code: 0 }.into()
+                })
             }
             Effect::ReapAgent { .. } => {
-                let leftover_processes = u32::from(self.shared.borrow_mut().running.take().is_some());
-                Event::AgentEnded(AgentEnd { leftover_processes, ..ProcessEnd::Interrupted.into() })
+                let leftover_processes =
+                    u32::from(self.shared.borrow_mut().running.take().is_some());
+                Event::AgentEnded(AgentEnd {
+                    leftover_processes,
+                    ..ProcessEnd::Interrupted.into()
+                })
             }
-            Effect::CommitLeft { .. } => Event::LeftCommitted { commits: BTreeMap::new() },
-            Effect::PutBack { .. } => Event::WorkPutBack { kept: vec![], snapshot: self.snapshot_now() },
-            Effect::RunCheck { check, .. } => {
-                Event::Checked { check, results: vec![], tasks_changed: false, trespass: Trespass::default() }
-            }
+            Effect::CommitLeft { .. } => Event::LeftCommitted {
+                commits: BTreeMap::new(),
+            },
+            Effect::PutBack { .. } => Event::WorkPutBack {
+                kept: vec![],
+                snapshot: self.snapshot_now(),
+            },
+            Effect::RunCheck { check, .. } => Event::Checked {
+                check,
+                results: vec![],
+                tasks_changed: false,
+                trespass: Trespass::default(),
+            },
             Effect::RunGate(order) => {
                 if self.pace == Pace::Fast {
                     // A hostile test that the gate runs.

@@ -21,12 +21,26 @@ const CACHES: [&str; 4] = [".cache", ".vite", ".vite-temp", ".vitest"];
 
 /// Lists the files of a package.
 pub(super) fn list(package: &GatePackage, language: &Language) -> Result<Files, GateAbort> {
-    let mut files = Files { entries: changed_entries(package), ..Files::default() };
+    let mut files = Files {
+        entries: changed_entries(package),
+        ..Files::default()
+    };
     for entry in entries(&package.root, language) {
         let entry = entry?;
-        let path = entry.path().strip_prefix(&package.root).ok().and_then(Path::to_str).map(str::to_owned);
-        let Some(path) = path.filter(|_| entry.file_type().is_file()) else { continue };
-        if entry.file_name().to_str().is_some_and(|name| language.builds.contains(&name)) {
+        let path = entry
+            .path()
+            .strip_prefix(&package.root)
+            .ok()
+            .and_then(Path::to_str)
+            .map(str::to_owned);
+        let Some(path) = path.filter(|_| entry.file_type().is_file()) else {
+            continue;
+        };
+        if entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| language.builds.contains(&name))
+        {
             files.builds.insert(path);
         } else if language.is_source(&path) {
             files.sources.insert(path);
@@ -48,14 +62,20 @@ pub(crate) fn copy(
     let (mut hiding, mut bytes) = (Vec::new(), 0);
     for entry in entries(&package.root, language) {
         let entry = entry?;
-        let path = entry.path().strip_prefix(&package.root).map_err(std::io::Error::other)?;
+        let path = entry
+            .path()
+            .strip_prefix(&package.root)
+            .map_err(std::io::Error::other)?;
         let place = to.join(path);
         if entry.file_type().is_dir() {
             fs_err::create_dir(&place)?;
         } else if entry.file_type().is_symlink() {
             let target = fs_err::read_link(entry.path())?;
             // One that leads into the package leads into the copy.
-            let target = target.strip_prefix(&package.root).map(|inside| to.join(inside)).unwrap_or(target);
+            let target = target
+                .strip_prefix(&package.root)
+                .map(|inside| to.join(inside))
+                .unwrap_or(target);
             fs_err::os::unix::fs::symlink(target, &place)?;
         } else if entry.file_type().is_file() {
             bytes += fs_err::copy(entry.path(), &place)?;
@@ -73,7 +93,10 @@ pub(crate) fn copy(
     }
     for folder in folders(module) {
         for name in language.installed {
-            let (own, place) = (package.home.join(&folder).join(name), to.join(&folder).join(name));
+            let (own, place) = (
+                package.home.join(&folder).join(name),
+                to.join(&folder).join(name),
+            );
             if own.is_dir() && fs_err::symlink_metadata(&place).is_err() {
                 link(&own, &place)?;
             }
@@ -91,7 +114,9 @@ fn link(own: &Path, place: &Path) -> std::io::Result<()> {
             continue;
         }
         // A relative link may lead to a package beside this one, of which there is a copy.
-        let inside = fs_err::read_link(entry.path()).ok().filter(|target| target.is_relative());
+        let inside = fs_err::read_link(entry.path())
+            .ok()
+            .filter(|target| target.is_relative());
         let target = inside.unwrap_or_else(|| entry.path());
         fs_err::os::unix::fs::symlink(target, place.join(entry.file_name()))?;
     }
@@ -113,8 +138,15 @@ fn hides_of(language: &Language) -> std::io::Result<Vec<Hiding>> {
 }
 
 /// True if words of a copied source lost their meaning.
-fn rewrite(file: &Path, name: &str, language: &Language, hides: &[Hiding]) -> Result<bool, GateAbort> {
-    let Ok(old) = String::from_utf8(fs_err::read(file)?) else { return Ok(false) };
+fn rewrite(
+    file: &Path,
+    name: &str,
+    language: &Language,
+    hides: &[Hiding],
+) -> Result<bool, GateAbort> {
+    let Ok(old) = String::from_utf8(fs_err::read(file)?) else {
+        return Ok(false);
+    };
     if let Some(word) = language.tells.iter().find(|word| old.contains(**word)) {
         return Err(GateAbort::fail(format!(
             "{} names `{word}`, by which a program knows that it is mutated; a test that asks kills nothing.",
@@ -135,15 +167,26 @@ fn rewrite(file: &Path, name: &str, language: &Language, hides: &[Hiding]) -> Re
 fn entries(root: &Path, language: &Language) -> impl Iterator<Item = Result<DirEntry, GateAbort>> {
     let is_left_out = move |entry: &DirEntry| {
         let name = entry.file_name().to_str().unwrap_or_default();
-        [&LEFT_OUT, language.installed, language.outputs].iter().any(|names| names.contains(&name))
+        [&LEFT_OUT, language.installed, language.outputs]
+            .iter()
+            .any(|names| names.contains(&name))
             || entry.file_type().is_dir() && entry.path().join(CACHE_MARK).is_file()
     };
-    let all = walk(root, MAX_DEPTH, MAX_ENTRIES, move |folder| !is_left_out(folder));
-    all.filter(move |entry| !entry.as_ref().is_ok_and(is_left_out)).map(|entry| {
-        entry.map_err(|error| {
-            let why = text::line(&error.to_string(), 300);
-            let hint = "Make the folder readable, then try again.";
-            GateAbort::setup(format!("The package cannot be copied: {}.", why.trim_end_matches('.')), hint)
+    let all = walk(root, MAX_DEPTH, MAX_ENTRIES, move |folder| {
+        !is_left_out(folder)
+    });
+    all.filter(move |entry| !entry.as_ref().is_ok_and(is_left_out))
+        .map(|entry| {
+            entry.map_err(|error| {
+                let why = text::line(&error.to_string(), 300);
+                let hint = "Make the folder readable, then try again.";
+                GateAbort::setup(
+                    format!(
+                        "The package cannot be copied: {}.",
+                        why.trim_end_matches('.')
+                    ),
+                    hint,
+                )
+            })
         })
-    })
 }

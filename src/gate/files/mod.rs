@@ -93,15 +93,32 @@ impl Work<'_> {
     /// There is nothing to mutate: what the tests alone say.
     pub(crate) fn tests_alone(&self, engine: &dyn FileEngine) -> Result<Measured, GateAbort> {
         let green = engine.is_green(self)?;
-        Ok(if green { Measured::Mutants(BTreeMap::new()) } else { Measured::Red(Vec::new()) })
+        Ok(if green {
+            Measured::Mutants(BTreeMap::new())
+        } else {
+            Measured::Red(Vec::new())
+        })
     }
 
     /// An engine came to no end that counts; `told` is what it said of that.
-    pub(crate) fn no_verdict(&self, engine: &str, call: &Call, told: &[String], by_hand: &str) -> GateAbort {
+    pub(crate) fn no_verdict(
+        &self,
+        engine: &str,
+        call: &Call,
+        told: &[String],
+        by_hand: &str,
+    ) -> GateAbort {
         let end = text::line(&call.end.to_string(), 100);
-        let said = if told.is_empty() { "its output names no error".to_owned() } else { told.join(" ") };
+        let said = if told.is_empty() {
+            "its output names no error".to_owned()
+        } else {
+            told.join(" ")
+        };
         GateAbort::setup(
-            format!("{engine} gave no verdict on {} ({end}): {said}.", self.label),
+            format!(
+                "{engine} gave no verdict on {} ({end}): {said}.",
+                self.label
+            ),
             format!("Run `{by_hand}` in the package by hand."),
         )
     }
@@ -117,8 +134,14 @@ impl Work<'_> {
     /// A file of results; `None` if it is absent.
     pub(crate) fn results(&self, engine: &str, path: &Path) -> Result<Option<Vec<u8>>, GateAbort> {
         let bytes = read_beginning(path, MAX_RESULTS + 1)?;
-        let is_cut = bytes.as_ref().is_some_and(|bytes| bytes.len() as u64 > MAX_RESULTS);
-        if is_cut { Err(self.unclear(engine, "its results are larger than 256 MiB")) } else { Ok(bytes) }
+        let is_cut = bytes
+            .as_ref()
+            .is_some_and(|bytes| bytes.len() as u64 > MAX_RESULTS);
+        if is_cut {
+            Err(self.unclear(engine, "its results are larger than 256 MiB"))
+        } else {
+            Ok(bytes)
+        }
     }
 
     /// The same, as JSON.
@@ -127,7 +150,9 @@ impl Work<'_> {
         engine: &str,
         path: &Path,
     ) -> Result<Option<T>, GateAbort> {
-        let Some(bytes) = self.results(engine, path)? else { return Ok(None) };
+        let Some(bytes) = self.results(engine, path)? else {
+            return Ok(None);
+        };
         let read = serde_json::from_slice(&bytes);
         read.map(Some).map_err(|error| {
             let why = text::line(&error.to_string(), 200);
@@ -138,7 +163,9 @@ impl Work<'_> {
 
 /// The nearest of these paths in these folders.
 pub(crate) fn installed(homes: &[PathBuf], paths: &[&str]) -> Option<PathBuf> {
-    let mut all = homes.iter().flat_map(|home| paths.iter().map(move |path| home.join(path)));
+    let mut all = homes
+        .iter()
+        .flat_map(|home| paths.iter().map(move |path| home.join(path)));
     all.find(|path| path.exists())
 }
 
@@ -149,7 +176,12 @@ const TOLD: usize = 5;
 
 /// The lines of an output that tell what went wrong, the first ones, for people.
 pub(crate) fn told(output: &str, is_told: impl Fn(&str) -> bool) -> Vec<String> {
-    output.lines().filter(|line| is_told(line)).take(TOLD).map(|line| text::line(line, 300)).collect()
+    output
+        .lines()
+        .filter(|line| is_told(line))
+        .take(TOLD)
+        .map(|line| text::line(line, 300))
+        .collect()
 }
 
 /// An error unless a call printed the name of an engine with a version that is not too old.
@@ -160,13 +192,20 @@ pub(crate) fn installed_version(
     oldest: (u32, u32),
     hint: &str,
 ) -> Result<(), GateAbort> {
-    let version = call.output.lines().find_map(|line| line.strip_prefix(engine)?.strip_prefix(' '));
+    let version = call
+        .output
+        .lines()
+        .find_map(|line| line.strip_prefix(engine)?.strip_prefix(' '));
     let Some(version) = version.filter(|_| call.end == ProcessEnd::Exited { code: 0 }) else {
-        return Err(GateAbort::setup(format!("{engine} is not installed{place}."), hint));
+        return Err(GateAbort::setup(
+            format!("{engine} is not installed{place}."),
+            hint,
+        ));
     };
     if is_older(version, oldest) {
         let (version, (major, minor)) = (text::line(version, 40), oldest);
-        let why = format!("{engine} {version} is too old for a verdict; {major}.{minor} is the oldest.");
+        let why =
+            format!("{engine} {version} is too old for a verdict; {major}.{minor} is the oldest.");
         return Err(GateAbort::setup(why, hint));
     }
     Ok(())
@@ -251,11 +290,17 @@ impl Place {
     /// What stands in its place in the source; of several lines the first, and `…`.
     fn replaced(&self, lines: &[impl AsRef<str>]) -> String {
         let Self { start, end } = self;
-        let line =
-            (start.line as usize).checked_sub(1).and_then(|index| lines.get(index)).map_or("", AsRef::as_ref);
+        let line = (start.line as usize)
+            .checked_sub(1)
+            .and_then(|index| lines.get(index))
+            .map_or("", AsRef::as_ref);
         let from = line.chars().skip((start.column as usize).saturating_sub(1));
         if start.line == end.line {
-            short(&from.take(end.column.saturating_sub(start.column) as usize).collect::<String>())
+            short(
+                &from
+                    .take(end.column.saturating_sub(start.column) as usize)
+                    .collect::<String>(),
+            )
         } else {
             format!("{} …", short(&from.collect::<String>()))
         }
@@ -264,5 +309,9 @@ impl Place {
 
 fn short(code: &str) -> String {
     let one = code.split_whitespace().collect::<Vec<_>>().join(" ");
-    if one.chars().count() > SHOWN { one.chars().take(SHOWN).chain("…".chars()).collect() } else { one }
+    if one.chars().count() > SHOWN {
+        one.chars().take(SHOWN).chain("…".chars()).collect()
+    } else {
+        one
+    }
 }

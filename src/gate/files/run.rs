@@ -23,11 +23,20 @@ const TRACED: usize = 20;
 const NAMED: usize = 5;
 
 /// What is to be judged.
-pub(crate) fn scope_of(request: &GateRequest, settings: &GateSettings, engine: &dyn FileEngine) -> Scope {
+pub(crate) fn scope_of(
+    request: &GateRequest,
+    settings: &GateSettings,
+    engine: &dyn FileEngine,
+) -> Scope {
     let language = engine.language();
-    let files = request.packages.iter().map(|package| list(package, language));
+    let files = request
+        .packages
+        .iter()
+        .map(|package| list(package, language));
     let files = files.collect::<Result<Vec<_>, _>>();
-    files.map_or_else(Scope::refused, |files| scope(request, language, settings.scope, &files))
+    files.map_or_else(Scope::refused, |files| {
+        scope(request, language, settings.scope, &files)
+    })
 }
 
 /// Judges the modules of all packages.
@@ -39,21 +48,43 @@ pub(crate) fn judge(
 ) -> Judging {
     let scope = scope_of(request, settings, engine);
     if !scope.aborts.is_empty() {
-        return Judging { scope, ..Judging::default() };
+        return Judging {
+            scope,
+            ..Judging::default()
+        };
     }
     let commands = Commands::new(ports, request, "logs", settings.limit);
-    let is_judged = |module: &&Module| !module.targets.is_empty() || !module.changed_tests.is_empty();
+    let is_judged =
+        |module: &&Module| !module.targets.is_empty() || !module.changed_tests.is_empty();
     let judged = scope.modules.iter().filter(is_judged).filter_map(|module| {
         let package = request.packages.get(module.package)?;
-        Some(Judge { request, settings, ports, engine, commands: &commands, package, module }.judge())
+        Some(
+            Judge {
+                request,
+                settings,
+                ports,
+                engine,
+                commands: &commands,
+                package,
+                module,
+            }
+            .judge(),
+        )
     });
     let mut results: Vec<ModuleResult> = judged.collect();
     // What lies in the gate's folder is kept for people: the logs and reports, not the copies.
     if let Err(error) = fresh_folder(&request.folder.join(WORK)) {
-        results.push(ModuleResult { aborts: vec![error], ..ModuleResult::default() });
+        results.push(ModuleResult {
+            aborts: vec![error],
+            ..ModuleResult::default()
+        });
     }
     let used = commands.used();
-    Judging { scope, results, used }
+    Judging {
+        scope,
+        results,
+        used,
+    }
 }
 
 /// One module with all that judges it.
@@ -103,13 +134,23 @@ impl Judge<'_> {
             return Vec::new();
         }
         let tests = self.module.targets.iter().flat_map(|target| &target.tests);
-        let tests = tests.chain(&self.module.changed_tests).filter(|test| self.module.has(test));
-        tests.map(|test| self.module.within(test)).collect::<BTreeSet<String>>().into_iter().collect()
+        let tests = tests
+            .chain(&self.module.changed_tests)
+            .filter(|test| self.module.has(test));
+        tests
+            .map(|test| self.module.within(test))
+            .collect::<BTreeSet<String>>()
+            .into_iter()
+            .collect()
     }
 
     /// True if more tests could not change that these scores are a pass.
     fn is_settled(&self, result: &ModuleResult) -> bool {
-        let scores: Vec<ClassScore> = result.judged.iter().map(|judged| judged.score.clone()).collect();
+        let scores: Vec<ClassScore> = result
+            .judged
+            .iter()
+            .map(|judged| judged.score.clone())
+            .collect();
         let judgement = rule(self.settings).judge(&scores);
         judgement.reached > 0 && judgement.below.is_empty() && judgement.unknown.is_empty()
     }
@@ -134,12 +175,14 @@ impl Judge<'_> {
         };
         match measured {
             Measured::Red(tests) => Err(self.red(&tests)?),
-            Measured::NoTests => {
-                Err(GateAbort::fail(format!("No test of {label} ran, so no mutant was killed.")))
-            }
+            Measured::NoTests => Err(GateAbort::fail(format!(
+                "No test of {label} ran, so no mutant was killed."
+            ))),
             Measured::Mutants(mut mutants) => {
                 let index = work.report.join("index.html");
-                result.reports.extend(index.is_file().then(|| index.display().to_string()));
+                result
+                    .reports
+                    .extend(index.is_file().then(|| index.display().to_string()));
                 for target in &self.module.targets {
                     let inside = self.module.within(&target.path.to_text());
                     let found = mutants.remove(&inside).unwrap_or_default();
@@ -153,31 +196,51 @@ impl Judge<'_> {
 
     /// The folders in which something may be installed.
     fn homes(&self) -> Vec<PathBuf> {
-        folders(&self.module.dir).iter().map(|folder| self.package.home.join(folder)).collect()
+        folders(&self.module.dir)
+            .iter()
+            .map(|folder| self.package.home.join(folder))
+            .collect()
     }
 
     /// `<package>/<folder>` for messages.
     fn label(&self) -> String {
-        let dir = if self.module.dir.is_empty() { String::new() } else { format!("/{}", self.module.dir) };
+        let dir = if self.module.dir.is_empty() {
+            String::new()
+        } else {
+            format!("/{}", self.module.dir)
+        };
         text::line(&format!("{}{dir}", self.package.name), 200)
     }
 
     /// The module of a package in a folder of its own; also the files whose comments would have hidden code.
-    fn copy(&self, package: &GatePackage, name: &str) -> Result<(Work<'_>, Vec<String>), GateAbort> {
+    fn copy(
+        &self,
+        package: &GatePackage,
+        name: &str,
+    ) -> Result<(Work<'_>, Vec<String>), GateAbort> {
         let module = self.module;
         let place = file_name(format!("{} {}", self.package.name, module.dir).trim_end());
         let output = self.request.folder.join(WORK).join(name).join(&place);
         // Some engines take the folder's name for the package's.
-        let last = Path::new(&package.home).file_name().map_or_else(|| "package".into(), ToOwned::to_owned);
+        let last = Path::new(&package.home)
+            .file_name()
+            .map_or_else(|| "package".into(), ToOwned::to_owned);
         let inside = self.ports.checkouts.in_repository(&package.root);
-        let top =
-            output.join("copy").join(if inside.as_os_str().is_empty() { last } else { "repository".into() });
+        let top = output.join("copy").join(if inside.as_os_str().is_empty() {
+            last
+        } else {
+            "repository".into()
+        });
         let copied = top.join(inside);
         fresh_folder(&output)?;
         let hiding = copy(package, &module.dir, self.engine.language(), &copied)?;
         self.ports.checkouts.add_repository(&package.root, &top)?;
-        let lines =
-            |target: &Target| Some((module.within(&target.path.to_text()), target.extent.lines()?.to_vec()));
+        let lines = |target: &Target| {
+            Some((
+                module.within(&target.path.to_text()),
+                target.extent.lines()?.to_vec(),
+            ))
+        };
         let report = self.request.folder.join("report").join(&place);
         fresh_folder(&report)?;
         let work = Work {
@@ -186,7 +249,11 @@ impl Judge<'_> {
             label: self.label(),
             folder: copied.join(&module.dir),
             homes: self.homes(),
-            files: module.targets.iter().map(|target| module.within(&target.path.to_text())).collect(),
+            files: module
+                .targets
+                .iter()
+                .map(|target| module.within(&target.path.to_text()))
+                .collect(),
             lines: module.targets.iter().filter_map(lines).collect(),
             tests: Vec::new(),
             output,
@@ -197,7 +264,11 @@ impl Judge<'_> {
 
     /// Blames the family for red tests, unless the engine alone calls them so, or they were red before its work.
     fn red(&self, tests: &[String]) -> Result<GateAbort, GateAbort> {
-        let named = if tests.is_empty() { String::new() } else { format!(": {}", tests.join("; ")) };
+        let named = if tests.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", tests.join("; "))
+        };
         let (name, label) = (self.engine.name(), self.label());
         let (own, _) = self.copy(self.package, "own")?;
         if self.engine.passes_without(&own)? {
@@ -209,16 +280,26 @@ impl Judge<'_> {
             ));
         }
         let what = format!("The tests of {label} fail without any mutation{named}.");
-        let base = self.ports.checkouts.base(&self.package.name).map_err(|why| {
-            GateAbort::setup(
-                format!("{what} The state before the task could not be checked out: {why}"),
-                "Fix this, or set gates.<NAME>.where: in-place.",
-            )
-        })?;
+        let base = self
+            .ports
+            .checkouts
+            .base(&self.package.name)
+            .map_err(|why| {
+                GateAbort::setup(
+                    format!("{what} The state before the task could not be checked out: {why}"),
+                    "Fix this, or set gates.<NAME>.where: in-place.",
+                )
+            })?;
         let Some(root) = base.filter(|root| root.join(&self.module.dir).is_dir()) else {
             return Ok(GateAbort::fail(what));
         };
-        let (work, _) = self.copy(&GatePackage { root, ..self.package.clone() }, "base")?;
+        let (work, _) = self.copy(
+            &GatePackage {
+                root,
+                ..self.package.clone()
+            },
+            "base",
+        )?;
         if self.engine.passes_without(&work)? {
             return Ok(GateAbort::fail(what));
         }
@@ -228,7 +309,12 @@ impl Judge<'_> {
         ))
     }
 
-    fn trace(&self, result: &ModuleResult, tests: &[String], watch: &Stopwatch) -> Option<TraceTier> {
+    fn trace(
+        &self,
+        result: &ModuleResult,
+        tests: &[String],
+        watch: &Stopwatch,
+    ) -> Option<TraceTier> {
         let mut tally = Tally::default();
         for judged in &result.judged {
             tally.join(&judged.score.tally);
@@ -258,8 +344,15 @@ impl ModuleResult {
             self.nothing.push(target.class.clone());
             return;
         }
-        if counted.iter().all(|mutant| mutant.status == MutantStatus::NonViable) {
-            self.remarks.push(format!("No mutant of {} compiles ({}).", target.class, counted.len()));
+        if counted
+            .iter()
+            .all(|mutant| mutant.status == MutantStatus::NonViable)
+        {
+            self.remarks.push(format!(
+                "No mutant of {} compiles ({}).",
+                target.class,
+                counted.len()
+            ));
             self.nothing.push(target.class.clone());
             return;
         }
@@ -270,7 +363,12 @@ impl ModuleResult {
         let reported = |found: &FileMutant| ReportedMutant {
             mutant: Mutant {
                 class: target.class.clone(),
-                file: target.class.rsplit('/').next().unwrap_or_default().to_owned(),
+                file: target
+                    .class
+                    .rsplit('/')
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned(),
                 line: found.line,
                 method: text::line(&found.function, 200),
                 mutator: text::line(&found.mutator, 100),
@@ -278,14 +376,25 @@ impl ModuleResult {
                 status: found.status,
                 id: text::line(&found.id, 300),
             },
-            tests: found.tests.iter().take(TESTS_NAMED).map(|test| text::line(test, 200)).collect(),
+            tests: found
+                .tests
+                .iter()
+                .take(TESTS_NAMED)
+                .map(|test| text::line(test, 200))
+                .collect(),
             tests_total: found.tests.len() as u64,
         };
         let mutants = counted.into_iter().map(reported).collect();
         let source = read_text(&package.root.join(target.path.to_text()), MAX_SOURCE);
         let (package_name, path) = (target.package.clone(), target.path.clone());
-        let score =
-            ClassScore { package: package_name, path, class: target.class.clone(), tally, floor: None };
-        self.judged.push(Judged::new(target, package, score, mutants, source));
+        let score = ClassScore {
+            package: package_name,
+            path,
+            class: target.class.clone(),
+            tally,
+            floor: None,
+        };
+        self.judged
+            .push(Judged::new(target, package, score, mutants, source));
     }
 }

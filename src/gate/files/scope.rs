@@ -26,12 +26,20 @@ pub(super) struct Files {
 }
 
 /// Finds the scope; `files` are those of the request's packages, in order.
-pub(super) fn scope(request: &GateRequest, language: &Language, kind: ScopeKind, files: &[Files]) -> Scope {
+pub(super) fn scope(
+    request: &GateRequest,
+    language: &Language,
+    kind: ScopeKind,
+    files: &[Files],
+) -> Scope {
     let mut scope = Scope::default();
     for (index, (package, files)) in request.packages.iter().zip(files).enumerate() {
         let mut modules: BTreeMap<String, Module> = BTreeMap::new();
         // The printed form of a path may be quoted.
-        let changes = package.changes.iter().map(|change| (change, change.path.to_text()));
+        let changes = package
+            .changes
+            .iter()
+            .map(|change| (change, change.path.to_text()));
         for (change, path) in changes.filter(|(_, path)| language.is_source(path)) {
             let entry = files.entries.get(&path).copied().unwrap_or(Entry::Absent);
             if let Some(refusal) = entry.refusal(change) {
@@ -53,7 +61,10 @@ pub(super) fn scope(request: &GateRequest, language: &Language, kind: ScopeKind,
                     if !counts {
                         scope.left_out.push(LeftOut {
                             file: change.full_path(),
-                            why: format!("no test file belongs to it ({})", language.test_names(&path)),
+                            why: format!(
+                                "no test file belongs to it ({})",
+                                language.test_names(&path)
+                            ),
                         });
                         continue;
                     }
@@ -64,11 +75,18 @@ pub(super) fn scope(request: &GateRequest, language: &Language, kind: ScopeKind,
                         _ => Extent::Class,
                     };
                     let (package, class) = (package.name.clone(), path);
-                    module.targets.push(Target { package, path: change.path.clone(), class, tests, extent });
+                    module.targets.push(Target {
+                        package,
+                        path: change.path.clone(),
+                        class,
+                        tests,
+                        extent,
+                    });
                 }
-                (Kind::Production, _) => scope
-                    .left_out
-                    .push(LeftOut { file: change.full_path(), why: "it no longer exists".to_owned() }),
+                (Kind::Production, _) => scope.left_out.push(LeftOut {
+                    file: change.full_path(),
+                    why: "it no longer exists".to_owned(),
+                }),
                 _ => {}
             }
         }
@@ -81,8 +99,17 @@ pub(super) fn scope(request: &GateRequest, language: &Language, kind: ScopeKind,
 impl Files {
     /// The nearest folder upward with a build file; the package's own is empty.
     fn module_of<'p>(&self, path: &'p str) -> &'p str {
-        let is_module = |dir: &&Path| self.builds.iter().any(|build| Path::new(build).parent() == Some(dir));
-        Path::new(path).ancestors().skip(1).find(is_module).and_then(Path::to_str).unwrap_or_default()
+        let is_module = |dir: &&Path| {
+            self.builds
+                .iter()
+                .any(|build| Path::new(build).parent() == Some(dir))
+        };
+        Path::new(path)
+            .ancestors()
+            .skip(1)
+            .find(is_module)
+            .and_then(Path::to_str)
+            .unwrap_or_default()
     }
 }
 
@@ -95,9 +122,14 @@ impl Language {
 
     /// By its name alone, wherever it is.
     fn is_test_of(&self, test: &str, path: &str) -> bool {
-        let in_tests = test.split('/').rev().skip(1).any(|folder| TEST_FOLDERS.contains(&folder));
-        let is_named =
-            |name: &&str| (*name != "{}" || in_tests) && name.replace("{}", stem(path)) == stem(test);
+        let in_tests = test
+            .split('/')
+            .rev()
+            .skip(1)
+            .any(|folder| TEST_FOLDERS.contains(&folder));
+        let is_named = |name: &&str| {
+            (*name != "{}" || in_tests) && name.replace("{}", stem(path)) == stem(test)
+        };
         test != path && self.is_source(test) && self.tests.iter().any(is_named)
     }
 

@@ -34,7 +34,10 @@ pub(crate) enum Base<'a> {
 }
 
 /// Checks the base out and builds a module of it.
-pub(crate) fn base<'a>(context: &'a PackageContext<'a>, module: &'a Module) -> Result<Base<'a>, GateAbort> {
+pub(crate) fn base<'a>(
+    context: &'a PackageContext<'a>,
+    module: &'a Module,
+) -> Result<Base<'a>, GateAbort> {
     let root = match context.ports.checkouts.base(&context.package.name) {
         Ok(Some(root)) => root,
         Ok(None) => return Ok(Base::Absent),
@@ -50,7 +53,10 @@ pub(crate) fn base<'a>(context: &'a PackageContext<'a>, module: &'a Module) -> R
     match maven.build()? {
         Ok((built, _)) => Ok(Base::Built(Box::new((maven, built)))),
         Err(trouble) if trouble.kind == TroubleKind::Passing => Err(GateAbort::passing(
-            format!("{label} as it was before the task could not be built: {}", trouble.sentence()),
+            format!(
+                "{label} as it was before the task could not be built: {}",
+                trouble.sentence()
+            ),
             "Check the network and the space on the disk.",
         )),
         Err(_) => Ok(Base::Broken),
@@ -64,7 +70,13 @@ pub(crate) fn set_base_scores(
     result: &mut ModuleResult,
 ) -> Result<(), GateAbort> {
     let changed = |target: &&Target| matches!(target.extent, Extent::Change(_));
-    let targets: Vec<Target> = module.module.targets.iter().filter(changed).cloned().collect();
+    let targets: Vec<Target> = module
+        .module
+        .targets
+        .iter()
+        .filter(changed)
+        .cloned()
+        .collect();
     if targets.is_empty() {
         return Ok(());
     }
@@ -101,12 +113,28 @@ fn at_base(
     let Some(built) = &built.judging(module.module, &maven.root) else {
         return Ok(Err("its tests did not reach it.".to_owned()));
     };
-    let package = GatePackage { root: maven.root.clone(), ..context.package.clone() };
-    let context = &PackageContext { package: &package, ..*context };
-    let module =
-        ModuleContext { context, module: &Module { targets, ..module.module.clone() }, maven: &maven, built };
+    let package = GatePackage {
+        root: maven.root.clone(),
+        ..context.package.clone()
+    };
+    let context = &PackageContext {
+        package: &package,
+        ..*context
+    };
+    let module = ModuleContext {
+        context,
+        module: &Module {
+            targets,
+            ..module.module.clone()
+        },
+        maven: &maven,
+        built,
+    };
     let tests = module.test_classes()?.asked;
-    let (disk_cache, key) = (DiskCache::of(&context.request.cache, "base-scores"), key(&module, &tests)?);
+    let (disk_cache, key) = (
+        DiskCache::of(&context.request.cache, "base-scores"),
+        key(&module, &tests)?,
+    );
     if let Some(known) = disk_cache.recall(&key) {
         return Ok(Ok(known));
     }
@@ -116,12 +144,21 @@ fn at_base(
     let mut report = session.run(&run, "the family's base", result)?;
     // A test that fails in a control is left out of the next run, as it is of the task's own.
     while !report.unfit.is_empty() {
-        report = session.run(&run, "the family's base without tests that failed in a control", result)?;
+        report = session.run(
+            &run,
+            "the family's base without tests that failed in a control",
+            result,
+        )?;
     }
     let floors: BTreeMap<String, Coverage> = report
         .classes
         .iter()
-        .map(|(class, counted)| (class.clone(), counted.tally.coverage(context.settings.no_coverage)))
+        .map(|(class, counted)| {
+            (
+                class.clone(),
+                counted.tally.coverage(context.settings.no_coverage),
+            )
+        })
         .collect();
     disk_cache.keep(&key, &floors)?;
     Ok(Ok(floors))
@@ -131,10 +168,25 @@ fn at_base(
 fn key(module: &ModuleContext<'_>, tests: &BTreeSet<String>) -> Result<String, GateAbort> {
     let settings = module.context.settings;
     let no_coverage = format!("{:?}", settings.no_coverage);
-    let mut parts = vec![VERSION.to_owned(), settings.pit_version.clone(), no_coverage];
-    let texts = settings.jvm_args.iter().chain(&module.built.classpath).chain(tests);
-    parts.extend(texts.chain(module.module.targets.iter().map(|target| &target.class)).cloned());
-    let folders = [&module.built.project.classes, &module.built.project.test_classes];
+    let mut parts = vec![
+        VERSION.to_owned(),
+        settings.pit_version.clone(),
+        no_coverage,
+    ];
+    let texts = settings
+        .jvm_args
+        .iter()
+        .chain(&module.built.classpath)
+        .chain(tests);
+    parts.extend(
+        texts
+            .chain(module.module.targets.iter().map(|target| &target.class))
+            .cloned(),
+    );
+    let folders = [
+        &module.built.project.classes,
+        &module.built.project.test_classes,
+    ];
     parts.push(files_digest(&folders, &|_| true)?);
     Ok(digest(parts))
 }

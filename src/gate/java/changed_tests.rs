@@ -46,9 +46,9 @@ pub(crate) fn pass(context: &ModuleContext<'_>) -> Result<(), GateAbort> {
     let summary = summary(&call);
     if call.end.is_success() {
         return match summary {
-            Some(Summary { red, .. }) if red > 0 => {
-                Err(GateAbort::fail(format!("{red} of the changed tests of {name} fail.")))
-            }
+            Some(Summary { red, .. }) if red > 0 => Err(GateAbort::fail(format!(
+                "{red} of the changed tests of {name} fail."
+            ))),
             Some(Summary { run, skipped, .. }) if run > skipped => Ok(()),
             Some(Summary { run, .. }) if run > 0 => Err(GateAbort::fail(format!(
                 "The changed tests of {name} prove nothing: all {run} were skipped, disabled or assumed away."
@@ -66,7 +66,9 @@ pub(crate) fn pass(context: &ModuleContext<'_>) -> Result<(), GateAbort> {
     // The output of failing tests is no evidence about the build.
     let is_red = summary.is_some_and(|summary| summary.red > 0);
     match context.maven.trouble(&call) {
-        Some(trouble) if is_red || trouble.kind == TroubleKind::Other && call.output.contains(SUREFIRE) => {
+        Some(trouble)
+            if is_red || trouble.kind == TroubleKind::Other && call.output.contains(SUREFIRE) =>
+        {
             let mut reasons = vec![format!("Changed tests of {name} fail.")];
             reasons.extend(failures(&call));
             Err(GateAbort::Fail { reasons })
@@ -87,12 +89,20 @@ fn may_hold_tests(folder: &Path, class: &str) -> bool {
     let mut seen = BTreeSet::from([class.replace('.', "/")]);
     let mut open: Vec<String> = seen.iter().cloned().collect();
     while let Some(class) = open.pop() {
-        let Ok(bytes) = read(&folder.join(format!("{class}.class"))) else { continue };
+        let Ok(bytes) = read(&folder.join(format!("{class}.class"))) else {
+            continue;
+        };
         let names = names(&bytes);
-        if names.is_empty() || names.iter().any(|name| MARKS.iter().any(|mark| name.ends_with(mark))) {
+        if names.is_empty()
+            || names
+                .iter()
+                .any(|name| MARKS.iter().any(|mark| name.ends_with(mark)))
+        {
             return true;
         }
-        let of_tests = names.into_iter().filter(|name| folder.join(format!("{name}.class")).is_file());
+        let of_tests = names
+            .into_iter()
+            .filter(|name| folder.join(format!("{name}.class")).is_file());
         open.extend(of_tests.filter(|name| seen.insert(name.clone())));
     }
     false
@@ -112,19 +122,30 @@ fn summary(call: &Call) -> Option<Summary> {
         let at = line.find("Tests run: ")?;
         let number = |name: &str| -> Option<u64> {
             let rest = line[at..].split_once(name)?.1;
-            rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+            rest.split(|c: char| !c.is_ascii_digit())
+                .next()?
+                .parse()
+                .ok()
         };
         let red = number("Failures: ")? + number("Errors: ")?;
-        Some(Summary { run: number("Tests run: ")?, red, skipped: number("Skipped: ")? })
+        Some(Summary {
+            run: number("Tests run: ")?,
+            red,
+            skipped: number("Skipped: ")?,
+        })
     })
 }
 
 /// Surefire's lines about failed tests, at most five.
 fn failures(call: &Call) -> Vec<String> {
     let lines = call.output.lines().map(|line| text::line(line, 300));
-    let block = lines.skip_while(|line| !(line.ends_with("Failures:") || line.ends_with("Errors:")));
+    let block =
+        lines.skip_while(|line| !(line.ends_with("Failures:") || line.ends_with("Errors:")));
     block
-        .filter_map(|line| line.strip_prefix("[ERROR] ").map(|text| text.trim().to_owned()))
+        .filter_map(|line| {
+            line.strip_prefix("[ERROR] ")
+                .map(|text| text.trim().to_owned())
+        })
         .filter(|text| !text.is_empty() && !text.ends_with(':') && !text.starts_with("Tests run"))
         .take_while(|text| !text.starts_with("Failed to execute goal"))
         .take(5)
@@ -142,8 +163,22 @@ mod tests {
         let output = "[INFO] Tests run: 1, Failures: 0, Errors: 0, Skipped: 0\n[ERROR] Failures: \n\
             [ERROR]   FooTest.red:6 no\n[ERROR] Errors: \n[ERROR]   FooTest.boom:7 NullPointer\n\
             [ERROR] Tests run: 3, Failures: 1, Errors: 1, Skipped: 1\n[ERROR] Failed to execute goal x\n[ERROR] y";
-        let call = Call { end: ProcessEnd::Exited { code: 1 }, output: output.to_owned(), millis: 0 };
-        assert_eq!(summary(&call), Some(Summary { run: 3, red: 2, skipped: 1 }));
-        assert_eq!(failures(&call), ["FooTest.red:6 no", "FooTest.boom:7 NullPointer"]);
+        let call = Call {
+            end: ProcessEnd::Exited { code: 1 },
+            output: output.to_owned(),
+            millis: 0,
+        };
+        assert_eq!(
+            summary(&call),
+            Some(Summary {
+                run: 3,
+                red: 2,
+                skipped: 1
+            })
+        );
+        assert_eq!(
+            failures(&call),
+            ["FooTest.red:6 no", "FooTest.boom:7 NullPointer"]
+        );
     }
 }

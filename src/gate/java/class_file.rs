@@ -17,7 +17,11 @@ pub(crate) struct Origin {
 
 /// Where a class comes from by its own word; `None` if the bytes are no class file as far as that is read.
 pub(crate) fn origin(bytes: &[u8]) -> Option<Origin> {
-    let ClassFile { version, pool, mut rest } = ClassFile::open(bytes)?;
+    let ClassFile {
+        version,
+        pool,
+        mut rest,
+    } = ClassFile::open(bytes)?;
     let java = u32::from(version[3]).saturating_sub(44);
     // The JVM's own UTF-8 differs for characters that no class name in use holds.
     let text = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
@@ -34,12 +38,18 @@ pub(crate) fn origin(bytes: &[u8]) -> Option<Origin> {
             source = Some(text(pool.utf8(content.u16()?)?));
         }
     }
-    Some(Origin { class, source, java })
+    Some(Origin {
+        class,
+        source,
+        java,
+    })
 }
 
 /// True for a class of which there is no instance (`ACC_ABSTRACT`, §4.1), interfaces too.
 pub(crate) fn is_abstract(bytes: &[u8]) -> bool {
-    ClassFile::open(bytes).and_then(|mut file| file.rest.u16()).is_some_and(|flags| flags & 0x0400 != 0)
+    ClassFile::open(bytes)
+        .and_then(|mut file| file.rest.u16())
+        .is_some_and(|flags| flags & 0x0400 != 0)
 }
 
 /// A class file up to its constant pool.
@@ -60,7 +70,11 @@ impl<'a> ClassFile<'a> {
         }
         let version = rest.take(4)?;
         let pool = Pool::read(&mut rest)?;
-        Some(Self { version, pool, rest })
+        Some(Self {
+            version,
+            pool,
+            rest,
+        })
     }
 }
 
@@ -100,7 +114,9 @@ impl<'a> Pool<'a> {
 
     /// The bytes of a text in the JVM's own UTF-8; `None` when the index leads to anything else.
     fn utf8(&self, index: u16) -> Option<&'a [u8]> {
-        self.at(index).filter(|(tag, _)| *tag == 1).map(|(_, text)| text)
+        self.at(index)
+            .filter(|(tag, _)| *tag == 1)
+            .map(|(_, text)| text)
     }
 
     /// A class's internal name, or an array's descriptor.
@@ -144,7 +160,12 @@ impl<'a> Cursor<'a> {
     fn attribute(&mut self) -> Option<(u16, Self)> {
         let name = self.u16()?;
         let length = usize::try_from(self.u32()?).ok()?;
-        Some((name, Self { bytes: self.take(length)? }))
+        Some((
+            name,
+            Self {
+                bytes: self.take(length)?,
+            },
+        ))
     }
 
     /// So many indexes as the first one says.
@@ -176,7 +197,9 @@ impl<'a> Cursor<'a> {
 /// no class file.
 pub(crate) fn names(bytes: &[u8]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    let Some(ClassFile { pool, .. }) = ClassFile::open(bytes) else { return names };
+    let Some(ClassFile { pool, .. }) = ClassFile::open(bytes) else {
+        return names;
+    };
     for (tag, bytes) in pool.constants.iter().flatten() {
         match tag {
             // The JVM's own UTF-8 differs for characters that no class name in use holds.

@@ -12,13 +12,22 @@ use std::collections::BTreeSet;
 
 /// The score of a target: of its changed lines where the score at its base binds the class as a whole.
 pub(crate) fn score(target: &Target, counted: &Counted) -> ClassScore {
-    let floor = counted.floor.filter(|_| matches!(target.extent, Extent::Change(_)));
+    let floor = counted
+        .floor
+        .filter(|_| matches!(target.extent, Extent::Change(_)));
     ClassScore {
         package: target.package.clone(),
         path: target.path.clone(),
         class: target.class.clone(),
-        tally: if floor.is_some() { counted.changed } else { counted.tally },
-        floor: floor.map(|base| Floor { whole: counted.tally, base }),
+        tally: if floor.is_some() {
+            counted.changed
+        } else {
+            counted.tally
+        },
+        floor: floor.map(|base| Floor {
+            whole: counted.tally,
+            base,
+        }),
     }
 }
 
@@ -38,7 +47,8 @@ impl ModuleResult {
             };
             let lines = |statuses: &[MutantStatus]| -> Vec<String> {
                 let left = counted.with(statuses);
-                left.map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line)).collect()
+                left.map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line))
+                    .collect()
             };
             let errors = lines(&[MutantStatus::RunError, MutantStatus::MemoryError]);
             if !errors.is_empty() {
@@ -57,15 +67,26 @@ impl ModuleResult {
                 ));
             }
             let settled = counted.settled.iter().map(|mutant| (mutant, &[][..], 0));
-            let left = counted.left.values().map(|left| (&left.mutant, &left.tests[..], left.tests_total));
-            let mutants = settled.chain(left).map(|(mutant, tests, tests_total)| ReportedMutant {
-                mutant: mutant.clone(),
-                tests: tests.to_vec(),
-                tests_total,
-            });
+            let left = counted
+                .left
+                .values()
+                .map(|left| (&left.mutant, &left.tests[..], left.tests_total));
+            let mutants = settled
+                .chain(left)
+                .map(|(mutant, tests, tests_total)| ReportedMutant {
+                    mutant: mutant.clone(),
+                    tests: tests.to_vec(),
+                    tests_total,
+                });
             let source = read_text(&package.root.join(target.path.to_text()), MAX_SOURCE);
             let score = score(target, counted);
-            self.judged.push(Judged::new(target, package, score, mutants.collect(), source));
+            self.judged.push(Judged::new(
+                target,
+                package,
+                score,
+                mutants.collect(),
+                source,
+            ));
         }
         empty
     }

@@ -16,9 +16,18 @@ use std::path::{Path, PathBuf};
 
 impl Build {
     /// A build that just succeeded.
-    pub(crate) fn of(key: String, folders: Vec<PathBuf>, recompiled: bool) -> Result<Self, GateAbort> {
+    pub(crate) fn of(
+        key: String,
+        folders: Vec<PathBuf>,
+        recompiled: bool,
+    ) -> Result<Self, GateAbort> {
         let digest = files_digest(&folders, &counts)?;
-        Ok(Self { key, folders, digest, recompiled })
+        Ok(Self {
+            key,
+            folders,
+            digest,
+            recompiled,
+        })
     }
 
     /// True while the class files are those of the build.
@@ -70,10 +79,15 @@ pub(crate) fn files(
 
 /// The internal names of the class files below a folder; what cannot be read is passed over.
 pub(crate) fn class_names(folder: &Path) -> impl Iterator<Item = String> {
-    walk(folder, usize::MAX, MAX_ENTRIES, |_| true).flatten().filter_map(move |entry| {
-        let inside = entry.path().strip_prefix(folder).ok()?.to_str()?;
-        inside.strip_suffix(".class").filter(|_| !entry.file_type().is_dir()).map(str::to_owned)
-    })
+    walk(folder, usize::MAX, MAX_ENTRIES, |_| true)
+        .flatten()
+        .filter_map(move |entry| {
+            let inside = entry.path().strip_prefix(folder).ok()?.to_str()?;
+            inside
+                .strip_suffix(".class")
+                .filter(|_| !entry.file_type().is_dir())
+                .map(str::to_owned)
+        })
 }
 
 /// The whole of a regular file.
@@ -84,8 +98,12 @@ pub(crate) fn read(file: &Path) -> io::Result<Vec<u8>> {
 
 /// Class files, services and manifests, and the settings of the JUnit platform.
 pub(crate) fn counts(inside: &Path) -> bool {
-    inside.extension().is_some_and(|extension| extension == "class")
-        || inside.file_name().is_some_and(|name| name == "junit-platform.properties")
+    inside
+        .extension()
+        .is_some_and(|extension| extension == "class")
+        || inside
+            .file_name()
+            .is_some_and(|name| name == "junit-platform.properties")
         || inside.starts_with("META-INF")
 }
 
@@ -100,11 +118,19 @@ mod tests {
         let classes = folder.path().join("classes");
         fs_err::create_dir_all(classes.join("META-INF/services")).unwrap();
         fs_err::write(classes.join("A.class"), "a").unwrap();
-        let build =
-            Build::of("k".to_owned(), vec![classes.clone(), folder.path().join("absent")], false).unwrap();
+        let build = Build::of(
+            "k".to_owned(),
+            vec![classes.clone(), folder.path().join("absent")],
+            false,
+        )
+        .unwrap();
         fs_err::write(classes.join("written-by-a-test.txt"), "x").unwrap();
         assert!(build.is_current());
-        for planted in ["B.class", "META-INF/services/x.Y", "junit-platform.properties"] {
+        for planted in [
+            "B.class",
+            "META-INF/services/x.Y",
+            "junit-platform.properties",
+        ] {
             fs_err::write(classes.join(planted), "x").unwrap();
             assert!(!build.is_current(), "{planted}");
             fs_err::remove_file(classes.join(planted)).unwrap();
@@ -136,10 +162,22 @@ mod tests {
         let digest = || files_digest(&[home.path()], &|_| true);
         let odd = home.path().join("odd");
         nix::unistd::mkfifo(&odd, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        assert!(matches!(digest(), Err(GateAbort::Error { transient: true, .. })));
+        assert!(matches!(
+            digest(),
+            Err(GateAbort::Error {
+                transient: true,
+                ..
+            })
+        ));
         fs_err::remove_file(&odd).unwrap();
         assert!(digest().is_ok());
         fs_err::os::unix::fs::symlink("/nowhere", &odd).unwrap();
-        assert!(matches!(digest(), Err(GateAbort::Error { transient: true, .. })));
+        assert!(matches!(
+            digest(),
+            Err(GateAbort::Error {
+                transient: true,
+                ..
+            })
+        ));
     }
 }

@@ -48,19 +48,40 @@ impl ModuleContext<'_> {
         let inside = [&package.root, &package.home].map(|folder| real(folder));
         let is_outside = |jdk: &&Path| {
             jdk.is_absolute()
-                && real(jdk).is_some_and(|jdk| !inside.iter().flatten().any(|folder| jdk.starts_with(folder)))
+                && real(jdk).is_some_and(|jdk| {
+                    !inside
+                        .iter()
+                        .flatten()
+                        .any(|folder| jdk.starts_with(folder))
+                })
         };
-        jvm::java(self.context.commands, self.built.project.surefire.jdk.as_deref().filter(is_outside))
+        jvm::java(
+            self.context.commands,
+            self.built
+                .project
+                .surefire
+                .jdk
+                .as_deref()
+                .filter(is_outside),
+        )
     }
 
     /// The family's fault when it changed a build file, else a wrong set-up.
     pub(crate) fn fault(&self, why: String, hint: &str) -> GateAbort {
-        if self.module.build_changed { GateAbort::fail(why) } else { GateAbort::setup(why, hint) }
+        if self.module.build_changed {
+            GateAbort::fail(why)
+        } else {
+            GateAbort::setup(why, hint)
+        }
     }
 
     /// What a call of Maven that failed means for the module.
     pub(crate) fn abort(&self, trouble: Trouble) -> GateAbort {
-        trouble.abort(&self.context.package.name, &self.module.dir, self.module.build_changed)
+        trouble.abort(
+            &self.context.package.name,
+            &self.module.dir,
+            self.module.build_changed,
+        )
     }
 
     /// `<package>/<folder>` for messages.
@@ -74,7 +95,9 @@ impl ModuleContext<'_> {
         for target in &self.module.targets {
             owners.insert(target.class.clone(), target.class.clone());
             if let Some(java) = JavaPath::read(&target.path.to_text()) {
-                for class in test_classes::second_classes(&self.built.project, &java.folder, &java.stem) {
+                for class in
+                    test_classes::second_classes(&self.built.project, &java.folder, &java.stem)
+                {
                     owners.entry(class).or_insert_with(|| target.class.clone());
                 }
             }
@@ -84,8 +107,17 @@ impl ModuleContext<'_> {
 
     /// Dotted names of the targets' own tests and of the tests that the family changed.
     pub(crate) fn answerable(&self) -> BTreeSet<String> {
-        let own = self.module.targets.iter().flat_map(|target| target.tests.iter().cloned());
-        let changed = self.context.package.changes.iter().map(|change| change.path.to_text());
+        let own = self
+            .module
+            .targets
+            .iter()
+            .flat_map(|target| target.tests.iter().cloned());
+        let changed = self
+            .context
+            .package
+            .changes
+            .iter()
+            .map(|change| change.path.to_text());
         own.chain(changed)
             .filter_map(|path| JavaPath::read(&path).filter(|java| java.test)?.class())
             .collect()
@@ -93,10 +125,23 @@ impl ModuleContext<'_> {
 
     /// A folder of this module below the gate's folder: `<what>/<package>[/<module>]`.
     pub(crate) fn folder(&self, what: &str) -> PathBuf {
-        let folder = self.context.request.folder.join(what).join(file_name(&self.context.package.name));
+        let folder = self
+            .context
+            .request
+            .folder
+            .join(what)
+            .join(file_name(&self.context.package.name));
         let (dir, code) = (&self.module.dir, &self.module.code);
-        let name = if dir == code { dir.clone() } else { format!("{code} in {dir}") };
-        if name.is_empty() { folder } else { folder.join(file_name(&name)) }
+        let name = if dir == code {
+            dir.clone()
+        } else {
+            format!("{code} in {dir}")
+        };
+        if name.is_empty() {
+            folder
+        } else {
+            folder.join(file_name(&name))
+        }
     }
 
     /// The rule of the gate.
@@ -106,8 +151,13 @@ impl ModuleContext<'_> {
 
     /// True for a line of a target's file (by its bare name) that the family changed, where that is known.
     pub(crate) fn is_changed(&self, class: &str, file: &str, line: u32) -> bool {
-        let of_class = self.module.targets.iter().filter(|target| target.class == class);
-        let mut of_file = of_class.filter(|target| target.path.to_text().rsplit('/').next() == Some(file));
+        let of_class = self
+            .module
+            .targets
+            .iter()
+            .filter(|target| target.class == class);
+        let mut of_file =
+            of_class.filter(|target| target.path.to_text().rsplit('/').next() == Some(file));
         of_file.any(|target| self.context.package.has_changed(&target.path, line))
     }
 }
@@ -123,7 +173,9 @@ pub(crate) fn lines(targets: &[Target]) -> Option<Vec<(String, u32, u32)>> {
     let of = |target: &Target| {
         let file = format!("{}.java", target.class.replace('.', "/"));
         let ranges = target.extent.lines().unwrap_or(ALL).to_vec();
-        ranges.into_iter().map(move |(first, last)| (file.clone(), first, last))
+        ranges
+            .into_iter()
+            .map(move |(first, last)| (file.clone(), first, last))
     };
     Some(targets.iter().flat_map(of).collect())
 }

@@ -67,7 +67,11 @@ impl CoverageMap {
             (class.clone(), tests.iter().filter_map(name).collect())
         };
         let touched = seen.classes.iter().map(named).collect();
-        Self { state, tests: seen.tests.into_iter().collect(), touched }
+        Self {
+            state,
+            tests: seen.tests.into_iter().collect(),
+            touched,
+        }
     }
 
     /// Those of `all` that can touch one of the `targets` (top-level names), in the module as it is `now`; `references`
@@ -81,16 +85,32 @@ impl CoverageMap {
     ) -> Result<Chosen, AskAll> {
         if self.state.conditions != now.conditions {
             let why = "something other than Java has changed since the coverage map".to_owned();
-            return Err(AskAll { why, is_outdated: true });
+            return Err(AskAll {
+                why,
+                is_outdated: true,
+            });
         }
         let mut changed = targets.clone();
         changed.extend(different(&self.state.production, &now.production).cloned());
-        let mut chosen: BTreeSet<String> =
-            changed.iter().filter_map(|class| self.touched.get(class)).flatten().cloned().collect();
-        chosen.extend(self.tests.iter().filter(|(_, is_green)| !**is_green).map(|(test, _)| test.clone()));
+        let mut chosen: BTreeSet<String> = changed
+            .iter()
+            .filter_map(|class| self.touched.get(class))
+            .flatten()
+            .cloned()
+            .collect();
+        chosen.extend(
+            self.tests
+                .iter()
+                .filter(|(_, is_green)| !**is_green)
+                .map(|(test, _)| test.clone()),
+        );
         if chosen.iter().any(|test| !all.contains(test)) {
             // Suites run tests of other names: they are among the classes that ran none of their own.
-            chosen.extend(all.iter().filter(|test| !self.tests.contains_key(*test)).cloned());
+            chosen.extend(
+                all.iter()
+                    .filter(|test| !self.tests.contains_key(*test))
+                    .cloned(),
+            );
         }
         // A test that uses a changed class of the tests, or a new class, names it.
         let is_new = |class: &&String| !self.state.production.contains_key(*class);
@@ -101,10 +121,20 @@ impl CoverageMap {
         chosen.retain(|test| all.contains(test));
         if 2 * chosen.len() > all.len() {
             // A new map would say the same: none is made.
-            let why = format!("{} of {} test classes can touch what is judged", chosen.len(), all.len());
-            return Err(AskAll { why, is_outdated: false });
+            let why = format!(
+                "{} of {} test classes can touch what is judged",
+                chosen.len(),
+                all.len()
+            );
+            return Err(AskAll {
+                why,
+                is_outdated: false,
+            });
         }
-        Ok(Chosen { tests: chosen, commit: self.state.commit.clone() })
+        Ok(Chosen {
+            tests: chosen,
+            commit: self.state.commit.clone(),
+        })
     }
 }
 
@@ -114,7 +144,8 @@ fn different<'a>(
     now: &'a BTreeMap<String, String>,
 ) -> impl Iterator<Item = &'a String> {
     let all: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
-    all.into_iter().filter(move |class| then.get(*class) != now.get(*class))
+    all.into_iter()
+        .filter(move |class| then.get(*class) != now.get(*class))
 }
 
 /// The top-level class of a name.
@@ -138,7 +169,10 @@ mod tests {
             (class.to_owned(), tests.split(' ').map(number).collect())
         };
         Coverage {
-            tests: tests.iter().map(|test| ((*test).to_owned(), *test != "RedTest")).collect(),
+            tests: tests
+                .iter()
+                .map(|test| ((*test).to_owned(), *test != "RedTest"))
+                .collect(),
             classes: classes.lines().map(class).collect(),
         }
     }
@@ -151,21 +185,34 @@ mod tests {
         };
         let classes = |text: &str| text.split_whitespace().map(class).collect();
         let [conditions, commit] = ["same", "c0ffee"].map(str::to_owned);
-        ModuleState { conditions, commit, production: classes(production), tests: classes(tests) }
+        ModuleState {
+            conditions,
+            commit,
+            production: classes(production),
+            tests: classes(tests),
+        }
     }
 
     const PRODUCTION: &str = "Foo=1 Bar=1";
     const TESTS: &str = "ATest=1 BTest=1 CTest=1 DTest=1 ETest=1 FTest=1 RedTest=1 Base=1";
 
     fn map() -> CoverageMap {
-        let tests = ["ATest", "BTest", "CTest", "DTest", "ETest", "FTest", "RedTest"];
-        CoverageMap::new(state(PRODUCTION, TESTS), coverage(&tests, "Foo ATest BTest\nBar CTest"))
+        let tests = [
+            "ATest", "BTest", "CTest", "DTest", "ETest", "FTest", "RedTest",
+        ];
+        CoverageMap::new(
+            state(PRODUCTION, TESTS),
+            coverage(&tests, "Foo ATest BTest\nBar CTest"),
+        )
     }
 
     /// The tests that run for a target of a module; `DTest` names `Base`, `ETest` names `New`.
     fn asked(target: &str, production: &str, tests: &str) -> String {
-        let references =
-            [("DTest".to_owned(), names(&["Base"])), ("ETest".to_owned(), names(&["New"]))].into();
+        let references = [
+            ("DTest".to_owned(), names(&["Base"])),
+            ("ETest".to_owned(), names(&["New"])),
+        ]
+        .into();
         let now = state(production, tests);
         let all = now.tests.keys().cloned().collect();
         match map().choose(&now, &references, &names(&[target]), &all) {
@@ -177,25 +224,53 @@ mod tests {
     }
 
     #[test]
-    fn tests_that_execute_the_target_or_what_has_changed_or_name_what_is_new_run_and_those_that_were_red() {
+    fn tests_that_execute_the_target_or_what_has_changed_or_name_what_is_new_run_and_those_that_were_red()
+     {
         assert_eq!(asked("Foo", PRODUCTION, TESTS), "ATest BTest RedTest");
         assert_eq!(asked("Foo", "Foo=2 Bar=1", TESTS), "ATest BTest RedTest");
-        assert_eq!(asked("Foo", "Foo=1 Bar=2", TESTS), "ATest BTest CTest RedTest");
-        assert_eq!(asked("Foo", "Foo=1", TESTS), "ATest BTest CTest RedTest", "Bar was deleted");
-        assert_eq!(asked("New", &format!("{PRODUCTION} New=1"), TESTS), "ETest RedTest");
-        assert_eq!(asked("Bar", &format!("{PRODUCTION} New=1"), TESTS), "CTest ETest RedTest");
+        assert_eq!(
+            asked("Foo", "Foo=1 Bar=2", TESTS),
+            "ATest BTest CTest RedTest"
+        );
+        assert_eq!(
+            asked("Foo", "Foo=1", TESTS),
+            "ATest BTest CTest RedTest",
+            "Bar was deleted"
+        );
+        assert_eq!(
+            asked("New", &format!("{PRODUCTION} New=1"), TESTS),
+            "ETest RedTest"
+        );
+        assert_eq!(
+            asked("Bar", &format!("{PRODUCTION} New=1"), TESTS),
+            "CTest ETest RedTest"
+        );
         let fixture = TESTS.replace("Base=1", "Base=2");
-        assert_eq!(asked("Nobody", PRODUCTION, &fixture), "Base DTest RedTest", "a test that names it");
-        assert_eq!(asked("Nobody", PRODUCTION, &format!("{TESTS} NewTest=1")), "NewTest RedTest");
+        assert_eq!(
+            asked("Nobody", PRODUCTION, &fixture),
+            "Base DTest RedTest",
+            "a test that names it"
+        );
+        assert_eq!(
+            asked("Nobody", PRODUCTION, &format!("{TESTS} NewTest=1")),
+            "NewTest RedTest"
+        );
     }
 
     #[test]
     fn all_tests_run_where_the_map_cannot_tell_and_no_map_is_made_that_would_say_the_same() {
         let mut elsewhere = state(PRODUCTION, TESTS);
         elsewhere.conditions = "other".to_owned();
-        let choice = map().choose(&elsewhere, &References::new(), &names(&["Foo"]), &names(&["ATest"]));
+        let choice = map().choose(
+            &elsewhere,
+            &References::new(),
+            &names(&["Foo"]),
+            &names(&["ATest"]),
+        );
         assert!(choice.unwrap_err().is_outdated);
-        let most = TESTS.replace("DTest=1", "DTest=2").replace("ETest=1", "ETest=2");
+        let most = TESTS
+            .replace("DTest=1", "DTest=2")
+            .replace("ETest=1", "ETest=2");
         let told = "all: 5 of 8 test classes can touch what is judged";
         assert_eq!(asked("Foo", PRODUCTION, &most), told);
     }
@@ -203,10 +278,20 @@ mod tests {
     #[test]
     fn tests_of_a_suite_under_other_names_stand_for_the_classes_that_ran_none() {
         let state = state("Foo=1 Bar=1", "ATest=1 BTest=1 CTest=1 Suite=1");
-        let seen = coverage(&["ATest", "BTest", "CTest", "lib.Tester"], "Foo lib.Tester\nBar ATest");
+        let seen = coverage(
+            &["ATest", "BTest", "CTest", "lib.Tester"],
+            "Foo lib.Tester\nBar ATest",
+        );
         let map = CoverageMap::new(state.clone(), seen);
         let all = state.tests.keys().cloned().collect();
-        let asked = |target| map.choose(&state, &References::new(), &names(&[target]), &all).unwrap().tests;
-        assert_eq!((asked("Foo"), asked("Bar")), (names(&["Suite"]), names(&["ATest"])));
+        let asked = |target| {
+            map.choose(&state, &References::new(), &names(&[target]), &all)
+                .unwrap()
+                .tests
+        };
+        assert_eq!(
+            (asked("Foo"), asked("Bar")),
+            (names(&["Suite"]), names(&["ATest"]))
+        );
     }
 }

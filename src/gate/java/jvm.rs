@@ -17,7 +17,11 @@ const MAX_RELEASE: u64 = 64 << 10;
 /// The option that may be added to the project's `own`.
 pub(crate) fn quick<'a>(own: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
     let chooses_compiler = |option: &str| {
-        let starts = ["-XX:TieredStopAtLevel", "-XX:-TieredCompilation", "-XX:+TieredCompilation"];
+        let starts = [
+            "-XX:TieredStopAtLevel",
+            "-XX:-TieredCompilation",
+            "-XX:+TieredCompilation",
+        ];
         starts.iter().any(|start| option.starts_with(start))
             || ["-Xint", "-Xcomp", "-server", "-client"].contains(&option)
     };
@@ -31,8 +35,12 @@ const OLDEST: (u32, u32) = (11, 0);
 pub(crate) fn java(commands: &Commands<'_>, named: Option<&Path>) -> Result<PathBuf, GateAbort> {
     let suits = |java: &PathBuf| version(java).is_some_and(|version| !is_older(&version, OLDEST));
     let chosen = named.map(|home| home.join("bin/java")).filter(suits);
-    let home = commands.variable("JAVA_HOME").filter(|home| home.starts_with('/'));
-    let own = home.map(|home| Path::new(home).join("bin/java")).filter(|java| is_program(java));
+    let home = commands
+        .variable("JAVA_HOME")
+        .filter(|home| home.starts_with('/'));
+    let own = home
+        .map(|home| Path::new(home).join("bin/java"))
+        .filter(|java| is_program(java));
     let why = "Java was not found: neither through JAVA_HOME nor on the PATH.".to_owned();
     let java = chosen.or(own).or_else(|| commands.find("java"));
     java.ok_or_else(|| GateAbort::setup(why, "Install a JDK and set JAVA_HOME."))
@@ -43,7 +51,9 @@ pub(crate) fn version(java: &Path) -> Option<String> {
     let java = fs_err::canonicalize(java).ok()?;
     let bytes = read_beginning(&java.parent()?.parent()?.join("release"), MAX_RELEASE).ok()??;
     let text = String::from_utf8_lossy(&bytes);
-    let version = text.lines().find_map(|found| found.strip_prefix("JAVA_VERSION="))?;
+    let version = text
+        .lines()
+        .find_map(|found| found.strip_prefix("JAVA_VERSION="))?;
     Some(line(version.trim().trim_matches('"'), 40))
 }
 
@@ -58,14 +68,21 @@ mod tests {
         fs_err::create_dir(home.path().join("bin")).unwrap();
         fs_err::write(&java, "").unwrap();
         assert_eq!(version(&java), None);
-        fs_err::write(home.path().join("release"), "OS=\"x\"\nJAVA_VERSION=\"21.0.2\"\n").unwrap();
+        fs_err::write(
+            home.path().join("release"),
+            "OS=\"x\"\nJAVA_VERSION=\"21.0.2\"\n",
+        )
+        .unwrap();
         assert_eq!(version(&java).as_deref(), Some("21.0.2"));
     }
 
     #[test]
     fn the_projects_own_choice_wins() {
         for (own, ours) in [
-            (&["-Xmx300m", "-XX:+UseG1GC"][..], Some("-XX:TieredStopAtLevel=1")),
+            (
+                &["-Xmx300m", "-XX:+UseG1GC"][..],
+                Some("-XX:TieredStopAtLevel=1"),
+            ),
             (&["-XX:TieredStopAtLevel=3"], None),
             (&["-Xint", "-XX:+UseZGC"], None),
         ] {

@@ -13,8 +13,12 @@ use std::path::Path;
 /// Folders that hold what tools made.
 const OUTPUT: [&str; 5] = ["target", "build", "out", "node_modules", "bin"];
 /// Languages of the JVM: the folder of their sources, and how the name of a source file ends.
-pub(crate) const LANGUAGES: [(&str, &str); 4] =
-    [("java", "java"), ("kotlin", "kt"), ("groovy", "groovy"), ("scala", "scala")];
+pub(crate) const LANGUAGES: [(&str, &str); 4] = [
+    ("java", "java"),
+    ("kotlin", "kt"),
+    ("groovy", "groovy"),
+    ("scala", "scala"),
+];
 /// Build files of Java with the tool that reads each, the one that is preferred first.
 pub(super) const BUILD_FILES: [(&str, BuildTool); 3] = [
     ("pom.xml", BuildTool::Maven),
@@ -37,18 +41,32 @@ pub(crate) struct Listing {
 
 /// Reads the folder of a package.
 pub(crate) fn list(package: &GatePackage) -> Result<Listing, GateAbort> {
-    let mut listing = Listing { entries: changed_entries(package), ..Listing::default() };
-    for entry in walk(&package.root, MAX_DEPTH, MAX_ENTRIES, |folder| may_hold_sources(&package.root, folder))
-    {
+    let mut listing = Listing {
+        entries: changed_entries(package),
+        ..Listing::default()
+    };
+    for entry in walk(&package.root, MAX_DEPTH, MAX_ENTRIES, |folder| {
+        may_hold_sources(&package.root, folder)
+    }) {
         let entry = entry.map_err(|error| {
             let (name, why) = (&package.name, text::line(&error.to_string(), 300));
             let why = why.trim_end_matches('.');
             let what = format!("The folder of package {name} cannot be read: {why}.");
             GateAbort::setup(what, "Make the folder readable, then run the gate again.")
         })?;
-        let path = entry.path().strip_prefix(&package.root).ok().and_then(Path::to_str).map(str::to_owned);
-        let Some(path) = path.filter(|_| entry.file_type().is_file()) else { continue };
-        if BUILD_FILES.iter().any(|(name, _)| entry.file_name() == *name) {
+        let path = entry
+            .path()
+            .strip_prefix(&package.root)
+            .ok()
+            .and_then(Path::to_str)
+            .map(str::to_owned);
+        let Some(path) = path.filter(|_| entry.file_type().is_file()) else {
+            continue;
+        };
+        if BUILD_FILES
+            .iter()
+            .any(|(name, _)| entry.file_name() == *name)
+        {
             listing.builds.insert(path);
         } else if is_source_below("src/test/", &path) {
             listing.tests.insert(path);
@@ -61,7 +79,9 @@ pub(crate) fn list(package: &GatePackage) -> Result<Listing, GateAbort> {
 
 /// False for hidden folders, outputs of tools and other repositories.
 fn may_hold_sources(root: &Path, folder: &DirEntry) -> bool {
-    let (path, Some(name)) = (folder.path(), folder.file_name().to_str()) else { return false };
+    let (path, Some(name)) = (folder.path(), folder.file_name().to_str()) else {
+        return false;
+    };
     let above = path.strip_prefix(root).ok().and_then(Path::parent);
     let in_sources = above.is_some_and(|above| above.iter().any(|part| part == "src"));
     let output = OUTPUT.contains(&name) && !in_sources && !has(path, "pom.xml");

@@ -34,7 +34,8 @@ use poms::BuildFolder;
 use std::path::{Path, PathBuf};
 
 /// Names the class path of a module.
-const BUILD_CLASSPATH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
+const BUILD_CLASSPATH: &str =
+    "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
 /// What Maven gets besides the options of [`jvm::quick`]: its words are read as UTF-8.
 const MAVEN_OPTS: &str = "-Dfile.encoding=UTF-8";
 /// Variables for a call.
@@ -80,8 +81,7 @@ impl<'a> Maven<'a> {
         } else if is_program(&wrapper) {
             if read_text(&wrapper, 100).contains("\r\n") {
                 let why = format!("mvnw{of_package} has Windows line ends and cannot run.");
-                let hint =
-                    "Write `mvnw text eol=lf` into .gitattributes, then commit `git add --renormalize mvnw`.";
+                let hint = "Write `mvnw text eol=lf` into .gitattributes, then commit `git add --renormalize mvnw`.";
                 return Err(GateAbort::setup(why, hint));
             }
             wrapper
@@ -89,11 +89,19 @@ impl<'a> Maven<'a> {
             program
         } else {
             let (what, hint) = if wrapper.is_file() {
-                ("may not be executed", "Commit `git update-index --chmod=+x mvnw`, or install Maven.")
+                (
+                    "may not be executed",
+                    "Commit `git update-index --chmod=+x mvnw`, or install Maven.",
+                )
             } else {
-                ("is not there", "Install Maven, or add the Maven wrapper to the package.")
+                (
+                    "is not there",
+                    "Install Maven, or add the Maven wrapper to the package.",
+                )
             };
-            let why = format!("Maven was not found: mvn is not on the PATH, and mvnw{of_package} {what}.");
+            let why = format!(
+                "Maven was not found: mvn is not on the PATH, and mvnw{of_package} {what}."
+            );
             return Err(GateAbort::setup(why, hint));
         };
         let own = context.commands.variable("MAVEN_OPTS").unwrap_or_default();
@@ -103,12 +111,24 @@ impl<'a> Maven<'a> {
         let options = [own, quick.unwrap_or_default(), MAVEN_OPTS, recipe::LOGGERS].join(" ");
         let dir = module.dir.as_str();
         let (home, folder) = (home(root, dir), poms::locate(root, dir));
-        Ok(Self { context, command, root: root.to_owned(), dir, home, folder, program, options })
+        Ok(Self {
+            context,
+            command,
+            root: root.to_owned(),
+            dir,
+            home,
+            folder,
+            program,
+            options,
+        })
     }
 
     /// That the package has a wrapper which cannot run, if `mvn` builds in its place.
     pub(crate) fn passed_over(&self) -> Option<String> {
-        let (wrapper, package) = (self.root.join("mvnw"), of_package(&self.context.package.name));
+        let (wrapper, package) = (
+            self.root.join("mvnw"),
+            of_package(&self.context.package.name),
+        );
         (self.program != wrapper && wrapper.is_file()).then(|| format!(
             "mvnw{package} may not be executed, so mvn of the PATH builds: commit `git update-index --chmod=+x mvnw`, or take it away."
         ))
@@ -118,11 +138,21 @@ impl<'a> Maven<'a> {
     pub(crate) fn test(&self, classes: &[String]) -> Result<Call, GateAbort> {
         if let Some(argv) = self.command {
             let classes = classes.join(" ");
-            return self.tell(argv, "tests", &[("RALPH_TESTS", &classes), ("RALPH_MODULE", self.dir)]);
+            return self.tell(
+                argv,
+                "tests",
+                &[("RALPH_TESTS", &classes), ("RALPH_MODULE", self.dir)],
+            );
         }
         let tests = format!("-Dtest={}", classes.join(",").replace('.', "/"));
-        let quiet = ["-DfailIfNoSpecifiedTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"];
-        self.goals("test", &["test", &tests, quiet[0], quiet[1], "-DfailIfNoTests=false"])
+        let quiet = [
+            "-DfailIfNoSpecifiedTests=false",
+            "-Dsurefire.failIfNoSpecifiedTests=false",
+        ];
+        self.goals(
+            "test",
+            &["test", &tests, quiet[0], quiet[1], "-DfailIfNoTests=false"],
+        )
     }
 
     /// Runs goals of the module with nothing but these arguments added.
@@ -147,7 +177,9 @@ impl<'a> Maven<'a> {
             let cut = text::line(cut, 300);
             return Err(GateAbort::setup(
                 format!("The jar {cut} cannot be read to its end."),
-                format!("Remove it (`rm {cut}`), then run the gate again: the build gets it again."),
+                format!(
+                    "Remove it (`rm {cut}`), then run the gate again: the build gets it again."
+                ),
             ));
         }
         known.keep(&key, &jars)?;
@@ -160,7 +192,10 @@ impl<'a> Maven<'a> {
         fs_err::write(&pom, tools_pom(artifacts))?;
         let output = work.path().join("classpath");
         let argument = format!("-Dmdep.outputFile={}", output.display());
-        let folder = BuildFolder { root: self.root.clone(), module: None };
+        let folder = BuildFolder {
+            root: self.root.clone(),
+            module: None,
+        };
         let file_argument = pom.display().to_string();
         let goals = ["-q", "-f", &file_argument, BUILD_CLASSPATH, &argument];
         let call = self.call_offline_first("tools", &folder, &goals)?;
@@ -177,7 +212,9 @@ impl<'a> Maven<'a> {
     }
 
     fn must_have_got(&self, artifacts: &[String], call: &Call) -> Result<(), GateAbort> {
-        let Some(trouble) = self.trouble(call) else { return Ok(()) };
+        let Some(trouble) = self.trouble(call) else {
+            return Ok(());
+        };
         let names = text::names(artifacts, 4);
         Err(GateAbort::passing(
             format!("The build could not get {names}: {}", trouble.sentence()),
@@ -199,7 +236,11 @@ impl<'a> Maven<'a> {
 
     /// What went wrong with a call, if anything did.
     pub(crate) fn trouble(&self, call: &Call) -> Option<Trouble> {
-        let read = if self.command.is_some() { trouble::read_command } else { trouble::read };
+        let read = if self.command.is_some() {
+            trouble::read_command
+        } else {
+            trouble::read
+        };
         (!call.end.is_success()).then(|| read(&call.output, &self.root))
     }
 
@@ -218,18 +259,32 @@ impl<'a> Maven<'a> {
     }
 
     fn call(&self, name: &str, folder: &BuildFolder, goals: &[&str]) -> Result<Call, GateAbort> {
-        let mut command =
-            vec![self.program.display().to_string(), "-B".to_owned(), "-Dstyle.color=never".to_owned()];
+        let mut command = vec![
+            self.program.display().to_string(),
+            "-B".to_owned(),
+            "-Dstyle.color=never".to_owned(),
+        ];
         command.extend_from_slice(&self.context.settings.maven_args);
         if let Some(module) = &folder.module {
             command.extend(["-pl".to_owned(), module.clone(), "-am".to_owned()]);
         }
         command.extend(goals.iter().chain(&NO_SKIP).map(|arg| (*arg).to_owned()));
-        self.start(&format!("maven-{name}"), command, &folder.root, &[("MAVEN_OPTS", &self.options)])
+        self.start(
+            &format!("maven-{name}"),
+            command,
+            &folder.root,
+            &[("MAVEN_OPTS", &self.options)],
+        )
     }
 
     /// Starts what builds the module, with these variables.
-    fn start(&self, name: &str, argv: Vec<String>, cwd: &Path, told: Told<'_>) -> Result<Call, GateAbort> {
+    fn start(
+        &self,
+        name: &str,
+        argv: Vec<String>,
+        cwd: &Path,
+        told: Told<'_>,
+    ) -> Result<Call, GateAbort> {
         let call = self.context.commands.run(name, argv, cwd, told)?;
         let package = &self.context.package.name;
         match &call.end {
@@ -248,13 +303,21 @@ impl<'a> Maven<'a> {
 
 /// A module's folder in its package's.
 pub(crate) fn home(root: &Path, dir: &str) -> PathBuf {
-    if dir.is_empty() { root.to_owned() } else { root.join(dir) }
+    if dir.is_empty() {
+        root.to_owned()
+    } else {
+        root.join(dir)
+    }
 }
 
 /// The entries of a class path file.
 fn read_paths(file: &Path) -> Vec<String> {
     let text = read_text(file, u64::MAX);
-    text.trim().split(':').filter(|entry| !entry.is_empty()).map(str::to_owned).collect()
+    text.trim()
+        .split(':')
+        .filter(|entry| !entry.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn tools_pom(artifacts: &[String]) -> String {

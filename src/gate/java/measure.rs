@@ -27,15 +27,21 @@ use std::collections::BTreeSet;
 impl ModuleContext<'_> {
     /// Runs PIT over the module's targets.
     pub(crate) fn measure(&self, result: &mut ModuleResult) -> Result<PitReport, GateAbort> {
-        let TestClasses { asked: all, left_out } = self.test_classes()?;
+        let TestClasses {
+            asked: all,
+            left_out,
+        } = self.test_classes()?;
         let session = PitSession::new(self)?;
         self.remark_what_pit_is_not_given(&left_out, result)?;
         let own = self.answerable();
         let settings = self.context.settings;
         // Classes of other modules belong to the same unit: part of the kills would judge it wrongly.
         let in_one = self.rule().per != Per::Class && !self.context.sole_module;
-        let tiers =
-            if in_one && settings.tests == TestTiers::OwnFirst { TestTiers::All } else { settings.tests };
+        let tiers = if in_one && settings.tests == TestTiers::OwnFirst {
+            TestTiers::All
+        } else {
+            settings.tests
+        };
         let mut merged = PitReport::default();
         let mut last: Option<Tier> = None;
         let mut known: Option<Chosen> = None;
@@ -44,7 +50,10 @@ impl ModuleContext<'_> {
             Ok::<_, GateAbort>(chosen.is_err_and(|ask| ask.is_outdated))
         };
         let mut following = if self.context.request.makes_map && is_outdated()? {
-            Some(Tier { makes_map: true, ..Tier::all(&all) })
+            Some(Tier {
+                makes_map: true,
+                ..Tier::all(&all)
+            })
         } else {
             tiers::first(tiers, &own, &all)
         };
@@ -65,7 +74,15 @@ impl ModuleContext<'_> {
             };
             let near = || self.near(&session);
             let (after, asked) = (last.as_ref(), &merged.tests);
-            following = tiers::next(tiers, after, asked, &all, self.context.request.confirms, choose, near)?;
+            following = tiers::next(
+                tiers,
+                after,
+                asked,
+                &all,
+                self.context.request.confirms,
+                choose,
+                near,
+            )?;
             match (&mut following, &known) {
                 (None, _) => break,
                 (Some(tier), Some(Chosen { commit, .. })) if tier.is_by_map() => {
@@ -108,7 +125,9 @@ impl ModuleContext<'_> {
         for (class, counted) in &mut merged.classes {
             if let Some(living) = of_code.get(class) {
                 let killed = counted.left.keys().filter(|id| !living.contains(id));
-                let killed = killed.map(|id| (id.identity(), MutantStatus::Killed)).collect();
+                let killed = killed
+                    .map(|id| (id.identity(), MutantStatus::Killed))
+                    .collect();
                 counted.improve(&killed);
             }
             // A kill that no control has met, and mutants that are counted alone, prove nothing elsewhere.
@@ -128,9 +147,14 @@ impl ModuleContext<'_> {
         result: &mut ModuleResult,
     ) -> Result<bool, GateAbort> {
         let first = merged.tests.is_empty() && merged.classes.is_empty();
-        let filter = if first { session.lines() } else { self.left(session, merged) };
+        let filter = if first {
+            session.lines()
+        } else {
+            self.left(session, merged)
+        };
         let timeout = session.timeout(&tier.tests);
-        let judges = first || filter.mutants.is_none() || tier.is_near() || session.is_quick(&tier.tests);
+        let judges =
+            first || filter.mutants.is_none() || tier.is_near() || session.is_quick(&tier.tests);
         let aim = if judges { Aim::Judge } else { Aim::Search };
         let run = PitRun {
             timeout,
@@ -139,7 +163,11 @@ impl ModuleContext<'_> {
             ..PitRun::new(tier.name, &tier.tests, &filter)
         };
         let note = [if first { "" } else { "what is left" }, &tier.note];
-        let note = note.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        let note = note
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join("; ");
         let mut report = session.run(&run, &note, result)?;
         if tier.makes_map {
             self.keep_map(session, report.seen.take(), result)?;
@@ -150,15 +178,22 @@ impl ModuleContext<'_> {
         let again = tier.tests.is_superset(&merged.tests);
         merged.tests.extend(tier.tests.iter().cloned());
         if first {
-            *merged = PitReport { tests: std::mem::take(&mut merged.tests), ..report };
+            *merged = PitReport {
+                tests: std::mem::take(&mut merged.tests),
+                ..report
+            };
             base_score::set_base_scores(self, merged, result)?;
         } else {
             let asked: Vec<_> = filter.mutants.iter().flatten().collect();
-            let missing = asked.iter().filter(|id| !report.statuses.contains_key(&id.identity())).count();
+            let missing = asked
+                .iter()
+                .filter(|id| !report.statuses.contains_key(&id.identity()))
+                .count();
             if missing > 0 {
-                return Err(
-                    session.unclear(&format!("{missing} of {} mutants were not found again", asked.len()))
-                );
+                return Err(session.unclear(&format!(
+                    "{missing} of {} mutants were not found again",
+                    asked.len()
+                )));
             }
             if judges {
                 merged.unproven.clear();
@@ -190,20 +225,35 @@ impl ModuleContext<'_> {
         let settled = &self.open(merged) - &self.open(&believed);
         let mut unproven = search.take_detected();
         let living = merged.living(&settled);
-        let deciding: BTreeSet<MutantId> =
-            living.filter(|id| unproven.remove(&id.identity()).is_some()).cloned().collect();
+        let deciding: BTreeSet<MutantId> = living
+            .filter(|id| unproven.remove(&id.identity()).is_some())
+            .cloned()
+            .collect();
         merged.unproven = unproven;
-        let kills = std::mem::take(&mut search.kills).into_iter().filter(|kill| deciding.contains(&kill.id));
-        let killing: BTreeSet<String> =
-            kills.filter_map(|kill| test_class(&kill.test, |class| tier.tests.get(class).cloned())).collect();
+        let kills = std::mem::take(&mut search.kills)
+            .into_iter()
+            .filter(|kill| deciding.contains(&kill.id));
+        let killing: BTreeSet<String> = kills
+            .filter_map(|kill| test_class(&kill.test, |class| tier.tests.get(class).cloned()))
+            .collect();
         for tests in [killing, tier.tests.clone()] {
             let open = &self.open(merged) & &settled;
-            let left: Vec<_> = merged.living(&open).filter(|id| deciding.contains(id)).cloned().collect();
+            let left: Vec<_> = merged
+                .living(&open)
+                .filter(|id| deciding.contains(id))
+                .cloned()
+                .collect();
             if left.is_empty() || tests.is_empty() {
                 continue;
             }
-            let filter = MutantFilter { mutants: Some(left), ..session.lines() };
-            let run = PitRun { timeout: session.timeout(&tests), ..PitRun::new("control", &tests, &filter) };
+            let filter = MutantFilter {
+                mutants: Some(left),
+                ..session.lines()
+            };
+            let run = PitRun {
+                timeout: session.timeout(&tests),
+                ..PitRun::new("control", &tests, &filter)
+            };
             let report = session.run(&run, &format!("what {} killed", tier.name), result)?;
             merged.improve(&report);
             if !report.unfit.is_empty() {
@@ -226,8 +276,14 @@ impl ModuleContext<'_> {
         if mutants.is_empty() {
             return Ok(false);
         }
-        let filter = MutantFilter { mutants: Some(mutants), ..session.lines() };
-        let run = PitRun { alone: true, ..PitRun::new("alone", &merged.tests, &filter) };
+        let filter = MutantFilter {
+            mutants: Some(mutants),
+            ..session.lines()
+        };
+        let run = PitRun {
+            alone: true,
+            ..PitRun::new("alone", &merged.tests, &filter)
+        };
         let note = format!("time-outs of the tier {} that decide", tier.name);
         let report = session.run(&run, &note, result)?;
         merged.improve(&report);
@@ -238,14 +294,31 @@ impl ModuleContext<'_> {
     fn left(&self, session: &PitSession<'_>, merged: &PitReport) -> MutantFilter {
         use MutantStatus::{MemoryError, NoCoverage, RunError, Survived, TimedOut, Unjudged};
         let open = self.open(merged);
-        if open.iter().any(|class| merged.classes.get(class).is_some_and(|c| c.dropped > 0)) {
+        if open
+            .iter()
+            .any(|class| merged.classes.get(class).is_some_and(|c| c.dropped > 0))
+        {
             return session.lines();
         }
-        let mut mutants = merged.with(&open, &[Survived, NoCoverage, RunError, MemoryError, Unjudged]);
+        let mut mutants = merged.with(
+            &open,
+            &[Survived, NoCoverage, RunError, MemoryError, Unjudged],
+        );
         // More tests can make a kill of a time-out, and nothing else can pass a class without any kill.
-        let unkilled = |class: &&String| merged.classes.get(*class).is_some_and(|c| c.tally.killed == 0);
-        mutants.extend(merged.with(&open.iter().filter(unkilled).cloned().collect(), &[TimedOut]));
-        MutantFilter { mutants: Some(mutants), ..session.lines() }
+        let unkilled = |class: &&String| {
+            merged
+                .classes
+                .get(*class)
+                .is_some_and(|c| c.tally.killed == 0)
+        };
+        mutants.extend(merged.with(
+            &open.iter().filter(unkilled).cloned().collect(),
+            &[TimedOut],
+        ));
+        MutantFilter {
+            mutants: Some(mutants),
+            ..session.lines()
+        }
     }
 
     fn open(&self, merged: &PitReport) -> BTreeSet<String> {
@@ -258,8 +331,16 @@ impl ModuleContext<'_> {
         session: &PitSession<'_>,
         all: &BTreeSet<String>,
     ) -> Result<Result<Chosen, AskAll>, GateAbort> {
-        let ask_all = |why: &str, is_outdated| Ok(Err(AskAll { why: why.to_owned(), is_outdated }));
-        let Some(CompiledModule { state, references, .. }) = session.state()? else {
+        let ask_all = |why: &str, is_outdated| {
+            Ok(Err(AskAll {
+                why: why.to_owned(),
+                is_outdated,
+            }))
+        };
+        let Some(CompiledModule {
+            state, references, ..
+        }) = session.state()?
+        else {
             return ask_all("the gate works in place", false);
         };
         let Some(map) = self.maps().recall::<CoverageMap>(&self.map_key()) else {
@@ -270,9 +351,15 @@ impl ModuleContext<'_> {
 
     /// The classes of the tests that stand near the targets; none in place.
     fn near(&self, session: &PitSession<'_>) -> Result<BTreeSet<String>, GateAbort> {
-        let Some(module) = session.state()? else { return Ok(BTreeSet::new()) };
+        let Some(module) = session.state()? else {
+            return Ok(BTreeSet::new());
+        };
         let names = TestNames::new(&self.context.settings.test_names);
-        Ok(near([&module.references, &module.production_references], &targets(session), &names))
+        Ok(near(
+            [&module.references, &module.production_references],
+            &targets(session),
+            &names,
+        ))
     }
 
     /// Keeps the coverage map that a run over all tests has made.
@@ -282,9 +369,13 @@ impl ModuleContext<'_> {
         seen: Option<Coverage>,
         result: &mut ModuleResult,
     ) -> Result<(), GateAbort> {
-        let Some(CompiledModule { state, .. }) = session.state()? else { return Ok(()) };
+        let Some(CompiledModule { state, .. }) = session.state()? else {
+            return Ok(());
+        };
         if let Some(seen) = seen {
-            return self.maps().keep(&self.map_key(), &CoverageMap::new(state.clone(), seen));
+            return self
+                .maps()
+                .keep(&self.map_key(), &CoverageMap::new(state.clone(), seen));
         }
         result.remarks.push(format!(
             "The run of all tests of {} left no whole coverage map, so a later FAIL runs all tests again.",
@@ -323,15 +414,21 @@ impl ModuleContext<'_> {
             result.remarks.push(format!("The tests of {label} do not run on the JDK that the build names for them ({jdk}): it is not there, older than 11, or in the package."));
         }
         let not_carried = self.built.project.surefire.not_carried.iter();
-        result.remarks.extend(
-            not_carried
-                .map(|name| format!("Surefire's setting {name} of {} is not given to PIT.", self.label())),
-        );
+        result.remarks.extend(not_carried.map(|name| {
+            format!(
+                "Surefire's setting {name} of {} is not given to PIT.",
+                self.label()
+            )
+        }));
         Ok(())
     }
 }
 
 /// The top-level classes that are judged.
 fn targets(session: &PitSession<'_>) -> BTreeSet<String> {
-    session.owners.keys().map(|class| top_level(class).to_owned()).collect()
+    session
+        .owners
+        .keys()
+        .map(|class| top_level(class).to_owned())
+        .collect()
 }

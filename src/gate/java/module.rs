@@ -38,13 +38,21 @@ pub(crate) fn judge(context: &PackageContext<'_>, module: &Module) -> ModuleResu
     result
 }
 
-fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResult) -> Result<(), GateAbort> {
+fn steps(
+    context: &PackageContext<'_>,
+    module: &Module,
+    result: &mut ModuleResult,
+) -> Result<(), GateAbort> {
     let name = context.label(&module.dir);
     if module.tool == BuildTool::Gradle && context.settings.classpath_command.is_none() {
         let gate = &context.request.name;
         return Err(GateAbort::setup(
-            format!("Module {name} is built by Gradle, and gates.{gate}.classpath_command does not say how."),
-            format!("Write `{GRADLE_COMMAND}` below gates.{gate} (gradle where there is no wrapper)."),
+            format!(
+                "Module {name} is built by Gradle, and gates.{gate}.classpath_command does not say how."
+            ),
+            format!(
+                "Write `{GRADLE_COMMAND}` below gates.{gate} (gradle where there is no wrapper)."
+            ),
         ));
     }
     module.check_committed(context.package)?;
@@ -70,21 +78,41 @@ fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResul
         note: note.to_owned(),
     });
     let (built, phase) = &built?.map_err(|trouble| unbuilt(context, module, trouble))?;
-    let folders = built.class_folders().into_iter().map(Path::to_owned).collect();
+    let folders = built
+        .class_folders()
+        .into_iter()
+        .map(Path::to_owned)
+        .collect();
     let build = Build::of(built.key.clone(), folders, *phase == RECOMPILED)?;
     context.ports.checkouts.built(&build);
     let of_code = built.judging(module, &context.package.root);
     let Some(built) = &of_code else {
         let (dir, tests) = (module.code.clone(), display_dir(&module.dir));
         let classes = text::names(module.targets.iter().map(|target| target.class.as_str()), 3);
-        result
-            .remarks
-            .push(format!("The tests of {classes} are in another module ({tests}) and do not run for it."));
-        return steps(context, &Module { dir, ..module.clone() }, result);
+        result.remarks.push(format!(
+            "The tests of {classes} are in another module ({tests}) and do not run for it."
+        ));
+        return steps(
+            context,
+            &Module {
+                dir,
+                ..module.clone()
+            },
+            result,
+        );
     };
-    let judged = ModuleContext { context, module, maven, built }.score(result);
+    let judged = ModuleContext {
+        context,
+        module,
+        maven,
+        built,
+    }
+    .score(result);
     if !matches!(judged, Err(GateAbort::Error { .. })) {
-        context.ports.checkouts.written(&context.package.root, true)?;
+        context
+            .ports
+            .checkouts
+            .written(&context.package.root, true)?;
     }
     if !build.is_current() {
         let why = format!("Class files of {name} were changed while they were judged.");
@@ -104,9 +132,15 @@ fn unbuilt(context: &PackageContext<'_>, module: &Module, trouble: Trouble) -> G
         context.request.name
     );
     match abort {
-        GateAbort::Error { why, hint, transient: false } if clean => {
-            GateAbort::Error { why, hint: format!("{hint} {in_place}"), transient: false }
-        }
+        GateAbort::Error {
+            why,
+            hint,
+            transient: false,
+        } if clean => GateAbort::Error {
+            why,
+            hint: format!("{hint} {in_place}"),
+            transient: false,
+        },
         GateAbort::Fail { reasons } if clean => match base(context, module) {
             Ok(Base::Absent | Base::Built(_)) => GateAbort::Fail { reasons },
             Ok(Base::Broken) => GateAbort::setup(
@@ -138,10 +172,15 @@ impl ModuleContext<'_> {
             self.check_classes()?;
             let report = self.measure(result)?;
             let empty = result.take(targets, &report, self.context.package);
-            result.nothing.extend(empty.iter().map(|target| self.without_mutants(target)));
+            result
+                .nothing
+                .extend(empty.iter().map(|target| self.without_mutants(target)));
         }
         if result.judged.is_empty() && result.aborts.is_empty() {
-            (self.context.ports.progress)(&format!("Running the changed tests of {}", self.label()));
+            (self.context.ports.progress)(&format!(
+                "Running the changed tests of {}",
+                self.label()
+            ));
             changed_tests::pass(self)?;
         }
         Ok(())
@@ -154,7 +193,9 @@ impl ModuleContext<'_> {
         let is_of_lombok = class.windows(LOMBOK.len()).any(|part| part == LOMBOK);
         match target.extent {
             Extent::Lines(_) => format!("the changed lines of {}", target.class),
-            _ if is_of_lombok => format!("{} (all its methods are generated by Lombok)", target.class),
+            _ if is_of_lombok => {
+                format!("{} (all its methods are generated by Lombok)", target.class)
+            }
             _ => target.class.clone(),
         }
     }
@@ -166,9 +207,15 @@ impl ModuleContext<'_> {
         let is_class = |name: &String| !name.ends_with("-info");
         let file = |sources: &str, classes: &str, class: &str| {
             let source = Path::new(sources).join(format!("{}.java", top_level(class)));
-            let file =
-                if source.is_file() { source } else { Path::new(classes).join(format!("{class}.class")) };
-            file.strip_prefix(&self.maven.home).unwrap_or(&file).display().to_string()
+            let file = if source.is_file() {
+                source
+            } else {
+                Path::new(classes).join(format!("{class}.class"))
+            };
+            file.strip_prefix(&self.maven.home)
+                .unwrap_or(&file)
+                .display()
+                .to_string()
         };
         let doubles: BTreeSet<String> = class_names(Path::new(&project.test_classes))
             .filter(|class| production.contains(class) && is_class(class))
@@ -184,9 +231,10 @@ impl ModuleContext<'_> {
         if doubles.is_empty() {
             return Ok(());
         }
-        let reason =
-            "A class of the tests stands in the place of a production class, so that nothing can be judged:";
-        Err(GateAbort::Fail { reasons: std::iter::once(reason.to_owned()).chain(doubles).collect() })
+        let reason = "A class of the tests stands in the place of a production class, so that nothing can be judged:";
+        Err(GateAbort::Fail {
+            reasons: std::iter::once(reason.to_owned()).chain(doubles).collect(),
+        })
     }
 
     /// No class may name PIT or ralph's plugin for it: it could ask which mutant runs.
@@ -195,16 +243,26 @@ impl ModuleContext<'_> {
         for folder in self.built.class_folders() {
             for class in class_names(folder) {
                 let bytes = read(&folder.join(format!("{class}.class")))?;
-                if PIT.iter().any(|name| bytes.windows(name.len()).any(|part| part == *name)) {
+                if PIT
+                    .iter()
+                    .any(|name| bytes.windows(name.len()).any(|part| part == *name))
+                {
                     asking.insert(top_level(&class).replace('/', "."));
                 }
             }
         }
         let answerable = self.answerable();
-        let Some(class) = asking.intersection(&answerable).chain(&asking).next() else { return Ok(()) };
-        let why = format!("{class} names PIT (org.pitest): it could ask whether it is being mutated.");
+        let Some(class) = asking.intersection(&answerable).chain(&asking).next() else {
+            return Ok(());
+        };
+        let why =
+            format!("{class} names PIT (org.pitest): it could ask whether it is being mutated.");
         let hint = "Take it out of the code and its tests, or judge them by a command of your own (gates.<NAME>.run).";
-        Err(if answerable.contains(class) { GateAbort::fail(why) } else { GateAbort::setup(why, hint) })
+        Err(if answerable.contains(class) {
+            GateAbort::fail(why)
+        } else {
+            GateAbort::setup(why, hint)
+        })
     }
 
     /// Each target must have a class file that was made from the target's own source.
@@ -223,23 +281,36 @@ impl ModuleContext<'_> {
             if let Some(Origin { java, .. }) = origin
                 && let Some(jdk) = jdk.as_ref().filter(|jdk| is_older(jdk, (java, 0)))
             {
-                let why = format!("{} is compiled for Java {java}, and PIT runs on JDK {jdk}.", target.class);
+                let why = format!(
+                    "{} is compiled for Java {java}, and PIT runs on JDK {jdk}.",
+                    target.class
+                );
                 return Err(self.fault(why, "Set JAVA_HOME to the JDK that the build uses."));
             }
             match origin {
                 _ if real.is_some() && real != own => foreign.push(format!(
                     "The class file of {} was made from {}, not from {}.",
                     target.class,
-                    compiled.strip_prefix(&self.maven.home).unwrap_or(&compiled).display(),
+                    compiled
+                        .strip_prefix(&self.maven.home)
+                        .unwrap_or(&compiled)
+                        .display(),
                     target.full_path()
                 )),
                 None => missing.push(target.class.clone()),
                 Some(Origin { source: None, .. }) => {
                     missing.push(format!("{} that names its source file", target.class));
                 }
-                Some(Origin { class, source: Some(source), .. })
-                    if class == name && path.rsplit('/').next() == Some(&source) => {}
-                Some(Origin { class, source: Some(source), .. }) => foreign.push(format!(
+                Some(Origin {
+                    class,
+                    source: Some(source),
+                    ..
+                }) if class == name && path.rsplit('/').next() == Some(&source) => {}
+                Some(Origin {
+                    class,
+                    source: Some(source),
+                    ..
+                }) => foreign.push(format!(
                     "The class file of {} was made from the class {} in {}, not from {}.",
                     target.class,
                     text::line(&class.replace('/', "."), 300),
@@ -256,7 +327,10 @@ impl ModuleContext<'_> {
         }
         let missing = text::names(&missing, 5);
         Err(self.fault(
-            format!("The build of module {} makes no class file for {missing}.", self.label()),
+            format!(
+                "The build of module {} makes no class file for {missing}.",
+                self.label()
+            ),
             "Look in the build file for other source folders, excluded sources, or -g:none.",
         ))
     }

@@ -30,22 +30,52 @@ pub(crate) struct CompiledModule {
 impl ModuleContext<'_> {
     /// The module as it is now; `None` in place. Reads every class file.
     pub(crate) fn state(&self) -> Result<Option<CompiledModule>, GateAbort> {
-        let Some(files) = self.context.ports.checkouts.other_files(&self.context.package.root) else {
+        let Some(files) = self
+            .context
+            .ports
+            .checkouts
+            .other_files(&self.context.package.root)
+        else {
             return Ok(None);
         };
         let settings = self.context.settings;
         let folders = self.built.class_folders();
         let (own, others) = folders.split_at(2);
-        let is_other = |inside: &Path| inside.extension().is_none_or(|extension| extension != "class");
-        let mut parts = vec![VERSION.to_owned(), self.built.key.clone(), settings.pit_version.clone(), files];
+        let is_other = |inside: &Path| {
+            inside
+                .extension()
+                .is_none_or(|extension| extension != "class")
+        };
+        let mut parts = vec![
+            VERSION.to_owned(),
+            self.built.key.clone(),
+            settings.pit_version.clone(),
+            files,
+        ];
         parts.push(files_digest(own, &is_other)?);
         parts.push(files_digest(others, &|_| true)?);
         parts.extend(settings.jvm_args.iter().cloned());
-        let (production, production_references) = class_files(Path::new(&self.built.project.classes))?;
+        let (production, production_references) =
+            class_files(Path::new(&self.built.project.classes))?;
         let (tests, references) = class_files(Path::new(&self.built.project.test_classes))?;
-        let commit = self.context.package.head.as_ref().map(Oid::to_string).unwrap_or_default();
-        let state = ModuleState { conditions: digest(parts), commit, production, tests };
-        Ok(Some(CompiledModule { state, references, production_references }))
+        let commit = self
+            .context
+            .package
+            .head
+            .as_ref()
+            .map(Oid::to_string)
+            .unwrap_or_default();
+        let state = ModuleState {
+            conditions: digest(parts),
+            commit,
+            production,
+            tests,
+        };
+        Ok(Some(CompiledModule {
+            state,
+            references,
+            production_references,
+        }))
     }
 }
 
@@ -61,9 +91,18 @@ fn class_files(folder: &Path) -> Result<(BTreeMap<String, String>, References), 
             .entry(class.clone())
             .or_default()
             .extend(class_file::names(&bytes).iter().map(|name| dotted(name)));
-        parts.entry(class).or_default().extend([name, digest([&bytes])]);
+        parts
+            .entry(class)
+            .or_default()
+            .extend([name, digest([&bytes])]);
     }
-    Ok((parts.into_iter().map(|(class, all)| (class, digest(all))).collect(), references))
+    Ok((
+        parts
+            .into_iter()
+            .map(|(class, all)| (class, digest(all)))
+            .collect(),
+        references,
+    ))
 }
 
 /// The dotted name of the top-level class of an internal name.

@@ -38,11 +38,19 @@ impl PackageContext<'_> {
     /// `<package>/<folder>` of a module for messages.
     pub(crate) fn label(&self, dir: &str) -> String {
         let dir = display_dir(dir);
-        if self.package.name == "." { dir } else { format!("{}/{dir}", self.package.name) }
+        if self.package.name == "." {
+            dir
+        } else {
+            format!("{}/{dir}", self.package.name)
+        }
     }
 }
 
 /// A module's folder for a message; the package's own folder is `.`.
 pub(crate) fn display_dir(dir: &str) -> String {
-    if dir.is_empty() { ".".to_owned() } else { text::line(dir, 200) }
+    if dir.is_empty() {
+        ".".to_owned()
+    } else {
+        text::line(dir, 200)
+    }
 }

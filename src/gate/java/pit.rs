@@ -71,7 +71,11 @@ pub(crate) struct PitRun<'a> {
 
 impl<'a> PitRun<'a> {
     /// A run with PIT's own patience, in shared JVMs.
-    pub(crate) fn new(name: &'static str, tests: &'a BTreeSet<String>, filter: &'a MutantFilter) -> Self {
+    pub(crate) fn new(
+        name: &'static str,
+        tests: &'a BTreeSet<String>,
+        filter: &'a MutantFilter,
+    ) -> Self {
         Self {
             name,
             tests,
@@ -133,27 +137,49 @@ impl PitSession<'_> {
             self.judge_written(run, &report.left_out)?;
         }
         let context = self.module.context;
-        context.ports.checkouts.written(&context.package.root, true)?;
+        context
+            .ports
+            .checkouts
+            .written(&context.package.root, true)?;
         Ok(end)
     }
 
     /// What tests or mutants of a run wrote where other tests read could kill mutants: then the tests, but for those that it
     /// left out, must pass beside it.
-    fn judge_written(&self, run: &PitRun<'_>, left_out: &BTreeSet<FailingTest>) -> Result<(), GateAbort> {
+    fn judge_written(
+        &self,
+        run: &PitRun<'_>,
+        left_out: &BTreeSet<FailingTest>,
+    ) -> Result<(), GateAbort> {
         let context = self.module.context;
-        let written = context.ports.checkouts.written(&context.package.root, false)?;
+        let written = context
+            .ports
+            .checkouts
+            .written(&context.package.root, false)?;
         if written.is_empty() {
             return Ok(());
         }
-        let after = PitRun { name: "after", aim: Aim::Count, makes_map: false, ..run.clone() };
-        if matches!(self.start_once(&after)?, PitEnd::Report(after) if after.left_out.is_subset(left_out)) {
+        let after = PitRun {
+            name: "after",
+            aim: Aim::Count,
+            makes_map: false,
+            ..run.clone()
+        };
+        if matches!(self.start_once(&after)?, PitEnd::Report(after) if after.left_out.is_subset(left_out))
+        {
             return Ok(());
         }
-        let (label, files) = (self.module.label(), text::names(written.iter().map(RepoPath::as_str), 5));
+        let (label, files) = (
+            self.module.label(),
+            text::names(written.iter().map(RepoPath::as_str), 5),
+        );
         let why = format!(
             "Tests or mutants of {label} wrote files on which tests then failed without any mutation: {files}."
         );
-        Err(GateAbort::setup(why, "Let these tests work on copies in a temporary folder."))
+        Err(GateAbort::setup(
+            why,
+            "Let these tests work on copies in a temporary folder.",
+        ))
     }
 
     /// Runs PIT once.
@@ -166,16 +192,26 @@ impl PitSession<'_> {
             run.name
         );
         (context.ports.progress)(&what);
-        let progress = |done, total| (context.ports.progress)(&format!("{what}: {done} of {total} mutants"));
+        let progress =
+            |done, total| (context.ports.progress)(&format!("{what}: {done} of {total} mutants"));
         fresh_folder(&self.report_folder(run))?;
         let argv = self.arguments(run)?;
-        let environment = self.module.built.project.surefire.environment.clone().into_iter();
+        let environment = self
+            .module
+            .built
+            .project
+            .surefire
+            .environment
+            .clone()
+            .into_iter();
         let environment: Vec<(String, String)> = environment.collect();
         let folder = self.working_directory();
         let log = context.commands.next_log(run.name)?;
         let silence = Some(context.settings.limit / SILENCE);
         let call = watch::while_running(&log, &progress, || {
-            context.commands.run_into(&log, run.name, argv, &folder, &environment, silence)
+            context
+                .commands
+                .run_into(&log, run.name, argv, &folder, &environment, silence)
         })?;
         self.read(run, &call)
     }
@@ -187,7 +223,9 @@ impl PitSession<'_> {
     fn read(&self, run: &PitRun<'_>, call: &Call) -> Result<PitEnd, GateAbort> {
         match &call.end {
             ProcessEnd::Exited { .. } | ProcessEnd::Signalled { .. } => {}
-            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } if !output::coverage_done(&call.output) => {
+            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. }
+                if !output::coverage_done(&call.output) =>
+            {
                 return Ok(PitEnd::Hung(output::last_test(&call.output)));
             }
             ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => {
@@ -206,19 +244,29 @@ impl PitSession<'_> {
             return Ok(PitEnd::Died(output::last_test(&call.output)));
         }
         if !call.end.is_success() {
-            let Some(words) = NETWORK_OR_DISK.iter().find(|words| call.output.contains(**words)) else {
+            let Some(words) = NETWORK_OR_DISK
+                .iter()
+                .find(|words| call.output.contains(**words))
+            else {
                 let why = format!("PIT {}: {}", call.end, output::complaint(&call.output));
-                return Err(GateAbort::setup(why, "Look at PIT's log in the gate's folder."));
+                return Err(GateAbort::setup(
+                    why,
+                    "Look at PIT's log in the gate's folder.",
+                ));
             };
             let why = format!("PIT {} and its log says: {words}.", call.end);
-            return Err(GateAbort::passing(why, "Check the space on the disk, then run the gate again."));
+            return Err(GateAbort::passing(
+                why,
+                "Check the space on the disk, then run the gate again.",
+            ));
         }
         let folder = self.report_folder(run);
         // PIT ends well and without a report where it finds no mutant; the plugin counts what it found.
         if !folder.join(report::FILE).exists() && plugin::found_nothing(&folder) {
             return Ok(PitEnd::Report(Box::default()));
         }
-        let is_changed = |class: &str, file: &str, line: u32| self.module.is_changed(class, file, line);
+        let is_changed =
+            |class: &str, file: &str, line: u32| self.module.is_changed(class, file, line);
         let controls = plugin::controls(&folder);
         let mode = match run.aim {
             Aim::Count => Mode::Dry,
@@ -228,7 +276,10 @@ impl PitSession<'_> {
         let report = report::read_file(&folder.join(report::FILE), &self.owners, &is_changed, mode);
         let report = report.map_err(|why| {
             let why = format!("PIT's report gives no verdict: {why}.");
-            GateAbort::setup(why, "Look at PIT's log in the gate's folder, then run the gate again.")
+            GateAbort::setup(
+                why,
+                "Look at PIT's log in the gate's folder, then run the gate again.",
+            )
         })?;
         let tally = report.tally();
         let none_ran = tally.errors > 0 && tally.killed + tally.survived + tally.timed_out == 0;
@@ -247,20 +298,35 @@ impl PitSession<'_> {
             millis: call.millis,
             left_out: left_out(run, call),
             seen: run.makes_map.then(|| plugin::coverage(&folder)).flatten(),
-            unclear: controls.values().any(|control| *control == Control::Unclear),
+            unclear: controls
+                .values()
+                .any(|control| *control == Control::Unclear),
             ..report
         })))
     }
 
     fn working_directory(&self) -> PathBuf {
-        let configured = self.module.built.project.surefire.working_directory.as_ref().map(PathBuf::from);
-        configured.filter(|folder| folder.is_dir()).unwrap_or_else(|| self.module.maven.home.clone())
+        let configured = self
+            .module
+            .built
+            .project
+            .surefire
+            .working_directory
+            .as_ref()
+            .map(PathBuf::from);
+        configured
+            .filter(|folder| folder.is_dir())
+            .unwrap_or_else(|| self.module.maven.home.clone())
     }
 }
 
 /// Of the tests that a run left out, those of classes that it was given.
 fn left_out(run: &PitRun<'_>, call: &Call) -> BTreeSet<FailingTest> {
-    let mut failing = if run.skip_failing { output::left_out(&call.output) } else { BTreeSet::new() };
+    let mut failing = if run.skip_failing {
+        output::left_out(&call.output)
+    } else {
+        BTreeSet::new()
+    };
     failing.retain(|test| run.tests.contains(&test.class));
     failing
 }

@@ -12,7 +12,10 @@ pub(crate) type References = BTreeMap<String, BTreeSet<String>>;
 pub(crate) fn leading_to(references: &References, wanted: &BTreeSet<String>) -> BTreeSet<String> {
     let mut referrers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (class, names) in references {
-        for name in names.iter().filter(|name| references.contains_key(*name) || wanted.contains(*name)) {
+        for name in names
+            .iter()
+            .filter(|name| references.contains_key(*name) || wanted.contains(*name))
+        {
             referrers.entry(name).or_default().push(class);
         }
     }
@@ -36,16 +39,23 @@ pub(crate) fn near(
     names: &TestNames,
 ) -> BTreeSet<String> {
     let naming = |references: &References| -> BTreeSet<String> {
-        let naming = references.iter().filter(|(_, names)| !names.is_disjoint(wanted));
+        let naming = references
+            .iter()
+            .filter(|(_, names)| !names.is_disjoint(wanted));
         naming.map(|(class, _)| class.clone()).collect()
     };
     let callers = naming(production);
     let is_own = |test: &&String| {
         let (package, test) = test.rsplit_once('.').unwrap_or(("", test));
-        let mut beside = callers.iter().map(|class| class.rsplit_once('.').unwrap_or(("", class)));
+        let mut beside = callers
+            .iter()
+            .map(|class| class.rsplit_once('.').unwrap_or(("", class)));
         beside.any(|(other, class)| other == package && names.is_test_of(test, class))
     };
-    naming(tests).into_iter().chain(tests.keys().filter(is_own).cloned()).collect()
+    naming(tests)
+        .into_iter()
+        .chain(tests.keys().filter(is_own).cloned())
+        .collect()
 }
 
 #[cfg(test)]
@@ -55,7 +65,11 @@ mod tests {
 
     #[test]
     fn references_are_followed_through_other_classes_and_in_circles() {
-        let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+        let names = |all: &[&str]| {
+            all.iter()
+                .map(|name| (*name).to_owned())
+                .collect::<BTreeSet<_>>()
+        };
         let references: References = [
             ("FooTest", &["Foo", "java.lang.String"][..]),
             ("BarTest", &["Base"]),
@@ -68,7 +82,10 @@ mod tests {
         .map(|(class, refers)| (class.to_owned(), names(refers)))
         .collect();
         let leading = leading_to(&references, &names(&["Foo"]));
-        assert_eq!(leading, names(&["Foo", "FooTest", "Base", "BarTest", "Helper", "HelperTest"]));
+        assert_eq!(
+            leading,
+            names(&["Foo", "FooTest", "Base", "BarTest", "Helper", "HelperTest"])
+        );
         assert_eq!(leading_to(&references, &names(&[])), names(&[]));
     }
 
@@ -76,11 +93,18 @@ mod tests {
     fn near_are_tests_that_name_a_class_and_own_tests_of_its_callers_in_their_package() {
         let named = |all: &[(&str, &str)]| -> References {
             let entry = |(class, names): &(&str, &str)| {
-                ((*class).to_owned(), names.split(' ').map(str::to_owned).collect())
+                (
+                    (*class).to_owned(),
+                    names.split(' ').map(str::to_owned).collect(),
+                )
             };
             all.iter().map(entry).collect()
         };
-        let production = named(&[("a.Foo", "a.Foo"), ("a.Caller", "a.Foo"), ("a.Far", "a.Caller")]);
+        let production = named(&[
+            ("a.Foo", "a.Foo"),
+            ("a.Caller", "a.Foo"),
+            ("a.Far", "a.Caller"),
+        ]);
         let tests = named(&[
             ("a.FooTest", "a.Foo"),
             ("b.NamesIt", "a.Foo"),
@@ -89,7 +113,14 @@ mod tests {
             ("a.FarTest", "a.Far"),
         ]);
         let wanted = BTreeSet::from(["a.Foo".to_owned()]);
-        let found = near([&tests, &production], &wanted, &TestNames::new(&["{}Test".to_owned()]));
-        assert_eq!(Vec::from_iter(found), ["a.CallerTest", "a.FooTest", "b.NamesIt"]);
+        let found = near(
+            [&tests, &production],
+            &wanted,
+            &TestNames::new(&["{}Test".to_owned()]),
+        );
+        assert_eq!(
+            Vec::from_iter(found),
+            ["a.CallerTest", "a.FooTest", "b.NamesIt"]
+        );
     }
 }

@@ -85,15 +85,22 @@ impl PitReport {
     /// The mutants of all classes.
     pub(crate) fn tally(&self) -> Tally {
         let mut tally = Tally::default();
-        self.classes.values().for_each(|counted| tally.join(&counted.tally));
+        self.classes
+            .values()
+            .for_each(|counted| tally.join(&counted.tally));
         tally
     }
 
     /// Takes the verdict from mutants of code that only initialises a class: one that lived may not have run.
     pub(crate) fn except_initial(&mut self) {
-        let initial = self.reaching.iter().filter(|(_, reached)| reached.is_initial).map(|(id, _)| id);
-        let statuses: HashMap<Identity, MutantStatus> =
-            initial.map(|id| (id.identity(), MutantStatus::Unjudged)).collect();
+        let initial = self
+            .reaching
+            .iter()
+            .filter(|(_, reached)| reached.is_initial)
+            .map(|(id, _)| id);
+        let statuses: HashMap<Identity, MutantStatus> = initial
+            .map(|id| (id.identity(), MutantStatus::Unjudged))
+            .collect();
         for counted in self.classes.values_mut() {
             counted.improve(&statuses);
         }
@@ -119,25 +126,44 @@ impl PitReport {
     /// Counts what no control has met.
     pub(crate) fn with_unproven(mut self) -> Self {
         let unproven = std::mem::take(&mut self.unproven);
-        self.classes.values_mut().for_each(|counted| counted.improve(&unproven));
+        self.classes
+            .values_mut()
+            .for_each(|counted| counted.improve(&unproven));
         self
     }
 
     /// The mutants of these classes of which no kill is believed.
     pub(crate) fn living(&self, classes: &BTreeSet<String>) -> impl Iterator<Item = &MutantId> {
-        let wanted = self.classes.iter().filter(|(class, _)| classes.contains(*class));
+        let wanted = self
+            .classes
+            .iter()
+            .filter(|(class, _)| classes.contains(*class));
         wanted.flat_map(|(_, counted)| counted.left.keys())
     }
 
     /// The mutants of these classes that are left with one of these statuses.
-    pub(crate) fn with(&self, classes: &BTreeSet<String>, statuses: &[MutantStatus]) -> Vec<MutantId> {
-        let wanted = self.classes.iter().filter(|(class, _)| classes.contains(*class));
-        wanted.flat_map(|(_, counted)| counted.with(statuses)).map(|(id, _)| id.clone()).collect()
+    pub(crate) fn with(
+        &self,
+        classes: &BTreeSet<String>,
+        statuses: &[MutantStatus],
+    ) -> Vec<MutantId> {
+        let wanted = self
+            .classes
+            .iter()
+            .filter(|(class, _)| classes.contains(*class));
+        wanted
+            .flat_map(|(_, counted)| counted.with(statuses))
+            .map(|(id, _)| id.clone())
+            .collect()
     }
 
     /// Notes the tests that reach what is left; those of different tiers add up, unless all were asked `again`.
     pub(crate) fn note_tests(&mut self, reaching: &Reaching, again: bool) {
-        for (id, left) in self.classes.values_mut().flat_map(|counted| &mut counted.left) {
+        for (id, left) in self
+            .classes
+            .values_mut()
+            .flat_map(|counted| &mut counted.left)
+        {
             if again {
                 left.tests.clear();
                 left.tests_total = 0;
@@ -175,7 +201,8 @@ pub(crate) fn read_file(
     is_changed: IsChanged<'_>,
     mode: Mode<'_>,
 ) -> Result<PitReport, String> {
-    let data = fs_err::symlink_metadata(file).map_err(|_| "there is no mutations.xml".to_owned())?;
+    let data =
+        fs_err::symlink_metadata(file).map_err(|_| "there is no mutations.xml".to_owned())?;
     if !data.is_file() {
         return Err("mutations.xml is not a regular file".to_owned());
     }
@@ -210,8 +237,9 @@ fn read(
     loop {
         buffer.clear();
         reader.get_mut().next_event();
-        let event =
-            reader.read_event_into(&mut buffer).map_err(|error| text::line(&error.to_string(), 200))?;
+        let event = reader
+            .read_event_into(&mut buffer)
+            .map_err(|error| text::line(&error.to_string(), 200))?;
         match event {
             Event::Start(tag) => walk.open(&tag)?,
             Event::End(_) => walk.close()?,
@@ -246,7 +274,10 @@ impl Walk<'_> {
         match self.path.len() {
             0 if self.seen => return Err("a second element follows its root".to_owned()),
             0 if name != "mutations" => {
-                return Err(format!("its root element is {}, not mutations", text::line(&name, 60)));
+                return Err(format!(
+                    "its root element is {}, not mutations",
+                    text::line(&name, 60)
+                ));
             }
             1 if name != "mutation" => {
                 return Err(format!(
@@ -256,7 +287,11 @@ impl Walk<'_> {
             }
             1 => {
                 let status = status(tag)?;
-                self.draft = Some(Draft { status, fields: BTreeMap::new(), indexes: Vec::new() });
+                self.draft = Some(Draft {
+                    status,
+                    fields: BTreeMap::new(),
+                    indexes: Vec::new(),
+                });
             }
             _ => {}
         }
@@ -277,7 +312,9 @@ impl Walk<'_> {
                 return draft.map_or(Ok(()), |draft| self.count(draft));
             }
             2 => {
-                if let (Some(draft), Some(field)) = (&mut self.draft, FIELDS.iter().find(|f| **f == name)) {
+                if let (Some(draft), Some(field)) =
+                    (&mut self.draft, FIELDS.iter().find(|f| **f == name))
+                {
                     draft.fields.insert(field, text);
                 }
             }
@@ -292,7 +329,11 @@ impl Walk<'_> {
     }
 
     fn characters(&mut self, text: &str) -> Result<(), String> {
-        if self.path.len() <= 2 && !text.trim_matches(['\u{feff}', ' ', '\n', '\r', '\t']).is_empty() {
+        if self.path.len() <= 2
+            && !text
+                .trim_matches(['\u{feff}', ' ', '\n', '\r', '\t'])
+                .is_empty()
+        {
             return Err("it holds text outside its elements".to_owned());
         }
         if self.text.len() as u64 + text.len() as u64 > MAX_EVENT {
@@ -311,7 +352,11 @@ impl Walk<'_> {
     fn count(&mut self, draft: Draft) -> Result<(), String> {
         let field = |name: &str| {
             let missing = || format!("a mutation has no {name}");
-            draft.fields.get(name).filter(|text| !text.is_empty()).ok_or_else(missing)
+            draft
+                .fields
+                .get(name)
+                .filter(|text| !text.is_empty())
+                .ok_or_else(missing)
         };
         let id = MutantId {
             class: field("mutatedClass")?.clone(),
@@ -322,13 +367,25 @@ impl Walk<'_> {
         };
         if let Some(before) = self.ids.insert(id.identity(), draft.status) {
             let same = before == draft.status;
-            return if same { Ok(()) } else { Err("it gives one mutant two different statuses".to_owned()) };
+            return if same {
+                Ok(())
+            } else {
+                Err("it gives one mutant two different statuses".to_owned())
+            };
         }
-        let line =
-            field("lineNumber")?.trim().parse().map_err(|_| "a line number is not a number".to_owned())?;
-        let Some(owner) = owner(self.owners, &id.class) else { return Ok(()) };
+        let line = field("lineNumber")?
+            .trim()
+            .parse()
+            .map_err(|_| "a line number is not a number".to_owned())?;
+        let Some(owner) = owner(self.owners, &id.class) else {
+            return Ok(());
+        };
         let Some(status) = draft.status else {
-            self.report.classes.entry(owner.to_owned()).or_default().pending += 1;
+            self.report
+                .classes
+                .entry(owner.to_owned())
+                .or_default()
+                .pending += 1;
             return if self.mode == Mode::Dry {
                 Ok(())
             } else {
@@ -357,7 +414,10 @@ impl Walk<'_> {
             line,
             method: text::line(&id.method, 200),
             mutator: mutator(&id.mutator),
-            description: text::line(draft.fields.get("description").map_or("", String::as_str), 300),
+            description: text::line(
+                draft.fields.get("description").map_or("", String::as_str),
+                300,
+            ),
             status,
             id: String::new(),
         };

@@ -22,12 +22,23 @@ use std::time::Duration;
 
 /// What is to be judged, and what the packages hold.
 pub(crate) fn scope_of(request: &GateRequest, settings: &GateSettings) -> (Scope, Vec<Listing>) {
-    let listings = match request.packages.iter().map(list).collect::<Result<Vec<_>, _>>() {
+    let listings = match request
+        .packages
+        .iter()
+        .map(list)
+        .collect::<Result<Vec<_>, _>>()
+    {
         Ok(listings) => listings,
         Err(abort) => return (Scope::refused(abort), Vec::new()),
     };
-    let (names, command) = (TestNames::new(&settings.test_names), settings.classpath_command.is_some());
-    (scope(request, &names, settings.scope, command, &listings), listings)
+    let (names, command) = (
+        TestNames::new(&settings.test_names),
+        settings.classpath_command.is_some(),
+    );
+    (
+        scope(request, &names, settings.scope, command, &listings),
+        listings,
+    )
 }
 
 /// Judges the modules of all packages.
@@ -38,16 +49,21 @@ pub(crate) fn judge_modules(
 ) -> Judging {
     let (scope, listings) = scope_of(request, settings);
     if !scope.aborts.is_empty() {
-        return Judging { scope, ..Judging::default() };
+        return Judging {
+            scope,
+            ..Judging::default()
+        };
     }
     let mut packages: BTreeMap<usize, Vec<&Module>> = BTreeMap::new();
     // Changed tests run even where other modules have the targets; PIT runs them where this one has.
     let has_targets_in = |dir: &str, package: usize| {
         let mut others = scope.modules.iter();
-        others.any(|other| other.package == package && other.dir == dir && !other.targets.is_empty())
+        others
+            .any(|other| other.package == package && other.dir == dir && !other.targets.is_empty())
     };
     let is_judged = |module: &&Module| {
-        let has_more = !module.changed_tests.is_empty() && !has_targets_in(&module.dir, module.package);
+        let has_more =
+            !module.changed_tests.is_empty() && !has_targets_in(&module.dir, module.package);
         !scope.has_targets() || !module.targets.is_empty() || has_more
     };
     for module in scope.modules.iter().filter(is_judged) {
@@ -59,7 +75,12 @@ pub(crate) fn judge_modules(
     }
     let jobs = jobs(settings);
     let side_by_side = jobs.min(packages.len()).max(1);
-    let sole_module = scope.modules.iter().filter(|module| !module.targets.is_empty()).count() == 1;
+    let sole_module = scope
+        .modules
+        .iter()
+        .filter(|module| !module.targets.is_empty())
+        .count()
+        == 1;
     // Judges the modules of one package, in the time that is left after what this thread has `used`.
     let judge_package = |index: usize, modules: &[&Module], used: Duration| {
         let (package, listing) = request.packages.get(index).zip(listings.get(index))?;
@@ -86,7 +107,9 @@ pub(crate) fn judge_modules(
             threads.spawn(|| {
                 let mut used = Duration::ZERO;
                 while let Some((index, modules)) = ignore_poison(waiting.lock()).next() {
-                    let Some((results, more)) = judge_package(index, &modules, used) else { continue };
+                    let Some((results, more)) = judge_package(index, &modules, used) else {
+                        continue;
+                    };
                     used += more;
                     let mut done = ignore_poison(done.lock());
                     done.0.extend(results);
@@ -97,7 +120,11 @@ pub(crate) fn judge_modules(
     });
     drop(waiting);
     let (results, used) = std::mem::take(&mut *ignore_poison(done.lock()));
-    Judging { scope, results, used }
+    Judging {
+        scope,
+        results,
+        used,
+    }
 }
 
 /// Judges the modules of a package. A class with tests of its own in several modules is judged by the kills of all: later
@@ -108,23 +135,39 @@ fn judge_in_turn(context: &PackageContext<'_>, modules: &[&Module]) -> Vec<Modul
     for module in modules {
         let mut module = (*module).clone();
         let had_targets = !module.targets.is_empty();
-        module.targets.retain(|target| !settled.contains(&target.path));
+        module
+            .targets
+            .retain(|target| !settled.contains(&target.path));
         if had_targets && module.targets.is_empty() && module.changed_tests.is_empty() {
             continue;
         }
         let result = judge(context, &module);
         let fails = |target: &Target| {
-            let mut judged = result.judged.iter().filter(|judged| judged.score.path == target.path);
-            judged
-                .any(|judged| rule(context.settings).judge(std::slice::from_ref(&judged.score)).reached == 0)
+            let mut judged = result
+                .judged
+                .iter()
+                .filter(|judged| judged.score.path == target.path);
+            judged.any(|judged| {
+                rule(context.settings)
+                    .judge(std::slice::from_ref(&judged.score))
+                    .reached
+                    == 0
+            })
         };
         if context.settings.per == Per::Class && result.aborts.is_empty() {
             let reached = module.targets.iter().filter(|target| !fails(target));
             settled.extend(reached.map(|target| target.path.clone()));
         }
         for earlier in &mut results {
-            let is_again = |path: &RepoPath| result.judged.iter().any(|judged| judged.score.path == *path);
-            earlier.judged.retain(|judged| !is_again(&judged.score.path));
+            let is_again = |path: &RepoPath| {
+                result
+                    .judged
+                    .iter()
+                    .any(|judged| judged.score.path == *path)
+            };
+            earlier
+                .judged
+                .retain(|judged| !is_again(&judged.score.path));
         }
         results.push(result);
     }

@@ -38,7 +38,8 @@ pub(crate) fn scope(
             listing,
             names,
             kind,
-            is_by_command: command && (listing.builds.is_empty() || !listing.builds.iter().all(is_pom)),
+            is_by_command: command
+                && (listing.builds.is_empty() || !listing.builds.iter().all(is_pom)),
             index,
             modules: BTreeMap::new(),
             scope: &mut scope,
@@ -71,7 +72,12 @@ struct Sorter<'a> {
 impl Sorter<'_> {
     fn sort(&mut self, change: &FileChange) {
         let path = change.path.to_text();
-        let entry = self.listing.entries.get(&path).copied().unwrap_or(Entry::Absent);
+        let entry = self
+            .listing
+            .entries
+            .get(&path)
+            .copied()
+            .unwrap_or(Entry::Absent);
         if entry == Entry::Odd {
             self.scope.aborts.extend(entry.refusal(change));
             return;
@@ -84,7 +90,11 @@ impl Sorter<'_> {
         let module = self.module(&path);
         // What other languages are without Maven is not this gate's business.
         let is_built = self.is_by_command || matches!(module, Some((_, BuildTool::Maven)));
-        if !(Path::new(&path).extension().is_some_and(|end| end == "java") || java.is_some() && is_built) {
+        if !(Path::new(&path)
+            .extension()
+            .is_some_and(|end| end == "java")
+            || java.is_some() && is_built)
+        {
             return;
         }
         if self.is_by_command && java.is_none() {
@@ -116,7 +126,10 @@ impl Sorter<'_> {
     /// Adds a target of the module in a folder to each module that has tests of its own, else to that one.
     fn add(&mut self, target: &Target, dir: &str, tool: BuildTool) {
         let homes = target.tests.iter().filter_map(|test| self.module(test));
-        let mut homes: BTreeSet<String> = homes.filter(|home| home.1 == tool).map(|home| home.0).collect();
+        let mut homes: BTreeSet<String> = homes
+            .filter(|home| home.1 == tool)
+            .map(|home| home.0)
+            .collect();
         if homes.is_empty() {
             homes.insert(dir.to_owned());
         }
@@ -128,7 +141,9 @@ impl Sorter<'_> {
     /// The module in a folder, with targets of the one in the folder `code`.
     fn enter(&mut self, dir: &str, code: &str, tool: BuildTool) -> &mut Module {
         let new = || Module::new((self.index, self.package), dir, code, tool);
-        self.modules.entry((dir.to_owned(), code.to_owned())).or_insert_with(new)
+        self.modules
+            .entry((dir.to_owned(), code.to_owned()))
+            .or_insert_with(new)
     }
 
     fn production(&mut self, change: &FileChange, entry: Entry, java: &JavaPath) -> Option<Target> {
@@ -152,31 +167,72 @@ impl Sorter<'_> {
         // It counts as what it is, and as what it was before it was moved.
         let before = self.package.moved.get(&change.path);
         let before = before.and_then(|old| Some((old, JavaPath::read(&old.path.to_text())?)));
-        let both = || std::iter::once((change, java)).chain(before.iter().map(|(old, java)| (*old, java)));
+        let both =
+            || std::iter::once((change, java)).chain(before.iter().map(|(old, java)| (*old, java)));
         let tests: BTreeSet<String> = both().flat_map(|(_, java)| self.tests_of(java)).collect();
-        if tests.is_empty() && !both().any(|(change, java)| self.counts_without_test(change, java)) {
-            self.leave(change, &format!("no test class belongs to it ({})", self.names.of(&java.stem)));
+        if tests.is_empty() && !both().any(|(change, java)| self.counts_without_test(change, java))
+        {
+            self.leave(
+                change,
+                &format!(
+                    "no test class belongs to it ({})",
+                    self.names.of(&java.stem)
+                ),
+            );
             return None;
         }
         let extent = self.extent(change);
-        Some(Target { package: self.package.name.clone(), path: change.path.clone(), class, tests, extent })
+        Some(Target {
+            package: self.package.name.clone(),
+            path: change.path.clone(),
+            class,
+            tests,
+            extent,
+        })
     }
 
     /// Where no changed class is judged, those whose own tests check less than before are.
     fn sort_weakened(&mut self) {
-        let weakened: Vec<String> = self.package.weakened.iter().map(RepoPath::to_text).collect();
-        if weakened.is_empty() || self.modules.values().any(|module| !module.targets.is_empty()) {
+        let weakened: Vec<String> = self
+            .package
+            .weakened
+            .iter()
+            .map(RepoPath::to_text)
+            .collect();
+        if weakened.is_empty()
+            || self
+                .modules
+                .values()
+                .any(|module| !module.targets.is_empty())
+        {
             return;
         }
         let unchanged = |path: &&String| !self.listing.entries.contains_key(*path);
         for path in self.listing.production.iter().filter(unchanged) {
-            let Some(java) = JavaPath::read(path).filter(|java| !java.test) else { continue };
-            let (Some(class), Some((dir, tool))) = (java.class(), self.module(path)) else { continue };
+            let Some(java) = JavaPath::read(path).filter(|java| !java.test) else {
+                continue;
+            };
+            let (Some(class), Some((dir, tool))) = (java.class(), self.module(path)) else {
+                continue;
+            };
             if weakened.iter().any(|test| self.is_test_of(test, &java)) {
                 let whole = self.kind == ScopeKind::Class;
-                let extent = if whole { Extent::Class } else { Extent::Change(Vec::new()) };
-                let (package, path) = (self.package.name.clone(), RepoPath::from_bytes(path.as_bytes()));
-                let target = Target { package, path, class, tests: self.tests_of(&java), extent };
+                let extent = if whole {
+                    Extent::Class
+                } else {
+                    Extent::Change(Vec::new())
+                };
+                let (package, path) = (
+                    self.package.name.clone(),
+                    RepoPath::from_bytes(path.as_bytes()),
+                );
+                let target = Target {
+                    package,
+                    path,
+                    class,
+                    tests: self.tests_of(&java),
+                    extent,
+                };
                 self.add(&target, &dir, tool);
             }
         }
@@ -194,23 +250,36 @@ impl Sorter<'_> {
     }
 
     fn counts_without_test(&self, change: &FileChange, java: &JavaPath) -> bool {
-        self.request.counts_without_test(self.package, change, &|test| self.is_test_of(test, java))
+        self.request
+            .counts_without_test(self.package, change, &|test| self.is_test_of(test, java))
     }
 
     /// The test files that belong to a class.
     fn tests_of(&self, class: &JavaPath) -> BTreeSet<String> {
-        self.listing.tests.iter().filter(|test| self.is_test_of(test, class)).cloned().collect()
+        self.listing
+            .tests
+            .iter()
+            .filter(|test| self.is_test_of(test, class))
+            .cloned()
+            .collect()
     }
 
     /// By its name; where classes of several packages have that name, a test stands for the one beside it.
     fn is_test_of(&self, test: &str, class: &JavaPath) -> bool {
-        let Some(test) = JavaPath::read(test).filter(|test| test.test) else { return false };
+        let Some(test) = JavaPath::read(test).filter(|test| test.test) else {
+            return false;
+        };
         let is_beside = |path: &String| {
-            let folder =
-                |java: &JavaPath| !java.test && java.stem == class.stem && java.folder == test.folder;
+            let folder = |java: &JavaPath| {
+                !java.test && java.stem == class.stem && java.folder == test.folder
+            };
             JavaPath::read(path).as_ref().is_some_and(folder)
         };
-        let mut sources = self.listing.production.iter().chain(self.listing.entries.keys());
+        let mut sources = self
+            .listing
+            .production
+            .iter()
+            .chain(self.listing.entries.keys());
         self.names.is_test_of(&test.stem, &class.stem)
             && (test.folder == class.folder || !sources.any(is_beside))
     }
@@ -231,7 +300,11 @@ impl Sorter<'_> {
         }
         let tested = java.is_some_and(|java| {
             !java.is_info()
-                && (self.listing.tests.iter().any(|test| self.is_test_of(test, java))
+                && (self
+                    .listing
+                    .tests
+                    .iter()
+                    .any(|test| self.is_test_of(test, java))
                     || self.counts_without_test(change, java))
         });
         if !production && change.kind == Kind::Test || production && tested {
@@ -258,7 +331,9 @@ impl Sorter<'_> {
         }
         Path::new(path).ancestors().skip(1).find_map(|dir| {
             let is_there = |(name, _): &&(&str, BuildTool)| {
-                dir.join(name).to_str().is_some_and(|build| self.listing.builds.contains(build))
+                dir.join(name)
+                    .to_str()
+                    .is_some_and(|build| self.listing.builds.contains(build))
             };
             let (_, tool) = BUILD_FILES.iter().find(is_there)?;
             Some((dir.to_str()?.to_owned(), *tool))
@@ -266,6 +341,9 @@ impl Sorter<'_> {
     }
 
     fn leave(&mut self, change: &FileChange, why: &str) {
-        self.scope.left_out.push(LeftOut { file: text::line(&change.full_path(), 400), why: why.to_owned() });
+        self.scope.left_out.push(LeftOut {
+            file: text::line(&change.full_path(), 400),
+            why: why.to_owned(),
+        });
     }
 }

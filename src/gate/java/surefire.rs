@@ -54,7 +54,10 @@ pub(crate) fn read(project: &Node) -> Surefire {
         .into_iter()
         .flat_map(|plugin| plugin.all(&["executions"]).iter().chain([plugin]));
     let execution = plugin.and_then(|plugin| {
-        let running = plugin.all(&["executions"]).iter().filter(|execution| !is_off(execution));
+        let running = plugin
+            .all(&["executions"])
+            .iter()
+            .filter(|execution| !is_off(execution));
         // Where the default one is off, another runs the tests.
         running.min_by_key(|execution| execution.text_at(&["id"]) != Some("default-test"))
     });
@@ -64,10 +67,15 @@ pub(crate) fn read(project: &Node) -> Surefire {
         .or_else(|| plugin.and_then(|plugin| plugin.child("configuration")))
         .unwrap_or(&empty);
     let setting = |name: &str| {
-        configuration.text_at(&[name]).or_else(|| project.text_at(&["properties", name])).map(str::to_owned)
+        configuration
+            .text_at(&[name])
+            .or_else(|| project.text_at(&["properties", name]))
+            .map(str::to_owned)
     };
     let mut surefire = Surefire {
-        jvm_args: setting("argLine").map(|line| split(&fill(&line, project))).unwrap_or_default(),
+        jvm_args: setting("argLine")
+            .map(|line| split(&fill(&line, project)))
+            .unwrap_or_default(),
         properties: variables(configuration.all(&["systemPropertyVariables"])),
         environment: variables(configuration.all(&["environmentVariables"])),
         excludes: texts(configuration.all(&["excludes"])),
@@ -77,27 +85,41 @@ pub(crate) fn read(project: &Node) -> Surefire {
             .collect(),
         groups: setting("groups"),
         excluded_groups: setting("excludedGroups"),
-        working_directory: configuration.text_at(&["workingDirectory"]).map(str::to_owned),
+        working_directory: configuration
+            .text_at(&["workingDirectory"])
+            .map(str::to_owned),
         more_classpath: texts(configuration.all(&["additionalClasspathElements"])),
         jdk: setting("jvm").and_then(|java| Some(Path::new(&java).ancestors().nth(2)?.to_owned())),
         not_carried: BTreeSet::new(),
     };
     for property in configuration.all(&["systemProperties"]) {
         if let (Some(name), value) = (property.text_at(&["name"]), property.text_at(&["value"])) {
-            surefire.properties.insert(name.to_owned(), value.unwrap_or_default().to_owned());
+            surefire
+                .properties
+                .insert(name.to_owned(), value.unwrap_or_default().to_owned());
         }
     }
-    let found = NOT_CARRIED.split(' ').filter(|name| configuration.child(name).is_some());
+    let found = NOT_CARRIED
+        .split(' ')
+        .filter(|name| configuration.child(name).is_some());
     surefire.not_carried.extend(found.map(str::to_owned));
     if !configuration.all(&["properties"]).is_empty() {
         surefire.not_carried.insert("properties".to_owned());
     }
-    let is_odd = |patterns: &[String]| patterns.iter().any(|pattern| pattern.starts_with(['%', '!']));
+    let is_odd = |patterns: &[String]| {
+        patterns
+            .iter()
+            .any(|pattern| pattern.starts_with(['%', '!']))
+    };
     if is_odd(&surefire.excludes) {
-        surefire.not_carried.insert("excludes with %regex[] or !".to_owned());
+        surefire
+            .not_carried
+            .insert("excludes with %regex[] or !".to_owned());
     }
     if is_odd(&surefire.includes) {
-        surefire.not_carried.insert("includes with %regex[] or !".to_owned());
+        surefire
+            .not_carried
+            .insert("includes with %regex[] or !".to_owned());
         surefire.includes.clear();
     }
     surefire
@@ -112,12 +134,19 @@ fn is_off(execution: &Node) -> bool {
 /// The texts of these nodes, each a list with commas between.
 pub(crate) fn texts(nodes: &[Node]) -> Vec<String> {
     let texts = nodes.iter().flat_map(|node| node.text.split(','));
-    texts.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned).collect()
+    texts
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn variables(nodes: &[Node]) -> BTreeMap<String, String> {
     let value = |node: &Node| node.text.replace("${surefire.forkNumber}", "1");
-    nodes.iter().map(|node| (node.name.clone(), value(node))).collect()
+    nodes
+        .iter()
+        .map(|node| (node.name.clone(), value(node)))
+        .collect()
 }
 
 /// Replaces each `@{name}` (Surefire's late placeholders) and `${name}` that is a property of the project once its
@@ -157,8 +186,11 @@ fn split(line: &str) -> Vec<String> {
         }
     }
     arguments.extend(current);
-    let is_jacoco = |argument: &str| argument.starts_with("-javaagent:") && argument.contains("jacoco");
-    arguments.retain(|argument| !argument.contains("@{") && !argument.contains("${") && !is_jacoco(argument));
+    let is_jacoco =
+        |argument: &str| argument.starts_with("-javaagent:") && argument.contains("jacoco");
+    arguments.retain(|argument| {
+        !argument.contains("@{") && !argument.contains("${") && !is_jacoco(argument)
+    });
     arguments
 }
 
@@ -171,9 +203,16 @@ mod tests {
     #[test]
     fn late_placeholders_are_filled_from_the_projects_properties() {
         let project =
-            xml::read("<project><properties><known>-Xa -Xb</known><void/></properties></project>").unwrap();
-        assert_eq!(fill("-x @{known} @{void}@{other} @{open", &project), "-x -Xa -Xb @{other} @{open");
-        assert_eq!(fill("${other}@{other} ${known}", &project), "${other}@{other} -Xa -Xb");
+            xml::read("<project><properties><known>-Xa -Xb</known><void/></properties></project>")
+                .unwrap();
+        assert_eq!(
+            fill("-x @{known} @{void}@{other} @{open", &project),
+            "-x -Xa -Xb @{other} @{open"
+        );
+        assert_eq!(
+            fill("${other}@{other} ${known}", &project),
+            "${other}@{other} -Xa -Xb"
+        );
     }
 
     #[test]
@@ -189,14 +228,23 @@ mod tests {
         let surefire = read(&xml::read(pom).unwrap());
         assert_eq!(surefire.jvm_args, ["-ea"]);
         assert_eq!(surefire.properties["a.b"], "c d");
-        assert_eq!((surefire.properties["old"].as_str(), surefire.properties["n"].as_str()), ("v", "1"));
+        assert_eq!(
+            (
+                surefire.properties["old"].as_str(),
+                surefire.properties["n"].as_str()
+            ),
+            ("v", "1")
+        );
         assert_eq!(surefire.environment["E"], "1");
         assert_eq!(surefire.excludes, ["**/perf/*.java"]);
         assert_eq!(surefire.groups.as_deref(), Some("fast"));
         assert!(surefire.not_carried.contains("excludesFile"));
         assert_eq!(surefire.jdk.as_deref(), Some(Path::new("/jdk 21")));
         assert_eq!(surefire.failsafe_includes, ["**/Live*", "**/e2e/**"]);
-        assert!(surefire.includes.is_empty(), "one that cannot be read would leave out what it names");
+        assert!(
+            surefire.includes.is_empty(),
+            "one that cannot be read would leave out what it names"
+        );
         assert!(surefire.not_carried.contains("includes with %regex[] or !"));
     }
 
@@ -211,7 +259,15 @@ mod tests {
             let executions = [
                 execution("slow", "<skip>true</skip>", ""),
                 execution("ours", "", ""),
-                execution("default-test", off, if off.is_empty() { "<phase>none</phase>" } else { "" }),
+                execution(
+                    "default-test",
+                    off,
+                    if off.is_empty() {
+                        "<phase>none</phase>"
+                    } else {
+                        ""
+                    },
+                ),
             ];
             let pom = format!(
                 "<project><build><plugins><plugin><artifactId>maven-surefire-plugin</artifactId><executions>{}</executions>\

@@ -30,17 +30,27 @@ pub(crate) fn find(project: &Project, home: &Path, include: &[String]) -> TestCl
     let mut roots = vec![PathBuf::from(&project.test_sources)];
     roots.extend(LANGUAGES.map(|(language, _)| home.join("src/test").join(language)));
     let tests = class_names(Path::new(&project.test_classes)).filter(|stem| {
-        let nested = stem.rsplit('/').next().is_some_and(|name| name.contains('$'));
-        let is_source =
-            |(_, end): &(&str, &str)| roots.iter().any(|root| root.join(format!("{stem}.{end}")).is_file());
+        let nested = stem
+            .rsplit('/')
+            .next()
+            .is_some_and(|name| name.contains('$'));
+        let is_source = |(_, end): &(&str, &str)| {
+            roots
+                .iter()
+                .any(|root| root.join(format!("{stem}.{end}")).is_file())
+        };
         !nested && LANGUAGES.iter().any(is_source)
     });
     let is_asked = asked(&project.surefire, include);
     let (asked, mut left_out) = tests.partition::<BTreeSet<String>, _>(|stem| is_asked(stem));
     let file = |stem: &str| Path::new(&project.test_classes).join(format!("{stem}.class"));
     left_out.retain(|stem| !is_abstract(&read(&file(stem)).unwrap_or_default()));
-    let dotted = |stems: BTreeSet<String>| stems.iter().map(|stem| stem.replace('/', ".")).collect();
-    TestClasses { asked: dotted(asked), left_out: dotted(left_out) }
+    let dotted =
+        |stems: BTreeSet<String>| stems.iter().map(|stem| stem.replace('/', ".")).collect();
+    TestClasses {
+        asked: dotted(asked),
+        left_out: dotted(left_out),
+    }
 }
 
 /// Whether a class (`com/acme/FooTest`) is asked: it is named, or Surefire runs it, or neither Surefire nor Failsafe has a
@@ -48,11 +58,24 @@ pub(crate) fn find(project: &Project, home: &Path, include: &[String]) -> TestCl
 fn asked(surefire: &Surefire, include: &[String]) -> impl Fn(&str) -> bool + use<> {
     let of = |all: &[&str]| patterns(all.iter().copied());
     let own = |all: &[String]| patterns(all.iter().map(String::as_str));
-    let (named, excludes, includes) = (own(include), own(&surefire.excludes), own(&surefire.includes));
-    let (surefires, failsafes, more) = (of(&SUREFIRES), of(&FAILSAFES), own(&surefire.failsafe_includes));
+    let (named, excludes, includes) = (
+        own(include),
+        own(&surefire.excludes),
+        own(&surefire.includes),
+    );
+    let (surefires, failsafes, more) = (
+        of(&SUREFIRES),
+        of(&FAILSAFES),
+        own(&surefire.failsafe_includes),
+    );
     move |stem| {
-        let by_name = || surefires.is_match(stem) || !failsafes.is_match(stem) && !more.is_match(stem);
-        let runs = if includes.is_empty() { by_name() } else { includes.is_match(stem) };
+        let by_name =
+            || surefires.is_match(stem) || !failsafes.is_match(stem) && !more.is_match(stem);
+        let runs = if includes.is_empty() {
+            by_name()
+        } else {
+            includes.is_match(stem)
+        };
         named.is_match(stem) || runs && !excludes.is_match(stem)
     }
 }
@@ -65,13 +88,23 @@ pub(crate) fn second_classes(project: &Project, folder: &str, stem: &str) -> Vec
         let bytes = read(&classes.join(format!("{name}.class"))).unwrap_or_default();
         origin(&bytes).is_some_and(|origin| origin.source == source)
     };
-    let names = fs_err::read_dir(&classes).into_iter().flatten().flatten().filter_map(|entry| {
-        let name = entry.file_name().into_string().ok()?;
-        name.strip_suffix(".class").map(str::to_owned)
-    });
+    let names = fs_err::read_dir(&classes)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            name.strip_suffix(".class").map(str::to_owned)
+        });
     names
         .filter(|name| *name != stem && !name.starts_with(&nested) && is_of_source(name))
-        .map(|name| if folder.is_empty() { name } else { format!("{}.{name}", folder.replace('/', ".")) })
+        .map(|name| {
+            if folder.is_empty() {
+                name
+            } else {
+                format!("{}.{name}", folder.replace('/', "."))
+            }
+        })
         .collect()
 }
 
@@ -80,15 +113,20 @@ fn patterns<'a>(all: impl Iterator<Item = &'a str>) -> GlobSet {
     let mut set = GlobSetBuilder::new();
     for pattern in all.filter(|pattern| !pattern.starts_with(['%', '!'])) {
         let pattern = pattern.split('#').next().unwrap_or_default();
-        let mut ends = ["*", "class"].into_iter().chain(LANGUAGES.map(|(_, end)| end));
+        let mut ends = ["*", "class"]
+            .into_iter()
+            .chain(LANGUAGES.map(|(_, end)| end));
         let stem = ends.find_map(|end| {
             let stem = pattern.strip_suffix(end)?.strip_suffix('.')?;
             // `a.b.*` is what a package holds, `FooSpec.*` a file.
             (end != "*" || stem.contains('/') || !stem.contains('.')).then_some(stem)
         });
         let stem = stem.unwrap_or(pattern);
-        let anchored =
-            if stem.contains('/') { stem.to_owned() } else { format!("**/{}", stem.replace('.', "/")) };
+        let anchored = if stem.contains('/') {
+            stem.to_owned()
+        } else {
+            format!("**/{}", stem.replace('.', "/"))
+        };
         if let Ok(glob) = GlobBuilder::new(&anchored).literal_separator(true).build() {
             set.add(glob);
         }
@@ -107,11 +145,21 @@ mod tests {
 
     #[test]
     fn surefires_patterns_are_paths_or_names_of_classes() {
-        let set =
-            patterns(["**/perf/*.java", "BadTest.java", "%regex[x]", "*Spec.*", "org.a.Own*"].into_iter());
+        let set = patterns(
+            [
+                "**/perf/*.java",
+                "BadTest.java",
+                "%regex[x]",
+                "*Spec.*",
+                "org.a.Own*",
+            ]
+            .into_iter(),
+        );
         let matches = |stem: &str| set.is_match(stem);
         assert!(matches("org/perf/SlowTest") && matches("org/BadTest") && matches("org/ASpec"));
-        assert!(matches("org/a/OwnTest") && !matches("org/a/b/OwnTest") && !matches("org/GoodTest"));
+        assert!(
+            matches("org/a/OwnTest") && !matches("org/a/b/OwnTest") && !matches("org/GoodTest")
+        );
     }
 
     #[test]
@@ -128,14 +176,28 @@ mod tests {
         ];
         let asked_of = |surefire: &Surefire, include: &[&str]| -> String {
             let is_asked = asked(surefire, &told(include));
-            all.iter().filter(|stem| is_asked(stem)).map(|stem| &stem[2..]).collect::<Vec<_>>().join(" ")
+            all.iter()
+                .filter(|stem| is_asked(stem))
+                .map(|stem| &stem[2..])
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         let mut surefire = Surefire::default();
-        assert_eq!(asked_of(&surefire, &[]), "FooTest ITFooTest FooSpec it/Flow SlowTest");
-        assert_eq!(asked_of(&surefire, &["FooIT"]), "FooTest FooIT ITFooTest FooSpec it/Flow SlowTest");
+        assert_eq!(
+            asked_of(&surefire, &[]),
+            "FooTest ITFooTest FooSpec it/Flow SlowTest"
+        );
+        assert_eq!(
+            asked_of(&surefire, &["FooIT"]),
+            "FooTest FooIT ITFooTest FooSpec it/Flow SlowTest"
+        );
         surefire.failsafe_includes = told(&["**/it/**", "**/*Test.java"]);
         surefire.excludes = told(&["**/SlowTest.java"]);
-        assert_eq!(asked_of(&surefire, &[]), "FooTest ITFooTest FooSpec", "Surefire runs FooTest as well");
+        assert_eq!(
+            asked_of(&surefire, &[]),
+            "FooTest ITFooTest FooSpec",
+            "Surefire runs FooTest as well"
+        );
         surefire.includes = told(&["**/*IT.java", "**/S*"]);
         assert_eq!(asked_of(&surefire, &["a.it.*"]), "FooIT it/Flow");
         assert_eq!(

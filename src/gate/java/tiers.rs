@@ -36,7 +36,12 @@ pub(crate) struct Tier {
 
 impl Tier {
     fn new(name: &'static str, tests: BTreeSet<String>) -> Self {
-        Self { name, tests, note: String::new(), makes_map: false }
+        Self {
+            name,
+            tests,
+            note: String::new(),
+            makes_map: false,
+        }
     }
 
     /// Its tests are few, and asked for the sake of a PASS.
@@ -55,7 +60,11 @@ impl Tier {
 }
 
 /// The tier with which a module begins; `None` if no test is the targets' own and others may be asked.
-pub(crate) fn first(tiers: TestTiers, own: &BTreeSet<String>, all: &BTreeSet<String>) -> Option<Tier> {
+pub(crate) fn first(
+    tiers: TestTiers,
+    own: &BTreeSet<String>,
+    all: &BTreeSet<String>,
+) -> Option<Tier> {
     let own: BTreeSet<String> = own.intersection(all).cloned().collect();
     match tiers {
         TestTiers::All => Some(Tier::all(all)),
@@ -90,15 +99,30 @@ pub(crate) fn next<E>(
             if after.is_none_or(|tier| tier.name != NEAR) {
                 let near = &(all & &near()?) - asked;
                 if !near.is_empty() && NEAR_IS_FEW * (near.len() + asked.len()) <= all.len() {
-                    return Ok(Some(Tier { note: why, ..Tier::new(NEAR, near) }));
+                    return Ok(Some(Tier {
+                        note: why,
+                        ..Tier::new(NEAR, near)
+                    }));
                 }
             }
             let makes_map = is_outdated;
-            let tests = if makes_map || confirms { all.clone() } else { all - asked };
-            return Ok(Some(Tier { note: why, makes_map, ..Tier::new(ALL, tests) }));
+            let tests = if makes_map || confirms {
+                all.clone()
+            } else {
+                all - asked
+            };
+            return Ok(Some(Tier {
+                note: why,
+                makes_map,
+                ..Tier::new(ALL, tests)
+            }));
         }
     };
-    Ok(if after.is_some() && tests.is_empty() { confirming() } else { Some(Tier::new(TOUCHING, tests)) })
+    Ok(if after.is_some() && tests.is_empty() {
+        confirming()
+    } else {
+        Some(Tier::new(TOUCHING, tests))
+    })
 }
 
 /// The classes whose verdict more tests could still change.
@@ -127,12 +151,21 @@ fn unsettled(rule: Rule, scores: &[ClassScore], report: &PitReport) -> BTreeSet<
         .enumerate()
         .filter(|(index, _)| needed(*index))
         .map(|(_, score)| score.class.clone())
-        .filter(|class| report.classes.get(class).is_some_and(|c| !c.left.is_empty() || c.dropped > 0))
+        .filter(|class| {
+            report
+                .classes
+                .get(class)
+                .is_some_and(|c| !c.left.is_empty() || c.dropped > 0)
+        })
         .collect()
 }
 
 /// The classes that reach the threshold only because time-outs count as killed.
-pub(crate) fn hanging_on_timeouts(rule: Rule, targets: &[Target], report: &PitReport) -> BTreeSet<String> {
+pub(crate) fn hanging_on_timeouts(
+    rule: Rule,
+    targets: &[Target],
+    report: &PitReport,
+) -> BTreeSet<String> {
     let mut scores = scores(targets, report);
     let mut without = scores.clone();
     for score in &mut without {
@@ -146,7 +179,12 @@ pub(crate) fn hanging_on_timeouts(rule: Rule, targets: &[Target], report: &PitRe
         tally.killed += std::mem::take(&mut tally.timed_out);
     }
     let now = unsettled(rule, &scores, report);
-    let timed_out = |class: &String| report.classes.get(class).is_some_and(|c| c.tally.timed_out > 0);
+    let timed_out = |class: &String| {
+        report
+            .classes
+            .get(class)
+            .is_some_and(|c| c.tally.timed_out > 0)
+    };
     unsettled(rule, &without, report)
         .into_iter()
         .filter(|class| !now.contains(class) && timed_out(class))
@@ -168,17 +206,49 @@ mod tests {
 
     #[test]
     fn a_class_hangs_on_time_outs_when_its_score_or_the_one_it_must_keep_rests_on_them() {
-        let tally = |killed, timed_out| Tally { killed, timed_out, survived: 1, ..Tally::default() };
+        let tally = |killed, timed_out| Tally {
+            killed,
+            timed_out,
+            survived: 1,
+            ..Tally::default()
+        };
         let floor = |killed, total| Some(Coverage { killed, total });
-        let (none, killed) = (Tally::default(), Tally { killed: 1, ..Tally::default() });
-        let timed_out = Tally { timed_out: 1, ..Tally::default() };
+        let (none, killed) = (
+            Tally::default(),
+            Tally {
+                killed: 1,
+                ..Tally::default()
+            },
+        );
+        let timed_out = Tally {
+            timed_out: 1,
+            ..Tally::default()
+        };
         let all = [
             ("Hangs", Extent::Class, tally(2, 1), none, None),
             ("Stands", Extent::Class, tally(9, 1), none, None),
             ("Low", Extent::Class, tally(1, 1), none, None),
-            ("Whole", Extent::Change(Vec::new()), tally(2, 1), killed, floor(3, 4)),
-            ("Changed", Extent::Change(Vec::new()), tally(9, 1), timed_out, floor(1, 4)),
-            ("Kept", Extent::Change(Vec::new()), tally(2, 1), killed, floor(2, 4)),
+            (
+                "Whole",
+                Extent::Change(Vec::new()),
+                tally(2, 1),
+                killed,
+                floor(3, 4),
+            ),
+            (
+                "Changed",
+                Extent::Change(Vec::new()),
+                tally(9, 1),
+                timed_out,
+                floor(1, 4),
+            ),
+            (
+                "Kept",
+                Extent::Change(Vec::new()),
+                tally(2, 1),
+                killed,
+                floor(2, 4),
+            ),
         ];
         let (mut targets, mut report) = (Vec::new(), PitReport::default());
         for (class, extent, tally, changed, floor) in all {
@@ -189,16 +259,34 @@ mod tests {
                 tests: BTreeSet::new(),
                 extent,
             });
-            let counted = Counted { tally, changed, floor, dropped: 1, ..Counted::default() };
+            let counted = Counted {
+                tally,
+                changed,
+                floor,
+                dropped: 1,
+                ..Counted::default()
+            };
             report.classes.insert(class.to_owned(), counted);
         }
-        let rule = Rule { threshold: 70, per: Per::Class, no_coverage: NoCoverage::Survived };
-        assert_eq!(open(rule, &targets, &report), names(&["Changed", "Low"]), "time-outs alone are no pass");
-        assert_eq!(hanging_on_timeouts(rule, &targets, &report), names(&["Changed", "Hangs", "Whole"]));
+        let rule = Rule {
+            threshold: 70,
+            per: Per::Class,
+            no_coverage: NoCoverage::Survived,
+        };
+        assert_eq!(
+            open(rule, &targets, &report),
+            names(&["Changed", "Low"]),
+            "time-outs alone are no pass"
+        );
+        assert_eq!(
+            hanging_on_timeouts(rule, &targets, &report),
+            names(&["Changed", "Hangs", "Whole"])
+        );
     }
 
     #[test]
-    fn own_tests_come_first_then_those_that_touch_and_all_where_that_is_not_known_or_a_fail_blocks() {
+    fn own_tests_come_first_then_those_that_touch_and_all_where_that_is_not_known_or_a_fail_blocks()
+    {
         let all = names(&["A", "B", "C", "D"]);
         // The tiers of a gate in which no class is ever settled.
         let told_by = |(near, is_outdated): (&[&str], bool),
@@ -213,14 +301,24 @@ mod tests {
                 asked.extend(tier.iter().flat_map(|tier| tier.tests.clone()));
                 told.extend(tier.iter().map(|tier| {
                     let tests: Vec<&str> = tier.tests.iter().map(String::as_str).collect();
-                    format!("{}:{}{}", tier.name, tests.concat(), if tier.makes_map { " map" } else { "" })
+                    format!(
+                        "{}:{}{}",
+                        tier.name,
+                        tests.concat(),
+                        if tier.makes_map { " map" } else { "" }
+                    )
                 }));
                 let choose = || {
-                    let unknown = AskAll { why: "no map".to_owned(), is_outdated };
+                    let unknown = AskAll {
+                        why: "no map".to_owned(),
+                        is_outdated,
+                    };
                     Ok::<_, ()>(known.map(names).ok_or(unknown))
                 };
-                let following =
-                    next(tiers, tier.as_ref(), &asked, &all, confirms, choose, || Ok(names(near))).unwrap();
+                let following = next(tiers, tier.as_ref(), &asked, &all, confirms, choose, || {
+                    Ok(names(near))
+                })
+                .unwrap();
                 if following.is_none() {
                     return told.join(" ");
                 }
@@ -230,11 +328,15 @@ mod tests {
                 }
             }
         };
-        let told =
-            |tiers, own: &[&str], touching, confirms| told_by((&[], true), tiers, own, touching, confirms);
+        let told = |tiers, own: &[&str], touching, confirms| {
+            told_by((&[], true), tiers, own, touching, confirms)
+        };
         let some: Option<&[&str]> = Some(&["A", "B"]);
         assert_eq!(told(OwnFirst, &["A"], some, false), "own:A touching:B");
-        assert_eq!(told(OwnFirst, &["A"], some, true), "own:A touching:B all:ABCD");
+        assert_eq!(
+            told(OwnFirst, &["A"], some, true),
+            "own:A touching:B all:ABCD"
+        );
         assert_eq!(told(OwnFirst, &["A", "Gone"], Some(&[]), false), "own:A");
         assert_eq!(told(OwnFirst, &["A"], Some(&["A"]), true), "own:A all:ABCD");
         assert_eq!(told(OwnFirst, &["C"], some, false), "own:C touching:AB");
@@ -243,19 +345,39 @@ mod tests {
         assert_eq!(told(OwnFirst, &[], some, false), "touching:AB");
         assert_eq!(told(OwnFirst, &[], Some(&[]), false), "touching:");
         assert_eq!(told(OwnFirst, &[], None, false), "all:ABCD map");
-        assert_eq!(told(OwnFirst, &["A", "B", "C", "D"], None, true), "own:ABCD");
-        let told_in_place = |own: &[&str], confirms| told_by((&[], false), OwnFirst, own, None, confirms);
+        assert_eq!(
+            told(OwnFirst, &["A", "B", "C", "D"], None, true),
+            "own:ABCD"
+        );
+        let told_in_place =
+            |own: &[&str], confirms| told_by((&[], false), OwnFirst, own, None, confirms);
         assert_eq!(told_in_place(&["A"], false), "own:A all:BCD");
-        assert_eq!(told_in_place(&["A"], true), "own:A all:ABCD", "what blocks is the word of one run");
+        assert_eq!(
+            told_in_place(&["A"], true),
+            "own:A all:ABCD",
+            "what blocks is the word of one run"
+        );
         assert_eq!(told_in_place(&[], false), "all:ABCD");
         let near = |near: &[&str], own: &[&str], touching, confirms| {
             told_by((near, true), OwnFirst, own, touching, confirms)
         };
         assert_eq!(near(&["B"], &[], None, false), "near:B all:ABCD map");
         assert_eq!(near(&["B"], &[], None, true), "near:B all:ABCD map");
-        assert_eq!(near(&["A"], &["A"], None, false), "own:A all:ABCD map", "they were asked");
-        assert_eq!(near(&["A", "B"], &[], None, false), "all:ABCD map", "more than a quarter");
-        assert_eq!(near(&["B"], &["A"], None, false), "own:A all:ABCD map", "with those before");
+        assert_eq!(
+            near(&["A"], &["A"], None, false),
+            "own:A all:ABCD map",
+            "they were asked"
+        );
+        assert_eq!(
+            near(&["A", "B"], &[], None, false),
+            "all:ABCD map",
+            "more than a quarter"
+        );
+        assert_eq!(
+            near(&["B"], &["A"], None, false),
+            "own:A all:ABCD map",
+            "with those before"
+        );
         assert_eq!(near(&["B"], &[], some, false), "touching:AB", "it is known");
         assert_eq!(told(All, &["A"], None, true), "all:ABCD");
         assert_eq!(told(Own, &["A"], None, true), "own:A");

@@ -40,7 +40,9 @@ impl Node {
 
     /// The text at the end of a way of names, when there is any.
     pub(crate) fn text_at(&self, way: &[&str]) -> Option<&str> {
-        self.at(way).map(|node| node.text.as_str()).filter(|text| !text.is_empty())
+        self.at(way)
+            .map(|node| node.text.as_str())
+            .filter(|text| !text.is_empty())
     }
 
     /// True if this holds of the element or of one anywhere below.
@@ -77,7 +79,8 @@ pub(crate) fn read(text: &str) -> Option<Node> {
             Event::End(_) => {
                 let mut node = open.pop()?;
                 node.text.truncate(node.text.trim_end().len());
-                node.text.drain(..node.text.len() - node.text.trim_start().len());
+                node.text
+                    .drain(..node.text.len() - node.text.trim_start().len());
                 open.last_mut()?.children.push(node);
             }
             Event::Text(text) => open.last_mut()?.text.push_str(&text),
@@ -102,11 +105,21 @@ pub(crate) fn character(entity: &BytesRef<'_>) -> Option<char> {
 fn node(tag: &BytesStart<'_>) -> Option<Node> {
     let name = tag.name().into_inner().to_owned();
     let read = |attribute: Attribute<'_>| {
-        let value = attribute.normalized_value(XmlVersion::Implicit1_0).unwrap_or_default().into_owned();
+        let value = attribute
+            .normalized_value(XmlVersion::Implicit1_0)
+            .unwrap_or_default()
+            .into_owned();
         Some((attribute.key.local_name().into_inner().to_owned(), value))
     };
-    let attributes = tag.attributes().map(|attribute| read(attribute.ok()?)).collect::<Option<_>>()?;
-    Some(Node { name, attributes, ..Node::default() })
+    let attributes = tag
+        .attributes()
+        .map(|attribute| read(attribute.ok()?))
+        .collect::<Option<_>>()?;
+    Some(Node {
+        name,
+        attributes,
+        ..Node::default()
+    })
 }
 
 #[cfg(test)]
@@ -117,7 +130,10 @@ mod tests {
     fn a_way_of_names_leads_to_a_text_with_its_entities() {
         let pom = "<?xml version='1.0'?><!-- x --><project xmlns='u'><build><a> x &lt;&#65;&unknown; </a><b/><g.h:i:jar>j</g.h:i:jar></build></project>";
         let root = read(pom).unwrap();
-        assert_eq!((root.name.as_str(), root.text_at(&["build", "a"])), ("project", Some("x <A")));
+        assert_eq!(
+            (root.name.as_str(), root.text_at(&["build", "a"])),
+            ("project", Some("x <A"))
+        );
         assert_eq!(root.text_at(&["build", "b"]), None);
         assert_eq!(root.text_at(&["build", "g.h:i:jar"]), Some("j"));
         assert_eq!(root.all(&["build"]).len(), 3);

@@ -15,32 +15,49 @@ const PASSED: &str = "PATH HOME USER LOGNAME SHELL TMPDIR TMP TEMP LANG LC_* TER
 
 /// The environment of an engine.
 pub fn engine_environment(all: &[(String, String)]) -> Vec<(String, String)> {
-    let forwarded = all.iter().find(|(name, _)| name == FORWARD).map_or("", |(_, names)| names.as_str());
+    let forwarded = all
+        .iter()
+        .find(|(name, _)| name == FORWARD)
+        .map_or("", |(_, names)| names.as_str());
     let is_passed = |name: &str| {
         let is_forwarded = || forwarded.split(',').any(|one| one.trim() == name);
-        name != WRITE_NOTHING && (PASSED.split(' ').any(|one| is_named(name, one)) || is_forwarded())
+        name != WRITE_NOTHING
+            && (PASSED.split(' ').any(|one| is_named(name, one)) || is_forwarded())
     };
     let passed = all.iter().filter(|(name, _)| is_passed(name)).cloned();
-    passed.chain([(WRITE_NOTHING.to_owned(), "1".to_owned())]).collect()
+    passed
+        .chain([(WRITE_NOTHING.to_owned(), "1".to_owned())])
+        .collect()
 }
 
 /// The names of variables that do not reach an engine.
 pub fn withheld(all: &[(String, String)]) -> Vec<String> {
     let passed = engine_environment(all);
     let is_withheld = |name: &&String| !passed.iter().any(|(passed, _)| passed == *name);
-    all.iter().map(|(name, _)| name).filter(is_withheld).cloned().collect()
+    all.iter()
+        .map(|(name, _)| name)
+        .filter(is_withheld)
+        .cloned()
+        .collect()
 }
 
 /// Names the variables that tests miss, with the call that passes them; `None` if the output names none.
 pub(super) fn advice(printed: &str, withheld: &[String]) -> Option<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_variable = |word: &&str| {
-        let is_upper = word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+        let is_upper = word
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
         word.len() >= 4 && is_upper && word.starts_with(|c: char| c.is_ascii_uppercase())
     };
     // Python's error for a variable that is not set.
-    let asked = printed.split("KeyError: '").skip(1).filter_map(|rest| rest.split('\'').next());
-    let words = printed.split(|c: char| !is_part(c)).filter(|word| withheld.iter().any(|name| name == word));
+    let asked = printed
+        .split("KeyError: '")
+        .skip(1)
+        .filter_map(|rest| rest.split('\'').next());
+    let words = printed
+        .split(|c: char| !is_part(c))
+        .filter(|word| withheld.iter().any(|name| name == word));
     let names: BTreeSet<&str> = asked.chain(words).filter(is_variable).collect();
     let list = names.into_iter().take(5).collect::<Vec<_>>().join(",");
     (!list.is_empty()).then(|| {
@@ -49,13 +66,27 @@ pub(super) fn advice(printed: &str, withheld: &[String]) -> Option<String> {
 }
 
 /// Names the setting that replaces parts of `PYTHONPATH` inside the folder, where modules were not found.
-pub(super) fn python_path_advice(printed: &str, env: &[(String, String)], folder: &Path) -> Option<String> {
-    let value = env.iter().find(|(name, _)| name == "PYTHONPATH").map(|(_, value)| value)?;
-    let inside = value.split(':').filter(|part| !part.is_empty()).filter_map(|part| {
-        let path = Path::new(part);
-        let inside = if path.is_absolute() { path.strip_prefix(folder).ok()? } else { path };
-        Some(format!("{:?}", inside.to_string_lossy()))
-    });
+pub(super) fn python_path_advice(
+    printed: &str,
+    env: &[(String, String)],
+    folder: &Path,
+) -> Option<String> {
+    let value = env
+        .iter()
+        .find(|(name, _)| name == "PYTHONPATH")
+        .map(|(_, value)| value)?;
+    let inside = value
+        .split(':')
+        .filter(|part| !part.is_empty())
+        .filter_map(|part| {
+            let path = Path::new(part);
+            let inside = if path.is_absolute() {
+                path.strip_prefix(folder).ok()?
+            } else {
+                path
+            };
+            Some(format!("{:?}", inside.to_string_lossy()))
+        });
     let inside: Vec<String> = inside.collect();
     let is_missed = printed.contains("ModuleNotFoundError") || printed.contains("ImportError");
     (is_missed && !inside.is_empty()).then(|| {
@@ -72,7 +103,8 @@ const WRITE_NOTHING: &str = "PYTHONDONTWRITEBYTECODE";
 /// The caller's `PYTHONPATH`, which engines replace, without what leads into the folder: the copy has that.
 pub(super) fn python_path(env: &[(String, String)], folder: &Path) -> Option<(String, String)> {
     let (name, value) = env.iter().find(|(name, _)| name == "PYTHONPATH")?;
-    let is_elsewhere = |part: &&str| Path::new(part).is_absolute() && !Path::new(part).starts_with(folder);
+    let is_elsewhere =
+        |part: &&str| Path::new(part).is_absolute() && !Path::new(part).starts_with(folder);
     let parts: Vec<&str> = value.split(':').filter(is_elsewhere).collect();
     (!parts.is_empty()).then(|| (name.clone(), parts.join(":")))
 }
@@ -84,7 +116,10 @@ mod tests {
     #[test]
     fn an_engine_gets_what_the_list_or_the_caller_names_and_nothing_else() {
         let of = |names: &[(&str, &str)]| -> Vec<(String, String)> {
-            names.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+            names
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
         };
         let all = of(&[
             ("PATH", "/bin"),
@@ -99,28 +134,50 @@ mod tests {
         ]);
         let plain = engine_environment(&all);
         let names: Vec<&str> = plain.iter().map(|(name, _)| name.as_str()).collect();
-        let expected = ["PATH", "LC_TIME", "JAVA_HOME", "CARGO_HOME", "NODE_PATH", "PYTHONDONTWRITEBYTECODE"];
+        let expected = [
+            "PATH",
+            "LC_TIME",
+            "JAVA_HOME",
+            "CARGO_HOME",
+            "NODE_PATH",
+            "PYTHONDONTWRITEBYTECODE",
+        ];
         assert_eq!(names, expected);
         assert_eq!(plain.last().unwrap().1, "1");
         let mut more = all;
         more.extend(of(&[(FORWARD, "DATABASE_URL, ABSENT")]));
         let forwarded = engine_environment(&more);
         assert!(forwarded.contains(&("DATABASE_URL".to_owned(), "x".to_owned())));
-        assert!(!forwarded.iter().any(|(name, _)| name == FORWARD || name == "OPENAI_API_KEY"));
+        assert!(
+            !forwarded
+                .iter()
+                .any(|(name, _)| name == FORWARD || name == "OPENAI_API_KEY")
+        );
     }
 
     #[test]
     fn a_variable_that_is_missed_is_named_with_the_list_that_forwards_it() {
         let withheld = ["DATABASE_URL", "REDIS_URL", "HOST"].map(str::to_owned);
-        let printed = "E   KeyError: 'STRIPE_KEY'\nE  RuntimeError: set DATABASE_URL; KeyError: 'lower'";
+        let printed =
+            "E   KeyError: 'STRIPE_KEY'\nE  RuntimeError: set DATABASE_URL; KeyError: 'lower'";
         let told = advice(printed, &withheld).unwrap();
-        assert!(told.contains("MUTATION_RUNNER_FORWARD_ENV=DATABASE_URL,STRIPE_KEY "), "{told}");
+        assert!(
+            told.contains("MUTATION_RUNNER_FORWARD_ENV=DATABASE_URL,STRIPE_KEY "),
+            "{told}"
+        );
         assert_eq!(advice("KeyError: 'id'\nGHOST XREDIS_URL", &withheld), None);
         let env = [("PYTHONPATH".to_owned(), "/w/lib:src:/else".to_owned())];
-        let told =
-            python_path_advice("ModuleNotFoundError: No module named 'shop'", &env, Path::new("/w")).unwrap();
+        let told = python_path_advice(
+            "ModuleNotFoundError: No module named 'shop'",
+            &env,
+            Path::new("/w"),
+        )
+        .unwrap();
         assert!(told.contains(r#"pythonpath = ["lib", "src"]"#), "{told}");
-        assert_eq!(python_path_advice("assert 1 == 2", &env, Path::new("/w")), None);
+        assert_eq!(
+            python_path_advice("assert 1 == 2", &env, Path::new("/w")),
+            None
+        );
     }
 
     #[test]

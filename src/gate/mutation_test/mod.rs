@@ -75,12 +75,22 @@ pub fn test(
     let target = Target::find(request.folder, request.target)?;
     let (engine, files) = request.choose(&target)?;
     let watch = Stopwatch::start();
-    let env: Vec<(String, String)> =
-        environment::python_path(request.env, request.folder).into_iter().collect();
+    let env: Vec<(String, String)> = environment::python_path(request.env, request.folder)
+        .into_iter()
+        .collect();
     let is_joined = engine == Engine::Pit;
-    let window =
-        Window { inner: spawn, is_joined, env: &env, last: Mutex::default(), version: Mutex::default() };
-    let ports = GatePorts { spawn: &window, progress, checkouts: &NoCheckouts };
+    let window = Window {
+        inner: spawn,
+        is_joined,
+        env: &env,
+        last: Mutex::default(),
+        version: Mutex::default(),
+    };
+    let ports = GatePorts {
+        spawn: &window,
+        progress,
+        checkouts: &NoCheckouts,
+    };
     let mut judging = request.judge(engine, &files, &ports);
     let printed = ignore_poison(window.last.into_inner());
     let version = ignore_poison(window.version.into_inner());
@@ -91,7 +101,14 @@ pub fn test(
         ));
     }
     let files = standard_report::files_of(&mut judging.results);
-    let answer = Answer { request, target, engine, version, printed, millis: watch.millis() };
+    let answer = Answer {
+        request,
+        target,
+        engine,
+        version,
+        printed,
+        millis: watch.millis(),
+    };
     let measured = answer.of(judging)?;
     if let Some(folder) = request.report {
         standard_report::write(folder, &files, 100, true).map_err(|error| {
@@ -106,15 +123,21 @@ impl TestRequest<'_> {
     /// The engine, and the production files of the target that it mutates.
     fn choose(&self, target: &Target) -> Result<(Engine, Vec<String>), Refusal> {
         let files = target.files()?;
-        let is_production = |file: &&String| self.classifier.kind_of(file.as_bytes()) == Kind::Production;
+        let is_production =
+            |file: &&String| self.classifier.kind_of(file.as_bytes()) == Kind::Production;
         let of = |engine: Engine| -> Vec<String> {
             let is_its = |file: &&String| engine.language().is_source(file) && is_production(file);
             files.iter().filter(is_its).cloned().collect()
         };
-        let is_asked = |engine: &Engine| self.engine.map_or(engine.gate().is_some(), |only| only == *engine);
+        let is_asked = |engine: &Engine| {
+            self.engine
+                .map_or(engine.gate().is_some(), |only| only == *engine)
+        };
         let asked = || Engine::ALL.into_iter().filter(is_asked);
-        let mut found: Vec<(Engine, Vec<String>)> =
-            asked().map(|engine| (engine, of(engine))).filter(|(_, files)| !files.is_empty()).collect();
+        let mut found: Vec<(Engine, Vec<String>)> = asked()
+            .map(|engine| (engine, of(engine)))
+            .filter(|(_, files)| !files.is_empty())
+            .collect();
         match (found.pop(), found.is_empty()) {
             (Some(only), true) => Ok(only),
             (Some(_), false) => Err(Refusal::usage(
@@ -122,11 +145,15 @@ impl TestRequest<'_> {
                 "Name a smaller target, or an engine: mutmut, pit, stryker or cargo-mutants.",
             )),
             (None, _) => {
-                let (path, all) =
-                    (text::line(&target.path, 300), asked().map(|engine| engine.language().name));
+                let (path, all) = (
+                    text::line(&target.path, 300),
+                    asked().map(|engine| engine.language().name),
+                );
                 let languages = all.collect::<Vec<_>>().join(", ");
                 Err(Refusal::usage(
-                    format!("There is no production code in {path} that can be mutated ({languages})."),
+                    format!(
+                        "There is no production code in {path} that can be mutated ({languages})."
+                    ),
                     "Name a source file, or a folder that holds some; tests are not mutated.",
                 ))
             }
@@ -148,14 +175,20 @@ impl TestRequest<'_> {
         let mut package = self.package(files);
         if engine != Engine::Pit {
             // The score is that of all tests.
-            let settings = GateSettings { tests: TestTiers::All, ..settings };
+            let settings = GateSettings {
+                tests: TestTiers::All,
+                ..settings
+            };
             return engine.judge(&self.gate_request(package), &settings, ports);
         }
         let copy = self.work.join("copy").join(&package.name);
         (ports.progress)("Copying the folder");
         let copied = files::copy(&package, "", &JAVA, &copy);
         if let Err(abort) = copied.and_then(|_| without_outputs(&copy)) {
-            return Judging { scope: Scope::refused(abort), ..Judging::default() };
+            return Judging {
+                scope: Scope::refused(abort),
+                ..Judging::default()
+            };
         }
         package.root = copy;
         engine.judge(&self.gate_request(package), &settings, ports)
@@ -163,7 +196,10 @@ impl TestRequest<'_> {
 
     /// The folder as a package of which the target's files are to be judged.
     fn package(&self, files: &[String]) -> GatePackage {
-        let name = self.folder.file_name().map_or_else(|| "folder".into(), |name| name.to_string_lossy());
+        let name = self
+            .folder
+            .file_name()
+            .map_or_else(|| "folder".into(), |name| name.to_string_lossy());
         let change = |file: &String| FileChange {
             package: name.clone().into_owned(),
             path: RepoPath::from_bytes(file.as_bytes()),
@@ -209,26 +245,50 @@ struct Answer<'a> {
 
 impl Answer<'_> {
     fn of(&self, judging: Judging) -> Result<Measured, Refusal> {
-        let Judging { mut scope, results, used } = judging;
-        let is_late =
-            self.printed.as_ref().is_some_and(|last| matches!(last.end, ProcessEnd::TimedOut { .. }));
-        let mut all = ModuleResult { aborts: std::mem::take(&mut scope.aborts), ..ModuleResult::default() };
+        let Judging {
+            mut scope,
+            results,
+            used,
+        } = judging;
+        let is_late = self
+            .printed
+            .as_ref()
+            .is_some_and(|last| matches!(last.end, ProcessEnd::TimedOut { .. }));
+        let mut all = ModuleResult {
+            aborts: std::mem::take(&mut scope.aborts),
+            ..ModuleResult::default()
+        };
         for result in results {
             all.join(result);
         }
         if let Some(abort) = all.aborts.first() {
             let late = is_late || used >= self.request.timeout;
-            return Err(if late { self.over_time() } else { self.of_abort(abort) });
+            return Err(if late {
+                self.over_time()
+            } else {
+                self.of_abort(abort)
+            });
         }
         if let Some(left) = scope.left_out.first() {
             let why = format!("{} is not measured: {}.", left.file, left.why);
             return Err(self.refusal(&why, "Name another target."));
         }
-        let java = all.trace.tiers.iter().map(|tier| tier.engine.as_str()).find(|engine| !engine.is_empty());
+        let java = all
+            .trace
+            .tiers
+            .iter()
+            .map(|tier| tier.engine.as_str())
+            .find(|engine| !engine.is_empty());
         let version = java.unwrap_or(&self.version).to_owned();
         let mut tally = Tally::default();
-        all.judged.iter().for_each(|judged| tally.join(&judged.score.tally));
-        let mut living: Vec<_> = all.judged.into_iter().flat_map(|judged| judged.survivors).collect();
+        all.judged
+            .iter()
+            .for_each(|judged| tally.join(&judged.score.tally));
+        let mut living: Vec<_> = all
+            .judged
+            .into_iter()
+            .flat_map(|judged| judged.survivors)
+            .collect();
         living.sort_by_cached_key(|alive| {
             let name = alive.mutant.name();
             (alive.path.clone(), alive.mutant.line, name.len(), name)
@@ -248,8 +308,15 @@ impl Answer<'_> {
             exit_code,
             tally,
             living,
-            remarks: all.remarks.iter().map(|remark| self.redacted(remark)).collect(),
-            stdout: self.printed.as_ref().map_or_else(String::new, |last| self.redacted(&last.stdout)),
+            remarks: all
+                .remarks
+                .iter()
+                .map(|remark| self.redacted(remark))
+                .collect(),
+            stdout: self
+                .printed
+                .as_ref()
+                .map_or_else(String::new, |last| self.redacted(&last.stdout)),
             millis: self.millis,
         })
     }
@@ -259,7 +326,10 @@ impl Answer<'_> {
         let why = format!(
             "The engine ran over the time-out of {seconds} s, and was ended with all that it had started."
         );
-        self.refusal(&why, "Name a smaller target, or a longer timeout (at most 14400).")
+        self.refusal(
+            &why,
+            "Name a smaller target, or a longer timeout (at most 14400).",
+        )
     }
 
     fn of_abort(&self, abort: &GateAbort) -> Refusal {
@@ -276,13 +346,24 @@ impl Answer<'_> {
         let private = self.request.work.display().to_string();
         let shown = |text: &str| self.redacted(&text.replace(&private, "…"));
         let streams = self.printed.as_ref();
-        let all = streams.map_or_else(String::new, |last| [why, &last.stdout, &last.stderr].join("\n"));
-        let TestRequest { env, withheld, folder, .. } = *self.request;
+        let all = streams.map_or_else(String::new, |last| {
+            [why, &last.stdout, &last.stderr].join("\n")
+        });
+        let TestRequest {
+            env,
+            withheld,
+            folder,
+            ..
+        } = *self.request;
         let advice = environment::advice(&all, withheld);
         let advice = advice.or_else(|| environment::python_path_advice(&all, env, folder));
         let hint = advice.unwrap_or_else(|| hint.to_owned());
-        let printed = streams.map(|last| (self.redacted(&last.stdout), self.redacted(&last.stderr)));
-        Refusal { printed, ..Refusal::unknown(shown(why), shown(&hint)) }
+        let printed =
+            streams.map(|last| (self.redacted(&last.stdout), self.redacted(&last.stderr)));
+        Refusal {
+            printed,
+            ..Refusal::unknown(shown(why), shown(&hint))
+        }
     }
 
     fn redacted(&self, text: &str) -> String {
@@ -292,7 +373,9 @@ impl Answer<'_> {
 
 /// Removes what Maven made before.
 fn without_outputs(copy: &Path) -> Result<(), GateAbort> {
-    for found in walk(copy, MAX_DEPTH, MAX_ENTRIES, |folder| folder.file_name() != "target") {
+    for found in walk(copy, MAX_DEPTH, MAX_ENTRIES, |folder| {
+        folder.file_name() != "target"
+    }) {
         let found = found?;
         let target = found.path().with_file_name("target");
         if found.file_name() == "pom.xml" && target.is_dir() {

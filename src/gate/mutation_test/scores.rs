@@ -15,7 +15,9 @@ const MOST: usize = 1_000;
 const VERSION: u32 = 1;
 
 fn file(cache: &Path, folder: &Path) -> PathBuf {
-    cache.join("scores").join(digest(folder.as_os_str().as_bytes()) + ".json")
+    cache
+        .join("scores")
+        .join(digest(folder.as_os_str().as_bytes()) + ".json")
 }
 
 /// Those that were kept of a folder, the oldest first.
@@ -51,8 +53,17 @@ mod tests {
     #[test]
     fn the_newest_scores_of_a_folder_are_kept_apart_from_those_of_others() {
         let cache = tempfile::tempdir().unwrap();
-        let tally = Tally { killed: 2, no_coverage: 1, ..Tally::default() };
-        let measured = Measured { target: "src/a.py".into(), engine: "mutmut", tally, ..Measured::default() };
+        let tally = Tally {
+            killed: 2,
+            no_coverage: 1,
+            ..Tally::default()
+        };
+        let measured = Measured {
+            target: "src/a.py".into(),
+            engine: "mutmut",
+            tally,
+            ..Measured::default()
+        };
         for at in 0..1_002 {
             keep_score(cache.path(), Path::new("/a"), &measured, at).unwrap();
         }

@@ -47,11 +47,20 @@ impl Target {
                 "Name a file or package in it: a run over all would take too long.",
             ));
         }
-        let path = inside.to_str().filter(|path| !path.chars().any(text::is_hidden)).map(str::to_owned);
+        let path = inside
+            .to_str()
+            .filter(|path| !path.chars().any(text::is_hidden))
+            .map(str::to_owned);
         let stat = FileStat::at(&real);
-        let is_target = path.as_ref().is_some_and(|path| real.is_dir() || entry(folder, path) == Entry::File);
+        let is_target = path
+            .as_ref()
+            .is_some_and(|path| real.is_dir() || entry(folder, path) == Entry::File);
         match (path, stat) {
-            (Some(path), Some(stat)) if is_target => Ok(Self { path, real, identity: stat.identity() }),
+            (Some(path), Some(stat)) if is_target => Ok(Self {
+                path,
+                real,
+                identity: stat.identity(),
+            }),
             _ => Err(Refusal::usage(
                 "The target is no regular file or folder.",
                 "Name a source file or a package.",
@@ -71,23 +80,31 @@ impl Target {
             return Ok(vec![self.path.clone()]);
         }
         let files = files(&self.real)?;
-        Ok(files.into_iter().map(|file| format!("{}/{file}", self.path)).collect())
+        Ok(files
+            .into_iter()
+            .map(|file| format!("{}/{file}", self.path))
+            .collect())
     }
 }
 
 fn outside() -> Refusal {
-    Refusal::usage("The target is outside of the folder.", "Name a file or package inside it.")
+    Refusal::usage(
+        "The target is outside of the folder.",
+        "Name a file or package inside it.",
+    )
 }
 
 /// True for a path that leaves the folder by its own parts.
 fn leads_out(folder: &Path, typed: &str) -> bool {
     let typed = Path::new(typed);
     let inside = typed.strip_prefix(folder).unwrap_or(typed);
-    let depth = inside.components().try_fold(0_usize, |depth, part| match part {
-        Component::ParentDir => depth.checked_sub(1),
-        Component::Normal(_) => Some(depth + 1),
-        _ => Some(depth),
-    });
+    let depth = inside
+        .components()
+        .try_fold(0_usize, |depth, part| match part {
+            Component::ParentDir => depth.checked_sub(1),
+            Component::Normal(_) => Some(depth + 1),
+            _ => Some(depth),
+        });
     inside.is_absolute() || depth.is_none()
 }
 
@@ -105,17 +122,21 @@ fn check_text(typed: &str) -> Result<(), Refusal> {
 
 /// The file of a class (`com.acme.Calc`) or of a Python module (`shop.price`), of which there must be one.
 fn by_name(folder: &Path, typed: &str) -> Result<String, Refusal> {
-    let is_name = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_name =
+        |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
     let absent = || {
-        let hint =
-            "Check its spelling: a target is a path relative to the folder, or the dotted name of a class.";
+        let hint = "Check its spelling: a target is a path relative to the folder, or the dotted name of a class.";
         Refusal::usage(format!("There is no `{}`.", text::line(typed, 300)), hint)
     };
     if !typed.split('.').all(is_name) {
         return Err(absent());
     }
     let path = typed.replace('.', "/");
-    let ends = [format!("/{path}.java"), format!("/{path}.py"), format!("/{path}/__init__.py")];
+    let ends = [
+        format!("/{path}.java"),
+        format!("/{path}.py"),
+        format!("/{path}/__init__.py"),
+    ];
     let is_named = |file: &String| ends.iter().any(|end| format!("/{file}").ends_with(end));
     let found: Vec<String> = files(folder)?.into_iter().filter(is_named).collect();
     match found.as_slice() {
@@ -134,7 +155,12 @@ fn by_name(folder: &Path, typed: &str) -> Result<String, Refusal> {
 
 /// The files below a folder, outputs of tools and hidden folders left out.
 fn files(folder: &Path) -> Result<Vec<String>, Refusal> {
-    let inside = |path: &Path| path.strip_prefix(folder).ok().and_then(Path::to_str).map(str::to_owned);
+    let inside = |path: &Path| {
+        path.strip_prefix(folder)
+            .ok()
+            .and_then(Path::to_str)
+            .map(str::to_owned)
+    };
     let enter = |found: &walkdir::DirEntry| {
         let hidden = found.file_name().to_string_lossy().starts_with('.');
         !hidden && inside(found.path()).is_some_and(|path| !is_output(path.as_bytes()))
@@ -143,7 +169,10 @@ fn files(folder: &Path) -> Result<Vec<String>, Refusal> {
     for found in walk(folder, MAX_DEPTH, MAX_ENTRIES, enter) {
         let found = found.map_err(|error| {
             let why = text::line(&error.to_string(), 300);
-            Refusal::unknown(format!("The folder cannot be read: {why}"), "Make it readable, then try again.")
+            Refusal::unknown(
+                format!("The folder cannot be read: {why}"),
+                "Make it readable, then try again.",
+            )
         })?;
         if found.file_type().is_file() {
             all.extend(inside(found.path()));
@@ -162,7 +191,12 @@ mod tests {
     fn folder() -> (TempDir, PathBuf) {
         let home = tempfile::tempdir().unwrap();
         let folder = fs_err::canonicalize(home.path()).unwrap().join("work");
-        for file in ["src/shop/price.py", "a/src/main/java/com/acme/Calc.java", "b/x.py", "c/x.py"] {
+        for file in [
+            "src/shop/price.py",
+            "a/src/main/java/com/acme/Calc.java",
+            "b/x.py",
+            "c/x.py",
+        ] {
             let file = folder.join(file);
             fs_err::create_dir_all(file.parent().unwrap()).unwrap();
             fs_err::write(file, "").unwrap();
@@ -188,7 +222,10 @@ mod tests {
         assert_eq!(found("shop.price"), "src/shop/price.py");
         symlink("b", folder.join("link")).unwrap();
         assert_eq!(found("link/x.py"), "b/x.py");
-        assert_eq!(Target::find(&folder, "src").unwrap().files().unwrap(), ["src/shop/price.py"]);
+        assert_eq!(
+            Target::find(&folder, "src").unwrap().files().unwrap(),
+            ["src/shop/price.py"]
+        );
     }
 
     #[test]
@@ -209,19 +246,46 @@ mod tests {
             "src/../../no",
             "/no/such",
         ] {
-            assert_eq!(refusal(&folder, typed), "The target is outside of the folder.", "{typed}");
+            assert_eq!(
+                refusal(&folder, typed),
+                "The target is outside of the folder.",
+                "{typed}"
+            );
         }
         for typed in [".", "src/..", folder.to_str().unwrap()] {
-            assert_eq!(refusal(&folder, typed), "The target is the whole folder.", "{typed}");
+            assert_eq!(
+                refusal(&folder, typed),
+                "The target is the whole folder.",
+                "{typed}"
+            );
         }
-        for typed in ["a\0b", "src\n", "\u{1b}[2J", "\u{202e}", "src/shop/price.py\t"] {
-            assert_eq!(refusal(&folder, typed), "The target holds control characters.", "{typed:?}");
+        for typed in [
+            "a\0b",
+            "src\n",
+            "\u{1b}[2J",
+            "\u{202e}",
+            "src/shop/price.py\t",
+        ] {
+            assert_eq!(
+                refusal(&folder, typed),
+                "The target holds control characters.",
+                "{typed:?}"
+            );
         }
         assert_eq!(refusal(&folder, ""), "The target is empty.");
-        assert_eq!(refusal(&folder, &"a/".repeat(3_000)), "The target is longer than 4,096 bytes.");
-        assert_eq!(refusal(&folder, "pipe"), "The target is no regular file or folder.");
+        assert_eq!(
+            refusal(&folder, &"a/".repeat(3_000)),
+            "The target is longer than 4,096 bytes."
+        );
+        assert_eq!(
+            refusal(&folder, "pipe"),
+            "The target is no regular file or folder."
+        );
         assert_eq!(refusal(&folder, "no/such.py"), "There is no `no/such.py`.");
-        assert_eq!(refusal(&folder, "x"), "`x` is the name of several files: b/x.py, c/x.py.");
+        assert_eq!(
+            refusal(&folder, "x"),
+            "`x` is the name of several files: b/x.py, c/x.py."
+        );
     }
 
     #[test]

@@ -43,9 +43,11 @@ impl Spawn for Window<'_> {
 
     fn run(&self, spec: &ProcessSpec) -> io::Result<Ended> {
         let mut spec = spec.clone();
-        spec.env.retain(|(name, _)| name != "PWD" && !self.env.iter().any(|(own, _)| own == name));
+        spec.env
+            .retain(|(name, _)| name != "PWD" && !self.env.iter().any(|(own, _)| own == name));
         spec.env.extend(self.env.iter().cloned());
-        spec.env.push(("PWD".to_owned(), spec.cwd.display().to_string()));
+        spec.env
+            .push(("PWD".to_owned(), spec.cwd.display().to_string()));
         let both = spec.stdout.clone();
         if !self.is_joined {
             spec.log_cap = WINDOW;
@@ -54,7 +56,11 @@ impl Spawn for Window<'_> {
         let ended = self.inner.run(&spec)?;
         let read = |path: &Path| read_text(path, spec.log_cap + GAP);
         let stdout = read(&both);
-        let stderr = if self.is_joined { String::new() } else { read(&spec.stderr) };
+        let stderr = if self.is_joined {
+            String::new()
+        } else {
+            read(&spec.stderr)
+        };
         let name = both.file_stem().unwrap_or_default().to_string_lossy();
         if name.ends_with("version") {
             let version = stdout.lines().next().unwrap_or_default();
@@ -63,7 +69,11 @@ impl Spawn for Window<'_> {
         if !stderr.is_empty() {
             fs_err::write(&both, format!("{stdout}\n{stderr}"))?;
         }
-        let printed = Printed { end: ended.end.clone(), stdout, stderr };
+        let printed = Printed {
+            end: ended.end.clone(),
+            stdout,
+            stderr,
+        };
         *ignore_poison(self.last.lock()) = Some(printed);
         Ok(ended)
     }

@@ -63,7 +63,10 @@ impl FileEngine for CosmicRay {
         let [script, config, session, results] =
             ["tests.py", "cosmic-ray.toml", "session.sqlite", "results"].map(beside);
         write_driver(work)?;
-        fs_err::write(&script, TESTS.replace("FILES", &Value::from(work.files.clone()).to_string()))?;
+        fs_err::write(
+            &script,
+            TESTS.replace("FILES", &Value::from(work.files.clone()).to_string()),
+        )?;
         let first = run(work, "pytest", &[&python, &script], "src:.")?;
         match said(&first.output) {
             Some("0") => {}
@@ -82,13 +85,20 @@ impl FileEngine for CosmicRay {
                 limit.as_secs_f64()
             ),
         )?;
-        let call = run(work, ENGINE, &[&python, "-c", DRIVER, &config, &session, &results], "src:.")?;
+        let call = run(
+            work,
+            ENGINE,
+            &[&python, "-c", DRIVER, &config, &session, &results],
+            "src:.",
+        )?;
         if call.end != (ProcessEnd::Exited { code: 0 }) {
             return Err(no_verdict(work, &call));
         }
         let left = work.results(ENGINE, results.as_ref())?;
         let left = left.ok_or_else(|| work.unclear(ENGINE, "it left no results"))?;
-        read(&left).map(Measured::Mutants).map_err(|why| work.unclear(ENGINE, why))
+        read(&left)
+            .map(Measured::Mutants)
+            .map_err(|why| work.unclear(ENGINE, why))
     }
 
     fn name(&self) -> &'static str {
@@ -111,7 +121,11 @@ fn quoted(word: &str) -> String {
 
 /// How the script says that the tests ended.
 fn said(output: &str) -> Option<&str> {
-    output.trim_end().lines().next_back()?.strip_prefix("ralph: ")
+    output
+        .trim_end()
+        .lines()
+        .next_back()?
+        .strip_prefix("ralph: ")
 }
 
 #[derive(Deserialize)]
@@ -143,12 +157,19 @@ struct Ended {
 /// The mutants of each file, or why there are none.
 fn read(left: &[u8]) -> Result<BTreeMap<String, Vec<FileMutant>>, &'static str> {
     let mut files: BTreeMap<String, Vec<FileMutant>> = BTreeMap::new();
-    for line in left.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+    for line in left
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+    {
         let Job(Item { mutations }, outcome) =
             serde_json::from_slice(line).map_err(|_| "its results cannot be read")?;
         let outcome = outcome.ok_or("some mutants were not tested")?;
-        let [mutation] = <[Mutation; 1]>::try_from(mutations).map_err(|_| "its results cannot be read")?;
-        files.entry(mutation.module_path.clone()).or_default().push(mutation.judged(&outcome));
+        let [mutation] =
+            <[Mutation; 1]>::try_from(mutations).map_err(|_| "its results cannot be read")?;
+        files
+            .entry(mutation.module_path.clone())
+            .or_default()
+            .push(mutation.judged(&outcome));
     }
     Ok(files)
 }
@@ -156,7 +177,11 @@ fn read(left: &[u8]) -> Result<BTreeMap<String, Vec<FileMutant>>, &'static str> 
 impl Ended {
     fn status(&self) -> MutantStatus {
         let output = self.output.as_deref().unwrap_or_default();
-        match (self.worker_outcome.as_str(), self.test_outcome.as_deref(), said(output)) {
+        match (
+            self.worker_outcome.as_str(),
+            self.test_outcome.as_deref(),
+            said(output),
+        ) {
             ("skipped" | "no-test", _, _) => MutantStatus::Unjudged,
             ("normal", Some("killed"), None) if output == "timeout" => MutantStatus::TimedOut,
             ("normal", Some("killed"), Some("1" | "2")) => MutantStatus::Killed,
@@ -171,7 +196,9 @@ impl Ended {
         let diff = self.diff.as_deref().unwrap_or_default();
         let of = |sign: char| {
             let mut lines = diff.lines().skip_while(|line| !line.starts_with("@@"));
-            lines.find_map(|line| line.strip_prefix(sign)).map_or("nothing", str::trim)
+            lines
+                .find_map(|line| line.strip_prefix(sign))
+                .map_or("nothing", str::trim)
         };
         format!("replaced `{}` by `{}`", of('-'), of('+'))
     }
@@ -179,9 +206,18 @@ impl Ended {
 
 impl Mutation {
     fn judged(self, outcome: &Ended) -> FileMutant {
-        let Self { module_path, operator_name, occurrence, start_pos: (line, column), .. } = &self;
+        let Self {
+            module_path,
+            operator_name,
+            occurrence,
+            start_pos: (line, column),
+            ..
+        } = &self;
         FileMutant {
-            id: format!("{module_path}:{line}:{} {operator_name} {occurrence}", column + 1),
+            id: format!(
+                "{module_path}:{line}:{} {operator_name} {occurrence}",
+                column + 1
+            ),
             line: *line,
             function: self.definition_name.clone().unwrap_or_default(),
             mutator: operator_name.clone(),
@@ -213,7 +249,12 @@ mod tests {
         use MutantStatus::{Killed, NonViable, RunError, Survived, TimedOut, Unjudged};
         for (worker, test, output, status) in [
             ("normal", "killed", "1 failed\n\nralph: 1\n", Killed),
-            ("normal", "killed", "an error in an import\n\nralph: 2\n", Killed),
+            (
+                "normal",
+                "killed",
+                "an error in an import\n\nralph: 2\n",
+                Killed,
+            ),
             ("normal", "killed", "timeout", TimedOut),
             ("normal", "killed", "\nralph: no code\n", NonViable),
             ("normal", "survived", ".\n\nralph: 0\n", Survived),
@@ -231,7 +272,9 @@ mod tests {
             ("normal", "survived", "", RunError),
         ] {
             let files = read(line(&outcome(worker, test, output)).as_bytes()).unwrap();
-            let [mutant] = files["src/a.py"].as_slice() else { panic!("{files:?}") };
+            let [mutant] = files["src/a.py"].as_slice() else {
+                panic!("{files:?}")
+            };
             assert_eq!(mutant.status, status, "{worker} {test} {output}");
             assert_eq!(mutant.id, "src/a.py:3:5 core/NumberReplacer 2");
             assert_eq!(mutant.description, "replaced `return 1` by `return 2`");
@@ -245,8 +288,17 @@ mod tests {
         let of = |text: &str| read(text.as_bytes()).map(|files| files.len());
         assert_eq!(of(""), Ok(0));
         assert_eq!(of(&format!("{one}{one}")), Ok(1));
-        assert_eq!(of(&(one.clone() + &line("null"))), Err("some mutants were not tested"));
-        for bad in [&one[..one.len() - 3], "[1]", "{}", "[{\"mutations\": []}, null]", "\u{0}"] {
+        assert_eq!(
+            of(&(one.clone() + &line("null"))),
+            Err("some mutants were not tested")
+        );
+        for bad in [
+            &one[..one.len() - 3],
+            "[1]",
+            "{}",
+            "[{\"mutations\": []}, null]",
+            "\u{0}",
+        ] {
             assert!(of(bad).is_err(), "{bad}");
         }
         assert_eq!(

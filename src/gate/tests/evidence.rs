@@ -5,18 +5,29 @@ use super::*;
 #[test]
 fn nothing_to_mutate_is_believed_of_the_plugin_alone() {
     let bed = Bed::new();
-    let words =
-        "Exception in thread \"main\" org.pitest.help.PitHelpError: No mutations found. This probably";
+    let words = "Exception in thread \"main\" org.pitest.help.PitHelpError: No mutations found. This probably";
     let weak = report(&["SURVIVED"]);
     let weak = bed.verdict(vec![pit(OK, words, Some(&weak))]);
     assert!(is_fail(&weak, "is 0% (0/1)"), "{weak:?}");
     let bare = bed.verdict(vec![pit(OK, words, None)]);
-    assert!(is_error(&bare, "there is no mutations.xml", false), "{bare:?}");
+    assert!(
+        is_error(&bare, "there is no mutations.xml", false),
+        "{bare:?}"
+    );
     let bad = bed.verdict(vec![pit(BAD, words, None)]);
     assert!(is_error(&bad, "No mutations found", false), "{bad:?}");
-    let some = bed.verdict(vec![Pit { found: "4\n", ..pit(OK, "", None) }]);
-    assert!(is_error(&some, "there is no mutations.xml", false), "{some:?}");
-    let nothing = bed.verdict(vec![Pit { found: "0\n", ..pit(OK, "", None) }]);
+    let some = bed.verdict(vec![Pit {
+        found: "4\n",
+        ..pit(OK, "", None)
+    }]);
+    assert!(
+        is_error(&some, "there is no mutations.xml", false),
+        "{some:?}"
+    );
+    let nothing = bed.verdict(vec![Pit {
+        found: "0\n",
+        ..pit(OK, "", None)
+    }]);
     assert!(
         matches!(&nothing, Verdict::Skip { why } if why.contains("nothing to mutate in Foo")),
         "{nothing:?}"
@@ -30,25 +41,47 @@ fn mutants_that_the_jvm_refuses_have_no_verdict_and_are_no_way_to_a_skip_or_a_pa
     let all = || pit(OK, "", Some(&report(&[refused, refused, refused])));
     let verdict = bed.verdict(vec![all(), all()]);
     assert!(
-        is_error(&verdict, "Most mutants of class Foo of package p have no verdict", false),
+        is_error(
+            &verdict,
+            "Most mutants of class Foo of package p have no verdict",
+            false
+        ),
         "{verdict:?}"
     );
-    let half = || pit(OK, "", Some(&report(&[killed, killed, killed, refused, refused, refused])));
+    let half = || {
+        pit(
+            OK,
+            "",
+            Some(&report(&[
+                killed, killed, killed, refused, refused, refused,
+            ])),
+        )
+    };
     let verdict = bed.verdict(vec![half(), half()]);
     assert!(is_fail(&verdict, "too many for a pass"), "{verdict:?}");
     let few = || pit(OK, "", Some(&report(&[killed, killed, killed, refused])));
     let (few, _) = bed.play(vec![few(), few()]);
     assert_eq!(few.verdict, Verdict::Pass);
-    assert!(few.remarks.iter().any(|remark| remark.contains("Foo.java:3")), "{:?}", few.remarks);
+    assert!(
+        few.remarks
+            .iter()
+            .any(|remark| remark.contains("Foo.java:3")),
+        "{:?}",
+        few.remarks
+    );
 }
 
 #[test]
-fn a_refused_mutant_costs_its_class_its_verdict_and_an_agent_is_blamed_only_where_none_took_its_place() {
+fn a_refused_mutant_costs_its_class_its_verdict_and_an_agent_is_blamed_only_where_none_took_its_place()
+ {
     let bed = Bed::new();
     let words = "stderr  : java.lang.UnsupportedOperationException: class redefinition failed: attempted to add a method";
     let run = |statuses: &[&str]| pit(OK, words, Some(&report(statuses)));
     let none = bed.verdict(vec![run(&["RUN_ERROR", "RUN_ERROR"])]);
-    assert!(is_error(&none, "an agent in the JVM of the tests", false), "{none:?}");
+    assert!(
+        is_error(&none, "an agent in the JVM of the tests", false),
+        "{none:?}"
+    );
     let most = ["KILLED", "KILLED", "KILLED", "RUN_ERROR"];
     assert_eq!(bed.verdict(vec![run(&most), run(&most)]), Verdict::Pass);
 }
@@ -60,14 +93,20 @@ fn changed_tests_count_by_their_class_files_and_not_by_words_of_their_sources() 
     let mut request = bed.request();
     let change = &mut request.packages[0].changes[0];
     (change.path, change.kind) = (RepoPath::parse("src/test/java/ShapeTest.java"), Kind::Test);
-    fs_err::write(package.join("src/test/java/ShapeTest.java"), "// no abstract class").unwrap();
+    fs_err::write(
+        package.join("src/test/java/ShapeTest.java"),
+        "// no abstract class",
+    )
+    .unwrap();
     let class = |name: &str, access, words: &str| {
         let file = package.join(format!("target/test-classes/{name}.class"));
         fs_err::write(file, class_file(name, access, b"\0\0", words)).unwrap();
     };
     let told = |log: &str| {
         fs_err::write(package.join("maven.log"), log).unwrap();
-        bed.play_request(&request, &settings(), Vec::new()).0.verdict
+        bed.play_request(&request, &settings(), Vec::new())
+            .0
+            .verdict
     };
     let red = "[INFO] Tests run: 1, Failures: 1, Errors: 0, Skipped: 0\n";
     let none = "[INFO] Tests run: 0, Failures: 0, Errors: 0, Skipped: 0\n";
@@ -75,10 +114,18 @@ fn changed_tests_count_by_their_class_files_and_not_by_words_of_their_sources() 
     class("ShapeContract", 0x0420, "Lorg/junit/jupiter/api/Test;");
     class("ShapeTest", 0x20, "LShapeContract;");
     assert!(is_fail(&told(red), "1 of the changed tests of p/. fail."));
-    assert!(is_error(&told(none), "ran none of the changed test classes", false));
+    assert!(is_error(
+        &told(none),
+        "ran none of the changed test classes",
+        false
+    ));
     // A helper that is named like a test, and a base class that nothing runs.
     class("ShapeTest", 0x20, "LHelper;");
-    assert!(matches!(told(none), Verdict::Skip { .. }), "{:?}", told(none));
+    assert!(
+        matches!(told(none), Verdict::Skip { .. }),
+        "{:?}",
+        told(none)
+    );
     assert!(is_fail(&told(red), "1 of the changed tests of p/. fail."));
     class("ShapeTest", 0x0420, "LShapeContract;");
     assert!(matches!(told(red), Verdict::Skip { .. }));
@@ -93,27 +140,54 @@ fn red_changed_tests_fail_whatever_they_print_about_networks_and_compilers() {
     (change.path, change.kind) = (RepoPath::parse("src/test/java/FooTest.java"), Kind::Test);
     fs_err::write(package.join("src/test/java/FooTest.java"), "@Test").unwrap();
     fs_err::write(package.join("maven.red"), "").unwrap();
-    for words in ["java.net.UnknownHostException: x", "[ERROR] COMPILATION ERROR :"] {
+    for words in [
+        "java.net.UnknownHostException: x",
+        "[ERROR] COMPILATION ERROR :",
+    ] {
         let log = format!("{words}\n[ERROR] Tests run: 1, Failures: 0, Errors: 1, Skipped: 0\n");
         fs_err::write(package.join("maven.log"), log).unwrap();
-        let verdict = bed.play_request(&request, &settings(), Vec::new()).0.verdict;
-        assert!(is_fail(&verdict, "Changed tests of p/. fail."), "{words}: {verdict:?}");
+        let verdict = bed
+            .play_request(&request, &settings(), Vec::new())
+            .0
+            .verdict;
+        assert!(
+            is_fail(&verdict, "Changed tests of p/. fail."),
+            "{words}: {verdict:?}"
+        );
     }
 }
 
 #[test]
 fn the_score_at_the_base_is_measured_without_tests_that_fail_in_a_control_as_the_task_is() {
     let (bed, base) = (Bed::new(), Bed::new());
-    let auto = GateSettings { scope: ScopeKind::Auto, jobs: 1, ..settings() };
+    let auto = GateSettings {
+        scope: ScopeKind::Auto,
+        jobs: 1,
+        ..settings()
+    };
     let mut request = bed.request();
     request.packages[0].changes[0].old = Some(Oid::zero());
-    let now = || pit(OK, "", Some(&report(&["SURVIVED", "SURVIVED", "SURVIVED", "KILLED", "KILLED"])));
+    let now = || {
+        pit(
+            OK,
+            "",
+            Some(&report(&[
+                "SURVIVED", "SURVIVED", "SURVIVED", "KILLED", "KILLED",
+            ])),
+        )
+    };
     let all = ["KILLED"; 5];
     // At the base a test of others fails in a control; without it all mutants are killed nevertheless.
     let script = vec![now(), beside(OTHER_FAILED, &all), beside(PASSED, &all)];
     let root = base.folder.path().join("p");
     let (fallen, _) = bed.play_in(&Base(root), &request, &auto, script);
-    assert!(is_fail(&fallen.verdict, "as a whole is 40% (2/5); it was 100% (5/5)"), "{fallen:?}");
+    assert!(
+        is_fail(
+            &fallen.verdict,
+            "as a whole is 40% (2/5); it was 100% (5/5)"
+        ),
+        "{fallen:?}"
+    );
 }
 
 #[test]
@@ -127,12 +201,21 @@ fn a_variable_of_the_builds_environment_is_part_of_what_a_known_module_depends_o
             pit: Mutex::new(VecDeque::from([pit(OK, "", Some(&report(&["KILLED"])))])),
             commands: Mutex::default(),
         };
-        let ports = GatePorts { spawn: &spawn, progress: &|_| {}, checkouts: &NoCheckouts };
+        let ports = GatePorts {
+            spawn: &spawn,
+            progress: &|_| {},
+            checkouts: &NoCheckouts,
+        };
         assert_eq!(run(&request, &settings(), &ports).verdict, Verdict::Pass);
         let commands = spawn.commands.into_inner().unwrap();
-        commands.iter().any(|argv| argv.iter().any(|arg| arg.contains("effective-pom")))
+        commands
+            .iter()
+            .any(|argv| argv.iter().any(|arg| arg.contains("effective-pom")))
     };
-    assert_eq!([calls("strict"), calls("strict"), calls("lax")], [true, false, true]);
+    assert_eq!(
+        [calls("strict"), calls("strict"), calls("lax")],
+        [true, false, true]
+    );
 }
 
 #[test]
@@ -146,14 +229,26 @@ fn a_class_with_tests_of_its_own_in_several_modules_is_judged_by_the_kills_of_al
         fs_err::write(package.join(module).join("pom.xml"), "<project/>").unwrap();
         if module != "core" {
             fs_err::write(package.join(module).join("src/test/java/FooTest.java"), "").unwrap();
-            fs_err::write(package.join(module).join("target/test-classes/FooTest.class"), "").unwrap();
+            fs_err::write(
+                package
+                    .join(module)
+                    .join("target/test-classes/FooTest.class"),
+                "",
+            )
+            .unwrap();
         }
     }
     fs_err::create_dir_all(package.join("core/src/main/java")).unwrap();
-    fs_err::rename(package.join("src/main/java/Foo.java"), package.join("core/src/main/java/Foo.java"))
-        .unwrap();
-    fs_err::rename(package.join("target/classes/Foo.class"), package.join("core/target/classes/Foo.class"))
-        .unwrap();
+    fs_err::rename(
+        package.join("src/main/java/Foo.java"),
+        package.join("core/src/main/java/Foo.java"),
+    )
+    .unwrap();
+    fs_err::rename(
+        package.join("target/classes/Foo.class"),
+        package.join("core/target/classes/Foo.class"),
+    )
+    .unwrap();
     for gone in ["src", "target"] {
         fs_err::remove_dir_all(package.join(gone)).unwrap();
     }
@@ -162,28 +257,48 @@ fn a_class_with_tests_of_its_own_in_several_modules_is_judged_by_the_kills_of_al
     let mut request = bed.request();
     request.packages[0].changes[0].path = RepoPath::parse("core/src/main/java/Foo.java");
     let play = |runs: &[&[&str]]| {
-        let script = runs.iter().map(|statuses| pit(OK, "", Some(&report(statuses)))).collect();
+        let script = runs
+            .iter()
+            .map(|statuses| pit(OK, "", Some(&report(statuses))))
+            .collect();
         bed.play_request(&request, &settings(), script).0
     };
     // Neither module's tests suffice alone.
-    let both = play(&[&["SURVIVED", "SURVIVED", "KILLED"], &["KILLED", "KILLED", "NO_COVERAGE"]]);
+    let both = play(&[
+        &["SURVIVED", "SURVIVED", "KILLED"],
+        &["KILLED", "KILLED", "NO_COVERAGE"],
+    ]);
     assert_eq!(
         (&both.verdict, both.coverage.to_string().as_str()),
         (&Verdict::Pass, "100% (3/3)"),
         "{both:?}"
     );
     assert_eq!(both.classes.len(), 1, "{:?}", both.classes);
-    let weak = play(&[&["SURVIVED", "SURVIVED", "KILLED"], &["SURVIVED", "SURVIVED", "KILLED"]]);
-    assert!(is_fail(&weak.verdict, "is 33% (1/3)") && weak.classes.len() == 1, "{weak:?}");
+    let weak = play(&[
+        &["SURVIVED", "SURVIVED", "KILLED"],
+        &["SURVIVED", "SURVIVED", "KILLED"],
+    ]);
+    assert!(
+        is_fail(&weak.verdict, "is 33% (1/3)") && weak.classes.len() == 1,
+        "{weak:?}"
+    );
     let first = play(&[&["KILLED", "KILLED", "KILLED"]]);
-    assert_eq!(first.verdict, Verdict::Pass, "the second module is not needed");
+    assert_eq!(
+        first.verdict,
+        Verdict::Pass,
+        "the second module is not needed"
+    );
 }
 
 #[test]
 fn changed_tests_of_a_module_run_where_another_module_has_the_targets() {
     let bed = Bed::new();
     let package = bed.folder.path().join("p");
-    for folder in ["b/src/test/java", "b/target/classes", "b/target/test-classes"] {
+    for folder in [
+        "b/src/test/java",
+        "b/target/classes",
+        "b/target/test-classes",
+    ] {
         fs_err::create_dir_all(package.join(folder)).unwrap();
     }
     fs_err::write(package.join("b/pom.xml"), "<project/>").unwrap();
@@ -198,7 +313,10 @@ fn changed_tests_of_a_module_run_where_another_module_has_the_targets() {
     fs_err::write(package.join("maven.log"), red).unwrap();
     let script = vec![pit(OK, "", Some(&report(&["KILLED"])))];
     let (report, _) = bed.play_request(&request, &settings(), script);
-    assert!(is_fail(&report.verdict, "Changed tests of p/b fail."), "{report:?}");
+    assert!(
+        is_fail(&report.verdict, "Changed tests of p/b fail."),
+        "{report:?}"
+    );
 }
 
 #[test]
@@ -207,7 +325,14 @@ fn a_jar_of_pits_that_was_cut_off_is_named_with_what_to_do() {
     let whole = || vec![pit(OK, "", Some(&report(&["KILLED"])))];
     assert_eq!(bed.verdict(whole()), Verdict::Pass);
     fs_err::write(bed.folder.path().join("p/junit-4.13.2.jar"), "PK").unwrap();
-    let Verdict::Error { why, hint, transient: false } = bed.verdict(Vec::new()) else { panic!() };
+    let Verdict::Error {
+        why,
+        hint,
+        transient: false,
+    } = bed.verdict(Vec::new())
+    else {
+        panic!()
+    };
     assert!(
         why.contains("junit-4.13.2.jar cannot be read to its end.") && hint.contains("Remove it"),
         "{why}"
@@ -220,8 +345,15 @@ fn a_jar_of_pits_that_was_cut_off_is_named_with_what_to_do() {
 fn a_command_that_is_not_used_beside_a_pom_is_named() {
     let bed = Bed::new();
     let command = Some(vec!["sh".to_owned(), "build.sh".to_owned()]);
-    let settings = GateSettings { classpath_command: command, ..settings() };
+    let settings = GateSettings {
+        classpath_command: command,
+        ..settings()
+    };
     let (report, _) = bed.play_with(&settings, vec![pit(OK, "", Some(&report(&["KILLED"])))]);
-    let told = "p/. has a pom.xml, so Maven builds it and gates.PITEST.classpath_command is not used.";
-    assert_eq!((&report.verdict, &report.remarks[..]), (&Verdict::Pass, &[told.to_owned()][..]));
+    let told =
+        "p/. has a pom.xml, so Maven builds it and gates.PITEST.classpath_command is not used.";
+    assert_eq!(
+        (&report.verdict, &report.remarks[..]),
+        (&Verdict::Pass, &[told.to_owned()][..])
+    );
 }

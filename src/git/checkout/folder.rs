@@ -21,8 +21,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// With one of these a project begins.
-const BUILD_FILES: [&str; 5] =
-    ["pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"];
+const BUILD_FILES: [&str; 5] = [
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+];
 
 /// How a folder differs from what belongs there. Paths are relative to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,8 +62,13 @@ impl Part {
 /// True for a path in a project at which a Maven build finds something without being told.
 fn is_read(path: &[u8]) -> bool {
     let mut parts = path.split(|&byte| byte == b'/');
-    let first = parts.clone().find(|part| [b"src".as_slice(), b".mvn", b"target"].contains(part));
-    first.map_or_else(|| parts.next_back() == Some(b"pom.xml"), |part| part != b"target")
+    let first = parts
+        .clone()
+        .find(|part| [b"src".as_slice(), b".mvn", b"target"].contains(part));
+    first.map_or_else(
+        || parts.next_back() == Some(b"pom.xml"),
+        |part| part != b"target",
+    )
 }
 
 impl Checkout {
@@ -77,18 +87,29 @@ impl Checkout {
     /// Puts these files of a part right, and removes what builds read; what else a build made stays: tests run on it.
     pub fn put_right(&mut self, folder: &Path, part: &Part) -> Result<(), GitError> {
         let found = self.update(folder, part, |path| self.is_read(path));
-        self.written.extend(self.stats(folder).into_iter().filter(|(path, _)| part.holds(path)));
+        self.written.extend(
+            self.stats(folder)
+                .into_iter()
+                .filter(|(path, _)| part.holds(path)),
+        );
         found.map(drop)
     }
 
     fn update(&self, folder: &Path, part: &Part, removes: impl Fn(&[u8]) -> bool) -> Found {
         let doing = "write a checkout";
         if !fs_err::symlink_metadata(folder).is_ok_and(|data| data.is_dir()) {
-            remove(folder).and_then(|()| fs_err::create_dir_all(folder)).doing(doing)?;
+            remove(folder)
+                .and_then(|()| fs_err::create_dir_all(folder))
+                .doing(doing)?;
         }
         let (repo, mut index) = self.repository(folder)?;
         let found = self.compare(&repo, &index, folder, part)?;
-        for path in found.extra.iter().filter(|path| removes(path)).chain(&found.wrong) {
+        for path in found
+            .extra
+            .iter()
+            .filter(|path| removes(path))
+            .chain(&found.wrong)
+        {
             if content::lstat(folder, path).is_some() {
                 remove(&on_disk(folder, path)).doing(doing)?;
             }
@@ -96,8 +117,10 @@ impl Checkout {
         for place in self.folders().into_iter().filter(|place| part.holds(place)) {
             remove(&on_disk(folder, &join(place, b".git"))).doing(doing)?;
         }
-        let (beside, committed): (Vec<_>, Vec<_>) =
-            found.wrong.iter().partition(|path| self.files.contains_key(*path));
+        let (beside, committed): (Vec<_>, Vec<_>) = found
+            .wrong
+            .iter()
+            .partition(|path| self.files.contains_key(*path));
         self.check_out(&repo, &mut index, &committed)?;
         for path in beside {
             self.copy(folder, path).doing(doing)?;
@@ -112,30 +135,40 @@ impl Checkout {
     pub fn touched(&self, folder: &Path) -> Vec<RepoPath> {
         let now = self.stats(folder).into_iter();
         let touched = now.filter(|(path, stat)| self.written.get(path) != Some(stat));
-        touched.map(|(path, _)| RepoPath::from_bytes(&path)).collect()
+        touched
+            .map(|(path, _)| RepoPath::from_bytes(&path))
+            .collect()
     }
 
     /// Those differences that a Maven build would read without being told.
     pub fn read_by_builds(&self, found: &Differences) -> impl Iterator<Item = RepoPath> {
         let extra = found.extra.iter().filter(|path| self.is_read(path));
-        found.wrong.iter().chain(extra).map(|path| RepoPath::from_bytes(path))
+        found
+            .wrong
+            .iter()
+            .chain(extra)
+            .map(|path| RepoPath::from_bytes(path))
     }
 
     /// As [`is_read`], for a path from the top: a project begins at its first build file, else with its repository, and
     /// may itself lie in a folder `src`.
     fn is_read(&self, path: &[u8]) -> bool {
         let built = folders_above(path).find(|at| self.is_module(at));
-        let project = built.or_else(|| folders_above(path).find(|at| self.commits.contains_key(*at)));
+        let project =
+            built.or_else(|| folders_above(path).find(|at| self.commits.contains_key(*at)));
         let project = project.filter(|_| !self.is_module(b""));
         is_read(project.map_or(path, |at| &path[at.len() + 1..]))
     }
 
     fn is_module(&self, folder: &[u8]) -> bool {
-        BUILD_FILES.iter().any(|name| self.holds(&join(folder, name.as_bytes())))
+        BUILD_FILES
+            .iter()
+            .any(|name| self.holds(&join(folder, name.as_bytes())))
     }
 
     fn stats(&self, folder: &Path) -> Stats {
-        let is_top = |at: &[u8]| at.is_empty() || self.is_module(at) || self.commits.contains_key(at);
+        let is_top =
+            |at: &[u8]| at.is_empty() || self.is_module(at) || self.commits.contains_key(at);
         let is_read = |at: &&[u8]| !is_top(at) && self.is_read(at);
         let folders = self.folders().into_iter().filter(is_read);
         let stat = |path: &[u8]| (path.to_vec(), FileStat::at(&on_disk(folder, path)));
@@ -151,8 +184,11 @@ impl Checkout {
     /// A repository whose work tree is the folder, and an index of what belongs there. Nothing in them is from an
     /// earlier use: builds and tests may have been there.
     fn repository(&self, folder: &Path) -> Result<(Repository, Index), GitError> {
-        let sources =
-            self.sources.iter().map(|source| OpenRepo::open(source)).collect::<Result<Vec<_>, _>>()?;
+        let sources = self
+            .sources
+            .iter()
+            .map(|source| OpenRepo::open(source))
+            .collect::<Result<Vec<_>, _>>()?;
         let repo = repository::beside(folder, &sources)?;
         let index = || {
             let mut index = Index::new()?;
@@ -168,16 +204,25 @@ impl Checkout {
     fn compare(&self, repo: &Repository, index: &Index, folder: &Path, part: &Part) -> Found {
         let mut options = DiffOptions::new();
         if !part.folder.is_empty() {
-            options.disable_pathspec_match(true).pathspec(part.folder.as_slice());
+            options
+                .disable_pathspec_match(true)
+                .pathspec(part.folder.as_slice());
         }
-        options.include_untracked(true).include_ignored(true).include_typechange(true);
+        options
+            .include_untracked(true)
+            .include_ignored(true)
+            .include_typechange(true);
         options.enable_fast_untracked_dirs(true);
         let diff = repo
             .diff_index_to_workdir(Some(index), Some(&mut options))
             .doing("compare a checkout with its commits")?;
         let mut found = Differences::default();
         for delta in diff.deltas() {
-            let Some(path) = delta.new_file().path_bytes().or_else(|| delta.old_file().path_bytes()) else {
+            let Some(path) = delta
+                .new_file()
+                .path_bytes()
+                .or_else(|| delta.old_file().path_bytes())
+            else {
                 continue;
             };
             let bare = path.strip_suffix(b"/").unwrap_or(path);
@@ -196,8 +241,9 @@ impl Checkout {
     /// A `target` folder beside a POM.
     fn is_output(&self, folder: &[u8]) -> bool {
         let beside = folder.strip_suffix(b"target");
-        beside
-            .is_some_and(|at| (at.is_empty() || at.ends_with(b"/")) && self.holds(&[at, b"pom.xml"].concat()))
+        beside.is_some_and(|at| {
+            (at.is_empty() || at.ends_with(b"/")) && self.holds(&[at, b"pom.xml"].concat())
+        })
     }
 
     /// The folders in which files belong, with all above them.
@@ -209,20 +255,37 @@ impl Checkout {
             .collect()
     }
 
-    fn check_out(&self, repo: &Repository, index: &mut Index, paths: &[&Vec<u8>]) -> Result<(), GitError> {
+    fn check_out(
+        &self,
+        repo: &Repository,
+        index: &mut Index,
+        paths: &[&Vec<u8>],
+    ) -> Result<(), GitError> {
         let mut options = CheckoutBuilder::new();
-        options.force().disable_filters(true).disable_pathspec_match(true).update_index(false);
+        options
+            .force()
+            .disable_filters(true)
+            .disable_pathspec_match(true)
+            .update_index(false);
         for path in paths {
             let id = self.leaves.get(*path).map(|(id, _)| *id);
-            if id.map(|id| tree::size(repo, id)).transpose()?.is_some_and(|size| size > MAX_BLOB) {
-                return refuse(format!("The file {} is larger than 1 GiB.", RepoPath::from_bytes(path)));
+            if id
+                .map(|id| tree::size(repo, id))
+                .transpose()?
+                .is_some_and(|size| size > MAX_BLOB)
+            {
+                return refuse(format!(
+                    "The file {} is larger than 1 GiB.",
+                    RepoPath::from_bytes(path)
+                ));
             }
             options.path(path.as_slice());
         }
         if paths.is_empty() {
             return Ok(());
         }
-        repo.checkout_index(Some(index), Some(&mut options)).map_err(|error| unwritable(&error))
+        repo.checkout_index(Some(index), Some(&mut options))
+            .map_err(|error| unwritable(&error))
     }
 
     /// Copies a file from beside the commits.

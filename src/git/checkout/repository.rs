@@ -66,7 +66,9 @@ pub(super) fn visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Result<(
 /// Makes a folder with a commit's files a repository with that commit as its HEAD, and objects of its own: it does not name
 /// the repository that it is made from. Zeros make nothing.
 pub fn add_to_copy(copy: &Path, repository: &Path, commit: &facts::Oid) -> Result<(), GitError> {
-    let Some(commit) = tree::oid_of(commit)? else { return Ok(()) };
+    let Some(commit) = tree::oid_of(commit)? else {
+        return Ok(());
+    };
     let source = OpenRepo::open(repository)?;
     visible(copy, &source, commit)?;
     copy_objects(&source.repo.commondir().join("objects"), &copy.join(".git")).doing(DOING)
@@ -76,8 +78,15 @@ pub fn add_to_copy(copy: &Path, repository: &Path, commit: &facts::Oid) -> Resul
 fn copy_objects(from: &Path, git_dir: &Path) -> io::Result<()> {
     let entries = walk(from, OBJECT_DEPTH, MAX_OBJECTS, |_| true).collect::<io::Result<Vec<_>>>();
     let Ok(entries) = entries else { return Ok(()) };
-    let files: Vec<&DirEntry> = entries.iter().filter(|entry| entry.file_type().is_file()).collect();
-    let bytes: u64 = files.iter().filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum();
+    let files: Vec<&DirEntry> = entries
+        .iter()
+        .filter(|entry| entry.file_type().is_file())
+        .collect();
+    let bytes: u64 = files
+        .iter()
+        .filter_map(|file| file.metadata().ok())
+        .map(|data| data.len())
+        .sum();
     if bytes > MAX_OBJECT_BYTES || from.join("info/alternates").exists() {
         return Ok(());
     }
@@ -97,7 +106,12 @@ fn copy_objects(from: &Path, git_dir: &Path) -> io::Result<()> {
 
 /// Adds the remotes of `source` without the user and password that an address may hold.
 fn add_remotes(repo: &Repository, source: &Repository) -> Result<(), git2::Error> {
-    for name in source.remotes()?.iter().filter_map(|name| name.ok().flatten()).take(MAX_REMOTES) {
+    for name in source
+        .remotes()?
+        .iter()
+        .filter_map(|name| name.ok().flatten())
+        .take(MAX_REMOTES)
+    {
         let remote = source.find_remote(name)?;
         let Ok(url) = remote.url() else { continue };
         repo.remote(name, &public(url))?;
@@ -107,10 +121,15 @@ fn add_remotes(repo: &Repository, source: &Repository) -> Result<(), git2::Error
 
 /// An address without the user and password that it may hold.
 fn public(url: &str) -> String {
-    let known = url.split_once("://").filter(|(scheme, _)| scheme.starts_with("http"));
+    let known = url
+        .split_once("://")
+        .filter(|(scheme, _)| scheme.starts_with("http"));
     let stripped = known.and_then(|(scheme, rest)| {
         let host = rest.find('/').unwrap_or(rest.len());
-        Some(format!("{scheme}://{}", &rest[rest[..host].rfind('@')? + 1..]))
+        Some(format!(
+            "{scheme}://{}",
+            &rest[rest[..host].rfind('@')? + 1..]
+        ))
     });
     stripped.unwrap_or_else(|| url.to_owned())
 }
@@ -141,8 +160,11 @@ pub fn borrow(folder: &Path, clone: &Path) -> Result<bool, GitError> {
 fn init(git_dir: &Path, head: Oid, is_bare: bool, sources: &[OpenRepo]) -> Result<(), GitError> {
     // A path in this file must be quoted in ways that git and its libraries do not agree on; links need none. They
     // have a folder of their own, since JGit takes that of an alternate for a repository when it looks like one.
-    let alternates: Vec<String> = (0..sources.len()).map(|number| format!("../shared/{number}\n")).collect();
-    let config = format!("[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = {is_bare}\n");
+    let alternates: Vec<String> = (0..sources.len())
+        .map(|number| format!("../shared/{number}\n"))
+        .collect();
+    let config =
+        format!("[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = {is_bare}\n");
     let write = || {
         crate::sys::disk::remove(git_dir)?;
         for folder in ["objects/info", "refs", "info", "shared"] {
@@ -161,15 +183,25 @@ fn init(git_dir: &Path, head: Oid, is_bare: bool, sources: &[OpenRepo]) -> Resul
 }
 
 /// Writes an index of the commit's tree that knows the files on the disk: `git status` need not read them.
-fn write_index(folder: &Path, file: &Path, source: &OpenRepo, commit: Oid) -> Result<(), git2::Error> {
+fn write_index(
+    folder: &Path,
+    file: &Path,
+    source: &OpenRepo,
+    commit: Oid,
+) -> Result<(), git2::Error> {
     let low = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
     let time = |seconds: i64, nanos: i64| {
-        IndexTime::new(i32::try_from(seconds).unwrap_or_default(), u32::try_from(nanos).unwrap_or_default())
+        IndexTime::new(
+            i32::try_from(seconds).unwrap_or_default(),
+            u32::try_from(nanos).unwrap_or_default(),
+        )
     };
     let mut index = Index::open(file)?;
     index.read_tree(&source.repo.find_commit(commit)?.tree()?)?;
     for mut entry in index.iter().collect::<Vec<_>>() {
-        let Ok(meta) = fs_err::symlink_metadata(on_disk(folder, &entry.path)) else { continue };
+        let Ok(meta) = fs_err::symlink_metadata(on_disk(folder, &entry.path)) else {
+            continue;
+        };
         entry.ctime = time(meta.ctime(), meta.ctime_nsec());
         entry.mtime = time(meta.mtime(), meta.mtime_nsec());
         (entry.dev, entry.ino) = (low(meta.dev()), low(meta.ino()));

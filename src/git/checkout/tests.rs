@@ -26,7 +26,9 @@ fn repository() -> (TempDir, Repository) {
 fn commit(repo: &Repository, files: &Files) -> facts::Oid {
     let tree = tree(repo, "", files);
     let who = Signature::now("a", "a@b").unwrap();
-    let id = repo.commit(None, &who, &who, "x", &repo.find_tree(tree).unwrap(), &[]).unwrap();
+    let id = repo
+        .commit(None, &who, &who, "x", &repo.find_tree(tree).unwrap(), &[])
+        .unwrap();
     facts::Oid(id.to_string())
 }
 
@@ -34,11 +36,15 @@ fn tree(repo: &Repository, prefix: &str, files: &Files) -> Oid {
     let mut builder = repo.treebuilder(None).unwrap();
     let mut folders = BTreeSet::new();
     for (path, (mode, bytes)) in files {
-        let Some(rest) = path.strip_prefix(prefix) else { continue };
+        let Some(rest) = path.strip_prefix(prefix) else {
+            continue;
+        };
         if let Some((folder, _)) = rest.split_once('/') {
             folders.insert(folder.to_owned());
         } else {
-            builder.insert(rest, repo.blob(bytes).unwrap(), *mode).unwrap();
+            builder
+                .insert(rest, repo.blob(bytes).unwrap(), *mode)
+                .unwrap();
         }
     }
     for folder in folders {
@@ -49,12 +55,17 @@ fn tree(repo: &Repository, prefix: &str, files: &Files) -> Oid {
 }
 
 fn files(list: &[(&str, i32, &str)]) -> Files {
-    list.iter().map(|(path, mode, text)| ((*path).to_owned(), (*mode, text.as_bytes().to_vec()))).collect()
+    list.iter()
+        .map(|(path, mode, text)| ((*path).to_owned(), (*mode, text.as_bytes().to_vec())))
+        .collect()
 }
 
 fn checkout(repo: &Path, commit: &facts::Oid) -> Checkout {
     let mut checkout = Checkout::default();
-    assert_eq!(checkout.add_commit(repo, commit, b"").unwrap(), Vec::<Vec<u8>>::new());
+    assert_eq!(
+        checkout.add_commit(repo, commit, b"").unwrap(),
+        Vec::<Vec<u8>>::new()
+    );
     checkout
 }
 
@@ -74,7 +85,11 @@ fn found(folder: &Path) -> Files {
                 let target = fs_err::read_link(entry.path()).unwrap();
                 all.insert(text, (LINK, target.into_os_string().into_encoded_bytes()));
             } else {
-                let mode = if data.permissions().mode() & 0o100 == 0 { FILE } else { EXEC };
+                let mode = if data.permissions().mode() & 0o100 == 0 {
+                    FILE
+                } else {
+                    EXEC
+                };
                 all.insert(text, (mode, fs_err::read(entry.path()).unwrap()));
             }
         }
@@ -94,7 +109,14 @@ fn trace(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, i64, i64)> {
                 all.insert(path.clone(), (Vec::new(), data.mtime(), data.mtime_nsec()));
                 todo.push(path);
             } else {
-                all.insert(path.clone(), (fs_err::read(&path).unwrap(), data.mtime(), data.mtime_nsec()));
+                all.insert(
+                    path.clone(),
+                    (
+                        fs_err::read(&path).unwrap(),
+                        data.mtime(),
+                        data.mtime_nsec(),
+                    ),
+                );
             }
         }
     }
@@ -102,12 +124,28 @@ fn trace(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, i64, i64)> {
 }
 
 fn arbitrary_files() -> impl Strategy<Value = Files> {
-    let name = prop_oneof!["[abc]", "[abc]/[abc]", "[abc]/[de]/[abc]", "src/[a-c][.]java"];
-    let content = (prop_oneof![Just(FILE), Just(EXEC)], prop::collection::vec(any::<u8>(), 0..6));
+    let name = prop_oneof![
+        "[abc]",
+        "[abc]/[abc]",
+        "[abc]/[de]/[abc]",
+        "src/[a-c][.]java"
+    ];
+    let content = (
+        prop_oneof![Just(FILE), Just(EXEC)],
+        prop::collection::vec(any::<u8>(), 0..6),
+    );
     prop::collection::btree_map(name, content, 0..12).prop_map(|files: Files| {
         // A path cannot be a file and a folder.
-        let is_folder = |path: &str| files.keys().any(|other| other.starts_with(&format!("{path}/")));
-        files.iter().filter(|(path, _)| !is_folder(path)).map(|(p, f)| (p.clone(), f.clone())).collect()
+        let is_folder = |path: &str| {
+            files
+                .keys()
+                .any(|other| other.starts_with(&format!("{path}/")))
+        };
+        files
+            .iter()
+            .filter(|(path, _)| !is_folder(path))
+            .map(|(p, f)| (p.clone(), f.clone()))
+            .collect()
     })
 }
 
@@ -165,17 +203,23 @@ proptest! {
 fn what_plugins_leave_beside_a_pom_is_read_by_no_build_wherever_the_project_lies() {
     for project in ["src/p/", ""] {
         let (home, repo) = repository();
-        let paths =
-            ["pom.xml", "core/pom.xml", "src/test/resources/it/pom.xml"].map(|at| format!("{project}{at}"));
+        let paths = ["pom.xml", "core/pom.xml", "src/test/resources/it/pom.xml"]
+            .map(|at| format!("{project}{at}"));
         let mut plan = checkout(
             home.path(),
-            &commit(&repo, &files(&paths.each_ref().map(|at| (at.as_str(), FILE, "")))),
+            &commit(
+                &repo,
+                &files(&paths.each_ref().map(|at| (at.as_str(), FILE, ""))),
+            ),
         );
         let folder = tempfile::tempdir().unwrap();
         plan.write(folder.path()).unwrap();
-        for path in
-            [".flattened-pom.xml", "core/jacoco.exec", "src/test/resources/it/x", ".mvn/extensions.xml"]
-        {
+        for path in [
+            ".flattened-pom.xml",
+            "core/jacoco.exec",
+            "src/test/resources/it/x",
+            ".mvn/extensions.xml",
+        ] {
             let file = folder.path().join(format!("{project}{path}"));
             fs_err::create_dir_all(file.parent().unwrap()).unwrap();
             fs_err::write(file, "").unwrap();
@@ -183,7 +227,11 @@ fn what_plugins_leave_beside_a_pom_is_read_by_no_build_wherever_the_project_lies
         let found = plan.inspect(folder.path(), &Part::default()).unwrap();
         let read = plan.read_by_builds(&found);
         let expected = [".mvn", "src/test/resources/it/x"].map(|path| format!("{project}{path}"));
-        assert_eq!(read.map(|path| path.to_string()).collect::<Vec<_>>(), expected, "{project}");
+        assert_eq!(
+            read.map(|path| path.to_string()).collect::<Vec<_>>(),
+            expected,
+            "{project}"
+        );
     }
 }
 
@@ -216,9 +264,15 @@ fn outputs_beside_a_pom_stay_and_others_go() {
         .read_by_builds(&plan.inspect(folder.path(), &Part::default()).unwrap())
         .map(|path| path.to_string())
         .collect();
-    assert!(seen.contains(&"src".to_owned()) && !seen.contains(&"log.txt".to_owned()), "{seen:?}");
+    assert!(
+        seen.contains(&"src".to_owned()) && !seen.contains(&"log.txt".to_owned()),
+        "{seen:?}"
+    );
     let written = plan.write(folder.path()).unwrap();
-    assert_eq!(written.outputs, [folder.path().join("m/target"), folder.path().join("target")]);
+    assert_eq!(
+        written.outputs,
+        [folder.path().join("m/target"), folder.path().join("target")]
+    );
     let there: Vec<String> = found(folder.path()).into_keys().collect();
     assert_eq!(
         there,
@@ -237,7 +291,11 @@ fn outputs_beside_a_pom_stay_and_others_go() {
 #[test]
 fn links_stay_inside_and_are_not_followed() {
     let (home, repo) = repository();
-    let good = files(&[("a/b", LINK, "../c"), ("c", FILE, "text"), ("d", LINK, "no/such")]);
+    let good = files(&[
+        ("a/b", LINK, "../c"),
+        ("c", FILE, "text"),
+        ("d", LINK, "no/such"),
+    ]);
     let mut plan = checkout(home.path(), &commit(&repo, &good));
     let folder = tempfile::tempdir().unwrap();
     let (root, outside) = (folder.path().join("root"), folder.path().join("outside"));
@@ -251,9 +309,15 @@ fn links_stay_inside_and_are_not_followed() {
     assert_eq!(found(&root), good);
     assert_eq!(fs_err::read_to_string(outside.join("b")).unwrap(), "kept");
 
-    for (path, target) in [("a/l", "../../x"), ("l", "/etc/passwd"), ("a/l", "x/../../../y")] {
+    for (path, target) in [
+        ("a/l", "../../x"),
+        ("l", "/etc/passwd"),
+        ("a/l", "x/../../../y"),
+    ] {
         let id = commit(&repo, &files(&[(path, LINK, target)]));
-        let error = Checkout::default().add_commit(home.path(), &id, b"").unwrap_err();
+        let error = Checkout::default()
+            .add_commit(home.path(), &id, b"")
+            .unwrap_err();
         assert!(
             error.what.contains("leads out of its checkout") && error.hint.contains("in-place"),
             "{error}"
@@ -271,34 +335,61 @@ fn hostile_trees_are_refused_and_zeros_are_nothing() {
             repo.blob(b"x").unwrap()
         };
         let bytes = [mode.as_bytes(), b" ", name.as_bytes(), b"\0", id.as_bytes()].concat();
-        let tree = repo.odb().unwrap().write(git2::ObjectType::Tree, &bytes).unwrap();
+        let tree = repo
+            .odb()
+            .unwrap()
+            .write(git2::ObjectType::Tree, &bytes)
+            .unwrap();
         let text = format!("tree {tree}\nauthor a <a@b> 0 +0000\ncommitter a <a@b> 0 +0000\n\nx\n");
-        facts::Oid(repo.odb().unwrap().write(git2::ObjectType::Commit, text.as_bytes()).unwrap().to_string())
+        facts::Oid(
+            repo.odb()
+                .unwrap()
+                .write(git2::ObjectType::Commit, text.as_bytes())
+                .unwrap()
+                .to_string(),
+        )
     };
-    for (name, mode) in
-        [("..", "40000"), (".git", "40000"), (".GIT", "100644"), ("a/../b", "100644"), ("/etc", "100644")]
-    {
+    for (name, mode) in [
+        ("..", "40000"),
+        (".git", "40000"),
+        (".GIT", "100644"),
+        ("a/../b", "100644"),
+        ("/etc", "100644"),
+    ] {
         let added = Checkout::default().add_commit(home.path(), &raw(name, mode), b"p");
         let Err(error) = added else { panic!("{name}") };
         assert!(!error.hint.is_empty(), "{name}: {error}");
     }
     let mut none = Checkout::default();
-    none.add_commit(home.path(), &facts::Oid::zero(), b"").unwrap();
+    none.add_commit(home.path(), &facts::Oid::zero(), b"")
+        .unwrap();
     assert_eq!(none.paths().count(), 0);
-    let submodule = Checkout::default().add_commit(home.path(), &raw("sub", "160000"), b"p").unwrap();
+    let submodule = Checkout::default()
+        .add_commit(home.path(), &raw("sub", "160000"), b"p")
+        .unwrap();
     assert_eq!(submodule, [b"p/sub".to_vec()]);
-    assert!(Checkout::default().add_commit(home.path(), &facts::Oid("1".repeat(40)), b"").is_err());
+    assert!(
+        Checkout::default()
+            .add_commit(home.path(), &facts::Oid("1".repeat(40)), b"")
+            .is_err()
+    );
 }
 
 #[test]
 fn no_filter_attribute_or_hook_has_a_part_in_it() {
     let (home, repo) = repository();
     let own = files(&[
-        (".gitattributes", FILE, "* text=auto eol=crlf ident filter=evil\n"),
+        (
+            ".gitattributes",
+            FILE,
+            "* text=auto eol=crlf ident filter=evil\n",
+        ),
         ("a.java", FILE, "// $Id$\nclass A {}\n"),
     ]);
     let mut config = repo.config().unwrap();
-    config.set_str("filter.evil.smudge", "touch smudged").unwrap();
+    config
+        .set_str("filter.evil.smudge", "touch smudged")
+        .unwrap();
     config.set_str("core.autocrlf", "true").unwrap();
     let hook = home.path().join(".git/hooks/post-checkout");
     fs_err::create_dir_all(hook.parent().unwrap()).unwrap();
@@ -323,14 +414,28 @@ fn a_copy_is_a_repository_at_its_commit_that_names_no_other() {
     add_to_copy(copy.path(), home.path(), &judged).unwrap();
     let made = Repository::open(copy.path()).unwrap();
     assert_eq!(made.head().unwrap().target().unwrap().to_string(), judged.0);
-    assert_eq!(made.status_file(Path::new("a")).unwrap(), git2::Status::CURRENT);
-    assert_eq!(made.status_file(Path::new("sub/b")).unwrap(), git2::Status::WT_DELETED);
+    assert_eq!(
+        made.status_file(Path::new("a")).unwrap(),
+        git2::Status::CURRENT
+    );
+    assert_eq!(
+        made.status_file(Path::new("sub/b")).unwrap(),
+        git2::Status::WT_DELETED
+    );
     let name = home.path().as_os_str().as_encoded_bytes();
     for (path, (bytes, ..)) in trace(&copy.path().join(".git")) {
-        assert!(!bytes.windows(name.len()).any(|part| part == name), "{} names it", path.display());
+        assert!(
+            !bytes.windows(name.len()).any(|part| part == name),
+            "{} names it",
+            path.display()
+        );
     }
     // A test that removes an object removes it there alone.
-    let blob = repo.find_commit(Oid::from_str(&judged.0).unwrap()).unwrap().tree().unwrap();
+    let blob = repo
+        .find_commit(Oid::from_str(&judged.0).unwrap())
+        .unwrap()
+        .tree()
+        .unwrap();
     let id = blob.get_name("a").unwrap().id().to_string();
     let object = Path::new("objects").join(&id[..2]).join(&id[2..]);
     fs_err::remove_file(copy.path().join(".git").join(&object)).unwrap();
@@ -340,7 +445,10 @@ fn a_copy_is_a_repository_at_its_commit_that_names_no_other() {
 #[test]
 fn files_beside_the_commits_join_them_but_never_replace_one() {
     let (home, repo) = repository();
-    let mut plan = checkout(home.path(), &commit(&repo, &files(&[("pom.xml", FILE, "committed")])));
+    let mut plan = checkout(
+        home.path(),
+        &commit(&repo, &files(&[("pom.xml", FILE, "committed")])),
+    );
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept");
     fs_err::write(&kept, "kept").unwrap();
@@ -351,21 +459,42 @@ fn files_beside_the_commits_join_them_but_never_replace_one() {
     assert!(plan.add_file(&kept, b"../x").is_err());
     let root = folder.path().join("root");
     plan.write(&root).unwrap();
-    assert_eq!(found(&root), files(&[("local/.env", FILE, "kept"), ("pom.xml", FILE, "committed")]));
+    assert_eq!(
+        found(&root),
+        files(&[("local/.env", FILE, "kept"), ("pom.xml", FILE, "committed")])
+    );
     assert_eq!(plan.read(b"pom.xml", 99).unwrap().unwrap(), b"committed");
     assert_eq!(plan.read(b"pom.xml", 3).unwrap(), None);
 }
 
 #[test]
 fn the_way_of_a_link_is_known_without_asking_the_disk() {
-    for (path, target) in [("a", "b"), ("a/b", "../c"), ("a/b/c", "../../d/e"), ("a", "./b"), ("a/b", "..")] {
-        assert!(check_link(path.as_bytes(), target.as_bytes()).is_ok(), "{path} {target}");
+    for (path, target) in [
+        ("a", "b"),
+        ("a/b", "../c"),
+        ("a/b/c", "../../d/e"),
+        ("a", "./b"),
+        ("a/b", ".."),
+    ] {
+        assert!(
+            check_link(path.as_bytes(), target.as_bytes()).is_ok(),
+            "{path} {target}"
+        );
     }
     // The last one may climb further than it seems, through a link in the middle.
-    let out =
-        [("a", "/etc"), ("a", "../b"), ("a/b", "../../c"), ("a", ""), ("a", ".git/hooks"), ("a/b", "c/../d")];
+    let out = [
+        ("a", "/etc"),
+        ("a", "../b"),
+        ("a/b", "../../c"),
+        ("a", ""),
+        ("a", ".git/hooks"),
+        ("a/b", "c/../d"),
+    ];
     for (path, target) in out {
-        assert!(check_link(path.as_bytes(), target.as_bytes()).is_err(), "{path} {target}");
+        assert!(
+            check_link(path.as_bytes(), target.as_bytes()).is_err(),
+            "{path} {target}"
+        );
     }
 }
 
@@ -384,8 +513,11 @@ fn let_the_clock_tick(file: &Path) {
 #[test]
 fn what_was_exchanged_and_put_back_was_touched() {
     let (home, repo) = repository();
-    let all =
-        files(&[("pom.xml", FILE, ""), ("src/main/A.java", FILE, "a"), ("src/main/b/B.java", FILE, "b")]);
+    let all = files(&[
+        ("pom.xml", FILE, ""),
+        ("src/main/A.java", FILE, "a"),
+        ("src/main/b/B.java", FILE, "b"),
+    ]);
     let mut checkout = checkout(home.path(), &commit(&repo, &all));
     let place = tempfile::tempdir().unwrap();
     let (folder, aside) = (place.path().join("tree"), place.path().join("aside"));
@@ -404,9 +536,15 @@ fn what_was_exchanged_and_put_back_was_touched() {
         fs_err::write(folder.join(path), "another").unwrap();
         fs_err::remove_file(folder.join(path)).unwrap();
         fs_err::rename(&aside, folder.join(path)).unwrap();
-        assert_eq!(checkout.inspect(&folder, &Part::default()).unwrap().wrong, Vec::<Vec<u8>>::new());
-        let found: Vec<String> =
-            checkout.touched(&folder).iter().map(|path| path.as_str().to_owned()).collect();
+        assert_eq!(
+            checkout.inspect(&folder, &Part::default()).unwrap().wrong,
+            Vec::<Vec<u8>>::new()
+        );
+        let found: Vec<String> = checkout
+            .touched(&folder)
+            .iter()
+            .map(|path| path.as_str().to_owned())
+            .collect();
         assert_eq!(found, touched, "{path}");
     }
 }

@@ -9,7 +9,9 @@ const MAX_SAID: usize = 2_000;
 
 /// Why the agent cannot do its work, by its own words.
 pub(super) fn says_blocked(evidence: &Evidence<'_>) -> Option<String> {
-    let Some(Claim::Blocked { why }) = &evidence.attempt.claim else { return None };
+    let Some(Claim::Blocked { why }) = &evidence.attempt.claim else {
+        return None;
+    };
     let why = line(why, MAX_SAID);
     Some(if why.is_empty() {
         "the agent says that it cannot go on, and gives no reason.".to_owned()
@@ -31,12 +33,15 @@ pub(super) fn says_nothing_to_do<'a>(evidence: &Evidence<'a>) -> Option<&'a str>
 
 /// What was wrong with the verdict line of an agent that did nothing else.
 pub(super) fn unclear(evidence: &Evidence<'_>) -> Option<String> {
-    let Some(Claim::Unclear { why }) = &evidence.attempt.claim else { return None };
+    let Some(Claim::Unclear { why }) = &evidence.attempt.claim else {
+        return None;
+    };
     Some(format!("Its verdict does not count: {why}."))
 }
 
 /// The agent did nothing at all. (Codex tells of an edit that failed on standard error alone.)
 pub(super) fn only_talked(evidence: &Evidence<'_>) -> Option<String> {
     let words = "The agent only talked: its transcript holds no use of a tool.";
-    (evidence.attempt.only_talked && evidence.seen.observation.edits.is_empty()).then(|| words.to_owned())
+    (evidence.attempt.only_talked && evidence.seen.observation.edits.is_empty())
+        .then(|| words.to_owned())
 }

@@ -7,7 +7,9 @@
 mod claims;
 
 use super::event::{Check, CheckResult, ReportedTests, Validation};
-use super::facts::{Claim, FileChange, FileStatus, LostLines, PackageChange, ProcessEnd, Shadow, full_path};
+use super::facts::{
+    Claim, FileChange, FileStatus, LostLines, PackageChange, ProcessEnd, Shadow, full_path,
+};
 use super::state::{Attempt, Findings};
 use crate::source::text::{count, names};
 use crate::source::{Kind, RepoPath};
@@ -40,7 +42,10 @@ pub struct Evidence<'a> {
 
 /// What the rules and the family's past add to the evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, enumerated by the table test")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts, enumerated by the table test"
+)]
 pub struct Context {
     /// The task is a checkpoint and is not on rework.
     pub checkpoint: bool,
@@ -119,7 +124,12 @@ fn by_evidence(evidence: &Evidence<'_>) -> Decision {
         ));
     }
     if let (true, Some((check, _))) = (evidence.seen.trespass.rejects(), &evidence.seen.check) {
-        breaches.extend(evidence.seen.trespass.sentences(&format!("checks.{}", check.word()), STATE));
+        breaches.extend(
+            evidence
+                .seen
+                .trespass
+                .sentences(&format!("checks.{}", check.word()), STATE),
+        );
     }
     if !breaches.is_empty() {
         return retry(breaches);
@@ -145,11 +155,18 @@ fn weighed(decision: Decision, evidence: &Evidence<'_>) -> Decision {
     if edits.is_empty() || must_not_change(&evidence.attempt.key.stage) {
         return decision;
     }
-    let blocks = evidence.context.edits_block && edits.iter().any(|finding| finding.verdict.blocks());
+    let blocks =
+        evidence.context.edits_block && edits.iter().any(|finding| finding.verdict.blocks());
     match decision {
-        Decision::Retry { mut reasons, frozen_only } => {
+        Decision::Retry {
+            mut reasons,
+            frozen_only,
+        } => {
             reasons.extend(footer(edits));
-            Decision::Retry { reasons, frozen_only: frozen_only && !blocks }
+            Decision::Retry {
+                reasons,
+                frozen_only: frozen_only && !blocks,
+            }
         }
         Decision::Accept | Decision::NeedsCheck { .. } if blocks => retry(footer(edits)),
         decision => decision,
@@ -162,18 +179,28 @@ pub fn must_not_change(stage: &Stage) -> bool {
 }
 
 fn retry(reasons: Vec<String>) -> Decision {
-    Decision::Retry { reasons, frozen_only: false }
+    Decision::Retry {
+        reasons,
+        frozen_only: false,
+    }
 }
 
 fn accept_unless(reasons: Vec<String>) -> Decision {
-    if reasons.is_empty() { Decision::Accept } else { retry(reasons) }
+    if reasons.is_empty() {
+        Decision::Accept
+    } else {
+        retry(reasons)
+    }
 }
 
 fn breaches(evidence: &Evidence<'_>) -> Vec<String> {
     let kept = kept_words(&evidence.seen.kept);
     let what = |package: &PackageChange| {
         let what = if !package.secret.is_empty() {
-            format!("The name of a file or a branch holds the value of {}", package.secret)
+            format!(
+                "The name of a file or a branch holds the value of {}",
+                package.secret
+            )
         } else if package.vanished {
             "The repository vanished".to_owned()
         } else if package.rewritten {
@@ -187,11 +214,18 @@ fn breaches(evidence: &Evidence<'_>) -> Vec<String> {
         format!("{what} in {}; HEAD was put back{kept}.", package.name)
     };
     let packages = evidence.seen.observation.packages.iter();
-    packages.filter(|package| package.is_breach()).map(what).collect()
+    packages
+        .filter(|package| package.is_breach())
+        .map(what)
+        .collect()
 }
 
 fn kept_words(kept: &[String]) -> String {
-    if kept.is_empty() { String::new() } else { format!(", what was there is kept ({})", kept.join(", ")) }
+    if kept.is_empty() {
+        String::new()
+    } else {
+        format!(", what was there is kept ({})", kept.join(", "))
+    }
 }
 
 fn test_first(evidence: &Evidence<'_>) -> Decision {
@@ -199,12 +233,15 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
         return if evidence.context.gate_follows {
             Decision::Accept
         } else {
-            Decision::Blocked(format!("the agent says that there is nothing to test: {why}"))
+            Decision::Blocked(format!(
+                "the agent says that there is nothing to test: {why}"
+            ))
         };
     }
     let observation = &evidence.seen.observation;
     let mut reasons = Vec::new();
-    let is_test = |change: &FileChange| change.kind == Kind::Test && change.status != FileStatus::Deleted;
+    let is_test =
+        |change: &FileChange| change.kind == Kind::Test && change.status != FileStatus::Deleted;
     if !observation.stage.iter().any(is_test) {
         reasons.push("No test file was committed.".to_owned());
         reasons.extend(only_talked(evidence).into_iter().chain(unclear(evidence)));
@@ -212,13 +249,21 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
     reasons.extend(fewer_tests(evidence));
     reasons.extend(embedded(evidence));
     let words = "existing production code or build files were changed by the test writer";
-    reasons.extend(observation.lost_production.iter().map(|lost| lost_words(lost, words, "place")));
+    reasons.extend(
+        observation
+            .lost_production
+            .iter()
+            .map(|lost| lost_words(lost, words, "place")),
+    );
     reasons.extend(observation.shadows.iter().map(shadow_words));
     if !reasons.is_empty() {
         return retry(reasons);
     }
     match &evidence.seen.check {
-        None if evidence.context.ask_red => Decision::NeedsCheck { check: Check::Red, everywhere: false },
+        None if evidence.context.ask_red => Decision::NeedsCheck {
+            check: Check::Red,
+            everywhere: false,
+        },
         Some((Check::Red, results)) => red(results),
         _ => Decision::Accept,
     }
@@ -258,20 +303,32 @@ fn implementation(evidence: &Evidence<'_>) -> Decision {
         reasons.extend(only_talked(evidence).into_iter().chain(unclear(evidence)));
     }
     if !evidence.left.is_empty() {
-        reasons.push(format!("Changes were left uncommitted: {}.", names(evidence.left, NAMED)));
+        reasons.push(format!(
+            "Changes were left uncommitted: {}.",
+            names(evidence.left, NAMED)
+        ));
     }
     reasons.extend(fewer_tests(evidence));
     reasons.extend(observation.shadows.iter().map(shadow_words));
     reasons.extend(embedded(evidence));
     let words = "test code of TEST-FIRST is not as it was";
-    let frozen = observation.lost_frozen.iter().filter(|_| evidence.context.frozen);
+    let frozen = observation
+        .lost_frozen
+        .iter()
+        .filter(|_| evidence.context.frozen);
     let frozen_only = reasons.is_empty();
     reasons.extend(frozen.map(|lost| lost_words(lost, words, "place")));
     if !reasons.is_empty() {
-        return Decision::Retry { reasons, frozen_only };
+        return Decision::Retry {
+            reasons,
+            frozen_only,
+        };
     }
     match &evidence.seen.check {
-        None if evidence.context.ask_green => Decision::NeedsCheck { check: Check::Green, everywhere: false },
+        None if evidence.context.ask_green => Decision::NeedsCheck {
+            check: Check::Green,
+            everywhere: false,
+        },
         Some((Check::Green, results)) => accept_unless(not_green(results, evidence)),
         _ => Decision::Accept,
     }
@@ -293,7 +350,9 @@ fn shadow_words(shadow: &Shadow) -> String {
 
 fn nothing_to_do(evidence: &Evidence<'_>, why: &str) -> Decision {
     let blocked = |because: &str| {
-        Decision::Blocked(format!("the agent says that there is nothing to do ({why}), and {because}"))
+        Decision::Blocked(format!(
+            "the agent says that there is nothing to do ({why}), and {because}"
+        ))
     };
     if evidence.attempt.key.stage != Stage::Implementation || !evidence.context.checkpoint {
         return blocked("the task is not a checkpoint.");
@@ -304,19 +363,32 @@ fn nothing_to_do(evidence: &Evidence<'_>, why: &str) -> Decision {
             None => Decision::Accept,
             Some(reason) => blocked(reason),
         },
-        _ => Decision::NeedsCheck { check: Check::Green, everywhere: true },
+        _ => Decision::NeedsCheck {
+            check: Check::Green,
+            everywhere: true,
+        },
     }
 }
 
 fn not_green(results: &[CheckResult], evidence: &Evidence<'_>) -> Vec<String> {
     let why = |result: &CheckResult| {
         if !result.end.is_success() {
-            let tail = if result.tail.is_empty() { String::new() } else { format!(" {}", result.tail) };
+            let tail = if result.tail.is_empty() {
+                String::new()
+            } else {
+                format!(" {}", result.tail)
+            };
             return Some(format!("{}.{tail}", result.end));
         }
         too_few_passed(result, evidence)
     };
-    let reason = |result: &CheckResult| Some(format!("checks.green in {} {}", result.package, why(result)?));
+    let reason = |result: &CheckResult| {
+        Some(format!(
+            "checks.green in {} {}",
+            result.package,
+            why(result)?
+        ))
+    };
     results.iter().filter_map(reason).collect()
 }
 
@@ -330,10 +402,13 @@ fn too_few_passed(result: &CheckResult, evidence: &Evidence<'_>) -> Option<Strin
     let before = evidence.passed_before.get(&result.package);
     if result.tests.is_none() && before.is_none() {
         let is_silent = evidence.reported.contains(&result.package);
-        return is_silent.then(|| "left no test report, and checks.red did: no test ran.".to_owned());
+        return is_silent
+            .then(|| "left no test report, and checks.red did: no test ran.".to_owned());
     }
     let (passed, due) = (result.passed().unwrap_or(0), before.copied().unwrap_or(1));
-    let last = before.map(|before| format!(", {before} when it was last green")).unwrap_or_default();
+    let last = before
+        .map(|before| format!(", {before} when it was last green"))
+        .unwrap_or_default();
     (passed < due).then(|| {
         format!(
             "shows too few tests: {} passed by its reports{last}. If fewer are right, a person says so: `ralph \
@@ -369,20 +444,30 @@ fn review(evidence: &Evidence<'_>) -> Decision {
 /// Prompts of older loops, which do not name the token, let the reviewer change one box instead of printing a verdict.
 fn verdict_by_boxes(evidence: &Evidence<'_>) -> Decision {
     let key = &evidence.attempt.key;
-    let work = TaskKey { family: key.family.clone(), stage: Stage::Implementation };
+    let work = TaskKey {
+        family: key.family.clone(),
+        stage: Stage::Implementation,
+    };
     let without_line = "The reviewer printed no line that gives its verdict";
     match evidence.seen.claims.as_slice() {
         [claim] if claim.key == work && claim.from.is_done() && !claim.to.is_done() => {
-            Decision::Rework(vec![format!("The reviewer opened {work} and printed no reason.")])
+            Decision::Rework(vec![format!(
+                "The reviewer opened {work} and printed no reason."
+            )])
         }
         [claim] if claim.key == *key && claim.to.is_done() => Decision::Accept,
-        [_, _, ..] => retry(vec![format!("{without_line}, and changed more boxes than one.")]),
+        [_, _, ..] => retry(vec![format!(
+            "{without_line}, and changed more boxes than one."
+        )]),
         _ => retry(vec![format!("{without_line}.")]),
     }
 }
 
 fn final_report(evidence: &Evidence<'_>) -> Decision {
-    if let Some(reason) = touched(evidence, "The validator may write validation-report.md and nothing else") {
+    if let Some(reason) = touched(
+        evidence,
+        "The validator may write validation-report.md and nothing else",
+    ) {
         return retry(vec![reason]);
     }
     match &evidence.seen.validation {
@@ -392,15 +477,29 @@ fn final_report(evidence: &Evidence<'_>) -> Decision {
 }
 
 fn touched(evidence: &Evidence<'_>, rule: &str) -> Option<String> {
-    let packages = evidence.seen.observation.packages.iter().filter(|package| !package.is_untouched());
+    let packages = evidence
+        .seen
+        .observation
+        .packages
+        .iter()
+        .filter(|package| !package.is_untouched());
     let names: Vec<&str> = packages.map(|package| package.name.as_str()).collect();
     let kept = kept_words(&evidence.seen.kept);
-    (!names.is_empty()).then(|| format!("{rule}, and {} changed; it was put back{kept}.", names.join(", ")))
+    (!names.is_empty()).then(|| {
+        format!(
+            "{rule}, and {} changed; it was put back{kept}.",
+            names.join(", ")
+        )
+    })
 }
 
 fn lost_words(lost: &LostLines, what: &str, unit: &str) -> String {
     let place = full_path(&lost.package, &lost.path);
-    format!("{place}: {what} ({}; the first: `{}`).", count(lost.count, unit), lost.first)
+    format!(
+        "{place}: {what} ({}; the first: `{}`).",
+        count(lost.count, unit),
+        lost.first
+    )
 }
 
 #[cfg(test)]

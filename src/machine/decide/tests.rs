@@ -7,7 +7,10 @@ use crate::task::BoxClaim;
 
 /// One situation in plain flags; the evidence is built from it.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, enumerated")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts, enumerated"
+)]
 struct Case {
     stage: usize,
     end: usize,
@@ -24,8 +27,14 @@ struct Case {
     boxes: usize,
 }
 
-const STAGES: [Stage; 6] =
-    [Stage::TestFirst, Stage::Implementation, Stage::Integ, Stage::ReqCheck, Stage::PreCr, Stage::Final];
+const STAGES: [Stage; 6] = [
+    Stage::TestFirst,
+    Stage::Implementation,
+    Stage::Integ,
+    Stage::ReqCheck,
+    Stage::PreCr,
+    Stage::Final,
+];
 const TEST_FIRST: usize = 0;
 const WORK: usize = 1;
 const INTEG: usize = 2;
@@ -47,7 +56,11 @@ impl Case {
         self.committed > 0 || self.left
     }
     fn green(&self, passes: bool) -> bool {
-        if passes { self.check == 1 } else { matches!(self.check, 2 | 5) }
+        if passes {
+            self.check == 1
+        } else {
+            matches!(self.check, 2 | 5)
+        }
     }
 }
 
@@ -55,7 +68,11 @@ type Rule = (&'static str, fn(&Case) -> bool, &'static str);
 
 /// First match wins. As in docs/design.md "Evidence" and docs/design.md "Nothing to commit".
 const RULES: &[Rule] = &[
-    ("ralph's own end is not counted", |c| c.end == 3, "uncounted"),
+    (
+        "ralph's own end is not counted",
+        |c| c.end == 3,
+        "uncounted",
+    ),
     (
         "a limit, an outage, a missing login are neither progress nor failure",
         |c| matches!(c.end, 4..=6),
@@ -63,44 +80,132 @@ const RULES: &[Rule] = &[
     ),
     ("rewritten history is rejected", |c| c.breach, "retry"),
     ("the agent must have exited 0", |c| c.end != 0, "retry"),
-    ("the agent says that it cannot go on", |c| c.claim == 5, "blocked"),
+    (
+        "the agent says that it cannot go on",
+        |c| c.claim == 5,
+        "blocked",
+    ),
     (
         "a reviewer or validator that changed something",
         |c| (c.is_review() || c.is_final()) && c.touched(),
         "retry",
     ),
-    ("a reviewer says PASS", |c| c.is_review() && c.claim == 1, "accept"),
-    ("a reviewer says FAIL", |c| c.is_review() && c.claim == 2, "rework"),
-    ("NOTHING-TO-DO is no verdict", |c| c.is_review() && c.claim == 3, "retry"),
-    ("an unclear verdict is none, whatever the boxes say", |c| c.is_review() && c.claim == 4, "retry"),
-    ("an older prompt: implementation opened", |c| c.is_review() && c.boxes == 2, "rework"),
-    ("an older prompt: own box ticked", |c| c.is_review() && c.boxes == 1, "accept"),
+    (
+        "a reviewer says PASS",
+        |c| c.is_review() && c.claim == 1,
+        "accept",
+    ),
+    (
+        "a reviewer says FAIL",
+        |c| c.is_review() && c.claim == 2,
+        "rework",
+    ),
+    (
+        "NOTHING-TO-DO is no verdict",
+        |c| c.is_review() && c.claim == 3,
+        "retry",
+    ),
+    (
+        "an unclear verdict is none, whatever the boxes say",
+        |c| c.is_review() && c.claim == 4,
+        "retry",
+    ),
+    (
+        "an older prompt: implementation opened",
+        |c| c.is_review() && c.boxes == 2,
+        "rework",
+    ),
+    (
+        "an older prompt: own box ticked",
+        |c| c.is_review() && c.boxes == 1,
+        "accept",
+    ),
     ("a reviewer without verdict", Case::is_review, "retry"),
-    ("FINAL without a report", |c| c.is_final() && !c.report, "retry"),
+    (
+        "FINAL without a report",
+        |c| c.is_final() && !c.report,
+        "retry",
+    ),
     ("FINAL with a report", Case::is_final, "report"),
     (
         "TEST-FIRST has nothing to do and a gate follows",
         |c| c.stage == TEST_FIRST && c.says_nothing_to_do() && c.context.gate_follows,
         "accept",
     ),
-    ("TEST-FIRST has nothing to do", |c| c.stage == TEST_FIRST && c.says_nothing_to_do(), "blocked"),
-    ("TEST-FIRST without a test file", |c| c.stage == TEST_FIRST && c.committed != 1, "retry"),
-    ("TEST-FIRST left fewer enabled tests", |c| c.stage == TEST_FIRST && c.owed, "retry"),
-    ("TEST-FIRST changed production lines", |c| c.stage == TEST_FIRST && c.lost_production, "retry"),
-    ("TEST-FIRST: red is asked", |c| c.stage == TEST_FIRST && c.check == 0 && c.context.ask_red, "check-red"),
-    ("TEST-FIRST: red is not red", |c| c.stage == TEST_FIRST && c.check == 4, "retry"),
+    (
+        "TEST-FIRST has nothing to do",
+        |c| c.stage == TEST_FIRST && c.says_nothing_to_do(),
+        "blocked",
+    ),
+    (
+        "TEST-FIRST without a test file",
+        |c| c.stage == TEST_FIRST && c.committed != 1,
+        "retry",
+    ),
+    (
+        "TEST-FIRST left fewer enabled tests",
+        |c| c.stage == TEST_FIRST && c.owed,
+        "retry",
+    ),
+    (
+        "TEST-FIRST changed production lines",
+        |c| c.stage == TEST_FIRST && c.lost_production,
+        "retry",
+    ),
+    (
+        "TEST-FIRST: red is asked",
+        |c| c.stage == TEST_FIRST && c.check == 0 && c.context.ask_red,
+        "check-red",
+    ),
+    (
+        "TEST-FIRST: red is not red",
+        |c| c.stage == TEST_FIRST && c.check == 4,
+        "retry",
+    ),
     ("TEST-FIRST is done", |c| c.stage == TEST_FIRST, "accept"),
-    ("nothing to do in INTEG", |c| c.stage == INTEG && c.says_nothing_to_do(), "blocked"),
-    ("nothing to do, no checkpoint", |c| c.says_nothing_to_do() && !c.context.checkpoint, "blocked"),
-    ("a checkpoint without checks.green", |c| c.says_nothing_to_do() && !c.context.ask_green, "blocked"),
-    ("a green checkpoint", |c| c.says_nothing_to_do() && c.green(true), "accept"),
-    ("a red checkpoint", |c| c.says_nothing_to_do() && c.green(false), "blocked"),
-    ("a checkpoint asks everywhere", Case::says_nothing_to_do, "check-green-everywhere"),
+    (
+        "nothing to do in INTEG",
+        |c| c.stage == INTEG && c.says_nothing_to_do(),
+        "blocked",
+    ),
+    (
+        "nothing to do, no checkpoint",
+        |c| c.says_nothing_to_do() && !c.context.checkpoint,
+        "blocked",
+    ),
+    (
+        "a checkpoint without checks.green",
+        |c| c.says_nothing_to_do() && !c.context.ask_green,
+        "blocked",
+    ),
+    (
+        "a green checkpoint",
+        |c| c.says_nothing_to_do() && c.green(true),
+        "accept",
+    ),
+    (
+        "a red checkpoint",
+        |c| c.says_nothing_to_do() && c.green(false),
+        "blocked",
+    ),
+    (
+        "a checkpoint asks everywhere",
+        Case::says_nothing_to_do,
+        "check-green-everywhere",
+    ),
     ("work without a commit", |c| c.committed == 0, "retry"),
     ("work left uncommitted", |c| c.left, "retry"),
     ("fewer enabled tests", |c| c.owed, "retry"),
-    ("frozen lines are gone", |c| c.lost_frozen && c.context.frozen, "retry-frozen"),
-    ("work: green is asked", |c| c.check == 0 && c.context.ask_green, "check-green"),
+    (
+        "frozen lines are gone",
+        |c| c.lost_frozen && c.context.frozen,
+        "retry-frozen",
+    ),
+    (
+        "work: green is asked",
+        |c| c.check == 0 && c.context.ask_green,
+        "check-green",
+    ),
     ("work: green is not green", |c| c.green(false), "retry"),
     ("work is done", Case::is_work, "accept"),
 ];
@@ -118,11 +223,21 @@ fn told(decision: &Decision) -> &'static str {
     match decision {
         Decision::Accept => "accept",
         Decision::Rework(_) => "rework",
-        Decision::Retry { frozen_only: true, .. } => "retry-frozen",
+        Decision::Retry {
+            frozen_only: true, ..
+        } => "retry-frozen",
         Decision::Retry { .. } => "retry",
-        Decision::NeedsCheck { check: Check::Red, .. } => "check-red",
-        Decision::NeedsCheck { check: Check::Green, everywhere: true } => "check-green-everywhere",
-        Decision::NeedsCheck { check: Check::Green, everywhere: false } => "check-green",
+        Decision::NeedsCheck {
+            check: Check::Red, ..
+        } => "check-red",
+        Decision::NeedsCheck {
+            check: Check::Green,
+            everywhere: true,
+        } => "check-green-everywhere",
+        Decision::NeedsCheck {
+            check: Check::Green,
+            everywhere: false,
+        } => "check-green",
         Decision::Blocked(_) => "blocked",
         Decision::Uncounted => "uncounted",
         Decision::Report(_) => "report",
@@ -135,10 +250,20 @@ fn end(number: usize) -> ProcessEnd {
         1 => ProcessEnd::Exited { code: 1 },
         2 => ProcessEnd::TimedOut { seconds: 60 },
         3 => ProcessEnd::Interrupted,
-        4 => ProcessEnd::Limited { why: "limit".into(), reset: None },
-        5 => ProcessEnd::Outage { why: "no network".into() },
-        6 => ProcessEnd::NotSetUp { why: "no login".into(), hint: "log in".into() },
-        _ => ProcessEnd::Refused { why: "policy".into() },
+        4 => ProcessEnd::Limited {
+            why: "limit".into(),
+            reset: None,
+        },
+        5 => ProcessEnd::Outage {
+            why: "no network".into(),
+        },
+        6 => ProcessEnd::NotSetUp {
+            why: "no login".into(),
+            hint: "log in".into(),
+        },
+        _ => ProcessEnd::Refused {
+            why: "policy".into(),
+        },
     }
 }
 
@@ -152,7 +277,11 @@ fn lost() -> LostLines {
 }
 
 fn observation(case: &Case) -> Observation {
-    let kind = if case.committed == 1 { Kind::Test } else { Kind::Production };
+    let kind = if case.committed == 1 {
+        Kind::Test
+    } else {
+        Kind::Production
+    };
     let changes: Vec<FileChange> = (case.committed > 0)
         .then(|| FileChange {
             package: "p".into(),
@@ -164,8 +293,11 @@ fn observation(case: &Case) -> Observation {
         })
         .into_iter()
         .collect();
-    let dirt =
-        case.left.then(|| Dirt { path: RepoPath::from_bytes(b"src/y.java"), blob: None, untracked: false });
+    let dirt = case.left.then(|| Dirt {
+        path: RepoPath::from_bytes(b"src/y.java"),
+        blob: None,
+        untracked: false,
+    });
     let package = PackageChange {
         name: "p".into(),
         rewritten: case.breach,
@@ -184,29 +316,64 @@ fn observation(case: &Case) -> Observation {
 }
 
 fn decided(case: &Case) -> Decision {
-    let key = TaskKey { family: "2".into(), stage: STAGES[case.stage].clone() };
-    let work = TaskKey { family: "2".into(), stage: Stage::Implementation };
+    let key = TaskKey {
+        family: "2".into(),
+        stage: STAGES[case.stage].clone(),
+    };
+    let work = TaskKey {
+        family: "2".into(),
+        stage: Stage::Implementation,
+    };
     let claim = match case.claim {
         0 => None,
         1 => Some(Claim::Pass),
-        2 => Some(Claim::Fail { why: "no test".into() }),
-        3 => Some(Claim::NothingToDo { why: "done before".into() }),
-        4 => Some(Claim::Unclear { why: "it printed none".into() }),
-        _ => Some(Claim::Blocked { why: "R2 and R3\ncontradict each other".into() }),
+        2 => Some(Claim::Fail {
+            why: "no test".into(),
+        }),
+        3 => Some(Claim::NothingToDo {
+            why: "done before".into(),
+        }),
+        4 => Some(Claim::Unclear {
+            why: "it printed none".into(),
+        }),
+        _ => Some(Claim::Blocked {
+            why: "R2 and R3\ncontradict each other".into(),
+        }),
     };
     let (open, done) = (crate::task::Mark::OPEN, crate::task::Mark::DONE);
     let claims = match case.boxes {
         0 => vec![],
-        1 => vec![BoxClaim { key: key.clone(), from: open, to: done }],
-        2 => vec![BoxClaim { key: work, from: done, to: open }],
+        1 => vec![BoxClaim {
+            key: key.clone(),
+            from: open,
+            to: done,
+        }],
+        2 => vec![BoxClaim {
+            key: work,
+            from: done,
+            to: open,
+        }],
         _ => vec![
-            BoxClaim { key: key.clone(), from: open, to: done },
-            BoxClaim { key: TaskKey { family: "3".into(), ..work }, from: open, to: done },
+            BoxClaim {
+                key: key.clone(),
+                from: open,
+                to: done,
+            },
+            BoxClaim {
+                key: TaskKey {
+                    family: "3".into(),
+                    ..work
+                },
+                from: open,
+                to: done,
+            },
         ],
     };
     let result = CheckResult {
         package: "p".into(),
-        end: ProcessEnd::Exited { code: i32::from(matches!(case.check, 2 | 3)) },
+        end: ProcessEnd::Exited {
+            code: i32::from(matches!(case.check, 2 | 3)),
+        },
         tail: String::new(),
         beside: Vec::new(),
         tests: (case.check == 5).then_some(ReportedTests::Passed(12)),
@@ -216,7 +383,11 @@ fn decided(case: &Case) -> Decision {
         1 | 2 | 5 => Some((Check::Green, vec![result])),
         _ => Some((Check::Red, vec![result])),
     };
-    let left = if case.left { vec!["p/src/y.java".to_owned()] } else { vec![] };
+    let left = if case.left {
+        vec!["p/src/y.java".to_owned()]
+    } else {
+        vec![]
+    };
     decide(&Evidence {
         attempt: &Attempt {
             key,
@@ -290,7 +461,12 @@ fn every_combination_of_evidence_is_decided_as_the_rules_say() {
                         };
                         let (rule, expected) = oracle(&case);
                         hits[rule] += 1;
-                        assert_eq!(told(&decided(&case)), expected, "{}: {case:?}", RULES[rule].0);
+                        assert_eq!(
+                            told(&decided(&case)),
+                            expected,
+                            "{}: {case:?}",
+                            RULES[rule].0
+                        );
                     }
                 }
             }
@@ -314,11 +490,21 @@ fn a_rejection_says_what_where_and_how_much() {
         breach: false,
         owed: true,
         check: 0,
-        context: Context { frozen: true, tests_owed: 2, ..Context::default() },
+        context: Context {
+            frozen: true,
+            tests_owed: 2,
+            ..Context::default()
+        },
         report: false,
         boxes: 0,
     };
-    let Decision::Retry { reasons, frozen_only: false } = decided(&case) else { panic!("no retry") };
+    let Decision::Retry {
+        reasons,
+        frozen_only: false,
+    } = decided(&case)
+    else {
+        panic!("no retry")
+    };
     assert_eq!(
         reasons,
         [
@@ -332,11 +518,21 @@ fn a_rejection_says_what_where_and_how_much() {
 #[test]
 fn who_only_talked_is_named_so_and_a_pass_without_a_look_is_none() {
     let decided = |stage: &Stage, claim: Option<Claim>| {
-        let key = TaskKey { family: "1.".to_owned(), stage: stage.clone() };
+        let key = TaskKey {
+            family: "1.".to_owned(),
+            stage: stage.clone(),
+        };
         let (end, last_words) = (ProcessEnd::Exited { code: 0 }, String::new());
         let before = Snapshot::default();
         decide(&Evidence {
-            attempt: &Attempt { key, before, end, claim, last_words, only_talked: true },
+            attempt: &Attempt {
+                key,
+                before,
+                end,
+                claim,
+                last_words,
+                only_talked: true,
+            },
             seen: &Findings::default(),
             left: &[],
             passed_before: &BTreeMap::new(),
@@ -350,14 +546,33 @@ fn who_only_talked_is_named_so_and_a_pass_without_a_look_is_none() {
         (Stage::Implementation, "Nothing was committed."),
         (Stage::Integ, "Nothing was committed."),
     ] {
-        let Decision::Retry { reasons, .. } = decided(&stage, None) else { panic!("{stage:?}") };
-        assert_eq!(reasons, [first, "The agent only talked: its transcript holds no use of a tool."]);
-        assert!(matches!(decided(&stage, Some(Claim::Blocked { why: why() })), Decision::Blocked(_)));
+        let Decision::Retry { reasons, .. } = decided(&stage, None) else {
+            panic!("{stage:?}")
+        };
+        assert_eq!(
+            reasons,
+            [
+                first,
+                "The agent only talked: its transcript holds no use of a tool."
+            ]
+        );
+        assert!(matches!(
+            decided(&stage, Some(Claim::Blocked { why: why() })),
+            Decision::Blocked(_)
+        ));
     }
     for stage in [Stage::ReqCheck, Stage::PreCr] {
-        let Decision::Retry { reasons, .. } = decided(&stage, Some(Claim::Pass)) else { panic!("{stage:?}") };
-        assert!(reasons.len() == 1 && reasons[0].contains("had looked at nothing"), "{reasons:?}");
-        assert!(matches!(decided(&stage, Some(Claim::Fail { why: why() })), Decision::Rework(_)));
+        let Decision::Retry { reasons, .. } = decided(&stage, Some(Claim::Pass)) else {
+            panic!("{stage:?}")
+        };
+        assert!(
+            reasons.len() == 1 && reasons[0].contains("had looked at nothing"),
+            "{reasons:?}"
+        );
+        assert!(matches!(
+            decided(&stage, Some(Claim::Fail { why: why() })),
+            Decision::Rework(_)
+        ));
     }
 }
 
@@ -365,8 +580,12 @@ fn who_only_talked_is_named_so_and_a_pass_without_a_look_is_none() {
 fn edits_that_failed_reject_work_and_nobody_elses() {
     use crate::turn::verify::{Finding, Verdict};
     let decided = |stage: Stage, verdict, edits_block, claim, committed: bool| {
-        let finding =
-            Finding { path: "p/a".to_owned(), verdict, tool: "Edit".to_owned(), ..Finding::default() };
+        let finding = Finding {
+            path: "p/a".to_owned(),
+            verdict,
+            tool: "Edit".to_owned(),
+            ..Finding::default()
+        };
         let change = FileChange {
             package: "p".to_owned(),
             path: RepoPath::from_bytes(b"src/x.java"),
@@ -376,10 +595,16 @@ fn edits_that_failed_reject_work_and_nobody_elses() {
             new: Some(Oid::zero()),
         };
         let stage_changes = if committed { vec![change] } else { Vec::new() };
-        let observation =
-            Observation { edits: vec![finding], stage: stage_changes, ..Observation::default() };
+        let observation = Observation {
+            edits: vec![finding],
+            stage: stage_changes,
+            ..Observation::default()
+        };
         let end = ProcessEnd::Exited { code: 0 };
-        let key = TaskKey { family: "1.".to_owned(), stage };
+        let key = TaskKey {
+            family: "1.".to_owned(),
+            stage,
+        };
         decide(&Evidence {
             attempt: &Attempt {
                 key,
@@ -389,34 +614,84 @@ fn edits_that_failed_reject_work_and_nobody_elses() {
                 last_words: String::new(),
                 only_talked: false,
             },
-            seen: &Findings { observation, ..Findings::default() },
+            seen: &Findings {
+                observation,
+                ..Findings::default()
+            },
             left: &[],
             passed_before: &BTreeMap::new(),
             reported: &BTreeSet::new(),
-            context: Context { edits_block, ask_green: true, ..Context::default() },
+            context: Context {
+                edits_block,
+                ask_green: true,
+                ..Context::default()
+            },
         })
     };
     let reasons = |decision| match decision {
         Decision::Retry { reasons, .. } => reasons.join(" | "),
         other => panic!("{other:?}"),
     };
-    for verdict in [Verdict::Failed, Verdict::Denied, Verdict::Unfinished, Verdict::Claimed] {
+    for verdict in [
+        Verdict::Failed,
+        Verdict::Denied,
+        Verdict::Unfinished,
+        Verdict::Claimed,
+    ] {
         // No check is asked for what is rejected anyway.
         let told = reasons(decided(Stage::Implementation, verdict, true, None, true));
-        assert!(told.starts_with("Verifier: 1 file edit is unresolved."), "{told}");
+        assert!(
+            told.starts_with("Verifier: 1 file edit is unresolved."),
+            "{told}"
+        );
         assert!(matches!(
             decided(Stage::Implementation, verdict, false, None, true),
-            Decision::NeedsCheck { check: Check::Green, .. }
+            Decision::NeedsCheck {
+                check: Check::Green,
+                ..
+            }
         ));
     }
     // What is rejected for something else is told of the edits too.
-    let told = reasons(decided(Stage::Implementation, Verdict::Failed, false, None, false));
-    assert!(told.starts_with("Nothing was committed. | Verifier: 1 file edit is unresolved."), "{told}");
-    let blocked = Claim::Blocked { why: "no tool".to_owned() };
-    let honest = decided(Stage::Implementation, Verdict::Failed, true, Some(blocked), false);
+    let told = reasons(decided(
+        Stage::Implementation,
+        Verdict::Failed,
+        false,
+        None,
+        false,
+    ));
+    assert!(
+        told.starts_with("Nothing was committed. | Verifier: 1 file edit is unresolved."),
+        "{told}"
+    );
+    let blocked = Claim::Blocked {
+        why: "no tool".to_owned(),
+    };
+    let honest = decided(
+        Stage::Implementation,
+        Verdict::Failed,
+        true,
+        Some(blocked),
+        false,
+    );
     assert!(matches!(honest, Decision::Blocked(_)), "{honest:?}");
-    assert_eq!(decided(Stage::PreCr, Verdict::Failed, true, Some(Claim::Pass), false), Decision::Accept);
-    let remark = decided(Stage::Implementation, Verdict::ChangedOtherwise, true, None, true);
+    assert_eq!(
+        decided(
+            Stage::PreCr,
+            Verdict::Failed,
+            true,
+            Some(Claim::Pass),
+            false
+        ),
+        Decision::Accept
+    );
+    let remark = decided(
+        Stage::Implementation,
+        Verdict::ChangedOtherwise,
+        true,
+        None,
+        true,
+    );
     assert!(matches!(remark, Decision::NeedsCheck { .. }), "{remark:?}");
 }
 
@@ -432,7 +707,11 @@ fn a_test_file_in_the_place_of_production_code_and_a_green_check_without_a_repor
             old: None,
             new: Some(Oid::zero()),
         };
-        let observation = Observation { stage: vec![change], shadows, ..Observation::default() };
+        let observation = Observation {
+            stage: vec![change],
+            shadows,
+            ..Observation::default()
+        };
         let green = CheckResult {
             package: "p".to_owned(),
             end: ProcessEnd::Exited { code: 0 },
@@ -440,16 +719,36 @@ fn a_test_file_in_the_place_of_production_code_and_a_green_check_without_a_repor
             tests: None,
             beside: Vec::new(),
         };
-        let (key, end) = (TaskKey { family: "1.".to_owned(), stage }, ProcessEnd::Exited { code: 0 });
+        let (key, end) = (
+            TaskKey {
+                family: "1.".to_owned(),
+                stage,
+            },
+            ProcessEnd::Exited { code: 0 },
+        );
         let (before, last_words) = (Snapshot::default(), String::new());
         let check = Some((Check::Green, vec![green]));
         decide(&Evidence {
-            attempt: &Attempt { key, before, end, claim: None, last_words, only_talked: false },
-            seen: &Findings { observation, check, ..Findings::default() },
+            attempt: &Attempt {
+                key,
+                before,
+                end,
+                claim: None,
+                last_words,
+                only_talked: false,
+            },
+            seen: &Findings {
+                observation,
+                check,
+                ..Findings::default()
+            },
             left: &[],
             passed_before: &BTreeMap::new(),
             reported,
-            context: Context { ask_green: true, ..Context::default() },
+            context: Context {
+                ask_green: true,
+                ..Context::default()
+            },
         })
     };
     let shadow = Shadow {
@@ -459,7 +758,10 @@ fn a_test_file_in_the_place_of_production_code_and_a_green_check_without_a_repor
     };
     let (none, reported) = (BTreeSet::new(), BTreeSet::from(["p".to_owned()]));
     for stage in [Stage::TestFirst, Stage::Implementation, Stage::Integ] {
-        let Decision::Retry { reasons, frozen_only: false } = decided(stage, vec![shadow.clone()], &none)
+        let Decision::Retry {
+            reasons,
+            frozen_only: false,
+        } = decided(stage, vec![shadow.clone()], &none)
         else {
             panic!("not rejected")
         };
@@ -470,9 +772,16 @@ fn a_test_file_in_the_place_of_production_code_and_a_green_check_without_a_repor
             ]
         );
     }
-    assert_eq!(decided(Stage::Implementation, Vec::new(), &none), Decision::Accept);
-    let Decision::Retry { reasons, .. } = decided(Stage::Implementation, Vec::new(), &reported) else {
+    assert_eq!(
+        decided(Stage::Implementation, Vec::new(), &none),
+        Decision::Accept
+    );
+    let Decision::Retry { reasons, .. } = decided(Stage::Implementation, Vec::new(), &reported)
+    else {
         panic!("not rejected")
     };
-    assert_eq!(reasons, ["checks.green in p left no test report, and checks.red did: no test ran."]);
+    assert_eq!(
+        reasons,
+        ["checks.green in p left no test report, and checks.red did: no test ran."]
+    );
 }

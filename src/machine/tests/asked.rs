@@ -16,7 +16,9 @@ fn first_difference(facts: &[Event]) -> Option<usize> {
     let (mut state, mut asked) = (State::default(), Asked::default());
     for (at, fact) in facts.iter().enumerate() {
         let answer = asked.answer(&state, fact);
-        let Ok((next, effects)) = step(state, fact) else { return Some(at + 1) };
+        let Ok((next, effects)) = step(state, fact) else {
+            return Some(at + 1);
+        };
         if answer.should.is_some() {
             return Some(at + 1);
         }
@@ -31,13 +33,27 @@ fn decided_otherwise(fact: &Event) -> Option<Event> {
     let mut fact = fact.clone();
     match &mut fact {
         Event::RunStopped { stop } => {
-            *stop = if *stop == StopReason::AllDone { StopReason::Wall } else { StopReason::AllDone };
+            *stop = if *stop == StopReason::AllDone {
+                StopReason::Wall
+            } else {
+                StopReason::AllDone
+            };
         }
         Event::BoxesFlipped { flips } => {
             let (_, mark) = flips.first_mut()?;
-            *mark = if mark.is_done() { Mark::OPEN } else { Mark::DONE };
+            *mark = if mark.is_done() {
+                Mark::OPEN
+            } else {
+                Mark::DONE
+            };
         }
-        Event::Checked { check, .. } => *check = if *check == Check::Red { Check::Green } else { Check::Red },
+        Event::Checked { check, .. } => {
+            *check = if *check == Check::Red {
+                Check::Green
+            } else {
+                Check::Red
+            }
+        }
         Event::GateEnded { heads, .. } => heads.clear(),
         Event::AgentSpawned { agent, .. } => agent.push('x'),
         _ => return None,
@@ -102,15 +118,27 @@ proptest! {
 #[test]
 fn what_people_and_signals_say_is_asked_for_by_nobody() {
     let mut sim = Sim::new("- [ ] 1. a\n- [ ] 2. b\n");
-    sim.agent(Act::commits(&[("src/main/A", "1")])).agent(Act::commits(&[("src/main/A", "2")]));
+    sim.agent(Act::commits(&[("src/main/A", "1")]))
+        .agent(Act::commits(&[("src/main/A", "2")]));
     sim.run();
     let key = sim.key("2.");
     let (reason, snapshot) = ("the rounding is wrong".to_owned(), sim.snapshot());
-    sim.verb(&Event::BoxReopened { key: key.clone(), reason: reason.clone() });
-    sim.verb(&Event::BoxAccepted { key, reason, snapshot });
+    sim.verb(&Event::BoxReopened {
+        key: key.clone(),
+        reason: reason.clone(),
+    });
+    sim.verb(&Event::BoxAccepted {
+        key,
+        reason,
+        snapshot,
+    });
     assert_eq!(first_difference(&sim.facts), None);
     // In a run of the loop nobody accepts.
-    let accepted = sim.facts.iter().position(|fact| matches!(fact, Event::BoxAccepted { .. })).unwrap();
+    let accepted = sim
+        .facts
+        .iter()
+        .position(|fact| matches!(fact, Event::BoxAccepted { .. }))
+        .unwrap();
     let mut inside = sim.facts.clone();
     let forged = inside.remove(accepted);
     inside.insert(3, forged);

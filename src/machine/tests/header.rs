@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 const HEADER_OF: &str = include_str!("../mod.rs");
 
 fn header() -> String {
-    let lines: Vec<&str> = HEADER_OF.lines().map_while(|line| line.strip_prefix("//!")).collect();
+    let lines: Vec<&str> = HEADER_OF
+        .lines()
+        .map_while(|line| line.strip_prefix("//!"))
+        .collect();
     lines.join("\n")
 }
 
@@ -20,7 +23,12 @@ fn arms(source: &str, of: &str) -> BTreeSet<String> {
 #[test]
 fn the_diagram_shows_every_phase_and_nothing_else_as_one() {
     let header = header();
-    let diagram = header.split("```").nth(1).unwrap().strip_prefix("text").unwrap();
+    let diagram = header
+        .split("```")
+        .nth(1)
+        .unwrap()
+        .strip_prefix("text")
+        .unwrap();
     let words = diagram
         .split(|c: char| !c.is_ascii_alphabetic() && c != '-')
         .filter(|word| !word.is_empty())
@@ -30,8 +38,9 @@ fn the_diagram_shows_every_phase_and_nothing_else_as_one() {
     assert_eq!(phases, arms(HEADER_OF, "impl Phase {"));
     let vocabulary = include_str!("../event.rs");
     for event in events {
-        let is_known =
-            [" {\n", ",\n", "("].iter().any(|end| vocabulary.contains(&format!("\n    {event}{end}")));
+        let is_known = [" {\n", ",\n", "("]
+            .iter()
+            .any(|end| vocabulary.contains(&format!("\n    {event}{end}")));
         assert!(is_known, "{event} is no event");
     }
 }
@@ -39,8 +48,10 @@ fn the_diagram_shows_every_phase_and_nothing_else_as_one() {
 #[test]
 fn the_table_names_everybody_who_ticks_a_box() {
     let header = header();
-    let named: BTreeSet<&str> =
-        header.lines().filter_map(|line| line.trim().strip_prefix("| `")?.split('`').next()).collect();
+    let named: BTreeSet<&str> = header
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("| `")?.split('`').next())
+        .collect();
     let mut found = BTreeSet::new();
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/machine");
     for entry in fs_err::read_dir(folder).unwrap() {

@@ -37,8 +37,11 @@ pub(super) fn act() -> impl Strategy<Value = Act> {
         1 => Just(vec![("2.", Mark::DONE)]),
     ];
     let rare = proptest::bool::weighted(0.15);
-    let report =
-        proptest::option::of((0u32..2).prop_map(|fail| Validation { pass: 1, fail, ..Default::default() }));
+    let report = proptest::option::of((0u32..2).prop_map(|fail| Validation {
+        pass: 1,
+        fail,
+        ..Default::default()
+    }));
     (claim, end, commits, ticks, rare, rare, rare, report).prop_map(
         |(claim, end, commits, ticks, rewrites, lost_frozen, lost_production, report)| Act {
             end,
@@ -59,7 +62,14 @@ pub(super) fn gate_says() -> impl Strategy<Value = crate::mutation::GateReport> 
         Just(verdict(Verdict::Pass, &["src/main/A"])),
         Just(fail(&["src/main/A"])),
         Just(verdict(Verdict::Skip { why: "none".into() }, &[])),
-        Just(verdict(Verdict::Error { why: "net".into(), hint: "wait".into(), transient: true }, &[])),
+        Just(verdict(
+            Verdict::Error {
+                why: "net".into(),
+                hint: "wait".into(),
+                transient: true
+            },
+            &[]
+        )),
     ]
 }
 

@@ -41,10 +41,17 @@ pub(super) struct Act {
 
 impl Act {
     pub(super) fn commits(files: &[(&'static str, &'static str)]) -> Self {
-        Self { commits: files.to_vec(), stage_tests: 1, ..Self::default() }
+        Self {
+            commits: files.to_vec(),
+            stage_tests: 1,
+            ..Self::default()
+        }
     }
     pub(super) fn says(claim: Claim) -> Self {
-        Self { claim: Some(claim), ..Self::default() }
+        Self {
+            claim: Some(claim),
+            ..Self::default()
+        }
     }
     pub(super) fn pass() -> Self {
         Self::says(Claim::Pass)
@@ -53,7 +60,9 @@ impl Act {
         Self::says(Claim::Fail { why: why.into() })
     }
     pub(super) fn nothing_to_do() -> Self {
-        Self::says(Claim::NothingToDo { why: "it is there".into() })
+        Self::says(Claim::NothingToDo {
+            why: "it is there".into(),
+        })
     }
     pub(super) fn idle() -> Self {
         Self::default()
@@ -75,20 +84,32 @@ pub(super) fn verdict(verdict: Verdict, classes: &[&str]) -> GateReport {
                 floor: None,
             })
             .collect(),
-        coverage: Coverage { killed: 8, total: 10 },
+        coverage: Coverage {
+            killed: 8,
+            total: 10,
+        },
         survivors: Vec::new(),
         survivors_total: 0,
         trace: crate::mutation::Trace::default(),
         left_out: Vec::new(),
         remarks: Vec::new(),
         reports: Vec::new(),
-        failing: if failing { classes.iter().map(|path| format!("p/{path}")).collect() } else { vec![] },
+        failing: if failing {
+            classes.iter().map(|path| format!("p/{path}")).collect()
+        } else {
+            vec![]
+        },
         millis: 1,
     }
 }
 
 pub(super) fn fail(classes: &[&str]) -> GateReport {
-    verdict(Verdict::Fail { reasons: vec!["Foo has 50%.".into()] }, classes)
+    verdict(
+        Verdict::Fail {
+            reasons: vec!["Foo has 50%.".into()],
+        },
+        classes,
+    )
 }
 
 /// The simulated world with the machine's state.
@@ -166,7 +187,12 @@ impl Sim {
             version: "0".into(),
         });
         self.play(&Event::Resumed);
-        let seen = Event::Surveyed { tasks: self.tasks(), snapshot: self.snapshot(), now: 0, inputs: None };
+        let seen = Event::Surveyed {
+            tasks: self.tasks(),
+            snapshot: self.snapshot(),
+            now: 0,
+            inputs: None,
+        };
         self.play(&seen);
         self.play(event);
     }
@@ -225,12 +251,14 @@ impl Sim {
         effects
     }
 
-    #[expect(clippy::too_many_lines, reason = "one arm for each effect")]
     fn answer(&mut self, effect: Effect) -> Option<Event> {
         Some(match effect {
-            Effect::Survey => {
-                Event::Surveyed { tasks: self.tasks(), snapshot: self.snapshot(), now: 0, inputs: None }
-            }
+            Effect::Survey => Event::Surveyed {
+                tasks: self.tasks(),
+                snapshot: self.snapshot(),
+                now: 0,
+                inputs: None,
+            },
             Effect::StartAgent(order) => {
                 self.log.push(format!("agent {}", order.key));
                 let agent = order.agent.clone();
@@ -238,19 +266,34 @@ impl Sim {
                 self.act = match self.endless {
                     Some(_) if self.agents.is_empty() => Act::idle(),
                     _ => {
-                        assert!(!self.agents.is_empty(), "no agent is scripted for {:?}", self.log);
+                        assert!(
+                            !self.agents.is_empty(),
+                            "no agent is scripted for {:?}",
+                            self.log
+                        );
                         self.agents.remove(0)
                     }
                 };
                 self.before_files = self.files.clone();
-                Event::AgentSpawned { pid: 1, started: 1, agent }
+                Event::AgentSpawned {
+                    pid: 1,
+                    started: 1,
+                    agent,
+                }
             }
             Effect::AwaitAgent => self.finish_agent(),
             Effect::ReapAgent { .. } => Event::AgentEnded(ProcessEnd::Interrupted.into()),
-            Effect::Observe { request, validation } => self.observe(&request, validation),
+            Effect::Observe {
+                request,
+                validation,
+            } => self.observe(&request, validation),
             Effect::RestoreTasks { .. } => {
                 for (name, mark) in std::mem::take(&mut self.act.ticks) {
-                    let back = if mark.is_done() { Mark::OPEN } else { Mark::DONE };
+                    let back = if mark.is_done() {
+                        Mark::OPEN
+                    } else {
+                        Mark::DONE
+                    };
                     self.write_box(name, back);
                 }
                 Event::TasksRestored {
@@ -261,16 +304,27 @@ impl Sim {
             }
             Effect::PutBack { before, .. } => {
                 self.log.push("put back".into());
-                self.head = before.packages[0].head.0.trim_start_matches('0').parse().unwrap();
+                self.head = before.packages[0]
+                    .head
+                    .0
+                    .trim_start_matches('0')
+                    .parse()
+                    .unwrap();
                 self.files = self.before_files.clone();
                 self.dirt.clear();
-                Event::WorkPutBack { kept: vec![kept("refs/ralph/rejected/1")], snapshot: self.snapshot() }
+                Event::WorkPutBack {
+                    kept: vec![kept("refs/ralph/rejected/1")],
+                    snapshot: self.snapshot(),
+                }
             }
             Effect::KeepLeftovers { leftovers, .. } => {
                 let packages: Vec<String> = leftovers.keys().cloned().collect();
                 self.log.push(format!("keep {}", packages.join(",")));
                 self.dirt.clear();
-                Event::LeftoversKept { kept: vec![kept("refs/ralph/leftover/1")], snapshot: self.snapshot() }
+                Event::LeftoversKept {
+                    kept: vec![kept("refs/ralph/leftover/1")],
+                    snapshot: self.snapshot(),
+                }
             }
             Effect::CommitLeft { message, .. } => {
                 self.log.push(format!("commit `{message}`"));
@@ -279,9 +333,13 @@ impl Sim {
                     self.files.insert(path.into(), "left".into());
                     self.head += 1;
                 }
-                Event::LeftCommitted { commits: BTreeMap::new() }
+                Event::LeftCommitted {
+                    commits: BTreeMap::new(),
+                }
             }
-            Effect::RunCheck { check, packages, .. } => self.answer_check(check, &packages),
+            Effect::RunCheck {
+                check, packages, ..
+            } => self.answer_check(check, &packages),
             Effect::RunGate(order) => {
                 self.log.push(format!("gate {}", order.key));
                 self.gates.push(*order);
@@ -297,9 +355,16 @@ impl Sim {
                 }
             }
             Effect::FlipBoxes { flips } => {
-                let is_in_file =
-                    |key: &TaskKey| self.rows().iter().any(|row| row.key == *key && !row.is_virtual);
-                let written: Vec<_> = flips.iter().filter(|(key, _)| is_in_file(key)).cloned().collect();
+                let is_in_file = |key: &TaskKey| {
+                    self.rows()
+                        .iter()
+                        .any(|row| row.key == *key && !row.is_virtual)
+                };
+                let written: Vec<_> = flips
+                    .iter()
+                    .filter(|(key, _)| is_in_file(key))
+                    .cloned()
+                    .collect();
                 for (key, mark) in written {
                     self.write_box(&key.to_string(), mark);
                 }
@@ -321,7 +386,9 @@ impl Sim {
                 self.notified.push(event);
                 return None;
             }
-            Effect::WriteBefore { .. } | Effect::WriteDiff { .. } | Effect::SetReportAside { .. } => {
+            Effect::WriteBefore { .. }
+            | Effect::WriteDiff { .. }
+            | Effect::SetReportAside { .. } => {
                 return None;
             }
         })
@@ -331,7 +398,11 @@ impl Sim {
         match &self.endless {
             Some(report) if self.verdicts.is_empty() => report.clone(),
             _ => {
-                assert!(!self.verdicts.is_empty(), "no verdict is scripted for {:?}", self.log);
+                assert!(
+                    !self.verdicts.is_empty(),
+                    "no verdict is scripted for {:?}",
+                    self.log
+                );
                 self.verdicts.remove(0)
             }
         }
@@ -339,15 +410,23 @@ impl Sim {
 
     fn answer_check(&mut self, check: Check, packages: &[String]) -> Event {
         let passes = self.checks.remove(0);
-        self.log.push(format!("check {check:?} in {}", packages.join(",")).to_lowercase());
+        self.log
+            .push(format!("check {check:?} in {}", packages.join(",")).to_lowercase());
         let result = CheckResult {
             package: "p".into(),
-            end: ProcessEnd::Exited { code: i32::from(!passes) },
+            end: ProcessEnd::Exited {
+                code: i32::from(!passes),
+            },
             tail: String::new(),
             beside: Vec::new(),
             tests: None,
         };
-        Event::Checked { check, results: vec![result], tasks_changed: false, trespass: Trespass::default() }
+        Event::Checked {
+            check,
+            results: vec![result],
+            tasks_changed: false,
+            trespass: Trespass::default(),
+        }
     }
 
     fn finish_agent(&mut self) -> Event {
@@ -371,15 +450,27 @@ impl Sim {
             last_words: act.last_words.clone(),
             used: act.used.clone(),
             millis: act.millis,
-            ..act.end.clone().unwrap_or(ProcessEnd::Exited { code: 0 }).into()
+            ..act
+                .end
+                .clone()
+                .unwrap_or(ProcessEnd::Exited { code: 0 })
+                .into()
         })
     }
 
     fn observe(&mut self, request: &ObserveRequest, validation: bool) -> Event {
         let act = self.act.clone();
-        let changes: Vec<FileChange> = act.commits.iter().map(|(path, _)| self.change(path)).collect();
-        let dirt: Vec<Dirt> =
-            act.leaves.iter().map(|path| dirty(path)).filter(|dirt| self.has(dirt)).collect();
+        let changes: Vec<FileChange> = act
+            .commits
+            .iter()
+            .map(|(path, _)| self.change(path))
+            .collect();
+        let dirt: Vec<Dirt> = act
+            .leaves
+            .iter()
+            .map(|path| dirty(path))
+            .filter(|dirt| self.has(dirt))
+            .collect();
         let touched = !changes.is_empty() || !dirt.is_empty() || act.rewrites;
         let lost = |path: &str| LostLines {
             package: "p".into(),
@@ -400,8 +491,16 @@ impl Sim {
             packages: if touched { vec![package] } else { vec![] },
             family: self.sum(&request.family, &changes),
             stage: self.sum(&request.stage, &changes),
-            lost_production: act.lost_production.then(|| lost("src/main/A")).into_iter().collect(),
-            lost_frozen: act.lost_frozen.then(|| lost("src/test/A")).into_iter().collect(),
+            lost_production: act
+                .lost_production
+                .then(|| lost("src/main/A"))
+                .into_iter()
+                .collect(),
+            lost_frozen: act
+                .lost_frozen
+                .then(|| lost("src/test/A"))
+                .into_iter()
+                .collect(),
             lost_reviewed: act.lost_reviewed.iter().map(|path| lost(path)).collect(),
             stage_tests: act.stage_tests,
             ..Observation::default()
@@ -411,7 +510,11 @@ impl Sim {
             .iter()
             .map(|(name, mark)| BoxClaim {
                 key: self.key(name),
-                from: if mark.is_done() { Mark::OPEN } else { Mark::DONE },
+                from: if mark.is_done() {
+                    Mark::OPEN
+                } else {
+                    Mark::DONE
+                },
                 to: *mark,
             })
             .collect();
@@ -424,12 +527,21 @@ impl Sim {
     }
 
     fn has(&self, dirt: &Dirt) -> bool {
-        self.dirt.iter().any(|path| path.as_bytes() == dirt.path.to_bytes())
+        self.dirt
+            .iter()
+            .any(|path| path.as_bytes() == dirt.path.to_bytes())
     }
 
     fn change(&self, path: &str) -> FileChange {
-        let kind = if path.starts_with("src/test") { Kind::Test } else { Kind::Production };
-        let blob = self.files.get(path).map(|content| Oid(digest(content.as_bytes())[..40].to_owned()));
+        let kind = if path.starts_with("src/test") {
+            Kind::Test
+        } else {
+            Kind::Production
+        };
+        let blob = self
+            .files
+            .get(path)
+            .map(|content| Oid(digest(content.as_bytes())[..40].to_owned()));
         FileChange {
             package: "p".into(),
             path: RepoPath::from_bytes(path.as_bytes()),
@@ -470,7 +582,11 @@ impl Sim {
         let skeleton = digest(&file.text_without_marks());
         let spec = self.state.spec_state();
         let rows = self.rows();
-        let problems = file.problems().into_iter().map(|problem| problem.message).collect();
+        let problems = file
+            .problems()
+            .into_iter()
+            .map(|problem| problem.message)
+            .collect();
         if spec.skeleton == skeleton {
             let marks = rows
                 .iter()
@@ -478,20 +594,34 @@ impl Sim {
                 .filter(|(now, known)| now.mark != known.mark)
                 .map(|(now, _)| (now.key.clone(), now.mark))
                 .collect();
-            return TasksSeen { skeleton, marks, problems, ..TasksSeen::default() };
+            return TasksSeen {
+                skeleton,
+                marks,
+                problems,
+                ..TasksSeen::default()
+            };
         }
-        TasksSeen { skeleton, rows: Some(rows), problems, ..TasksSeen::default() }
+        TasksSeen {
+            skeleton,
+            rows: Some(rows),
+            problems,
+            ..TasksSeen::default()
+        }
     }
 
     /// The boxes, lines that stop for a person among them.
     fn rows(&self) -> Vec<Row> {
         let rules = TaskRules::default();
-        rules.boxes(&rules.parse(self.text.clone()), &self.state.spec_state().rows)
+        rules.boxes(
+            &rules.parse(self.text.clone()),
+            &self.state.spec_state().rows,
+        )
     }
 
     /// By its name, or by its line: `tasks.md:4`.
     pub(super) fn key(&self, name: &str) -> TaskKey {
-        let is_it = |row: &Row| row.key.to_string() == name || format!("tasks.md:{}", row.line) == name;
+        let is_it =
+            |row: &Row| row.key.to_string() == name || format!("tasks.md:{}", row.line) == name;
         let row = self.rows().into_iter().find(is_it);
         row.unwrap_or_else(|| panic!("no box {name}")).key
     }
@@ -507,22 +637,36 @@ impl Sim {
     pub(super) fn boxes(&self) -> String {
         let file = TaskFile::parse(self.text.clone(), &Grammar::default());
         let shown = |mark: Mark| if mark.is_open() { '_' } else { mark.0 };
-        let all: Vec<String> =
-            file.rows().iter().map(|row| format!("{}{}", row.key, shown(row.mark))).collect();
+        let all: Vec<String> = file
+            .rows()
+            .iter()
+            .map(|row| format!("{}{}", row.key, shown(row.mark)))
+            .collect();
         all.join(" ")
     }
 
     pub(super) fn request_stop(&mut self, signal: i32) {
-        self.feed(&Event::StopRequested { why: StopRequest::Signal { signal } });
+        self.feed(&Event::StopRequested {
+            why: StopRequest::Signal { signal },
+        });
     }
 }
 
 fn dirty(path: &str) -> Dirt {
-    Dirt { path: RepoPath::from_bytes(path.as_bytes()), blob: Some(Oid::zero()), untracked: false }
+    Dirt {
+        path: RepoPath::from_bytes(path.as_bytes()),
+        blob: Some(Oid::zero()),
+        untracked: false,
+    }
 }
 
 fn kept(reference: &str) -> Kept {
-    Kept { package: "p".into(), reference: reference.into(), commit: Oid::zero(), unrestored: vec![] }
+    Kept {
+        package: "p".into(),
+        reference: reference.into(),
+        commit: Oid::zero(),
+        unrestored: vec![],
+    }
 }
 
 /// The rules of a run when nothing is configured.

@@ -24,7 +24,11 @@ pub fn within_limit(commands: impl Iterator<Item = String>) -> Vec<String> {
     let mut shown = Vec::new();
     for mut command in all {
         let level = level(&command);
-        let more = counts.get(&level).copied().unwrap_or_default().saturating_sub(SHOWN);
+        let more = counts
+            .get(&level)
+            .copied()
+            .unwrap_or_default()
+            .saturating_sub(SHOWN);
         let seen = seen.entry(level).or_default();
         *seen += 1;
         if *seen == SHOWN && more > 0 {
@@ -54,11 +58,18 @@ fn command(note: &Note) -> String {
 /// `::error file=…,line=…,title=…::text`; `name` is `error`, `warning` or `notice`. The text may have several lines.
 pub fn workflow_command(name: &str, place: Option<(&str, u64)>, title: &str, text: &str) -> String {
     let place = place.map(|(file, line)| format!("file={},line={line},", property(file)));
-    format!("::{name} {}title={}::{}", place.unwrap_or_default(), property(title), data(text))
+    format!(
+        "::{name} {}title={}::{}",
+        place.unwrap_or_default(),
+        property(title),
+        data(text)
+    )
 }
 
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
 }
 
 fn property(text: &str) -> String {
@@ -82,7 +93,8 @@ mod tests {
 
     #[test]
     fn the_tenth_of_a_level_says_how_many_more_there_are() {
-        let command = |at: usize| workflow_command(if at == 0 { "warning" } else { "error" }, None, "a", "b");
+        let command =
+            |at: usize| workflow_command(if at == 0 { "warning" } else { "error" }, None, "a", "b");
         let told = within_limit((0..15).map(command));
         assert_eq!(told.len(), 11);
         assert!(
@@ -90,20 +102,30 @@ mod tests {
             "{}",
             told[10]
         );
-        assert_eq!(within_limit((1..11).map(command)).last().unwrap(), "::error title=a::b");
+        assert_eq!(
+            within_limit((1..11).map(command)).last().unwrap(),
+            "::error title=a::b"
+        );
     }
 
     #[test]
     fn a_verdict_without_survivors_is_shown_too() {
         let folders = folders();
-        let all: Vec<String> = of().iter().map(|report| render(&shown(report, &folders))).collect();
+        let all: Vec<String> = of()
+            .iter()
+            .map(|report| render(&shown(report, &folders)))
+            .collect();
         insta::assert_snapshot!(all.join("\n"), @"
         ::notice title=PITEST PASS::PITEST PASS — 84%25 (21/25)
         ::error title=PITEST FAIL::The module does not compile.%0AFoo.java:3: ';' expected
         ::notice title=PITEST SKIP::No production code that this gate judges was changed.
         ::error title=PITEST ERROR::Maven was not found.%0Ahint: Install it.
         ");
-        let skip = Shown { fail_on_skip: true, ..shown(&of()[2], &folders) }.notes();
+        let skip = Shown {
+            fail_on_skip: true,
+            ..shown(&of()[2], &folders)
+        }
+        .notes();
         assert!(command(&skip[0]).starts_with("::error title=PITEST SKIP::"));
     }
 
@@ -113,11 +135,17 @@ mod tests {
         let text = render(&shown(&report, &folders));
         assert_eq!(text.lines().count(), 2, "{text}");
         for line in text.lines() {
-            assert!(line.starts_with("::error ") && !line.contains(|c: char| c.is_control()), "{line}");
+            assert!(
+                line.starts_with("::error ") && !line.contains(|c: char| c.is_control()),
+                "{line}"
+            );
             let properties = &line[8..line[8..].find("::").unwrap() + 8];
             for property in properties.split(',') {
                 let (key, value) = property.split_once('=').unwrap();
-                assert!(["file", "line", "title"].contains(&key) && !value.contains(':'), "{properties}");
+                assert!(
+                    ["file", "line", "title"].contains(&key) && !value.contains(':'),
+                    "{properties}"
+                );
             }
         }
         assert!(text.contains("100%25 ::error::"), "{text}");

@@ -5,17 +5,27 @@ use serde_json::{Value, json};
 
 /// A JSON array of issues; empty for a PASS without survivors and for a SKIP that is not a failure.
 pub fn render(shown: &Shown<'_>) -> String {
-    let is_issue = |note: &&Note| !(matches!(note.about, About::Verdict(_)) && note.level == Grade::Note);
-    let issues: Vec<Value> = shown.notes().iter().filter(is_issue).map(|note| issue(shown, note)).collect();
+    let is_issue =
+        |note: &&Note| !(matches!(note.about, About::Verdict(_)) && note.level == Grade::Note);
+    let issues: Vec<Value> = shown
+        .notes()
+        .iter()
+        .filter(is_issue)
+        .map(|note| issue(shown, note))
+        .collect();
     format!("{:#}", Value::Array(issues))
 }
 
 fn issue(shown: &Shown<'_>, note: &Note) -> Value {
     let (check, description) = match &note.about {
-        About::Verdict(word) => (shown.gate.to_owned(), format!("{} {word}: {}", shown.gate, note.text)),
-        About::Survivor(mutator) => {
-            (format!("{}.{mutator}", shown.gate), format!("A mutant survived: {}", note.text))
-        }
+        About::Verdict(word) => (
+            shown.gate.to_owned(),
+            format!("{} {word}: {}", shown.gate, note.text),
+        ),
+        About::Survivor(mutator) => (
+            format!("{}.{mutator}", shown.gate),
+            format!("A mutant survived: {}", note.text),
+        ),
     };
     let severity = match (&note.about, note.level) {
         (About::Verdict(_), Grade::Error) => "critical",
@@ -96,8 +106,14 @@ mod tests {
                 ["info", "minor", "major", "critical", "blocker"]
                     .contains(&issue["severity"].as_str().unwrap())
             );
-            assert!(issue["location"]["path"].is_string() && issue["location"]["lines"]["begin"].is_u64());
-            assert!(prints.insert(issue["fingerprint"].as_str().unwrap().to_owned()), "{issue}");
+            assert!(
+                issue["location"]["path"].is_string()
+                    && issue["location"]["lines"]["begin"].is_u64()
+            );
+            assert!(
+                prints.insert(issue["fingerprint"].as_str().unwrap().to_owned()),
+                "{issue}"
+            );
         }
     }
 
@@ -108,15 +124,24 @@ mod tests {
         assert_eq!(render(&shown(&pass, &folders)), "[]");
         assert_eq!(render(&shown(&skip, &folders)), "[]");
         for (report, description) in [
-            (&fail, "PITEST FAIL: The module does not compile.; Foo.java:3: ';' expected"),
-            (&error, "PITEST ERROR: Maven was not found.; hint: Install it."),
+            (
+                &fail,
+                "PITEST FAIL: The module does not compile.; Foo.java:3: ';' expected",
+            ),
+            (
+                &error,
+                "PITEST ERROR: Maven was not found.; hint: Install it.",
+            ),
         ] {
             let issues = issues(&render(&shown(report, &folders)));
             assert_eq!(issues.len(), 1);
             assert_eq!(issues[0]["description"], description);
             assert_eq!(issues[0]["location"]["path"], ".ralph/config.yaml");
         }
-        let strict = Shown { fail_on_skip: true, ..shown(&skip, &folders) };
+        let strict = Shown {
+            fail_on_skip: true,
+            ..shown(&skip, &folders)
+        };
         assert_eq!(issues(&render(&strict)).len(), 1);
         let hostile = hostile();
         assert_eq!(issues(&render(&shown(&hostile, &folders))).len(), 2);

@@ -20,7 +20,13 @@ pub(in crate::report) struct Case {
 /// The document, without a final line end. An error is ralph's own fault: nothing is written to a disk.
 pub fn render(shown: &Shown<'_>) -> io::Result<String> {
     let cases: Vec<Case> = std::iter::once(verdict(shown))
-        .chain(shown.report.classes.iter().map(|class| judged(shown, class)))
+        .chain(
+            shown
+                .report
+                .classes
+                .iter()
+                .map(|class| judged(shown, class)),
+        )
         .collect();
     document(shown.gate, shown.report.millis, &cases)
 }
@@ -47,11 +53,17 @@ pub(in crate::report) fn document(name: &str, millis: u64, cases: &[Case]) -> io
         kept.map(|(name, value)| (*name, value.as_str()))
     };
     // The root knows no `skipped`.
-    let root = writer.create_element("testsuites").with_attributes(attributes("skipped"));
+    let root = writer
+        .create_element("testsuites")
+        .with_attributes(attributes("skipped"));
     root.write_inner_content(|writer| {
-        let suite = writer.create_element("testsuite").with_attributes(attributes(""));
+        let suite = writer
+            .create_element("testsuite")
+            .with_attributes(attributes(""));
         suite
-            .write_inner_content(|writer| cases.iter().try_for_each(|case| write(writer, name, case)))
+            .write_inner_content(|writer| {
+                cases.iter().try_for_each(|case| write(writer, name, case))
+            })
             .map(drop)
     })?;
     String::from_utf8(writer.into_inner()).map_err(io::Error::other)
@@ -60,11 +72,17 @@ pub(in crate::report) fn document(name: &str, millis: u64, cases: &[Case]) -> io
 fn write(writer: &mut Writer<Vec<u8>>, gate: &str, case: &Case) -> io::Result<()> {
     let group = xml(&format!("ralph.{gate}"));
     let file = case.file.iter().map(|file| ("file", file.as_str()));
-    let named = [("classname", group.as_str()), ("name", &case.name)].into_iter().chain(file);
+    let named = [("classname", group.as_str()), ("name", &case.name)]
+        .into_iter()
+        .chain(file);
     let element = writer.create_element("testcase").with_attributes(named);
-    let Some((kind, message, text)) = &case.end else { return element.write_empty().map(drop) };
+    let Some((kind, message, text)) = &case.end else {
+        return element.write_empty().map(drop);
+    };
     let written = element.write_inner_content(|writer| {
-        let end = writer.create_element(*kind).with_attribute(("message", message.as_str()));
+        let end = writer
+            .create_element(*kind)
+            .with_attribute(("message", message.as_str()));
         match text.as_str() {
             "" => end.write_empty().map(drop),
             text => end.write_text_content(BytesText::new(text)).map(drop),
@@ -79,19 +97,35 @@ fn verdict(shown: &Shown<'_>) -> Case {
     let first = xml(note.text.lines().next().unwrap_or_default());
     let end = match (&shown.report.verdict, note.level) {
         (Verdict::Pass, _) => None,
-        (Verdict::Skip { .. }, level) if level != Grade::Error => Some(("skipped", first, String::new())),
+        (Verdict::Skip { .. }, level) if level != Grade::Error => {
+            Some(("skipped", first, String::new()))
+        }
         (Verdict::Error { .. }, _) => Some(("error", first, xml(&note.text))),
-        (Verdict::Fail { .. } | Verdict::Skip { .. }, _) => Some(("failure", first, xml(&note.text))),
+        (Verdict::Fail { .. } | Verdict::Skip { .. }, _) => {
+            Some(("failure", first, xml(&note.text)))
+        }
     };
-    Case { name: "verdict".to_owned(), file: None, end }
+    Case {
+        name: "verdict".to_owned(),
+        file: None,
+        end,
+    }
 }
 
 /// A judged class: failed when it must be fixed, skipped when the gate gave no verdict.
 fn judged(shown: &Shown<'_>, class: &ClassScore) -> Case {
     let counts = class.tally.to_string();
     let end = if matches!(shown.report.verdict, Verdict::Error { .. }) {
-        Some(("skipped", format!("The gate gave no verdict; {counts}."), String::new()))
-    } else if shown.report.failing.contains(&full_path(&class.package, &class.path)) {
+        Some((
+            "skipped",
+            format!("The gate gave no verdict; {counts}."),
+            String::new(),
+        ))
+    } else if shown
+        .report
+        .failing
+        .contains(&full_path(&class.package, &class.path))
+    {
         Some(("failure", counts, xml(&survivors(shown, class))))
     } else {
         None
@@ -106,16 +140,26 @@ fn judged(shown: &Shown<'_>, class: &ClassScore) -> Case {
 
 /// The survivors of a class that the report holds, a paragraph each.
 fn survivors(shown: &Shown<'_>, class: &ClassScore) -> String {
-    let here =
-        shown.report.survivors.iter().filter(|survivor| {
-            survivor.package == class.package && survivor.path.as_ref() == Some(&class.path)
-        });
+    let here = shown.report.survivors.iter().filter(|survivor| {
+        survivor.package == class.package && survivor.path.as_ref() == Some(&class.path)
+    });
     let paragraph = |survivor: &crate::mutation::Survivor| {
         let mutant = &survivor.mutant;
-        let place = shown.place(survivor).map_or_else(|| line(&mutant.file, 300), |file| file.to_text());
+        let place = shown
+            .place(survivor)
+            .map_or_else(|| line(&mutant.file, 300), |file| file.to_text());
         let source = line(&survivor.source, 500);
-        let source = if source.is_empty() { source } else { format!("\n{source}") };
-        format!("{place}:{} {}: {}{source}", mutant.line, line(&mutant.mutator, 200), describe(survivor))
+        let source = if source.is_empty() {
+            source
+        } else {
+            format!("\n{source}")
+        };
+        format!(
+            "{place}:{} {}: {}{source}",
+            mutant.line,
+            line(&mutant.mutator, 200),
+            describe(survivor)
+        )
     };
     let all: Vec<String> = here.map(paragraph).collect();
     if all.is_empty() {
@@ -148,12 +192,22 @@ mod tests {
                         .attributes()
                         .map(Result::unwrap)
                         .map(|a| {
-                            let value = a.normalized_value(quick_xml::XmlVersion::Implicit1_0).unwrap();
+                            let value = a
+                                .normalized_value(quick_xml::XmlVersion::Implicit1_0)
+                                .unwrap();
                             (a.key.as_ref().to_owned(), value.into_owned())
                         })
                         .collect();
-                    let of = |key: &str| attributes.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
-                    found.push(format!("{name} {}", of("message").or(of("name")).unwrap_or_default()));
+                    let of = |key: &str| {
+                        attributes
+                            .iter()
+                            .find(|(k, _)| k == key)
+                            .map(|(_, v)| v.clone())
+                    };
+                    found.push(format!(
+                        "{name} {}",
+                        of("message").or(of("name")).unwrap_or_default()
+                    ));
                 }
                 Event::End(_) => depth -= 1,
                 Event::Eof => break,
@@ -204,7 +258,10 @@ mod tests {
         testcase verdict / error Maven was not found.
         ");
         let skip = &of()[2];
-        let strict = Shown { fail_on_skip: true, ..shown(skip, &folders) };
+        let strict = Shown {
+            fail_on_skip: true,
+            ..shown(skip, &folders)
+        };
         assert!(elements(&render(&strict).unwrap())[3].starts_with("failure "));
     }
 
@@ -212,7 +269,16 @@ mod tests {
     fn hostile_text_is_text() {
         let (report, folders) = (hostile(), folders());
         let text = render(&shown(&report, &folders)).unwrap();
-        assert!(!text.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{fffe}'), "{text:?}");
-        assert_eq!(elements(&text).iter().filter(|one| one.starts_with("testcase ")).count(), 2);
+        assert!(
+            !text.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{fffe}'),
+            "{text:?}"
+        );
+        assert_eq!(
+            elements(&text)
+                .iter()
+                .filter(|one| one.starts_with("testcase "))
+                .count(),
+            2
+        );
     }
 }

@@ -32,7 +32,11 @@ impl Folders {
     /// The path of a package's file in the checkout; `None` when the package is not known.
     fn file(&self, package: &str, path: &RepoPath) -> Option<RepoPath> {
         let [folder, path] = [self.0.get(package)?, path].map(RepoPath::to_bytes);
-        let whole = if folder.is_empty() { path } else { [folder, path].join(&b'/') };
+        let whole = if folder.is_empty() {
+            path
+        } else {
+            [folder, path].join(&b'/')
+        };
         Some(RepoPath::from_bytes(&whole))
     }
 
@@ -116,24 +120,38 @@ impl Shown<'_> {
         let plain = |text: &str| line(text, TEXT_CHARS);
         let (mut text, level) = match &self.report.verdict {
             Verdict::Pass => (plain(&gate_headline(self.gate, self.report)), Grade::Note),
-            Verdict::Fail { reasons } => {
-                (reasons.iter().map(|reason| plain(reason)).collect::<Vec<_>>().join("\n"), Grade::Error)
-            }
-            Verdict::Skip { why } if self.fail_on_skip => {
-                (plain(why) + "\nNothing was judged, which counts as a failure here.", Grade::Error)
-            }
+            Verdict::Fail { reasons } => (
+                reasons
+                    .iter()
+                    .map(|reason| plain(reason))
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+                Grade::Error,
+            ),
+            Verdict::Skip { why } if self.fail_on_skip => (
+                plain(why) + "\nNothing was judged, which counts as a failure here.",
+                Grade::Error,
+            ),
             Verdict::Skip { why } => (plain(why), Grade::Note),
-            Verdict::Error { why, hint, .. } => {
-                (format!("{}\nhint: {}", plain(why), plain(hint)), Grade::Error)
-            }
+            Verdict::Error { why, hint, .. } => (
+                format!("{}\nhint: {}", plain(why), plain(hint)),
+                Grade::Error,
+            ),
         };
         if hidden > 0 {
-            let _ = write!(text, "\nBesides those that are shown, {hidden} mutants survived.");
+            let _ = write!(
+                text,
+                "\nBesides those that are shown, {hidden} mutants survived."
+            );
         }
         Note {
             level,
             about: About::Verdict(word),
-            file: self.report.failing.iter().find_map(|full| self.folders.whole(full)),
+            file: self
+                .report
+                .failing
+                .iter()
+                .find_map(|full| self.folders.whole(full)),
             line: 1,
             source: String::new(),
             title: format!("{} {word}", self.gate),
@@ -158,7 +176,11 @@ impl Shown<'_> {
             file: self.place(survivor),
             line: mutant.line.max(1),
             source: line(&survivor.source, 500),
-            title: format!("{}: a mutant survived ({})", self.gate, line(&mutant.mutator, 200)),
+            title: format!(
+                "{}: a mutant survived ({})",
+                self.gate,
+                line(&mutant.mutator, 200)
+            ),
             text: describe(survivor),
             fingerprint: digest(identity.as_bytes()),
         }
@@ -166,7 +188,8 @@ impl Shown<'_> {
 
     /// The file of a survivor in the checkout.
     pub(super) fn place(&self, survivor: &Survivor) -> Option<RepoPath> {
-        self.folders.file(&survivor.package, survivor.path.as_ref()?)
+        self.folders
+            .file(&survivor.package, survivor.path.as_ref()?)
     }
 }
 
@@ -178,7 +201,12 @@ fn describe(survivor: &Survivor) -> String {
         "The mutation is not described.".clone_into(&mut text);
     }
     if !mutant.method.is_empty() {
-        let _ = write!(text, "\nin {}.{}", line(&mutant.class, 300), line(&mutant.method, 300));
+        let _ = write!(
+            text,
+            "\nin {}.{}",
+            line(&mutant.class, 300),
+            line(&mutant.method, 300)
+        );
     }
     if let Some(reach) = reach(survivor) {
         let _ = write!(text, "\n{reach}");
@@ -202,9 +230,21 @@ pub(super) fn reached_by(tests: &[String], all: u64) -> Option<String> {
 /// What stays the same while the code around moves: no line number where the source line is known.
 fn identity(gate: &str, survivor: &Survivor) -> String {
     let mutant = &survivor.mutant;
-    let at = if survivor.source.is_empty() { mutant.line.to_string() } else { survivor.source.clone() };
-    [gate, &survivor.package, &mutant.class, &mutant.method, &mutant.mutator, &mutant.description, &at]
-        .join("\0")
+    let at = if survivor.source.is_empty() {
+        mutant.line.to_string()
+    } else {
+        survivor.source.clone()
+    };
+    [
+        gate,
+        &survivor.package,
+        &mutant.class,
+        &mutant.method,
+        &mutant.mutator,
+        &mutant.description,
+        &at,
+    ]
+    .join("\0")
 }
 
 #[cfg(test)]

@@ -12,13 +12,19 @@ pub fn render(shown: &Shown<'_>) -> String {
         About::Verdict(_) => note.level == Grade::Error && !is_error,
         About::Survivor(_) => true,
     };
-    let results: Vec<SarifResult> =
-        notes.iter().filter(is_result).map(|note| result(shown.gate, note)).collect();
+    let results: Vec<SarifResult> = notes
+        .iter()
+        .filter(is_result)
+        .map(|note| result(shown.gate, note))
+        .collect();
     // The verdict is a notification too, whether or not it is a finding in the code.
     let grade = if is_error { Grade::Error } else { Grade::Note };
-    let verdicts = notes.iter().filter(|note| matches!(note.about, About::Verdict(_)));
-    let notifications: Vec<(Grade, String)> =
-        verdicts.map(|note| (grade, format!("{}: {}", note.title, note.text))).collect();
+    let verdicts = notes
+        .iter()
+        .filter(|note| matches!(note.about, About::Verdict(_)));
+    let notifications: Vec<(Grade, String)> = verdicts
+        .map(|note| (grade, format!("{}: {}", note.title, note.text)))
+        .collect();
     log(shown.gate, !is_error, &notifications, &results)
 }
 
@@ -72,11 +78,16 @@ mod tests {
         for result in run["results"].as_array().unwrap() {
             let rule = &rules[usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()];
             assert_eq!(rule["id"], result["ruleId"]);
-            assert!(["none", "note", "warning", "error"].contains(&result["level"].as_str().unwrap()));
+            assert!(
+                ["none", "note", "warning", "error"].contains(&result["level"].as_str().unwrap())
+            );
             assert!(!result["message"]["text"].as_str().unwrap().is_empty());
             let place = &result["locations"][0]["physicalLocation"];
             let uri = place["artifactLocation"]["uri"].as_str().unwrap();
-            assert!(uri.is_ascii() && !uri.starts_with('/') && !uri.contains([' ', '\\']), "{uri}");
+            assert!(
+                uri.is_ascii() && !uri.starts_with('/') && !uri.contains([' ', '\\']),
+                "{uri}"
+            );
             assert!(place["region"]["startLine"].as_u64().unwrap() >= 1);
         }
         assert!(run["invocations"][0]["executionSuccessful"].is_boolean());
@@ -87,7 +98,11 @@ mod tests {
     fn survivors_are_results_of_the_rule_of_their_mutator() {
         let (report, folders) = (fail(), folders());
         let run = run(&render(&shown(&report, &folders)));
-        assert_eq!(run["results"].as_array().unwrap().len(), 3, "the verdict and two survivors");
+        assert_eq!(
+            run["results"].as_array().unwrap().len(),
+            3,
+            "the verdict and two survivors"
+        );
         insta::assert_snapshot!(format!("{:#}", run["results"][1]), @r#"
         {
           "level": "error",
@@ -156,17 +171,26 @@ mod tests {
     fn an_error_is_a_failed_invocation_and_a_fail_without_survivors_a_result() {
         let folders = folders();
         let [pass, fail, skip, error] = of().map(|report| run(&render(&shown(&report, &folders))));
-        for (run, results, successful) in
-            [(&pass, 0, true), (&fail, 1, true), (&skip, 0, true), (&error, 0, false)]
-        {
+        for (run, results, successful) in [
+            (&pass, 0, true),
+            (&fail, 1, true),
+            (&skip, 0, true),
+            (&error, 0, false),
+        ] {
             assert_eq!(run["results"].as_array().unwrap().len(), results, "{run:#}");
             assert_eq!(run["invocations"][0]["executionSuccessful"], successful);
         }
         let told = &error["invocations"][0]["toolExecutionNotifications"][0];
         assert_eq!(told["level"], "error");
-        assert_eq!(told["message"]["text"], "PITEST ERROR: Maven was not found.\nhint: Install it.");
+        assert_eq!(
+            told["message"]["text"],
+            "PITEST ERROR: Maven was not found.\nhint: Install it."
+        );
         let skip = &of()[2];
-        let strict = Shown { fail_on_skip: true, ..shown(skip, &folders) };
+        let strict = Shown {
+            fail_on_skip: true,
+            ..shown(skip, &folders)
+        };
         assert_eq!(run(&render(&strict))["results"][0]["ruleId"], "PITEST/SKIP");
     }
 

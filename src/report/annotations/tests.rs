@@ -13,7 +13,12 @@ pub(in crate::report) fn folders() -> Folders {
 }
 
 pub(in crate::report) fn shown<'a>(report: &'a GateReport, folders: &'a Folders) -> Shown<'a> {
-    Shown { gate: "PITEST", report, folders, fail_on_skip: false }
+    Shown {
+        gate: "PITEST",
+        report,
+        folders,
+        fail_on_skip: false,
+    }
 }
 
 pub(in crate::report) fn survivor(
@@ -33,11 +38,19 @@ pub(in crate::report) fn survivor(
         id: String::new(),
     };
     let path = Some(RepoPath::parse("src/main/java/a/Foo.java"));
-    Survivor { package: "app".into(), path, ..Survivor::from(mutant) }
+    Survivor {
+        package: "app".into(),
+        path,
+        ..Survivor::from(mutant)
+    }
 }
 
 pub(in crate::report) fn class(path: &str) -> ClassScore {
-    let tally = Tally { killed: 1, survived: 1, ..Tally::default() };
+    let tally = Tally {
+        killed: 1,
+        survived: 1,
+        ..Tally::default()
+    };
     ClassScore {
         package: "app".into(),
         path: RepoPath::parse(path),
@@ -49,20 +62,33 @@ pub(in crate::report) fn class(path: &str) -> ClassScore {
 
 /// A FAIL with two survivors.
 pub(in crate::report) fn fail() -> GateReport {
-    let mut first =
-        survivor(12, "ConditionalsBoundary", "changed conditional boundary", MutantStatus::Survived);
+    let mut first = survivor(
+        12,
+        "ConditionalsBoundary",
+        "changed conditional boundary",
+        MutantStatus::Survived,
+    );
     first.source = "if (a > b) {".into();
     first.changed = true;
     first.tests = vec!["a.FooTest".into(), "a.BarTest".into()];
     first.tests_total = 4;
-    let mut second = survivor(20, "Math", "Replaced 100%, and more", MutantStatus::NoCoverage);
+    let mut second = survivor(
+        20,
+        "Math",
+        "Replaced 100%, and more",
+        MutantStatus::NoCoverage,
+    );
     second.mutant.method = "<init>".into();
     let reasons = vec![
-        "The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.".to_owned(),
+        "The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%."
+            .to_owned(),
     ];
     GateReport {
         classes: vec![class("src/main/java/a/Foo.java")],
-        coverage: Coverage { killed: 1, total: 2 },
+        coverage: Coverage {
+            killed: 1,
+            total: 2,
+        },
         survivors: vec![first, second],
         survivors_total: 5,
         failing: vec!["app/src/main/java/a/Foo.java".into()],
@@ -74,17 +100,37 @@ pub(in crate::report) fn fail() -> GateReport {
 
 /// PASS, FAIL, SKIP and ERROR without survivors.
 pub(in crate::report) fn of() -> [GateReport; 4] {
-    let pass = GateReport { coverage: Coverage { killed: 21, total: 25 }, ..Verdict::Pass.into() };
-    let reasons = vec!["The module does not compile.".to_owned(), "Foo.java:3: ';' expected".to_owned()];
-    let skip = Verdict::Skip { why: "No production code that this gate judges was changed.".into() };
-    let error =
-        Verdict::Error { why: "Maven was not found.".into(), hint: "Install it.".into(), transient: false };
-    [pass, Verdict::Fail { reasons }.into(), skip.into(), error.into()]
+    let pass = GateReport {
+        coverage: Coverage {
+            killed: 21,
+            total: 25,
+        },
+        ..Verdict::Pass.into()
+    };
+    let reasons = vec![
+        "The module does not compile.".to_owned(),
+        "Foo.java:3: ';' expected".to_owned(),
+    ];
+    let skip = Verdict::Skip {
+        why: "No production code that this gate judges was changed.".into(),
+    };
+    let error = Verdict::Error {
+        why: "Maven was not found.".into(),
+        hint: "Install it.".into(),
+        transient: false,
+    };
+    [
+        pass,
+        Verdict::Fail { reasons }.into(),
+        skip.into(),
+        error.into(),
+    ]
 }
 
 /// Everything that a format could trip over.
 pub(in crate::report) fn hostile() -> GateReport {
-    let evil = "100% ::error::\r\n::set-output name=x::y <a b='\"'>]]>&\u{0}\u{1b}[31m\u{fffe}\u{202e}";
+    let evil =
+        "100% ::error::\r\n::set-output name=x::y <a b='\"'>]]>&\u{0}\u{1b}[31m\u{fffe}\u{202e}";
     let path = "src/main/java/a/F: ü,%.java";
     let mut one = survivor(0, evil, evil, MutantStatus::Survived);
     one.path = Some(RepoPath::from_bytes(path.as_bytes()));
@@ -98,7 +144,10 @@ pub(in crate::report) fn hostile() -> GateReport {
         classes: vec![class],
         survivors: vec![one],
         failing,
-        ..Verdict::Fail { reasons: vec![evil.to_owned()] }.into()
+        ..Verdict::Fail {
+            reasons: vec![evil.to_owned()],
+        }
+        .into()
     }
 }
 
@@ -108,12 +157,19 @@ fn a_survivor_keeps_its_fingerprint_when_its_line_moves_and_two_alike_are_two() 
     let mut report = fail();
     report.survivors[1] = report.survivors[0].clone();
     let prints = |report: &GateReport| -> Vec<String> {
-        shown(report, &folders).notes().into_iter().map(|note| note.fingerprint).collect()
+        shown(report, &folders)
+            .notes()
+            .into_iter()
+            .map(|note| note.fingerprint)
+            .collect()
     };
     let before = prints(&report);
     assert_eq!(before.len(), 3);
     assert_ne!(before[1], before[2]);
-    report.survivors.iter_mut().for_each(|survivor| survivor.mutant.line += 7);
+    report
+        .survivors
+        .iter_mut()
+        .for_each(|survivor| survivor.mutant.line += 7);
     assert_eq!(prints(&report), before);
     report.survivors[0].source = "if (a >= b) {".into();
     assert_ne!(prints(&report)[1], before[1]);
@@ -138,13 +194,28 @@ fn survivors_of_a_pass_are_notices_and_those_beside_an_error_warnings() {
     let folders = folders();
     for (verdict, level) in [
         (Verdict::Pass, Grade::Note),
-        (Verdict::Fail { reasons: Vec::new() }, Grade::Error),
-        (Verdict::Error { why: "x".into(), hint: "y".into(), transient: true }, Grade::Warning),
+        (
+            Verdict::Fail {
+                reasons: Vec::new(),
+            },
+            Grade::Error,
+        ),
+        (
+            Verdict::Error {
+                why: "x".into(),
+                hint: "y".into(),
+                transient: true,
+            },
+            Grade::Warning,
+        ),
     ] {
         let report = GateReport { verdict, ..fail() };
         let notes = shown(&report, &folders).notes();
         assert_eq!(notes.len(), 3, "all of them");
-        assert!(notes[1..].iter().all(|note| note.level == level), "{notes:?}");
+        assert!(
+            notes[1..].iter().all(|note| note.level == level),
+            "{notes:?}"
+        );
     }
 }
 

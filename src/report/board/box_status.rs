@@ -39,14 +39,30 @@ impl BoxStatus {
     fn told(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Running => ("running", "run", ""),
-            Self::CommitOnly => ("commit-only", "cmt", "ticked, with nothing but a commit behind it"),
+            Self::CommitOnly => (
+                "commit-only",
+                "cmt",
+                "ticked, with nothing but a commit behind it",
+            ),
             Self::ByPerson => ("by-person", "pers", "ticked by a person"),
             Self::Passed(_) => ("passed", "", ""),
             Self::Done => ("done", "", ""),
-            Self::Unrecorded => ("unrecorded", "unrec", "ticked in the file, which no run has recorded yet"),
-            Self::Blocked => ("blocked", "blkd", "open, and its task is blocked: `ralph run --retry ID`"),
+            Self::Unrecorded => (
+                "unrecorded",
+                "unrec",
+                "ticked in the file, which no run has recorded yet",
+            ),
+            Self::Blocked => (
+                "blocked",
+                "blkd",
+                "open, and its task is blocked: `ralph run --retry ID`",
+            ),
             Self::Marked(_) => ("marked", "", "a mark that ralph leaves alone"),
-            Self::Rejected(_) => ("rejected", "rej", "open after so many rejected attempts in a row"),
+            Self::Rejected(_) => (
+                "rejected",
+                "rej",
+                "open after so many rejected attempts in a row",
+            ),
             Self::Failed(_) => ("failed", "", ""),
             Self::Rework(_) => ("rework", "rwk", "open again after so many FAILs"),
             Self::Optional => ("optional", "opt", "open, and taken with `--optional` only"),
@@ -60,7 +76,9 @@ impl BoxStatus {
             Self::ByPerson => "person".to_owned(),
             Self::Passed(verdict) | Self::Failed(verdict) => verdict.to_owned(),
             Self::Marked(mark) => format!("[{mark}]"),
-            Self::Rejected(count) | Self::Rework(count) => format!("{} {}", self.name(), count.min(999)),
+            Self::Rejected(count) | Self::Rework(count) => {
+                format!("{} {}", self.name(), count.min(999))
+            }
             _ => self.name().replace('-', " "),
         }
     }
@@ -68,7 +86,9 @@ impl BoxStatus {
     /// The same in at most 5 columns.
     pub fn short(self) -> String {
         match (self, self.told().1) {
-            (Self::Rejected(count) | Self::Rework(count), short) => format!("{short}{}", count.min(99)),
+            (Self::Rejected(count) | Self::Rework(count), short) => {
+                format!("{short}{}", count.min(99))
+            }
             (_, "") => self.words(),
             (_, short) => short.to_owned(),
         }

@@ -124,10 +124,18 @@ impl Board {
     /// The board of the state's current task file.
     pub fn new(state: &State, spent: &Spent, beside: Beside) -> Self {
         let book = state.spec_state();
-        let Beside { holder, now, zone, goes_on } = beside;
+        let Beside {
+            holder,
+            now,
+            zone,
+            goes_on,
+        } = beside;
         let holder = holder.map(|holder| line(&holder, 200));
         let is_at_rest = matches!(state.phase, Phase::Idle | Phase::Stopped(_));
-        let running = holder.as_ref().filter(|_| !is_at_rest).and_then(|_| spent.now());
+        let running = holder
+            .as_ref()
+            .filter(|_| !is_at_rest)
+            .and_then(|_| spent.now());
         let current = running.filter(|now| book.row(&now.key).is_some()).cloned();
         let others: u64 = state
             .specs
@@ -146,13 +154,21 @@ impl Board {
         let families = lines.all();
         let in_file = written(&book.rows);
         let is_current = holder.is_some() || is_at_rest;
-        let goes_on = if holder.is_some() { state.policy.go_on_when_blocked } else { goes_on };
+        let goes_on = if holder.is_some() {
+            state.policy.go_on_when_blocked
+        } else {
+            goes_on
+        };
         Self {
             spec: state.spec.clone(),
             iteration: state.iteration,
             iterations: state.iteration - others.min(state.iteration),
             // What was begun and is no longer being done is interrupted.
-            phase: if is_current { state.phase.name() } else { "interrupted" },
+            phase: if is_current {
+                state.phase.name()
+            } else {
+                "interrupted"
+            },
             done: in_file.iter().filter(|row| row.mark.is_done()).count(),
             boxes: in_file.len(),
             stages: stages(book),
@@ -161,11 +177,18 @@ impl Board {
             next: choice::next(book, state.policy.optional, goes_on),
             why: why(state, waits_until, zone.as_ref()),
             waits_until,
-            out_of_quota: holder.iter().flat_map(|_| out_of_quota(state, now, zone.as_ref())).collect(),
+            out_of_quota: holder
+                .iter()
+                .flat_map(|_| out_of_quota(state, now, zone.as_ref()))
+                .collect(),
             holder,
             current,
             spent,
-            used: book.families.values().map(|family| family.used).fold(Used::default(), Used::and),
+            used: book
+                .families
+                .values()
+                .map(|family| family.used)
+                .fold(Used::default(), Used::and),
         }
     }
 
@@ -178,12 +201,15 @@ impl Board {
 
     /// The text of the next box's line.
     pub fn text_of(&self, key: &TaskKey) -> &str {
-        self.family_of(key).map(|line| line.text.as_str()).unwrap_or_default()
+        self.family_of(key)
+            .map(|line| line.text.as_str())
+            .unwrap_or_default()
     }
 
     /// The name of a box, as a person types it.
     pub fn name_of(&self, key: &TaskKey) -> String {
-        self.family_of(key).map_or_else(|| key.to_string(), |line| key.name(line.line))
+        self.family_of(key)
+            .map_or_else(|| key.to_string(), |line| key.name(line.line))
     }
 
     fn family_of(&self, key: &TaskKey) -> Option<&Line> {
@@ -195,9 +221,10 @@ impl Board {
 fn why(state: &State, waits_until: Option<i64>, zone: Option<&TimeZone>) -> Option<String> {
     match (&state.phase, waits_until) {
         (Phase::Stopped(stop), _) => Some(line(&stop.to_string(), REASON_CHARS)),
-        (Phase::Waiting { why, .. }, Some(until)) => {
-            Some(line(&format!("until {}: {why}", time(until, zone)), REASON_CHARS))
-        }
+        (Phase::Waiting { why, .. }, Some(until)) => Some(line(
+            &format!("until {}: {why}", time(until, zone)),
+            REASON_CHARS,
+        )),
         _ => None,
     }
 }
@@ -209,15 +236,22 @@ fn out_of_quota(state: &State, now: i64, zone: Option<&TimeZone>) -> Vec<String>
     }
     let all = state.run.out_of_quota.iter();
     let later = all.filter_map(|(name, out)| Some((name, i64::try_from(out.until).ok()?)));
-    let told =
-        |(name, until)| format!("The agent {name} is out of quota or reach until {}.", time(until, zone));
+    let told = |(name, until)| {
+        format!(
+            "The agent {name} is out of quota or reach until {}.",
+            time(until, zone)
+        )
+    };
     later.filter(|(_, until)| *until > now).map(told).collect()
 }
 
 /// A moment as people of that zone read it.
 pub fn time(second: i64, zone: Option<&TimeZone>) -> String {
     let moment = Timestamp::from_second(second).unwrap_or_default();
-    moment.to_zoned(zone.cloned().unwrap_or(TimeZone::UTC)).strftime("%F %H:%M %Z").to_string()
+    moment
+        .to_zoned(zone.cloned().unwrap_or(TimeZone::UTC))
+        .strftime("%F %H:%M %Z")
+        .to_string()
 }
 
 /// The stages that occur. Where the file names gates in an order of its own, that order is kept.
@@ -247,7 +281,9 @@ impl Lines<'_> {
             if at == lines.len() {
                 lines.push(self.line(row));
             }
-            let Some(line) = lines.get_mut(at) else { continue };
+            let Some(line) = lines.get_mut(at) else {
+                continue;
+            };
             if row.key.stage == Stage::Implementation {
                 (line.text, line.line) = (text(row), row.line);
             }
@@ -260,14 +296,20 @@ impl Lines<'_> {
     fn line(&self, row: &Row) -> Line {
         let known = self.book.family(&row.key.family);
         Line {
-            id: if row.key.has_id() { steady(&line(&row.key.family, 100)) } else { String::new() },
+            id: if row.key.has_id() {
+                steady(&line(&row.key.family, 100))
+            } else {
+                String::new()
+            },
             family: row.key.family.clone(),
             text: text(row),
             line: row.line,
             parent: row.parent.clone(),
             cells: BTreeMap::new(),
             used: known.map(|known| known.used).unwrap_or_default(),
-            blocked: known.and_then(|known| known.blocked.as_ref()).map(|why| line(why, REASON_CHARS)),
+            blocked: known
+                .and_then(|known| known.blocked.as_ref())
+                .map(|why| line(why, REASON_CHARS)),
             // The FAIL that blocks is counted, and answered with none.
             reworks: known.map_or(0, |known| match &known.blocked {
                 Some(_) => known.reworks.min(self.rework),
@@ -279,14 +321,20 @@ impl Lines<'_> {
     fn cell(&self, row: &Row) -> Cell {
         let known = self.book.stage(&row.key);
         let done = row.mark.is_done();
-        let reasons = known.map(|known| known.reasons.as_slice()).unwrap_or_default();
+        let reasons = known
+            .map(|known| known.reasons.as_slice())
+            .unwrap_or_default();
         Cell {
             key: row.key.clone(),
             status: self.status(row, known),
             done,
             rejected: known.map_or(0, |known| known.attempts),
             attempts: self.spent.attempts.get(&row.key).copied().unwrap_or(0),
-            reasons: reasons.iter().filter(|_| !done).map(|reason| line(reason, REASON_CHARS)).collect(),
+            reasons: reasons
+                .iter()
+                .filter(|_| !done)
+                .map(|reason| line(reason, REASON_CHARS))
+                .collect(),
         }
     }
 
@@ -299,7 +347,9 @@ impl Lines<'_> {
             return match (known.and_then(|known| known.ticked_by), verdict) {
                 (Some(By::Person), _) => BoxStatus::ByPerson,
                 (Some(By::Ralph), Some(verdict)) => BoxStatus::Passed(verdict),
-                (Some(By::Ralph), None) if is_commit_only(self.book, &row.key) => BoxStatus::CommitOnly,
+                (Some(By::Ralph), None) if is_commit_only(self.book, &row.key) => {
+                    BoxStatus::CommitOnly
+                }
                 (Some(By::Ralph), None) => BoxStatus::Done,
                 (None, _) => BoxStatus::Unrecorded,
             };
@@ -322,7 +372,10 @@ impl Lines<'_> {
 
     /// A block is shown at the family's work; a family without any shows it in each open box.
     fn is_blocked(&self, row: &Row) -> bool {
-        let blocked = self.book.family(&row.key.family).is_some_and(|known| known.blocked.is_some());
+        let blocked = self
+            .book
+            .family(&row.key.family)
+            .is_some_and(|known| known.blocked.is_some());
         let mut rows = self.book.family_rows(&row.key.family);
         blocked && (is_work(&row.key.stage) || !rows.any(|row| is_work(&row.key.stage)))
     }
@@ -340,7 +393,9 @@ fn text(row: &Row) -> String {
 fn gates(families: &[Line]) -> Vec<GateCount> {
     let mut counts: BTreeMap<&str, BTreeMap<usize, (&'static str, usize)>> = BTreeMap::new();
     for cell in families.iter().flat_map(|line| line.cells.values()) {
-        let Stage::Gate(name) = &cell.key.stage else { continue };
+        let Stage::Gate(name) = &cell.key.stage else {
+            continue;
+        };
         let (place, says) = match cell.status {
             BoxStatus::Passed("SKIP") => (1, "SKIP"),
             BoxStatus::Passed(_) => (0, "PASS"),
@@ -351,7 +406,12 @@ fn gates(families: &[Line]) -> Vec<GateCount> {
             BoxStatus::Running => (6, "running"),
             _ => (7, "open"),
         };
-        counts.entry(name).or_default().entry(place).or_insert((says, 0)).1 += 1;
+        counts
+            .entry(name)
+            .or_default()
+            .entry(place)
+            .or_insert((says, 0))
+            .1 += 1;
     }
     let counted = |(name, says): (&str, BTreeMap<_, _>)| GateCount {
         name: line(name, 40),

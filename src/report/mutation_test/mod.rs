@@ -54,17 +54,25 @@ fn number(
     default: u64,
     range: RangeInclusive<u64>,
 ) -> Result<u64, Refusal> {
-    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(default) };
+    let Some(value) = value.filter(|value| !value.is_null()) else {
+        return Ok(default);
+    };
     // Models write 60.0 and "60" too.
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned);
     let whole = text.trim().strip_suffix(".0").unwrap_or(text.trim());
-    whole.parse().ok().filter(|number: &u64| range.contains(number)).ok_or_else(|| {
-        let (first, last) = range.into_inner();
-        Refusal::usage(
-            format!("`{name}` must be a whole number from {first} to {last}."),
-            format!("Leave it out for {default}, or name a number in the range."),
-        )
-    })
+    whole
+        .parse()
+        .ok()
+        .filter(|number: &u64| range.contains(number))
+        .ok_or_else(|| {
+            let (first, last) = range.into_inner();
+            Refusal::usage(
+                format!("`{name}` must be a whole number from {first} to {last}."),
+                format!("Leave it out for {default}, or name a number in the range."),
+            )
+        })
 }
 
 /// What an engine found out about a target.
@@ -106,12 +114,20 @@ pub struct Refusal {
 impl Refusal {
     /// The question was wrong.
     pub fn usage(error: impl Into<String>, remediation: impl Into<String>) -> Self {
-        Self { error: error.into(), remediation: remediation.into(), is_usage: true, printed: None }
+        Self {
+            error: error.into(),
+            remediation: remediation.into(),
+            is_usage: true,
+            printed: None,
+        }
     }
 
     /// There is no answer to it.
     pub fn unknown(error: impl Into<String>, remediation: impl Into<String>) -> Self {
-        Self { is_usage: false, ..Self::usage(error, remediation) }
+        Self {
+            is_usage: false,
+            ..Self::usage(error, remediation)
+        }
     }
 }
 
@@ -235,15 +251,26 @@ impl Envelope {
 
 impl Success {
     fn of(measured: &Measured, most: usize) -> Self {
-        let (unreached, survived): (Vec<&Survivor>, Vec<&Survivor>) =
-            measured.living.iter().partition(|alive| alive.mutant.status == MutantStatus::NoCoverage);
+        let (unreached, survived): (Vec<&Survivor>, Vec<&Survivor>) = measured
+            .living
+            .iter()
+            .partition(|alive| alive.mutant.status == MutantStatus::NoCoverage);
         let summary = Summary::of(&measured.tally);
         let name = |alive: &&Survivor| plain(&alive.mutant.name());
-        let survivors: Vec<Alive> = survived.iter().take(most).map(|alive| Alive::of(alive)).collect();
+        let survivors: Vec<Alive> = survived
+            .iter()
+            .take(most)
+            .map(|alive| Alive::of(alive))
+            .collect();
         let (score, no_tests) = (summary.score(), measured.tally.no_coverage);
-        let mut remarks: Vec<String> = measured.remarks.iter().map(|remark| plain(remark)).collect();
+        let mut remarks: Vec<String> = measured
+            .remarks
+            .iter()
+            .map(|remark| plain(remark))
+            .collect();
         if measured.tally.mutants() == 0 {
-            remarks.push("There is nothing to mutate, so nothing is known of the tests.".to_owned());
+            remarks
+                .push("There is nothing to mutate, so nothing is known of the tests.".to_owned());
         }
         let reached = measured.tally.mutants().saturating_sub(no_tests);
         if no_tests > 0 && no_tests >= reached {
@@ -274,10 +301,22 @@ impl Success {
 
     /// The answer for people.
     pub fn lines(&self) -> Vec<String> {
-        let Self { target_module, engine, no_tests, .. } = self;
-        let Summary { killed, timeout, suspicious, survived, skipped } = self.summary;
-        let score =
-            self.mutation_score_percent.map_or_else(|| "no score".to_owned(), |it| format!("{it:.2} %"));
+        let Self {
+            target_module,
+            engine,
+            no_tests,
+            ..
+        } = self;
+        let Summary {
+            killed,
+            timeout,
+            suspicious,
+            survived,
+            skipped,
+        } = self.summary;
+        let score = self
+            .mutation_score_percent
+            .map_or_else(|| "no score".to_owned(), |it| format!("{it:.2} %"));
         let mut lines = vec![format!(
             "{target_module}: {score} ({engine}: {killed} killed, {survived} survived, {timeout} timed out, {suspicious} suspicious, {skipped} skipped, {} reached by no test)",
             no_tests.count
@@ -287,7 +326,9 @@ impl Success {
         }
         let hidden = survived.saturating_sub(self.survivors.len() as u64);
         if hidden > 0 {
-            lines.push(format!("  and {hidden} more; --max-survivors shows more of them"));
+            lines.push(format!(
+                "  and {hidden} more; --max-survivors shows more of them"
+            ));
         }
         if !no_tests.sample.is_empty() {
             let named = text::names(&no_tests.sample, UNREACHED_NAMED);
@@ -305,17 +346,35 @@ impl Summary {
             timeout: tally.timed_out,
             suspicious: tally.errors,
             survived: tally.survived,
-            skipped: tally.non_viable.saturating_add(tally.equivalent).saturating_add(tally.unjudged),
+            skipped: tally
+                .non_viable
+                .saturating_add(tally.equivalent)
+                .saturating_add(tally.unjudged),
         }
     }
 
     /// Two decimals, rounded, but 100 only if all were killed.
     fn score(&self) -> Option<f64> {
-        let Self { killed, timeout, suspicious, survived, .. } = *self;
-        let total: u128 = [killed, timeout, suspicious, survived].map(u128::from).iter().sum();
+        let Self {
+            killed,
+            timeout,
+            suspicious,
+            survived,
+            ..
+        } = *self;
+        let total: u128 = [killed, timeout, suspicious, survived]
+            .map(u128::from)
+            .iter()
+            .sum();
         let rounded = (u128::from(killed) * 20_000 + total).checked_div(2 * total)?;
-        let most = if total > u128::from(killed) { 9_999 } else { 10_000 };
-        u32::try_from(rounded.min(most)).ok().map(|hundredths| f64::from(hundredths) / 100.0)
+        let most = if total > u128::from(killed) {
+            9_999
+        } else {
+            10_000
+        };
+        u32::try_from(rounded.min(most))
+            .ok()
+            .map(|hundredths| f64::from(hundredths) / 100.0)
     }
 }
 
@@ -324,7 +383,12 @@ impl Alive {
         let mutant = &alive.mutant;
         Self {
             name: plain(&mutant.name()),
-            file: plain(&alive.path.as_ref().map_or_else(|| mutant.file.clone(), ToString::to_string)),
+            file: plain(
+                &alive
+                    .path
+                    .as_ref()
+                    .map_or_else(|| mutant.file.clone(), ToString::to_string),
+            ),
             line: mutant.line,
             function: plain(&mutant.method),
             change: plain(&mutant.description),
@@ -344,6 +408,8 @@ fn untrusted(printed: &str) -> String {
     // Frames of a progress bar tell nothing, and cost the reader tokens.
     let shown = text::block(&text::last_frames(printed));
     let from = shown.len().saturating_sub(TAIL);
-    let from = (from..=shown.len()).find(|&at| shown.is_char_boundary(at)).unwrap_or(shown.len());
+    let from = (from..=shown.len())
+        .find(|&at| shown.is_char_boundary(at))
+        .unwrap_or(shown.len());
     format!("{BEGIN}\n{}\n{END}", plain(&shown[from..]))
 }

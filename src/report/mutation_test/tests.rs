@@ -4,7 +4,13 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn tally(killed: u64, timed_out: u64, errors: u64, survived: u64) -> Tally {
-    Tally { killed, survived, timed_out, errors, ..Tally::default() }
+    Tally {
+        killed,
+        survived,
+        timed_out,
+        errors,
+        ..Tally::default()
+    }
 }
 
 fn alive(id: &str, status: MutantStatus) -> Survivor {
@@ -28,7 +34,13 @@ fn measured() -> Measured {
         target: "src/calc.py".to_owned(),
         engine: "mutmut",
         exit_code: Some(0),
-        tally: Tally { no_coverage: 1, unjudged: 1, non_viable: 1, equivalent: 1, ..tally(2, 1, 1, 2) },
+        tally: Tally {
+            no_coverage: 1,
+            unjudged: 1,
+            non_viable: 1,
+            equivalent: 1,
+            ..tally(2, 1, 1, 2)
+        },
         living: vec![
             alive("m1", MutantStatus::Survived),
             alive("m2", MutantStatus::NoCoverage),
@@ -53,10 +65,16 @@ fn a_time_out_is_no_kill_what_never_ran_counts_nowhere_and_what_no_test_reaches_
     assert_eq!(answer["no_tests"], json!({"count": 1, "sample": ["m2"]}));
     assert_eq!(answer["survivors_sample"], json!(["m1", "m3"]));
     assert_eq!(answer["survivors_truncated"], json!(false));
-    assert_eq!(answer["survivors"][0]["change"], json!("replaced `a + b` by `a - b`"));
+    assert_eq!(
+        answer["survivors"][0]["change"],
+        json!("replaced `a + b` by `a - b`")
+    );
     assert_eq!(answer["remarks"], json!([]));
     let few = json_of(&Ok(measured()), 1);
-    assert_eq!((&few["survivors_sample"], &few["survivors_truncated"]), (&json!(["m1"]), &json!(true)));
+    assert_eq!(
+        (&few["survivors_sample"], &few["survivors_truncated"]),
+        (&json!(["m1"]), &json!(true))
+    );
 }
 
 #[test]
@@ -78,14 +96,42 @@ fn a_score_has_two_decimals_and_is_100_only_where_nothing_lives() {
 
 #[test]
 fn where_most_mutants_are_reached_by_no_test_or_there_are_none_a_remark_says_so() {
-    let remarks = |tally: Tally| json_of(&Ok(Measured { tally, ..measured() }), 20)["remarks"].clone();
-    let most = remarks(Tally { no_coverage: 3, ..tally(2, 0, 0, 1) });
+    let remarks = |tally: Tally| {
+        json_of(
+            &Ok(Measured {
+                tally,
+                ..measured()
+            }),
+            20,
+        )["remarks"]
+            .clone()
+    };
+    let most = remarks(Tally {
+        no_coverage: 3,
+        ..tally(2, 0, 0, 1)
+    });
     let said = "No test reaches 3 of 6 mutants: the score is that of the smaller part of the code.";
     assert_eq!(most, json!([said]));
-    assert_eq!(remarks(Tally { no_coverage: 2, ..tally(2, 0, 0, 1) }), json!([]));
-    let none = json_of(&Ok(Measured { tally: Tally::default(), living: Vec::new(), ..measured() }), 20);
+    assert_eq!(
+        remarks(Tally {
+            no_coverage: 2,
+            ..tally(2, 0, 0, 1)
+        }),
+        json!([])
+    );
+    let none = json_of(
+        &Ok(Measured {
+            tally: Tally::default(),
+            living: Vec::new(),
+            ..measured()
+        }),
+        20,
+    );
     assert_eq!(none["mutation_score_percent"], Value::Null);
-    assert_eq!(none["remarks"], json!(["There is nothing to mutate, so nothing is known of the tests."]));
+    assert_eq!(
+        none["remarks"],
+        json!(["There is nothing to mutate, so nothing is known of the tests."])
+    );
 }
 
 #[test]
@@ -97,13 +143,21 @@ fn a_failure_has_three_keys_always_and_tails_where_something_ran() {
     );
     let printed = Some(("out".to_owned(), String::new()));
     let ran = json_of(&Err(Refusal { printed, ..refusal }), 1);
-    assert_eq!(ran["partial_stdout_tail"], json!(format!("{BEGIN}\nout\n{END}")));
-    assert_eq!(ran["partial_stderr_tail"], json!(format!("{BEGIN}\n\n{END}")));
+    assert_eq!(
+        ran["partial_stdout_tail"],
+        json!(format!("{BEGIN}\nout\n{END}"))
+    );
+    assert_eq!(
+        ran["partial_stderr_tail"],
+        json!(format!("{BEGIN}\n\n{END}"))
+    );
 }
 
 #[test]
 fn people_read_the_score_the_places_and_what_is_hidden() {
-    let Envelope::Success(success) = Envelope::of(&Ok(measured()), 1) else { panic!("no success") };
+    let Envelope::Success(success) = Envelope::of(&Ok(measured()), 1) else {
+        panic!("no success")
+    };
     insta::assert_snapshot!(success.lines().join("\n"), @"
     src/calc.py: 33.33 % (mutmut: 2 killed, 2 survived, 1 timed out, 1 suspicious, 3 skipped, 1 reached by no test)
       calc.py:3 replaced `a + b` by `a - b`
@@ -115,17 +169,29 @@ fn people_read_the_score_the_places_and_what_is_hidden() {
 #[test]
 fn arguments_outside_of_their_range_are_refused_and_absent_ones_have_defaults() {
     let read = |timeout: Value, survivors: Value| Options::read(Some(&timeout), Some(&survivors));
-    let defaults = Options { timeout: Duration::from_secs(600), survivors: 20 };
+    let defaults = Options {
+        timeout: Duration::from_secs(600),
+        survivors: 20,
+    };
     assert_eq!(Options::read(None, None), Ok(defaults));
     assert_eq!(read(Value::Null, Value::Null), Ok(defaults));
-    for (timeout, survivors) in
-        [(json!(10), json!(1)), (json!(14_400), json!(500)), (json!(60.0), json!("20"))]
-    {
+    for (timeout, survivors) in [
+        (json!(10), json!(1)),
+        (json!(14_400), json!(500)),
+        (json!(60.0), json!("20")),
+    ] {
         assert!(read(timeout, survivors).is_ok());
     }
-    for bad in
-        [json!(9), json!(14_401), json!(-600), json!(1.5), json!("600 s"), json!(true), json!([]), json!({})]
-    {
+    for bad in [
+        json!(9),
+        json!(14_401),
+        json!(-600),
+        json!(1.5),
+        json!("600 s"),
+        json!(true),
+        json!([]),
+        json!({}),
+    ] {
         assert_eq!(
             read(bad.clone(), 1.into()).unwrap_err().error,
             "`timeout` must be a whole number from 10 to 14400.",
@@ -133,7 +199,12 @@ fn arguments_outside_of_their_range_are_refused_and_absent_ones_have_defaults() 
         );
     }
     for bad in [json!(0), json!(501), json!("1.5")] {
-        assert!(read(600.into(), bad).unwrap_err().error.contains("max_survivors_reported"));
+        assert!(
+            read(600.into(), bad)
+                .unwrap_err()
+                .error
+                .contains("max_survivors_reported")
+        );
     }
 }
 
@@ -145,11 +216,25 @@ fn answers_fit_the_schema_that_callers_are_told() {
     let mut compiler = boon::Compiler::new();
     compiler.add_resource("envelope.json", schema).unwrap();
     let compiled = compiler.compile("envelope.json", &mut schemas).unwrap();
-    let refused = Err(Refusal { printed: Some(Default::default()), ..Refusal::unknown("a", "b") });
-    for answer in [Ok(measured()), Ok(Measured { tally: Tally::default(), ..measured() }), refused] {
+    let refused = Err(Refusal {
+        printed: Some(Default::default()),
+        ..Refusal::unknown("a", "b")
+    });
+    for answer in [
+        Ok(measured()),
+        Ok(Measured {
+            tally: Tally::default(),
+            ..measured()
+        }),
+        refused,
+    ] {
         schemas.validate(&json_of(&answer, 2), compiled).unwrap();
     }
-    assert!(schemas.validate(&json!({"success": true}), compiled).is_err());
+    assert!(
+        schemas
+            .validate(&json!({"success": true}), compiled)
+            .is_err()
+    );
 }
 
 proptest! {
@@ -181,11 +266,21 @@ proptest! {
 
 #[test]
 fn of_a_line_that_was_drawn_again_only_the_last_frame_is_shown() {
-    let frames =
-        ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴"].map(|frame| [frame, " Generating mutants\r"].concat()).concat();
-    let bar = ["0", "7", "16"].map(|done| ["\r⠴ ", done, "/16  🎉 ", done].concat()).concat();
+    let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴"]
+        .map(|frame| [frame, " Generating mutants\r"].concat())
+        .concat();
+    let bar = ["0", "7", "16"]
+        .map(|done| ["\r⠴ ", done, "/16  🎉 ", done].concat())
+        .concat();
     let stdout = format!("{frames}\n    done in 12ms\r\n{bar}");
-    let answer = json_of(&Ok(Measured { stdout, ..measured() }), 20);
-    let expected = format!("{BEGIN}\n⠴ Generating mutants\n    done in 12ms\n⠴ 16/16  🎉 16\n{END}");
+    let answer = json_of(
+        &Ok(Measured {
+            stdout,
+            ..measured()
+        }),
+        20,
+    );
+    let expected =
+        format!("{BEGIN}\n⠴ Generating mutants\n    done in 12ms\n⠴ 16/16  🎉 16\n{END}");
     assert_eq!(answer["stdout_tail"], json!(expected));
 }

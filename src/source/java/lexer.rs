@@ -62,7 +62,10 @@ fn unicode_escape(tail: &[u8]) -> Option<(Option<u8>, &[u8])> {
         return None;
     }
     let value = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    Some((u8::try_from(value).ok().filter(u8::is_ascii), &tail[letters + 4..]))
+    Some((
+        u8::try_from(value).ok().filter(u8::is_ascii),
+        &tail[letters + 4..],
+    ))
 }
 
 /// The text without comments and indentation, line for line. What is written with `\uXXXX` stays as it is: an escape may
@@ -72,7 +75,12 @@ pub fn code_lines(source: &[u8]) -> Cow<'_, [u8]> {
         return Cow::Borrowed(source);
     }
     let (mut lexer, mut out, mut done) = (Lexer { rest: source }, Vec::new(), 0);
-    let ends = |gap: &[u8]| gap.iter().copied().filter(|&byte| byte == b'\n').collect::<Vec<_>>();
+    let ends = |gap: &[u8]| {
+        gap.iter()
+            .copied()
+            .filter(|&byte| byte == b'\n')
+            .collect::<Vec<_>>()
+    };
     while let Some(token) = lexer.next() {
         let end = source.len() - lexer.rest.len();
         let code = match token {
@@ -112,7 +120,11 @@ impl<'a> Iterator for Lexer<'a> {
                     return Some(self.literal(if byte == b'"' { b"\"" } else { b"'" }, false));
                 }
                 _ if is_word(byte) => {
-                    let end = self.rest.iter().position(|&b| !is_word(b)).unwrap_or(self.rest.len());
+                    let end = self
+                        .rest
+                        .iter()
+                        .position(|&b| !is_word(b))
+                        .unwrap_or(self.rest.len());
                     let (word, rest) = self.rest.split_at(end);
                     self.rest = rest;
                     return Some(Token::Word(word));
@@ -166,13 +178,23 @@ mod tests {
     #[test]
     fn the_code_of_each_line_stays_on_its_line() {
         let of = |text: &str| String::from_utf8(code_lines(text.as_bytes()).into_owned()).unwrap();
-        assert_eq!(of("  int a; // why\n/* x\n y */ b( );\n"), "int a ; \n\nb ( ) ; \n");
+        assert_eq!(
+            of("  int a; // why\n/* x\n y */ b( );\n"),
+            "int a ; \n\nb ( ) ; \n"
+        );
         assert_eq!(of("s = \"// no comment\";\n"), "s = \"// no comment\" ; \n");
-        assert_eq!(of("s = \"\"\"\n  /* text\n  \"\"\";"), "s = \"\"\"\n  /* text\n  \"\"\" ; ");
+        assert_eq!(
+            of("s = \"\"\"\n  /* text\n  \"\"\";"),
+            "s = \"\"\"\n  /* text\n  \"\"\" ; "
+        );
         let escaped = "/* \\u002a/ a(); /* */";
         assert_eq!(of(escaped), escaped);
         for text in ["", "\n\n", "/*\n", "\"\n", "\"\"\"\n", "//", "\\"] {
-            assert_eq!(of(text).matches('\n').count(), text.matches('\n').count(), "{text}");
+            assert_eq!(
+                of(text).matches('\n').count(),
+                text.matches('\n').count(),
+                "{text}"
+            );
         }
     }
 }

@@ -24,12 +24,18 @@ pub(super) struct Member {
 /// `TestCase`; without `@Disabled` or `@Ignore` on the method or a class around it, and without `TestNG`'s
 /// `enabled = false`. A test that only an inherited or composed annotation makes is not seen.
 pub(in crate::source) fn enabled_tests(source: &[u8]) -> u64 {
-    members(source).iter().filter(|member| member.is_enabled_test).count() as u64
+    members(source)
+        .iter()
+        .filter(|member| member.is_enabled_test)
+        .count() as u64
 }
 
 /// Counts the enabled tests that run under a condition alone.
 pub(in crate::source) fn conditional_tests(source: &[u8]) -> u64 {
-    members(source).iter().filter(|member| member.is_enabled_test && member.is_conditional).count() as u64
+    members(source)
+        .iter()
+        .filter(|member| member.is_enabled_test && member.is_conditional)
+        .count() as u64
 }
 
 /// Code by which a test ends before it checks anything, or never checks it, as [`Member::words`] has it.
@@ -124,7 +130,8 @@ pub(super) fn members(source: &[u8]) -> Vec<Member> {
     let (mut types, mut found) = (Vec::<Type>::new(), Vec::new());
     let mut declaration = Declaration::default();
     while let Some(token) = tokens.next() {
-        let has_body = token == Token::Mark(b'{') && (!declaration.is_type || declaration.depth > 0);
+        let has_body =
+            token == Token::Mark(b'{') && (!declaration.is_type || declaration.depth > 0);
         if has_body {
             declaration.say(token);
             body(&mut tokens, &mut declaration);
@@ -141,7 +148,12 @@ pub(super) fn members(source: &[u8]) -> Vec<Member> {
         if !ends {
             continue;
         }
-        let Declaration { words, head, is_type, .. } = std::mem::take(&mut declaration);
+        let Declaration {
+            words,
+            head,
+            is_type,
+            ..
+        } = std::mem::take(&mut declaration);
         let (head, root) = (Head::of(&head), Type::default());
         let around = types.last().unwrap_or(&root);
         let is_off = head.is_off || around.is_off;
@@ -149,13 +161,24 @@ pub(super) fn members(source: &[u8]) -> Vec<Member> {
         let brings_names = words.starts_with("import ") || words.starts_with("package ");
         if !words.is_empty() && !brings_names {
             let is_dead = DEAD.iter().any(|dead| words.contains(dead));
-            let is_enabled_test = has_body && !is_off && !is_dead && head.is_test(around.is_test_case);
+            let is_enabled_test =
+                has_body && !is_off && !is_dead && head.is_test(around.is_test_case);
             let (headers, words) = (around.headers.clone(), words.clone());
-            found.push(Member { headers, words, is_enabled_test, is_conditional });
+            found.push(Member {
+                headers,
+                words,
+                is_enabled_test,
+                is_conditional,
+            });
         }
         if is_type && token == Token::Mark(b'{') {
             let headers = digest_parts([&around.headers, &words]);
-            types.push(Type { headers, is_off, is_conditional, is_test_case: head.extends_test_case });
+            types.push(Type {
+                headers,
+                is_off,
+                is_conditional,
+                is_test_case: head.extends_test_case,
+            });
         } else if token == Token::Mark(b'}') {
             types.pop();
         }
@@ -182,15 +205,23 @@ pub(super) fn is_part(c: char) -> bool {
 }
 
 /// Annotations that make a method a test: those of `JUnit` 4 and 5 and of `TestNG`.
-pub(super) const TESTS: [&str; 5] =
-    ["Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate"];
+pub(super) const TESTS: [&str; 5] = [
+    "Test",
+    "ParameterizedTest",
+    "RepeatedTest",
+    "TestFactory",
+    "TestTemplate",
+];
 /// Annotations that switch a test off.
 const OFF: [&str; 2] = ["Disabled", "Ignore"];
 
 type Tokens<'t, 'a> = Peekable<Copied<Iter<'t, Token<'a>>>>;
 
 #[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, each with its own meaning")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts, each with its own meaning"
+)]
 pub(super) struct Head {
     is_annotated: bool,
     pub(super) is_off: bool,
@@ -211,7 +242,8 @@ impl Head {
                 Token::Mark(b'(') => {
                     let is_empty = parenthesised(&mut tokens).is_empty();
                     if let Some(Token::Word(name)) = previous {
-                        head.method = Some(is_public && is_void && is_empty && name.starts_with(b"test"));
+                        head.method =
+                            Some(is_public && is_void && is_empty && name.starts_with(b"test"));
                     }
                 }
                 // A field: whatever its value holds, it is no test.
@@ -232,19 +264,25 @@ impl Head {
 
     /// True for a method that is a test by its annotations, or in a `JUnit` 3 class by its name.
     pub(super) fn is_test(&self, in_test_case: bool) -> bool {
-        self.method.is_some_and(|by_name| self.is_annotated || in_test_case && by_name)
+        self.method
+            .is_some_and(|by_name| self.is_annotated || in_test_case && by_name)
     }
 
     /// `@a.b.Name(…)`.
     fn annotation(&mut self, tokens: &mut Tokens<'_, '_>) {
         let name = qualified_name(tokens);
-        let arguments = tokens.next_if_eq(&Token::Mark(b'(')).map(|_| parenthesised(tokens));
+        let arguments = tokens
+            .next_if_eq(&Token::Mark(b'('))
+            .map(|_| parenthesised(tokens));
         let arguments = arguments.unwrap_or_default();
-        let is_disabled = arguments.windows(2).any(|pair| pair[0] == b"enabled" && pair[1] == b"false");
+        let is_disabled = arguments
+            .windows(2)
+            .any(|pair| pair[0] == b"enabled" && pair[1] == b"false");
         self.is_annotated |= TESTS.iter().any(|test| test.as_bytes() == name) && !is_disabled;
         let is_off = OFF.iter().any(|off| off.as_bytes() == name);
         self.is_off |= is_off;
-        self.is_conditional |= !is_off && (name.starts_with(b"Disabled") || name.starts_with(b"Enabled"));
+        self.is_conditional |=
+            !is_off && (name.starts_with(b"Disabled") || name.starts_with(b"Enabled"));
     }
 }
 
@@ -303,8 +341,10 @@ class PriceTest extends Base {
             .replace("import org", "import java.util.List;\nimport org")
             .replace("{ ", "{\n\t// why\n");
         assert_eq!(lost(&now), None);
-        let more =
-            WRITTEN.replace("    @BeforeEach", "    /* more */ @Test void more() { }\n    @BeforeEach");
+        let more = WRITTEN.replace(
+            "    @BeforeEach",
+            "    /* more */ @Test void more() { }\n    @BeforeEach",
+        );
         assert_eq!(lost(&more), None);
     }
 
@@ -331,20 +371,42 @@ class PriceTest extends Base {
 
     #[test]
     fn a_test_that_was_there_before_may_change_and_what_it_relies_on_may_not() {
-        let base = WRITTEN
-            .replace("    @Nested class Deep { @Test void none() { assertNull(price.of(null, 0)); } }\n", "");
-        let lost =
-            |now: String| lost_members(Some(base.as_bytes()), WRITTEN.as_bytes(), Some(now.as_bytes()));
-        assert_eq!(lost(WRITTEN.replace("assertEquals(6", "assertEquals(7")), None);
+        let base = WRITTEN.replace(
+            "    @Nested class Deep { @Test void none() { assertNull(price.of(null, 0)); } }\n",
+            "",
+        );
+        let lost = |now: String| {
+            lost_members(
+                Some(base.as_bytes()),
+                WRITTEN.as_bytes(),
+                Some(now.as_bytes()),
+            )
+        };
+        assert_eq!(
+            lost(WRITTEN.replace("assertEquals(6", "assertEquals(7")),
+            None
+        );
         assert!(lost(WRITTEN.replace("return 2", "return 3")).is_some());
     }
 
     #[test]
     fn any_bytes_are_read_without_a_panic() {
-        for text in
-            ["", "}}}", "class {", "@", "class A { int[] a = {1, {2}}; ;;", "(((", "\"", "/*", "\\u007b"]
-        {
-            assert_eq!(lost_members(None, text.as_bytes(), Some(text.as_bytes())), None, "{text}");
+        for text in [
+            "",
+            "}}}",
+            "class {",
+            "@",
+            "class A { int[] a = {1, {2}}; ;;",
+            "(((",
+            "\"",
+            "/*",
+            "\\u007b",
+        ] {
+            assert_eq!(
+                lost_members(None, text.as_bytes(), Some(text.as_bytes())),
+                None,
+                "{text}"
+            );
         }
     }
 }

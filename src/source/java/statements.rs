@@ -16,21 +16,29 @@ impl Statements {
     /// Those of a class, without those that name it: a class keeps its code when it is renamed.
     pub fn of_class(name: &str, source: &[u8]) -> Self {
         let mut all = Self::of(source);
-        all.0.retain(|statement, _| statement.split(|c| !is_part(c)).all(|word| word != name));
+        all.0
+            .retain(|statement, _| statement.split(|c| !is_part(c)).all(|word| word != name));
         all
     }
 
     fn of(source: &[u8]) -> Self {
         let members = members(source);
-        let statements = members.iter().flat_map(|member| member.words.split([';', '{', '}']));
+        let statements = members
+            .iter()
+            .flat_map(|member| member.words.split([';', '{', '}']));
         Self(how_often(statements.map(str::to_owned)))
     }
 
     /// How many characters of it stand in an older source, if that is at least half of them.
     pub fn mostly_from(&self, older: &Self) -> Option<u64> {
-        let all: u64 = self.0.iter().map(|(statement, count)| statement.len() as u64 * count).sum();
-        let kept =
-            |(statement, count): (&String, &u64)| statement.len() as u64 * count.min(older.count(statement));
+        let all: u64 = self
+            .0
+            .iter()
+            .map(|(statement, count)| statement.len() as u64 * count)
+            .sum();
+        let kept = |(statement, count): (&String, &u64)| {
+            statement.len() as u64 * count.min(older.count(statement))
+        };
         let kept = self.0.iter().map(kept).sum();
         (kept > 0 && 2 * kept >= all).then_some(kept)
     }
@@ -41,7 +49,9 @@ impl Statements {
 
     /// True if it has some of these statements more often than the other.
     fn has_more(&self, other: &Self, is_meant: fn(&str) -> bool) -> bool {
-        self.0.iter().any(|(statement, count)| is_meant(statement) && count > other.count(statement))
+        self.0
+            .iter()
+            .any(|(statement, count)| is_meant(statement) && count > other.count(statement))
     }
 }
 
@@ -83,7 +93,10 @@ mod tests {
         assert!(shared("Cost", &cost.replace("{ ", "{\n  // why\n")).is_some());
         assert!(shared("Cost", &cost.replace("net == 0", "net <= 0")).is_some());
         let part = "class Part { int gross(int rate) { return net + net * rate / 100; } }";
-        assert!(shared("Part", part).is_some(), "a part of a class that was split");
+        assert!(
+            shared("Part", part).is_some(),
+            "a part of a class that was split"
+        );
     }
 
     #[test]
@@ -108,10 +121,16 @@ mod tests {
     #[test]
     fn more_tests_other_words_around_assertions_and_format_weaken_nothing() {
         for (from, to) in [
-            ("assertEquals(1, a);", "assertEquals(1, a); assertTrue(a < 2);"),
+            (
+                "assertEquals(1, a);",
+                "assertEquals(1, a); assertTrue(a < 2);",
+            ),
             ("int a = of(1);", "final int a = of(1);"),
             ("{ int a", "{\n // why\n int a"),
-            ("@Test void net", "@Test void more() { assertNotNull(this); }\n@Test void net"),
+            (
+                "@Test void net",
+                "@Test void more() { assertNotNull(this); }\n@Test void net",
+            ),
             ("}\n}\n", "}\n  int of(int a) { return a; }\n}\n"),
         ] {
             assert!(!weakened(&TESTS.replace(from, to)), "{from} → {to}");

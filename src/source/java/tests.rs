@@ -60,8 +60,14 @@ fn comments_strings_text_blocks_and_characters_are_skipped() {
 
 #[test]
 fn a_comment_opened_by_unicode_escapes_is_a_comment() {
-    assert_eq!(count("class A { \\u002f\\u002a @Test void a() {} */ @Test void b() {} }"), 1);
-    assert_eq!(count(r#"class A { String s = "\\u0022"; @Test void b() {} }"#), 1);
+    assert_eq!(
+        count("class A { \\u002f\\u002a @Test void a() {} */ @Test void b() {} }"),
+        1
+    );
+    assert_eq!(
+        count(r#"class A { String s = "\\u0022"; @Test void b() {} }"#),
+        1
+    );
 }
 
 #[test]
@@ -77,7 +83,10 @@ fn junit_3_methods_count_by_name_in_a_test_case() {
         }";
     assert_eq!(count(source), 1);
     assert_eq!(count("public class A { public void testA() {} }"), 0);
-    assert_eq!(count("class A<T extends TestCase> { public void testA() {} }"), 0);
+    assert_eq!(
+        count("class A<T extends TestCase> { public void testA() {} }"),
+        0
+    );
 }
 
 #[test]
@@ -95,7 +104,10 @@ fn records_enums_interfaces_and_annotation_types_do_not_confuse() {
 
 #[test]
 fn a_method_called_record_is_a_method() {
-    assert_eq!(count("class A { @Test void record() { go(); } @Test void b() {} }"), 2);
+    assert_eq!(
+        count("class A { @Test void record() { go(); } @Test void b() {} }"),
+        2
+    );
     let [before, after] =
         ["a(); b();", "b(); a();"].map(|body| format!("class A {{ void record() {{ {body} }} }}"));
     assert!(lost_members(None, before.as_bytes(), Some(after.as_bytes())).is_some());
@@ -109,10 +121,27 @@ fn braces_in_an_annotation_do_not_part_it_from_its_method() {
         )
     });
     assert_eq!(count(&before), 1);
-    assert_eq!(lost_members(Some(before.as_bytes()), before.as_bytes(), Some(after.as_bytes())), None);
+    assert_eq!(
+        lost_members(
+            Some(before.as_bytes()),
+            before.as_bytes(),
+            Some(after.as_bytes())
+        ),
+        None
+    );
     let after = before.replace("ok(a)", "ok(1)");
-    assert_eq!(lost_members(Some(before.as_bytes()), before.as_bytes(), Some(after.as_bytes())), None);
-    assert_eq!(count("@Tag({\"a\"}) @Disabled class A { @Test void a() {} }"), 0);
+    assert_eq!(
+        lost_members(
+            Some(before.as_bytes()),
+            before.as_bytes(),
+            Some(after.as_bytes())
+        ),
+        None
+    );
+    assert_eq!(
+        count("@Tag({\"a\"}) @Disabled class A { @Test void a() {} }"),
+        0
+    );
     assert_eq!(count("record R(@A({1}) int a) { @Test void a() {} }"), 1);
 }
 
@@ -140,26 +169,48 @@ proptest! {
 
 #[test]
 fn a_type_is_one_whatever_its_annotations_say() {
-    for annotation in
-        ["@SpringBootTest(classes = App.class)", "@A(b = @C(d = {1, 2}), e = \"=\")", "@A(x = 1 == 2)"]
-    {
+    for annotation in [
+        "@SpringBootTest(classes = App.class)",
+        "@A(b = @C(d = {1, 2}), e = \"=\")",
+        "@A(x = 1 == 2)",
+    ] {
         let source = format!("{annotation} class A {{ @Test void a() {{}} @Test void b() {{}} }}");
         assert_eq!(count(&source), 2, "{annotation}");
         let more = source.replace("class A {", "class A { @Test void more() {}");
-        assert_eq!(lost_members(None, source.as_bytes(), Some(more.as_bytes())), None, "{annotation}");
+        assert_eq!(
+            lost_members(None, source.as_bytes(), Some(more.as_bytes())),
+            None,
+            "{annotation}"
+        );
         let less = source.replace("@Test void b", "void b");
-        assert!(lost_members(None, source.as_bytes(), Some(less.as_bytes())).is_some(), "{annotation}");
+        assert!(
+            lost_members(None, source.as_bytes(), Some(less.as_bytes())).is_some(),
+            "{annotation}"
+        );
     }
     assert_eq!(
-        count("class A { Class<?> c = B.class; Object o = new Object() { class X {} }; @Test void a() {} }"),
+        count(
+            "class A { Class<?> c = B.class; Object o = new Object() { class X {} }; @Test void a() {} }"
+        ),
         1
     );
 }
 
 #[test]
 fn a_test_that_ends_before_it_checks_does_not_count() {
-    for body in ["if (true) return; ok();", "if (false) { ok(); }", "assumeTrue(false); ok();"] {
-        assert_eq!(count(&format!("class A {{ @Test void a() {{ {body} }} }}")), 0, "{body}");
+    for body in [
+        "if (true) return; ok();",
+        "if (false) { ok(); }",
+        "assumeTrue(false); ok();",
+    ] {
+        assert_eq!(
+            count(&format!("class A {{ @Test void a() {{ {body} }} }}")),
+            0,
+            "{body}"
+        );
     }
-    assert_eq!(count("class A { @Test void a() { if (os()) return; assumeTrue(os()); ok(); } }"), 1);
+    assert_eq!(
+        count("class A { @Test void a() { if (os()) return; assumeTrue(os()); ok(); } }"),
+        1
+    );
 }

@@ -15,7 +15,11 @@ pub(in crate::source) fn top_types(source: &[u8]) -> Vec<String> {
             Token::Mark(b'}' | b')') => depth = depth.saturating_sub(1),
             Token::Word(b"package") if depth == 0 => {
                 while let Some(part) = tokens.next_if(|token| *token != Token::Mark(b';')) {
-                    package += &if part == Token::Mark(b'.') { "/".to_owned() } else { part.text() };
+                    package += &if part == Token::Mark(b'.') {
+                        "/".to_owned()
+                    } else {
+                        part.text()
+                    };
                 }
                 package.push('/');
             }
@@ -36,10 +40,14 @@ pub(in crate::source) fn top_types(source: &[u8]) -> Vec<String> {
 pub(in crate::source) fn adds_initialiser(before: &[u8], now: &[u8]) -> Option<(u64, String)> {
     let blocks = |source: &[u8]| {
         let members = members(source).into_iter().map(|member| member.words);
-        members.filter(|words| words.starts_with('{') || words.starts_with("static{")).collect::<Vec<_>>()
+        members
+            .filter(|words| words.starts_with('{') || words.starts_with("static{"))
+            .collect::<Vec<_>>()
     };
     let mut known = how_often(blocks(before));
-    let mut new = blocks(now).into_iter().filter(|block| !take(&mut known, block));
+    let mut new = blocks(now)
+        .into_iter()
+        .filter(|block| !take(&mut known, block));
     let first = crate::source::text::line(&new.next()?, 120);
     Some((1 + new.count() as u64, first))
 }

@@ -6,21 +6,45 @@ use super::syntax::{
 use super::{MAX_DEPTH, Member, Outline, Role, Scope};
 use tree_sitter::{Node, Tree};
 
-const SUITES: [&str; 8] =
-    ["describe", "suite", "context", "fdescribe", "xdescribe", "xcontext", "ddescribe", "xsuite"];
-const TESTS: [&str; 9] = ["it", "test", "specify", "fit", "iit", "xit", "xtest", "xspecify", "ftest"];
+const SUITES: [&str; 8] = [
+    "describe",
+    "suite",
+    "context",
+    "fdescribe",
+    "xdescribe",
+    "xcontext",
+    "ddescribe",
+    "xsuite",
+];
+const TESTS: [&str; 9] = [
+    "it", "test", "specify", "fit", "iit", "xit", "xtest", "xspecify", "ftest",
+];
 /// Objects whose `test` is one.
 const RUNNERS: [&str; 5] = ["Deno", "QUnit", "tap", "t", "suite"];
-const FIXTURES: [&str; 8] =
-    ["before", "after", "beforeEach", "afterEach", "beforeAll", "afterAll", "setup", "teardown"];
+const FIXTURES: [&str; 8] = [
+    "before",
+    "after",
+    "beforeEach",
+    "afterEach",
+    "beforeAll",
+    "afterAll",
+    "setup",
+    "teardown",
+];
 /// Parts of a callee, and keys of its options, that switch a test off.
-const OFF: [&str; 8] = ["skip", "todo", "fixme", "fails", "failing", "fail", "ignore", "skipIf"];
+const OFF: [&str; 8] = [
+    "skip", "todo", "fixme", "fails", "failing", "fail", "ignore", "skipIf",
+];
 /// Names that a file of tests has without binding them.
 const GLOBALS: [&str; 4] = ["expect", "assert", "globalThis", "window"];
 
 /// Reads a file; `None` if its suites are nested too deeply.
 pub(super) fn outline(tree: &Tree, source: &[u8]) -> Option<Outline> {
-    let mut reader = Reader { source, outline: Outline::default(), only: Vec::new() };
+    let mut reader = Reader {
+        source,
+        outline: Outline::default(),
+        only: Vec::new(),
+    };
     reader.statements(tree.root_node(), &Scope::default())?;
     // If some have `.only`, no other one runs.
     if !reader.only.is_empty() {
@@ -49,11 +73,18 @@ struct Call<'t> {
 
 impl<'t> Call<'t> {
     fn of(node: Node<'t>, source: &[u8]) -> Option<Self> {
-        let node = if node.kind() == "await_expression" { parts(node).into_iter().next()? } else { node };
+        let node = if node.kind() == "await_expression" {
+            parts(node).into_iter().next()?
+        } else {
+            node
+        };
         if node.kind() != "call_expression" {
             return None;
         }
-        let arguments = node.child_by_field_name("arguments").map(parts).unwrap_or_default();
+        let arguments = node
+            .child_by_field_name("arguments")
+            .map(parts)
+            .unwrap_or_default();
         let (mut callee, mut conditions) = (Vec::new(), Vec::new());
         let mut at = node.child_by_field_name("function")?;
         loop {
@@ -67,22 +98,34 @@ impl<'t> Call<'t> {
                     at = at.child_by_field_name("object")?;
                 }
                 "call_expression" => {
-                    conditions.extend(at.child_by_field_name("arguments").map(parts).unwrap_or_default());
+                    conditions.extend(
+                        at.child_by_field_name("arguments")
+                            .map(parts)
+                            .unwrap_or_default(),
+                    );
                     at = at.child_by_field_name("function")?;
                 }
                 _ => return None,
             }
         }
         callee.reverse();
-        Some(Self { callee, conditions, arguments })
+        Some(Self {
+            callee,
+            conditions,
+            arguments,
+        })
     }
 
     fn has(&self, names: &[&str]) -> bool {
-        self.callee.iter().any(|part| names.contains(&part.as_str()))
+        self.callee
+            .iter()
+            .any(|part| names.contains(&part.as_str()))
     }
 
     fn is_suite(&self) -> bool {
-        self.has(&SUITES) && !self.is_fixture() && self.callee.last().is_some_and(|last| last != "test")
+        self.has(&SUITES)
+            && !self.is_fixture()
+            && self.callee.last().is_some_and(|last| last != "test")
     }
 
     fn is_test(&self) -> bool {
@@ -92,7 +135,9 @@ impl<'t> Call<'t> {
     }
 
     fn is_fixture(&self) -> bool {
-        self.callee.last().is_some_and(|last| FIXTURES.contains(&last.as_str()))
+        self.callee
+            .last()
+            .is_some_and(|last| FIXTURES.contains(&last.as_str()))
     }
 
     /// The function that it is given.
@@ -121,7 +166,10 @@ impl<'t> Call<'t> {
             .iter()
             .filter(|node| node.kind() == "object")
             .any(|node| parts(*node).into_iter().any(is_key));
-        let condition = self.conditions.first().map_or("", |condition| text(*condition, source));
+        let condition = self
+            .conditions
+            .first()
+            .map_or("", |condition| text(*condition, source));
         let by_name = self.callee.iter().any(|part| match part.as_str() {
             "skipIf" => is_always(condition),
             "runIf" => is_never(condition),
@@ -136,7 +184,11 @@ impl<'t> Call<'t> {
     /// The conditions under which alone it runs.
     fn guards(&self, source: &[u8]) -> Vec<String> {
         let is_guarded = self.has(&["skipIf", "runIf"]);
-        self.conditions.iter().filter(|_| is_guarded).map(|node| words([*node], source)).collect()
+        self.conditions
+            .iter()
+            .filter(|_| is_guarded)
+            .map(|node| words([*node], source))
+            .collect()
     }
 }
 
@@ -155,7 +207,10 @@ impl Reader<'_> {
     }
 
     fn ends(&self, statement: Node<'_>) -> bool {
-        let call = parts(statement).into_iter().next().and_then(|inner| Call::of(inner, self.source));
+        let call = parts(statement)
+            .into_iter()
+            .next()
+            .and_then(|inner| Call::of(inner, self.source));
         match statement.kind() {
             "return_statement" | "throw_statement" => true,
             "expression_statement" => {
@@ -165,7 +220,9 @@ impl Reader<'_> {
                 let body = statement.child_by_field_name("consequence");
                 is_always(field(statement, "condition", self.source))
                     && body.is_some_and(|body| {
-                        holds(body, |node| matches!(node.kind(), "return_statement" | "throw_statement"))
+                        holds(body, |node| {
+                            matches!(node.kind(), "return_statement" | "throw_statement")
+                        })
                     })
             }
             _ => false,
@@ -182,7 +239,11 @@ impl Reader<'_> {
                 None => self.add(statement, scope, Role::Declaration),
             },
             "lexical_declaration" | "variable_declaration" => {
-                let role = if self.is_required(statement) { Role::Import } else { Role::Declaration };
+                let role = if self.is_required(statement) {
+                    Role::Import
+                } else {
+                    Role::Declaration
+                };
                 self.add(statement, scope, role);
                 self.rebound(statement);
             }
@@ -210,12 +271,18 @@ impl Reader<'_> {
     /// A file that declares `it` itself has no tests; one that extends the runner's has.
     fn rebound(&mut self, statement: Node<'_>) {
         let names = self.bound(statement);
-        let is_runner = |name: &String| TESTS.contains(&name.as_str()) || SUITES.contains(&name.as_str());
+        let is_runner =
+            |name: &String| TESTS.contains(&name.as_str()) || SUITES.contains(&name.as_str());
         let is_function = statement.kind().contains("function")
             || parts(statement).iter().any(|declarator| {
-                declarator.child_by_field_name("value").is_some_and(|value| {
-                    matches!(value.kind(), "arrow_function" | "function_expression" | "function")
-                })
+                declarator
+                    .child_by_field_name("value")
+                    .is_some_and(|value| {
+                        matches!(
+                            value.kind(),
+                            "arrow_function" | "function_expression" | "function"
+                        )
+                    })
             });
         if is_function && names.iter().any(is_runner) {
             self.only.push("(none)".to_owned());
@@ -223,11 +290,17 @@ impl Reader<'_> {
     }
 
     fn expression(&mut self, statement: Node<'_>, scope: &Scope) -> Option<()> {
-        let Some(inner) = parts(statement).into_iter().next() else { return Some(()) };
+        let Some(inner) = parts(statement).into_iter().next() else {
+            return Some(());
+        };
         match Call::of(inner, self.source) {
             Some(call) if call.is_suite() => return self.suite(&call, statement, scope),
             Some(call) if call.is_fixture() => {
-                let role = if has_end(statement, self.source) { Role::Switch } else { Role::Declaration };
+                let role = if has_end(statement, self.source) {
+                    Role::Switch
+                } else {
+                    Role::Declaration
+                };
                 self.add(statement, scope, role);
             }
             Some(call) if call.is_test() => {
@@ -271,7 +344,9 @@ impl Reader<'_> {
         if call.is_alone() {
             self.only.push(format!("{}/", inner.path));
         }
-        let Some(body) = callback.child_by_field_name("body") else { return Some(()) };
+        let Some(body) = callback.child_by_field_name("body") else {
+            return Some(());
+        };
         if body.kind() == "statement_block" {
             self.statements(body, &inner)
         } else {
@@ -280,10 +355,17 @@ impl Reader<'_> {
     }
 
     fn test(&mut self, call: &Call<'_>, scope: &Scope) {
-        let title = call.arguments.first().map(|title| words([*title], self.source)).unwrap_or_default();
+        let title = call
+            .arguments
+            .first()
+            .map(|title| words([*title], self.source))
+            .unwrap_or_default();
         let mut scope = scope.guarded(call.guards(self.source));
-        let body = call.callback().and_then(|callback| callback.child_by_field_name("body"));
-        let is_dead = body.is_some_and(|body| body.kind() == "statement_block" && is_dead(body, self.source));
+        let body = call
+            .callback()
+            .and_then(|callback| callback.child_by_field_name("body"));
+        let is_dead =
+            body.is_some_and(|body| body.kind() == "statement_block" && is_dead(body, self.source));
         scope.is_off |=
             call.is_off(self.source) || is_dead || call.arguments.len() < 2 && !self.is_short(call);
         if call.is_alone() {
@@ -298,7 +380,8 @@ impl Reader<'_> {
             || call.arguments.iter().any(|node| {
                 node.kind() == "object"
                     && holds(*node, |node| {
-                        field(node, "key", self.source) == "fn" || field(node, "name", self.source) == "fn"
+                        field(node, "key", self.source) == "fn"
+                            || field(node, "name", self.source) == "fn"
                     })
             })
     }
@@ -312,14 +395,22 @@ impl Reader<'_> {
                 if let Some(condition) = node.child_by_field_name("condition") {
                     let condition = text(condition, self.source);
                     let is_else = child.kind() == "else_clause";
-                    inner.is_off |= if is_else { is_always(condition) } else { is_never(condition) };
+                    inner.is_off |= if is_else {
+                        is_always(condition)
+                    } else {
+                        is_never(condition)
+                    };
                     let guard = condition.split_whitespace().collect::<Vec<_>>().join(" ");
-                    inner.guards.insert(if is_else { format!("not {guard}") } else { guard });
+                    inner.guards.insert(if is_else {
+                        format!("not {guard}")
+                    } else {
+                        guard
+                    });
                 }
                 let is_empty = |node: Node<'_>| node.kind() == "array" && parts(node).is_empty();
-                inner.is_off |= parts(node)
-                    .into_iter()
-                    .any(|part| is_empty(part) || part.child_by_field_name("object").is_some_and(is_empty));
+                inner.is_off |= parts(node).into_iter().any(|part| {
+                    is_empty(part) || part.child_by_field_name("object").is_some_and(is_empty)
+                });
                 match child.kind() {
                     "statement_block" => {
                         let known = self.outline.members.len();
@@ -350,13 +441,19 @@ impl Reader<'_> {
             names.push(own.to_owned());
         }
         for declarator in parts(statement) {
-            let Some(target) = declarator.child_by_field_name("name").filter(|_| own.is_empty()) else {
+            let Some(target) = declarator
+                .child_by_field_name("name")
+                .filter(|_| own.is_empty())
+            else {
                 continue;
             };
             walk(
                 target,
                 |Step { node, .. }| {
-                    if matches!(node.kind(), "identifier" | "shorthand_property_identifier_pattern") {
+                    if matches!(
+                        node.kind(),
+                        "identifier" | "shorthand_property_identifier_pattern"
+                    ) {
                         names.push(text(node, self.source).to_owned());
                     }
                     true
@@ -370,9 +467,21 @@ impl Reader<'_> {
     fn add(&mut self, node: Node<'_>, scope: &Scope, role: Role) {
         let (words, mut uses) = (words([node], self.source), uses(node, self.source));
         if role == Role::Test {
-            uses.extend(GLOBALS.iter().chain(&TESTS).chain(&SUITES).map(|name| (*name).to_owned()));
+            uses.extend(
+                GLOBALS
+                    .iter()
+                    .chain(&TESTS)
+                    .chain(&SUITES)
+                    .map(|name| (*name).to_owned()),
+            );
         }
         let binds = self.bound(node);
-        self.outline.members.push(Member { scope: scope.words.clone(), words, role, binds, uses });
+        self.outline.members.push(Member {
+            scope: scope.words.clone(),
+            words,
+            role,
+            binds,
+            uses,
+        });
     }
 }

@@ -1,8 +1,8 @@
 //! Python, as pytest and unittest find its tests.
 
 use super::syntax::{
-    Step, field, has_end, holds, is_always, is_dead, is_never, last_name, parts, parts_of_kind, text, uses,
-    walk, words,
+    Step, field, has_end, holds, is_always, is_dead, is_never, last_name, parts, parts_of_kind,
+    text, uses, walk, words,
 };
 use super::{MAX_DEPTH, Member, Outline, Role, Scope};
 use tree_sitter::{Node, Tree};
@@ -22,12 +22,23 @@ const SWITCHES: [&str; 11] = [
     "pytest_plugins",
 ];
 /// Calls that reach names without naming them.
-const REFLECTION: [&str; 8] =
-    ["globals", "vars", "setattr", "delattr", "exec", "eval", "__import__", "__dict__"];
+const REFLECTION: [&str; 8] = [
+    "globals",
+    "vars",
+    "setattr",
+    "delattr",
+    "exec",
+    "eval",
+    "__import__",
+    "__dict__",
+];
 
 /// Reads a module; `None` if its classes are nested too deeply.
 pub(super) fn outline(tree: &Tree, source: &[u8]) -> Option<Outline> {
-    let mut reader = Reader { source, outline: Outline::default() };
+    let mut reader = Reader {
+        source,
+        outline: Outline::default(),
+    };
     reader.body(tree.root_node(), &Scope::default(), true)?;
     Some(reader.outline)
 }
@@ -51,8 +62,13 @@ impl Reader<'_> {
         }
         let first = self.outline.tests.len();
         let statements = parts(block);
-        let is_off = statements.iter().any(|statement| self.switches_off(*statement));
-        let scope = Scope { is_off: scope.is_off || is_off, ..scope.clone() };
+        let is_off = statements
+            .iter()
+            .any(|statement| self.switches_off(*statement));
+        let scope = Scope {
+            is_off: scope.is_off || is_off,
+            ..scope.clone()
+        };
         for statement in statements {
             self.forget(&self.bound(statement), &scope, first);
             self.statement(statement, &scope, has_tests)?;
@@ -63,8 +79,13 @@ impl Reader<'_> {
     fn statement(&mut self, statement: Node<'_>, scope: &Scope, has_tests: bool) -> Option<()> {
         match statement.kind() {
             "class_definition" | "function_definition" | "decorated_definition" => {
-                let node = statement.child_by_field_name("definition").unwrap_or(statement);
-                let definition = Definition { node, whole: statement };
+                let node = statement
+                    .child_by_field_name("definition")
+                    .unwrap_or(statement);
+                let definition = Definition {
+                    node,
+                    whole: statement,
+                };
                 if node.kind() == "class_definition" {
                     return self.class(&definition, scope, has_tests);
                 }
@@ -86,11 +107,19 @@ impl Reader<'_> {
     }
 
     fn expression(&mut self, statement: Node<'_>, scope: &Scope) {
-        let Some(inner) = parts(statement).into_iter().next() else { return };
+        let Some(inner) = parts(statement).into_iter().next() else {
+            return;
+        };
         let left = inner.child_by_field_name("left");
         let binds_names = inner.kind() == "assignment"
-            && left.is_some_and(|left| !holds(left, |node| matches!(node.kind(), "attribute" | "subscript")))
-            && !holds(inner, |node| node.kind() == "named_expression" || self.is_reflection(node));
+            && left.is_some_and(|left| {
+                !holds(left, |node| {
+                    matches!(node.kind(), "attribute" | "subscript")
+                })
+            })
+            && !holds(inner, |node| {
+                node.kind() == "named_expression" || self.is_reflection(node)
+            });
         match inner.kind() {
             // A text between statements is a comment.
             "string" | "concatenated_string" | "ellipsis" => {}
@@ -112,14 +141,19 @@ impl Reader<'_> {
     }
 
     fn class(&mut self, class: &Definition<'_>, scope: &Scope, has_tests: bool) -> Option<()> {
-        let Some(body) = class.node.child_by_field_name("body") else { return Some(()) };
+        let Some(body) = class.node.child_by_field_name("body") else {
+            return Some(());
+        };
         let name = field(class.node, "name", self.source);
         let bases = class.node.child_by_field_name("superclasses");
         let mut head = parts_of_kind(class.whole, "decorator");
         head.extend(bases);
         let words = format!("class {name} {}", words(head.iter().copied(), self.source));
         let mut inner = scope.inner(&words, name);
-        let uses = head.iter().flat_map(|node| uses(*node, self.source)).collect();
+        let uses = head
+            .iter()
+            .flat_map(|node| uses(*node, self.source))
+            .collect();
         let binds = vec![name.to_owned()];
         self.outline.members.push(Member {
             scope: scope.words.clone(),
@@ -129,7 +163,8 @@ impl Reader<'_> {
             uses,
         });
         self.decorators(class, &mut inner);
-        let is_collected = name.starts_with("Test") || bases.is_some_and(|bases| !parts(bases).is_empty());
+        let is_collected =
+            name.starts_with("Test") || bases.is_some_and(|bases| !parts(bases).is_empty());
         self.body(body, &inner, has_tests && is_collected)
     }
 
@@ -157,14 +192,19 @@ impl Reader<'_> {
     /// Adds what the decorators of a definition say of its tests.
     fn decorators(&self, definition: &Definition<'_>, scope: &mut Scope) {
         for decorator in parts_of_kind(definition.whole, "decorator") {
-            let Some(expression) = parts(decorator).into_iter().next() else { continue };
-            let callee = expression.child_by_field_name("function").unwrap_or(expression);
+            let Some(expression) = parts(decorator).into_iter().next() else {
+                continue;
+            };
+            let callee = expression
+                .child_by_field_name("function")
+                .unwrap_or(expression);
             match last_name(text(callee, self.source)) {
                 "skip" | "xfail" | "expectedFailure" | "fixture" => scope.is_off = true,
                 "skipif" | "skipIf" => self.condition(expression, scope, is_always),
                 "skipUnless" => self.condition(expression, scope, is_never),
                 name if self.outline.members.iter().any(|member| {
-                    member.role == Role::Declaration && member.binds.iter().any(|bound| bound == name)
+                    member.role == Role::Declaration
+                        && member.binds.iter().any(|bound| bound == name)
                 }) =>
                 {
                     // The file's own decorator may return anything.
@@ -189,12 +229,27 @@ impl Reader<'_> {
             for child in parts(node) {
                 let condition = field(node, "condition", self.source);
                 let is_else = matches!(child.kind(), "else_clause" | "elif_clause");
-                let is_off = if is_else { is_always(condition) } else { is_never(condition) };
-                let rounds =
-                    if node.kind() == "for_statement" { field(node, "right", self.source) } else { "" };
-                let guard = format!("{condition} {rounds}").split_whitespace().collect::<Vec<_>>().join(" ");
-                let guards =
-                    (!guard.is_empty()).then(|| if is_else { format!("not {guard}") } else { guard });
+                let is_off = if is_else {
+                    is_always(condition)
+                } else {
+                    is_never(condition)
+                };
+                let rounds = if node.kind() == "for_statement" {
+                    field(node, "right", self.source)
+                } else {
+                    ""
+                };
+                let guard = format!("{condition} {rounds}")
+                    .split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" ");
+                let guards = (!guard.is_empty()).then(|| {
+                    if is_else {
+                        format!("not {guard}")
+                    } else {
+                        guard
+                    }
+                });
                 let mut inner = scope.guarded(guards);
                 inner.is_off |= is_off;
                 inner.depth += 1;
@@ -218,7 +273,9 @@ impl Reader<'_> {
 
     /// True for a statement that switches off the module or class in which it is.
     fn switches_off(&self, statement: Node<'_>) -> bool {
-        let Some(inner) = parts(statement).into_iter().next() else { return false };
+        let Some(inner) = parts(statement).into_iter().next() else {
+            return false;
+        };
         match statement.kind() {
             "raise_statement" => true,
             "expression_statement" if inner.kind() == "assignment" => {
@@ -236,7 +293,9 @@ impl Reader<'_> {
             "if_statement" => {
                 let body = statement.child_by_field_name("consequence");
                 is_always(field(statement, "condition", self.source))
-                    && body.is_some_and(|body| parts(body).iter().any(|inner| self.switches_off(*inner)))
+                    && body.is_some_and(|body| {
+                        parts(body).iter().any(|inner| self.switches_off(*inner))
+                    })
             }
             _ => false,
         }
@@ -247,11 +306,17 @@ impl Reader<'_> {
         let own: Vec<_> = names.iter().map(|name| scope.path_of(name)).collect();
         let is_bound = |path: &str| {
             own.iter().any(|own| {
-                path.strip_prefix(own.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                path.strip_prefix(own.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             })
         };
-        let later = self.outline.tests.split_off(first.min(self.outline.tests.len()));
-        self.outline.tests.extend(later.into_iter().filter(|test| !is_bound(&test.path)));
+        let later = self
+            .outline
+            .tests
+            .split_off(first.min(self.outline.tests.len()));
+        self.outline
+            .tests
+            .extend(later.into_iter().filter(|test| !is_bound(&test.path)));
     }
 
     /// The names that a statement binds, takes away, or changes so that they are no test any more.
@@ -259,7 +324,11 @@ impl Reader<'_> {
         let mut names = Vec::new();
         walk(
             statement,
-            |Step { node, field: field_name, parent }| {
+            |Step {
+                 node,
+                 field: field_name,
+                 parent,
+             }| {
                 match node.kind() {
                     "function_definition" | "class_definition" => {
                         names.push(field(node, "name", self.source).to_owned());
@@ -269,9 +338,14 @@ impl Reader<'_> {
                         self.targets(node.child_by_field_name("left"), &mut names);
                     }
                     "named_expression" => names.push(field(node, "name", self.source).to_owned()),
-                    "as_pattern_target" | "delete_statement" => self.targets(Some(node), &mut names),
+                    "as_pattern_target" | "delete_statement" => {
+                        self.targets(Some(node), &mut names);
+                    }
                     "dotted_name" if field_name == Some("name") && parent.starts_with("import") => {
-                        let first = text(node, self.source).split('.').next().unwrap_or_default();
+                        let first = text(node, self.source)
+                            .split('.')
+                            .next()
+                            .unwrap_or_default();
                         names.push(first.trim().to_owned());
                     }
                     "aliased_import" => {
@@ -313,7 +387,13 @@ impl Reader<'_> {
     fn add(&mut self, node: Node<'_>, scope: &Scope, role: Role) {
         let (words, uses) = (words([node], self.source), uses(node, self.source));
         let binds = self.bound(node);
-        self.outline.members.push(Member { scope: scope.words.clone(), words, role, binds, uses });
+        self.outline.members.push(Member {
+            scope: scope.words.clone(),
+            words,
+            role,
+            binds,
+            uses,
+        });
     }
 }
 

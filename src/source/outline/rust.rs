@@ -5,13 +5,23 @@ use super::{MAX_DEPTH, Member, Outline, Role, Scope};
 use tree_sitter::{Node, Tree};
 
 /// Attributes by which a function is a test, by the last name of their path.
-const TESTS: [&str; 6] = ["test", "rstest", "test_case", "case", "quickcheck", "wasm_bindgen_test"];
+const TESTS: [&str; 6] = [
+    "test",
+    "rstest",
+    "test_case",
+    "case",
+    "quickcheck",
+    "wasm_bindgen_test",
+];
 /// Macros around items, which bind no names that a test may read by mistake.
 const WRAPPERS: [&str; 4] = ["proptest", "quickcheck", "thread_local", "lazy_static"];
 
 /// Reads a file; `None` if its modules are nested too deeply.
 pub(super) fn outline(tree: &Tree, source: &[u8]) -> Option<Outline> {
-    let mut reader = Reader { source, outline: Outline::default() };
+    let mut reader = Reader {
+        source,
+        outline: Outline::default(),
+    };
     reader.items(tree.root_node(), &Scope::default())?;
     Some(reader.outline)
 }
@@ -36,7 +46,10 @@ impl Reader<'_> {
                 }
                 "inner_attribute_item" => {
                     self.attribute(item, &mut scope);
-                    let is_lint = matches!(self.attribute_path(item), "allow" | "expect" | "warn" | "deny");
+                    let is_lint = matches!(
+                        self.attribute_path(item),
+                        "allow" | "expect" | "warn" | "deny"
+                    );
                     if !is_lint {
                         self.add(&[item], &scope, Role::Statement, "");
                     }
@@ -60,7 +73,9 @@ impl Reader<'_> {
         let mut whole: Vec<Node<'_>> = attributes.to_vec();
         whole.push(item);
         match item.kind() {
-            "use_declaration" | "extern_crate_declaration" => self.add(&whole, scope, Role::Import, ""),
+            "use_declaration" | "extern_crate_declaration" => {
+                self.add(&whole, scope, Role::Import, "");
+            }
             "function_item" => self.function(item, attributes, (scope, &inner)),
             "mod_item" => self.module(item, &whole, (scope, &inner))?,
             "macro_invocation" | "expression_statement" => self.macros(item, &whole, &inner),
@@ -69,12 +84,19 @@ impl Reader<'_> {
         Some(())
     }
 
-    fn module(&mut self, item: Node<'_>, whole: &[Node<'_>], (scope, inner): (&Scope, &Scope)) -> Option<()> {
+    fn module(
+        &mut self,
+        item: Node<'_>,
+        whole: &[Node<'_>],
+        (scope, inner): (&Scope, &Scope),
+    ) -> Option<()> {
         let name = field(item, "name", self.source);
         let Some(body) = item.child_by_field_name("body") else {
             let guards: Vec<&str> = inner.guards.iter().map(String::as_str).collect();
             if !inner.is_off {
-                self.outline.modules.insert(format!("{}{name} {}", scope.path, guards.join(" ")));
+                self.outline
+                    .modules
+                    .insert(format!("{}{name} {}", scope.path, guards.join(" ")));
             }
             self.add(whole, scope, Role::Declaration, name);
             return Some(());
@@ -91,13 +113,28 @@ impl Reader<'_> {
         self.items(body, &inner.inner(&head, name))
     }
 
-    fn function(&mut self, item: Node<'_>, attributes: &[Node<'_>], (scope, inner): (&Scope, &Scope)) {
+    fn function(
+        &mut self,
+        item: Node<'_>,
+        attributes: &[Node<'_>],
+        (scope, inner): (&Scope, &Scope),
+    ) {
         let name = field(item, "name", self.source);
-        let is_test =
-            attributes.iter().any(|attribute| TESTS.contains(&last_name(self.attribute_path(*attribute))));
+        let is_test = attributes
+            .iter()
+            .any(|attribute| TESTS.contains(&last_name(self.attribute_path(*attribute))));
         let mut whole = attributes.to_vec();
         whole.push(item);
-        self.add(&whole, scope, if is_test { Role::Test } else { Role::Declaration }, name);
+        self.add(
+            &whole,
+            scope,
+            if is_test {
+                Role::Test
+            } else {
+                Role::Declaration
+            },
+            name,
+        );
         let body = item.child_by_field_name("body");
         if is_test && body.is_some_and(|body| !is_dead(body, self.source)) {
             self.outline.add_test(inner, name);
@@ -106,17 +143,27 @@ impl Reader<'_> {
 
     /// A macro at the place of an item; the tests in `proptest!` are tests.
     fn macros(&mut self, item: Node<'_>, whole: &[Node<'_>], scope: &Scope) {
-        let call =
-            if item.kind() == "macro_invocation" { Some(item) } else { parts(item).into_iter().next() };
+        let call = if item.kind() == "macro_invocation" {
+            Some(item)
+        } else {
+            parts(item).into_iter().next()
+        };
         let name = call.map_or("", |call| last_name(field(call, "macro", self.source)));
-        let role = if WRAPPERS.contains(&name) { Role::Declaration } else { Role::Statement };
+        let role = if WRAPPERS.contains(&name) {
+            Role::Declaration
+        } else {
+            Role::Statement
+        };
         self.add(whole, scope, role, "");
         if matches!(name, "proptest" | "quickcheck") {
             let words = words([item], self.source);
             let mut tests = words.split("# [ test ]");
             tests.next();
             for test in tests.filter(|test| !test.trim_start().starts_with("# [ ignore")) {
-                let name = test.split_whitespace().skip_while(|word| *word != "fn").nth(1);
+                let name = test
+                    .split_whitespace()
+                    .skip_while(|word| *word != "fn")
+                    .nth(1);
                 self.outline.add_test(scope, name.unwrap_or_default());
             }
         }
@@ -125,12 +172,17 @@ impl Reader<'_> {
     /// Adds what an attribute says of the tests behind it.
     fn attribute(&self, attribute: Node<'_>, scope: &mut Scope) {
         let words = words([attribute], self.source);
-        let words = words.trim_start_matches(['#', '!', ' ', '[']).trim_end_matches([' ', ']', ';']);
+        let words = words
+            .trim_start_matches(['#', '!', ' ', '['])
+            .trim_end_matches([' ', ']', ';']);
         match self.attribute_path(attribute) {
             "ignore" => scope.is_off = true,
             "cfg" if matches!(words, "cfg ( test )" | "cfg ( all ( ) )") => {}
             "cfg" => {
-                scope.is_off |= matches!(words, "cfg ( any ( ) )" | "cfg ( not ( test ) )" | "cfg ( false )");
+                scope.is_off |= matches!(
+                    words,
+                    "cfg ( any ( ) )" | "cfg ( not ( test ) )" | "cfg ( false )"
+                );
                 scope.guards.insert(words.to_owned());
             }
             "cfg_attr" => {
@@ -151,8 +203,21 @@ impl Reader<'_> {
 
     fn add(&mut self, nodes: &[Node<'_>], scope: &Scope, role: Role, name: &str) {
         let words = words(nodes.iter().copied(), self.source);
-        let uses = nodes.iter().flat_map(|node| uses(*node, self.source)).collect();
-        let binds = if name.is_empty() { Vec::new() } else { vec![name.to_owned()] };
-        self.outline.members.push(Member { scope: scope.words.clone(), words, role, binds, uses });
+        let uses = nodes
+            .iter()
+            .flat_map(|node| uses(*node, self.source))
+            .collect();
+        let binds = if name.is_empty() {
+            Vec::new()
+        } else {
+            vec![name.to_owned()]
+        };
+        self.outline.members.push(Member {
+            scope: scope.words.clone(),
+            words,
+            role,
+            binds,
+            uses,
+        });
     }
 }

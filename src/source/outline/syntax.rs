@@ -70,23 +70,32 @@ fn is_shallow(root: Node<'_>) -> bool {
 
 /// The text of a node.
 pub(super) fn text<'a>(node: Node<'_>, source: &'a [u8]) -> &'a str {
-    source.get(node.byte_range()).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+    source
+        .get(node.byte_range())
+        .and_then(|bytes| std::str::from_utf8(bytes).ok())
+        .unwrap_or_default()
 }
 
 /// The text of a node's field; empty if it has none.
 pub(super) fn field<'a>(node: Node<'_>, name: &str, source: &'a [u8]) -> &'a str {
-    node.child_by_field_name(name).map_or("", |child| text(child, source))
+    node.child_by_field_name(name)
+        .map_or("", |child| text(child, source))
 }
 
 /// The children that are more than punctuation and comments.
 pub(super) fn parts(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
-    node.named_children(&mut cursor).filter(|child| !child.is_extra()).collect()
+    node.named_children(&mut cursor)
+        .filter(|child| !child.is_extra())
+        .collect()
 }
 
 /// The children of a kind.
 pub(super) fn parts_of_kind<'t>(node: Node<'t>, kind: &str) -> Vec<Node<'t>> {
-    parts(node).into_iter().filter(|child| child.kind() == kind).collect()
+    parts(node)
+        .into_iter()
+        .filter(|child| child.kind() == kind)
+        .collect()
 }
 
 /// A node on a walk.
@@ -109,7 +118,11 @@ pub(super) fn walk<'t>(
     let mut parents = Vec::new();
     loop {
         let parent = parents.last().copied().unwrap_or("");
-        let step = Step { node: cursor.node(), field: cursor.field_name(), parent };
+        let step = Step {
+            node: cursor.node(),
+            field: cursor.field_name(),
+            parent,
+        };
         if enter(step) && cursor.goto_first_child() {
             parents.push(step.node.kind());
             continue;
@@ -121,7 +134,11 @@ pub(super) fn walk<'t>(
                 return;
             }
             let parent = parents.last().copied().unwrap_or("");
-            leave(Step { node: cursor.node(), field: cursor.field_name(), parent });
+            leave(Step {
+                node: cursor.node(),
+                field: cursor.field_name(),
+                parent,
+            });
         }
     }
 }
@@ -145,10 +162,14 @@ pub(super) fn uses(root: Node<'_>, source: &[u8]) -> Vec<String> {
     let mut names = BTreeSet::new();
     walk(
         root,
-        |Step { node, field, parent }| {
+        |Step {
+             node,
+             field,
+             parent,
+         }| {
             let is_name = matches!(node.kind(), "identifier" | "type_identifier");
-            let is_label =
-                field == Some("attribute") || (parent == "keyword_argument" && field == Some("name"));
+            let is_label = field == Some("attribute")
+                || (parent == "keyword_argument" && field == Some("name"));
             if is_name && !is_label {
                 names.insert(text(node, source).to_owned());
             }
@@ -171,8 +192,15 @@ const LITERALS: [&str; 8] = [
     "escape_sequence",
 ];
 /// Nodes whose children are statements.
-pub(super) const BLOCKS: [&str; 7] =
-    ["block", "statement_block", "class_body", "module", "program", "source_file", "declaration_list"];
+pub(super) const BLOCKS: [&str; 7] = [
+    "block",
+    "statement_block",
+    "class_body",
+    "module",
+    "program",
+    "source_file",
+    "declaration_list",
+];
 
 /// The tokens of nodes as words with one space between them: comments, layout, semicolons, trailing commas and the quotes
 /// of plain strings do not count.
@@ -218,7 +246,15 @@ impl Tokens {
         self.0.push(token.to_owned());
     }
 
-    fn token(&mut self, Step { node, field, parent }: Step<'_>, source: &[u8]) {
+    fn token(
+        &mut self,
+        Step {
+            node,
+            field,
+            parent,
+        }: Step<'_>,
+        source: &[u8],
+    ) {
         match text(node, source) {
             "" => {}
             // Formatters add them.
@@ -241,7 +277,9 @@ impl Tokens {
 
 /// A string with double quotes if it may have both.
 fn plain(literal: &str) -> String {
-    let inner = literal.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    let inner = literal
+        .strip_prefix('\'')
+        .and_then(|rest| rest.strip_suffix('\''));
     match inner {
         Some(inner) if !inner.contains(['\'', '"', '\\']) => format!("\"{inner}\""),
         _ => literal.to_owned(),
@@ -251,7 +289,9 @@ fn plain(literal: &str) -> String {
 /// True for an expression whose value is known, and false.
 pub(super) fn is_never(condition: &str) -> bool {
     let condition = bare(condition);
-    let negated = condition.strip_prefix("not ").or_else(|| condition.strip_prefix('!'));
+    let negated = condition
+        .strip_prefix("not ")
+        .or_else(|| condition.strip_prefix('!'));
     matches!(
         condition,
         "False" | "false" | "None" | "null" | "undefined" | "0" | "\"\"" | "''" | "TYPE_CHECKING"
@@ -261,7 +301,9 @@ pub(super) fn is_never(condition: &str) -> bool {
 /// True for an expression whose value is known, and true.
 pub(super) fn is_always(condition: &str) -> bool {
     let condition = bare(condition);
-    let negated = condition.strip_prefix("not ").or_else(|| condition.strip_prefix('!'));
+    let negated = condition
+        .strip_prefix("not ")
+        .or_else(|| condition.strip_prefix('!'));
     matches!(condition, "True" | "true" | "1") || negated.is_some_and(is_never)
 }
 
@@ -270,8 +312,17 @@ fn bare(condition: &str) -> &str {
 }
 
 /// Calls that end a test, or the program, and let it pass.
-const ENDS: [&str; 9] =
-    ["skip", "skipTest", "SkipTest", "Skip", "xfail", "importorskip", "exit", "_exit", "abort"];
+const ENDS: [&str; 9] = [
+    "skip",
+    "skipTest",
+    "SkipTest",
+    "Skip",
+    "xfail",
+    "importorskip",
+    "exit",
+    "_exit",
+    "abort",
+];
 
 /// True for code in which a test may be ended by a call.
 pub(super) fn has_end(node: Node<'_>, source: &[u8]) -> bool {
@@ -287,16 +338,23 @@ pub(super) fn is_dead(block: Node<'_>, source: &[u8]) -> bool {
     let is_filler = |node: &Node<'_>| {
         matches!(node.kind(), "pass_statement" | "empty_statement")
             || (node.kind() == "expression_statement"
-                && parts(*node).iter().all(|inner| matches!(inner.kind(), "string" | "ellipsis")))
+                && parts(*node)
+                    .iter()
+                    .all(|inner| matches!(inner.kind(), "string" | "ellipsis")))
     };
     if statements.iter().all(is_filler) {
         return true;
     }
     let ends_early = statements.iter().enumerate().any(|(at, statement)| {
-        let inner =
-            if statement.kind() == "expression_statement" { parts(*statement) } else { vec![*statement] };
+        let inner = if statement.kind() == "expression_statement" {
+            parts(*statement)
+        } else {
+            vec![*statement]
+        };
         inner.first().is_some_and(|inner| match inner.kind() {
-            "return_statement" | "return_expression" | "throw_statement" => at + 1 < statements.len(),
+            "return_statement" | "return_expression" | "throw_statement" => {
+                at + 1 < statements.len()
+            }
             "raise_statement" => at + 1 < statements.len() || has_end(*inner, source),
             // A helper may have such a name: what counts is the call itself.
             "call" | "call_expression" => inner
@@ -322,7 +380,9 @@ fn is_constant_branch(node: Node<'_>, source: &[u8]) -> bool {
         return false;
     }
     let condition = field(node, "condition", source);
-    let body = node.child_by_field_name("consequence").or_else(|| node.child_by_field_name("body"));
+    let body = node
+        .child_by_field_name("consequence")
+        .or_else(|| node.child_by_field_name("body"));
     let ends = |body: Node<'_>| {
         holds(body, |node| {
             matches!(

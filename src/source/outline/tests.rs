@@ -1,7 +1,8 @@
 use super::Outline;
 
 fn of(name: &str, source: &str) -> Outline {
-    Outline::of(name.as_bytes(), source.as_bytes()).unwrap_or_else(|| panic!("{name} is not read: {source}"))
+    Outline::of(name.as_bytes(), source.as_bytes())
+        .unwrap_or_else(|| panic!("{name} is not read: {source}"))
 }
 
 fn count(name: &str, source: &str) -> u64 {
@@ -25,17 +26,33 @@ fn honest_changes_of_a_python_file_lose_nothing() {
     for (from, to) in [
         ("import price", "from shop import price"),
         ("RATE = 2", "# the rate\nRATE = 2  # fixed"),
-        ("'n', [1, 2]", "\"n\",\n    [\n        1,\n        2,\n    ],\n"),
-        ("class TestPrice:", "def helper():\n    return 1\n\n\nclass TestPrice:"),
+        (
+            "'n', [1, 2]",
+            "\"n\",\n    [\n        1,\n        2,\n    ],\n",
+        ),
+        (
+            "class TestPrice:",
+            "def helper():\n    return 1\n\n\nclass TestPrice:",
+        ),
         (
             "    def test_adds",
             "    def test_more(self):\n        assert price.of(0) == 0\n\n    def test_adds",
         ),
-        ("class TestPrice:\n", "class TestPrice:\n    \"\"\"Prices.\"\"\"\n"),
+        (
+            "class TestPrice:\n",
+            "class TestPrice:\n    \"\"\"Prices.\"\"\"\n",
+        ),
         ("def test_many(n):", "def test_many(n):"),
     ] {
-        assert_eq!(lost("a.py", PY, &PY.replace(from, to)), None, "{from} → {to}");
-        assert!(delta("a.py", PY, &PY.replace(from, to)) >= 0, "{from} → {to}");
+        assert_eq!(
+            lost("a.py", PY, &PY.replace(from, to)),
+            None,
+            "{from} → {to}"
+        );
+        assert!(
+            delta("a.py", PY, &PY.replace(from, to)) >= 0,
+            "{from} → {to}"
+        );
     }
     let main = format!("{PY}\nif __name__ == '__main__':\n    pytest.main()\n");
     assert_eq!(lost("a.py", PY, &main), None);
@@ -44,18 +61,33 @@ fn honest_changes_of_a_python_file_lose_nothing() {
 #[test]
 fn frozen_python_tests_are_lost_where_they_no_longer_say_the_same() {
     for (from, to) in [
-        ("import price\nimport pytest\n", "import price\nimport pytest\n'''\n"),
+        (
+            "import price\nimport pytest\n",
+            "import price\nimport pytest\n'''\n",
+        ),
         ("class TestPrice:", "if False:\n  class TestPrice:"),
         ("== due()", "== due() or True"),
-        ("    def test_adds", "    @pytest.mark.skip\n    def test_adds"),
-        ("        assert price.of(RATE)", "        return\n        assert price.of(RATE)"),
+        (
+            "    def test_adds",
+            "    @pytest.mark.skip\n    def test_adds",
+        ),
+        (
+            "        assert price.of(RATE)",
+            "        return\n        assert price.of(RATE)",
+        ),
         ("[1, 2]", "[]"),
         ("return 6", "return price.of(RATE)"),
         ("RATE = 2", "RATE = 0"),
         ("class TestPrice:", "class TestPrice(Off):"),
         ("class TestPrice:", "class TestPrice:\n    __test__ = False"),
-        ("class TestPrice:", "class TestPrice:\n    def __init__(self):\n        pass"),
-        ("class TestPrice:", "class TestPrice:\n    def setup_method(self):\n        pytest.skip('later')"),
+        (
+            "class TestPrice:",
+            "class TestPrice:\n    def __init__(self):\n        pass",
+        ),
+        (
+            "class TestPrice:",
+            "class TestPrice:\n    def setup_method(self):\n        pytest.skip('later')",
+        ),
         ("RATE = 2", "pytestmark = pytest.mark.skip\nRATE = 2"),
         ("RATE = 2", "raise SystemExit\nRATE = 2"),
         ("RATE = 2", "class price:\n    of = lambda n: 6\nRATE = 2"),
@@ -88,7 +120,10 @@ fn frozen_python_tests_are_lost_where_they_no_longer_say_the_same() {
         "def due():\n    return 0",
         "def load_tests(*a):\n    return []",
     ] {
-        assert!(lost("a.py", PY, &format!("{PY}\n{more}\n")).is_some(), "{more}");
+        assert!(
+            lost("a.py", PY, &format!("{PY}\n{more}\n")).is_some(),
+            "{more}"
+        );
     }
 }
 
@@ -138,7 +173,8 @@ fn python_tests_that_no_runner_would_run_do_not_count() {
 #[test]
 fn a_condition_that_is_new_around_an_old_test_takes_it_away() {
     let plain = "def test_a():\n    assert a()\n";
-    let guarded = "@pytest.mark.skipif(sys.version_info > (3,), reason='x')\ndef test_a():\n    assert a()\n";
+    let guarded =
+        "@pytest.mark.skipif(sys.version_info > (3,), reason='x')\ndef test_a():\n    assert a()\n";
     assert_eq!(delta("a.py", plain, guarded), -1);
     assert_eq!(delta("a.py", guarded, guarded), 0);
     assert_eq!(delta("a.py", guarded, plain), 0);
@@ -147,10 +183,23 @@ fn a_condition_that_is_new_around_an_old_test_takes_it_away() {
     let own = "def off(f):\n    return None\n\n@off\ndef test_a():\n    assert a()\n";
     assert_eq!(delta("a.py", plain, own), -1);
     let rust = "#[test]\nfn a() { assert!(x()); }\n";
-    assert_eq!(delta("a.rs", rust, &format!("#[cfg(feature = \"never\")]\n{rust}")), -1);
+    assert_eq!(
+        delta(
+            "a.rs",
+            rust,
+            &format!("#[cfg(feature = \"never\")]\n{rust}")
+        ),
+        -1
+    );
     let js = "it('a', () => { expect(a()).toBe(1); });\n";
-    assert_eq!(delta("a.js", js, &format!("if (process.env.X) {{ {js} }}")), -1);
-    assert_eq!(delta("a.js", js, &js.replace("it(", "it.skipIf(process.env.CI)(")), -1);
+    assert_eq!(
+        delta("a.js", js, &format!("if (process.env.X) {{ {js} }}")),
+        -1
+    );
+    assert_eq!(
+        delta("a.js", js, &js.replace("it(", "it.skipIf(process.env.CI)(")),
+        -1
+    );
 }
 
 const JS: &str = "import { of } from './price';\nconst RATE = 2;\ndescribe('price', () => {\n  beforeEach(() => { open(); });\n  it('adds', () => {\n    expect(of(RATE)).toBe(6);\n  });\n});\ntest.each([[1], [2]])('many %i', (n) => { expect(of(n)).toBe(3 * n) });\n";
@@ -164,12 +213,18 @@ fn honest_changes_of_a_javascript_file_lose_nothing() {
         ("(n) =>", "n =>"),
         ("toBe(3 * n) }", "toBe(3 * n);\n}"),
         ("[[1], [2]]", "[\n  [1],\n  [2],\n]"),
-        ("  it('adds'", "  it('more', () => { expect(of(0)).toBe(0); });\n  it('adds'"),
+        (
+            "  it('adds'",
+            "  it('more', () => { expect(of(0)).toBe(0); });\n  it('adds'",
+        ),
         (
             "describe('price'",
             "describe('other', () => {\n  const RATE = 1;\n  it('is', () => { expect(RATE).toBe(1); });\n});\ndescribe('price'",
         ),
-        ("  beforeEach", "  afterEach(() => { close(); });\n  beforeEach"),
+        (
+            "  beforeEach",
+            "  afterEach(() => { close(); });\n  beforeEach",
+        ),
     ] {
         for name in ["a.test.js", "a.test.ts", "a.test.tsx"] {
             let now = JS.replace(from, to);
@@ -184,17 +239,35 @@ fn honest_changes_of_a_javascript_file_lose_nothing() {
 fn frozen_javascript_tests_are_lost_where_they_no_longer_say_the_same() {
     for (from, to) in [
         ("it('adds'", "it.skip('adds'"),
-        ("it('adds'", "it('more', () => { expect(1).toBe(1) });\n  if (false) it('adds'"),
-        ("describe('price', () => {", "describe('price', () => {\n  return;"),
+        (
+            "it('adds'",
+            "it('more', () => { expect(1).toBe(1) });\n  if (false) it('adds'",
+        ),
+        (
+            "describe('price', () => {",
+            "describe('price', () => {\n  return;",
+        ),
         ("describe('price'", "describe.skip('price'"),
         ("expect(of(RATE))", "return; expect(of(RATE))"),
         ("toBe(6)", "toBe(7)"),
-        ("const RATE = 2;", "const RATE = 2;\nconst expect = () => ({ toBe() {} });"),
+        (
+            "const RATE = 2;",
+            "const RATE = 2;\nconst expect = () => ({ toBe() {} });",
+        ),
         ("const RATE = 2;", "const RATE = 2;\nfunction it() {}"),
-        ("const RATE = 2;", "const RATE = 2;\nglobalThis.it = () => {};"),
-        ("const RATE = 2;", "const RATE = 2;\njest.mock('./price', () => ({ of: () => 6 }));"),
+        (
+            "const RATE = 2;",
+            "const RATE = 2;\nglobalThis.it = () => {};",
+        ),
+        (
+            "const RATE = 2;",
+            "const RATE = 2;\njest.mock('./price', () => ({ of: () => 6 }));",
+        ),
         ("const RATE = 2;", "const RATE = 2;\nprocess.exit(0);"),
-        ("  beforeEach", "  beforeEach(function () { this.skip(); });\n  beforeEach"),
+        (
+            "  beforeEach",
+            "  beforeEach(function () { this.skip(); });\n  beforeEach",
+        ),
         ("open();", ""),
         ("[[1], [2]]", "[]"),
         ("const RATE = 2;", "const RATE = 2;\n/*"),
@@ -261,7 +334,10 @@ fn honest_changes_of_a_rust_file_lose_nothing() {
     for (from, to) in [
         ("use shop::*;", "use shop::price::of;"),
         ("of(2), due()", "of(2), // twice\n        due(),\n    "),
-        ("#[test]\nfn adds", "/// Adds.\n#[test]\nfn more() { assert_eq!(of(3), 9); }\n\n#[test]\nfn adds"),
+        (
+            "#[test]\nfn adds",
+            "/// Adds.\n#[test]\nfn more() { assert_eq!(of(3), 9); }\n\n#[test]\nfn adds",
+        ),
         ("mod deep", "fn helper() {}\n\nmod deep"),
     ] {
         let now = RS.replace(from, to);
@@ -280,7 +356,10 @@ fn frozen_rust_tests_are_lost_where_they_no_longer_say_the_same() {
         ("use shop::*;", "#![cfg(any())]\nuse shop::*;"),
         ("mod deep", "#[cfg(not(test))]\nmod deep"),
         ("    assert_eq!(of(2)", "    return;\n    assert_eq!(of(2)"),
-        ("use shop::*;", "use shop::*;\nmacro_rules! assert_eq { ($($t:tt)*) => {} }"),
+        (
+            "use shop::*;",
+            "use shop::*;\nmacro_rules! assert_eq { ($($t:tt)*) => {} }",
+        ),
         ("use shop::*;", "use shop::*;\nfn of(_: u32) -> u32 { 6 }"),
         (
             "#[test]\nfn adds() {\n    assert_eq!(of(2), due());\n}",
@@ -339,10 +418,17 @@ fn a_rust_module_whose_declaration_goes_is_named() {
 
 #[test]
 fn what_is_written_by_another_language_or_with_errors_has_no_outline() {
-    for (name, source) in
-        [("a.go", "x"), ("a.py", "def ("), ("a.rs", "fn {"), ("a.js", "it(("), ("py", "x = 1")]
-    {
-        assert!(Outline::of(name.as_bytes(), source.as_bytes()).is_none(), "{name}");
+    for (name, source) in [
+        ("a.go", "x"),
+        ("a.py", "def ("),
+        ("a.rs", "fn {"),
+        ("a.js", "it(("),
+        ("py", "x = 1"),
+    ] {
+        assert!(
+            Outline::of(name.as_bytes(), source.as_bytes()).is_none(),
+            "{name}"
+        );
     }
     let long = "x = 1\n".repeat(200_000);
     assert!(Outline::of(b"a.py", long.as_bytes()).is_none());

@@ -53,7 +53,10 @@ impl RealDisk {
 
     fn refuse_broken(&self, path: &Path) -> io::Result<()> {
         if self.broken.contains(path) {
-            let why = format!("An earlier fsync of {} failed; it is not written again.", path.display());
+            let why = format!(
+                "An earlier fsync of {} failed; it is not written again.",
+                path.display()
+            );
             return Err(io::Error::other(why));
         }
         Ok(())
@@ -61,7 +64,8 @@ impl RealDisk {
 
     /// The handle for appending, reopened if the path names another file than before.
     fn handle(&mut self, path: &Path) -> io::Result<&mut Appended> {
-        let identity = if_there(fs::symlink_metadata(path))?.map(|found| (found.dev(), found.ino()));
+        let identity =
+            if_there(fs::symlink_metadata(path))?.map(|found| (found.dev(), found.ino()));
         let known = self.open.get(path).map(|appended| appended.identity);
         if known.is_none() || known != identity {
             make_parents(path)?;
@@ -78,15 +82,26 @@ impl RealDisk {
             let found = only_regular(file.metadata()?, path)?;
             let fresh = identity.is_none();
             let identity = (found.dev(), found.ino());
-            self.open.insert(path.to_owned(), Appended { file, identity, fresh });
+            self.open.insert(
+                path.to_owned(),
+                Appended {
+                    file,
+                    identity,
+                    fresh,
+                },
+            );
         }
-        self.open.get_mut(path).ok_or_else(|| io::Error::other("the handle was just put in"))
+        self.open
+            .get_mut(path)
+            .ok_or_else(|| io::Error::other("the handle was just put in"))
     }
 }
 
 impl Disk for RealDisk {
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
-        let Some((mut file, length)) = open_regular(path)? else { return Ok(None) };
+        let Some((mut file, length)) = open_regular(path)? else {
+            return Ok(None);
+        };
         let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0).min(1 << 26));
         file.read_to_end(&mut bytes)?;
         Ok(Some(bytes))
@@ -97,7 +112,9 @@ impl Disk for RealDisk {
     }
 
     fn tail(&self, path: &Path, cap: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
-        let Some((mut file, length)) = open_regular(path)? else { return Ok(None) };
+        let Some((mut file, length)) = open_regular(path)? else {
+            return Ok(None);
+        };
         let before = length.saturating_sub(cap);
         file.seek(SeekFrom::Start(before))?;
         let mut bytes = Vec::new();
@@ -107,24 +124,35 @@ impl Disk for RealDisk {
     }
 
     fn digest(&self, path: &Path, most: u64) -> io::Result<Option<(String, u64)>> {
-        let Some((file, length)) = open_regular(path)? else { return Ok(None) };
+        let Some((file, length)) = open_regular(path)? else {
+            return Ok(None);
+        };
         let most = most.min(length);
-        let mut counted = Counted { from: file.take(most), bytes: 0 };
+        let mut counted = Counted {
+            from: file.take(most),
+            bytes: 0,
+        };
         let digest = digest_of(&mut counted)?;
         Ok(Some((digest, counted.bytes)))
     }
 
     fn copy(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        let Some((mut file, _)) = open_regular(from)? else { return Ok(()) };
+        let Some((mut file, _)) = open_regular(from)? else {
+            return Ok(());
+        };
         let mut staged = stage(to, b"", PRIVATE)?;
         // A file that is read in parts needs no memory of its size.
         io::copy(&mut file, staged.as_file_mut())?;
-        staged.persist(to).map_err(|error| in_path(&error.error, "replace", to))?;
+        staged
+            .persist(to)
+            .map_err(|error| in_path(&error.error, "replace", to))?;
         Ok(())
     }
 
     fn len(&self, path: &Path) -> io::Result<Option<u64>> {
-        let Some(found) = if_there(fs::metadata(path))? else { return Ok(None) };
+        let Some(found) = if_there(fs::metadata(path))? else {
+            return Ok(None);
+        };
         only_regular(found, path).map(|found| Some(found.len()))
     }
 
@@ -140,14 +168,20 @@ impl Disk for RealDisk {
         };
         if written < bytes.len() {
             file.set_len(before)?;
-            let why = format!("Only {written} of {} bytes fit into {}.", bytes.len(), path.display());
+            let why = format!(
+                "Only {written} of {} bytes fit into {}.",
+                bytes.len(),
+                path.display()
+            );
             return Err(io::Error::new(ErrorKind::StorageFull, why));
         }
         Ok(())
     }
 
     fn appended(&mut self, path: &Path) -> io::Result<Option<Vec<u8>>> {
-        let Some(Appended { file, .. }) = self.open.get_mut(path) else { return Ok(None) };
+        let Some(Appended { file, .. }) = self.open.get_mut(path) else {
+            return Ok(None);
+        };
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0))?;
         file.read_to_end(&mut bytes)?;
@@ -156,7 +190,12 @@ impl Disk for RealDisk {
 
     fn create_shared(&mut self, path: &Path) -> io::Result<()> {
         make_parents(path)?;
-        match fs::OpenOptions::new().write(true).create_new(true).mode(SHARED).open(path) {
+        match fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(SHARED)
+            .open(path)
+        {
             Ok(_) => sync_folder(path),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
             Err(error) => Err(error),
@@ -175,7 +214,10 @@ impl Disk for RealDisk {
 
     fn truncate(&mut self, path: &Path, len: u64) -> io::Result<()> {
         self.refuse_broken(path)?;
-        let file = fs::OpenOptions::new().write(true).custom_flags(CAREFUL).open(path)?;
+        let file = fs::OpenOptions::new()
+            .write(true)
+            .custom_flags(CAREFUL)
+            .open(path)?;
         only_regular(file.metadata()?, path)?;
         file.set_len(len)?;
         file.sync_all()
@@ -184,13 +226,17 @@ impl Disk for RealDisk {
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let staged = stage(path, bytes, existing_mode(path)?)?;
         staged.as_file().sync_all()?;
-        staged.persist(path).map_err(|error| in_path(&error.error, "replace", path))?;
+        staged
+            .persist(path)
+            .map_err(|error| in_path(&error.error, "replace", path))?;
         sync_folder(path)
     }
 
     fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let staged = stage(path, bytes, existing_mode(path)?)?;
-        staged.persist(path).map_err(|error| in_path(&error.error, "replace", path))?;
+        staged
+            .persist(path)
+            .map_err(|error| in_path(&error.error, "replace", path))?;
         Ok(())
     }
 
@@ -253,16 +299,25 @@ pub(crate) fn make_parents(path: &Path) -> io::Result<()> {
 
 /// The same error with what was being done, and to which file.
 pub(crate) fn in_path(error: &io::Error, doing: &str, path: &Path) -> io::Error {
-    io::Error::new(error.kind(), format!("failed to {doing} `{}`: {error}", path.display()))
+    io::Error::new(
+        error.kind(),
+        format!("failed to {doing} `{}`: {error}", path.display()),
+    )
 }
 
 /// A temporary file in the folder of `path` that holds the bytes and has the mode; unlinked when dropped.
 fn stage(path: &Path, bytes: &[u8], mode: u32) -> io::Result<NamedTempFile> {
     make_parents(path)?;
-    let mut staged = tempfile::Builder::new().prefix(".ralph-").tempfile_in(folder_of(path))?;
-    staged.write_all(bytes).map_err(|error| in_path(&error, "write the new", path))?;
+    let mut staged = tempfile::Builder::new()
+        .prefix(".ralph-")
+        .tempfile_in(folder_of(path))?;
+    staged
+        .write_all(bytes)
+        .map_err(|error| in_path(&error, "write the new", path))?;
     // Set on the open file: a mode given at creation is cut by the umask.
-    staged.as_file().set_permissions(Permissions::from_mode(mode))?;
+    staged
+        .as_file()
+        .set_permissions(Permissions::from_mode(mode))?;
     Ok(staged)
 }
 
@@ -275,15 +330,22 @@ fn existing_mode(path: &Path) -> io::Result<u32> {
 /// Opens a regular file for reading without blocking on a FIFO; `None` if it does not exist.
 pub(crate) fn open_regular(path: &Path) -> io::Result<Option<(File, u64)>> {
     let flags = (OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits();
-    let opened = fs::OpenOptions::new().read(true).custom_flags(flags).open(path);
-    let Some(file) = if_there(opened)?.map(|file| file.into_parts().0) else { return Ok(None) };
+    let opened = fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(flags)
+        .open(path);
+    let Some(file) = if_there(opened)?.map(|file| file.into_parts().0) else {
+        return Ok(None);
+    };
     let length = only_regular(file.metadata()?, path)?.len();
     Ok(Some((file, length)))
 }
 
 /// The first `cap` bytes of a regular file that a person wrote; `None` if it does not exist.
 pub fn read_beginning(path: &Path, cap: u64) -> io::Result<Option<Vec<u8>>> {
-    let Some((file, _)) = open_regular(path)? else { return Ok(None) };
+    let Some((file, _)) = open_regular(path)? else {
+        return Ok(None);
+    };
     let mut bytes = Vec::new();
     file.take(cap).read_to_end(&mut bytes)?;
     Ok(Some(bytes))
@@ -297,7 +359,9 @@ pub fn remove(path: &Path) -> io::Result<()> {
         Err(error) => Err(error),
     };
     match removed {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(())
+        }
         other => other,
     }
 }
@@ -306,11 +370,17 @@ fn only_regular(found: std::fs::Metadata, path: &Path) -> io::Result<std::fs::Me
     if found.is_file() {
         return Ok(found);
     }
-    Err(io::Error::new(ErrorKind::InvalidInput, format!("{} is not a regular file.", path.display())))
+    Err(io::Error::new(
+        ErrorKind::InvalidInput,
+        format!("{} is not a regular file.", path.display()),
+    ))
 }
 
 fn sync_appended(appended: &mut Appended, path: &Path) -> io::Result<()> {
-    appended.file.sync_data().map_err(|error| in_path(&error, "fsync", path))?;
+    appended
+        .file
+        .sync_data()
+        .map_err(|error| in_path(&error, "fsync", path))?;
     if appended.fresh {
         sync_folder(path)?;
         appended.fresh = false;
@@ -332,7 +402,10 @@ fn folder_of(path: &Path) -> &Path {
 
 fn name_link(error: io::Error, path: &Path) -> io::Error {
     if error.raw_os_error() == Some(nix::libc::ELOOP) {
-        let why = format!("{} is a symbolic link; ralph does not write through it.", path.display());
+        let why = format!(
+            "{} is a symbolic link; ralph does not write through it.",
+            path.display()
+        );
         return io::Error::new(ErrorKind::InvalidInput, why);
     }
     error

@@ -16,8 +16,12 @@ const ROUNDS: u32 = 1_000;
 
 /// See [`crate::sys::Disk::swap`].
 pub(super) fn swap(disk: &RealDisk, path: &Path, expected: &[u8], new: &[u8]) -> io::Result<Swap> {
-    let Some(real) = if_there(fs::canonicalize(path))? else { return Ok(Swap::Changed) };
-    let Some((file, _)) = open_regular(&real)? else { return Ok(Swap::Changed) };
+    let Some(real) = if_there(fs::canonicalize(path))? else {
+        return Ok(Swap::Changed);
+    };
+    let Some((file, _)) = open_regular(&real)? else {
+        return Ok(Swap::Changed);
+    };
     let found = disk.read(&real)?;
     if found.as_deref() == Some(new) {
         // Perhaps the work of an earlier process that died before its fsync.
@@ -30,7 +34,12 @@ pub(super) fn swap(disk: &RealDisk, path: &Path, expected: &[u8], new: &[u8]) ->
     }
     let meta = file.metadata()?;
     let staged = stage(&real, new, meta.mode() & 0o7777)?;
-    if (meta.uid(), meta.gid()) != (staged.as_file().metadata()?.uid(), staged.as_file().metadata()?.gid()) {
+    if (meta.uid(), meta.gid())
+        != (
+            staged.as_file().metadata()?.uid(),
+            staged.as_file().metadata()?.gid(),
+        )
+    {
         // Best effort: only root can give a file away, and then the owner should not change.
         let _ = fchown(staged.as_file(), Some(meta.uid()), Some(meta.gid()));
         staged.as_file().set_permissions(meta.permissions())?;
@@ -39,7 +48,12 @@ pub(super) fn swap(disk: &RealDisk, path: &Path, expected: &[u8], new: &[u8]) ->
     match exchange(staged.path(), &real) {
         Ok(()) => inspect(disk, staged, &real, expected, new),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Swap::Changed),
-        Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput) => {
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::Unsupported | ErrorKind::InvalidInput
+            ) =>
+        {
             rename_if_equal(disk, staged, &real, expected)
         }
         Err(error) => Err(in_path(&error, "exchange", &real)),
@@ -65,7 +79,13 @@ fn inspect(
     Ok(swap)
 }
 
-fn settle(disk: &RealDisk, staged: &Path, real: &Path, expected: &[u8], new: &[u8]) -> io::Result<Swap> {
+fn settle(
+    disk: &RealDisk,
+    staged: &Path,
+    real: &Path,
+    expected: &[u8],
+    new: &[u8],
+) -> io::Result<Swap> {
     let mut displaced = disk.read(staged)?.unwrap_or_default();
     if displaced == expected {
         return Ok(Swap::Done);
@@ -98,16 +118,26 @@ fn keep(staged: NamedTempFile, real: &Path, error: &io::Error) -> io::Error {
         Ok((_, place)) => place,
         Err(error) => return error.error,
     };
-    let why = format!("put a concurrent save (kept as `{}`) back into", place.display());
+    let why = format!(
+        "put a concurrent save (kept as `{}`) back into",
+        place.display()
+    );
     in_path(error, &why, real)
 }
 
 /// The file system cannot exchange: compare once more and rename. The window is small but it is there.
-fn rename_if_equal(disk: &RealDisk, staged: NamedTempFile, real: &Path, expected: &[u8]) -> io::Result<Swap> {
+fn rename_if_equal(
+    disk: &RealDisk,
+    staged: NamedTempFile,
+    real: &Path,
+    expected: &[u8],
+) -> io::Result<Swap> {
     if disk.read(real)?.as_deref() != Some(expected) {
         return Ok(Swap::Changed);
     }
-    staged.persist(real).map_err(|error| in_path(&error.error, "replace", real))?;
+    staged
+        .persist(real)
+        .map_err(|error| in_path(&error.error, "replace", real))?;
     sync_folder(real)?;
     Ok(Swap::Done)
 }

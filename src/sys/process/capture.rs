@@ -32,12 +32,18 @@ impl Stream {
     pub(super) fn new(pipe: PipeReader, log: Log, transcript: Option<Format>) -> io::Result<Self> {
         fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let transcript = transcript.map(|format| (Live::new(format), monotonic()));
-        Ok(Self { pipe: Some(File::from(OwnedFd::from(pipe))), log, transcript })
+        Ok(Self {
+            pipe: Some(File::from(OwnedFd::from(pipe))),
+            log,
+            transcript,
+        })
     }
 
     /// True while a tool runs, as far as the transcript tells.
     pub(super) fn is_tool_running(&self) -> bool {
-        self.transcript.as_ref().is_some_and(|(told, _)| told.is_tool_running())
+        self.transcript
+            .as_ref()
+            .is_some_and(|(told, _)| told.is_tool_running())
     }
 
     /// When the transcript came to its end, if it did.
@@ -53,7 +59,11 @@ impl Stream {
 
     /// Bytes that came, of what is no transcript.
     pub(super) fn errors(&self) -> u64 {
-        if self.transcript.is_some() { 0 } else { self.log.total }
+        if self.transcript.is_some() {
+            0
+        } else {
+            self.log.total
+        }
     }
 
     /// What it tells for which the process is to be ended.
@@ -61,22 +71,32 @@ impl Stream {
         let (told, _) = self.transcript.as_ref()?;
         let unanswered = told.unanswered().map(|why| ProcessEnd::Outage { why });
         let looping = || told.loops().map(|what| ProcessEnd::Looping { what });
-        let over = || Some(ProcessEnd::OverBudget { used: most.over_while_it_runs(told.used())? });
+        let over = || {
+            Some(ProcessEnd::OverBudget {
+                used: most.over_while_it_runs(told.used())?,
+            })
+        };
         unanswered.or_else(looping).or_else(over)
     }
 
     /// Moves available output into the log; true if there was any.
     pub(super) fn pump(&mut self, buffer: &mut [u8]) -> io::Result<bool> {
-        let Some(pipe) = &mut self.pipe else { return Ok(false) };
+        let Some(pipe) = &mut self.pipe else {
+            return Ok(false);
+        };
         match pipe.read(buffer) {
             Ok(0) => self.pipe = None,
             Ok(count) => {
                 if let Some((told, began)) = &mut self.transcript {
-                    told.read(&buffer[..count], monotonic().saturating_duration_since(*began));
+                    told.read(
+                        &buffer[..count],
+                        monotonic().saturating_duration_since(*began),
+                    );
                 }
                 return self.log.add(&buffer[..count]).map(|()| true);
             }
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             Err(error) => return Err(error),
         }
         Ok(false)
@@ -111,7 +131,13 @@ impl Log {
             .into_parts()
             .0;
         let cap = cap.max(2);
-        Ok(Self { path: path.to_owned(), file, head: cap / 2, cap, total: 0 })
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            head: cap / 2,
+            cap,
+            total: 0,
+        })
     }
 
     /// Adds bytes.
@@ -120,7 +146,9 @@ impl Log {
             let offset = self.offset();
             let room = usize::try_from(self.cap - offset).unwrap_or(usize::MAX);
             let (now, later) = bytes.split_at(bytes.len().min(room));
-            self.file.write_all_at(now, offset).map_err(|error| in_path(&error, "write to", &self.path))?;
+            self.file
+                .write_all_at(now, offset)
+                .map_err(|error| in_path(&error, "write to", &self.path))?;
             self.total += now.len() as u64;
             bytes = later;
         }
@@ -133,13 +161,17 @@ impl Log {
             return Ok(());
         }
         let folder = self.path.parent().unwrap_or(Path::new("/"));
-        let mut whole = tempfile::Builder::new().prefix(".ralph-").tempfile_in(folder)?;
+        let mut whole = tempfile::Builder::new()
+            .prefix(".ralph-")
+            .tempfile_in(folder)?;
         let oldest = self.offset();
         self.copy(0, self.head, whole.as_file_mut())?;
         writeln!(whole, "\n[ralph: {} bytes left out]", self.total - self.cap)?;
         self.copy(oldest, self.cap - oldest, whole.as_file_mut())?;
         self.copy(self.head, oldest - self.head, whole.as_file_mut())?;
-        whole.persist(&self.path).map_err(|error| in_path(&error.error, "replace", &self.path))?;
+        whole
+            .persist(&self.path)
+            .map_err(|error| in_path(&error.error, "replace", &self.path))?;
         Ok(())
     }
 
@@ -157,7 +189,10 @@ impl Log {
         if copied == count {
             return Ok(());
         }
-        Err(io::Error::other(format!("{} was cut while it was being written.", self.path.display())))
+        Err(io::Error::other(format!(
+            "{} was cut while it was being written.",
+            self.path.display()
+        )))
     }
 }
 
@@ -181,7 +216,10 @@ mod tests {
     #[test]
     fn the_first_and_the_last_bytes_of_a_long_output_are_kept_with_the_exact_number_between() {
         let bytes: Vec<u8> = (b'a'..=b'z').collect();
-        assert_eq!(logged(8, &[bytes]), b"abcd\n[ralph: 18 bytes left out]\nwxyz");
+        assert_eq!(
+            logged(8, &[bytes]),
+            b"abcd\n[ralph: 18 bytes left out]\nwxyz"
+        );
         assert_eq!(logged(8, &[b"abcdefgh".to_vec()]), b"abcdefgh");
     }
 

@@ -100,7 +100,10 @@ impl Supervisor {
     /// [`VERB`]; `/proc/self/exe` is this one even after a new one was installed under its path. The first
     /// of the interrupts stops what runs, the second kills it; after the first nothing is started.
     pub fn new(program: PathBuf, interrupts: Option<Interrupts>) -> Self {
-        Self { program, interrupts }
+        Self {
+            program,
+            interrupts,
+        }
     }
 
     /// Executes a supervisor for a process with this tag before the process is described, so that it comes up
@@ -110,27 +113,45 @@ impl Supervisor {
         let mut command = command(&self.program);
         // No environment: the process could read it in /proc, secrets of ralph's own included.
         command.args([VERB, tag]).env_clear();
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let blocked = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP]);
         let before = blocked.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
         let child = command.spawn();
         before.thread_set_mask()?;
         let doing = "execute the supervisor";
         let child = child.map_err(|error| super::disk::in_path(&error, doing, &self.program))?;
-        Ok(Ready { lifeline: Lifeline(child), tag: tag.to_owned() })
+        Ok(Ready {
+            lifeline: Lifeline(child),
+            tag: tag.to_owned(),
+        })
     }
 
     /// As [`Spawn::start`], by a supervisor that is ready; its tag must be the specification's. After an
     /// interrupt nothing is started.
     pub fn start_by(&self, ready: Ready, spec: &ProcessSpec) -> io::Result<Box<dyn Running>> {
-        if self.interrupts.as_ref().is_some_and(|interrupts| interrupts.first().is_some()) {
-            return Ok(Box::new(NotRunning(Ok(Ended::at_once(ProcessEnd::Interrupted)))));
+        if self
+            .interrupts
+            .as_ref()
+            .is_some_and(|interrupts| interrupts.first().is_some())
+        {
+            return Ok(Box::new(NotRunning(Ok(Ended::at_once(
+                ProcessEnd::Interrupted,
+            )))));
         }
-        let interrupts = self.interrupts.as_ref().map(Interrupts::subscribe).transpose()?;
+        let interrupts = self
+            .interrupts
+            .as_ref()
+            .map(Interrupts::subscribe)
+            .transpose()?;
         let order = serde_json::to_vec(spec)?;
         let Ready { mut lifeline, tag } = ready;
         if tag != spec.tag {
-            return Err(io::Error::other("The supervisor carries another tag than its process."));
+            return Err(io::Error::other(
+                "The supervisor carries another tag than its process.",
+            ));
         }
         let Some(reports) = lifeline.0.stdout.take() else {
             return Err(io::Error::other("The supervisor has no pipes."));
@@ -155,7 +176,11 @@ impl Supervisor {
                 let gone = limit.is_none_or(|limit| monotonic() < limit);
                 let killed = gone && supervised.lifeline.0.wait()?.signal().is_some();
                 let why = supervised.lost();
-                return if killed { Ok(Box::new(NotRunning(Err(why)))) } else { Err(why) };
+                return if killed {
+                    Ok(Box::new(NotRunning(Err(why))))
+                } else {
+                    Err(why)
+                };
             }
         }
         Ok(Box::new(supervised))
@@ -217,7 +242,10 @@ impl Running for Supervised {
     }
 
     fn wait(mut self: Box<Self>) -> io::Result<Ended> {
-        let limit = self.spec.wall.and_then(|wall| monotonic().checked_add(wall)?.checked_add(self.slack()));
+        let limit = self
+            .spec
+            .wall
+            .and_then(|wall| monotonic().checked_add(wall)?.checked_add(self.slack()));
         match self.next_report(limit)? {
             Some(Report::Ended(ended)) => Ok(ended),
             Some(Report::Failed { why, errno }) => Err(wire::failure(why, errno)),
@@ -240,7 +268,11 @@ impl Supervised {
                 let count = self.interrupts.as_mut().map_or(Ok(0), Subscription::take)?;
                 for _ in 0..count {
                     self.passed_on += 1;
-                    self.say(if self.passed_on == 1 { wire::STOP } else { wire::KILL });
+                    self.say(if self.passed_on == 1 {
+                        wire::STOP
+                    } else {
+                        wire::KILL
+                    });
                 }
                 let latest = monotonic().checked_add(self.slack());
                 limit = limit.into_iter().chain(latest).min();
@@ -258,8 +290,15 @@ impl Supervised {
         if !self.reports.buffer().is_empty() {
             return Ok((true, false));
         }
-        let mut fds = vec![PollFd::new(self.reports.get_ref().as_fd(), PollFlags::POLLIN)];
-        fds.extend(self.interrupts.iter().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
+        let mut fds = vec![PollFd::new(
+            self.reports.get_ref().as_fd(),
+            PollFlags::POLLIN,
+        )];
+        fds.extend(
+            self.interrupts
+                .iter()
+                .map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)),
+        );
         let (asked, since) = (left.map_or(TICK, |left| left.min(TICK)), monotonic());
         wait_for(&mut fds, Some(asked))?;
         if monotonic() > since + asked + TICK {
@@ -279,7 +318,10 @@ impl Supervised {
 
     /// The longest time from the order to end until everything is gone.
     fn slack(&self) -> Duration {
-        self.spec.grace.saturating_add(UNKILLABLE).saturating_add(SLACK)
+        self.spec
+            .grace
+            .saturating_add(UNKILLABLE)
+            .saturating_add(SLACK)
     }
 
     /// The supervisor is gone without a report, or stuck: kills what it had started.
@@ -294,7 +336,9 @@ impl Supervised {
             Err(error) => error.to_string(),
         };
         let program = self.spec.argv.first().map_or("", String::as_str);
-        io::Error::other(format!("The supervisor of `{program}` ended without a report ({died}). {rest}"))
+        io::Error::other(format!(
+            "The supervisor of `{program}` ended without a report ({died}). {rest}"
+        ))
     }
 }
 

@@ -25,7 +25,10 @@ pub fn reap(id: Option<&ProcessId>, tag: &str, patience: Duration) -> io::Result
     loop {
         let mut pending = tree::stop_and_kill(|| left_behind(id, tag))?;
         // A child may end later than the process by which it was found.
-        let living = tree::all()?.into_iter().filter(|row| !row.zombie).map(|row| row.id);
+        let living = tree::all()?
+            .into_iter()
+            .filter(|row| !row.zombie)
+            .map(|row| row.id);
         pending.extend(living.filter(|id| killed.contains(id)));
         if pending.is_empty() {
             return Ok(u32::try_from(killed.len()).unwrap_or(u32::MAX));
@@ -33,7 +36,10 @@ pub fn reap(id: Option<&ProcessId>, tag: &str, patience: Duration) -> io::Result
         let pids: Vec<String> = pending.iter().map(|id| id.pid.to_string()).collect();
         killed.extend(pending);
         if watch.elapsed() >= patience {
-            let why = format!("Processes of an earlier run are still alive: {}.", pids.join(", "));
+            let why = format!(
+                "Processes of an earlier run are still alive: {}.",
+                pids.join(", ")
+            );
             return Err(io::Error::new(io::ErrorKind::TimedOut, why));
         }
         std::thread::sleep(PAUSE);
@@ -68,7 +74,10 @@ pub fn is_inside_agent() -> io::Result<bool> {
 
 /// Replaces this process by an agent of a loop that is not ralph's; why the program cannot be started.
 pub fn become_agent(program: &str, arguments: &[String]) -> io::Error {
-    super::command(program).args(arguments).env("RALPH_AGENT", "1").exec()
+    super::command(program)
+        .args(arguments)
+        .env("RALPH_AGENT", "1")
+        .exec()
 }
 
 /// The living processes that carry the tag, the recorded one, and the descendants of both; never this one.
@@ -77,7 +86,11 @@ fn left_behind(id: Option<&ProcessId>, tag: &str) -> io::Result<Vec<Process>> {
     let mark = format!("{TAG}={tag}");
     let me = getpid().as_raw();
     let mut roots: BTreeSet<i32> = supervisors(&rows, tag);
-    roots.extend(rows.iter().filter(|row| id == Some(&row.id)).map(|row| row.id.pid));
+    roots.extend(
+        rows.iter()
+            .filter(|row| id == Some(&row.id))
+            .map(|row| row.id.pid),
+    );
     let tagged = rows.iter().filter(|row| {
         let environment = tree::read(row.id.pid, "environ").unwrap_or_default();
         entries(&environment).any(|entry| entry == mark.as_bytes())
@@ -85,21 +98,27 @@ fn left_behind(id: Option<&ProcessId>, tag: &str) -> io::Result<Vec<Process>> {
     roots.extend(tagged.map(|row| row.id.pid));
     roots.remove(&me);
     let mut found = tree::descendants(&rows, &roots);
-    found.extend(rows.into_iter().filter(|row| roots.contains(&row.id.pid) && !row.zombie));
+    found.extend(
+        rows.into_iter()
+            .filter(|row| roots.contains(&row.id.pid) && !row.zombie),
+    );
     found.retain(|row| row.id.pid != me);
     Ok(found)
 }
 
 fn supervisors(rows: &[Process], tag: &str) -> BTreeSet<i32> {
     let living = rows.iter().filter(|row| !row.zombie).map(|row| row.id.pid);
-    living.filter(|pid| is_supervisor(*pid, Some(tag))).collect()
+    living
+        .filter(|pid| is_supervisor(*pid, Some(tag)))
+        .collect()
 }
 
 /// A supervisor shows its verb and its tag as arguments: its environment is empty, and closed to others.
 fn is_supervisor(pid: i32, tag: Option<&str>) -> bool {
     let arguments = tree::read(pid, "cmdline").unwrap_or_default();
     let mut entries = entries(&arguments).skip(1);
-    entries.next() == Some(VERB.as_bytes()) && tag.is_none_or(|tag| entries.next() == Some(tag.as_bytes()))
+    entries.next() == Some(VERB.as_bytes())
+        && tag.is_none_or(|tag| entries.next() == Some(tag.as_bytes()))
 }
 
 fn entries(block: &[u8]) -> impl Iterator<Item = &[u8]> {

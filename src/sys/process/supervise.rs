@@ -33,7 +33,9 @@ pub fn supervise_main() -> i32 {
         return FAULT;
     }
     let stdout = io::stdout();
-    let Ok(status) = stdout.as_fd().try_clone_to_owned() else { return FAULT };
+    let Ok(status) = stdout.as_fd().try_clone_to_owned() else {
+        return FAULT;
+    };
     let mut status = File::from(status);
     let (report, code) = match supervise(&mut status) {
         Ok(Some(ended)) => (Report::Ended(ended), 0),
@@ -48,9 +50,14 @@ pub fn supervise_main() -> i32 {
 /// Closes every file but the standard three: what ralph was started with (a lock, a log, a socket of the
 /// caller) must not reach the process. Call it before anything is opened.
 fn close_inherited() -> io::Result<()> {
-    let names = fs_err::read_dir("/proc/self/fd")?.map(|entry| entry.map(|entry| entry.file_name()));
+    let names =
+        fs_err::read_dir("/proc/self/fd")?.map(|entry| entry.map(|entry| entry.file_name()));
     for name in names.collect::<io::Result<Vec<_>>>()? {
-        if let Some(number) = name.to_str().and_then(|name| name.parse::<i32>().ok()).filter(|fd| *fd > 2) {
+        if let Some(number) = name
+            .to_str()
+            .and_then(|name| name.parse::<i32>().ok())
+            .filter(|fd| *fd > 2)
+        {
             // One of them was the folder itself, which is closed by now.
             let _ = nix::unistd::close(number);
         }
@@ -63,7 +70,9 @@ fn supervise(status: &mut File) -> io::Result<Option<Ended>> {
     let parent = getppid();
     let children = become_supervisor()?;
     let mut control = Control::new(io::stdin().as_fd())?;
-    let Some(line) = control.line()? else { return Ok(None) };
+    let Some(line) = control.line()? else {
+        return Ok(None);
+    };
     let spec: ProcessSpec = serde_json::from_slice(&line)?;
     let began = clock::monotonic();
     let mut streams = Vec::new();
@@ -102,7 +111,12 @@ fn launch(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<Result<i3
     let stdin = match &spec.stdin {
         Some(path) => match open_regular(Path::new(path))? {
             Some((file, _)) => Stdio::from(file),
-            None => return Ok(Err(format!("its standard input {} is not there", path.display()))),
+            None => {
+                return Ok(Err(format!(
+                    "its standard input {} is not there",
+                    path.display()
+                )));
+            }
         },
         None => Stdio::null(),
     };
@@ -111,7 +125,10 @@ fn launch(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<Result<i3
         return Ok(Err("no program is named".to_owned()));
     };
     if !spec.cwd.is_dir() {
-        return Ok(Err(format!("its working folder {} is not there", spec.cwd.display())));
+        return Ok(Err(format!(
+            "its working folder {} is not there",
+            spec.cwd.display()
+        )));
     }
     let mut command = command(program);
     command
@@ -138,11 +155,19 @@ fn launch(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<Result<i3
 fn outputs(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<(PipeWriter, PipeWriter)> {
     let mut open = |path: &Path, transcript| -> io::Result<PipeWriter> {
         let (reader, writer): (PipeReader, PipeWriter) = io::pipe()?;
-        streams.push(Stream::new(reader, Log::create(path, spec.log_cap)?, transcript)?);
+        streams.push(Stream::new(
+            reader,
+            Log::create(path, spec.log_cap)?,
+            transcript,
+        )?);
         Ok(writer)
     };
     let told = Some(spec.transcript).filter(|format| format.prints_events());
     let stdout = open(&spec.stdout, told)?;
-    let stderr = if spec.stderr == spec.stdout { stdout.try_clone()? } else { open(&spec.stderr, None)? };
+    let stderr = if spec.stderr == spec.stdout {
+        stdout.try_clone()?
+    } else {
+        open(&spec.stderr, None)?
+    };
     Ok((stdout, stderr))
 }

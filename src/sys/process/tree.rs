@@ -43,7 +43,9 @@ pub(super) fn all() -> io::Result<Vec<Process>> {
     let mut rows = Vec::new();
     for entry in fs_err::read_dir("/proc")? {
         let name = entry?.file_name();
-        let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
+        let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
         rows.extend(find(pid)?);
     }
     Ok(rows)
@@ -71,7 +73,9 @@ pub(super) fn descendants(rows: &[Process], roots: &BTreeSet<i32>) -> Vec<Proces
 }
 
 /// Stops every process that `find` names, and looks again until there is no new one. Returns those that it stopped.
-pub(super) fn stop(mut find: impl FnMut() -> io::Result<Vec<Process>>) -> io::Result<BTreeSet<ProcessId>> {
+pub(super) fn stop(
+    mut find: impl FnMut() -> io::Result<Vec<Process>>,
+) -> io::Result<BTreeSet<ProcessId>> {
     let mut hit = BTreeSet::new();
     for _ in 0..PASSES {
         let mut new = find()?;
@@ -116,7 +120,12 @@ fn parse(pid: i32, bytes: &[u8]) -> Option<Process> {
     let (zombie, stopped) = (matches!(state, "Z" | "X" | "x"), state == "T");
     let parent = fields.get(1)?.parse().ok()?;
     let started = fields.get(19)?.parse().ok()?;
-    Some(Process { id: ProcessId { pid, started }, parent, zombie, stopped })
+    Some(Process {
+        id: ProcessId { pid, started },
+        parent,
+        zombie,
+        stopped,
+    })
 }
 
 /// A file of `/proc/<pid>`: `environ` and `cmdline` hold the environment and the arguments with which the process
@@ -137,8 +146,19 @@ mod tests {
     fn a_process_name_that_imitates_the_fields_is_not_believed() {
         let line = b"7 (a) Z 1 (b) \xff) S 5 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4242 9 9";
         let row = parse(7, line).unwrap();
-        let id = ProcessId { pid: 7, started: 4242 };
-        assert_eq!(row, Process { id, parent: 5, zombie: false, stopped: false });
+        let id = ProcessId {
+            pid: 7,
+            started: 4242,
+        };
+        assert_eq!(
+            row,
+            Process {
+                id,
+                parent: 5,
+                zombie: false,
+                stopped: false
+            }
+        );
         assert_eq!(parse(7, b"7 (cut"), None);
         assert_eq!(parse(7, b"7 (cut) S 5"), None);
     }
@@ -151,9 +171,17 @@ mod tests {
             zombie,
             stopped: false,
         };
-        let rows = [row(9, 3, false), row(2, 1, false), row(3, 2, false), row(4, 2, true), row(5, 7, false)];
-        let mut found: Vec<i32> =
-            descendants(&rows, &BTreeSet::from([2])).iter().map(|row| row.id.pid).collect();
+        let rows = [
+            row(9, 3, false),
+            row(2, 1, false),
+            row(3, 2, false),
+            row(4, 2, true),
+            row(5, 7, false),
+        ];
+        let mut found: Vec<i32> = descendants(&rows, &BTreeSet::from([2]))
+            .iter()
+            .map(|row| row.id.pid)
+            .collect();
         found.sort_unstable();
         assert_eq!(found, [3, 9]);
     }

@@ -112,7 +112,10 @@ impl Watch {
     }
 
     /// Runs until the tree is empty and its output is in the logs; first reports which process was started.
-    pub(super) fn run(mut self, started: impl FnOnce(ProcessId) -> io::Result<()>) -> io::Result<Ended> {
+    pub(super) fn run(
+        mut self,
+        started: impl FnOnce(ProcessId) -> io::Result<()>,
+    ) -> io::Result<Ended> {
         // Not waited for yet, so it is in the table even when it has ended.
         let lived = ProcessId::of(self.leader)
             .and_then(|id| id.ok_or_else(|| io::Error::other("A child is missing in /proc.")))
@@ -167,7 +170,8 @@ impl Watch {
         Ok(Ended {
             end: self.cause.unwrap_or(end),
             leftover_processes: u32::try_from(self.leftovers.len()).unwrap_or(u32::MAX),
-            millis: u64::try_from(at.saturating_duration_since(self.began).as_millis()).unwrap_or(u64::MAX),
+            millis: u64::try_from(at.saturating_duration_since(self.began).as_millis())
+                .unwrap_or(u64::MAX),
             errors_before: self.errors_before,
         })
     }
@@ -177,9 +181,16 @@ impl Watch {
         loop {
             // __WALL: children whose end is announced by another signal than CHLD count too.
             match waitpid(None, Some(WaitPidFlag::WNOHANG | WaitPidFlag::__WALL)) {
-                Ok(WaitStatus::Exited(pid, code)) => self.note_end(pid, ProcessEnd::Exited { code }),
+                Ok(WaitStatus::Exited(pid, code)) => {
+                    self.note_end(pid, ProcessEnd::Exited { code });
+                }
                 Ok(WaitStatus::Signaled(pid, signal, _)) => {
-                    self.note_end(pid, ProcessEnd::Signalled { signal: signal as i32 });
+                    self.note_end(
+                        pid,
+                        ProcessEnd::Signalled {
+                            signal: signal as i32,
+                        },
+                    );
                 }
                 Ok(WaitStatus::StillAlive) => return Ok(()),
                 Ok(_) | Err(Errno::EINTR) => {}
@@ -218,9 +229,16 @@ impl Watch {
                 Ok(())
             }
             Stage::Terminating(until) => {
-                let until = self.end.as_ref().map_or(until, |(_, at)| until.min(*at + SETTLE_TERMINATED));
+                let until = self
+                    .end
+                    .as_ref()
+                    .map_or(until, |(_, at)| until.min(*at + SETTLE_TERMINATED));
                 self.stage = Stage::Terminating(until);
-                if self.alone || now >= until { self.kill_all() } else { Ok(()) }
+                if self.alone || now >= until {
+                    self.kill_all()
+                } else {
+                    Ok(())
+                }
             }
             Stage::Settling(until) if self.alone || now >= until => self.kill_all(),
             Stage::Settling(_) | Stage::Draining(_) => Ok(()),
@@ -229,12 +247,20 @@ impl Watch {
 
     fn limit_reached(&self, now: Instant) -> Option<ProcessEnd> {
         let over = |limit: Option<Duration>, since: Instant| {
-            limit.filter(|limit| now.saturating_duration_since(since) >= *limit).map(|limit| limit.as_secs())
+            limit
+                .filter(|limit| now.saturating_duration_since(since) >= *limit)
+                .map(|limit| limit.as_secs())
         };
         over(self.spec.wall, self.began)
             .map(|seconds| ProcessEnd::TimedOut { seconds })
-            .or_else(|| over(self.idle(), self.last_output).map(|seconds| ProcessEnd::Idle { seconds }))
-            .or_else(|| self.streams.iter().find_map(|stream| stream.excess(self.spec.most)))
+            .or_else(|| {
+                over(self.idle(), self.last_output).map(|seconds| ProcessEnd::Idle { seconds })
+            })
+            .or_else(|| {
+                self.streams
+                    .iter()
+                    .find_map(|stream| stream.excess(self.spec.most))
+            })
     }
 
     /// When a process hangs whose transcript has ended.
@@ -245,7 +271,9 @@ impl Watch {
 
     /// The limit of silence: none while a tool runs.
     fn idle(&self) -> Option<Duration> {
-        self.spec.idle.filter(|_| !self.streams.iter().any(Stream::is_tool_running))
+        self.spec
+            .idle
+            .filter(|_| !self.streams.iter().any(Stream::is_tool_running))
     }
 
     /// Asks the process's group to end. CONT, because a stopped process gets no TERM.
@@ -287,7 +315,10 @@ impl Watch {
             }
         }
         if self.control.is_none() {
-            self.terminate(ProcessEnd::Interrupted, GRACE_ABANDONED.min(self.spec.grace));
+            self.terminate(
+                ProcessEnd::Interrupted,
+                GRACE_ABANDONED.min(self.spec.grace),
+            );
         }
     }
 
@@ -299,7 +330,8 @@ impl Watch {
         }
         self.looked = now;
         let ralph = tree::find(self.parent.as_raw())?;
-        let is_stopped = matches!(self.stage, Stage::Running) && ralph.is_some_and(|row| row.stopped);
+        let is_stopped =
+            matches!(self.stage, Stage::Running) && ralph.is_some_and(|row| row.stopped);
         if !is_stopped {
             self.go_on();
         } else if self.paused.is_none() {
@@ -383,19 +415,34 @@ impl Watch {
         let now = monotonic();
         let deadline = match self.stage {
             Stage::Running if self.paused.is_some() => None,
-            Stage::Running => [(self.spec.wall, self.began), (self.idle(), self.last_output)]
-                .into_iter()
-                .filter_map(|(limit, since)| since.checked_add(limit?))
-                .chain(self.hang())
-                .min(),
-            Stage::Terminating(until) | Stage::Settling(until) | Stage::Draining(until) => Some(until),
+            Stage::Running => [
+                (self.spec.wall, self.began),
+                (self.idle(), self.last_output),
+            ]
+            .into_iter()
+            .filter_map(|(limit, since)| since.checked_add(limit?))
+            .chain(self.hang())
+            .min(),
+            Stage::Terminating(until) | Stage::Settling(until) | Stage::Draining(until) => {
+                Some(until)
+            }
         };
         let left = deadline.map(|deadline| deadline.saturating_duration_since(now));
         let mut fds = vec![PollFd::new(self.children.as_fd(), PollFlags::POLLIN)];
-        fds.extend(self.control.iter().map(|control| PollFd::new(control.as_fd(), PollFlags::POLLIN)));
-        let pipes = self.streams.iter().filter_map(|stream| stream.pipe.as_ref());
+        fds.extend(
+            self.control
+                .iter()
+                .map(|control| PollFd::new(control.as_fd(), PollFlags::POLLIN)),
+        );
+        let pipes = self
+            .streams
+            .iter()
+            .filter_map(|stream| stream.pipe.as_ref());
         fds.extend(pipes.map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
-        wait_for(&mut fds, Some(left.map_or(LOOK_AT_PARENT, |left| left.min(LOOK_AT_PARENT))))?;
+        wait_for(
+            &mut fds,
+            Some(left.map_or(LOOK_AT_PARENT, |left| left.min(LOOK_AT_PARENT))),
+        )?;
         self.silence();
         Ok(())
     }

@@ -22,7 +22,9 @@ pub(in crate::sys) mod os_path {
         path.as_os_str().serialize(to)
     }
 
-    pub(in crate::sys) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+    pub(in crate::sys) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<PathBuf, D::Error> {
         OsString::deserialize(from).map(PathBuf::from)
     }
 }
@@ -56,7 +58,10 @@ impl Report {
             io::ErrorKind::NotFound => Some(nix::libc::ENOENT),
             _ => None,
         });
-        Self::Failed { why: error.to_string(), errno }
+        Self::Failed {
+            why: error.to_string(),
+            errno,
+        }
     }
 
     /// The line, its end included.
@@ -83,7 +88,9 @@ pub(super) struct Control {
 
 impl Control {
     pub(super) fn new(stdin: BorrowedFd<'_>) -> io::Result<Self> {
-        Ok(Self { pipe: BufReader::new(File::from(stdin.try_clone_to_owned()?)) })
+        Ok(Self {
+            pipe: BufReader::new(File::from(stdin.try_clone_to_owned()?)),
+        })
     }
 
     /// Waits for a line; `None` when there is none any more. An order of one word is written at once, so whoever
@@ -97,7 +104,8 @@ impl Control {
     /// True if a line, or the end, can be read without waiting.
     pub(super) fn has_news(&self) -> bool {
         let mut fds = [PollFd::new(self.as_fd(), PollFlags::POLLIN)];
-        !self.pipe.buffer().is_empty() || poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
+        !self.pipe.buffer().is_empty()
+            || poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
     }
 }
 

@@ -19,10 +19,16 @@ pub(super) fn remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
         if let Some(id) = task.doubled.as_deref() {
             let first = *first_of_id.entry(id).or_insert(line);
             if first != line {
-                remarks.push(Remark::new(line, RemarkKind::DuplicateId, &[id, &first.to_string()]));
+                remarks.push(Remark::new(
+                    line,
+                    RemarkKind::DuplicateId,
+                    &[id, &first.to_string()],
+                ));
             }
         }
-        let Some(parent) = file.parent(task).filter(|_| !task.optional) else { continue };
+        let Some(parent) = file.parent(task).filter(|_| !task.optional) else {
+            continue;
+        };
         let at = parent.found.line;
         if Mark(parent.found.mark).is_done() && !Mark(task.found.mark).is_done() {
             open_child.entry(at).or_insert(line);
@@ -32,9 +38,15 @@ pub(super) fn remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
         }
     }
     let ticked = open_child.into_iter();
-    remarks.extend(ticked.map(|(at, open)| Remark::new(at, RemarkKind::TickedParent, &[&open.to_string()])));
+    remarks.extend(
+        ticked.map(|(at, open)| Remark::new(at, RemarkKind::TickedParent, &[&open.to_string()])),
+    );
     remarks.extend(above.into_iter().map(|(at, (first, children))| {
-        Remark::new(at, RemarkKind::ParentBelow, &[&count(children.into(), "task"), &first.to_string()])
+        Remark::new(
+            at,
+            RemarkKind::ParentBelow,
+            &[&count(children.into(), "task"), &first.to_string()],
+        )
     }));
     if file.tasks.iter().any(|task| !task.is_implementation()) {
         stages(&file.rows(), remarks);
@@ -45,18 +57,34 @@ pub(super) fn remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
 fn stages(rows: &[Row], remarks: &mut Vec<Remark>) {
     let families = Families::new(rows);
     let works = |row: &Row| row.key.stage.is_work() && !row.checkpoint;
-    let groups: HashSet<u32> = rows.iter().filter(|row| works(row)).map(|row| row.group).collect();
+    let groups: HashSet<u32> = rows
+        .iter()
+        .filter(|row| works(row))
+        .map(|row| row.group)
+        .collect();
     let has_work = |family: &str| {
-        let mut own =
-            families.below(family).into_iter().chain([family]).flat_map(|name| families.boxes(name));
+        let mut own = families
+            .below(family)
+            .into_iter()
+            .chain([family])
+            .flat_map(|name| families.boxes(name));
         own.any(|(_, row)| works(row))
     };
-    for row in rows.iter().filter(|row| !matches!(row.key.stage, Stage::Implementation | Stage::Final)) {
+    for row in rows
+        .iter()
+        .filter(|row| !matches!(row.key.stage, Stage::Implementation | Stage::Final))
+    {
         let (key, name) = (&row.key, row.key.to_string());
-        let mut own = families.boxes(&key.family).filter(|(_, row)| row.key.stage == Stage::Implementation);
+        let mut own = families
+            .boxes(&key.family)
+            .filter(|(_, row)| row.key.stage == Stage::Implementation);
         let own = own.next().map(|(_, row)| row.line);
         if let Some(own) = own.filter(|own| (key.stage == Stage::TestFirst) != (row.line < *own)) {
-            remarks.push(Remark::new(row.line, RemarkKind::StageOrder, &[&name, &own.to_string()]));
+            remarks.push(Remark::new(
+                row.line,
+                RemarkKind::StageOrder,
+                &[&name, &own.to_string()],
+            ));
         }
         let why = match key.stage.is_gate() {
             true if key.is_wider_gate() && key.family == "END" && groups.is_empty() => {
@@ -70,6 +98,10 @@ fn stages(rows: &[Row], remarks: &mut Vec<Remark>) {
             }
             _ => continue,
         };
-        remarks.push(Remark::new(row.line, RemarkKind::GateWithoutWork, &[&name, why]));
+        remarks.push(Remark::new(
+            row.line,
+            RemarkKind::GateWithoutWork,
+            &[&name, why],
+        ));
     }
 }

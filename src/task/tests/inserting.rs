@@ -20,7 +20,11 @@ fn text(surgery: &LinesEdited) -> String {
 /// Places and takes away again: the text between, after both ways were checked.
 fn there_and_back(before: &str, placement: &Placement) -> String {
     let there = placed(before, placement);
-    assert_eq!(placed(there.bytes.clone(), placement).bytes, there.bytes, "twice is once");
+    assert_eq!(
+        placed(there.bytes.clone(), placement).bytes,
+        there.bytes,
+        "twice is once"
+    );
     let back = placed(there.bytes.clone(), &Placement::None);
     assert_eq!(text(&back), before);
     assert_eq!(back.removed, there.inserted);
@@ -193,7 +197,10 @@ fn gates_of_wider_reach_on_the_same_spec() {
 
 #[test]
 fn a_staged_spec_has_all_stages_in_their_order() {
-    let gates = [("PITEST".to_owned(), Placement::Each), ("SPOTLESS".to_owned(), Placement::End)];
+    let gates = [
+        ("PITEST".to_owned(), Placement::Each),
+        ("SPOTLESS".to_owned(), Placement::End),
+    ];
     let grammar = crate::task::Grammar::new(vec!["PITEST".to_owned(), "SPOTLESS".to_owned()], None);
     let file = TaskFile::parse(
         "# Tasks\n- [ ] 1. Parent\n- [ ] 1.1 a\n  - why\n- [ ] 1.2 b\n\n## Two\n\n1. [ ] T3: c",
@@ -227,7 +234,10 @@ fn a_staged_spec_has_all_stages_in_their_order() {
     ");
     let again = TaskFile::parse(staged.bytes.clone(), &grammar);
     assert_eq!(
-        again.staged(TaskSelection::Plain, &gates, |_| true).unwrap().bytes,
+        again
+            .staged(TaskSelection::Plain, &gates, |_| true)
+            .unwrap()
+            .bytes,
         staged.bytes,
         "twice is once"
     );
@@ -241,11 +251,20 @@ fn bullets_indentation_line_ends_and_the_last_line_are_those_of_the_file() {
         ("- [ ] 1. a", "- [ ] 1. a\n- [ ] 1.PITEST"),
         ("- [ ] 1. a\r\n", "- [ ] 1. a\r\n- [ ] 1.PITEST\r\n"),
         ("x\r\n- [ ] 1. a", "x\r\n- [ ] 1. a\r\n- [ ] 1.PITEST"),
-        ("- [ ] 1. a\r- [ ] 2. b\r", "- [ ] 1. a\r- [ ] 1.PITEST\r- [ ] 2. b\r- [ ] 2.PITEST\r"),
-        ("\u{feff}- [ ] 1. a\n", "\u{feff}- [ ] 1. a\n- [ ] 1.PITEST\n"),
+        (
+            "- [ ] 1. a\r- [ ] 2. b\r",
+            "- [ ] 1. a\r- [ ] 1.PITEST\r- [ ] 2. b\r- [ ] 2.PITEST\r",
+        ),
+        (
+            "\u{feff}- [ ] 1. a\n",
+            "\u{feff}- [ ] 1. a\n- [ ] 1.PITEST\n",
+        ),
         ("*   [ ] 1. a\n", "*   [ ] 1. a\n*   [ ] 1.PITEST\n"),
         ("5. [ ] 1. a\n", "5. [ ] 1. a\n5. [ ] 1.PITEST\n"),
-        (" -\t[ ] **Task 1:** a\n", " -\t[ ] **Task 1:** a\n -\t[ ] 1.PITEST\n"),
+        (
+            " -\t[ ] **Task 1:** a\n",
+            " -\t[ ] **Task 1:** a\n -\t[ ] 1.PITEST\n",
+        ),
         ("1. - [ ] 1. a\n", "1. - [ ] 1. a\n   - [ ] 1.PITEST\n"),
         (
             "- [ ] T012 [P] a\nlazy\n\n  deep\nnot\n",
@@ -255,9 +274,18 @@ fn bullets_indentation_line_ends_and_the_last_line_are_those_of_the_file() {
             "- [ ] 1. a\n---\n- [ ] 2. b\n> q\n",
             "- [ ] 1. a\n- [ ] 1.PITEST\n---\n- [ ] 2. b\n- [ ] 2.PITEST\n> q\n",
         ),
-        ("- [ ] 1. a\n```\n- x\n```\n", "- [ ] 1. a\n- [ ] 1.PITEST\n```\n- x\n```\n"),
-        ("- [ ] 1. a\n  <!-- x\n\n  y -->\n- z\n", "- [ ] 1. a\n  <!-- x\n\n  y -->\n- [ ] 1.PITEST\n- z\n"),
-        ("- [ ] 1. a\n  ```\n  open\n\n- z\n", "- [ ] 1. a\n  ```\n  open\n\n- [ ] 1.PITEST\n- z\n"),
+        (
+            "- [ ] 1. a\n```\n- x\n```\n",
+            "- [ ] 1. a\n- [ ] 1.PITEST\n```\n- x\n```\n",
+        ),
+        (
+            "- [ ] 1. a\n  <!-- x\n\n  y -->\n- z\n",
+            "- [ ] 1. a\n  <!-- x\n\n  y -->\n- [ ] 1.PITEST\n- z\n",
+        ),
+        (
+            "- [ ] 1. a\n  ```\n  open\n\n- z\n",
+            "- [ ] 1. a\n  ```\n  open\n\n- [ ] 1.PITEST\n- z\n",
+        ),
         (
             "- p\n  - [ ] 1.1 a\n    - s\n\n    t\n\n  u\n",
             "- p\n  - [ ] 1.1 a\n    - s\n\n    t\n  - [ ] 1.1.PITEST\n\n  u\n",
@@ -303,12 +331,18 @@ fn only_open_gates_in_ralphs_own_form_are_taken_away() {
 #[test]
 fn another_placement_takes_the_place_of_the_one_before() {
     let each = placed(SPEC, &Placement::Tested);
-    assert_eq!(placed(each.bytes.clone(), &Placement::Groups).bytes, placed(SPEC, &Placement::Groups).bytes);
+    assert_eq!(
+        placed(each.bytes.clone(), &Placement::Groups).bytes,
+        placed(SPEC, &Placement::Groups).bytes
+    );
     let ticked = text(&each).replace("- [ ] 2.PITEST", "- [x] 2.PITEST");
     let end = placed(ticked, &Placement::End);
     assert_eq!(end.removed, [(key("3.PITEST"), 25)]);
     assert_eq!(end.inserted, [(key("END.PITEST"), 25)]);
-    assert!(text(&end).contains("- [x] 2.PITEST\n"), "what was judged stays");
+    assert!(
+        text(&end).contains("- [x] 2.PITEST\n"),
+        "what was judged stays"
+    );
 }
 
 #[test]
@@ -324,7 +358,11 @@ fn open_gates_of_wider_reach_follow_the_tasks_that_are_added_behind_them() {
             Placement::Groups,
             "## A\n- [ ] 1. a\n- [ ] 2. b\n  - [ ] 2.1 c\n- [ ] G1.PITEST\n\n## B\n- [ ] 3. d\n- [ ] G2.PITEST\n- [ ] FINAL\n",
         ),
-        ("## A\n- [ ] G1.PITEST\n- [ ] 1. a\n", Placement::Groups, "## A\n- [ ] 1. a\n- [ ] G1.PITEST\n"),
+        (
+            "## A\n- [ ] G1.PITEST\n- [ ] 1. a\n",
+            Placement::Groups,
+            "## A\n- [ ] 1. a\n- [ ] G1.PITEST\n",
+        ),
         (
             "- [ ] 1. a\n- [ ] END.PITEST\n- [ ] FINAL\n- [ ] G1.PITEST\n",
             Placement::End,
@@ -333,7 +371,11 @@ fn open_gates_of_wider_reach_follow_the_tasks_that_are_added_behind_them() {
     ] {
         let moved = placed(before, &placement);
         assert_eq!(text(&moved), after);
-        assert_eq!(placed(after, &placement).bytes, moved.bytes, "twice is once");
+        assert_eq!(
+            placed(after, &placement).bytes,
+            moved.bytes,
+            "twice is once"
+        );
         let bare = |text: &str| placed(text, &Placement::None).bytes;
         assert_eq!(bare(before), bare(after));
     }
@@ -348,13 +390,19 @@ fn open_gates_of_wider_reach_follow_the_tasks_that_are_added_behind_them() {
         assert_eq!(text(&placed(before.clone(), &Placement::End)), before);
     }
     let between = "- [ ] 1. a\n\n- [ ] END.PITEST\n\n- [ ] FINAL\n";
-    assert_eq!(text(&placed(between, &Placement::End)), between, "FINAL may follow");
+    assert_eq!(
+        text(&placed(between, &Placement::End)),
+        between,
+        "FINAL may follow"
+    );
 }
 
 #[test]
 fn ids_that_are_not_one_task_are_listed() {
     let file = parse("- [ ] 1. a\n- [ ] 4. b\n- [ ] 4. c\n");
-    let error = file.placed("PITEST", &after(&["1", "9", "4.", "x\u{1b}"]), false).unwrap_err();
+    let error = file
+        .placed("PITEST", &after(&["1", "9", "4.", "x\u{1b}"]), false)
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "The task file has no task, or more than one, with the id `9`, `4.`, `x\\u{1b}`."
@@ -364,9 +412,15 @@ fn ids_that_are_not_one_task_are_listed() {
 #[test]
 fn a_line_that_would_change_how_others_are_read_is_refused() {
     // The word is no gate of the grammar, so the line would be a task of its own.
-    let error = parse("- [ ] 1. a\n- [ ] 2. b\n").placed("STRYKER", &after(&["2"]), false).unwrap_err();
+    let error = parse("- [ ] 1. a\n- [ ] 2. b\n")
+        .placed("STRYKER", &after(&["2"]), false)
+        .unwrap_err();
     assert_eq!(error.kind, Refused::DoesNotFit);
-    assert!(error.to_string().starts_with("A line for 2.STRYKER does not fit beside the task on line 2"));
+    assert!(
+        error
+            .to_string()
+            .starts_with("A line for 2.STRYKER does not fit beside the task on line 2")
+    );
 }
 
 fn placement() -> impl Strategy<Value = Placement> {
@@ -375,8 +429,11 @@ fn placement() -> impl Strategy<Value = Placement> {
         Just(Placement::Tested),
         Just(Placement::Groups),
         Just(Placement::End),
-        proptest::collection::vec(proptest::sample::select(vec!["1", "2", "1.1", "2.1", "3", "9"]), 0..3)
-            .prop_map(|ids| after(&ids)),
+        proptest::collection::vec(
+            proptest::sample::select(vec!["1", "2", "1.1", "2.1", "3", "9"]),
+            0..3
+        )
+        .prop_map(|ids| after(&ids)),
     ]
 }
 
@@ -453,7 +510,10 @@ fn a_gate_that_holds_only_gates_goes_with_them_at_once() {
     let lines: Vec<u32> = bare.removed.iter().map(|(_, line)| *line).collect();
     assert_eq!(
         (lines, self::text(&bare)),
-        (vec![2, 4], "- [x] 9. a\n\n- [ ] 3.PITEST\n  words\n".to_owned())
+        (
+            vec![2, 4],
+            "- [x] 9. a\n\n- [ ] 3.PITEST\n  words\n".to_owned()
+        )
     );
     let again = placed(bare.bytes.clone(), &Placement::None);
     assert_eq!(again.removed, [], "all went at once");
@@ -461,21 +521,47 @@ fn a_gate_that_holds_only_gates_goes_with_them_at_once() {
 
 #[test]
 fn no_gate_goes_behind_what_is_done_unless_it_is_asked_for() {
-    let text = "# A\n- [x] 1. a\n# B\n- [x] 2. b\n- [ ] 2.PITEST\n- [ ] 3. c\n- [ ] 4. Checkpoint\n";
+    let text =
+        "# A\n- [x] 1. a\n# B\n- [x] 2. b\n- [ ] 2.PITEST\n- [ ] 3. c\n- [ ] 4. Checkpoint\n";
     let keys = |placement, done| {
         let placed = parse(text).placed("PITEST", &placement, done).unwrap();
-        let names =
-            |boxes: &[(TaskKey, u32)]| boxes.iter().map(|(key, _)| key.to_string()).collect::<Vec<_>>();
-        (names(&placed.inserted).join(" "), names(&placed.removed).join(" "))
+        let names = |boxes: &[(TaskKey, u32)]| {
+            boxes
+                .iter()
+                .map(|(key, _)| key.to_string())
+                .collect::<Vec<_>>()
+        };
+        (
+            names(&placed.inserted).join(" "),
+            names(&placed.removed).join(" "),
+        )
     };
     let of = |inserted: &str, removed: &str| (inserted.to_owned(), removed.to_owned());
-    assert_eq!(keys(Placement::Each, false), of("3.PITEST", ""), "the gate that is there stays");
+    assert_eq!(
+        keys(Placement::Each, false),
+        of("3.PITEST", ""),
+        "the gate that is there stays"
+    );
     assert_eq!(keys(Placement::Each, true), of("1.PITEST 3.PITEST", ""));
     assert_eq!(keys(Placement::Groups, false), of("G2.PITEST", "2.PITEST"));
-    assert_eq!(keys(Placement::Groups, true), of("G1.PITEST G2.PITEST", "2.PITEST"));
-    assert_eq!(keys(after(&["1"]), false), of("1.PITEST", "2.PITEST"), "as it was named");
+    assert_eq!(
+        keys(Placement::Groups, true),
+        of("G1.PITEST G2.PITEST", "2.PITEST")
+    );
+    assert_eq!(
+        keys(after(&["1"]), false),
+        of("1.PITEST", "2.PITEST"),
+        "as it was named"
+    );
     let done = parse("- [x] 1. a\n");
-    assert_eq!(done.placed("PITEST", &Placement::End, false).unwrap().inserted, []);
-    let open = parse("- [x] 1. a\n- [ ] END.PITEST\n").placed("PITEST", &Placement::End, false).unwrap();
+    assert_eq!(
+        done.placed("PITEST", &Placement::End, false)
+            .unwrap()
+            .inserted,
+        []
+    );
+    let open = parse("- [x] 1. a\n- [ ] END.PITEST\n")
+        .placed("PITEST", &Placement::End, false)
+        .unwrap();
     assert_eq!(open.removed, []);
 }

@@ -8,7 +8,11 @@ use regex_lite::Regex;
 fn shown(task: &str) -> String {
     let rows = rows(format!("- [ ] {task}\n"));
     let row = rows.first().expect("a task");
-    let name = if row.key.has_id() { row.key.to_string() } else { "-".to_owned() };
+    let name = if row.key.has_id() {
+        row.key.to_string()
+    } else {
+        "-".to_owned()
+    };
     format!("{name}{}|{}", if row.optional { "*" } else { "" }, row.text)
 }
 
@@ -17,8 +21,11 @@ fn the_stages_of_an_optional_task_are_optional() {
     let file = rows(
         "- [ ] 1.TEST-FIRST\n- [ ]* 1. a\n- [ ] 1.PITEST\n- [ ] 2. b\n- [ ]* 2.REQ-CHECK\n- [ ] 2.PRE-CR\n",
     );
-    let optional: Vec<String> =
-        file.iter().filter(|row| row.optional).map(|row| row.key.to_string()).collect();
+    let optional: Vec<String> = file
+        .iter()
+        .filter(|row| row.optional)
+        .map(|row| row.key.to_string())
+        .collect();
     assert_eq!(optional, ["1.TEST-FIRST", "1.", "1.PITEST", "2.REQ-CHECK"]);
 }
 
@@ -108,8 +115,14 @@ fn what_only_looks_like_an_id_is_none() {
 #[test]
 fn stages_are_a_closed_set_of_capitals() {
     for (task, expected) in [
-        ("2.TEST-FIRST  → ralph-test-writer writes", "2.TEST-FIRST|ralph-test-writer writes"),
-        ("2.            → ralph-worker makes", "2.|ralph-worker makes"),
+        (
+            "2.TEST-FIRST  → ralph-test-writer writes",
+            "2.TEST-FIRST|ralph-test-writer writes",
+        ),
+        (
+            "2.            → ralph-worker makes",
+            "2.|ralph-worker makes",
+        ),
         ("2.REQ-CHECK   → x", "2.REQ-CHECK|x"),
         ("2.PITEST", "2.PITEST|"),
         ("2.PRE-CR: x", "2.PRE-CR|x"),
@@ -132,7 +145,10 @@ fn stages_are_a_closed_set_of_capitals() {
 #[test]
 fn gates_of_the_configuration_are_stage_words_and_others_are_not() {
     let grammar = Grammar::new(vec!["CARGO-MUTANTS".to_owned()], None);
-    let file = TaskFile::parse("- [ ] 2.CARGO-MUTANTS x\n- [ ] 2.PITEST x\n- [ ] a checkpoint\n", &grammar);
+    let file = TaskFile::parse(
+        "- [ ] 2.CARGO-MUTANTS x\n- [ ] 2.PITEST x\n- [ ] a checkpoint\n",
+        &grammar,
+    );
     let rows = file.rows();
     assert_eq!(rows[0].key.stage, Stage::Gate("CARGO-MUTANTS".to_owned()));
     assert!(!rows[1].key.has_id());
@@ -176,7 +192,10 @@ fn an_id_whose_implementation_stands_twice_names_nobody() {
 
 #[test]
 fn texts_are_bounded_and_have_no_control_characters() {
-    let rows = rows(format!("- [ ] 1. a\u{1b}[31m\u{7}b\u{202e}c {}\n", "é".repeat(600)));
+    let rows = rows(format!(
+        "- [ ] 1. a\u{1b}[31m\u{7}b\u{202e}c {}\n",
+        "é".repeat(600)
+    ));
     assert!(rows[0].text.starts_with("abc é"));
     assert!(rows[0].text.chars().count() <= 500);
 }
@@ -186,7 +205,10 @@ fn a_row_is_stored_with_few_words_and_comes_back() {
     let rows = parse("# A\n- [x]* 1.1 Checkpoint\n- [ ] 1. top\n").rows();
     let text = serde_json::to_string(&rows[0]).unwrap();
     insta::assert_snapshot!(text, @r#"{"key":{"family":"1.1","stage":"IMPLEMENT"},"line":2,"mark":"x","optional":true,"parent":"1","group":1,"text":"Checkpoint","digest":"51ddcddb4acee45a","under":"","checkpoint":true}"#);
-    assert_eq!(serde_json::from_str::<crate::task::Row>(&text).unwrap(), rows[0]);
+    assert_eq!(
+        serde_json::from_str::<crate::task::Row>(&text).unwrap(),
+        rows[0]
+    );
 }
 
 #[test]
@@ -197,7 +219,10 @@ fn a_box_keeps_the_id_of_its_heading_whatever_gates_come_beside_it() {
         let with_gates = parse(text).placed("PITEST", &placement, false).unwrap();
         assert!(!with_gates.inserted.is_empty(), "{placement:?}");
         let rows = parse(with_gates.bytes).rows();
-        let work = rows.iter().filter(|row| !row.key.stage.is_gate()).map(|row| row.key.to_string());
+        let work = rows
+            .iter()
+            .filter(|row| !row.key.stage.is_gate())
+            .map(|row| row.key.to_string());
         assert_eq!(work.collect::<Vec<_>>(), ["1.1.", "1.2."], "{placement:?}");
     }
 }

@@ -4,24 +4,56 @@ use super::parse;
 use crate::task::{ProblemKind, RemarkKind};
 
 fn problems(text: &str) -> Vec<(u32, ProblemKind)> {
-    parse(text).problems().iter().map(|problem| (problem.line, problem.kind)).collect()
+    parse(text)
+        .problems()
+        .iter()
+        .map(|problem| (problem.line, problem.kind))
+        .collect()
 }
 
 fn remarks(text: &str) -> Vec<(u32, RemarkKind)> {
-    parse(text).remarks().iter().map(|remark| (remark.line, remark.kind)).collect()
+    parse(text)
+        .remarks()
+        .iter()
+        .map(|remark| (remark.line, remark.kind))
+        .collect()
 }
 
 #[test]
 fn a_doubled_stage_and_a_stage_without_its_task_are_refused() {
     use ProblemKind::{DoubledStage, OrphanStage, StageOfDoubledTask};
-    assert_eq!(problems("- [ ] 2.TEST-FIRST a\n- [ ] 2. b\n- [ ] 2.PITEST c\n- [ ] FINAL\n"), []);
-    assert_eq!(problems("- [ ] 2. b\n- [ ] 2.PITEST c\n- [ ] 2.PITEST d\n"), [(3, DoubledStage)]);
-    assert_eq!(problems("- [ ] 2.PRE-CR c\n- [ ] 3. x\n"), [(1, OrphanStage)]);
-    assert_eq!(problems("- [ ] 2. a\n- [ ] 2 b\n- [ ] 2.PITEST\n"), [(3, StageOfDoubledTask)]);
-    assert_eq!(problems("- [ ] FINAL a\n- [ ] FINAL b\n"), [(2, DoubledStage)]);
-    assert_eq!(problems("- [ ] 29.INTEG\n- [ ] 3.FINAL\n- [ ] G2.PITEST\n- [ ] END.PITEST\n"), []);
-    assert_eq!(problems("- [ ] END.PITEST\n- [ ] END.PITEST\n"), [(2, DoubledStage)]);
-    assert_eq!(problems("- [ ] same\n- [ ] same\n- [ ] 1. a\n- [ ] 1. a\n"), []);
+    assert_eq!(
+        problems("- [ ] 2.TEST-FIRST a\n- [ ] 2. b\n- [ ] 2.PITEST c\n- [ ] FINAL\n"),
+        []
+    );
+    assert_eq!(
+        problems("- [ ] 2. b\n- [ ] 2.PITEST c\n- [ ] 2.PITEST d\n"),
+        [(3, DoubledStage)]
+    );
+    assert_eq!(
+        problems("- [ ] 2.PRE-CR c\n- [ ] 3. x\n"),
+        [(1, OrphanStage)]
+    );
+    assert_eq!(
+        problems("- [ ] 2. a\n- [ ] 2 b\n- [ ] 2.PITEST\n"),
+        [(3, StageOfDoubledTask)]
+    );
+    assert_eq!(
+        problems("- [ ] FINAL a\n- [ ] FINAL b\n"),
+        [(2, DoubledStage)]
+    );
+    assert_eq!(
+        problems("- [ ] 29.INTEG\n- [ ] 3.FINAL\n- [ ] G2.PITEST\n- [ ] END.PITEST\n"),
+        []
+    );
+    assert_eq!(
+        problems("- [ ] END.PITEST\n- [ ] END.PITEST\n"),
+        [(2, DoubledStage)]
+    );
+    assert_eq!(
+        problems("- [ ] same\n- [ ] same\n- [ ] 1. a\n- [ ] 1. a\n"),
+        []
+    );
 }
 
 #[test]
@@ -31,7 +63,13 @@ fn problems_are_whole_sentences_with_a_next_action() {
         .problems()
         .iter()
         .map(|p| {
-            format!("{}: {} ({})\n{}", p.line, p.message, serde_json::to_string(&p.kind).unwrap(), p.hint)
+            format!(
+                "{}: {} ({})\n{}",
+                p.line,
+                p.message,
+                serde_json::to_string(&p.kind).unwrap(),
+                p.hint
+            )
         })
         .collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
@@ -58,7 +96,10 @@ fn what_a_person_might_take_for_a_task_is_remarked() {
         ("- [ ] a\n\n<!--\n- [ ] b\n", vec![(3, UnclosedComment)]),
         ("---\n- [ ] b\n---\n- [ ] a\n", vec![(2, BoxInFrontMatter)]),
         ("- [-] a\n", vec![(1, UnknownMark)]),
-        ("- [✅] a\n- [-] b\n- [✅] c\n", vec![(1, UnknownMark), (2, UnknownMark)]),
+        (
+            "- [✅] a\n- [-] b\n- [✅] c\n",
+            vec![(1, UnknownMark), (2, UnknownMark)],
+        ),
         (
             "- [ ] a\n- \\[ ] b\n- \\[-] c\n- \\[ \\]\\* d\n",
             vec![(2, EscapedBox), (3, EscapedBox), (4, EscapedBox)],
@@ -66,13 +107,33 @@ fn what_a_person_might_take_for_a_task_is_remarked() {
         ("- [ ] a\n- \\[link\\](x)\n", vec![]),
         (
             "- [ ] a\n- []\n- [ x ] b\n- [ ]c\n-[ ] d\n",
-            vec![(2, MalformedBox), (3, MalformedBox), (4, MalformedBox), (5, MalformedBox)],
+            vec![
+                (2, MalformedBox),
+                (3, MalformedBox),
+                (4, MalformedBox),
+                (5, MalformedBox),
+            ],
         ),
-        ("- [ ] a\n- **[ ] b**\n- [✔\u{fe0f}] c\n", vec![(2, MalformedBox), (3, MalformedBox)]),
-        ("- [ ] a\n- [ ](1.md)\n- [ ][1]\n", vec![(2, MalformedBox), (3, MalformedBox)]),
-        ("- [ ] a\n- [x](url)\n- [x][ref]\n- [x]: url\n- [1] note\n- [link]\n", vec![]),
-        ("- [ ] a\n- [P] T001 b\n- [P] words\n- [blocked] 2.1 c\n", vec![(2, MissingBox), (4, MissingBox)]),
-        ("- [ ] a\n\n| a |\n| [ ] |\n| [x] |\n", vec![(4, BoxWithoutBullet)]),
+        (
+            "- [ ] a\n- **[ ] b**\n- [✔\u{fe0f}] c\n",
+            vec![(2, MalformedBox), (3, MalformedBox)],
+        ),
+        (
+            "- [ ] a\n- [ ](1.md)\n- [ ][1]\n",
+            vec![(2, MalformedBox), (3, MalformedBox)],
+        ),
+        (
+            "- [ ] a\n- [x](url)\n- [x][ref]\n- [x]: url\n- [1] note\n- [link]\n",
+            vec![],
+        ),
+        (
+            "- [ ] a\n- [P] T001 b\n- [P] words\n- [blocked] 2.1 c\n",
+            vec![(2, MissingBox), (4, MissingBox)],
+        ),
+        (
+            "- [ ] a\n\n| a |\n| [ ] |\n| [x] |\n",
+            vec![(4, BoxWithoutBullet)],
+        ),
         ("- [ ] a\n## [ ] b\n", vec![(2, BoxWithoutBullet)]),
         ("- [ ] a\n\n[ ] b\n• [x] c\n", vec![(3, BoxWithoutBullet)]),
         (
@@ -87,28 +148,52 @@ fn what_a_person_might_take_for_a_task_is_remarked() {
             "- [ ] a\n\nA word [ ] b\n- **Status**: ✅\n- use [ ] c\n> [ ] d\n- `☐` e\n* * *\n- 2026-01-02 [1] f\n",
             vec![],
         ),
-        ("- [x] T015 · [ ] T016\n- [ ] use `- [ ] x` here\n- [ ] [x](y)\n", vec![(1, TwoBoxes)]),
-        ("- [ ] 1. a\n- [ ] 1. b\n- [ ] 1 c\n", vec![(2, DuplicateId), (3, DuplicateId)]),
-        ("- [ ] 1.Register\n- [ ] 2.pitest x\n- [ ] 1.5x y\n", vec![(1, UnknownStage), (2, UnknownStage)]),
-        ("- [x] 1. a\n- [x] 1.1 b\n- [ ] 1.2 c\n- [ ] 1.3 d\n", vec![(1, TickedParent)]),
+        (
+            "- [x] T015 · [ ] T016\n- [ ] use `- [ ] x` here\n- [ ] [x](y)\n",
+            vec![(1, TwoBoxes)],
+        ),
+        (
+            "- [ ] 1. a\n- [ ] 1. b\n- [ ] 1 c\n",
+            vec![(2, DuplicateId), (3, DuplicateId)],
+        ),
+        (
+            "- [ ] 1.Register\n- [ ] 2.pitest x\n- [ ] 1.5x y\n",
+            vec![(1, UnknownStage), (2, UnknownStage)],
+        ),
+        (
+            "- [x] 1. a\n- [x] 1.1 b\n- [ ] 1.2 c\n- [ ] 1.3 d\n",
+            vec![(1, TickedParent)],
+        ),
         ("- [x] 1. a\n- [ ]* 1.1 b\n", vec![]),
-        ("- [x] 1. a\n- [-] 1.1 b\n", vec![(1, TickedParent), (2, UnknownMark)]),
+        (
+            "- [x] 1. a\n- [-] 1.1 b\n",
+            vec![(1, TickedParent), (2, UnknownMark)],
+        ),
         ("```\n- [P] T001 b\n| [ ] |\n```\n- [ ] a\n", vec![]),
     ] {
         assert_eq!(remarks(text), expected, "{text:?}");
         let has_texts = |kind: RemarkKind| {
             let shown = parse(text).remarks();
-            shown.iter().filter(|remark| remark.kind == kind).all(|remark| !remark.message.is_empty())
+            shown
+                .iter()
+                .filter(|remark| remark.kind == kind)
+                .all(|remark| !remark.message.is_empty())
         };
-        assert!(expected.iter().all(|(_, kind)| has_texts(*kind)), "{text:?}");
+        assert!(
+            expected.iter().all(|(_, kind)| has_texts(*kind)),
+            "{text:?}"
+        );
     }
 }
 
 #[test]
 fn remarks_are_whole_sentences_with_a_next_action() {
     let text = "\u{feff}- [-] 1. a\r\n- [\u{7}] 1. b [ ] c\n- \\[ ] d\n- [x ] e\n- [P] T001 f\n## [ ] g\n| [ ] |\n[ ] h\n\n- [ ] 1.R h\n- [x] A\n  - [ ] B\n\n<!--\n";
-    let shown: Vec<_> =
-        parse(text).remarks().iter().map(|r| format!("{}: {}\n   {}", r.line, r.message, r.hint)).collect();
+    let shown: Vec<_> = parse(text)
+        .remarks()
+        .iter()
+        .map(|r| format!("{}: {}\n   {}", r.line, r.message, r.hint))
+        .collect();
     assert!(!shown.concat().contains('\u{7}'));
     insta::assert_snapshot!(shown.join("\n"), @r"
     1: The file begins with a byte-order mark; other Markdown tools miss a task on its first line.
@@ -144,28 +229,38 @@ fn remarks_are_whole_sentences_with_a_next_action() {
 #[test]
 fn boxes_in_a_fence_are_told_once_a_fence() {
     use RemarkKind::BoxInFence;
-    let text =
-        "- [ ] a\n```\n- [ ] b\n- [x] c\n```\n```\n- [ ] d\n```\n~~~\nno box\n~~~\n<!--\n- [ ] e\n-->\n";
+    let text = "- [ ] a\n```\n- [ ] b\n- [x] c\n```\n```\n- [ ] d\n```\n~~~\nno box\n~~~\n<!--\n- [ ] e\n-->\n";
     assert_eq!(remarks(text), [(3, BoxInFence), (7, BoxInFence)]);
     let shown = parse(text).remarks();
     assert_eq!(
         shown[0].message,
         "A code fence holds 2 boxes from line 3 on; boxes in a fence are not tasks."
     );
-    assert_eq!(shown[1].message, "A code fence holds 1 box from line 7 on; boxes in a fence are not tasks.");
-    assert_eq!(remarks("- [ ] a\n```\n- [ ] b\n```").last(), Some(&(3, BoxInFence)));
+    assert_eq!(
+        shown[1].message,
+        "A code fence holds 1 box from line 7 on; boxes in a fence are not tasks."
+    );
+    assert_eq!(
+        remarks("- [ ] a\n```\n- [ ] b\n```").last(),
+        Some(&(3, BoxInFence))
+    );
 }
 
 #[test]
 fn stages_on_the_wrong_side_of_their_task_are_told() {
     use RemarkKind::StageOrder;
     assert_eq!(
-        remarks("- [ ] 2.TEST-FIRST a\n- [ ] 2. b\n- [ ] 2.PITEST\n- [ ] 2.REQ-CHECK c\n- [ ] FINAL\n"),
+        remarks(
+            "- [ ] 2.TEST-FIRST a\n- [ ] 2. b\n- [ ] 2.PITEST\n- [ ] 2.REQ-CHECK c\n- [ ] FINAL\n"
+        ),
         []
     );
     assert_eq!(remarks("- [ ] FINAL\n- [ ] 2. b\n- [ ] 3.INTEG c\n"), []);
     let text = "- [ ] 2.PITEST\n- [ ] 2.PRE-CR\n- [ ] 2. b\n- [ ] 2.TEST-FIRST a\n";
-    assert_eq!(remarks(text), [(1, StageOrder), (2, StageOrder), (4, StageOrder)]);
+    assert_eq!(
+        remarks(text),
+        [(1, StageOrder), (2, StageOrder), (4, StageOrder)]
+    );
     insta::assert_snapshot!(
         parse(text).remarks().iter().map(|r| format!("{} {}", r.message, r.hint)).collect::<Vec<_>>().join("\n"),
         @r"
@@ -184,34 +279,66 @@ fn gates_that_cover_no_work_are_told() {
         [(5, GateWithoutWork)]
     );
     assert_eq!(remarks("- [ ] END.PITEST\n"), [(1, GateWithoutWork)]);
-    assert_eq!(remarks("- [ ] 1. Checkpoint: all tests pass\n- [ ] 1.PITEST\n"), [(2, GateWithoutWork)]);
-    assert_eq!(remarks("- [ ] 1. Checkpoint of the parts\n- [ ] 1.1 a part\n- [ ] 1.PITEST\n"), []);
-    assert_eq!(remarks("## A\n- [ ] 1. Checkpoint\n- [ ] G1.PITEST\n"), [(3, GateWithoutWork)]);
+    assert_eq!(
+        remarks("- [ ] 1. Checkpoint: all tests pass\n- [ ] 1.PITEST\n"),
+        [(2, GateWithoutWork)]
+    );
+    assert_eq!(
+        remarks("- [ ] 1. Checkpoint of the parts\n- [ ] 1.1 a part\n- [ ] 1.PITEST\n"),
+        []
+    );
+    assert_eq!(
+        remarks("## A\n- [ ] 1. Checkpoint\n- [ ] G1.PITEST\n"),
+        [(3, GateWithoutWork)]
+    );
     assert_eq!(remarks("- [ ] 9.PITEST\n"), [], "a problem, not a remark");
 }
 
 #[test]
 fn a_parent_below_its_children_under_another_heading_is_told() {
     use RemarkKind::ParentBelow;
-    let text =
-        "### 1. Build\n- [x] 1.1 a\n- [x] 1.2 b\n- [ ]* 1.3 c\n## Status\n- [x] 1. Done\n- [x] 2. Ready\n";
+    let text = "### 1. Build\n- [x] 1.1 a\n- [x] 1.2 b\n- [ ]* 1.3 c\n## Status\n- [x] 1. Done\n- [x] 2. Ready\n";
     assert_eq!(remarks(text), [(6, ParentBelow)]);
     insta::assert_snapshot!(parse(text).remarks()[0].message, @"By its id the task on line 6 is the parent of 2 tasks above it (line 2), under another heading, so it is ticked without an attempt.");
-    assert_eq!(remarks("## A\n- [ ] 1.1 a\n- [ ] 1. parent\n"), [], "under one heading");
-    assert_eq!(remarks("## A\n- [ ] 1. parent\n## B\n- [ ] 1.1 a\n"), [], "above them");
-    assert_eq!(remarks("## A\n- [ ]* 1.1 a\n## B\n- [ ] 1. no parent\n"), [], "it is work of its own");
+    assert_eq!(
+        remarks("## A\n- [ ] 1.1 a\n- [ ] 1. parent\n"),
+        [],
+        "under one heading"
+    );
+    assert_eq!(
+        remarks("## A\n- [ ] 1. parent\n## B\n- [ ] 1.1 a\n"),
+        [],
+        "above them"
+    );
+    assert_eq!(
+        remarks("## A\n- [ ]* 1.1 a\n## B\n- [ ] 1. no parent\n"),
+        [],
+        "it is work of its own"
+    );
 }
 
 #[test]
 fn what_looks_like_an_open_task_and_is_none_is_unread() {
-    let unread = |text: &str| parse(text).unread().iter().map(|remark| remark.line).collect::<Vec<_>>();
+    let unread = |text: &str| {
+        parse(text)
+            .unread()
+            .iter()
+            .map(|remark| remark.line)
+            .collect::<Vec<_>>()
+    };
     for (text, expected) in [
-        ("- [ ] a\n\n2.2 [ ] b\n2.3 [x] c\n- ☐ d\n- ✅ e\n", vec![3, 5]),
+        (
+            "- [ ] a\n\n2.2 [ ] b\n2.3 [x] c\n- ☐ d\n- ✅ e\n",
+            vec![3, 5],
+        ),
         (
             "- [ ] a\n- \\[ ] b\n- \\[x] c\n- [] d\n- [ x ] e\n- [P] T001 f\n- **[ ] g**\n- **[x] h**\n",
             vec![2, 4, 6, 7],
         ),
-        ("- [ ] a\n## [ ] b\n## [x] c\n\n| [ ] |\n\n[ ] d\n", vec![2, 7]),
+        (
+            "- [ ] a\n## [ ] b\n## [x] c\n\n| [ ] |\n\n[ ] d\n",
+            vec![2, 7],
+        ),
         ("- [ ] a\n```\n- [ ] b\n```\n<!--\n- [ ] c\n-->\n", vec![]),
         ("- [ ] a\n```\n- [ ] b\n", vec![2]),
         ("- [ ] a\n```\n- [x] b\n", vec![]),

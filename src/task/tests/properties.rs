@@ -170,7 +170,10 @@ fn unique(rows: &[Row]) -> Vec<&TaskKey> {
     for row in rows {
         *counts.entry(&row.key).or_default() += 1;
     }
-    rows.iter().map(|row| &row.key).filter(|key| counts[key] == 1).collect()
+    rows.iter()
+        .map(|row| &row.key)
+        .filter(|key| counts[key] == 1)
+        .collect()
 }
 
 /// Offsets of the marks that pulldown-cmark takes for tasks, outside block quotes and front matter.
@@ -196,7 +199,10 @@ fn hidden(text: &str) -> Vec<Range<usize>> {
         _ => false,
     };
     let events = Parser::new_ext(text, Options::ENABLE_TASKLISTS).into_offset_iter();
-    events.filter(|(event, range)| is_hidden(event, range)).map(|(_, range)| range).collect()
+    events
+        .filter(|(event, range)| is_hidden(event, range))
+        .map(|(_, range)| range)
+        .collect()
 }
 
 fn is_subsequence(part: &[u8], whole: &[u8]) -> bool {
@@ -358,29 +364,52 @@ fn check(before: &[u8], after: &[u8]) -> Result<(), TestCaseError> {
     let result = reconcile(before, after, &grammar);
     let (old, new) = (parse(before), parse(&result.bytes));
     prop_assert!(is_subsequence(before, &result.bytes));
-    let is_added = |line: u32| result.added.iter().any(|text| line_is(&result.bytes, line, text));
-    let (added, rest): (Vec<Row>, Vec<Row>) = new.rows().into_iter().partition(|row| is_added(row.line));
+    let is_added = |line: u32| {
+        result
+            .added
+            .iter()
+            .any(|text| line_is(&result.bytes, line, text))
+    };
+    let (added, rest): (Vec<Row>, Vec<Row>) =
+        new.rows().into_iter().partition(|row| is_added(row.line));
     prop_assert!(added.len() <= result.added.len());
     for row in &added {
         let is_own = |parent: &String| added.iter().any(|above| above.key.family == *parent);
-        prop_assert!(row.mark.is_open() && row.parent.as_ref().is_none_or(is_own) && row.key.has_id());
-        prop_assert!(old.rows().iter().all(|old| old.key.family != row.key.family));
+        prop_assert!(
+            row.mark.is_open() && row.parent.as_ref().is_none_or(is_own) && row.key.has_id()
+        );
+        prop_assert!(
+            old.rows()
+                .iter()
+                .all(|old| old.key.family != row.key.family)
+        );
     }
     prop_assert_eq!(rest.len(), old.len());
     for (now, then) in rest.iter().zip(old.rows()) {
-        prop_assert_eq!(Row { line: then.line, ..now.clone() }, then);
+        prop_assert_eq!(
+            Row {
+                line: then.line,
+                ..now.clone()
+            },
+            then
+        );
     }
     prop_assert_eq!(new.problems().len(), old.problems().len());
     let length: usize = result.added.iter().map(String::len).sum();
     let ends = result.bytes.len() - before.len() - length;
     prop_assert!(ends >= result.added.len() && ends <= 2 * result.added.len());
     // Once more is once: what was judged stands.
-    prop_assert_eq!(reconcile(&result.bytes, &result.bytes, &grammar).bytes, result.bytes);
+    prop_assert_eq!(
+        reconcile(&result.bytes, &result.bytes, &grammar).bytes,
+        result.bytes
+    );
     Ok(())
 }
 
 fn line_is(bytes: &[u8], number: u32, text: &str) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let unified = String::from_utf8_lossy(bytes).replace("\r\n", "\n").replace('\r', "\n");
+    let unified = String::from_utf8_lossy(bytes)
+        .replace("\r\n", "\n")
+        .replace('\r', "\n");
     unified.split('\n').nth(number as usize - 1) == Some(text)
 }

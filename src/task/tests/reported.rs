@@ -18,8 +18,7 @@ fn unknown_marks_are_open_tasks_never_dropped() {
 /// Fission-AI/OpenSpec #1861, #1862, #1485: numbered and plus bullets and indented boxes were not counted.
 #[test]
 fn every_bullet_and_depth_counts() {
-    let text =
-        "1. [ ] a\n2) [x] b\n+ [ ] c\n* [ ] d\n- [ ] e\n  - [ ] f\n\t- [x] g\n      - [ ] h\n- - [ ] i\n";
+    let text = "1. [ ] a\n2) [x] b\n+ [ ] c\n* [ ] d\n- [ ] e\n  - [ ] f\n\t- [x] g\n      - [ ] h\n- - [ ] i\n";
     assert_eq!(rows(text).len(), 9);
 }
 
@@ -27,18 +26,35 @@ fn every_bullet_and_depth_counts() {
 #[test]
 fn the_line_behind_an_unknown_mark_is_the_one_that_is_ticked() {
     let text = "- [~] 1. a\n- [ ] 2. b\n- [-]* 3. c\n- [ ] 4. d\n";
-    let ticked = parse(text).flip(&key("4."), Mark::DONE).unwrap().unwrap().apply(text.as_bytes()).unwrap();
-    assert_eq!(String::from_utf8(ticked).unwrap(), "- [~] 1. a\n- [ ] 2. b\n- [-]* 3. c\n- [x] 4. d\n");
+    let ticked = parse(text)
+        .flip(&key("4."), Mark::DONE)
+        .unwrap()
+        .unwrap()
+        .apply(text.as_bytes())
+        .unwrap();
+    assert_eq!(
+        String::from_utf8(ticked).unwrap(),
+        "- [~] 1. a\n- [ ] 2. b\n- [-]* 3. c\n- [x] 4. d\n"
+    );
 }
 
 /// frankbria/ralph-claude-code #144: `- [2026-01-29]` counted as an open task, so that the loop never ended.
 #[test]
 fn a_date_in_brackets_is_no_task() {
-    for text in
-        ["- [2026-01-29] Started", "- [ref] note", "- [P] tasks = different files", "- [F-1] cli/create.py"]
-    {
+    for text in [
+        "- [2026-01-29] Started",
+        "- [ref] note",
+        "- [P] tasks = different files",
+        "- [F-1] cli/create.py",
+    ] {
         assert_eq!(boxes(text), [""; 0], "{text}");
-        assert!(parse(text).remarks().iter().all(|remark| remark.kind == RemarkKind::NoTasks), "{text}");
+        assert!(
+            parse(text)
+                .remarks()
+                .iter()
+                .all(|remark| remark.kind == RemarkKind::NoTasks),
+            "{text}"
+        );
     }
 }
 
@@ -58,7 +74,11 @@ fn boxes_under_success_criteria_can_be_left_out() {
 fn a_plan_that_was_cut_short_comes_back_whole() {
     let plan = "# Plan\n- [x] 1. a\n- [ ] 2. b\n- [ ] 3. c\n";
     for end in 0..plan.len() {
-        let result = reconcile(plan.as_bytes(), &plan.as_bytes()[..end], &Grammar::default());
+        let result = reconcile(
+            plan.as_bytes(),
+            &plan.as_bytes()[..end],
+            &Grammar::default(),
+        );
         assert_eq!(result.bytes, plan.as_bytes(), "cut at {end}");
     }
 }

@@ -21,7 +21,10 @@ fn requirements_are_read_in_every_form() {
         ("- _需求：1.1、2.2_", "1.1 2.2"),
         ("- _要求：1.1, 1.2_", "1.1 1.2"),
         ("- _Требования: 4.2_", "4.2"),
-        ("- _Requirements: All backend requirements_", "All backend requirements"),
+        (
+            "- _Requirements: All backend requirements_",
+            "All backend requirements",
+        ),
         ("- _Requirements: FR-1, AC-1.2_", "FR-1 AC-1.2"),
         ("- _Requirements:_", ""),
         ("- **验证**: Requirement 1, 2", "1 2"),
@@ -31,21 +34,33 @@ fn requirements_are_read_in_every_form() {
         ("- _Design: 1.1_", ""),
         ("- Do: 1.1", ""),
     ] {
-        assert_eq!(requirements(&format!("- [ ] 1. a\n  {line}\n")).join(" "), expected, "{line}");
+        assert_eq!(
+            requirements(&format!("- [ ] 1. a\n  {line}\n")).join(" "),
+            expected,
+            "{line}"
+        );
     }
 }
 
 #[test]
 fn requirements_that_are_named_twice_are_kept_once() {
-    let text = "- [ ] 1. a\n  - **Validates: Requirements 1.2, 3.2**\n  - _Requirements: 1.2, 3.2_\n";
+    let text =
+        "- [ ] 1. a\n  - **Validates: Requirements 1.2, 3.2**\n  - _Requirements: 1.2, 3.2_\n";
     assert_eq!(requirements(text), ["1.2", "3.2"]);
-    assert_eq!(requirements("- [ ] 1. a\n  - _Requirements: all_\n  - _Requirements: all_\n"), ["all"]);
+    assert_eq!(
+        requirements("- [ ] 1. a\n  - _Requirements: all_\n  - _Requirements: all_\n"),
+        ["all"]
+    );
 }
 
 #[test]
 fn requirements_belong_to_the_task_whose_item_holds_them() {
     let text = "- [ ] 1. a\n  - [ ] 1.1 b\n    - _Requirements: 1.1_\n  - _Requirements: 2_\n- [ ] 2. c\n\n  text\n\n  - _Requirements: 3_\n\n_Requirements: 4_\n## H\n  - _Requirements: 5_\n";
-    let found: Vec<String> = parse(text).requirements().iter().map(|own| own.join(" ")).collect();
+    let found: Vec<String> = parse(text)
+        .requirements()
+        .iter()
+        .map(|own| own.join(" "))
+        .collect();
     assert_eq!(found, ["2", "1.1", "3"]);
     let hidden = "- [ ] 1. a\n\n  ```\n  - _Requirements: 3_\n  ```\n";
     assert_eq!(requirements(hidden).len(), 0);
@@ -54,25 +69,39 @@ fn requirements_belong_to_the_task_whose_item_holds_them() {
 #[test]
 fn references_in_the_words_are_read() {
     for (text, expected) in [
-        ("T012 [P] [US1] Write FR-018, see AC-1.2.", "US1 FR-018 AC-1.2"),
+        (
+            "T012 [P] [US1] Write FR-018, see AC-1.2.",
+            "US1 FR-018 AC-1.2",
+        ),
         ("2.1 (P) a (US2), US3 and [US4] too", "US2 US4"),
-        ("read [P](x), [US1x], FR-1x, FR-x and the README (USA) here", ""),
+        (
+            "read [P](x), [US1x], FR-1x, FR-x and the README (USA) here",
+            "",
+        ),
         ("add `GET /api/FR-1/x` for xFR-1 and $FR-2", ""),
         ("see [FR-001](x) and NFR-2.", "FR-001 NFR-2"),
     ] {
-        assert_eq!(requirements(&format!("- [ ] {text}\n")).join(" "), expected, "{text}");
+        assert_eq!(
+            requirements(&format!("- [ ] {text}\n")).join(" "),
+            expected,
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn the_lines_of_a_task_are_those_of_its_list_item() {
-    let text = "# H\n- [ ] 1. a\n  b\n  - [ ] 1.1 c\n    ```\n    d\n    ```\n    e\n  f\ng\n- [ ] 2. h\n";
+    let text =
+        "# H\n- [ ] 1. a\n  b\n  - [ ] 1.1 c\n    ```\n    d\n    ```\n    e\n  f\ng\n- [ ] 2. h\n";
     let file = parse(text);
     let shown: Vec<String> = file
         .task_lines()
         .iter()
         .map(|lines| {
-            lines.iter().map(|line| String::from_utf8_lossy(line).trim().to_owned()).collect::<Vec<_>>()
+            lines
+                .iter()
+                .map(|line| String::from_utf8_lossy(line).trim().to_owned())
+                .collect::<Vec<_>>()
         })
         .map(|lines| lines.join("|"))
         .collect();
@@ -88,19 +117,27 @@ fn what_is_kept_is_bounded() {
         "é".repeat(300)
     );
     let found = requirements(&text);
-    assert!(found.len() <= 64 && found.iter().all(|word| word.len() <= 80), "{found:?}");
+    assert!(
+        found.len() <= 64 && found.iter().all(|word| word.len() <= 80),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn requirements_that_the_list_does_not_have_are_named() {
     let kiro = "# Requirements\n\n## Requirements\n\n### Requirement 1: Login\n\n**User Story:** As a user\n\n#### Acceptance Criteria\n\n1. WHEN a THEN b\n2. WHEN c THEN d\n\n### Requirement 2\n\n1. x\n   1. deeper\n";
-    let other = "- **FR-001**: a\n- **FR-002**: b, in 5 seconds\n\n### US-1: c\n\n- [ ] AC-1.1: d\n";
+    let other =
+        "- **FR-001**: a\n- **FR-002**: b, in 5 seconds\n\n### US-1: c\n\n- [ ] AC-1.1: d\n";
     for (list, named, expected) in [
         (kiro, "1, 1.1, 1.2, 2.1, 1-2, 1.1-1.2", ""),
         (kiro, "3, 1.3, 2.1-2.4, 1.1", "3:2 1.3:2 2.1-2.4:2"),
         (kiro, "FR-1, R1.3", ""),
         (kiro, "all of them", ""),
-        (other, "FR-1, FR-003, AC-1.1, 1.1, AC-1.2", "FR-003:2 AC-1.2:2"),
+        (
+            other,
+            "FR-1, FR-003, AC-1.1, 1.1, AC-1.2",
+            "FR-003:2 AC-1.2:2",
+        ),
         (other, "NFR-9, 5", "5:2"),
         ("only words, 3 of them\n", "1.1, FR-2", ""),
         ("", "1.1", ""),
@@ -108,8 +145,11 @@ fn requirements_that_the_list_does_not_have_are_named() {
         let file = parse(format!(
             "# Plan\n- [ ] 1. a\n  - _Requirements: {named}_\n- [ ] 2. b\n  - _Requirements: {named}_\n"
         ));
-        let found: Vec<String> =
-            file.unknown_requirements(list).iter().map(|(line, name)| format!("{name}:{line}")).collect();
+        let found: Vec<String> = file
+            .unknown_requirements(list)
+            .iter()
+            .map(|(line, name)| format!("{name}:{line}"))
+            .collect();
         assert_eq!(found.join(" "), expected, "{named} in {list}");
     }
 }

@@ -76,13 +76,27 @@ fn what_is_no_box_is_no_task() {
 fn only_true_fences_and_comments_hide_tasks() {
     let fenced = "- [ ] 1. a\n  ```\n  unbalanced in its item\n- [ ] 2. b\n";
     assert_eq!(boxes(fenced), ["1. ' '", "2. ' '"]);
-    assert_eq!(boxes("text `<!--` x\n- [ ] 1. <!-- x\n- [ ] 2. b\n"), ["1. ' '", "2. ' '"]);
+    assert_eq!(
+        boxes("text `<!--` x\n- [ ] 1. <!-- x\n- [ ] 2. b\n"),
+        ["1. ' '", "2. ' '"]
+    );
     assert_eq!(boxes("- [ ] 1. ```\n- [ ] 2. b\n"), ["1. ' '", "2. ' '"]);
-    assert_eq!(boxes("text\n---\n- [ ] 1. a\n---\n"), ["1. ' '"], "front matter begins at byte 0 only");
-    assert_eq!(boxes("--- \n- [ ] 1. a\n---\n"), ["1. ' '"], "its first line is exactly `---`");
+    assert_eq!(
+        boxes("text\n---\n- [ ] 1. a\n---\n"),
+        ["1. ' '"],
+        "front matter begins at byte 0 only"
+    );
+    assert_eq!(
+        boxes("--- \n- [ ] 1. a\n---\n"),
+        ["1. ' '"],
+        "its first line is exactly `---`"
+    );
     assert_eq!(boxes("---\n- [ ] 1. a\n"), ["1. ' '"], "and it has an end");
     assert_eq!(boxes("<!-- a\n- [ ] 1. - x -->\n- [ ] 2. b\n"), ["2. ' '"]);
-    assert_eq!(boxes("```a *b*\n- [ ] 1. a\n``` \n- [ ] 2. b\n"), ["2. ' '"]);
+    assert_eq!(
+        boxes("```a *b*\n- [ ] 1. a\n``` \n- [ ] 2. b\n"),
+        ["2. ' '"]
+    );
 }
 
 #[test]
@@ -94,7 +108,12 @@ fn fences_are_found_the_same_whatever_is_ticked() {
     ] {
         let ticked = open.replace("[ ]", "[x]");
         let dashed = open.replace("[ ]", "[-]");
-        let names = |text: &str| rows(text).into_iter().map(|row| (row.key, row.line)).collect::<Vec<_>>();
+        let names = |text: &str| {
+            rows(text)
+                .into_iter()
+                .map(|row| (row.key, row.line))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(names(open), names(&ticked));
         assert_eq!(names(open), names(&dashed));
     }
@@ -102,10 +121,22 @@ fn fences_are_found_the_same_whatever_is_ticked() {
 
 /// `key < parent @group` of each row.
 fn tree(text: &str) -> String {
-    let name = |family: &str| if family.starts_with('~') { "text".to_owned() } else { family.to_owned() };
+    let name = |family: &str| {
+        if family.starts_with('~') {
+            "text".to_owned()
+        } else {
+            family.to_owned()
+        }
+    };
     let line = |row: crate::task::Row| {
-        let parent = row.parent.map_or_else(|| "-".to_owned(), |parent| name(&parent));
-        let stage = if row.key.has_id() { row.key.to_string() } else { row.text };
+        let parent = row
+            .parent
+            .map_or_else(|| "-".to_owned(), |parent| name(&parent));
+        let stage = if row.key.has_id() {
+            row.key.to_string()
+        } else {
+            row.text
+        };
         format!("{stage} < {parent} @{}\n", row.group)
     };
     rows(text).into_iter().map(line).collect()
@@ -193,5 +224,8 @@ fn groups_count_headings_of_every_kind() {
         groups("Title\n=====\n- [ ] a\n\n---\n- [ ] b\n\nSub\n---\n- [ ] c\n---\n- [ ] d\n"),
         [1, 1, 2, 2]
     );
-    assert_eq!(groups("```\n# no\n```\n- [ ] a\n<!--\n# no\n-->\n- [ ] b\n"), [0, 0]);
+    assert_eq!(
+        groups("```\n# no\n```\n- [ ] a\n<!--\n# no\n-->\n- [ ] b\n"),
+        [0, 0]
+    );
 }

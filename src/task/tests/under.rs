@@ -38,7 +38,10 @@ Nobody's text.
 ";
 
 fn text_of(text: &str, family: &str, stage: Stage) -> TaskText {
-    parse(text).text_of(&TaskKey { family: family.to_owned(), stage })
+    parse(text).text_of(&TaskKey {
+        family: family.to_owned(),
+        stage,
+    })
 }
 
 #[test]
@@ -61,26 +64,39 @@ fn all_that_stands_under_a_task_until_the_next_one_is_its_text() {
             "_Requirements: 1.2_"
         ]
     );
-    assert!(text_of(FILE, "1", Stage::Implementation).own.ends_with("\n  for the whole team"));
+    assert!(
+        text_of(FILE, "1", Stage::Implementation)
+            .own
+            .ends_with("\n  for the whole team")
+    );
     assert_eq!(text_of(FILE, "1.2", Stage::Implementation).own, "Round");
     assert_eq!(
         text_of(FILE, "2", Stage::Implementation).own,
         "Send it\n```\ncurl -d @cart\n```\n**Checkpoint**: it can be sold.",
         "what is not indented is its own too, whatever line for a stage stands between"
     );
-    assert_eq!(text_of(FILE, "9", Stage::Implementation), TaskText::default());
+    assert_eq!(
+        text_of(FILE, "9", Stage::Implementation),
+        TaskText::default()
+    );
 }
 
 #[test]
 fn a_stage_has_its_own_words_and_those_of_its_work() {
     let tests = text_of(FILE, "1.1", Stage::TestFirst);
     assert_eq!(tests.own, "Tests for **each** case\n    - the empty cart");
-    assert!(tests.work.starts_with("Sum a cart\n") && tests.work.contains("voucher"), "{tests:?}");
+    assert!(
+        tests.work.starts_with("Sum a cart\n") && tests.work.contains("voucher"),
+        "{tests:?}"
+    );
     let review = text_of(FILE, "1.1", Stage::ReqCheck);
     assert_eq!((review.own.as_str(), &review.work), ("", &tests.work));
     assert_eq!(review.above, ["Phase 1", "Take money"]);
     let all = parse(FILE).family_text("1.1");
-    assert!(all.contains("the empty cart") && all.contains("voucher") && !all.contains("Round"), "{all}");
+    assert!(
+        all.contains("the empty cart") && all.contains("voucher") && !all.contains("Round"),
+        "{all}"
+    );
 }
 
 #[test]

@@ -1,13 +1,19 @@
 //! Stages without a line: what they add, and what the boxes of the file show of them.
 
 use super::super::{
-    Grammar, Mark, Placement, Row, Stages, TaskFile, TaskKey, TaskRules, on_file, with_marks, written,
+    Grammar, Mark, Placement, Row, Stages, TaskFile, TaskKey, TaskRules, on_file, with_marks,
+    written,
 };
 use proptest::prelude::*;
 
 fn rules(placement: Placement) -> TaskRules {
-    let stages = Stages::Virtual { gates: vec![("PITEST".to_owned(), placement)] };
-    TaskRules { stages, ..TaskRules::default() }
+    let stages = Stages::Virtual {
+        gates: vec![("PITEST".to_owned(), placement)],
+    };
+    TaskRules {
+        stages,
+        ..TaskRules::default()
+    }
 }
 
 fn boxes(text: &str, placement: Placement, known: &[Row]) -> Vec<Row> {
@@ -26,7 +32,11 @@ fn parse(text: &str) -> TaskFile {
 
 fn shown(rows: &[Row]) -> Vec<String> {
     let line = |row: &Row| {
-        let name = if row.key.has_id() { row.key.to_string() } else { format!("-{}", row.key.stage.word()) };
+        let name = if row.key.has_id() {
+            row.key.to_string()
+        } else {
+            format!("-{}", row.key.stage.word())
+        };
         format!(
             "{name}{}{}",
             if row.is_virtual { "~" } else { "" },
@@ -41,7 +51,9 @@ fn flipped(text: &str, rows: &[Row], flips: &[(TaskKey, Mark)]) -> (String, Vec<
     let mut bytes = text.as_bytes().to_vec();
     let mut told = flips.to_vec();
     for (key, mark) in on_file(rows, flips) {
-        let edit = parse(std::str::from_utf8(&bytes).unwrap()).flip(&key, mark).unwrap();
+        let edit = parse(std::str::from_utf8(&bytes).unwrap())
+            .flip(&key, mark)
+            .unwrap();
         bytes = edit.map_or(bytes.clone(), |edit| edit.apply(&bytes).unwrap());
         if mark.is_done() {
             let file = TaskFile::parse(bytes.clone(), &Grammar::default());
@@ -56,8 +68,7 @@ fn flipped(text: &str, rows: &[Row], flips: &[(TaskKey, Mark)]) -> (String, Vec<
     (String::from_utf8(bytes).unwrap(), rows)
 }
 
-const SPEC: &str =
-    "# Plan\n\n- [ ] 1. Parent\n  - [ ] 1.1 Leaf\n  - [ ]* 1.2 Optional\n- [ ] 2. Checkpoint\n- [ ] words\n";
+const SPEC: &str = "# Plan\n\n- [ ] 1. Parent\n  - [ ] 1.1 Leaf\n  - [ ]* 1.2 Optional\n- [ ] 2. Checkpoint\n- [ ] words\n";
 
 #[test]
 fn required_leaves_get_stages_parents_checkpoints_and_optional_tasks_none() {
@@ -99,9 +110,15 @@ fn gates_of_wider_reach_stand_at_their_headings_and_at_the_end() {
             .map(|row| format!("{} in {}", row.key, row.group))
             .collect()
     };
-    assert_eq!(wide(file(Placement::Groups)), ["G1.PITEST in 1", "G2.PITEST in 2"]);
+    assert_eq!(
+        wide(file(Placement::Groups)),
+        ["G1.PITEST in 1", "G2.PITEST in 2"]
+    );
     assert_eq!(wide(file(Placement::End)), ["END.PITEST in 2"]);
-    assert_eq!(wide(file(Placement::After(vec!["2".into()]))), ["2.PITEST in 2"]);
+    assert_eq!(
+        wide(file(Placement::After(vec!["2".into()]))),
+        ["2.PITEST in 2"]
+    );
     assert_eq!(wide(file(Placement::None)), Vec::<String>::new());
 }
 
@@ -109,14 +126,28 @@ fn gates_of_wider_reach_stand_at_their_headings_and_at_the_end() {
 fn a_gate_stands_wherever_its_author_named_a_task() {
     let after = Placement::After(["1", "1.2", "2"].map(str::to_owned).to_vec());
     let rows = boxes(SPEC, after.clone(), &[]);
-    let gates: Vec<String> = shown(&rows).into_iter().filter(|name| name.contains("PITEST")).collect();
-    assert_eq!(gates, ["1.PITEST~", "1.2.PITEST~", "2.PITEST~"], "parent, optional task, checkpoint");
-    let optional: Vec<String> =
-        rows.iter().filter(|row| row.optional).map(|row| row.key.to_string()).collect();
+    let gates: Vec<String> = shown(&rows)
+        .into_iter()
+        .filter(|name| name.contains("PITEST"))
+        .collect();
+    assert_eq!(
+        gates,
+        ["1.PITEST~", "1.2.PITEST~", "2.PITEST~"],
+        "parent, optional task, checkpoint"
+    );
+    let optional: Vec<String> = rows
+        .iter()
+        .filter(|row| row.optional)
+        .map(|row| row.key.to_string())
+        .collect();
     assert_eq!(optional, ["1.2.", "1.2.PITEST"]);
     let all_done = SPEC.replace("[ ]", "[x]");
     let rows = boxes(&all_done, after, &[]);
-    assert!(rows.iter().all(|row| row.mark.is_done()), "{:?}", shown(&rows));
+    assert!(
+        rows.iter().all(|row| row.mark.is_done()),
+        "{:?}",
+        shown(&rows)
+    );
 }
 
 #[test]
@@ -138,7 +169,11 @@ fn a_placement_after_a_task_that_is_not_there_refuses_the_file() {
     let file = rules.parse("- [ ] 1. a\n");
     let problems = rules.problems(&file);
     assert_eq!((problems.len(), file.problems().len()), (1, 0));
-    assert!(problems[0].message.contains("`7`"), "{}", problems[0].message);
+    assert!(
+        problems[0].message.contains("`7`"),
+        "{}",
+        problems[0].message
+    );
 }
 
 #[test]
@@ -151,29 +186,58 @@ fn a_box_that_a_person_changed_speaks_for_all_stages_of_its_task() {
     let ticked = read("- [x] 1. a\n- [ ] 2. b\n", &rows);
     assert_eq!(
         shown(&ticked)[..6],
-        ["1.TEST-FIRST~x", "1.x", "1.REQ-CHECK~x", "1.PITEST~x", "1.PRE-CR~x", "2.TEST-FIRST~"]
+        [
+            "1.TEST-FIRST~x",
+            "1.x",
+            "1.REQ-CHECK~x",
+            "1.PITEST~x",
+            "1.PRE-CR~x",
+            "2.TEST-FIRST~"
+        ]
     );
     let opened = read(open, &ticked);
-    assert_eq!(shown(&opened)[..5], ["1.TEST-FIRST~", "1.", "1.REQ-CHECK~", "1.PITEST~", "1.PRE-CR~"]);
+    assert_eq!(
+        shown(&opened)[..5],
+        [
+            "1.TEST-FIRST~",
+            "1.",
+            "1.REQ-CHECK~",
+            "1.PITEST~",
+            "1.PRE-CR~"
+        ]
+    );
 }
 
 #[test]
 fn a_mark_that_is_not_ralphs_stays_and_a_text_that_changed_begins_anew() {
     let open = "- [ ] 1. a\n";
     let rows = read(open, &[]);
-    let (_, rows) =
-        flipped(open, &rows, &[(rows[0].key.clone(), Mark::DONE), (rows[1].key.clone(), Mark::DONE)]);
+    let (_, rows) = flipped(
+        open,
+        &rows,
+        &[
+            (rows[0].key.clone(), Mark::DONE),
+            (rows[1].key.clone(), Mark::DONE),
+        ],
+    );
     assert_eq!(shown(&rows)[..3], ["1.TEST-FIRST~x", "1.x", "1.REQ-CHECK~"]);
     let held = read("- [-] 1. a\n", &rows);
     assert_eq!((held[1].mark, held[0].mark), (Mark('-'), Mark::DONE));
     let reworded = read("- [ ] 1. another\n", &rows);
-    assert_eq!(shown(&reworded)[..3], ["1.TEST-FIRST~", "1.", "1.REQ-CHECK~"]);
+    assert_eq!(
+        shown(&reworded)[..3],
+        ["1.TEST-FIRST~", "1.", "1.REQ-CHECK~"]
+    );
 }
 
 #[test]
 fn a_file_that_was_ticked_before_has_nothing_open() {
     let rows = read("- [x] 1. a\n- [X] 2. b\n", &[]);
-    assert!(rows.iter().all(|row| row.mark.is_done()), "{:?}", shown(&rows));
+    assert!(
+        rows.iter().all(|row| row.mark.is_done()),
+        "{:?}",
+        shown(&rows)
+    );
 }
 
 proptest! {

@@ -14,16 +14,28 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         }
         "assistant" => {
             let is_sub_agent = line.has("/parent_tool_use_id") || line.is_true("/isSidechain");
-            line.each("/message/content").flat_map(|part| of_assistant(part, is_sub_agent)).collect()
+            line.each("/message/content")
+                .flat_map(|part| of_assistant(part, is_sub_agent))
+                .collect()
         }
-        "user" => line.each("/message/content").filter_map(|part| of_user(line, part)).collect(),
+        "user" => line
+            .each("/message/content")
+            .filter_map(|part| of_user(line, part))
+            .collect(),
         "system" if subtype == "init" => vec![line.session("/session_id")],
         "system" if subtype == "api_retry" => vec![line.retrying(&["/error"], "/error_status")],
         "system" if subtype == "retry" => vec![line.retrying(&["/data/reason"], "/data/status")],
         "rate_limit_event" if line.text("/rate_limit_info/status") == "rejected" => {
-            let resets_at = line.number("/rate_limit_info/resetsAt").and_then(|at| i64::try_from(at).ok());
+            let resets_at = line
+                .number("/rate_limit_info/resetsAt")
+                .and_then(|at| i64::try_from(at).ok());
             let message = "usage limit reached".to_owned();
-            vec![TurnEvent::Trouble(CliError { message, resets_at, is_limit: true, ..CliError::default() })]
+            vec![TurnEvent::Trouble(CliError {
+                message,
+                resets_at,
+                is_limit: true,
+                ..CliError::default()
+            })]
         }
         "result" => result(line),
         silent if SILENT.split(' ').any(|known| known == silent) => Vec::new(),
@@ -43,25 +55,46 @@ fn of_user(line: Line<'_>, part: Line<'_>) -> Option<TurnEvent> {
     let id = Some(part.text("/tool_use_id")).filter(|_| part.text("/type") == "tool_result")?;
     let output = part.content("/content");
     let is_refused = |meta: Line<'_>| meta.text("/id") == id && meta.has("/non_execution_kind");
-    let is_denied =
-        line.each("/tool_result_meta").any(is_refused) || output.starts_with("Claude requested permissions");
+    let is_denied = line.each("/tool_result_meta").any(is_refused)
+        || output.starts_with("Claude requested permissions");
     let is_error = part.is_true("/is_error");
     let changed = line.texts("/tool_use_result/bashEditDiff/files", "/filePath");
-    Some(part.ended("/tool_use_id", outcome(is_error && is_denied, is_error), &output, changed))
+    Some(part.ended(
+        "/tool_use_id",
+        outcome(is_error && is_denied, is_error),
+        &output,
+        changed,
+    ))
 }
 
 /// `subtype` says "success" of errors too.
 fn result(line: Line<'_>) -> Vec<TurnEvent> {
     let usage = line.at("/usage");
-    let kinds =
-        ["/input_tokens", "/cache_creation_input_tokens", "/cache_read_input_tokens", "/output_tokens"];
+    let kinds = [
+        "/input_tokens",
+        "/cache_creation_input_tokens",
+        "/cache_read_input_tokens",
+        "/output_tokens",
+    ];
     // Of these, Qwen's sum counts cached ones once.
     let tokens = usage.number("/total_tokens").or_else(|| usage.sum(&kinds));
     let ok = !line.is_true("/is_error");
     let spent = used(None, line.dollars("/total_cost_usd"), Span::Session);
     let messages = ["/error/message", "/result", "/errors/0", "/subtype"];
     let failed = (!ok).then(|| line.failed(&messages, "/api_error_status"));
-    let text = line.at("/result").0.as_str().filter(|_| ok).map(str::to_owned);
-    let end = [line.session("/session_id"), TurnEvent::Finished { ok, text }];
-    [used(tokens, None, Span::Run), spent].into_iter().chain(failed).chain(end).collect()
+    let text = line
+        .at("/result")
+        .0
+        .as_str()
+        .filter(|_| ok)
+        .map(str::to_owned);
+    let end = [
+        line.session("/session_id"),
+        TurnEvent::Finished { ok, text },
+    ];
+    [used(tokens, None, Span::Run), spent]
+        .into_iter()
+        .chain(failed)
+        .chain(end)
+        .collect()
 }

@@ -9,7 +9,9 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
     let item = line.at("/item");
     Some(match kind {
         "thread.started" => vec![line.session("/thread_id")],
-        "item.started" | "item.updated" | "item.completed" => of_item(item, kind == "item.completed"),
+        "item.started" | "item.updated" | "item.completed" => {
+            of_item(item, kind == "item.completed")
+        }
         "turn.completed" => {
             let tokens = line.sum(&["/usage/input_tokens", "/usage/output_tokens"]);
             vec![used(tokens, None, Span::Session), Line::finished(true)]
@@ -18,7 +20,10 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
             vec![line.retrying(&["/message"], "/status")]
         }
         "error" if line.has("/message") => vec![line.failed(&["/message"], "/status")],
-        "turn.failed" => vec![line.failed(&["/error/message"], "/status"), Line::finished(false)],
+        "turn.failed" => vec![
+            line.failed(&["/error/message"], "/status"),
+            Line::finished(false),
+        ],
         "response_item" => of_session(line.at("/payload")),
         "turn.started" | "event_msg" | "session_meta" | "turn_context" | "token_usage_record"
         | "world_state" | "compacted" => Vec::new(),
@@ -40,7 +45,10 @@ fn of_item(item: Line<'_>, is_completed: bool) -> Vec<TurnEvent> {
     let mut events = vec![item.started("/id", tool, "")];
     if is_completed {
         let status = item.text("/status");
-        let outcome = outcome(status == "declined", status == "failed" || item.exits_badly("/exit_code"));
+        let outcome = outcome(
+            status == "declined",
+            status == "failed" || item.exits_badly("/exit_code"),
+        );
         let mut changed = item.texts("/changes", "/path");
         changed.retain(|_| outcome == ToolOutcome::Done);
         let output = item.first(&["/aggregated_output", "/error/message"]);
@@ -50,8 +58,12 @@ fn of_item(item: Line<'_>, is_completed: bool) -> Vec<TurnEvent> {
 }
 
 /// How results of tools that failed begin.
-const FAILED: [&str; 4] =
-    ["apply_patch verification failed", "unsupported call", "execution error", "failed to"];
+const FAILED: [&str; 4] = [
+    "apply_patch verification failed",
+    "unsupported call",
+    "execution error",
+    "failed to",
+];
 
 /// What the payload of a `response_item` tells.
 fn of_session(item: Line<'_>) -> Vec<TurnEvent> {
@@ -66,8 +78,10 @@ fn of_session(item: Line<'_>) -> Vec<TurnEvent> {
         "custom_tool_call_output" | "function_call_output" => {
             let output = item.text("/output");
             let has_failed = FAILED.iter().any(|begin| output.starts_with(begin));
-            let outcome =
-                outcome(output.starts_with("patch rejected"), has_failed || exit_code(output) > Some("0"));
+            let outcome = outcome(
+                output.starts_with("patch rejected"),
+                has_failed || exit_code(output) > Some("0"),
+            );
             vec![item.ended("/call_id", outcome, output, Vec::new())]
         }
         "message" if item.text("/role") == "assistant" => Line::said(&item.content("/content")),
@@ -78,7 +92,9 @@ fn of_session(item: Line<'_>) -> Vec<TurnEvent> {
 /// `Exit code: 1`, or `Process exited with code 1`, among the first lines of a command's result.
 fn exit_code(output: &str) -> Option<&str> {
     let line = |line| {
-        ["Exit code: ", "Process exited with code "].iter().find_map(|begin| str::strip_prefix(line, begin))
+        ["Exit code: ", "Process exited with code "]
+            .iter()
+            .find_map(|begin| str::strip_prefix(line, begin))
     };
     output.lines().take(4).find_map(line)
 }
@@ -94,7 +110,9 @@ mod tests {
         let item = |payload| json!({"timestamp": "2026-11-23T17:34:00Z", "type": "response_item", "payload": payload});
         let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-x\n+y\n*** End Patch\n";
         let lines = [
-            item(json!({"type": "custom_tool_call", "call_id": "1", "name": "apply_patch", "input": patch})),
+            item(
+                json!({"type": "custom_tool_call", "call_id": "1", "name": "apply_patch", "input": patch}),
+            ),
             item(json!({"type": "custom_tool_call_output", "call_id": "1",
                 "output": "apply_patch verification failed: Failed to find expected lines in /r/a.txt:\nx"})),
             item(
@@ -121,8 +139,25 @@ mod tests {
                 _ => None,
             })
             .collect();
-        assert_eq!(outcomes, [&ToolOutcome::Failed, &ToolOutcome::Failed, &ToolOutcome::Done]);
-        assert!(told.contains(&TurnEvent::Said { text: "Done.".to_owned() }), "{told:?}");
-        assert!(!told.iter().any(|event| matches!(event, TurnEvent::Unread { .. })), "{told:?}");
+        assert_eq!(
+            outcomes,
+            [
+                &ToolOutcome::Failed,
+                &ToolOutcome::Failed,
+                &ToolOutcome::Done
+            ]
+        );
+        assert!(
+            told.contains(&TurnEvent::Said {
+                text: "Done.".to_owned()
+            }),
+            "{told:?}"
+        );
+        assert!(
+            !told
+                .iter()
+                .any(|event| matches!(event, TurnEvent::Unread { .. })),
+            "{told:?}"
+        );
     }
 }

@@ -4,7 +4,15 @@ use super::line::{Line, outcome};
 use crate::turn::event::{CliError, TurnEvent};
 
 /// The kinds of lines, by their beginning, that tell nothing; more of them are marked as ephemeral.
-const SILENT: &[&str] = &["assistant.turn_", "user.", "session.", "model.", "agent.", "abort", "system."];
+const SILENT: &[&str] = &[
+    "assistant.turn_",
+    "user.",
+    "session.",
+    "model.",
+    "agent.",
+    "abort",
+    "system.",
+];
 
 pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
     let data = line.at("/data");
@@ -18,14 +26,19 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         "model.call_failure" => vec![data.retrying(&["/errorMessage"], "/statusCode")],
         "session.error" if data.text("/errorType") == "rate_limit" => {
             let error = data.error(&["/message"], "/statusCode");
-            vec![TurnEvent::Trouble(CliError { is_limit: true, ..error })]
+            vec![TurnEvent::Trouble(CliError {
+                is_limit: true,
+                ..error
+            })]
         }
         "session.error" => vec![data.failed(&["/message"], "/statusCode")],
         "result" => {
             let ok = line.number("/exitCode") == Some(0);
             vec![line.session("/sessionId"), Line::finished(ok)]
         }
-        kind if line.is_true("/ephemeral") || SILENT.iter().any(|silent| kind.starts_with(silent)) => {
+        kind if line.is_true("/ephemeral")
+            || SILENT.iter().any(|silent| kind.starts_with(silent)) =>
+        {
             Vec::new()
         }
         _ => return None,
@@ -37,5 +50,10 @@ fn ended(data: Line<'_>) -> TurnEvent {
     let has_failed = !data.is_true("/success") || data.exits_badly("/shellExecution/exitCode");
     let outcome = outcome(data.text("/error/code") == "denied", has_failed);
     let output = data.first(&["/error/message", "/result/content"]);
-    data.ended("/toolCallId", outcome, output, data.texts("/fileEdits", "/path"))
+    data.ended(
+        "/toolCallId",
+        outcome,
+        output,
+        data.texts("/fileEdits", "/path"),
+    )
 }

@@ -17,14 +17,27 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
 fn tool(line: Line<'_>) -> Vec<TurnEvent> {
     let calls = line.at("/tool_call").0.as_object();
     let mut names = calls.into_iter().flatten().map(|(name, _)| name.as_str());
-    let key = names.find(|name| name.ends_with("ToolCall")).unwrap_or("function");
+    let key = names
+        .find(|name| name.ends_with("ToolCall"))
+        .unwrap_or("function");
     let call = line.at(&format!("/tool_call/{key}"));
-    let name = key.strip_suffix("ToolCall").unwrap_or_else(|| call.text("/name"));
-    let input = if call.has("/args") { call.at("/args") } else { call.at("/arguments") };
+    let name = key
+        .strip_suffix("ToolCall")
+        .unwrap_or_else(|| call.text("/name"));
+    let input = if call.has("/args") {
+        call.at("/args")
+    } else {
+        call.at("/arguments")
+    };
     let (id, tool) = (line.text("/call_id").to_owned(), name.to_owned());
-    let mut events = vec![TurnEvent::ToolStarted { call: id, tool, input: input.0.clone() }];
+    let mut events = vec![TurnEvent::ToolStarted {
+        call: id,
+        tool,
+        input: input.0.clone(),
+    }];
     if line.text("/subtype") == "completed" {
-        let has_failed = !call.has("/result/success") || call.exits_badly("/result/success/exitCode");
+        let has_failed =
+            !call.has("/result/success") || call.exits_badly("/result/success/exitCode");
         let outcome = outcome(call.has("/result/rejected"), has_failed);
         // What an error looks like is not documented.
         let output = Some(call.at("/result").0).filter(|_| outcome != ToolOutcome::Done);

@@ -9,9 +9,17 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         "message" if line.text("/role") == "assistant" => Line::said(line.text("/content")),
         "tool_use" => vec![line.started("/tool_id", line.text("/tool_name"), "/parameters")],
         "tool_result" => {
-            let is_denied = matches!(line.text("/error/type"), "permission_denied" | "policy_violation");
+            let is_denied = matches!(
+                line.text("/error/type"),
+                "permission_denied" | "policy_violation"
+            );
             let outcome = outcome(is_denied, line.text("/status") == "error");
-            vec![line.ended("/tool_id", outcome, line.first(&["/error/message", "/output"]), Vec::new())]
+            vec![line.ended(
+                "/tool_id",
+                outcome,
+                line.first(&["/error/message", "/output"]),
+                Vec::new(),
+            )]
         }
         // Its own loop detection ends a run with a mere warning, and with a success.
         "error" if line.has("/severity") => vec![line.failed(&["/message"], "/status")],
@@ -19,7 +27,11 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
             let ok = line.text("/status") == "success";
             let failed = (!ok).then(|| line.failed(&["/error/message"], "/error/status"));
             let used = used(line.number("/stats/total_tokens"), None, Span::Run);
-            [used].into_iter().chain(failed).chain([Line::finished(ok)]).collect()
+            [used]
+                .into_iter()
+                .chain(failed)
+                .chain([Line::finished(ok)])
+                .collect()
         }
         "message" => Vec::new(),
         _ => return None,

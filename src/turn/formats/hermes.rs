@@ -16,9 +16,20 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
     let mut events = vec![line.session("/id")];
     // Those that a compression or a rewind took out are no part of what was done last.
     events.extend(line.each("/messages").flat_map(of_message));
-    let tokens = line.sum(&["/input_tokens", "/output_tokens", "/cache_read_tokens", "/cache_write_tokens"]);
-    let dollars = line.dollars("/actual_cost_usd").or_else(|| line.dollars("/estimated_cost_usd"));
-    events.push(used(tokens, dollars.filter(|dollars| *dollars > 0.0), Span::Session));
+    let tokens = line.sum(&[
+        "/input_tokens",
+        "/output_tokens",
+        "/cache_read_tokens",
+        "/cache_write_tokens",
+    ]);
+    let dollars = line
+        .dollars("/actual_cost_usd")
+        .or_else(|| line.dollars("/estimated_cost_usd"));
+    events.push(used(
+        tokens,
+        dollars.filter(|dollars| *dollars > 0.0),
+        Span::Session,
+    ));
     Some(events)
 }
 
@@ -26,11 +37,16 @@ fn of_message(message: Line<'_>) -> Vec<TurnEvent> {
     match message.text("/role") {
         "assistant" => {
             let mut events = Line::said(&message.content("/content"));
-            events.extend(message.each("/tool_calls").map(|call| TurnEvent::ToolStarted {
-                call: call.text("/id").to_owned(),
-                tool: call.text("/function/name").to_owned(),
-                input: serde_json::from_str(call.text("/function/arguments")).unwrap_or_default(),
-            }));
+            events.extend(
+                message
+                    .each("/tool_calls")
+                    .map(|call| TurnEvent::ToolStarted {
+                        call: call.text("/id").to_owned(),
+                        tool: call.text("/function/name").to_owned(),
+                        input: serde_json::from_str(call.text("/function/arguments"))
+                            .unwrap_or_default(),
+                    }),
+            );
             events
         }
         "tool" => {
@@ -46,7 +62,9 @@ fn of_message(message: Line<'_>) -> Vec<TurnEvent> {
 fn outcome_of(tool: &str, output: &str) -> ToolOutcome {
     let first = Deserializer::from_str(output).into_iter::<Value>().next();
     let Some(Ok(result @ Value::Object(_))) = first else {
-        let has_failed = ["Error", "Tool '", "[Tool execution"].iter().any(|begin| output.starts_with(begin));
+        let has_failed = ["Error", "Tool '", "[Tool execution"]
+            .iter()
+            .any(|begin| output.starts_with(begin));
         return outcome(output.starts_with("BLOCKED"), has_failed);
     };
     let result = Line(&result);
@@ -62,7 +80,10 @@ fn outcome_of(tool: &str, output: &str) -> ToolOutcome {
     };
     let why = result.first(&["/error", "/message"]);
     let is_denied = why.starts_with("BLOCKED")
-        || matches!(result.text("/status"), "approval_required" | "pending_approval" | "blocked");
+        || matches!(
+            result.text("/status"),
+            "approval_required" | "pending_approval" | "blocked"
+        );
     outcome(has_failed && is_denied, has_failed)
 }
 
@@ -105,9 +126,21 @@ impl Plain {
         let entries = self.footer.into_iter().flatten().enumerate();
         let failed = entries.flat_map(|(at, (path, tool, error))| {
             let call = format!("footer {at}");
-            let started = TurnEvent::ToolStarted { call: call.clone(), tool, input: json!({ "path": path }) };
+            let started = TurnEvent::ToolStarted {
+                call: call.clone(),
+                tool,
+                input: json!({ "path": path }),
+            };
             let outcome = ToolOutcome::Failed;
-            [started, TurnEvent::ToolEnded { call, outcome, output: error, changed: Vec::new() }]
+            [
+                started,
+                TurnEvent::ToolEnded {
+                    call,
+                    outcome,
+                    output: error,
+                    changed: Vec::new(),
+                },
+            ]
         });
         failed.chain(Line::said(&self.said)).collect()
     }
@@ -128,21 +161,57 @@ mod tests {
     #[test]
     fn results_are_told_apart_as_hermes_does() {
         for (tool, output, expected) in [
-            ("patch", r#"{"success": true, "diff": "x"}"#, ToolOutcome::Done),
-            ("patch", r#"{"success": true, "lsp_diagnostics": "ERROR"}"#, ToolOutcome::Done),
+            (
+                "patch",
+                r#"{"success": true, "diff": "x"}"#,
+                ToolOutcome::Done,
+            ),
+            (
+                "patch",
+                r#"{"success": true, "lsp_diagnostics": "ERROR"}"#,
+                ToolOutcome::Done,
+            ),
             ("patch", r#"{"success": "true"}"#, ToolOutcome::Failed),
-            ("patch", r#"{"success": true, "error": "partial"}"#, ToolOutcome::Failed),
+            (
+                "patch",
+                r#"{"success": true, "error": "partial"}"#,
+                ToolOutcome::Failed,
+            ),
             (
                 "patch",
                 "{\"success\": false, \"error\": \"no\"}\n\n[Tool loop warning: x]",
                 ToolOutcome::Failed,
             ),
-            ("patch", r#"{"error": "path required"}"#, ToolOutcome::Failed),
-            ("write_file", r#"{"bytes_written": 0, "lint": {"status": "error"}}"#, ToolOutcome::Done),
-            ("write_file", r#"{"bytes_written": 5, "error": "x"}"#, ToolOutcome::Failed),
-            ("write_file", r#"{"error": "BLOCKED: x"}"#, ToolOutcome::Denied),
-            ("terminal", r#"{"output": "", "exit_code": 3, "error": null}"#, ToolOutcome::Failed),
-            ("terminal", r#"{"output": "", "exit_code": 0, "error": null}"#, ToolOutcome::Done),
+            (
+                "patch",
+                r#"{"error": "path required"}"#,
+                ToolOutcome::Failed,
+            ),
+            (
+                "write_file",
+                r#"{"bytes_written": 0, "lint": {"status": "error"}}"#,
+                ToolOutcome::Done,
+            ),
+            (
+                "write_file",
+                r#"{"bytes_written": 5, "error": "x"}"#,
+                ToolOutcome::Failed,
+            ),
+            (
+                "write_file",
+                r#"{"error": "BLOCKED: x"}"#,
+                ToolOutcome::Denied,
+            ),
+            (
+                "terminal",
+                r#"{"output": "", "exit_code": 3, "error": null}"#,
+                ToolOutcome::Failed,
+            ),
+            (
+                "terminal",
+                r#"{"output": "", "exit_code": 0, "error": null}"#,
+                ToolOutcome::Done,
+            ),
             ("", "Tool 'nosuch' does not exist.", ToolOutcome::Failed),
             (
                 "patch",
@@ -164,14 +233,25 @@ mod tests {
             plain.events()
         };
         let failed = |events: &[TurnEvent]| {
-            events.iter().filter(|event| matches!(event, TurnEvent::ToolEnded { .. })).count()
+            events
+                .iter()
+                .filter(|event| matches!(event, TurnEvent::ToolEnded { .. }))
+                .count()
         };
         let events = told(&format!(
             "  ┊ review diff\na/x → b/x\n@@ -1 +1 @@\n-I edited `y.md`.\n+z\nDone.\n\n{footer}"
         ));
         assert_eq!(failed(&events), 1);
-        assert_eq!(events.last(), Some(&TurnEvent::Said { text: "Done.\n\n".to_owned() }));
-        assert_eq!(failed(&told(&format!("It said:\n{footer}That was before."))), 0);
+        assert_eq!(
+            events.last(),
+            Some(&TurnEvent::Said {
+                text: "Done.\n\n".to_owned()
+            })
+        );
+        assert_eq!(
+            failed(&told(&format!("It said:\n{footer}That was before."))),
+            0
+        );
         assert_eq!(failed(&told(&footer.replace("[patch]", "[terminal]"))), 0);
     }
 }

@@ -31,7 +31,11 @@ impl<'a> Line<'a> {
 
     /// The first of these texts that is there.
     pub(super) fn first(self, paths: &[&str]) -> &'a str {
-        paths.iter().map(|path| self.text(path)).find(|text| !text.is_empty()).unwrap_or_default()
+        paths
+            .iter()
+            .map(|path| self.text(path))
+            .find(|text| !text.is_empty())
+            .unwrap_or_default()
     }
 
     pub(super) fn number(self, path: &str) -> Option<u64> {
@@ -49,7 +53,10 @@ impl<'a> Line<'a> {
 
     /// The sum of these numbers, if one of them is there.
     pub(super) fn sum(self, paths: &[&str]) -> Option<u64> {
-        paths.iter().filter_map(|path| self.number(path)).reduce(u64::saturating_add)
+        paths
+            .iter()
+            .filter_map(|path| self.number(path))
+            .reduce(u64::saturating_add)
     }
 
     /// The elements of the list there.
@@ -59,19 +66,31 @@ impl<'a> Line<'a> {
 
     /// The texts at a path of each element of the list there.
     pub(super) fn texts(self, list: &str, path: &str) -> Vec<String> {
-        self.each(list).map(|element| element.text(path).to_owned()).collect()
+        self.each(list)
+            .map(|element| element.text(path).to_owned())
+            .collect()
     }
 
     /// The text of a content there: a text, or a list of parts with texts.
     pub(super) fn content(self, path: &str) -> String {
-        let parts =
-            || self.each(path).map(|part| part.first(&["/text", "/content/text"])).collect::<Vec<_>>();
-        self.at(path).0.as_str().map_or_else(|| parts().join("\n"), str::to_owned)
+        let parts = || {
+            self.each(path)
+                .map(|part| part.first(&["/text", "/content/text"]))
+                .collect::<Vec<_>>()
+        };
+        self.at(path)
+            .0
+            .as_str()
+            .map_or_else(|| parts().join("\n"), str::to_owned)
     }
 
     pub(super) fn started(self, call: &str, tool: &str, input: &str) -> TurnEvent {
         let input = self.at(input).0.clone();
-        TurnEvent::ToolStarted { call: self.text(call).to_owned(), tool: tool.to_owned(), input }
+        TurnEvent::ToolStarted {
+            call: self.text(call).to_owned(),
+            tool: tool.to_owned(),
+            input,
+        }
     }
 
     /// `changed`: what the CLI itself says that the call changed.
@@ -83,18 +102,29 @@ impl<'a> Line<'a> {
         changed: Vec<String>,
     ) -> TurnEvent {
         let output = output.chars().take(OUTPUT).collect();
-        TurnEvent::ToolEnded { call: self.text(call).to_owned(), outcome, output, changed }
+        TurnEvent::ToolEnded {
+            call: self.text(call).to_owned(),
+            outcome,
+            output,
+            changed,
+        }
     }
 
     /// Nothing where there are no words.
     pub(super) fn said(text: &str) -> Vec<TurnEvent> {
-        let said = || TurnEvent::Said { text: text.to_owned() };
+        let said = || TurnEvent::Said {
+            text: text.to_owned(),
+        };
         (!text.trim().is_empty()).then(said).into_iter().collect()
     }
 
     pub(super) fn error(self, messages: &[&str], status: &str) -> CliError {
         let (message, status) = (self.first(messages).to_owned(), self.number(status));
-        CliError { status, message, ..CliError::default() }
+        CliError {
+            status,
+            message,
+            ..CliError::default()
+        }
     }
 
     pub(super) fn failed(self, messages: &[&str], status: &str) -> TurnEvent {
@@ -102,11 +132,16 @@ impl<'a> Line<'a> {
     }
 
     pub(super) fn retrying(self, messages: &[&str], status: &str) -> TurnEvent {
-        TurnEvent::Trouble(CliError { is_retry: true, ..self.error(messages, status) })
+        TurnEvent::Trouble(CliError {
+            is_retry: true,
+            ..self.error(messages, status)
+        })
     }
 
     pub(super) fn session(self, path: &str) -> TurnEvent {
-        TurnEvent::Session { id: self.text(path).to_owned() }
+        TurnEvent::Session {
+            id: self.text(path).to_owned(),
+        }
     }
 
     pub(super) fn finished(ok: bool) -> TurnEvent {
@@ -115,7 +150,11 @@ impl<'a> Line<'a> {
 }
 
 pub(super) fn used(tokens: Option<u64>, dollars: Option<f64>, span: Span) -> TurnEvent {
-    TurnEvent::Used { tokens, dollars, span }
+    TurnEvent::Used {
+        tokens,
+        dollars,
+        span,
+    }
 }
 
 pub(super) fn outcome(is_denied: bool, has_failed: bool) -> ToolOutcome {

@@ -21,20 +21,31 @@ const LINES: usize = 20;
 
 /// The format in which most of the first lines are known; plain text if that is not most of them.
 pub fn guess(transcript: &[u8]) -> Format {
-    let lines =
-        || transcript.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LINES);
+    let lines = || {
+        transcript
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !line.trim_ascii().is_empty())
+            .take(LINES)
+    };
     let known = |format| lines().filter(|line| read(format, line).is_some()).count();
-    let formats = Format::NAMES.iter().rev().filter_map(|name| Format::named(name));
+    let formats = Format::NAMES
+        .iter()
+        .rev()
+        .filter_map(|name| Format::named(name));
     let formats = formats.filter(|format| format.prints_events());
-    let best = formats.map(|format| (known(format), format)).max_by_key(|(known, _)| *known);
-    best.filter(|(known, _)| known * 2 > lines().count()).map_or(Format::Text, |(_, format)| format)
+    let best = formats
+        .map(|format| (known(format), format))
+        .max_by_key(|(known, _)| *known);
+    best.filter(|(known, _)| known * 2 > lines().count())
+        .map_or(Format::Text, |(_, format)| format)
 }
 
 /// What a line tells; `None` if it is unknown or malformed.
 pub(super) fn read(format: Format, line: &[u8]) -> Option<Vec<TurnEvent>> {
     let reader = match format {
         Format::Text => {
-            let text = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned();
+            let text =
+                String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned();
             return Some(vec![TurnEvent::Said { text }]);
         }
         Format::Claude => claude::read,

@@ -11,10 +11,19 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         "tool_use" => tool(line.at("/part")),
         "step_finish" => {
             let (part, tokens) = (line.at("/part"), line.at("/part/tokens"));
-            let kinds = ["/input", "/output", "/reasoning", "/cache/read", "/cache/write"];
+            let kinds = [
+                "/input",
+                "/output",
+                "/reasoning",
+                "/cache/read",
+                "/cache/write",
+            ];
             let tokens = tokens.number("/total").or_else(|| tokens.sum(&kinds));
             let end = (part.text("/reason") == "stop").then(|| Line::finished(true));
-            [used(tokens, part.dollars("/cost"), Span::Step)].into_iter().chain(end).collect()
+            [used(tokens, part.dollars("/cost"), Span::Step)]
+                .into_iter()
+                .chain(end)
+                .collect()
         }
         "error" if line.has("/error/name") => vec![error(line)],
         "reasoning" | "done" => Vec::new(),
@@ -26,9 +35,17 @@ fn tool(part: Line<'_>) -> Vec<TurnEvent> {
     let state = part.at("/state");
     // A tool that is not there, and arguments that are wrong.
     let is_invalid = part.text("/tool") == "invalid";
-    let tool = if is_invalid { state.text("/input/tool") } else { part.text("/tool") };
-    let has_failed = is_invalid || state.text("/status") == "error" || state.exits_badly("/metadata/exit");
-    let outcome = outcome(state.text("/error").contains("rejected permission"), has_failed);
+    let tool = if is_invalid {
+        state.text("/input/tool")
+    } else {
+        part.text("/tool")
+    };
+    let has_failed =
+        is_invalid || state.text("/status") == "error" || state.exits_badly("/metadata/exit");
+    let outcome = outcome(
+        state.text("/error").contains("rejected permission"),
+        has_failed,
+    );
     let mut changed = Vec::new();
     for file in state.each("/metadata/files") {
         changed.push(file.text("/filePath").to_owned());
@@ -38,15 +55,25 @@ fn tool(part: Line<'_>) -> Vec<TurnEvent> {
     }
     let one = state.first(&["/metadata/filediff/file", "/metadata/filepath"]);
     changed.extend((!one.is_empty()).then(|| one.to_owned()));
-    let ended = part.ended("/callID", outcome, state.first(&["/error", "/output"]), changed);
+    let ended = part.ended(
+        "/callID",
+        outcome,
+        state.first(&["/error", "/output"]),
+        changed,
+    );
     vec![part.started("/callID", tool, "/state/input"), ended]
 }
 
 /// The provider's answer is in it as a text.
 fn error(line: Line<'_>) -> TurnEvent {
-    let body: Value = serde_json::from_str(line.text("/error/data/responseBody")).unwrap_or_default();
+    let body: Value =
+        serde_json::from_str(line.text("/error/data/responseBody")).unwrap_or_default();
     let resets_at = body.pointer("/error/resets_at").and_then(Value::as_i64);
     let messages = ["/error/data/message", "/error/message", "/error/name"];
     let error = line.error(&messages, "/error/data/statusCode");
-    TurnEvent::Trouble(CliError { resets_at, is_limit: resets_at.is_some(), ..error })
+    TurnEvent::Trouble(CliError {
+        resets_at,
+        is_limit: resets_at.is_some(),
+        ..error
+    })
 }

@@ -11,22 +11,41 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
     Some(match line.text("/type") {
         "session" => vec![line.session("/id")],
         "message_end" if message.text("/role") == "assistant" => {
-            let used =
-                used(message.number("/usage/totalTokens"), message.dollars("/usage/cost/total"), Span::Step);
+            let used = used(
+                message.number("/usage/totalTokens"),
+                message.dollars("/usage/cost/total"),
+                Span::Step,
+            );
             let said = |part: Line<'_>| Line::said(part.text("/text"));
-            message.each("/content").flat_map(said).chain([used]).collect()
+            message
+                .each("/content")
+                .flat_map(said)
+                .chain([used])
+                .collect()
         }
-        "tool_execution_start" => vec![line.started("/toolCallId", line.text("/toolName"), "/args")],
+        "tool_execution_start" => {
+            vec![line.started("/toolCallId", line.text("/toolName"), "/args")]
+        }
         "tool_execution_end" => {
             let outcome = outcome(false, line.is_true("/isError"));
-            vec![line.ended("/toolCallId", outcome, &line.content("/result/content"), Vec::new())]
+            vec![line.ended(
+                "/toolCallId",
+                outcome,
+                &line.content("/result/content"),
+                Vec::new(),
+            )]
         }
         "auto_retry_start" => vec![line.retrying(&["/errorMessage"], "/status")],
-        "auto_retry_end" if line.has("/finalError") => vec![line.failed(&["/finalError"], "/status")],
+        "auto_retry_end" if line.has("/finalError") => {
+            vec![line.failed(&["/finalError"], "/status")]
+        }
         "turn_end" => match message.text("/stopReason") {
             "toolUse" => Vec::new(),
             "stop" => vec![Line::finished(true)],
-            _ => vec![message.failed(&["/errorMessage", "/stopReason"], "/status"), Line::finished(false)],
+            _ => vec![
+                message.failed(&["/errorMessage", "/stopReason"], "/status"),
+                Line::finished(false),
+            ],
         },
         silent if SILENT.split(' ').any(|known| known == silent) => Vec::new(),
         _ => return None,

@@ -68,19 +68,28 @@ pub struct Calls {
 impl Calls {
     /// Takes the next event. One that is heard twice counts once.
     pub fn hear(&mut self, event: &TurnEvent) {
-        self.understood += usize::from(!matches!(event, TurnEvent::Unread { .. } | TurnEvent::Lost));
+        self.understood +=
+            usize::from(!matches!(event, TurnEvent::Unread { .. } | TurnEvent::Lost));
         match event {
             TurnEvent::Lost => self.lost += 1,
             TurnEvent::Session { .. } => self.has_session = true,
-            TurnEvent::ToolStarted { call, tool, input } => self.started(call, tool, task(tool, input)),
-            TurnEvent::ToolEnded { call, outcome, output, changed } => {
+            TurnEvent::ToolStarted { call, tool, input } => {
+                self.started(call, tool, task(tool, input));
+            }
+            TurnEvent::ToolEnded {
+                call,
+                outcome,
+                output,
+                changed,
+            } => {
                 self.ended(call, *outcome, output);
                 self.reported.extend(changed.iter().cloned());
             }
             // The end of a turn often repeats the last message.
-            TurnEvent::Said { text } | TurnEvent::Finished { text: Some(text), .. }
-                if self.words.trim_end() != text.trim_end() =>
-            {
+            TurnEvent::Said { text }
+            | TurnEvent::Finished {
+                text: Some(text), ..
+            } if self.words.trim_end() != text.trim_end() => {
                 self.words.push_str(text);
                 self.words.push('\n');
             }
@@ -98,17 +107,29 @@ impl Calls {
         let known = self.open.get(id).and_then(|at| self.all.get(*at));
         if known.is_none_or(|known| (&known.tool, &known.task) != (&tool, &task)) {
             self.open.insert(id.to_owned(), self.all.len());
-            self.all.push(Call { tool, task, end: None, error: String::new(), never_ran: false });
+            self.all.push(Call {
+                tool,
+                task,
+                end: None,
+                error: String::new(),
+                never_ran: false,
+            });
         }
     }
 
     fn ended(&mut self, id: &str, outcome: ToolOutcome, output: &str) {
         self.words.clear();
-        let Some(call) = self.open.get(id).and_then(|at| self.all.get_mut(*at)) else { return };
+        let Some(call) = self.open.get(id).and_then(|at| self.all.get_mut(*at)) else {
+            return;
+        };
         if call.end.is_none_or(|(known, _)| known != outcome) {
             self.results += 1;
             call.end = Some((outcome, self.results));
-            call.error = if outcome == ToolOutcome::Done { String::new() } else { preview(output) };
+            call.error = if outcome == ToolOutcome::Done {
+                String::new()
+            } else {
+                preview(output)
+            };
             let error = call.error.to_lowercase();
             call.never_ran = NEVER_RAN.iter().any(|begin| error.starts_with(begin));
         }
@@ -118,7 +139,9 @@ impl Calls {
     pub fn add_summary(&mut self, printed: Self) {
         let known: HashSet<String> = self.targets().map(ToOwned::to_owned).collect();
         for mut call in printed.all {
-            let Task::Edit(paths) = &mut call.task else { continue };
+            let Task::Edit(paths) = &mut call.task else {
+                continue;
+            };
             paths.retain(|path| !known.contains(path));
             if !paths.is_empty() {
                 self.results += 1;
@@ -145,16 +168,22 @@ impl Calls {
     /// The files that calls were to edit, as they spelled them, each once.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
         let mut seen = HashSet::new();
-        let paths = self.edits().flat_map(|(_, _, paths)| paths).map(String::as_str);
+        let paths = self
+            .edits()
+            .flat_map(|(_, _, paths)| paths)
+            .map(String::as_str);
         paths.filter(move |path| seen.insert(*path))
     }
 
     /// The calls that edit, with their number.
     pub(super) fn edits(&self) -> impl Iterator<Item = (usize, &Call, &[String])> {
-        self.all.iter().enumerate().filter_map(|(at, call)| match &call.task {
-            Task::Edit(paths) => Some((at, call, paths.as_slice())),
-            _ => None,
-        })
+        self.all
+            .iter()
+            .enumerate()
+            .filter_map(|(at, call)| match &call.task {
+                Task::Edit(paths) => Some((at, call, paths.as_slice())),
+                _ => None,
+            })
     }
 }
 
@@ -163,7 +192,10 @@ pub fn preview(output: &str) -> String {
     let text = output.trim();
     let inner = text.strip_prefix("<tool_use_error>").unwrap_or(text);
     let inner = inner.strip_suffix("</tool_use_error>").unwrap_or(inner);
-    let object = inner.starts_with('{').then(|| serde_json::from_str::<Value>(inner).ok()).flatten();
+    let object = inner
+        .starts_with('{')
+        .then(|| serde_json::from_str::<Value>(inner).ok())
+        .flatten();
     let error = object.as_ref().and_then(|object| object.get("error"));
     let error = error.and_then(|error| error.as_str().or_else(|| error.get("message")?.as_str()));
     line(error.unwrap_or(inner), PREVIEW)

@@ -11,7 +11,8 @@ const VERBS: &str = "added adjusted changed corrected created deleted edited ext
     overwritten overwrote patched refactored removed renamed replaced rewritten rewrote updated \
     written wrote";
 /// Words that may stand between a verb and its object, or between a path and its verb.
-const BETWEEN: &str = "the a file files and both also new test tests class & was were been has have";
+const BETWEEN: &str =
+    "the a file files and both also new test tests class & was were been has have";
 /// A sentence with one of these claims nothing of this turn.
 const DENIALS: &str = "not no never none nothing neither nor without cannot unable failed tried try instead if unless \
     would should could must may might will when where which that before earlier previous previously \
@@ -23,7 +24,10 @@ pub(super) fn claimed(text: &str) -> Vec<String> {
     for line in text.lines() {
         let mut sentence = Vec::new();
         for word in line.split(|c: char| c.is_whitespace() || "`*()[]<>\"|,".contains(c)) {
-            sentence.push(word.trim_end_matches(['.', ':', '!', '?', ';', '\'']).trim_start_matches('\''));
+            sentence.push(
+                word.trim_end_matches(['.', ':', '!', '?', ';', '\''])
+                    .trim_start_matches('\''),
+            );
             if word.ends_with(['.', '!', '?', ';']) {
                 in_sentence(&sentence, &mut found);
                 sentence.clear();
@@ -35,7 +39,9 @@ pub(super) fn claimed(text: &str) -> Vec<String> {
 }
 
 fn in_sentence(words: &[&str], found: &mut Vec<String>) {
-    let words = words.iter().filter(|word| !word.is_empty() && **word != "-");
+    let words = words
+        .iter()
+        .filter(|word| !word.is_empty() && **word != "-");
     let words: Vec<(String, &str)> = words.map(|word| (word.to_lowercase(), *word)).collect();
     let denies = |(word, _): &(String, &str)| {
         is_among(DENIALS, word) || word.ends_with("n't") || word.ends_with("n’t")
@@ -49,7 +55,11 @@ fn in_sentence(words: &[&str], found: &mut Vec<String>) {
             claims = true;
             found.append(&mut named);
         } else if let Some(path) = path_like(spelled) {
-            if claims { found.push(path) } else { named.push(path) }
+            if claims {
+                found.push(path);
+            } else {
+                named.push(path);
+            }
         } else if !is_among(BETWEEN, word) {
             claims = false;
             named.clear();
@@ -59,17 +69,22 @@ fn in_sentence(words: &[&str], found: &mut Vec<String>) {
 
 /// The path in a word such as `src/A.java:12`.
 fn path_like(word: &str) -> Option<String> {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '@' | '~' | '$');
+    let is_part =
+        |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '@' | '~' | '$');
     let path = match word.rsplit_once(':') {
         Some((path, line)) if line.starts_with(|c: char| c.is_ascii_digit()) => path,
         _ => word,
     };
-    (path.chars().all(is_part) && (has_extension(path) || path.contains('/'))).then(|| path.to_owned())
+    (path.chars().all(is_part) && (has_extension(path) || path.contains('/')))
+        .then(|| path.to_owned())
 }
 
 /// True for `a.txt` and `.env`, not for `1.2`.
 pub(super) fn has_extension(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension).unwrap_or_default();
+    let extension = name
+        .rsplit_once('.')
+        .map(|(_, extension)| extension)
+        .unwrap_or_default();
     extension.starts_with(|c: char| c.is_ascii_alphabetic()) && extension.len() <= 10
 }

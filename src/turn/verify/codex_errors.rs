@@ -8,28 +8,54 @@ const MARK: &str = " ERROR codex_core::tools::router: error=";
 
 /// The calls of which Codex's standard error tells that they failed; nothing says when they were.
 pub fn codex_errors(stderr: &str) -> Vec<TurnEvent> {
-    let messages = stderr.lines().filter_map(|line| line.split_once(MARK)).map(|(_, message)| message);
+    let messages = stderr
+        .lines()
+        .filter_map(|line| line.split_once(MARK))
+        .map(|(_, message)| message);
     let failed = messages.enumerate().filter_map(|(at, message)| {
         let tool = match message.strip_prefix("unsupported call: ") {
             Some(tool) => tool,
-            None if message.starts_with("apply_patch ") || message.starts_with("patch ") => "apply_patch",
+            None if message.starts_with("apply_patch ") || message.starts_with("patch ") => {
+                "apply_patch"
+            }
             None => return None,
         };
         let call = format!("stderr {at}");
         let input = json!({ "path": path_in(message) });
-        let outcome =
-            if message.starts_with("patch rejected") { ToolOutcome::Denied } else { ToolOutcome::Failed };
-        let started = TurnEvent::ToolStarted { call: call.clone(), tool: tool.to_owned(), input };
+        let outcome = if message.starts_with("patch rejected") {
+            ToolOutcome::Denied
+        } else {
+            ToolOutcome::Failed
+        };
+        let started = TurnEvent::ToolStarted {
+            call: call.clone(),
+            tool: tool.to_owned(),
+            input,
+        };
         let output = message.trim_end_matches(':').to_owned();
-        Some([started, TurnEvent::ToolEnded { call, outcome, output, changed: Vec::new() }])
+        Some([
+            started,
+            TurnEvent::ToolEnded {
+                call,
+                outcome,
+                output,
+                changed: Vec::new(),
+            },
+        ])
     });
     failed.flatten().collect()
 }
 
 /// `… expected lines in /r/a b.txt:` → `/r/a b.txt`; else the first absolute path.
 fn path_in(message: &str) -> Option<&str> {
-    let behind = message.split_once(" in /").map(|(head, _)| &message[head.len() + 4..]);
-    let path = behind.or_else(|| message.split_whitespace().find(|word| word.starts_with('/')))?;
+    let behind = message
+        .split_once(" in /")
+        .map(|(head, _)| &message[head.len() + 4..]);
+    let path = behind.or_else(|| {
+        message
+            .split_whitespace()
+            .find(|word| word.starts_with('/'))
+    })?;
     Some(path.trim_end_matches(':'))
 }
 
@@ -53,7 +79,14 @@ mod tests {
                 _ => None,
             })
             .collect();
-        assert_eq!(outcomes, [ToolOutcome::Failed, ToolOutcome::Failed, ToolOutcome::Denied]);
+        assert_eq!(
+            outcomes,
+            [
+                ToolOutcome::Failed,
+                ToolOutcome::Failed,
+                ToolOutcome::Denied
+            ]
+        );
         let mut calls = crate::turn::verify::Calls::default();
         for event in &events {
             calls.hear(event);

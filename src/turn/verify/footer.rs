@@ -11,13 +11,21 @@ const PATH: usize = 200;
 /// Whole lines without control characters: what is unresolved, the remarks, what to do. None if there is no finding.
 /// They end with `git status`, because that tells what landed.
 pub fn footer(findings: &[Finding]) -> Vec<String> {
-    let unresolved = findings.iter().filter(|finding| finding.verdict.blocks()).count();
+    let unresolved = findings
+        .iter()
+        .filter(|finding| finding.verdict.blocks())
+        .count();
     let mut lines = match (findings.len(), unresolved) {
         (0, _) => return Vec::new(),
-        (all, 0) => vec![format!("Verifier: no edit is unresolved, {}.", count(all as u64, "remark"))],
+        (all, 0) => vec![format!(
+            "Verifier: no edit is unresolved, {}.",
+            count(all as u64, "remark")
+        )],
         (_, 1) => vec!["Verifier: 1 file edit is unresolved. Do not report it as done.".to_owned()],
         _ => {
-            vec![format!("Verifier: {unresolved} file edits are unresolved. Do not report them as done.")]
+            vec![format!(
+                "Verifier: {unresolved} file edits are unresolved. Do not report them as done."
+            )]
         }
     };
     lines.extend(findings.iter().take(NAMED).map(entry));
@@ -26,7 +34,9 @@ pub fn footer(findings: &[Finding]) -> Vec<String> {
     }
     let advice = match unresolved {
         0 => "`git status` and `git diff` show what landed.",
-        _ => "Look at `git status` and `git diff`; make each of these edits, or leave it out and say so.",
+        _ => {
+            "Look at `git status` and `git diff`; make each of these edits, or leave it out and say so."
+        }
     };
     lines.push(advice.to_owned());
     lines
@@ -35,8 +45,14 @@ pub fn footer(findings: &[Finding]) -> Vec<String> {
 /// The same for a person at a prompt: edits that failed and were not repaired, and apart from them calls that never reached
 /// the disk. None if there is neither.
 pub fn footer_for_people(findings: &[Finding]) -> Vec<String> {
-    let failed: Vec<&Finding> = findings.iter().filter(|finding| finding.verdict.is_unrepaired()).collect();
-    let refused: Vec<&Finding> = findings.iter().filter(|finding| finding.verdict.is_refused()).collect();
+    let failed: Vec<&Finding> = findings
+        .iter()
+        .filter(|finding| finding.verdict.is_unrepaired())
+        .collect();
+    let refused: Vec<&Finding> = findings
+        .iter()
+        .filter(|finding| finding.verdict.is_refused())
+        .collect();
     let mut lines = Vec::new();
     for (group, is_refusal) in [(&failed, false), (&refused, true)] {
         if group.is_empty() {
@@ -49,13 +65,20 @@ pub fn footer_for_people(findings: &[Finding]) -> Vec<String> {
         } else {
             format!("Verifier: {edits} failed in this turn and {were} not repaired:")
         });
-        lines.extend(group.iter().take(NAMED).map(|finding| format!("- {}", entry(finding))));
+        lines.extend(
+            group
+                .iter()
+                .take(NAMED)
+                .map(|finding| format!("- {}", entry(finding))),
+        );
         if group.len() > NAMED {
             lines.push(format!("… and {} more", group.len() - NAMED));
         }
     }
     if !failed.is_empty() {
-        lines.push("The agent may say otherwise. `git status` and `git diff` show what landed.".to_owned());
+        lines.push(
+            "The agent may say otherwise. `git status` and `git diff` show what landed.".to_owned(),
+        );
     }
     lines
 }
@@ -63,7 +86,14 @@ pub fn footer_for_people(findings: &[Finding]) -> Vec<String> {
 /// The findings without what is secret.
 pub fn redacted(mut findings: Vec<Finding>, redact: impl Fn(&str) -> String) -> Vec<Finding> {
     for finding in &mut findings {
-        let Finding { path, tool, first, last, command, .. } = finding;
+        let Finding {
+            path,
+            tool,
+            first,
+            last,
+            command,
+            ..
+        } = finding;
         for text in [path, tool, first, last, command] {
             *text = line(&redact(text), PREVIEW.max(PATH));
         }
@@ -77,23 +107,44 @@ fn quoted(text: &str, max: usize) -> String {
 }
 
 fn entry(finding: &Finding) -> String {
-    let tries = if finding.tries > 1 { format!(", {} tries", finding.tries) } else { String::new() };
+    let tries = if finding.tries > 1 {
+        format!(", {} tries", finding.tries)
+    } else {
+        String::new()
+    };
     let tool = match line(&finding.tool, 40) {
         none if none.is_empty() => none,
         tool => format!(" ({tool}{tries})"),
     };
-    let error = if finding.last.is_empty() { &finding.first } else { &finding.last };
+    let error = if finding.last.is_empty() {
+        &finding.first
+    } else {
+        &finding.last
+    };
     let error = line(error, PREVIEW);
-    let told = if error.is_empty() { ".".to_owned() } else { format!(": {error}") };
+    let told = if error.is_empty() {
+        ".".to_owned()
+    } else {
+        format!(": {error}")
+    };
     let by = Some(&finding.command).filter(|command| !command.is_empty());
-    let by = by.map(|command| format!(", perhaps by {}", quoted(command, 80))).unwrap_or_default();
-    let path = quoted(finding.path.strip_prefix("./").unwrap_or(&finding.path), PATH);
+    let by = by
+        .map(|command| format!(", perhaps by {}", quoted(command, 80)))
+        .unwrap_or_default();
+    let path = quoted(
+        finding.path.strip_prefix("./").unwrap_or(&finding.path),
+        PATH,
+    );
     match finding.verdict {
         Verdict::Failed => format!("{path} failed{tool}{told}"),
         Verdict::Denied => format!("{path} was not allowed{tool}{told}"),
         Verdict::Unfinished => format!("{path} has a call without an end{tool}."),
-        Verdict::Claimed => format!("{path} was said to be edited; no tool did, and it is as it was."),
-        Verdict::FailedAfterSuccess => format!("{path} changed, but its last edit failed{tool}{told}"),
+        Verdict::Claimed => {
+            format!("{path} was said to be edited; no tool did, and it is as it was.")
+        }
+        Verdict::FailedAfterSuccess => {
+            format!("{path} changed, but its last edit failed{tool}{told}")
+        }
         Verdict::ChangedOtherwise => {
             format!("{path} changed by other means{by}; its edit failed{tool}{told}")
         }
@@ -104,7 +155,8 @@ fn entry(finding: &Finding) -> String {
         Verdict::NoSuchFile => format!("{path} was said to be edited; there is no such file."),
         Verdict::NeverRan => format!("{path} was not tried: its call was refused{tool}{told}"),
         Verdict::Unreadable => {
-            "A line of the transcript is too long to be read; what it tells is not known.".to_owned()
+            "A line of the transcript is too long to be read; what it tells is not known."
+                .to_owned()
         }
         Verdict::NoNetChange => format!("{path} was reported as edited{tool} and is as it was."),
     }

@@ -26,11 +26,18 @@ const EDITORS: &str = "write writefile create createfile edit editfile multiedit
 const EDIT_ONLY: &str =
     "edit editfile multiedit replace strreplace searchreplace insert undoedit notebookedit";
 /// Tools that run commands.
-const SHELLS: &str =
-    "bash shell runshellcommand terminal runterminalcmd execcommand commandexecution execute powershell";
+const SHELLS: &str = "bash shell runshellcommand terminal runterminalcmd execcommand commandexecution execute powershell";
 /// The argument that names the file, by CLI.
-const PATH_KEYS: [&str; 8] =
-    ["file_path", "filePath", "notebook_path", "notebookPath", "path", "target_file", "file", "filename"];
+const PATH_KEYS: [&str; 8] = [
+    "file_path",
+    "filePath",
+    "notebook_path",
+    "notebookPath",
+    "path",
+    "target_file",
+    "file",
+    "filename",
+];
 /// The argument that holds a patch in the V4A format.
 const PATCH_KEYS: [&str; 4] = ["patchText", "patch", "input", "patch_text"];
 
@@ -48,7 +55,11 @@ pub fn task(tool: &str, input: &Value) -> Task {
         return Task::Edit(changes.iter().filter_map(path).collect());
     }
     // Hermes' `patch` replaces text in one file unless its mode says otherwise.
-    let mode = input.get("mode").and_then(Value::as_str).filter(|_| name == "patch").unwrap_or_default();
+    let mode = input
+        .get("mode")
+        .and_then(Value::as_str)
+        .filter(|_| name == "patch")
+        .unwrap_or_default();
     match (name.as_str(), mode) {
         ("patch", "patch") | ("applypatch", _) => Task::Edit(patched(input)),
         ("patch", mode) if !matches!(mode, "" | "replace") => Task::Edit(Vec::new()),
@@ -68,16 +79,25 @@ pub(super) fn is_among(words: &str, word: &str) -> bool {
 
 /// `functions.Write_File`, `writeToolCall`, `developer__write` → `writefile`, `write`, `write`.
 fn plain_name(tool: &str) -> String {
-    let own =
-        ["developer__", "functions."].iter().find_map(|prefix| tool.strip_prefix(prefix)).unwrap_or(tool);
+    let own = ["developer__", "functions."]
+        .iter()
+        .find_map(|prefix| tool.strip_prefix(prefix))
+        .unwrap_or(tool);
     let own = own.strip_suffix("ToolCall").unwrap_or(own);
-    own.chars().filter(|c| !matches!(c, '_' | '-')).map(|c| c.to_ascii_lowercase()).collect()
+    own.chars()
+        .filter(|c| !matches!(c, '_' | '-'))
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
 }
 
 fn command(input: &Value) -> String {
     match input.get("command").or_else(|| input.get("cmd")) {
         Some(Value::String(command)) => command.clone(),
-        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
+        Some(Value::Array(words)) => words
+            .iter()
+            .filter_map(Value::as_str)
+            .collect::<Vec<_>>()
+            .join(" "),
         _ => String::new(),
     }
 }
@@ -98,7 +118,10 @@ fn is_path(path: &str) -> bool {
 
 /// The files of a patch; of one that is not shown, the file that is named beside it.
 fn patched(input: &Value) -> Vec<String> {
-    match input.as_str().or_else(|| PATCH_KEYS.iter().find_map(|key| input.get(key)?.as_str())) {
+    match input
+        .as_str()
+        .or_else(|| PATCH_KEYS.iter().find_map(|key| input.get(key)?.as_str()))
+    {
         Some(text) => in_patch(text),
         None => path(input).into_iter().collect(),
     }
@@ -109,8 +132,13 @@ fn patched(input: &Value) -> Vec<String> {
 pub fn in_patch(patch: &str) -> Vec<String> {
     let mut paths = Vec::new();
     for header in patch.lines().filter_map(|line| line.strip_prefix("***")) {
-        let Some((what, names)) = header.split_once(':') else { continue };
-        let what: Vec<String> = what.split_whitespace().map(str::to_ascii_lowercase).collect();
+        let Some((what, names)) = header.split_once(':') else {
+            continue;
+        };
+        let what: Vec<String> = what
+            .split_whitespace()
+            .map(str::to_ascii_lowercase)
+            .collect();
         let what: Vec<&str> = what.iter().map(String::as_str).collect();
         match what.as_slice() {
             ["update" | "add" | "delete", "file"] | ["move", "to"] => paths.push(names),
@@ -118,7 +146,10 @@ pub fn in_patch(patch: &str) -> Vec<String> {
             _ => {}
         }
     }
-    let mut named: Vec<String> = paths.into_iter().map(|path| path.trim().to_owned()).collect();
+    let mut named: Vec<String> = paths
+        .into_iter()
+        .map(|path| path.trim().to_owned())
+        .collect();
     named.retain(|path| is_path(path));
     named
 }

@@ -4,7 +4,11 @@ use super::*;
 
 fn prompt(role: Role, stage: &str, change: impl FnOnce(&mut PromptFacts)) -> String {
     let mut facts = PromptFacts {
-        task: if role == Role::Worker { "2.".to_owned() } else { format!("2.{stage}") },
+        task: if role == Role::Worker {
+            "2.".to_owned()
+        } else {
+            format!("2.{stage}")
+        },
         id: "2".to_owned(),
         task_text: "Parse dates (R1)".to_owned(),
         stage: stage.to_owned(),
@@ -145,16 +149,36 @@ fn each_role_is_told_how_its_work_ends() {
         facts.validation_report = "/w/spec/validation-report.md".to_owned();
     };
     for (role, stage, ending) in [
-        (Role::TestWriter, "TEST-FIRST", "name the test class of a class `Foo` one of `FooTest`"),
-        (Role::Worker, "IMPLEMENT", "The token of a verdict line is `3f9a`."),
-        (Role::IntegrationTester, "INTEG", "The token of a verdict line is `3f9a`."),
+        (
+            Role::TestWriter,
+            "TEST-FIRST",
+            "name the test class of a class `Foo` one of `FooTest`",
+        ),
+        (
+            Role::Worker,
+            "IMPLEMENT",
+            "The token of a verdict line is `3f9a`.",
+        ),
+        (
+            Role::IntegrationTester,
+            "INTEG",
+            "The token of a verdict line is `3f9a`.",
+        ),
         (
             Role::ReqReviewer,
             "REQ-CHECK",
             "End with your verdict line. The token of a verdict line is `3f9a`.",
         ),
-        (Role::QualityReviewer, "PRE-CR", "git -C src/Orders diff 12ab..HEAD"),
-        (Role::Validator, "FINAL", "Write `/w/spec/validation-report.md` from scratch"),
+        (
+            Role::QualityReviewer,
+            "PRE-CR",
+            "git -C src/Orders diff 12ab..HEAD",
+        ),
+        (
+            Role::Validator,
+            "FINAL",
+            "Write `/w/spec/validation-report.md` from scratch",
+        ),
     ] {
         let text = match role {
             Role::ReqReviewer | Role::QualityReviewer => prompt(role, stage, changed),
@@ -187,15 +211,21 @@ fn a_reviewer_sees_the_task_that_it_judges_and_what_it_found_before() {
         facts.findings = vec!["no test for R1".to_owned()];
         facts.reasons = vec!["The reviewer gave no verdict.".to_owned()];
     });
-    for wanted in
-        ["Each requirement?", "- leap years", "Check that it is fixed:", "- no test for R1", "did not count:"]
-    {
+    for wanted in [
+        "Each requirement?",
+        "- leap years",
+        "Check that it is fixed:",
+        "- no test for R1",
+        "did not count:",
+    ] {
         assert!(text.contains(wanted), "{wanted}\n{text}");
     }
 }
 
 #[test]
 fn the_validator_is_not_shown_what_earlier_agents_wrote() {
-    let text = prompt(Role::Validator, "FINAL", |facts| facts.progress = "never shown".to_owned());
+    let text = prompt(Role::Validator, "FINAL", |facts| {
+        facts.progress = "never shown".to_owned();
+    });
     assert!(!text.contains("never shown"));
 }

@@ -11,7 +11,9 @@ fn view(held: bool) -> View {
     view.now = NOW;
     view.log = AgentLog {
         name: "agent.out".into(),
-        lines: (1..=40).map(|n| format!("line {n} of the agent, 数字")).collect(),
+        lines: (1..=40)
+            .map(|n| format!("line {n} of the agent, 数字"))
+            .collect(),
     };
     view
 }
@@ -162,10 +164,21 @@ fn without_colours_nothing_is_coloured() {
     let mut terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
     terminal.draw(|frame| draw(&view, frame)).unwrap();
     let cells = terminal.backend().buffer().content();
-    assert!(cells.iter().all(|cell| cell.fg == Color::Reset && cell.bg == Color::Reset));
+    assert!(
+        cells
+            .iter()
+            .all(|cell| cell.fg == Color::Reset && cell.bg == Color::Reset)
+    );
     view.color = true;
     terminal.draw(|frame| draw(&view, frame)).unwrap();
-    assert!(terminal.backend().buffer().content().iter().any(|cell| cell.fg == Color::Green));
+    assert!(
+        terminal
+            .backend()
+            .buffer()
+            .content()
+            .iter()
+            .any(|cell| cell.fg == Color::Green)
+    );
 }
 
 #[test]
@@ -186,12 +199,20 @@ fn each_key_has_its_meaning_and_others_have_none() {
         (KeyCode::PageDown, none, Some(Act::Move(10))),
         (KeyCode::PageUp, none, Some(Act::Move(-10))),
         (KeyCode::Home, none, Some(Act::End(false))),
-        (KeyCode::Char('G'), KeyModifiers::SHIFT, Some(Act::End(true))),
+        (
+            KeyCode::Char('G'),
+            KeyModifiers::SHIFT,
+            Some(Act::End(true)),
+        ),
         (KeyCode::Char('f'), none, Some(Act::Follow)),
         (KeyCode::Enter, none, None),
         (KeyCode::Char('x'), none, None),
     ] {
-        assert_eq!(act(&Event::Key(KeyEvent::new(code, modifiers))), expected, "{code:?} {modifiers:?}");
+        assert_eq!(
+            act(&Event::Key(KeyEvent::new(code, modifiers))),
+            expected,
+            "{code:?} {modifiers:?}"
+        );
     }
     assert_eq!(act(&Event::Resize(1, 1)), Some(Act::Redraw));
     assert_eq!(act(&Event::FocusGained), None);

@@ -35,11 +35,21 @@ impl CacheFolder {
         private_folder(&sites)?;
         let folder = sites.join(crate::source::digest(workspace.as_os_str().as_bytes()));
         let is_trusted = is_private(&folder) || remove(&folder);
-        let lock = if is_trusted { Lock::try_take(&folder.join("lock"))? } else { None };
-        let Some(lock) = lock else { return Self::temporary(cache) };
+        let lock = if is_trusted {
+            Lock::try_take(&folder.join("lock"))?
+        } else {
+            None
+        };
+        let Some(lock) = lock else {
+            return Self::temporary(cache);
+        };
         fs_err::write(folder.join(WORKSPACE), workspace.as_os_str().as_bytes())?;
         sweep(&sites, &folder);
-        Ok(Self { folder, _lock: lock, temporary: None })
+        Ok(Self {
+            folder,
+            _lock: lock,
+            temporary: None,
+        })
     }
 
     /// A folder that is removed when it is dropped.
@@ -49,9 +59,14 @@ impl CacheFolder {
         let made = new_folder(&sites, "")?;
         sweep(&sites, made.path());
         let folder = made.path().to_owned();
-        let lock = Lock::try_take(&folder.join("lock"))?
-            .ok_or_else(|| io::Error::other("another process took the folder that was just made"))?;
-        Ok(Self { folder, _lock: lock, temporary: Some(made) })
+        let lock = Lock::try_take(&folder.join("lock"))?.ok_or_else(|| {
+            io::Error::other("another process took the folder that was just made")
+        })?;
+        Ok(Self {
+            folder,
+            _lock: lock,
+            temporary: Some(made),
+        })
     }
 
     /// The path of something in it.
@@ -83,10 +98,20 @@ fn is_private(folder: &Path) -> bool {
 
 /// Removes the folders of workspaces that are gone, and the oldest beyond the number kept.
 fn sweep(sites: &Path, own: &Path) {
-    let Ok(entries) = fs_err::read_dir(sites) else { return };
-    let modified = |path: &Path| fs_err::symlink_metadata(path).and_then(|data| data.modified()).ok();
+    let Ok(entries) = fs_err::read_dir(sites) else {
+        return;
+    };
+    let modified = |path: &Path| {
+        fs_err::symlink_metadata(path)
+            .and_then(|data| data.modified())
+            .ok()
+    };
     let mut used = Vec::new();
-    for folder in entries.flatten().map(|entry| entry.path()).filter(|folder| folder != own) {
+    for folder in entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|folder| folder != own)
+    {
         match fs_err::read(folder.join(WORKSPACE)) {
             Ok(workspace) if Path::new(OsStr::from_bytes(&workspace)).is_dir() => {
                 used.push((modified(&folder.join(WORKSPACE)), folder));

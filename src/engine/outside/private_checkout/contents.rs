@@ -59,26 +59,37 @@ impl Sources {
     /// A path's place in the workspace.
     pub(super) fn inside(&self, path: &Path) -> Result<Vec<u8>, Fault> {
         let inside = path.strip_prefix(&self.workspace).map_err(|_| {
-            let what = format!("The folder {} lies outside of the workspace.", path.display());
+            let what = format!(
+                "The folder {} lies outside of the workspace.",
+                path.display()
+            );
             Fault::setup(what, "set gates.<NAME>.where: in-place")
         })?;
         Ok(inside.as_os_str().as_bytes().to_vec())
     }
 
     fn judged(&self) -> impl Iterator<Item = &SourcePackage> {
-        self.judged.iter().filter_map(|name| self.packages.get(name))
+        self.judged
+            .iter()
+            .filter_map(|name| self.packages.get(name))
     }
 
     /// What of a checkout is one judged package's alone, for each; all of it if there is one.
     pub(super) fn parts(&self) -> Vec<Part> {
-        let folders: Vec<Vec<u8>> =
-            self.judged().filter_map(|package| self.inside(&package.root).ok()).collect();
+        let folders: Vec<Vec<u8>> = self
+            .judged()
+            .filter_map(|package| self.inside(&package.root).ok())
+            .collect();
         if folders.len() < 2 {
             return vec![Part::default()];
         }
         let part = |folder: &Vec<u8>| {
-            let is_within = |other: &&Vec<u8>| other.len() > folder.len() && other.starts_with(folder);
-            Part { folder: folder.clone(), without: folders.iter().filter(is_within).cloned().collect() }
+            let is_within =
+                |other: &&Vec<u8>| other.len() > folder.len() && other.starts_with(folder);
+            Part {
+                folder: folder.clone(),
+                without: folders.iter().filter(is_within).cloned().collect(),
+            }
         };
         folders.iter().map(part).collect()
     }
@@ -89,9 +100,12 @@ impl Sources {
         for package in self.judged() {
             let below = self.inside(&package.root)?;
             let is_pom = |path: &&[u8]| {
-                let mut names =
-                    path.strip_prefix(below.as_slice()).unwrap_or_default().split(|&byte| byte == b'/');
-                names.next_back() == Some(b"pom.xml") && (below.is_empty() || names.next() == Some(b""))
+                let mut names = path
+                    .strip_prefix(below.as_slice())
+                    .unwrap_or_default()
+                    .split(|&byte| byte == b'/');
+                names.next_back() == Some(b"pom.xml")
+                    && (below.is_empty() || names.next() == Some(b""))
             };
             poms.extend(checkout.paths().filter(is_pom).map(<[u8]>::to_vec));
         }
@@ -100,8 +114,12 @@ impl Sources {
 
     /// The files of these commits and what their builds look at.
     pub(super) fn checkout(&self, which: Which) -> Result<Checkout, Fault> {
-        let mut contents =
-            Contents { sources: self, which, checkout: Checkout::default(), done: BTreeSet::new() };
+        let mut contents = Contents {
+            sources: self,
+            which,
+            checkout: Checkout::default(),
+            done: BTreeSet::new(),
+        };
         for package in self.judged() {
             contents.add_package(package)?;
         }
@@ -130,11 +148,22 @@ impl Contents<'_> {
         }
         let at = self.sources.inside(&package.repository)?;
         let base = package.base.as_ref().filter(|_| self.which == Which::Base);
-        for path in self.checkout.add_commit(&package.repository, base.unwrap_or(&package.head), &at)? {
+        for path in
+            self.checkout
+                .add_commit(&package.repository, base.unwrap_or(&package.head), &at)?
+        {
             let folder = self.sources.workspace.join(OsStr::from_bytes(&path));
-            let Some(other) = self.sources.packages.values().find(|package| package.root == folder) else {
+            let Some(other) = self
+                .sources
+                .packages
+                .values()
+                .find(|package| package.root == folder)
+            else {
                 return Err(Fault::setup(
-                    format!("{} is a submodule, which a clean checkout does not hold.", folder.display()),
+                    format!(
+                        "{} is a submodule, which a clean checkout does not hold.",
+                        folder.display()
+                    ),
                     "set gates.<NAME>.where: in-place, or make the submodule a package (packages:)",
                 ));
             };
@@ -151,10 +180,14 @@ impl Contents<'_> {
             if seen.len() >= MAX_POMS || !seen.insert(pom.clone()) {
                 continue;
             }
-            let Some(text) = self.checkout.read(&pom, MAX_POM)? else { continue };
+            let Some(text) = self.checkout.read(&pom, MAX_POM)? else {
+                continue;
+            };
             let links = pom_links(&text);
             let named = links.parent.into_iter().chain(links.modules);
-            let folder = Path::new(OsStr::from_bytes(&pom)).parent().unwrap_or(Path::new(""));
+            let folder = Path::new(OsStr::from_bytes(&pom))
+                .parent()
+                .unwrap_or(Path::new(""));
             for path in named.filter_map(|link| follow_link(folder, &link)) {
                 let path = path.into_os_string().into_vec();
                 for file in [path.clone(), join(&path, b"pom.xml")] {
@@ -170,7 +203,11 @@ impl Contents<'_> {
     /// Brings a POM; false if there is none.
     fn bring(&mut self, path: &[u8]) -> Result<bool, Fault> {
         let file = self.sources.workspace.join(OsStr::from_bytes(path));
-        let holders = self.sources.packages.values().filter(|package| file.starts_with(&package.root));
+        let holders = self
+            .sources
+            .packages
+            .values()
+            .filter(|package| file.starts_with(&package.root));
         if let Some(package) = holders.max_by_key(|package| package.root.as_os_str().len()) {
             self.add_package(package)?;
         } else if !self.checkout.holds(path) && !self.tracked(&file, path)? {
@@ -181,20 +218,36 @@ impl Contents<'_> {
 
     /// Adds what the enclosing repository tracks at that path; false if it has to come from the disk.
     fn tracked(&mut self, file: &Path, at: &[u8]) -> Result<bool, Fault> {
-        let mut above =
-            file.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.sources.workspace));
-        let Some(repository) = above.find(|folder| is_repository(folder)) else { return Ok(false) };
-        let Ok(inside) = file.strip_prefix(repository) else { return Ok(false) };
+        let mut above = file
+            .ancestors()
+            .skip(1)
+            .take_while(|folder| folder.starts_with(&self.sources.workspace));
+        let Some(repository) = above.find(|folder| is_repository(folder)) else {
+            return Ok(false);
+        };
+        let Ok(inside) = file.strip_prefix(repository) else {
+            return Ok(false);
+        };
         // A repository that is here as a whole does not track what is not here.
         Ok(self.done.contains(repository)
-            || self.checkout.add_from_head(repository, inside.as_os_str().as_bytes(), at)?)
+            || self
+                .checkout
+                .add_from_head(repository, inside.as_os_str().as_bytes(), at)?)
     }
 
     /// The `.mvn` folders above a package.
     fn add_dot_mvn(&mut self, package: &SourcePackage) -> Result<(), Fault> {
         let workspace = &self.sources.workspace;
-        for above in package.root.ancestors().skip(1).take_while(|folder| folder.starts_with(workspace)) {
-            let (folder, at) = (above.join(".mvn"), join(&self.sources.inside(above)?, b".mvn"));
+        for above in package
+            .root
+            .ancestors()
+            .skip(1)
+            .take_while(|folder| folder.starts_with(workspace))
+        {
+            let (folder, at) = (
+                above.join(".mvn"),
+                join(&self.sources.inside(above)?, b".mvn"),
+            );
             let is_folder = fs_err::symlink_metadata(&folder).is_ok_and(|data| data.is_dir());
             if !is_folder || self.checkout.holds_folder(&at) || self.tracked(&folder, &at)? {
                 continue;
@@ -219,7 +272,10 @@ impl Contents<'_> {
         {
             bytes += fs_err::symlink_metadata(&file).map_or(0, |data| data.len());
             if bytes > MAX_KEPT {
-                let what = format!("keep: names more than 2 GiB of files in {}.", package.root.display());
+                let what = format!(
+                    "keep: names more than 2 GiB of files in {}.",
+                    package.root.display()
+                );
                 let hint = "name fewer files, or set gates.<NAME>.where: in-place";
                 return Err(Fault::setup(what, hint));
             }
@@ -231,20 +287,38 @@ impl Contents<'_> {
 
 fn globs(keep: &[String]) -> Result<GlobSet, Fault> {
     let glob = |text: &String| GlobBuilder::new(text).literal_separator(true).build();
-    let globs = keep.iter().map(glob).collect::<Result<Vec<_>, _>>().and_then(GlobSet::new);
+    let globs = keep
+        .iter()
+        .map(glob)
+        .collect::<Result<Vec<_>, _>>()
+        .and_then(GlobSet::new);
     globs.map_err(|error| Fault::setup(format!("keep: {error}."), "fix it in .ralph/config.yaml"))
 }
 
 /// The regular files below a folder with their paths in it; repositories' own files are left out.
 fn files(folder: &Path) -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
-    let all = walk(folder, usize::MAX, MAX_ENTRIES, |entry| entry.file_name() != ".git");
-    let files = all.filter_map(Result::ok).filter(|entry| entry.file_type().is_file());
+    let all = walk(folder, usize::MAX, MAX_ENTRIES, |entry| {
+        entry.file_name() != ".git"
+    });
+    let files = all
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_file());
     files.filter_map(move |entry| {
-        let inside = entry.path().strip_prefix(folder).ok()?.as_os_str().as_bytes().to_vec();
+        let inside = entry
+            .path()
+            .strip_prefix(folder)
+            .ok()?
+            .as_os_str()
+            .as_bytes()
+            .to_vec();
         Some((entry.into_path(), inside))
     })
 }
 
 fn join(folder: &[u8], path: &[u8]) -> Vec<u8> {
-    if folder.is_empty() || path.is_empty() { [folder, path].concat() } else { [folder, b"/", path].concat() }
+    if folder.is_empty() || path.is_empty() {
+        [folder, path].concat()
+    } else {
+        [folder, b"/", path].concat()
+    }
 }

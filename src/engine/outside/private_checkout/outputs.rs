@@ -22,8 +22,11 @@ const VERSION: u32 = 4;
 const MAX_FILES: usize = 300_000;
 const MAX_BYTES: u64 = 4 << 30;
 /// What Maven makes of tests.
-const TEST_OUTPUTS: [&str; 3] =
-    ["test-classes", "generated-test-sources", "maven-status/maven-compiler-plugin/testCompile"];
+const TEST_OUTPUTS: [&str; 3] = [
+    "test-classes",
+    "generated-test-sources",
+    "maven-status/maven-compiler-plugin/testCompile",
+];
 
 /// The files of a checkout with their modes and objects.
 pub(super) type Marks = BTreeMap<String, String>;
@@ -68,15 +71,23 @@ impl Outputs {
         sources: &Marks,
         module: Option<&str>,
     ) -> io::Result<Self> {
-        let last = take_manifest(&manifest)?.filter(|last| digest(&folders).as_ref() == Some(&last.digest));
+        let last = take_manifest(&manifest)?
+            .filter(|last| digest(&folders).as_ref() == Some(&last.digest));
         let last = last.and_then(|last| Some((stale(&last.sources, sources, module)?, last)));
-        let mut outputs = Self { manifest, folders, of_one_module: module.is_some(), ..Self::default() };
+        let mut outputs = Self {
+            manifest,
+            folders,
+            of_one_module: module.is_some(),
+            ..Self::default()
+        };
         match last {
             Some((stale, last)) => {
                 (outputs.known, outputs.recompiled) = (last.builds, last.recompiled);
                 outputs.stale = Some(stale).filter(|stale| *stale != ChangedJava::default());
             }
-            None => std::mem::take(&mut outputs.folders).iter().try_for_each(|folder| remove(folder))?,
+            None => std::mem::take(&mut outputs.folders)
+                .iter()
+                .try_for_each(|folder| remove(folder))?,
         }
         Ok(outputs)
     }
@@ -109,14 +120,24 @@ impl Outputs {
         if is_known && self.stale.is_none() {
             return Ok(());
         }
-        let only_tests = is_known && self.stale.as_ref().is_some_and(|stale| stale.main.is_empty());
+        let only_tests = is_known
+            && self
+                .stale
+                .as_ref()
+                .is_some_and(|stale| stale.main.is_empty());
         self.recompiled &= only_tests;
-        self.builds.retain(|build| !build.folders.iter().any(|folder| folder.starts_with(root)));
+        self.builds
+            .retain(|build| !build.folders.iter().any(|folder| folder.starts_with(root)));
         // Which of the other builds is still whole is not known.
         self.known.clear();
-        for folder in self.folders.extract_if(.., |folder| folder.starts_with(root)) {
+        for folder in self
+            .folders
+            .extract_if(.., |folder| folder.starts_with(root))
+        {
             if only_tests {
-                TEST_OUTPUTS.iter().try_for_each(|name| remove(&folder.join(name)))?;
+                TEST_OUTPUTS
+                    .iter()
+                    .try_for_each(|name| remove(&folder.join(name)))?;
             } else {
                 remove(&folder)?;
             }
@@ -132,13 +153,24 @@ impl Outputs {
     /// Keeps the outputs in these folders for the next gate. Anything that changes after the digest is taken is
     /// found by the next gate, anything that changed before by the builds' own digests.
     pub(super) fn keep(self, folders: &[PathBuf], sources: Marks) -> io::Result<()> {
-        let Some(digest) = digest(folders).filter(|_| !self.builds.is_empty()) else { return Ok(()) };
+        let Some(digest) = digest(folders).filter(|_| !self.builds.is_empty()) else {
+            return Ok(());
+        };
         if !self.builds.iter().all(Build::is_current) {
             return Ok(());
         }
         let recompiled = self.recompiled || self.builds.iter().any(|build| build.recompiled);
         let builds = self.builds.into_iter().map(|build| build.key).collect();
-        cache_file::store(&self.manifest, VERSION, Manifest { sources, digest, builds, recompiled })
+        cache_file::store(
+            &self.manifest,
+            VERSION,
+            Manifest {
+                sources,
+                digest,
+                builds,
+                recompiled,
+            },
+        )
     }
 }
 
@@ -155,10 +187,22 @@ fn stale(old: &Marks, new: &Marks, module: Option<&str>) -> Option<ChangedJava> 
     for path in old.keys().chain(new.keys()).filter(differ) {
         let path = RepoPath::parse(path).to_text();
         let inside = Path::new(path.strip_prefix(module?)?);
-        let (main, tests) = (inside.strip_prefix("src/main/java"), inside.strip_prefix("src/test/java"));
-        let (set, below) =
-            (if main.is_ok() { &mut stale.main } else { &mut stale.tests }, main.or(tests).ok()?);
-        if below.extension().is_none_or(|extension| extension != "java") {
+        let (main, tests) = (
+            inside.strip_prefix("src/main/java"),
+            inside.strip_prefix("src/test/java"),
+        );
+        let (set, below) = (
+            if main.is_ok() {
+                &mut stale.main
+            } else {
+                &mut stale.tests
+            },
+            main.or(tests).ok()?,
+        );
+        if below
+            .extension()
+            .is_none_or(|extension| extension != "java")
+        {
             return None;
         }
         set.insert(below.to_owned());
@@ -174,18 +218,29 @@ fn remove(folder: &Path) -> io::Result<()> {
 /// is neither file, folder nor link.
 fn digest(folders: &[PathBuf]) -> Option<String> {
     let (mut all, mut bytes) = (Vec::new(), 0);
-    for entry in folders.iter().flat_map(|folder| walk(folder, usize::MAX, MAX_FILES, |_| true)) {
+    for entry in folders
+        .iter()
+        .flat_map(|folder| walk(folder, usize::MAX, MAX_FILES, |_| true))
+    {
         let entry = entry.ok()?;
         let (path, data) = (entry.path(), entry.metadata().ok()?);
         bytes += data.len();
         let content = match () {
-            () if data.is_symlink() => source::digest(fs_err::read_link(path).ok()?.as_os_str().as_bytes()),
-            () if data.is_file() && bytes <= MAX_BYTES => digest_of(fs_err::File::open(path).ok()?).ok()?,
+            () if data.is_symlink() => {
+                source::digest(fs_err::read_link(path).ok()?.as_os_str().as_bytes())
+            }
+            () if data.is_file() && bytes <= MAX_BYTES => {
+                digest_of(fs_err::File::open(path).ok()?).ok()?
+            }
             () if data.is_dir() => String::new(),
             () => return None,
         };
         let mode = data.permissions().mode().to_le_bytes();
-        all.extend([path.as_os_str().as_bytes().to_vec(), mode.to_vec(), content.into_bytes()]);
+        all.extend([
+            path.as_os_str().as_bytes().to_vec(),
+            mode.to_vec(),
+            content.into_bytes(),
+        ]);
     }
     Some(digest_parts(all))
 }

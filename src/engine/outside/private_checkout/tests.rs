@@ -20,7 +20,10 @@ fn write(path: &Path, text: &str) {
 
 fn changed(main: &[&str], tests: &[&str]) -> ChangedJava {
     let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect();
-    ChangedJava { main: paths(main), tests: paths(tests) }
+    ChangedJava {
+        main: paths(main),
+        tests: paths(tests),
+    }
 }
 
 #[test]
@@ -37,8 +40,9 @@ fn a_workspace_finds_its_folder_again_and_a_second_gate_gets_one_of_its_own() {
     drop((first, second));
     assert!(one.is_dir() && !two.exists());
     // A process that another test is just starting may hold the lock for a moment.
-    let again =
-        (0..1_000).map(|_| CacheFolder::take(&cache, &workspace).unwrap()).find(|site| !site.is_temporary());
+    let again = (0..1_000)
+        .map(|_| CacheFolder::take(&cache, &workspace).unwrap())
+        .find(|site| !site.is_temporary());
     let again = again.unwrap();
     assert_eq!(again.at(""), one);
     again.run().unwrap();
@@ -50,18 +54,24 @@ fn a_workspace_finds_its_folder_again_and_a_second_gate_gets_one_of_its_own() {
     write(&planted, "");
     fs_err::set_permissions(&one, std::fs::Permissions::from_mode(0o755)).unwrap();
     let is_new = |folder: &Path| {
-        let mode = fs_err::symlink_metadata(folder).unwrap().permissions().mode();
+        let mode = fs_err::symlink_metadata(folder)
+            .unwrap()
+            .permissions()
+            .mode();
         mode & 0o777 == 0o700
             && fs_err::symlink_metadata(folder).unwrap().is_dir()
             && !folder.join("tree").exists()
     };
-    let is_gone = |_| is_new(&CacheFolder::take(&cache, &workspace).unwrap().at("")) && !planted.exists();
+    let is_gone =
+        |_| is_new(&CacheFolder::take(&cache, &workspace).unwrap().at("")) && !planted.exists();
     assert!((0..1_000).any(is_gone));
     let elsewhere = home.path().join("elsewhere");
     write(&elsewhere.join("tree/kept"), "");
     if fs_err::remove_dir_all(&one).is_ok() {
         fs_err::os::unix::fs::symlink(&elsewhere, &one).unwrap();
-        assert!(is_new(&CacheFolder::take(&cache, &workspace).unwrap().at("")));
+        assert!(is_new(
+            &CacheFolder::take(&cache, &workspace).unwrap().at("")
+        ));
         assert!(elsewhere.join("tree/kept").exists());
     }
 }
@@ -71,7 +81,9 @@ fn folders_of_workspaces_that_are_gone_and_the_oldest_are_removed() {
     let home = tempfile::tempdir().unwrap();
     let cache = home.path().join("cache");
     let folders = || {
-        let all = fs_err::read_dir(cache.join("sites")).unwrap().map(|entry| entry.unwrap().path());
+        let all = fs_err::read_dir(cache.join("sites"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
         all.filter(|path| path.is_dir()).count()
     };
     let gone = home.path().join("gone");
@@ -100,7 +112,9 @@ fn outputs_are_used_as_far_as_the_changes_leave_them_right() {
     let outputs = vec![target.clone()];
     let classes = ["classes", "test-classes"].map(|name| target.join(name));
     let marks = |list: &[(&str, &str)]| -> Marks {
-        list.iter().map(|(path, mark)| ((*path).to_owned(), (*mark).to_owned())).collect()
+        list.iter()
+            .map(|(path, mark)| ((*path).to_owned(), (*mark).to_owned()))
+            .collect()
     };
     let old = [
         ("pom.xml", "1"),
@@ -109,7 +123,8 @@ fn outputs_are_used_as_far_as_the_changes_leave_them_right() {
         ("src/test/resources/r", "1"),
         ("src/test/resources/src/main/java/R.java", "1"),
     ];
-    let take = |new: &Marks, module| Outputs::take(file.clone(), outputs.clone(), new, module).unwrap();
+    let take =
+        |new: &Marks, module| Outputs::take(file.clone(), outputs.clone(), new, module).unwrap();
     let keep = || {
         let mut left = take(&marks(&old), Some(""));
         for class in ["classes/A.class", "test-classes/ATest.class"] {
@@ -119,7 +134,10 @@ fn outputs_are_used_as_far_as_the_changes_leave_them_right() {
         left.keep(&outputs, marks(&old)).unwrap();
     };
     keep();
-    assert_eq!(take(&marks(&old), Some("")).standing("k"), OutputState::Current);
+    assert_eq!(
+        take(&marks(&old), Some("")).standing("k"),
+        OutputState::Current
+    );
     assert_eq!(
         take(&marks(&old), Some("")).standing("k"),
         OutputState::Nothing,
@@ -128,7 +146,11 @@ fn outputs_are_used_as_far_as_the_changes_leave_them_right() {
 
     let set = |paths: &[&str]| {
         let mut new = marks(&old);
-        new.extend(paths.iter().map(|path| ((*path).to_owned(), "2".to_owned())));
+        new.extend(
+            paths
+                .iter()
+                .map(|path| ((*path).to_owned(), "2".to_owned())),
+        );
         new
     };
     let without = |path: &str| {
@@ -140,32 +162,87 @@ fn outputs_are_used_as_far_as_the_changes_leave_them_right() {
     let table = [
         (set(&[]), Some(""), OutputState::Current),
         (set(&[]), None, OutputState::Current),
-        (set(&["src/test/java/ATest.java"]), Some(""), java(&[], &["ATest.java"])),
-        (set(&["src/test/java/New.java"]), Some(""), java(&[], &["New.java"])),
-        (without("src/test/java/ATest.java"), Some(""), java(&[], &["ATest.java"])),
-        (set(&["src/main/java/A.java"]), Some(""), java(&["A.java"], &[])),
-        (without("src/main/java/A.java"), Some(""), java(&["A.java"], &[])),
+        (
+            set(&["src/test/java/ATest.java"]),
+            Some(""),
+            java(&[], &["ATest.java"]),
+        ),
+        (
+            set(&["src/test/java/New.java"]),
+            Some(""),
+            java(&[], &["New.java"]),
+        ),
+        (
+            without("src/test/java/ATest.java"),
+            Some(""),
+            java(&[], &["ATest.java"]),
+        ),
+        (
+            set(&["src/main/java/A.java"]),
+            Some(""),
+            java(&["A.java"], &[]),
+        ),
+        (
+            without("src/main/java/A.java"),
+            Some(""),
+            java(&["A.java"], &[]),
+        ),
         (
             set(&["src/main/java/A.java", "src/test/java/ATest.java"]),
             Some(""),
             java(&["A.java"], &["ATest.java"]),
         ),
-        (set(&["src/main/java/package-info.java"]), Some(""), java(&["package-info.java"], &[])),
-        (set(&["src/test/java/ATest.java"]), None, OutputState::Nothing),
-        (set(&["src/main/java/A.java"]), Some("m/"), OutputState::Nothing),
+        (
+            set(&["src/main/java/package-info.java"]),
+            Some(""),
+            java(&["package-info.java"], &[]),
+        ),
+        (
+            set(&["src/test/java/ATest.java"]),
+            None,
+            OutputState::Nothing,
+        ),
+        (
+            set(&["src/main/java/A.java"]),
+            Some("m/"),
+            OutputState::Nothing,
+        ),
         (set(&["src/main/java/A.kt"]), Some(""), OutputState::Nothing),
-        (set(&["src/test/resources/r"]), Some(""), OutputState::Nothing),
-        (set(&["src/test/resources/src/main/java/R.java"]), Some(""), OutputState::Nothing),
-        (set(&["src/main/java/A.java", "pom.xml"]), Some(""), OutputState::Nothing),
+        (
+            set(&["src/test/resources/r"]),
+            Some(""),
+            OutputState::Nothing,
+        ),
+        (
+            set(&["src/test/resources/src/main/java/R.java"]),
+            Some(""),
+            OutputState::Nothing,
+        ),
+        (
+            set(&["src/main/java/A.java", "pom.xml"]),
+            Some(""),
+            OutputState::Nothing,
+        ),
     ];
     for (new, module, expected) in table {
         keep();
-        assert_eq!(take(&new, module).standing("k"), expected, "{new:?} {module:?}");
-        assert_eq!(target.exists(), expected != OutputState::Nothing, "{new:?} {module:?}");
+        assert_eq!(
+            take(&new, module).standing("k"),
+            expected,
+            "{new:?} {module:?}"
+        );
+        assert_eq!(
+            target.exists(),
+            expected != OutputState::Nothing,
+            "{new:?} {module:?}"
+        );
     }
     keep();
     fs_err::write(target.join("classes/Planted.class"), "x").unwrap();
-    assert_eq!(take(&marks(&old), Some("")).standing("k"), OutputState::Nothing);
+    assert_eq!(
+        take(&marks(&old), Some("")).standing("k"),
+        OutputState::Nothing
+    );
     assert!(!target.exists());
 }
 
@@ -179,7 +256,10 @@ fn commit(folder: &Path) -> Oid {
     let who = Signature::now("a", "a@b").unwrap();
     let parent = repo.head().ok().and_then(|head| head.peel_to_commit().ok());
     let parents: Vec<_> = parent.iter().collect();
-    Oid(repo.commit(Some("HEAD"), &who, &who, "x", &tree, &parents).unwrap().to_string())
+    Oid(repo
+        .commit(Some("HEAD"), &who, &who, "x", &tree, &parents)
+        .unwrap()
+        .to_string())
 }
 
 fn sources(workspace: &Path, units: &[(&str, Oid)], judged: &str, keep: &[&str]) -> Sources {
@@ -187,7 +267,12 @@ fn sources(workspace: &Path, units: &[(&str, Oid)], judged: &str, keep: &[&str])
         let root = workspace.join("src").join(name);
         (
             (*name).to_owned(),
-            SourcePackage { repository: root.clone(), root, head: head.clone(), base: Some(Oid::zero()) },
+            SourcePackage {
+                repository: root.clone(),
+                root,
+                head: head.clone(),
+                base: Some(Oid::zero()),
+            },
         )
     };
     Sources {
@@ -209,10 +294,17 @@ impl Kept {
     fn new(recompiled: bool) -> Self {
         let home = tempfile::tempdir().unwrap();
         let cache = CacheFolder::take(&home.path().join("cache"), home.path()).unwrap();
-        let kept = Self { home, cache, recompiled };
+        let kept = Self {
+            home,
+            cache,
+            recompiled,
+        };
         write(&kept.at("ws/src/p/pom.xml"), "<project/>");
         write(&kept.at("ws/src/p/src/main/java/A.java"), "class A { }");
-        write(&kept.at("ws/src/p/src/test/java/ATest.java"), "class ATest { }");
+        write(
+            &kept.at("ws/src/p/src/test/java/ATest.java"),
+            "class ATest { }",
+        );
         let first = kept.tree();
         assert_eq!(first.outputs.standing("k"), OutputState::Nothing);
         for class in ["classes/A.class", "test-classes/ATest.class"] {
@@ -231,14 +323,21 @@ impl Kept {
     }
 
     fn build(&self) -> Build {
-        let folders = ["classes", "test-classes"].map(|name| self.output(name)).to_vec();
+        let folders = ["classes", "test-classes"]
+            .map(|name| self.output(name))
+            .to_vec();
         Build::of("k".to_owned(), folders, self.recompiled).unwrap()
     }
 
     /// A gate on what is in the workspace now.
     fn tree(&self) -> Tree {
         let workspace = self.at("ws");
-        let sources = sources(&workspace, &[("p", commit(&workspace.join("src/p")))], "p", &[]);
+        let sources = sources(
+            &workspace,
+            &[("p", commit(&workspace.join("src/p")))],
+            "p",
+            &[],
+        );
         Tree::make(&sources, Which::Head, &self.cache).unwrap().0
     }
 
@@ -249,8 +348,13 @@ impl Kept {
 
     /// Which outputs are left when Maven is going to make the build of that key.
     fn left(&self, tree: &mut Tree, key: &str) -> (bool, bool) {
-        tree.outputs.clear(&self.cache.at("tree/src/p"), Some(key)).unwrap();
-        (self.output("classes/A.class").exists(), self.output("test-classes/ATest.class").exists())
+        tree.outputs
+            .clear(&self.cache.at("tree/src/p"), Some(key))
+            .unwrap();
+        (
+            self.output("classes/A.class").exists(),
+            self.output("test-classes/ATest.class").exists(),
+        )
     }
 }
 
@@ -260,10 +364,34 @@ fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
     for (changed, recompiled, key, standing, left) in [
         ("", false, "k", OutputState::Current, (true, true)),
         ("", false, "other", OutputState::Nothing, (false, false)),
-        ("src/test/java/ATest.java", false, "k", java(&[], &["ATest.java"]), (true, false)),
-        ("src/test/java/ATest.java", true, "k", java(&[], &["ATest.java"]), (false, false)),
-        ("src/main/java/A.java", false, "k", java(&["A.java"], &[]), (false, false)),
-        ("src/main/resources/a.txt", false, "k", OutputState::Nothing, (false, false)),
+        (
+            "src/test/java/ATest.java",
+            false,
+            "k",
+            java(&[], &["ATest.java"]),
+            (true, false),
+        ),
+        (
+            "src/test/java/ATest.java",
+            true,
+            "k",
+            java(&[], &["ATest.java"]),
+            (false, false),
+        ),
+        (
+            "src/main/java/A.java",
+            false,
+            "k",
+            java(&["A.java"], &[]),
+            (false, false),
+        ),
+        (
+            "src/main/resources/a.txt",
+            false,
+            "k",
+            OutputState::Nothing,
+            (false, false),
+        ),
     ] {
         let kept = Kept::new(recompiled);
         if !changed.is_empty() {
@@ -271,13 +399,25 @@ fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
         }
         let mut tree = kept.tree();
         assert_eq!(tree.outputs.standing(key), standing, "{changed} {key}");
-        assert_eq!(kept.left(&mut tree, key), left, "{changed} {recompiled} {key}");
-        let stands = if left == (true, true) { OutputState::Current } else { OutputState::Nothing };
+        assert_eq!(
+            kept.left(&mut tree, key),
+            left,
+            "{changed} {recompiled} {key}"
+        );
+        let stands = if left == (true, true) {
+            OutputState::Current
+        } else {
+            OutputState::Nothing
+        };
         assert_eq!(tree.outputs.standing("k"), stands, "{changed} {key}");
     }
     // A module that was judged before Maven began anew in its reactor is not kept, nor are its outputs.
     let kept = Kept::new(false);
-    let mut state = State { head: kept.tree(), base: None, phases: Vec::new() };
+    let mut state = State {
+        head: kept.tree(),
+        base: None,
+        phases: Vec::new(),
+    };
     state.head.outputs.built(&kept.build());
     assert!(
         state.tree_of(&kept.cache.at("base/src/p")).is_none(),
@@ -287,10 +427,18 @@ fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
     assert_eq!(tree.outputs.standing("k"), OutputState::Current);
     assert_eq!(kept.left(tree, "other"), (false, false));
     write(&kept.output("classes/B.class"), "by Maven");
-    tree.outputs.clear(&kept.cache.at("tree/src/p"), Some("third")).unwrap();
-    assert!(kept.output("classes/B.class").exists(), "what Maven makes in this gate stays");
+    tree.outputs
+        .clear(&kept.cache.at("tree/src/p"), Some("third"))
+        .unwrap();
+    assert!(
+        kept.output("classes/B.class").exists(),
+        "what Maven makes in this gate stays"
+    );
     state.head.close(true).unwrap();
-    assert!(!kept.cache.at("tree.json").exists(), "no known build is whole");
+    assert!(
+        !kept.cache.at("tree.json").exists(),
+        "no known build is whole"
+    );
     // A build that was not Maven's stays one for as long as it is kept.
     let kept = Kept::new(true);
     let again = kept.tree();
@@ -310,7 +458,10 @@ fn java_files_alone_can_leave_outputs_right_only_where_one_pom_is_judged() {
 
 fn paths(sources: &Sources, which: Which) -> Vec<String> {
     let checkout = sources.checkout(which).unwrap();
-    checkout.paths().map(|path| String::from_utf8(path.to_vec()).unwrap()).collect()
+    checkout
+        .paths()
+        .map(|path| String::from_utf8(path.to_vec()).unwrap())
+        .collect()
 }
 
 const PARENT: &str = "<project><parent><artifactId>x</artifactId></parent></project>";
@@ -356,11 +507,17 @@ fn the_layout_is_mirrored_as_far_as_builds_look() {
     ];
     assert_eq!(paths(&all, Which::Head), expected);
     assert_eq!(
-        all.checkout(Which::Head).unwrap().read(b"src/p/m/pom.xml", 999).unwrap().unwrap(),
+        all.checkout(Which::Head)
+            .unwrap()
+            .read(b"src/p/m/pom.xml", 999)
+            .unwrap()
+            .unwrap(),
         PARENT.as_bytes()
     );
     assert!(
-        !paths(&all, Which::Base).iter().any(|path| path == "src/p/pom.xml"),
+        !paths(&all, Which::Base)
+            .iter()
+            .any(|path| path == "src/p/pom.xml"),
         "before, there was nothing"
     );
 }
@@ -379,8 +536,16 @@ fn what_an_enclosing_repository_tracks_comes_from_its_head() {
     write(&at("src/pom.xml"), "changed by somebody");
     write(&at(".mvn/maven.config"), "-DskipTests");
     let sources = sources(&workspace, &[unit], "p", &[]);
-    assert_eq!(paths(&sources, Which::Head), [".mvn/jvm.config", "src/p/pom.xml", "src/pom.xml"]);
-    let parent = sources.checkout(Which::Head).unwrap().read(b"src/pom.xml", 999).unwrap().unwrap();
+    assert_eq!(
+        paths(&sources, Which::Head),
+        [".mvn/jvm.config", "src/p/pom.xml", "src/pom.xml"]
+    );
+    let parent = sources
+        .checkout(Which::Head)
+        .unwrap()
+        .read(b"src/pom.xml", 999)
+        .unwrap()
+        .unwrap();
     assert_eq!(parent, b"<project/>");
 }
 
@@ -392,26 +557,47 @@ fn a_submodule_is_refused_unless_it_is_a_package() {
     let inner = commit(&workspace.join("src/p/sub"));
     let repo = Repository::init(workspace.join("src/p")).unwrap();
     let mut tree = repo.treebuilder(None).unwrap();
-    tree.insert("pom.xml", repo.blob(b"<project/>").unwrap(), 0o100_644).unwrap();
-    tree.insert("sub", git2::Oid::from_str(&inner.0).unwrap(), 0o160_000).unwrap();
+    tree.insert("pom.xml", repo.blob(b"<project/>").unwrap(), 0o100_644)
+        .unwrap();
+    tree.insert("sub", git2::Oid::from_str(&inner.0).unwrap(), 0o160_000)
+        .unwrap();
     let (tree, who) = (tree.write().unwrap(), Signature::now("a", "a@b").unwrap());
-    let head = repo.commit(None, &who, &who, "x", &repo.find_tree(tree).unwrap(), &[]).unwrap();
+    let head = repo
+        .commit(None, &who, &who, "x", &repo.find_tree(tree).unwrap(), &[])
+        .unwrap();
     let head = Oid(head.to_string());
     let mut sources = sources(&workspace, &[("p", head)], "p", &[]);
     let fault = sources.checkout(Which::Head).map(|_| ()).unwrap_err();
-    assert!(fault.what.contains("src/p/sub is a submodule") && fault.hint.contains("in-place"), "{fault}");
+    assert!(
+        fault.what.contains("src/p/sub is a submodule") && fault.hint.contains("in-place"),
+        "{fault}"
+    );
     let root = workspace.join("src/p/sub");
-    sources
-        .packages
-        .insert("sub".to_owned(), SourcePackage { repository: root.clone(), root, head: inner, base: None });
-    assert_eq!(paths(&sources, Which::Head), ["src/p/pom.xml", "src/p/sub/a"]);
+    sources.packages.insert(
+        "sub".to_owned(),
+        SourcePackage {
+            repository: root.clone(),
+            root,
+            head: inner,
+            base: None,
+        },
+    );
+    assert_eq!(
+        paths(&sources, Which::Head),
+        ["src/p/pom.xml", "src/p/sub/a"]
+    );
 }
 
 #[test]
 fn a_source_that_was_exchanged_and_put_back_before_the_build_came_to_its_end_gives_no_verdict() {
     let kept = Kept::new(false);
     let workspace = kept.at("ws");
-    let sources = sources(&workspace, &[("p", commit(&workspace.join("src/p")))], "p", &[]);
+    let sources = sources(
+        &workspace,
+        &[("p", commit(&workspace.join("src/p")))],
+        "p",
+        &[],
+    );
     for (path, is_built, is_touched) in [
         ("src/main/java/A.java", true, true),
         ("src/test/java/ATest.java", true, true),
@@ -431,7 +617,11 @@ fn a_source_that_was_exchanged_and_put_back_before_the_build_came_to_its_end_giv
         let closed = checkout.state.into_inner().unwrap().head.close(true);
         let why = closed.err().map(|fault| fault.what).unwrap_or_default();
         let who = if is_built { " (by a build)" } else { "" };
-        assert_eq!(why.contains(&format!("{path}{who}")), is_touched, "{path} {is_built}: {why}");
+        assert_eq!(
+            why.contains(&format!("{path}{who}")),
+            is_touched,
+            "{path} {is_built}: {why}"
+        );
     }
 }
 
@@ -439,10 +629,18 @@ fn a_source_that_was_exchanged_and_put_back_before_the_build_came_to_its_end_giv
 fn what_tests_wrote_is_put_right_and_named_once_it_was_judged_but_no_source_is_theirs_to_write() {
     let kept = Kept::new(false);
     let workspace = kept.at("ws");
-    for tracked in ["src/main/resources/b.txt", "src/test/java/src/main/java/B.java"] {
+    for tracked in [
+        "src/main/resources/b.txt",
+        "src/test/java/src/main/java/B.java",
+    ] {
         write(&kept.at("ws/src/p").join(tracked), "b");
     }
-    let sources = sources(&workspace, &[("p", commit(&workspace.join("src/p")))], "p", &[]);
+    let sources = sources(
+        &workspace,
+        &[("p", commit(&workspace.join("src/p")))],
+        "p",
+        &[],
+    );
     let root = kept.cache.at("tree/src/p");
     let texts = |paths: Vec<RepoPath>| paths.iter().map(RepoPath::to_text).collect::<Vec<_>>();
     for (path, may_be) in [
@@ -460,7 +658,14 @@ fn what_tests_wrote_is_put_right_and_named_once_it_was_judged_but_no_source_is_t
             let before = fs_err::read(root.join(path)).ok();
             write(&root.join(path), "by a test");
             let told = texts(checkout.written(&root, false).unwrap());
-            assert_eq!(told, if may_be { vec![inside.clone()] } else { Vec::new() });
+            assert_eq!(
+                told,
+                if may_be {
+                    vec![inside.clone()]
+                } else {
+                    Vec::new()
+                }
+            );
             if is_judged {
                 checkout.written(&root, true).unwrap();
                 assert_eq!(fs_err::read(root.join(path)).ok(), before, "{path}");
@@ -470,12 +675,23 @@ fn what_tests_wrote_is_put_right_and_named_once_it_was_judged_but_no_source_is_t
             checkout.state.into_inner().unwrap().head.close(true)
         };
         let fault = judged(false).unwrap_err();
-        assert_eq!((fault.what.contains(&inside), fault.kind), (true, FaultKind::Setup), "{fault}");
+        assert_eq!(
+            (fault.what.contains(&inside), fault.kind),
+            (true, FaultKind::Setup),
+            "{fault}"
+        );
         match judged(true) {
-            Ok(written) => assert_eq!((texts(written.into_iter().collect()), may_be), (vec![inside], true)),
+            Ok(written) => assert_eq!(
+                (texts(written.into_iter().collect()), may_be),
+                (vec![inside], true)
+            ),
             // Of a file that is new its folder is touched.
             Err(fault) => {
-                assert_eq!((fault.what.contains("src/p/src/main/java"), may_be), (true, false), "{fault}");
+                assert_eq!(
+                    (fault.what.contains("src/p/src/main/java"), may_be),
+                    (true, false),
+                    "{fault}"
+                );
                 assert!(fault.what.contains(" (by tests or mutants)"), "{fault}");
             }
         }
@@ -486,14 +702,20 @@ fn what_tests_wrote_is_put_right_and_named_once_it_was_judged_but_no_source_is_t
 fn of_what_tests_wrote_only_their_own_packages_files_are_put_right_beside_another_package() {
     let kept = Kept::new(false);
     let workspace = kept.at("ws");
-    for (file, text) in
-        [("p/inner/pom.xml", PARENT), ("q/pom.xml", PARENT), ("q/data.txt", "x"), ("pom.xml", "<project/>")]
-    {
+    for (file, text) in [
+        ("p/inner/pom.xml", PARENT),
+        ("q/pom.xml", PARENT),
+        ("q/data.txt", "x"),
+        ("pom.xml", "<project/>"),
+    ] {
         write(&workspace.join("src").join(file), text);
     }
     let units = ["p", "q"].map(|name| (name, commit(&workspace.join("src").join(name))));
     let mut sources = sources(&workspace, &units, "p", &[]);
-    let inner = SourcePackage { root: workspace.join("src/p/inner"), ..sources.packages["p"].clone() };
+    let inner = SourcePackage {
+        root: workspace.join("src/p/inner"),
+        ..sources.packages["p"].clone()
+    };
     sources.packages.insert("inner".to_owned(), inner);
     sources.judged.extend(["inner", "q"].map(str::to_owned));
     let tree = kept.cache.at("tree");
@@ -504,13 +726,18 @@ fn of_what_tests_wrote_only_their_own_packages_files_are_put_right_beside_anothe
         ("src/q", "src/q/data.txt"),
     ];
     // A parent's POM is nobody's alone; production code stays what a test may not write.
-    for (more, who) in
-        [("", ""), ("src/pom.xml", ""), ("src/p/src/main/java/A.java", " (by tests or mutants)")]
-    {
+    for (more, who) in [
+        ("", ""),
+        ("src/pom.xml", ""),
+        ("src/p/src/main/java/A.java", " (by tests or mutants)"),
+    ] {
         let checkout = PrivateCheckout::enter(&kept.cache, &sources).unwrap();
         let before = own.map(|(_, file)| fs_err::read(tree.join(file)).unwrap());
         // The build of the last comes to its end while the tests of the others run.
-        let build = Build { folders: vec![tree.join("src/q/target/classes")], ..kept.build() };
+        let build = Build {
+            folders: vec![tree.join("src/q/target/classes")],
+            ..kept.build()
+        };
         for (root, file) in own {
             if root == "src/q" {
                 checkout.built(&build);
@@ -532,7 +759,10 @@ fn of_what_tests_wrote_only_their_own_packages_files_are_put_right_beside_anothe
         match checkout.state.into_inner().unwrap().head.close(true) {
             Ok(written) => assert_eq!((more, written.len()), ("", 3)),
             Err(fault) => {
-                assert!(!more.is_empty() && fault.what.contains(&format!(": {more}{who}.")), "{fault}");
+                assert!(
+                    !more.is_empty() && fault.what.contains(&format!(": {more}{who}.")),
+                    "{fault}"
+                );
             }
         }
     }
@@ -563,7 +793,13 @@ fn a_copy_of_a_package_becomes_a_repository_at_the_commit_that_its_folder_is_at(
         assert_eq!(checkouts.in_repository(root), Path::new("apps/p"));
         let copy = tempfile::tempdir().unwrap();
         checkouts.add_repository(root, copy.path()).unwrap();
-        Repository::open(copy.path()).unwrap().head().unwrap().target().unwrap().to_string()
+        Repository::open(copy.path())
+            .unwrap()
+            .head()
+            .unwrap()
+            .target()
+            .unwrap()
+            .to_string()
     };
     assert_eq!(head_of(&InPlace(&sources), &root), head.0);
     let cache = CacheFolder::temporary(&home.path().join("cache")).unwrap();

@@ -41,7 +41,11 @@ impl Built {
     /// jars.
     pub(crate) fn class_folders(&self) -> Vec<&Path> {
         let own = [&self.project.classes, &self.project.test_classes].map(Path::new);
-        let others = self.classpath.iter().map(Path::new).filter(|entry| entry.is_dir());
+        let others = self
+            .classpath
+            .iter()
+            .map(Path::new)
+            .filter(|entry| entry.is_dir());
         own.into_iter().chain(others).collect()
     }
 
@@ -53,10 +57,14 @@ impl Built {
         }
         let home = home(package, &module.code);
         let class = format!("{}.class", module.targets.first()?.class.replace('.', "/"));
-        let holds =
-            |entry: &&String| Path::new(entry).starts_with(&home) && Path::new(entry).join(&class).is_file();
+        let holds = |entry: &&String| {
+            Path::new(entry).starts_with(&home) && Path::new(entry).join(&class).is_file()
+        };
         let mut built = self.clone();
-        built.project.classes.clone_from(self.classpath.iter().find(holds)?);
+        built
+            .project
+            .classes
+            .clone_from(self.classpath.iter().find(holds)?);
         built.project.sources = home.join("src/main/java").display().to_string();
         built.classpath.push(self.project.classes.clone());
         Some(built)
@@ -72,12 +80,19 @@ impl Built {
 pub(crate) type Phase = (&'static str, &'static str);
 
 /// Maven's builds, without and with the proof that the JDK's compiler can make the next.
-const KNOWN: [&str; 2] =
-    ["the class path was known", "the class path was known; javac was seen to make the same classes"];
-const RESOLVED: [&str; 2] =
-    ["compiled and resolved", "compiled and resolved; javac was seen to make the same classes"];
+const KNOWN: [&str; 2] = [
+    "the class path was known",
+    "the class path was known; javac was seen to make the same classes",
+];
+const RESOLVED: [&str; 2] = [
+    "compiled and resolved",
+    "compiled and resolved; javac was seen to make the same classes",
+];
 /// The JDK's compiler compiled what had changed.
-pub(crate) const RECOMPILED: Phase = ("compile", "javac compiled what had changed: Maven was not called");
+pub(crate) const RECOMPILED: Phase = (
+    "compile",
+    "javac compiled what had changed: Maven was not called",
+);
 
 impl Maven<'_> {
     /// Compiles the module with its tests and what it needs of its reactor; the inner error says why it does not
@@ -94,13 +109,19 @@ impl Maven<'_> {
         let key = cache::key(&self.root, self.dir, &self.program, self.args(), around);
         let known: Option<(Vec<String>, Project)> = self.known("modules").recall(&key);
         // An extension of Maven's core may take versions, and with them settings of the tests, from git.
-        let is_extended = self.root.ancestors().any(|at| at.join(".mvn/extensions.xml").is_file());
+        let is_extended = self
+            .root
+            .ancestors()
+            .any(|at| at.join(".mvn/extensions.xml").is_file());
         let known = known.filter(|(jars, _)| !is_extended && cache::has_jars(jars));
         if let Some((classpath, project)) = known {
             let built = self.built(&key, classpath, project);
             match self.context.ports.checkouts.output_state(&built.key) {
                 OutputState::Current => {
-                    return Ok(Ok((built, ("compile", "nothing had changed: Maven was not called"))));
+                    return Ok(Ok((
+                        built,
+                        ("compile", "nothing had changed: Maven was not called"),
+                    )));
                 }
                 OutputState::Java(stale) if self.recompile(&built, &stale)? => {
                     return Ok(Ok((built, RECOMPILED)));
@@ -131,13 +152,24 @@ impl Maven<'_> {
         let effective = work.path().join("effective.xml");
         let to_classpath = format!("-Dmdep.outputFile={}", classpath.display());
         let to_effective = format!("-Doutput={}", effective.display());
-        let goals = ["-q", "test-compile", BUILD_CLASSPATH, EFFECTIVE_POM, &to_classpath, &to_effective];
+        let goals = [
+            "-q",
+            "test-compile",
+            BUILD_CLASSPATH,
+            EFFECTIVE_POM,
+            &to_classpath,
+            &to_effective,
+        ];
         let call = self.call_offline_first("resolve", &self.folder, &goals)?;
         if let Some(trouble) = self.trouble(&call) {
             return Ok(Err(trouble));
         }
         let (classpath, mut project) = self.read(&classpath, &effective)?;
-        project.surefire.jdk = project.surefire.jdk.take().or_else(|| recipe::toolchain(&call.output));
+        project.surefire.jdk = project
+            .surefire
+            .jdk
+            .take()
+            .or_else(|| recipe::toolchain(&call.output));
         self.known("modules").keep(key, &(&classpath, &project))?;
         let built = self.built(key, classpath, project);
         let proven = self.prove(&built, &call.output)?;
@@ -148,10 +180,23 @@ impl Maven<'_> {
     fn built(&self, module: &str, classpath: Vec<String>, project: Project) -> Built {
         // Outputs made without the other goals must not serve a gate that wants those goals to run.
         let javac_alone = self.context.settings.recompile == Recompile::Javac;
-        let mode = if javac_alone { "without other goals" } else { "" };
+        let mode = if javac_alone {
+            "without other goals"
+        } else {
+            ""
+        };
         let tests = format!("{:?}", project.surefire);
-        let key = cache::build_key(module, &self.javac(), &[&self.options, mode, &tests], &classpath);
-        Built { classpath, project, key }
+        let key = cache::build_key(
+            module,
+            &self.javac(),
+            &[&self.options, mode, &tests],
+            &classpath,
+        );
+        Built {
+            classpath,
+            project,
+            key,
+        }
     }
 
     /// Maven is going to build: it must not find what it would not have made.
@@ -162,12 +207,25 @@ impl Maven<'_> {
     /// Compiles without Maven what changed; false if that is not proven to be the same.
     fn recompile(&self, built: &Built, stale: &ChangedJava) -> Result<bool, GateAbort> {
         let (proofs, digest) = (self.known("recompilable"), built.digest()?);
-        let proof = proofs.recall(&built.key).filter(|proof: &Proof| proof.digest == digest);
-        let recipe = proof.and_then(|p| p.recipe).filter(|recipe| self.may_replace_maven(recipe, built));
-        let javac = recipe.as_ref().and_then(|recipe| self.compiler(built, recipe));
+        let proof = proofs
+            .recall(&built.key)
+            .filter(|proof: &Proof| proof.digest == digest);
+        let recipe = proof
+            .and_then(|p| p.recipe)
+            .filter(|recipe| self.may_replace_maven(recipe, built));
+        let javac = recipe
+            .as_ref()
+            .and_then(|recipe| self.compiler(built, recipe));
         let is_done = javac.map_or(Ok(false), |javac| javac.recompile(stale))?;
         if is_done {
-            proofs.keep(&built.key, &Proof { recipe, refusals: 0, digest: built.digest()? })?;
+            proofs.keep(
+                &built.key,
+                &Proof {
+                    recipe,
+                    refusals: 0,
+                    digest: built.digest()?,
+                },
+            )?;
         }
         Ok(is_done)
     }
@@ -180,7 +238,9 @@ impl Maven<'_> {
     }
 
     fn refusals(&self, built: &Built) -> u32 {
-        self.known("recompilable").recall(&built.key).map_or(0, |proof: Proof| proof.refusals)
+        self.known("recompilable")
+            .recall(&built.key)
+            .map_or(0, |proof: Proof| proof.refusals)
     }
 
     /// Looks whether the JDK's compiler makes what Maven just made, for the changes to come.
@@ -189,27 +249,46 @@ impl Maven<'_> {
             return Ok(false);
         }
         let selected = |recipe| {
-            if built.project.compiling.picks_sources { select(recipe, &built.project) } else { Some(recipe) }
+            if built.project.compiling.picks_sources {
+                select(recipe, &built.project)
+            } else {
+                Some(recipe)
+            }
         };
         let recipe = recipe::read(log).filter(|recipe| self.may_replace_maven(recipe, built));
         let recipe = recipe.and_then(selected);
-        let javac = recipe.as_ref().and_then(|recipe| self.compiler(built, recipe));
+        let javac = recipe
+            .as_ref()
+            .and_then(|recipe| self.compiler(built, recipe));
         let proven = javac.map_or(Ok(false), |javac| javac.proves())?;
         let refusals = if proven { 0 } else { self.refusals(built) + 1 };
-        let proof = Proof { recipe: recipe.filter(|_| proven), refusals, digest: built.digest()? };
+        let proof = Proof {
+            recipe: recipe.filter(|_| proven),
+            refusals,
+            digest: built.digest()?,
+        };
         self.known("recompilable").keep(&built.key, &proof)?;
         Ok(proven)
     }
 
     fn compiler<'b>(&'b self, built: &'b Built, recipe: &'b Recipe) -> Option<Javac<'b>> {
-        Javac::new(self.context.commands, self.javac(), &self.home, &built.project, recipe)
+        Javac::new(
+            self.context.commands,
+            self.javac(),
+            &self.home,
+            &built.project,
+            recipe,
+        )
     }
 
     fn may_replace_maven(&self, recipe: &Recipe, built: &Built) -> bool {
         let otherwise = &built.project.compiling.configured_otherwise;
         match self.context.settings.recompile {
             _ if self.args().iter().any(|argument| is_foreign(argument)) => false,
-            Recompile::Auto => recipe.goals.iter().all(|goal| reads_no_java(goal, self.args(), otherwise)),
+            Recompile::Auto => recipe
+                .goals
+                .iter()
+                .all(|goal| reads_no_java(goal, self.args(), otherwise)),
             Recompile::Javac => true,
             Recompile::Maven => false,
         }
@@ -232,7 +311,11 @@ impl Maven<'_> {
     }
 
     /// The class path and the effective POM that Maven wrote.
-    fn read(&self, classpath: &Path, effective: &Path) -> Result<(Vec<String>, Project), GateAbort> {
+    fn read(
+        &self,
+        classpath: &Path,
+        effective: &Path,
+    ) -> Result<(Vec<String>, Project), GateAbort> {
         let missing = |what: &str| {
             GateAbort::setup(
                 format!(

@@ -43,30 +43,58 @@ pub(super) fn key(
         javac.display().to_string().into_bytes(),
         release(&javac),
     ];
-    parts.extend(around.environment.iter().map(|(name, value)| format!("{name}={value}").into_bytes()));
+    parts.extend(
+        around
+            .environment
+            .iter()
+            .map(|(name, value)| format!("{name}={value}").into_bytes()),
+    );
     let home = around.environment.get("HOME");
     let mut files = poms(root);
     parents(&mut files);
     files.sort();
-    let dot =
-        ["maven.config", "jvm.config", "extensions.xml", "settings.xml", "wrapper/maven-wrapper.properties"];
-    files.extend(root.ancestors().flat_map(|at| dot.map(|name| at.join(".mvn").join(name))));
+    let dot = [
+        "maven.config",
+        "jvm.config",
+        "extensions.xml",
+        "settings.xml",
+        "wrapper/maven-wrapper.properties",
+    ];
+    files.extend(
+        root.ancestors()
+            .flat_map(|at| dot.map(|name| at.join(".mvn").join(name))),
+    );
     let user = [".m2/settings.xml", ".m2/toolchains.xml"];
-    files.extend(home.iter().flat_map(|home| user.map(|name| Path::new(home).join(name))));
+    files.extend(
+        home.iter()
+            .flat_map(|home| user.map(|name| Path::new(home).join(name))),
+    );
     let mut is_by_file = false;
     for file in files {
         let content = fs_err::read(&file).unwrap_or_default();
-        is_by_file |= BY_FILE.iter().any(|words| memchr::memmem::find(&content, words.as_bytes()).is_some());
+        is_by_file |= BY_FILE
+            .iter()
+            .any(|words| memchr::memmem::find(&content, words.as_bytes()).is_some());
         parts.push(file.display().to_string().into_bytes());
         parts.push(content);
     }
-    parts.extend(around.other_files.filter(|_| is_by_file).map(String::into_bytes));
+    parts.extend(
+        around
+            .other_files
+            .filter(|_| is_by_file)
+            .map(String::into_bytes),
+    );
     digest(parts)
 }
 
 /// The key of a module's outputs: the module's own, the JDK, options (of Maven's JVM, of the build), and every
 /// jar as it is.
-pub(super) fn build_key(module: &str, jdk: &Path, options: &[&str], classpath: &[String]) -> String {
+pub(super) fn build_key(
+    module: &str,
+    jdk: &Path,
+    options: &[&str],
+    classpath: &[String],
+) -> String {
     let javac = fs_err::canonicalize(jdk).unwrap_or_default();
     let mut parts: Vec<Vec<u8>> = vec![
         module.as_bytes().to_vec(),
@@ -77,7 +105,9 @@ pub(super) fn build_key(module: &str, jdk: &Path, options: &[&str], classpath: &
     for entry in classpath {
         parts.push(entry.as_bytes().to_vec());
         // A folder of the reactor may not be there before the build: it counts by its name alone.
-        let jar = fs_err::metadata(entry).ok().filter(std::fs::Metadata::is_file);
+        let jar = fs_err::metadata(entry)
+            .ok()
+            .filter(std::fs::Metadata::is_file);
         let jar = jar.map(|data| format!("{:?}", (data.len(), data.modified().ok())));
         parts.push(jar.unwrap_or_default().into_bytes());
     }
@@ -87,7 +117,8 @@ pub(super) fn build_key(module: &str, jdk: &Path, options: &[&str], classpath: &
 /// Reads the file `release` of a compiler's JDK.
 fn release(javac: &Path) -> Vec<u8> {
     let file = javac.ancestors().nth(2).map(|home| home.join("release"));
-    file.and_then(|file| fs_err::read(file).ok()).unwrap_or_default()
+    file.and_then(|file| fs_err::read(file).ok())
+        .unwrap_or_default()
 }
 
 /// A digest of some byte strings: 32 hex digits.
@@ -116,11 +147,19 @@ fn parents(found: &mut Vec<PathBuf>) {
     let mut at = 0;
     while let Some(pom) = found.get(at).cloned().filter(|_| at < MAX_POMS) {
         at += 1;
-        let parent = fs_err::read(&pom).ok().and_then(|text| pom_links(&text).parent);
-        let Some(parent) = parent.and_then(|path| fs_err::canonicalize(pom.parent()?.join(path)).ok()) else {
+        let parent = fs_err::read(&pom)
+            .ok()
+            .and_then(|text| pom_links(&text).parent);
+        let Some(parent) =
+            parent.and_then(|path| fs_err::canonicalize(pom.parent()?.join(path)).ok())
+        else {
             continue;
         };
-        let parent = if parent.is_dir() { parent.join("pom.xml") } else { parent };
+        let parent = if parent.is_dir() {
+            parent.join("pom.xml")
+        } else {
+            parent
+        };
         if seen.insert(parent.clone()) {
             found.push(parent);
         }
@@ -131,7 +170,9 @@ fn parents(found: &mut Vec<PathBuf>) {
 /// follows.
 pub(super) fn has_jars(classpath: &[String]) -> bool {
     let mut entries = classpath.iter().map(Path::new);
-    entries.all(|entry| entry.extension().is_none_or(|extension| extension != "jar") || entry.is_file())
+    entries.all(|entry| {
+        entry.extension().is_none_or(|extension| extension != "jar") || entry.is_file()
+    })
 }
 
 /// The mark at the end of a jar, before a comment of at most 64 KiB (APPNOTE 4.3.16).

@@ -48,14 +48,20 @@ struct NamedModule {
 
 impl Maven<'_> {
     /// As [`Maven::build`].
-    pub(super) fn named(&self, argv: &[String]) -> Result<Result<(Built, Phase), Trouble>, GateAbort> {
+    pub(super) fn named(
+        &self,
+        argv: &[String],
+    ) -> Result<Result<(Built, Phase), Trouble>, GateAbort> {
         self.clear(None)?;
         let call = self.tell(argv, "classpath", &[])?;
         if let Some(trouble) = self.trouble(&call) {
             return Ok(Err(trouble));
         }
         let built = answer(&call.output).and_then(|answer| self.believe(&answer, argv));
-        let phase = ("compile", "classpath_command compiled it and named its class path");
+        let phase = (
+            "compile",
+            "classpath_command compiled it and named its class path",
+        );
         Ok(Ok((built.map_err(|why| self.unbelieved(&why))?, phase)))
     }
 
@@ -65,7 +71,11 @@ impl Maven<'_> {
         argv: &[String],
         artifacts: &[String],
     ) -> Result<Vec<String>, GateAbort> {
-        let call = self.tell(argv, "artifacts", &[("RALPH_ARTIFACTS", &artifacts.join(" "))])?;
+        let call = self.tell(
+            argv,
+            "artifacts",
+            &[("RALPH_ARTIFACTS", &artifacts.join(" "))],
+        )?;
         self.must_have_got(artifacts, &call)?;
         let jars = answer(&call.output).and_then(|answer| self.jars(artifacts, &answer.artifacts));
         jars.map_err(|why| self.unbelieved(&why))
@@ -73,7 +83,9 @@ impl Maven<'_> {
 
     fn jars(&self, artifacts: &[String], named: &[String]) -> Result<Vec<String>, String> {
         let jar = |named: &String| {
-            self.place(named, "jar outside of the package", |place, inside| place.is_file() && !inside)
+            self.place(named, "jar outside of the package", |place, inside| {
+                place.is_file() && !inside
+            })
         };
         let jars = named.iter().map(jar).collect::<Result<Vec<_>, _>>()?;
         for artifact in artifacts {
@@ -87,15 +99,27 @@ impl Maven<'_> {
     }
 
     /// Calls the command with what these variables tell it.
-    pub(super) fn tell(&self, argv: &[String], name: &str, told: Told<'_>) -> Result<Call, GateAbort> {
+    pub(super) fn tell(
+        &self,
+        argv: &[String],
+        name: &str,
+        told: Told<'_>,
+    ) -> Result<Call, GateAbort> {
         let folder = &self.context.request.folder;
         let script = folder.join("ralph-classpath.init.gradle");
         fs_err::create_dir_all(folder)?;
         RealDisk::new().write(&script, INIT_SCRIPT.as_bytes())?;
         let script = script.display().to_string();
-        let argv = argv.iter().map(|argument| argument.replace("{init_script}", &script)).collect();
+        let argv = argv
+            .iter()
+            .map(|argument| argument.replace("{init_script}", &script))
+            .collect();
         // A daemon of Gradle's that is there already would build out of sight.
-        let gradle = self.context.commands.variable("GRADLE_OPTS").unwrap_or_default();
+        let gradle = self
+            .context
+            .commands
+            .variable("GRADLE_OPTS")
+            .unwrap_or_default();
         let gradle = format!("{gradle} -Dorg.gradle.daemon=false");
         let told = [told, &[("GRADLE_OPTS", &gradle)]].concat();
         self.start(&format!("command-{name}"), argv, &self.root, &told)
@@ -111,12 +135,20 @@ impl Maven<'_> {
 
     /// The module as the answer describes it, if that can be.
     fn believe(&self, answer: &Answer, argv: &[String]) -> Result<Built, String> {
-        let mut found = answer.modules.iter().filter(|module| module.path == self.dir);
+        let mut found = answer
+            .modules
+            .iter()
+            .filter(|module| module.path == self.dir);
         let (Some(module), None) = (found.next(), found.next()) else {
-            return Err(format!("names {} modules, and not once this one", answer.modules.len()));
+            return Err(format!(
+                "names {} modules, and not once this one",
+                answer.modules.len()
+            ));
         };
         let folder = |named: &str| {
-            self.place(named, "folder of the package", |place, inside| place.is_dir() && inside)
+            self.place(named, "folder of the package", |place, inside| {
+                place.is_dir() && inside
+            })
         };
         let sources = |named: &Option<String>, usual| match named {
             Some(named) => folder(named),
@@ -128,7 +160,10 @@ impl Maven<'_> {
             sources: sources(&module.sources, "src/main/java")?,
             test_sources: sources(&module.test_sources, "src/test/java")?,
             compiling: Compiling::default(),
-            surefire: Surefire { more_classpath: Vec::new(), ..module.tests.clone() },
+            surefire: Surefire {
+                more_classpath: Vec::new(),
+                ..module.tests.clone()
+            },
         };
         let [classes, tests] = [&project.classes, &project.test_classes].map(Path::new);
         if classes.starts_with(tests) || tests.starts_with(classes) {
@@ -139,16 +174,36 @@ impl Maven<'_> {
                 place.is_file() || place.is_dir() && inside
             })
         };
-        let classpath: Vec<String> = module.classpath.iter().map(entry).collect::<Result<_, _>>()?;
-        let key = digest([&self.root.display().to_string(), &argv.join("\0"), &format!("{module:?}")]);
-        Ok(Built { key: cache::build_key(&key, &self.javac(), &[], &classpath), classpath, project })
+        let classpath: Vec<String> = module
+            .classpath
+            .iter()
+            .map(entry)
+            .collect::<Result<_, _>>()?;
+        let key = digest([
+            &self.root.display().to_string(),
+            &argv.join("\0"),
+            &format!("{module:?}"),
+        ]);
+        Ok(Built {
+            key: cache::build_key(&key, &self.javac(), &[], &classpath),
+            classpath,
+            project,
+        })
     }
 
     /// Where a path leads that `fits`: asked of the real one, and whether it lies in the package's folder.
-    fn place(&self, named: &str, what: &str, fits: impl Fn(&Path, bool) -> bool) -> Result<String, String> {
+    fn place(
+        &self,
+        named: &str,
+        what: &str,
+        fits: impl Fn(&Path, bool) -> bool,
+    ) -> Result<String, String> {
         let wrong = || format!("names `{}`, which is no {what}", text::line(named, 300));
         let real = |path: &Path| fs_err::canonicalize(path).map_err(|_| wrong());
-        let (place, home) = (real(&self.root.join(named))?, real(&self.context.package.home)?);
+        let (place, home) = (
+            real(&self.root.join(named))?,
+            real(&self.context.package.home)?,
+        );
         let inside = place.strip_prefix(real(&self.root)?).ok();
         // The name of a jar tells what it is, and may be a link's.
         let found = inside.map_or_else(|| PathBuf::from(named), |inside| self.root.join(inside));
@@ -156,7 +211,11 @@ impl Maven<'_> {
         let is_usable = found.is_absolute() && !named.is_empty() && !named.contains(is_odd);
         let is_kept = inside.is_some() || !place.starts_with(home);
         let fits = is_usable && is_kept && fits(&place, inside.is_some());
-        if fits { Ok(found.display().to_string()) } else { Err(wrong()) }
+        if fits {
+            Ok(found.display().to_string())
+        } else {
+            Err(wrong())
+        }
     }
 }
 
@@ -165,9 +224,15 @@ fn answer(output: &str) -> Result<Answer, String> {
     let mut lines = output.lines().filter_map(|line| line.strip_prefix(MARK));
     match (lines.next(), lines.next()) {
         (Some(line), None) => serde_json::from_str(line).map_err(|error| {
-            format!("answers with JSON that cannot be used ({})", text::line(&error.to_string(), 300))
+            format!(
+                "answers with JSON that cannot be used ({})",
+                text::line(&error.to_string(), 300)
+            )
         }),
-        _ => Err(format!("did not print one line that begins with `{}`", MARK.trim_end())),
+        _ => Err(format!(
+            "did not print one line that begins with `{}`",
+            MARK.trim_end()
+        )),
     }
 }
 
@@ -183,19 +248,43 @@ mod tests {
         let noise = "x\n".repeat(600_000);
         let good = r#"ralph-classpath: {"modules": [{"path": "core", "sources": null, "tests": {"jdk": "/jdk-21"}}], "artifacts": ["/a.jar"]}"#;
         let read = answer(&format!("{noise}{good}\n{noise}")).unwrap_or_else(|why| panic!("{why}"));
-        assert_eq!((read.modules[0].path.as_str(), read.artifacts.len()), ("core", 1));
-        assert_eq!(read.modules[0].tests.jdk.as_deref(), Some(Path::new("/jdk-21")));
+        assert_eq!(
+            (read.modules[0].path.as_str(), read.artifacts.len()),
+            ("core", 1)
+        );
+        assert_eq!(
+            read.modules[0].tests.jdk.as_deref(),
+            Some(Path::new("/jdk-21"))
+        );
         for (output, why) in [
-            ("", "did not print one line that begins with `ralph-classpath:`"),
+            (
+                "",
+                "did not print one line that begins with `ralph-classpath:`",
+            ),
             (" ralph-classpath: {}", "did not print one line"),
             (&format!("{good}\n{good}"), "did not print one line"),
             ("ralph-classpath: {", "cannot be used (EOF"),
             ("ralph-classpath: [1]", "cannot be used"),
-            (r#"ralph-classpath: {"modules": [{"path": "a", "klasses": "b"}]}"#, "unknown field `klasses`"),
-            (r#"ralph-classpath: {"modules": [{"path": "a", "path": "b"}]}"#, "duplicate field `path`"),
-            (r#"ralph-classpath: {"modules": [{"path": 1}]}"#, "invalid type"),
-            (r#"ralph-classpath: {"modules": [{"tests": {"jvm": []}}]}"#, "unknown field `jvm`"),
-            (&format!("ralph-classpath: {}", "[".repeat(100_000)), "cannot be used"),
+            (
+                r#"ralph-classpath: {"modules": [{"path": "a", "klasses": "b"}]}"#,
+                "unknown field `klasses`",
+            ),
+            (
+                r#"ralph-classpath: {"modules": [{"path": "a", "path": "b"}]}"#,
+                "duplicate field `path`",
+            ),
+            (
+                r#"ralph-classpath: {"modules": [{"path": 1}]}"#,
+                "invalid type",
+            ),
+            (
+                r#"ralph-classpath: {"modules": [{"tests": {"jvm": []}}]}"#,
+                "unknown field `jvm`",
+            ),
+            (
+                &format!("ralph-classpath: {}", "[".repeat(100_000)),
+                "cannot be used",
+            ),
         ] {
             let found = answer(output).err().unwrap_or_default();
             assert!(found.contains(why) && found.len() < 500, "{found}");
@@ -205,22 +294,26 @@ mod tests {
     #[test]
     fn each_end_of_the_command_has_its_outcome() {
         let gradle = "\nFAILURE: Build failed with an exception.\n\n* What went wrong:\n";
-        let javac = "/w/p/src/main/java/Foo.java:4: error: ';' expected\n  int x\n       ^\n1 error\n";
-        let told = |output: &str, build_changed| match read_command(output, Path::new("/w/p")).abort(
-            "p",
-            "core",
-            build_changed,
-        ) {
+        let javac =
+            "/w/p/src/main/java/Foo.java:4: error: ';' expected\n  int x\n       ^\n1 error\n";
+        let told = |output: &str, build_changed| match read_command(output, Path::new("/w/p"))
+            .abort("p", "core", build_changed)
+        {
             GateAbort::Fail { reasons } => format!("fail {}", reasons.join("|")),
             GateAbort::Error { why, transient, .. } => format!("{transient} {why}"),
         };
-        let broken =
-            "fail Module core of package p does not compile.|src/main/java/Foo.java:4: error: ';' expected";
+        let broken = "fail Module core of package p does not compile.|src/main/java/Foo.java:4: error: ';' expected";
         assert_eq!(
-            told(&format!("{javac}{gradle}Execution failed for task ':compileJava'.\n  {javac}"), false),
+            told(
+                &format!("{javac}{gradle}Execution failed for task ':compileJava'.\n  {javac}"),
+                false
+            ),
             broken
         );
-        let kotlin = told("e: file:///w/p/Foo.kt:3:1 Unresolved reference 'x'.\n", true);
+        let kotlin = told(
+            "e: file:///w/p/Foo.kt:3:1 Unresolved reference 'x'.\n",
+            true,
+        );
         assert_eq!(
             kotlin,
             "fail Module core of package p does not compile.|e: file://Foo.kt:3:1 Unresolved reference 'x'."
@@ -229,20 +322,30 @@ mod tests {
             "noise\n{gradle}A problem occurred in /w/p/x.\n> \u{1b}[31mNo such property\n\n* Try:\n--info\n"
         );
         let why = "A problem occurred in x.";
-        assert_eq!(told(&odd, false), format!("false Module core of package p does not build: {why}"));
+        assert_eq!(
+            told(&odd, false),
+            format!("false Module core of package p does not build: {why}")
+        );
         assert_eq!(
             told(&odd, true),
-            format!("fail Module core of package p does not build after a build file was changed: {why}")
+            format!(
+                "fail Module core of package p does not build after a build file was changed: {why}"
+            )
         );
         assert!(
-            told("x\nsh: 1: ant: not found\n\n", false).ends_with("does not build: sh: 1: ant: not found.")
+            told("x\nsh: 1: ant: not found\n\n", false)
+                .ends_with("does not build: sh: 1: ant: not found.")
         );
         assert!(told("", false).ends_with("does not build: it printed nothing."));
-        let lacking =
-            format!("{gradle}Could not resolve all files for configuration ':testCompileClasspath'.\n> x\n");
-        assert!(told(&lacking, false).starts_with("true Module core of package p lacks dependencies"));
+        let lacking = format!(
+            "{gradle}Could not resolve all files for configuration ':testCompileClasspath'.\n> x\n"
+        );
         assert!(
-            told(&format!("{lacking}java.net.UnknownHostException: x"), true).starts_with("true Module core")
+            told(&lacking, false).starts_with("true Module core of package p lacks dependencies")
+        );
+        assert!(
+            told(&format!("{lacking}java.net.UnknownHostException: x"), true)
+                .starts_with("true Module core")
         );
     }
 }

@@ -26,7 +26,10 @@ const READ_NO_JAVA: [(&str, &str); 15] = [
     // Writes a manifest for the jar; one among the classes is refused by the proof.
     ("bundle", "manifest"),
     // Name the class path and the effective POM (ralph's own calls), copy jars, set properties.
-    ("dependency", "build-classpath copy copy-dependencies properties"),
+    (
+        "dependency",
+        "build-classpath copy copy-dependencies properties",
+    ),
     ("help", "effective-pom"),
     // Checks the JDK, Maven, dependencies and the POM.
     ("enforcer", "enforce"),
@@ -50,13 +53,16 @@ const CHECKS: [(&str, &str); 7] = [
 const LATER: &str = "process-test-classes test prepare-package package pre-integration-test integration-test \
     post-integration-test verify install deploy pre-site site post-site site-deploy pre-clean clean post-clean";
 /// Elements of antrun's configuration that do nothing but copy.
-const COPYING: [&str; 7] = ["target", "tasks", "copy", "fileset", "include", "exclude", "mkdir"];
+const COPYING: [&str; 7] = [
+    "target", "tasks", "copy", "fileset", "include", "exclude", "mkdir",
+];
 
 /// True for a goal (`plugin:goal`) that reads no Java source in a build with these arguments; `plugins` are those
 /// of [`configured_otherwise`].
 pub(super) fn reads_no_java(goal: &str, arguments: &[String], plugins: &BTreeSet<String>) -> bool {
     let (plugin, name) = goal.split_once(':').unwrap_or((goal, ""));
-    let known = |(of, goals): &(&str, &str)| *of == plugin && goals.split(' ').any(|known| known == name);
+    let known =
+        |(of, goals): &(&str, &str)| *of == plugin && goals.split(' ').any(|known| known == name);
     let skipped = |(name, property): &(&str, &str)| *name == goal && is_set(property, arguments);
     !plugins.contains(plugin) && (READ_NO_JAVA.iter().any(known) || CHECKS.iter().any(skipped))
 }
@@ -64,10 +70,16 @@ pub(super) fn reads_no_java(goal: &str, arguments: &[String], plugins: &BTreeSet
 /// True if the arguments set the property to true, and nothing else.
 fn is_set(property: &str, arguments: &[String]) -> bool {
     let value = |argument: &&String| {
-        let (name, value) = argument.strip_prefix("-D")?.split_once('=').unwrap_or((&argument[2..], "true"));
+        let (name, value) = argument
+            .strip_prefix("-D")?
+            .split_once('=')
+            .unwrap_or((&argument[2..], "true"));
         (name == property).then(|| value.to_owned())
     };
-    let values: Vec<String> = arguments.iter().filter_map(|argument| value(&argument)).collect();
+    let values: Vec<String> = arguments
+        .iter()
+        .filter_map(|argument| value(&argument))
+        .collect();
     !values.is_empty() && values.iter().all(|value| value == "true")
 }
 
@@ -75,14 +87,20 @@ fn is_set(property: &str, arguments: &[String]) -> bool {
 /// than copying files that are not Java, and a check that no argument can skip.
 pub(super) fn configured_otherwise(project: &Node) -> BTreeSet<String> {
     let plugins = project.all(&["build", "plugins"]).iter();
-    let named = plugins.filter_map(|plugin| Some((short_name(plugin.text_at(&["artifactId"])?), plugin)));
+    let named =
+        plugins.filter_map(|plugin| Some((short_name(plugin.text_at(&["artifactId"])?), plugin)));
     let otherwise = named.filter(|(name, plugin)| {
-        let runs_more = |node: &Node| matches!(&node.name[..], "target" | "tasks") && !only_copies(node);
+        let runs_more =
+            |node: &Node| matches!(&node.name[..], "target" | "tasks") && !only_copies(node);
         let never_skipped = |node: &Node| node.name.starts_with("skip") && node.text == "false";
         let is_later = |node: &Node| {
-            node.text_at(&["phase"]).is_some_and(|phase| LATER.split(' ').any(|later| later == phase))
+            node.text_at(&["phase"])
+                .is_some_and(|phase| LATER.split(' ').any(|later| later == phase))
         };
-        let executions = plugin.all(&["executions"]).iter().filter(|execution| !is_later(execution));
+        let executions = plugin
+            .all(&["executions"])
+            .iter()
+            .filter(|execution| !is_later(execution));
         let mut parts = executions.chain(plugin.child("configuration"));
         *name == "antrun" && parts.any(|part| part.any(&runs_more)) || plugin.any(&never_skipped)
     });
@@ -95,7 +113,9 @@ fn only_copies(target: &Node) -> bool {
     let forbidden = |node: &Node| {
         let attribute = |(name, value): &(String, String)| match (&node.name[..], &name[..]) {
             ("include", "name") | ("copy", "file") => is_not_java(value),
-            ("fileset" | "mkdir", "dir") | ("copy", "todir" | "tofile") | ("exclude", "name") => true,
+            ("fileset" | "mkdir", "dir") | ("copy", "todir" | "tofile") | ("exclude", "name") => {
+                true
+            }
             (_, name) => name == "xmlns" || name == "combine.self",
         };
         !COPYING.contains(&&node.name[..])
@@ -139,23 +159,43 @@ mod tests {
             ("resources:copy-resources", &[], false),
             ("apache-rat:check", &[], false),
             ("apache-rat:check", &["-Drat.skip"], true),
-            ("apache-rat:check", &["-Drat.skip=true", "-Dcheckstyle.skip"], true),
-            ("apache-rat:check", &["-Drat.skip", "-Drat.skip=false"], false),
+            (
+                "apache-rat:check",
+                &["-Drat.skip=true", "-Dcheckstyle.skip"],
+                true,
+            ),
+            (
+                "apache-rat:check",
+                &["-Drat.skip", "-Drat.skip=false"],
+                false,
+            ),
             ("apache-rat:check", &["-Drat.skipped", "-o"], false),
             ("checkstyle:check", &["-Drat.skip"], false),
         ] {
-            assert_eq!(reads_none(goal, arguments), expected, "{goal} {arguments:?}");
+            assert_eq!(
+                reads_none(goal, arguments),
+                expected,
+                "{goal} {arguments:?}"
+            );
         }
-        assert!(!reads_no_java("antrun:run", &[], &BTreeSet::from(["antrun".to_owned()])));
+        assert!(!reads_no_java(
+            "antrun:run",
+            &[],
+            &BTreeSet::from(["antrun".to_owned()])
+        ));
     }
 
     #[test]
-    fn ant_must_do_nothing_but_copy_files_that_are_named_and_a_check_must_be_one_that_can_be_skipped() {
+    fn ant_must_do_nothing_but_copy_files_that_are_named_and_a_check_must_be_one_that_can_be_skipped()
+     {
         let plugin = |name: &str, inside: &str| {
             let text = format!(
                 "<project><build><plugins><plugin><artifactId>{name}</artifactId>{inside}</plugin></plugins></build></project>"
             );
-            configured_otherwise(&xml::read(&text).unwrap()).into_iter().collect::<Vec<_>>().join(" ")
+            configured_otherwise(&xml::read(&text).unwrap())
+                .into_iter()
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         let ant = |tasks: &str| {
             let target = format!("<configuration><target>{tasks}</target></configuration>");
@@ -164,25 +204,45 @@ mod tests {
                 &format!("<executions><execution>{target}</execution></executions>"),
             )
         };
-        let copied =
-            |include: &str| format!("<copy todir='/w/target/x'><fileset dir='/w'>{include}</fileset></copy>");
+        let copied = |include: &str| {
+            format!("<copy todir='/w/target/x'><fileset dir='/w'>{include}</fileset></copy>")
+        };
         for (tasks, harmless) in [
             (String::new(), true),
-            (copied("<include name='LICENSE.txt'/><include name='NOTICE.txt'/>"), true),
+            (
+                copied("<include name='LICENSE.txt'/><include name='NOTICE.txt'/>"),
+                true,
+            ),
             (copied("<include name='**/*.java'/>"), false),
             (copied("<include name='**'/>"), false),
             (copied(""), false),
             ("<copy todir='/w' file='/w/A.java'/>".to_owned(), false),
-            ("<fileset dir='/w' includes='**/*.java'><include name='a.txt'/></fileset>".to_owned(), false),
+            (
+                "<fileset dir='/w' includes='**/*.java'><include name='a.txt'/></fileset>"
+                    .to_owned(),
+                false,
+            ),
             ("<exec executable='sh'/>".to_owned(), false),
-            ("<copy todir='/w'><filterset refid='x'/></copy>".to_owned(), false),
+            (
+                "<copy todir='/w'><filterset refid='x'/></copy>".to_owned(),
+                false,
+            ),
         ] {
             assert_eq!(ant(&tasks), if harmless { "" } else { "antrun" }, "{tasks}");
         }
         assert_eq!(
-            plugin("apache-rat-plugin", "<configuration><skip>false</skip></configuration>"),
+            plugin(
+                "apache-rat-plugin",
+                "<configuration><skip>false</skip></configuration>"
+            ),
             "apache-rat"
         );
-        assert_eq!(plugin("apache-rat-plugin", "<configuration><skip>true</skip></configuration>"), "");
+        assert_eq!(
+            plugin(
+                "apache-rat-plugin",
+                "<configuration><skip>true</skip></configuration>"
+            ),
+            ""
+        );
     }
 }

@@ -44,21 +44,48 @@ impl<'a> Javac<'a> {
     ) -> Option<Self> {
         let set = |call, [sources, classes]: [&'a String; 2], resources| {
             let (sources, classes) = (Path::new(sources), Path::new(classes));
-            SourceSet { call, sources, classes, resources }
+            SourceSet {
+                call,
+                sources,
+                classes,
+                resources,
+            }
         };
-        let (of_tests, compiling) = ([&project.test_sources, &project.test_classes], &project.compiling);
-        let main = set(&recipe.main, [&project.sources, &project.classes], &compiling.resources[..]);
-        let tests = recipe.tests.as_ref().map(|call| set(call, of_tests, &compiling.test_resources));
+        let (of_tests, compiling) = (
+            [&project.test_sources, &project.test_classes],
+            &project.compiling,
+        );
+        let main = set(
+            &recipe.main,
+            [&project.sources, &project.classes],
+            &compiling.resources[..],
+        );
+        let tests = recipe
+            .tests
+            .as_ref()
+            .map(|call| set(call, of_tests, &compiling.test_resources));
         let usual = project.compiling.is_usual
             && main.is_at(&home.join("src/main/java"))
-            && tests.as_ref().is_none_or(|tests| tests.is_at(&home.join("src/test/java")));
+            && tests
+                .as_ref()
+                .is_none_or(|tests| tests.is_at(&home.join("src/test/java")));
         let test_classes = Path::new(&project.test_classes);
-        usual.then_some(Self { commands, program, home, main, tests, test_classes })
+        usual.then_some(Self {
+            commands,
+            program,
+            home,
+            main,
+            tests,
+            test_classes,
+        })
     }
 
     /// True if it makes the classes that Maven has just made of the same sources. Maven's are put back afterwards.
     pub(super) fn proves(&self) -> Result<bool, GateAbort> {
-        for set in [Some(&self.main), self.tests.as_ref()].into_iter().flatten() {
+        for set in [Some(&self.main), self.tests.as_ref()]
+            .into_iter()
+            .flatten()
+        {
             let previous = PreviousClasses::move_away(set.classes)?;
             let same = self.compile_whole(set)? && previous.equal_those_in(set).unwrap_or(false);
             previous.put_back(set.classes)?;
@@ -66,14 +93,16 @@ impl<'a> Javac<'a> {
                 return Ok(false);
             }
         }
-        let no_tests = || files(self.test_classes).map(|files| files.iter().all(|file| !is_class(file)));
+        let no_tests =
+            || files(self.test_classes).map(|files| files.iter().all(|file| !is_class(file)));
         Ok(self.tests.is_some() || no_tests().unwrap_or(false))
     }
 
     /// Compiles what changed; of the tests also what can see that of the production code.
     pub(super) fn recompile(&self, stale: &ChangedJava) -> Result<bool, GateAbort> {
-        let is_info =
-            |file: &PathBuf| file.ends_with("package-info.java") || file.ends_with("module-info.java");
+        let is_info = |file: &PathBuf| {
+            file.ends_with("package-info.java") || file.ends_with("module-info.java")
+        };
         if stale.main.iter().chain(&stale.tests).any(is_info) {
             return Ok(false);
         }
@@ -84,11 +113,13 @@ impl<'a> Javac<'a> {
                 return Ok(false);
             }
             // Production classes that take part in compiling the tests do so with their code.
-            let help =
-                self.main.offers_processors() || self.tests.as_ref().is_some_and(SourceSet::names_processors);
+            let help = self.main.offers_processors()
+                || self.tests.as_ref().is_some_and(SourceSet::names_processors);
             seen = reached.filter(|_| !help).map(|reached| reached.names);
         }
-        let Some(tests) = &self.tests else { return Ok(stale.tests.is_empty()) };
+        let Some(tests) = &self.tests else {
+            return Ok(stale.tests.is_empty());
+        };
         if stale.tests.is_empty() && seen.as_ref().is_some_and(Names::is_empty) {
             return Ok(true);
         }
@@ -97,15 +128,25 @@ impl<'a> Javac<'a> {
     }
 
     /// Compiles the part of a source set that is reached, the whole set if that is `None`; true if its classes are complete.
-    fn replace_classes(&self, set: &SourceSet<'_>, reached: Option<&Reached>) -> Result<bool, GateAbort> {
+    fn replace_classes(
+        &self,
+        set: &SourceSet<'_>,
+        reached: Option<&Reached>,
+    ) -> Result<bool, GateAbort> {
         let Some(reached) = reached else {
             let previous = PreviousClasses::move_away(set.classes)?;
             return Ok(self.compile_whole(set)? && previous.carry_over(set).unwrap_or(false));
         };
-        reached.classes.iter().try_for_each(|file| fs_err::remove_file(set.classes.join(file)))?;
+        reached
+            .classes
+            .iter()
+            .try_for_each(|file| fs_err::remove_file(set.classes.join(file)))?;
         let folder = tempfile::tempdir_in(set.classes.parent().unwrap_or(self.home))?;
         // Of an option that is given twice javac takes the last; what is not compiled is on the class path.
-        let into = folder.path().to_str().map(|into| ["-d", into, "-sourcepath", ""]);
+        let into = folder
+            .path()
+            .to_str()
+            .map(|into| ["-d", into, "-sourcepath", ""]);
         let Some(into) = into else { return Ok(false) };
         if !reached.sources.is_empty() && !self.compile(set, &reached.sources, &into)? {
             return Ok(false);
@@ -123,7 +164,8 @@ impl<'a> Javac<'a> {
 
     /// Compiles a source set into its folder, which is empty; false if it cannot be compiled.
     fn compile_whole(&self, set: &SourceSet<'_>) -> Result<bool, GateAbort> {
-        set.files_to_compile().map_or(Ok(false), |sources| self.compile(set, &sources, &[]))
+        set.files_to_compile()
+            .map_or(Ok(false), |sources| self.compile(set, &sources, &[]))
     }
 
     /// Compiles these sources of a set, with these arguments more; false if they cannot be compiled.
@@ -136,7 +178,9 @@ impl<'a> Javac<'a> {
         let mut words = set.call.arguments.clone();
         words.extend(more.iter().map(|word| (*word).to_owned()));
         for source in sources {
-            let Some(path) = set.sources.join(source).to_str().map(str::to_owned) else { return Ok(false) };
+            let Some(path) = set.sources.join(source).to_str().map(str::to_owned) else {
+                return Ok(false);
+            };
             words.push(path);
         }
         // A line end within a word would split it in the file of arguments.
@@ -156,7 +200,11 @@ impl<'a> Javac<'a> {
         argv.push(format!("@{}", file.path().display()));
         // Maven's compiler did not read this variable.
         let extra = [("JDK_JAVAC_OPTIONS", "")];
-        Ok(self.commands.run("recompile", argv, self.home, &extra)?.end.is_success())
+        Ok(self
+            .commands
+            .run("recompile", argv, self.home, &extra)?
+            .end
+            .is_success())
     }
 }
 

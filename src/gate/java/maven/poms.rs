@@ -36,14 +36,28 @@ pub fn follow_link(folder: &Path, link: &str) -> Option<PathBuf> {
 
 /// Reads the links of a POM.
 pub fn pom_links(pom: &[u8]) -> PomLinks {
-    let Some(project) = xml::read(&String::from_utf8_lossy(pom)) else { return PomLinks::default() };
-    let parent = project.child("parent").and_then(|parent| match parent.child("relativePath") {
-        None => Some("../pom.xml".to_owned()),
-        Some(path) => Some(path.text.clone()).filter(|path| !path.is_empty()),
-    });
-    let profiles = project.all(&["profiles"]).iter().flat_map(|profile| profile.all(&["modules"]));
-    let modules = project.all(&["modules"]).iter().chain(profiles).take(MAX_MODULES);
-    PomLinks { parent, modules: modules.map(|module| module.text.clone()).collect() }
+    let Some(project) = xml::read(&String::from_utf8_lossy(pom)) else {
+        return PomLinks::default();
+    };
+    let parent = project
+        .child("parent")
+        .and_then(|parent| match parent.child("relativePath") {
+            None => Some("../pom.xml".to_owned()),
+            Some(path) => Some(path.text.clone()).filter(|path| !path.is_empty()),
+        });
+    let profiles = project
+        .all(&["profiles"])
+        .iter()
+        .flat_map(|profile| profile.all(&["modules"]));
+    let modules = project
+        .all(&["modules"])
+        .iter()
+        .chain(profiles)
+        .take(MAX_MODULES);
+    PomLinks {
+        parent,
+        modules: modules.map(|module| module.text.clone()).collect(),
+    }
 }
 
 /// Where Maven is called and for which module.
@@ -57,10 +71,20 @@ pub(super) struct BuildFolder {
 
 /// The outermost folder of the package whose POM lists (through others, too) the module.
 pub(super) fn locate(package: &Path, dir: &str) -> BuildFolder {
-    let above: Vec<&str> = Path::new(dir).ancestors().skip(1).filter_map(Path::to_str).collect();
-    let listed = above.iter().rev().find_map(|outer| Some((*outer, lists(package, outer, dir)?)));
+    let above: Vec<&str> = Path::new(dir)
+        .ancestors()
+        .skip(1)
+        .filter_map(Path::to_str)
+        .collect();
+    let listed = above
+        .iter()
+        .rev()
+        .find_map(|outer| Some((*outer, lists(package, outer, dir)?)));
     let (outer, module) = listed.map_or((dir, None), |(outer, module)| (outer, Some(module)));
-    BuildFolder { root: home(package, outer), module }
+    BuildFolder {
+        root: home(package, outer),
+        module,
+    }
 }
 
 fn lists(package: &Path, root: &str, wanted: &str) -> Option<String> {
@@ -68,7 +92,11 @@ fn lists(package: &Path, root: &str, wanted: &str) -> Option<String> {
     let mut open = vec![root.to_owned()];
     while let Some(folder) = open.pop() {
         if folder == wanted {
-            let prefix = if root.is_empty() { String::new() } else { format!("{root}/") };
+            let prefix = if root.is_empty() {
+                String::new()
+            } else {
+                format!("{root}/")
+            };
             return folder.strip_prefix(&prefix).map(str::to_owned);
         }
         if seen.len() > MAX_MODULES || !seen.insert(folder.clone()) {
@@ -79,7 +107,9 @@ fn lists(package: &Path, root: &str, wanted: &str) -> Option<String> {
         };
         let modules = pom.all(&["modules"]).iter().filter_map(|module| {
             let module = module.text.strip_suffix("/pom.xml").unwrap_or(&module.text);
-            follow_link(Path::new(&folder), module)?.to_str().map(str::to_owned)
+            follow_link(Path::new(&folder), module)?
+                .to_str()
+                .map(str::to_owned)
         });
         open.extend(modules);
     }
@@ -97,7 +127,9 @@ mod tests {
         assert_eq!(of("<parent/>").parent.as_deref(), Some("../pom.xml"));
         assert_eq!(of("<parent><relativePath/></parent>").parent, None);
         assert_eq!(
-            of("<parent><relativePath>../up</relativePath></parent>").parent.as_deref(),
+            of("<parent><relativePath>../up</relativePath></parent>")
+                .parent
+                .as_deref(),
             Some("../up")
         );
         let modules = "<modules><module>a</module></modules><profiles><profile><modules><module>../b</module></modules></profile></profiles>";
@@ -111,10 +143,20 @@ mod tests {
         let pom = |dir: &str, modules: &str| {
             let place = folder.path().join(dir);
             fs_err::create_dir_all(&place).unwrap();
-            fs_err::write(place.join("pom.xml"), format!("<project>{modules}</project>")).unwrap();
+            fs_err::write(
+                place.join("pom.xml"),
+                format!("<project>{modules}</project>"),
+            )
+            .unwrap();
         };
-        pom("", "<modules><module>a</module><module>./x/../loop</module><module>../out</module></modules>");
-        pom("a", "<modules><module>b</module><module>..</module></modules>");
+        pom(
+            "",
+            "<modules><module>a</module><module>./x/../loop</module><module>../out</module></modules>",
+        );
+        pom(
+            "a",
+            "<modules><module>b</module><module>..</module></modules>",
+        );
         pom("a/b", "");
         pom("c", "<modules><module>d</module></modules>");
         pom("c/d", "");
@@ -128,8 +170,16 @@ mod tests {
             ("c", "c", None),
         ] {
             let place = locate(folder.path(), dir);
-            let expected = if root.is_empty() { folder.path().to_owned() } else { folder.path().join(root) };
-            assert_eq!((place.root, place.module.as_deref()), (expected, module), "{dir}");
+            let expected = if root.is_empty() {
+                folder.path().to_owned()
+            } else {
+                folder.path().join(root)
+            };
+            assert_eq!(
+                (place.root, place.module.as_deref()),
+                (expected, module),
+                "{dir}"
+            );
         }
     }
 }

@@ -30,7 +30,11 @@ pub(crate) struct Project {
 /// Finds the project whose folder is `home`.
 pub(super) fn read(root: &Node, home: &Path) -> Option<Project> {
     let one = std::slice::from_ref(root);
-    let projects = if root.name == "projects" { root.children.as_slice() } else { one };
+    let projects = if root.name == "projects" {
+        root.children.as_slice()
+    } else {
+        one
+    };
     let home = home.display().to_string();
     let standard = |node: &&Node| {
         let is = |way: &[&str], end: &str| node.text_at(way) == Some(&format!("{home}/{end}"));
@@ -38,7 +42,10 @@ pub(super) fn read(root: &Node, home: &Path) -> Option<Project> {
             || is(&["build", "testSourceDirectory"], "src/test/java")
             || is(&["build", "directory"], "target")
     };
-    let project = projects.iter().find(standard).or_else(|| (projects.len() == 1).then_some(&projects[0]))?;
+    let project = projects
+        .iter()
+        .find(standard)
+        .or_else(|| (projects.len() == 1).then_some(&projects[0]))?;
     let text = |name: &str| project.text_at(&["build", name]).map(str::to_owned);
     let (sources, test_sources) = (text("sourceDirectory")?, text("testSourceDirectory")?);
     let compiling = compiling(project, [&sources, &test_sources]);
@@ -92,7 +99,11 @@ impl Resource {
     /// Resources that no pattern picks.
     #[cfg(test)]
     pub(super) fn new(folder: String, target: &str) -> Self {
-        Self { folder, target: target.to_owned(), may_be_java: true }
+        Self {
+            folder,
+            target: target.to_owned(),
+            may_be_java: true,
+        }
     }
 
     /// True when Java files below `sources` might be among them.
@@ -104,45 +115,74 @@ impl Resource {
 
 /// True when this (`name=value`, or an argument of Maven's with `-D`) sets a property of [`FOREIGN`].
 pub(super) fn is_foreign(argument: &str) -> bool {
-    argument.split_once("maven.compiler.").is_some_and(|(_, set)| {
-        let (name, value) = set.split_once('=').unwrap_or((set, "true"));
-        sets_foreign(name, value)
-    })
+    argument
+        .split_once("maven.compiler.")
+        .is_some_and(|(_, set)| {
+            let (name, value) = set.split_once('=').unwrap_or((set, "true"));
+            sets_foreign(name, value)
+        })
 }
 
 fn sets_foreign(name: &str, value: &str) -> bool {
-    FOREIGN.iter().any(|(setting, usual)| name == *setting && Some(value) != *usual)
+    FOREIGN
+        .iter()
+        .any(|(setting, usual)| name == *setting && Some(value) != *usual)
 }
 
 /// Reads the project of a module; `sources` are its folders of Java files.
 fn compiling(project: &Node, sources: [&str; 2]) -> Compiling {
     let plugins = project.all(&["build", "plugins"]).iter();
-    let compiler: Vec<&Node> =
-        plugins.filter(|plugin| plugin.text_at(&["artifactId"]) == Some("maven-compiler-plugin")).collect();
+    let compiler: Vec<&Node> = plugins
+        .filter(|plugin| plugin.text_at(&["artifactId"]) == Some("maven-compiler-plugin"))
+        .collect();
     let has = |holds: &dyn Fn(&Node) -> bool| compiler.iter().any(|plugin| plugin.any(holds));
     let foreign = has(&|node| sets_foreign(&node.name, &node.text));
     let picks_sources = has(&|node| PICKS.contains(&node.name.as_str()));
     let properties = project.all(&["properties"]).iter();
-    let set = properties.map(|one| format!("{}={}", one.name, one.text)).any(|one| is_foreign(&one));
+    let set = properties
+        .map(|one| format!("{}={}", one.name, one.text))
+        .any(|one| is_foreign(&one));
     let [main, tests] = ["resources", "testResources"].map(|list| resources(project, list));
     let overlaps = |resource: &Resource| sources.iter().any(|folder| resource.overlaps(folder));
     let is_usual = !foreign && !set && !main.iter().chain(&tests).any(overlaps);
     let configured_otherwise = configured_otherwise(project);
-    Compiling { is_usual, picks_sources, configured_otherwise, resources: main, test_resources: tests }
+    Compiling {
+        is_usual,
+        picks_sources,
+        configured_otherwise,
+        resources: main,
+        test_resources: tests,
+    }
 }
 
 fn resources(project: &Node, name: &str) -> Vec<Resource> {
     let read = |resource: &Node| {
         let folder = resource.text_at(&["directory"])?.to_owned();
-        let target = resource.text_at(&["targetPath"]).unwrap_or_default().to_owned();
-        Some(Resource { folder, target, may_be_java: may_be_java(resource) })
+        let target = resource
+            .text_at(&["targetPath"])
+            .unwrap_or_default()
+            .to_owned();
+        Some(Resource {
+            folder,
+            target,
+            may_be_java: may_be_java(resource),
+        })
     };
-    project.all(&["build", name]).iter().filter_map(read).collect()
+    project
+        .all(&["build", name])
+        .iter()
+        .filter_map(read)
+        .collect()
 }
 
 /// True unless its patterns name files of other kinds alone.
 fn may_be_java(resource: &Node) -> bool {
-    let texts = |name: &str| resource.all(&[name]).iter().map(|pattern| pattern.text.as_str());
+    let texts = |name: &str| {
+        resource
+            .all(&[name])
+            .iter()
+            .map(|pattern| pattern.text.as_str())
+    };
     let only_others = texts("includes").next().is_some() && texts("includes").all(is_not_java);
     !only_others && !texts("excludes").any(|pattern| pattern == "**/*.java")
 }
@@ -163,16 +203,29 @@ mod tests {
 
     #[test]
     fn the_module_is_found_among_those_of_its_reactor() {
-        let all = format!("<projects>{}{}</projects>", project("/w/p"), project("/w/p/a"));
+        let all = format!(
+            "<projects>{}{}</projects>",
+            project("/w/p"),
+            project("/w/p/a")
+        );
         let root = xml::read(&all).unwrap();
-        assert_eq!(read(&root, Path::new("/w/p/a")).unwrap().classes, "/w/p/a/target/classes");
-        assert_eq!(read(&root, Path::new("/w/p")).unwrap().classes, "/w/p/target/classes");
+        assert_eq!(
+            read(&root, Path::new("/w/p/a")).unwrap().classes,
+            "/w/p/a/target/classes"
+        );
+        assert_eq!(
+            read(&root, Path::new("/w/p")).unwrap().classes,
+            "/w/p/target/classes"
+        );
         assert_eq!(read(&root, Path::new("/w/p/b")), None);
     }
 
     fn usual(build: &str, more: &str) -> (bool, bool) {
         let text = format!("<project><build>{build}</build>{more}</project>");
-        let compiling = compiling(&xml::read(&text).unwrap(), ["/p/src/main/java", "/p/src/test/java"]);
+        let compiling = compiling(
+            &xml::read(&text).unwrap(),
+            ["/p/src/main/java", "/p/src/test/java"],
+        );
         (compiling.is_usual, compiling.picks_sources)
     }
 
@@ -184,13 +237,29 @@ mod tests {
 
     #[test]
     fn another_compiler_and_a_choice_of_files_are_told_wherever_they_stand() {
-        let configured =
-            |settings: &str| usual(&compiler(&format!("<configuration>{settings}</configuration>")), "");
-        assert_eq!(configured("<release>17</release><parameters>true</parameters>"), (true, false));
+        let configured = |settings: &str| {
+            usual(
+                &compiler(&format!("<configuration>{settings}</configuration>")),
+                "",
+            )
+        };
+        assert_eq!(
+            configured("<release>17</release><parameters>true</parameters>"),
+            (true, false)
+        );
         assert_eq!(configured("<fork>true</fork>"), (false, false));
-        assert_eq!(configured("<fork>false</fork><executable>javac</executable>"), (true, false));
-        assert_eq!(configured("<jdkToolchain><version>11</version></jdkToolchain>"), (false, false));
-        assert_eq!(configured("<testExcludes><testExclude>x</testExclude></testExcludes>"), (true, true));
+        assert_eq!(
+            configured("<fork>false</fork><executable>javac</executable>"),
+            (true, false)
+        );
+        assert_eq!(
+            configured("<jdkToolchain><version>11</version></jdkToolchain>"),
+            (false, false)
+        );
+        assert_eq!(
+            configured("<testExcludes><testExclude>x</testExclude></testExcludes>"),
+            (true, true)
+        );
         let execution = "<executions><execution><configuration><compilerId>eclipse</compilerId></configuration></execution></executions>";
         assert_eq!(usual(&compiler(execution), ""), (false, false));
         let property = "<properties><maven.compiler.fork>true</maven.compiler.fork></properties>";
@@ -212,14 +281,26 @@ mod tests {
             ("<directory>/p/src/main/java</directory>", false),
             ("<directory>/p/src/main/java/com</directory>", false),
             ("<directory>/p</directory>", false),
-            ("<directory>/p</directory><includes><include>NOTICE.txt</include></includes>", true),
-            ("<directory>/p/src/main/java</directory><includes><include>**/*.xml</include></includes>", true),
+            (
+                "<directory>/p</directory><includes><include>NOTICE.txt</include></includes>",
+                true,
+            ),
+            (
+                "<directory>/p/src/main/java</directory><includes><include>**/*.xml</include></includes>",
+                true,
+            ),
             (
                 "<directory>/p/src/main/java</directory><includes><include>**/*Template.java</include></includes>",
                 false,
             ),
-            ("<directory>/p/src/main/java</directory><includes><include>**/*.*</include></includes>", false),
-            ("<directory>/p/src/test/java</directory><includes><include>data/</include></includes>", false),
+            (
+                "<directory>/p/src/main/java</directory><includes><include>**/*.*</include></includes>",
+                false,
+            ),
+            (
+                "<directory>/p/src/test/java</directory><includes><include>data/</include></includes>",
+                false,
+            ),
             (
                 "<directory>/p</directory><includes><include>LICENSE</include><include>NOTICE.txt</include></includes>",
                 true,

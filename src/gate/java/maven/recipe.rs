@@ -48,8 +48,15 @@ pub(super) struct SourceSelection {
 impl SourceSelection {
     /// The files that are to be compiled; `None` if one of them is new.
     pub(super) fn apply(&self, files: BTreeSet<PathBuf>) -> Option<BTreeSet<PathBuf>> {
-        let known = files.iter().all(|file| self.compiled.contains(file) || self.left_out.contains(file));
-        known.then(|| files.into_iter().filter(|file| self.compiled.contains(file)).collect())
+        let known = files
+            .iter()
+            .all(|file| self.compiled.contains(file) || self.left_out.contains(file));
+        known.then(|| {
+            files
+                .into_iter()
+                .filter(|file| self.compiled.contains(file))
+                .collect()
+        })
     }
 }
 
@@ -60,26 +67,42 @@ pub(super) fn read(log: &str) -> Option<Recipe> {
     for line in log.lines() {
         if let Some(goal) = goal(line) {
             goals.push(goal);
-        } else if let Some(arguments) = line.strip_prefix("[DEBUG] ").filter(|rest| rest.starts_with("-d ")) {
+        } else if let Some(arguments) = line
+            .strip_prefix("[DEBUG] ")
+            .filter(|rest| rest.starts_with("-d "))
+        {
             let side = match goals.last()?.as_str() {
                 MAIN => &mut main,
                 TESTS => &mut tests,
                 _ => return None,
             };
-            let arguments = arguments.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
-            if side.replace(CompilerCall { arguments, selection: None }).is_some() {
+            let arguments = arguments
+                .split(' ')
+                .filter(|word| !word.is_empty())
+                .map(str::to_owned)
+                .collect();
+            if side
+                .replace(CompilerCall {
+                    arguments,
+                    selection: None,
+                })
+                .is_some()
+            {
                 return None;
             }
         }
     }
     let times = |name: &str| goals.iter().filter(|goal| *goal == name).count();
     let once = times(MAIN) == 1 && times(TESTS) == 1;
-    main.filter(|_| once).map(|main| Recipe { goals, main, tests })
+    main.filter(|_| once)
+        .map(|main| Recipe { goals, main, tests })
 }
 
 /// The home of the JDK that Maven's toolchains chose for a module, which is built after what it needs.
 pub(super) fn toolchain(log: &str) -> Option<PathBuf> {
-    log.lines().rev().find_map(|line| Some(line.strip_prefix(TOOLCHAIN)?.strip_suffix(']')?.into()))
+    log.lines()
+        .rev()
+        .find_map(|line| Some(line.strip_prefix(TOOLCHAIN)?.strip_suffix(']')?.into()))
 }
 
 /// `[INFO] --- maven-compiler-plugin:3.14.0:compile (default-compile) @ x ---`; Maven 3.9 writes `compiler`.
@@ -110,23 +133,39 @@ mod tests {
         let recipe = read(PLAIN).unwrap();
         assert_eq!(
             recipe.goals,
-            ["resources:resources", "compiler:compile", "jacoco:prepare-agent", "compiler:testCompile"]
+            [
+                "resources:resources",
+                "compiler:compile",
+                "jacoco:prepare-agent",
+                "compiler:testCompile"
+            ]
         );
         assert_eq!(recipe.main.arguments[..2], ["-d", "/w/target/classes"]);
-        assert_eq!(recipe.tests.as_ref().unwrap().arguments, ["-d", "/w/target/test-classes", "-g"]);
+        assert_eq!(
+            recipe.tests.as_ref().unwrap().arguments,
+            ["-d", "/w/target/test-classes", "-g"]
+        );
     }
 
     #[test]
     fn the_toolchain_of_a_module_is_told_last() {
         assert_eq!(toolchain(PLAIN), None);
-        let told = |home: &str| format!("[INFO] Toolchain in maven-compiler-plugin: JDK[{home}]\n{PLAIN}\n");
-        assert_eq!(toolchain(&(told("/jdk-8") + &told("/jdk 21"))).as_deref(), Some(Path::new("/jdk 21")));
+        let told = |home: &str| {
+            format!("[INFO] Toolchain in maven-compiler-plugin: JDK[{home}]\n{PLAIN}\n")
+        };
+        assert_eq!(
+            toolchain(&(told("/jdk-8") + &told("/jdk 21"))).as_deref(),
+            Some(Path::new("/jdk 21"))
+        );
         assert_eq!(toolchain(&told("/jdk").replace(']', "")), None);
     }
 
     #[test]
     fn what_is_not_said_once_is_nothing() {
-        let untested = PLAIN.replace("[DEBUG] -d /w/target/test-classes -g", "[INFO] No sources to compile");
+        let untested = PLAIN.replace(
+            "[DEBUG] -d /w/target/test-classes -g",
+            "[INFO] No sources to compile",
+        );
         assert_eq!(read(&untested).unwrap().tests, None);
         for broken in [
             String::new(),

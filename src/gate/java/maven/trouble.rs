@@ -91,7 +91,11 @@ const TOOLS: [Tool; 7] = [
         hint: "Install a JDK that fits the project and set JAVA_HOME.",
     },
     Tool {
-        words: &["error: release version", "invalid target release", "invalid source release"],
+        words: &[
+            "error: release version",
+            "invalid target release",
+            "invalid source release",
+        ],
         what: "is compiled for a Java that Maven's JDK does not know",
         hint: "Set JAVA_HOME to a JDK that knows it (mostly: a newer one), or correct the release in the POM.",
     },
@@ -106,7 +110,10 @@ const TOOLS: [Tool; 7] = [
         hint: "Name this JDK in ~/.m2/toolchains.xml of the user that ralph runs as.",
     },
     Tool {
-        words: &["settings file does not exist", "toolchains file does not exist"],
+        words: &[
+            "settings file does not exist",
+            "toolchains file does not exist",
+        ],
         what: "names a file of settings or toolchains that is not there",
         hint: "Correct .mvn/maven.config or gates.<NAME>.maven_args: paths begin at the folder of the build, quotes are not taken away, and a checkout holds what is committed.",
     },
@@ -116,7 +123,10 @@ const TOOLS: [Tool; 7] = [
         hint: "Write one option a line, without quotes; a value with blanks belongs into the POM's properties.",
     },
     Tool {
-        words: &["Unable to parse command line options", "Unrecognized option"],
+        words: &[
+            "Unable to parse command line options",
+            "Unrecognized option",
+        ],
         what: "is called with options that Maven or its JVM does not know",
         hint: "Correct gates.<NAME>.maven_args, .mvn/maven.config, .mvn/jvm.config and MAVEN_OPTS.",
     },
@@ -134,20 +144,34 @@ pub(super) fn lacks_network(output: &str) -> bool {
 
 /// Reads the output of a call of Maven that failed.
 pub(super) fn read(output: &str, root: &Path) -> Trouble {
-    if output.contains("COMPILATION ERROR") && !output.contains(NO_COMPILER) && !is_too_old(output) {
+    if output.contains("COMPILATION ERROR") && !output.contains(NO_COMPILER) && !is_too_old(output)
+    {
         let messages = compiler_messages(output, root);
-        return Trouble { kind: TroubleKind::Compile, messages, tool: None };
+        return Trouble {
+            kind: TroubleKind::Compile,
+            messages,
+            tool: None,
+        };
     }
     let tool = TOOLS.iter().find(|tool| has(output, tool.words));
-    let kind = if tool.is_some() { TroubleKind::Tool } else { kind_of(output) };
-    Trouble { kind, messages: vec![first_error(output, root)], tool }
+    let kind = if tool.is_some() {
+        TroubleKind::Tool
+    } else {
+        kind_of(output)
+    };
+    Trouble {
+        kind,
+        messages: vec![first_error(output, root)],
+        tool,
+    }
 }
 
 /// True if the compiler refuses the options of the POM, and therefore says no word about a file.
 fn is_too_old(output: &str) -> bool {
     let is_refusal = |line: &str| {
-        let option =
-            line.strip_prefix("[ERROR] Source option ").or(line.strip_prefix("[ERROR] Target option "));
+        let option = line
+            .strip_prefix("[ERROR] Source option ")
+            .or(line.strip_prefix("[ERROR] Target option "));
         option.is_some_and(|rest| rest.contains(" is no longer supported."))
     };
     output.lines().any(is_refusal) && !output.lines().any(|line| line.contains(".java:["))
@@ -156,17 +180,36 @@ fn is_too_old(output: &str) -> bool {
 /// Reads the output of a `classpath_command` that failed: what does not compile is told by the form of compilers' messages.
 pub(super) fn read_command(output: &str, root: &Path) -> Trouble {
     let line = |line: &str| text::line(&relative(line.trim(), root), 400);
-    let is_compilers =
-        |line: &&str| line.contains(".java:") && line.contains(": error: ") || line.starts_with("e: ");
-    let mut messages: Vec<String> = output.lines().filter(is_compilers).take(MESSAGES).map(line).collect();
+    let is_compilers = |line: &&str| {
+        line.contains(".java:") && line.contains(": error: ") || line.starts_with("e: ")
+    };
+    let mut messages: Vec<String> = output
+        .lines()
+        .filter(is_compilers)
+        .take(MESSAGES)
+        .map(line)
+        .collect();
     messages.dedup();
     if !messages.is_empty() {
-        return Trouble { kind: TroubleKind::Compile, messages, tool: None };
+        return Trouble {
+            kind: TroubleKind::Compile,
+            messages,
+            tool: None,
+        };
     }
     // Gradle says why, others mostly in their last line.
-    let mut why = output.lines().skip_while(|line| *line != "* What went wrong:").skip(1);
-    let why = why.next().or_else(|| output.lines().rev().find(|line| !line.trim().is_empty()));
-    Trouble { kind: kind_of(output), messages: why.map(line).into_iter().collect(), tool: None }
+    let mut why = output
+        .lines()
+        .skip_while(|line| *line != "* What went wrong:")
+        .skip(1);
+    let why = why
+        .next()
+        .or_else(|| output.lines().rev().find(|line| !line.trim().is_empty()));
+    Trouble {
+        kind: kind_of(output),
+        messages: why.map(line).into_iter().collect(),
+        tool: None,
+    }
 }
 
 /// What went wrong with a build whose tools and code are right.
@@ -188,7 +231,10 @@ impl Trouble {
     pub(crate) fn sentence(&self) -> String {
         format!(
             "{}.",
-            self.messages.first().map_or("it printed nothing", String::as_str).trim_end_matches('.')
+            self.messages
+                .first()
+                .map_or("it printed nothing", String::as_str)
+                .trim_end_matches('.')
         )
     }
 
@@ -206,9 +252,9 @@ impl Trouble {
                 reasons.extend(self.messages);
                 GateAbort::Fail { reasons }
             }
-            Tool | Unresolved | Pom | Other if build_changed => {
-                GateAbort::fail(format!("{module} does not build after a build file was changed: {text}"))
-            }
+            Tool | Unresolved | Pom | Other if build_changed => GateAbort::fail(format!(
+                "{module} does not build after a build file was changed: {text}"
+            )),
             Unresolved => GateAbort::passing(
                 format!("{module} lacks dependencies or plugins: {text}"),
                 "Check the network and the repositories in the settings of Maven or Gradle.",
@@ -233,29 +279,44 @@ impl Trouble {
 fn first_error(output: &str, root: &Path) -> String {
     let mut errors = output.lines().filter_map(|line| {
         let line = text::line(line, 2_000);
-        let at =
-            ["[ERROR] ", "[FATAL] "].iter().find_map(|mark| line.strip_prefix(mark).map(str::to_owned))?;
+        let at = ["[ERROR] ", "[FATAL] "]
+            .iter()
+            .find_map(|mark| line.strip_prefix(mark).map(str::to_owned))?;
         Some(at.trim_start_matches("[ERROR] ").to_owned())
     });
     let is_empty =
         |text: &String| text.len() <= 3 || EMPTY_ERRORS.iter().any(|words| text.starts_with(words));
     let error = errors.find(|text| !is_empty(text));
-    let text =
-        error.or_else(|| output.lines().map(|line| text::line(line, 500)).find(|line| says_something(line)));
+    let text = error.or_else(|| {
+        output
+            .lines()
+            .map(|line| text::line(line, 500))
+            .find(|line| says_something(line))
+    });
     let text = text.unwrap_or_else(|| "it printed nothing".to_owned());
     text::line(&relative(&text, root).replace("-> [Help 1]", ""), 400)
 }
 
 /// False for what Maven logs about its goals.
 fn says_something(line: &str) -> bool {
-    !line.is_empty() && ["[INFO]", "[DEBUG]"].iter().all(|mark| !line.starts_with(mark))
+    !line.is_empty()
+        && ["[INFO]", "[DEBUG]"]
+            .iter()
+            .all(|mark| !line.starts_with(mark))
 }
 
 /// The lines after `COMPILATION ERROR`, up to the end of their block.
 fn compiler_messages(output: &str, root: &Path) -> Vec<String> {
     let mut messages: Vec<String> = Vec::new();
-    let block = output.lines().skip_while(|line| !line.contains("COMPILATION ERROR")).skip(1);
-    let errors = block.filter_map(|line| text::line(line, 1_000).strip_prefix("[ERROR] ").map(str::to_owned));
+    let block = output
+        .lines()
+        .skip_while(|line| !line.contains("COMPILATION ERROR"))
+        .skip(1);
+    let errors = block.filter_map(|line| {
+        text::line(line, 1_000)
+            .strip_prefix("[ERROR] ")
+            .map(str::to_owned)
+    });
     for text in errors.take_while(|text| !text.starts_with("Failed to execute goal")) {
         let text = text::line(&relative(&text, root), 400);
         if messages.len() < MESSAGES && !messages.contains(&text) {
@@ -288,7 +349,10 @@ mod tests {
             "Unable to parse maven.config: Unrecognized maven.config entries: [b\"]\n\nusage: mvn\n[ERROR] Error executing Maven.\n",
         );
         assert_eq!(bad.kind, TroubleKind::Tool);
-        assert_eq!(bad.sentence(), "Unable to parse maven.config: Unrecognized maven.config entries: [b\"].");
+        assert_eq!(
+            bad.sentence(),
+            "Unable to parse maven.config: Unrecognized maven.config entries: [b\"]."
+        );
     }
 
     #[test]
@@ -338,7 +402,14 @@ mod tests {
         let output = "[ERROR] COMPILATION ERROR : \n[ERROR] /w/p/src/main/java/Foo.java:[4,1] illegal start\u{1b}[0m of type\n\
             [INFO] 1 error\n[ERROR] Failed to execute goal x: Compilation failure\n[ERROR] /w/p/src/main/java/Foo.java:[4,1] again";
         let expected = vec!["src/main/java/Foo.java:[4,1] illegal start of type".to_owned()];
-        assert_eq!(trouble(output), Trouble { kind: TroubleKind::Compile, messages: expected, tool: None });
+        assert_eq!(
+            trouble(output),
+            Trouble {
+                kind: TroubleKind::Compile,
+                messages: expected,
+                tool: None
+            }
+        );
     }
 
     #[test]
@@ -371,8 +442,16 @@ mod tests {
                 "setup",
                 "fail",
             ),
-            ("Unable to parse command line options: Unrecognized option: --bogus", "setup", "fail"),
-            ("[ERROR] Rule failed: JAVA_HOME must be set in CI -> [Help 1]", "setup", "fail"),
+            (
+                "Unable to parse command line options: Unrecognized option: --bogus",
+                "setup",
+                "fail",
+            ),
+            (
+                "[ERROR] Rule failed: JAVA_HOME must be set in CI -> [Help 1]",
+                "setup",
+                "fail",
+            ),
             (
                 "[ERROR] COMPILATION ERROR :\n[ERROR] No compiler is provided in this environment. Perhaps you are running on a JRE rather than a JDK?",
                 "setup",
@@ -383,13 +462,21 @@ mod tests {
                 "setup",
                 "fail",
             ),
-            ("[ERROR] Failed to execute goal checkstyle: You have 1 violation -> [Help 1]", "setup", "fail"),
+            (
+                "[ERROR] Failed to execute goal checkstyle: You have 1 violation -> [Help 1]",
+                "setup",
+                "fail",
+            ),
             (
                 "[ERROR] Could not resolve dependencies: Could not transfer artifact x: repo.maven.apache.org: Unknown host -> [Help 1]",
                 "transient",
                 "transient",
             ),
-            ("[ERROR] Failed to execute goal x: No space left on device", "transient", "transient"),
+            (
+                "[ERROR] Failed to execute goal x: No space left on device",
+                "transient",
+                "transient",
+            ),
             ("", "setup", "fail"),
         ];
         for (output, plain, changed) in table {
@@ -397,7 +484,9 @@ mod tests {
                 let abort = trouble(output).abort("p", "", build_changed);
                 let kind = match &abort {
                     GateAbort::Fail { .. } => "fail",
-                    GateAbort::Error { transient: true, .. } => "transient",
+                    GateAbort::Error {
+                        transient: true, ..
+                    } => "transient",
                     GateAbort::Error { .. } => "setup",
                 };
                 assert_eq!(kind, expected, "{abort:?}");

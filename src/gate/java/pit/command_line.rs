@@ -21,7 +21,11 @@ const MOST: u64 = 200;
 const BYTES_PER_MUTANT: u64 = 90;
 const MAIN: &str = "org.pitest.mutationtest.commandline.MutationCoverageReport";
 /// Options of PIT's own JVM: it lives for seconds (measured: docs/gate.md).
-const OWN_JVM: [&str; 3] = ["-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8", "-Djava.awt.headless=true"];
+const OWN_JVM: [&str; 3] = [
+    "-XX:TieredStopAtLevel=1",
+    "-Dfile.encoding=UTF-8",
+    "-Djava.awt.headless=true",
+];
 /// PIT's filters that may hide written code, and have no place in Java; the plugin sees to what of them is right.
 const FEATURES: &str = "-FANN,-FRECORD,-FLOGCALL,-FSTATI,-FKOTLIN,-FGROOVY";
 /// Longest single argument; Linux refuses 128 KiB.
@@ -32,15 +36,21 @@ impl PitSession<'_> {
         let java = self.module.java()?;
         let project = &self.module.built.project;
         let launch = format!("{}:{}", self.tools.pit.join(":"), self.plugin.display());
-        let classpath = self.write(&format!("{}.classpath", run.name), &self.classpath().join("\n"))?;
+        let classpath = self.write(
+            &format!("{}.classpath", run.name),
+            &self.classpath().join("\n"),
+        )?;
         let mut argv = vec![java.display().to_string()];
         argv.extend(OWN_JVM.map(str::to_owned));
         argv.extend(self.properties(run)?);
         argv.extend(["-cp".to_owned(), launch, MAIN.to_owned()]);
-        let mut option = |name: &str, value: &str| argv.extend([format!("--{name}"), value.to_owned()]);
+        let mut option =
+            |name: &str, value: &str| argv.extend([format!("--{name}"), value.to_owned()]);
         option("reportDir", &self.report_folder(run).display().to_string());
-        for classes in chunks(self.seen_classes(run).flat_map(|class| [class.clone(), format!("{class}$*")]))
-        {
+        for classes in chunks(
+            self.seen_classes(run)
+                .flat_map(|class| [class.clone(), format!("{class}$*")]),
+        ) {
             option("targetClasses", &classes);
         }
         for tests in chunks(run.tests.iter().cloned()) {
@@ -49,15 +59,24 @@ impl PitSession<'_> {
         if run.tests.is_empty() {
             option("targetTests", "ralph.no.test");
         }
-        option("sourceDirs", &format!("{},{}", project.sources, project.test_sources));
+        option(
+            "sourceDirs",
+            &format!("{},{}", project.sources, project.test_sources),
+        );
         option("classPathFile", &classpath.display().to_string());
         option("includeLaunchClasspath", "false");
         option("mutableCodePaths", &project.classes);
         option("outputFormats", "XML,HTML,RALPH");
         option("timestampedReports", "false");
         option("verbosity", "VERBOSE_NO_SPINNER");
-        option("threads", &if run.alone { 1 } else { self.threads() }.to_string());
-        option("skipFailingTests", if run.skip_failing { "true" } else { "false" });
+        option(
+            "threads",
+            &if run.alone { 1 } else { self.threads() }.to_string(),
+        );
+        option(
+            "skipFailingTests",
+            if run.skip_failing { "true" } else { "false" },
+        );
         option("timeoutConst", &run.timeout.to_string());
         option("mutationEngine", plugin::ENGINE);
         let unit = if run.alone { 1 } else { self.unit(run) };
@@ -68,9 +87,10 @@ impl PitSession<'_> {
             option("dryRun", "true");
         }
         let surefire = &project.surefire;
-        for (name, groups) in
-            [("includedGroups", &surefire.groups), ("excludedGroups", &surefire.excluded_groups)]
-        {
+        for (name, groups) in [
+            ("includedGroups", &surefire.groups),
+            ("excludedGroups", &surefire.excluded_groups),
+        ] {
             if let Some(groups) = groups {
                 // Each part between commas may be an expression: `fast & !db`.
                 option(name, &groups.split_whitespace().collect::<String>());
@@ -80,15 +100,21 @@ impl PitSession<'_> {
         let file = self.write(&format!("{}.jvm-args", run.name), &arguments)?;
         let file = file.display().to_string();
         // PIT splits one of the options at commas, the other at white space.
-        let name = if file.contains(char::is_whitespace) { "jvmArgs" } else { "argLine" };
+        let name = if file.contains(char::is_whitespace) {
+            "jvmArgs"
+        } else {
+            "argLine"
+        };
         option(name, &format!("@{file}"));
         Ok(argv)
     }
 
     /// What ralph's plugin is told in PIT's own JVM.
     fn properties(&self, run: &PitRun<'_>) -> Result<Vec<String>, GateAbort> {
-        let mut properties: Vec<String> =
-            (run.aim == Aim::Search).then(|| "-Dralph.controls=none".to_owned()).into_iter().collect();
+        let mut properties: Vec<String> = (run.aim == Aim::Search)
+            .then(|| "-Dralph.controls=none".to_owned())
+            .into_iter()
+            .collect();
         let mut mutated = Vec::new();
         if run.makes_map {
             properties.push("-Dralph.map=yes".to_owned());
@@ -109,13 +135,24 @@ impl PitSession<'_> {
 
     /// The classes whose coverage is taken: the mutated ones; for a map all of the module.
     fn seen_classes(&self, run: &PitRun<'_>) -> impl Iterator<Item = String> {
-        let all = run.makes_map.then(|| class_names(Path::new(&self.module.built.project.classes)));
-        let all = all.into_iter().flatten().map(|name| top_level(&name).replace('/', "."));
-        all.chain(self.owners.keys().cloned()).collect::<BTreeSet<String>>().into_iter()
+        let all = run
+            .makes_map
+            .then(|| class_names(Path::new(&self.module.built.project.classes)));
+        let all = all
+            .into_iter()
+            .flatten()
+            .map(|name| top_level(&name).replace('/', "."));
+        all.chain(self.owners.keys().cloned())
+            .collect::<BTreeSet<String>>()
+            .into_iter()
     }
 
     pub(super) fn threads(&self) -> usize {
-        if self.shown.in_one.get() { 1 } else { self.module.context.threads.max(1) }
+        if self.shown.in_one.get() {
+            1
+        } else {
+            self.module.context.threads.max(1)
+        }
     }
 
     /// So many that every processor has work, and that no JVM is started for a handful; and their control.
@@ -128,7 +165,11 @@ impl PitSession<'_> {
             Some(mutants) => mutants.len() as u64,
             None => self.class_bytes() / BYTES_PER_MUTANT,
         };
-        let fewest = if run.aim == Aim::Judge { FEWEST } else { FEWEST_IN_SEARCH };
+        let fewest = if run.aim == Aim::Judge {
+            FEWEST
+        } else {
+            FEWEST_IN_SEARCH
+        };
         (mutants / (2 * threads)).clamp(fewest, MOST) + 1
     }
 
@@ -145,9 +186,22 @@ impl PitSession<'_> {
     fn classpath(&self) -> Vec<String> {
         let project = &self.module.built.project;
         let mut entries = vec![project.test_classes.clone(), project.classes.clone()];
-        let own: BTreeSet<_> = self.tools.child.iter().filter_map(|jar| artifact_of(jar)).collect();
-        let is_other_pit = |jar: &&String| artifact_of(jar).is_some_and(|artifact| own.contains(artifact));
-        entries.extend(self.module.built.classpath.iter().filter(|jar| !is_other_pit(jar)).cloned());
+        let own: BTreeSet<_> = self
+            .tools
+            .child
+            .iter()
+            .filter_map(|jar| artifact_of(jar))
+            .collect();
+        let is_other_pit =
+            |jar: &&String| artifact_of(jar).is_some_and(|artifact| own.contains(artifact));
+        entries.extend(
+            self.module
+                .built
+                .classpath
+                .iter()
+                .filter(|jar| !is_other_pit(jar))
+                .cloned(),
+        );
         entries.extend(project.surefire.more_classpath.iter().cloned());
         entries.extend(self.tools.child.iter().cloned());
         entries.push(self.plugin.display().to_string());
@@ -162,7 +216,13 @@ impl PitSession<'_> {
             return None;
         }
         let surefire = &self.module.built.project.surefire;
-        jvm::quick(surefire.jvm_args.iter().chain(&self.module.context.settings.jvm_args).map(String::as_str))
+        jvm::quick(
+            surefire
+                .jvm_args
+                .iter()
+                .chain(&self.module.context.settings.jvm_args)
+                .map(String::as_str),
+        )
     }
 
     /// What the JVMs of the tests get.
@@ -174,7 +234,12 @@ impl PitSession<'_> {
             "-Dfile.encoding=UTF-8".to_owned(),
         ]);
         all.extend(surefire.jvm_args.iter().cloned());
-        all.extend(surefire.properties.iter().map(|(name, value)| format!("-D{name}={value}")));
+        all.extend(
+            surefire
+                .properties
+                .iter()
+                .map(|(name, value)| format!("-D{name}={value}")),
+        );
         all.extend(self.module.context.settings.jvm_args.iter().cloned());
         all
     }
@@ -191,8 +256,11 @@ impl PitSession<'_> {
 /// An argument file (JDK `java @argfiles`): the only way to hand PIT's children a space.
 fn argument_file(arguments: &[String]) -> String {
     let quoted = arguments.iter().map(|argument| {
-        let escaped =
-            argument.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\r', "");
+        let escaped = argument
+            .replace('\\', "\\\\")
+            .replace('"', "\\\"")
+            .replace('\n', "\\n")
+            .replace('\r', "");
         format!("\"{escaped}\"\n")
     });
     quoted.collect()

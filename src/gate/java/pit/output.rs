@@ -19,7 +19,9 @@ pub(super) const UNFIT: &str = "fails in PIT's worker although nothing was mutat
 
 /// The tests that PIT lists before it gives up.
 pub(super) fn failing_tests(output: &str) -> BTreeSet<FailingTest> {
-    let head = output.lines().skip_while(|line| !(is_own(line) && line.contains(RED_HEAD)));
+    let head = output
+        .lines()
+        .skip_while(|line| !(is_own(line) && line.contains(RED_HEAD)));
     head.skip(1)
         .take_while(|line| !line.starts_with("Exception in thread"))
         .filter(|line| line.starts_with(DESCRIPTION))
@@ -43,7 +45,9 @@ pub(super) const MINION_DIED: &str = "Coverage generation minion exited abnormal
 
 /// PIT gave up with these words.
 pub(super) fn gave_up(output: &str, words: &str) -> bool {
-    output.lines().any(|line| line.starts_with("Exception in thread") && line.contains(words))
+    output
+        .lines()
+        .any(|line| line.starts_with("Exception in thread") && line.contains(words))
 }
 
 /// The tests have all run once without mutation.
@@ -57,15 +61,26 @@ fn is_end_of_coverage(line: &str) -> bool {
 
 /// Milliseconds of the slowest test without mutation (`BasicStatListener`).
 pub(super) fn slowest_test(output: &str) -> Option<u64> {
-    let line = output.lines().rev().find(|line| line.starts_with("> Slowest test ("))?;
-    line.rsplit_once(" took ")?.1.strip_suffix(" ms")?.parse().ok()
+    let line = output
+        .lines()
+        .rev()
+        .find(|line| line.starts_with("> Slowest test ("))?;
+    line.rsplit_once(" took ")?
+        .1
+        .strip_suffix(" ms")?
+        .parse()
+        .ok()
 }
 
 /// Milliseconds of the tests without mutation; PIT prints whole seconds.
 pub(super) fn coverage_millis(output: &str) -> u64 {
     let seconds = output.lines().find_map(|line| {
         let (_, rest) = line.split_once("PIT >> INFO : Calculated coverage in ")?;
-        rest.split_whitespace().next()?.parse::<u64>().ok().filter(|_| is_own(line))
+        rest.split_whitespace()
+            .next()?
+            .parse::<u64>()
+            .ok()
+            .filter(|_| is_own(line))
     });
     seconds.unwrap_or(0).saturating_mul(1_000)
 }
@@ -78,7 +93,9 @@ pub(super) fn last_test(output: &str) -> Option<String> {
 
 /// PIT's own words for why it gave up.
 pub(super) fn complaint(output: &str) -> String {
-    let reason = output.lines().find_map(|line| line.strip_prefix("Exception in thread \"main\" "));
+    let reason = output
+        .lines()
+        .find_map(|line| line.strip_prefix("Exception in thread \"main\" "));
     let reason = reason.or_else(|| output.lines().find_map(|line| line.strip_prefix(">>>> ")));
     let text = text::line(reason.unwrap_or("it gave no reason"), 300);
     format!("{}.", text.trim_end_matches('.'))
@@ -96,7 +113,11 @@ pub(crate) fn blame(
         .take(10)
         .map(|test| format!("The test {} {does}", test.name))
         .collect();
-    if reasons.is_empty() { Ok(()) } else { Err(GateAbort::Fail { reasons }) }
+    if reasons.is_empty() {
+        Ok(())
+    } else {
+        Err(GateAbort::Fail { reasons })
+    }
 }
 
 /// A line of PIT's own process; those of children are relayed behind `MINION :`, `stdout  :`, `stderr  :`.
@@ -109,17 +130,29 @@ pub(crate) fn described(line: &str) -> Option<FailingTest> {
     let (class, name) = line.split_once(DESCRIPTION)?.1.split_once(", name=")?;
     let outer = class.split('$').next().unwrap_or(class);
     let name = name.trim_end().strip_suffix(']').unwrap_or(name);
-    let method = name.rsplit_once("[method:").map(|(_, method)| method.trim_end_matches(']'));
-    let template = name.rsplit_once("[test-template:").and_then(|(_, rest)| rest.split(']').next());
-    let short = method
-        .or(template)
-        .map_or_else(|| name.strip_suffix(&format!("({class})")).unwrap_or(name).to_owned(), str::to_owned);
+    let method = name
+        .rsplit_once("[method:")
+        .map(|(_, method)| method.trim_end_matches(']'));
+    let template = name
+        .rsplit_once("[test-template:")
+        .and_then(|(_, rest)| rest.split(']').next());
+    let short = method.or(template).map_or_else(
+        || {
+            name.strip_suffix(&format!("({class})"))
+                .unwrap_or(name)
+                .to_owned()
+        },
+        str::to_owned,
+    );
     let name = match short.trim_end_matches("()") {
         // PIT runs a class of TestNG as one test.
         "_" => class.to_owned(),
         short => format!("{class}.{short}"),
     };
-    Some(FailingTest { class: text::line(outer, 300), name: text::line(&name, 300) })
+    Some(FailingTest {
+        class: text::line(outer, 300),
+        name: text::line(&name, 300),
+    })
 }
 
 #[cfg(test)]
@@ -138,7 +171,10 @@ mod tests {
     #[test]
     fn failing_tests_are_those_that_pits_own_process_lists() {
         let tests = failing_tests(RED);
-        let told: Vec<(&str, &str)> = tests.iter().map(|t| (t.class.as_str(), t.name.as_str())).collect();
+        let told: Vec<(&str, &str)> = tests
+            .iter()
+            .map(|t| (t.class.as_str(), t.name.as_str()))
+            .collect();
         assert_eq!(
             told,
             [
@@ -159,7 +195,9 @@ mod tests {
             6:39:21 PM PIT >> INFO : MINION : 6:39:21 PM PIT >> SEVERE : Description [testClass=a.LateTest, name=x]\n";
         let told: Vec<String> = left_out(log).into_iter().map(|test| test.name).collect();
         assert_eq!(told, ["a.FooTest.dns"]);
-        assert!(failing_tests(log).is_empty() && left_out(&RED.replace("MINION", "OTHER")).is_empty());
+        assert!(
+            failing_tests(log).is_empty() && left_out(&RED.replace("MINION", "OTHER")).is_empty()
+        );
     }
 
     #[test]
@@ -173,6 +211,9 @@ mod tests {
         let slow = "> Slowest test ([class:a.BTest]/[method:took 9 ms()]) took 460 ms";
         assert_eq!((slowest_test(slow), slowest_test(done)), (Some(460), None));
         assert!(coverage_done(done) && !coverage_done(&format!("stdout  : {done}")));
-        assert_eq!(complaint(">>>> zzz is not a recognized option"), "zzz is not a recognized option.");
+        assert_eq!(
+            complaint(">>>> zzz is not a recognized option"),
+            "zzz is not a recognized option."
+        );
     }
 }

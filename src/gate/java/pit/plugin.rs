@@ -20,19 +20,43 @@ const SOURCE: &str = include_str!("../../../../templates/pit/RalphPlugin.java");
 const SERVICES: [(&str, &[&str]); 9] = [
     (
         "org.pitest.mutationtest.build.MutationInterceptorFactory",
-        &["ralph.pit.RalphPlugin$KeepFactory", "ralph.pit.RalphPlugin$WrittenFactory"],
+        &[
+            "ralph.pit.RalphPlugin$KeepFactory",
+            "ralph.pit.RalphPlugin$WrittenFactory",
+        ],
     ),
-    ("org.pitest.mutationtest.build.TestPrioritiserFactory", &["ralph.pit.RalphPlugin$PrioritiserFactory"]),
+    (
+        "org.pitest.mutationtest.build.TestPrioritiserFactory",
+        &["ralph.pit.RalphPlugin$PrioritiserFactory"],
+    ),
     (
         "org.pitest.mutationtest.build.ProjectMutationInterceptorFactory",
         &["ralph.pit.RalphPlugin$ControlsFactory"],
     ),
-    ("org.pitest.mutationtest.MutationEngineFactory", &["ralph.pit.RalphPlugin$EngineFactory"]),
-    ("org.pitest.mutationtest.MutationResultInterceptor", &["ralph.pit.RalphPlugin$Results"]),
-    ("org.pitest.mutationtest.MutationResultListenerFactory", &["ralph.pit.RalphPlugin$TestsFactory"]),
-    ("org.pitest.coverage.TestStatListenerFactory", &["ralph.pit.RalphPlugin$MapFactory"]),
-    ("org.pitest.testapi.TestPluginFactory", &["ralph.pit.RalphPlugin$JUnit3Factory"]),
-    ("org.pitest.mutationtest.environment.TransformationPlugin", &["ralph.pit.RalphPlugin$Records"]),
+    (
+        "org.pitest.mutationtest.MutationEngineFactory",
+        &["ralph.pit.RalphPlugin$EngineFactory"],
+    ),
+    (
+        "org.pitest.mutationtest.MutationResultInterceptor",
+        &["ralph.pit.RalphPlugin$Results"],
+    ),
+    (
+        "org.pitest.mutationtest.MutationResultListenerFactory",
+        &["ralph.pit.RalphPlugin$TestsFactory"],
+    ),
+    (
+        "org.pitest.coverage.TestStatListenerFactory",
+        &["ralph.pit.RalphPlugin$MapFactory"],
+    ),
+    (
+        "org.pitest.testapi.TestPluginFactory",
+        &["ralph.pit.RalphPlugin$JUnit3Factory"],
+    ),
+    (
+        "org.pitest.mutationtest.environment.TransformationPlugin",
+        &["ralph.pit.RalphPlugin$Records"],
+    ),
 ];
 /// PIT's engine with controls, by the name that the plugin gives it.
 pub(super) const ENGINE: &str = "ralph";
@@ -52,15 +76,23 @@ pub(super) fn classes(module: &ModuleContext<'_>, pit: &[String]) -> Result<Path
     let (java, cache) = (module.java()?, &module.context.request.cache);
     let made_of = [SOURCE.to_owned(), text(&java)];
     let key = digest(made_of.iter().chain(pit));
-    let (folder, known) = (cache.join(format!("pit-plugin-{key}")), DiskCache::of(cache, "plugins"));
+    let (folder, known) = (
+        cache.join(format!("pit-plugin-{key}")),
+        DiskCache::of(cache, "plugins"),
+    );
     let found = content(&folder).ok();
     if found.is_some() && found == known.recall(&key) {
         return Ok(folder);
     }
     let compiler = java.with_file_name("javac");
     fs_err::create_dir_all(cache)?;
-    let work = tempfile::Builder::new().prefix("pit-plugin-").tempdir_in(cache)?;
-    let (source, output) = (work.path().join("RalphPlugin.java"), work.path().join("classes"));
+    let work = tempfile::Builder::new()
+        .prefix("pit-plugin-")
+        .tempdir_in(cache)?;
+    let (source, output) = (
+        work.path().join("RalphPlugin.java"),
+        work.path().join("classes"),
+    );
     fs_err::write(&source, SOURCE)?;
     let services = output.join("META-INF/services");
     fs_err::create_dir_all(&services)?;
@@ -80,9 +112,16 @@ pub(super) fn classes(module: &ModuleContext<'_>, pit: &[String]) -> Result<Path
         text(&output),
         text(&source),
     ];
-    let call = module.context.commands.run("javac-plugin", argv.to_vec(), work.path(), &[])?;
+    let call = module
+        .context
+        .commands
+        .run("javac-plugin", argv.to_vec(), work.path(), &[])?;
     if !call.end.is_success() {
-        let first = call.output.lines().find(|line| line.contains("error:")).unwrap_or("it gave no reason");
+        let first = call
+            .output
+            .lines()
+            .find(|line| line.contains("error:"))
+            .unwrap_or("it gave no reason");
         return Err(GateAbort::setup(
             format!(
                 "Ralph's plugin for PIT does not compile: javac {}: {}.",
@@ -130,21 +169,47 @@ impl MutantFilter {
     /// The plugin's input, for the mutants of these `classes` if any are named. An error is a name that holds a tab or a
     /// line end.
     pub(super) fn text(&self, classes: &[&String]) -> Result<String, String> {
-        let mut rows: Vec<Vec<String>> =
-            classes.iter().map(|class| vec!["C".to_owned(), (*class).clone()]).collect();
+        let mut rows: Vec<Vec<String>> = classes
+            .iter()
+            .map(|class| vec!["C".to_owned(), (*class).clone()])
+            .collect();
         let line = |file: &str, first: u32, last: u32| {
-            vec!["L".to_owned(), file.to_owned(), first.to_string(), last.to_string()]
+            vec![
+                "L".to_owned(),
+                file.to_owned(),
+                first.to_string(),
+                last.to_string(),
+            ]
         };
         if let Some(lines) = &self.lines {
             // A list of lines that keeps none must not look like no list.
             rows.push(line("", 0, 0));
-            rows.extend(lines.iter().map(|(file, first, last)| line(file, *first, *last)));
+            rows.extend(
+                lines
+                    .iter()
+                    .map(|(file, first, last)| line(file, *first, *last)),
+            );
         }
-        for MutantId { class, method, descriptor, mutator, indexes } in self.mutants.iter().flatten() {
+        for MutantId {
+            class,
+            method,
+            descriptor,
+            mutator,
+            indexes,
+        } in self.mutants.iter().flatten()
+        {
             let indexes = indexes.join(",");
-            rows.push(["M", class, method, descriptor, mutator, &indexes].map(str::to_owned).to_vec());
+            rows.push(
+                ["M", class, method, descriptor, mutator, &indexes]
+                    .map(str::to_owned)
+                    .to_vec(),
+            );
         }
-        match rows.iter().flatten().find(|field| field.contains(['\t', '\n', '\r'])) {
+        match rows
+            .iter()
+            .flatten()
+            .find(|field| field.contains(['\t', '\n', '\r']))
+        {
             Some(odd) => Err(text::line(odd, 200)),
             None => Ok(rows.iter().map(|row| row.join("\t") + "\n").collect()),
         }
@@ -161,7 +226,9 @@ pub(super) fn controls(report: &Path) -> Controls {
     let mut controls = Controls::new();
     // A class that is missing here has no control: a file that cannot be read makes no pass.
     for line in read_text(&report.join(CONTROLS), MAX_BYTES).lines() {
-        let [class, status, failed] = line.split('\t').collect::<Vec<_>>()[..] else { continue };
+        let [class, status, failed] = line.split('\t').collect::<Vec<_>>()[..] else {
+            continue;
+        };
         let control = match (status, described(failed)) {
             ("SURVIVED", None) => Control::Passed,
             ("KILLED", Some(test)) => Control::Failed(test),
@@ -176,12 +243,25 @@ pub(super) fn controls(report: &Path) -> Controls {
 /// Reads what the plugin wrote beside a report.
 pub(super) fn reaching(report: &Path) -> Reaching {
     // Names for people: without them a survivor is shown without its tests.
-    read_text(&report.join(REACHING), MAX_BYTES).lines().filter_map(reaching_line).collect()
+    read_text(&report.join(REACHING), MAX_BYTES)
+        .lines()
+        .filter_map(reaching_line)
+        .collect()
 }
 
 fn reaching_line(line: &str) -> Option<(MutantId, Reached)> {
     let fields: Vec<&str> = line.split('\t').collect();
-    let [class, method, descriptor, mutator, indexes, count, tests, initial] = fields[..] else {
+    let [
+        class,
+        method,
+        descriptor,
+        mutator,
+        indexes,
+        count,
+        tests,
+        initial,
+    ] = fields[..]
+    else {
         return None;
     };
     let id = MutantId {
@@ -191,9 +271,20 @@ fn reaching_line(line: &str) -> Option<(MutantId, Reached)> {
         mutator: mutator.to_owned(),
         indexes: indexes.split(',').map(str::to_owned).collect(),
     };
-    let names = tests.split(',').filter(|name| !name.is_empty()).take(5).map(|name| text::line(name, 200));
+    let names = tests
+        .split(',')
+        .filter(|name| !name.is_empty())
+        .take(5)
+        .map(|name| text::line(name, 200));
     let is_initial = initial == "initial";
-    Some((id, Reached { names: names.collect(), count: count.parse().ok()?, is_initial }))
+    Some((
+        id,
+        Reached {
+            names: names.collect(),
+            count: count.parse().ok()?,
+            is_initial,
+        },
+    ))
 }
 
 /// Reads which tests executed what; `None` if the file is not whole.
@@ -204,7 +295,11 @@ pub(super) fn coverage(report: &Path) -> Option<Coverage> {
         match line.split('\t').collect::<Vec<_>>()[..] {
             ["T", test, color] => coverage.tests.push((test.to_owned(), color == "green")),
             ["X", class, tests] => {
-                let tests = tests.split(',').map(str::parse).collect::<Result<_, _>>().ok()?;
+                let tests = tests
+                    .split(',')
+                    .map(str::parse)
+                    .collect::<Result<_, _>>()
+                    .ok()?;
                 coverage.classes.insert(class.to_owned(), tests);
             }
             _ => return None,
@@ -262,9 +357,15 @@ mod tests {
         L|a/Foo.java|3|5
         M|a.Foo|sum|(I)V|m.Math|4,9
         ");
-        let none = MutantFilter { lines: Some(Vec::new()), mutants: None };
+        let none = MutantFilter {
+            lines: Some(Vec::new()),
+            mutants: None,
+        };
         assert_eq!(none.text(&[]).unwrap(), "L\t\t0\t0\n");
-        let odd = MutantFilter { lines: None, mutants: Some(vec![id("a\nM\tb")]) };
+        let odd = MutantFilter {
+            lines: None,
+            mutants: Some(vec![id("a\nM\tb")]),
+        };
         assert_eq!(odd.text(&[]).unwrap_err(), "a M b");
     }
 
@@ -277,7 +378,10 @@ mod tests {
              a.Bad\tSURVIVED\t\na.Odd\tKILLED\t\na.New\tPASSED\t\na.Lost\n\n"
         );
         fs_err::write(folder.path().join(CONTROLS), text).unwrap();
-        let test = FailingTest { class: "a.FooTest".to_owned(), name: "a.FooTest.x".to_owned() };
+        let test = FailingTest {
+            class: "a.FooTest".to_owned(),
+            name: "a.FooTest.x".to_owned(),
+        };
         let expected = [
             ("a.Bad", Control::Failed(test)),
             ("a.Good", Control::Passed),
@@ -285,7 +389,9 @@ mod tests {
             ("a.New", Control::Unclear),
             ("a.Odd", Control::Unclear),
         ];
-        let expected: Controls = expected.map(|(class, control)| (class.to_owned(), control)).into();
+        let expected: Controls = expected
+            .map(|(class, control)| (class.to_owned(), control))
+            .into();
         assert_eq!(controls(folder.path()), expected);
         assert!(controls(&folder.path().join("none")).is_empty());
     }
@@ -299,12 +405,21 @@ mod tests {
         };
         let whole = "T\ta.FooTest\tgreen\nT\ta.BarTest\tred\nX\ta.Foo\t0,1\nE\n";
         let expected = Coverage {
-            tests: vec![("a.FooTest".to_owned(), true), ("a.BarTest".to_owned(), false)],
+            tests: vec![
+                ("a.FooTest".to_owned(), true),
+                ("a.BarTest".to_owned(), false),
+            ],
             classes: [("a.Foo".to_owned(), [0, 1].into())].into(),
         };
         assert_eq!(read(whole), Some(expected));
-        for cut in [&whole[..whole.len() - 2], &whole[..whole.len() - 1], "", "E\n", "X\nE\n", "X\ta\tb\nE\n"]
-        {
+        for cut in [
+            &whole[..whole.len() - 2],
+            &whole[..whole.len() - 1],
+            "",
+            "E\n",
+            "X\nE\n",
+            "X\ta\tb\nE\n",
+        ] {
             assert_eq!(read(cut), None, "{cut:?}");
         }
     }
@@ -317,7 +432,14 @@ mod tests {
         let read = reaching(folder.path());
         assert_eq!(read.len(), 1);
         let names = vec!["a.FooTest".to_owned(), "b.BarTest".to_owned()];
-        assert_eq!(read[&id("sum")], Reached { names, count: 2, is_initial: true });
+        assert_eq!(
+            read[&id("sum")],
+            Reached {
+                names,
+                count: 2,
+                is_initial: true
+            }
+        );
         assert!(reaching(&folder.path().join("none")).is_empty());
     }
 }

@@ -10,7 +10,9 @@ use super::super::report::{FailingTest, PitReport};
 use super::super::tiers;
 use super::super::{context::ModuleContext, maven};
 use super::tools::Tools;
-use super::{FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, RED, Shown, blame, output, plugin};
+use super::{
+    FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, RED, Shown, blame, output, plugin,
+};
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
 use crate::gate::verdict::ModuleResult;
@@ -32,12 +34,23 @@ impl<'a> PitSession<'a> {
         let plugin = plugin::classes(module, &tools.pit)?;
         let (owners, answerable) = (module.owners(), module.answerable());
         let (shown, state) = (Shown::default(), OnceCell::new());
-        Ok(Self { module, tools, plugin, owners, answerable, shown, state })
+        Ok(Self {
+            module,
+            tools,
+            plugin,
+            owners,
+            answerable,
+            shown,
+            state,
+        })
     }
 
     /// The same at the family's base, where a failing test is not its fault.
     pub(crate) fn at_base(module: &'a ModuleContext<'a>) -> Result<Self, GateAbort> {
-        Ok(Self { answerable: BTreeSet::new(), ..Self::new(module)? })
+        Ok(Self {
+            answerable: BTreeSet::new(),
+            ..Self::new(module)?
+        })
     }
 
     /// The module as it was compiled, read once: no run may change it. `None` in place.
@@ -50,7 +63,10 @@ impl<'a> PitSession<'a> {
 
     /// The lines that the module's targets are judged by.
     pub(crate) fn lines(&self) -> MutantFilter {
-        MutantFilter { lines: lines(&self.module.module.targets), mutants: None }
+        MutantFilter {
+            lines: lines(&self.module.module.targets),
+            mutants: None,
+        }
     }
 
     /// Runs PIT, with the second runs that its ends ask for, and puts that into the trace.
@@ -60,12 +76,26 @@ impl<'a> PitSession<'a> {
         note: &str,
         result: &mut ModuleResult,
     ) -> Result<PitReport, GateAbort> {
-        let tests = asked.tests.difference(&self.shown.unfit.borrow()).cloned().collect();
-        let asked = &PitRun { tests: &tests, ..asked.clone() };
-        let answerable: BTreeSet<String> = asked.tests.intersection(&self.answerable).cloned().collect();
+        let tests = asked
+            .tests
+            .difference(&self.shown.unfit.borrow())
+            .cloned()
+            .collect();
+        let asked = &PitRun {
+            tests: &tests,
+            ..asked.clone()
+        };
+        let answerable: BTreeSet<String> = asked
+            .tests
+            .intersection(&self.answerable)
+            .cloned()
+            .collect();
         // A map keeps what the tests that pass touch: red ones of others do not cost it.
         let skip_failing = asked.makes_map || answerable.is_subset(&self.shown.passed.borrow());
-        let mut run = PitRun { skip_failing, ..asked.clone() };
+        let mut run = PitRun {
+            skip_failing,
+            ..asked.clone()
+        };
         let mut end = self.start(&run)?;
         if let PitEnd::Report(report) = &end
             && self.blame_red(&report.left_out).is_err()
@@ -79,7 +109,10 @@ impl<'a> PitSession<'a> {
                 self.blame_red(&failing)?;
                 run.skip_failing = true;
                 let report = self.report(self.start(&run)?)?;
-                PitReport { left_out: failing, ..report }
+                PitReport {
+                    left_out: failing,
+                    ..report
+                }
             }
             PitEnd::Died(test) => {
                 self.blame_class(test.as_deref(), "kills its JVM without any mutation.")?;
@@ -98,8 +131,15 @@ impl<'a> PitSession<'a> {
             }
             other => self.report(other)?,
         };
-        self.remark(&report.left_out, "fail without any mutation and were left out", result);
-        self.shown.passed.borrow_mut().extend(answerable.iter().cloned());
+        self.remark(
+            &report.left_out,
+            "fail without any mutation and were left out",
+            result,
+        );
+        self.shown
+            .passed
+            .borrow_mut()
+            .extend(answerable.iter().cloned());
         let report = self.repeat_in_one(&run, report, result)?;
         let mut report = self.repeat_unclear(&run, report, result)?;
         self.leave_out_unfit(&report.unfit, result)?;
@@ -113,7 +153,9 @@ impl<'a> PitSession<'a> {
         let mut remarked = self.shown.remarked.borrow_mut();
         let new: Vec<&str> = failing
             .iter()
-            .filter(|test| !self.answerable.contains(&test.class) && remarked.insert(test.name.clone()))
+            .filter(|test| {
+                !self.answerable.contains(&test.class) && remarked.insert(test.name.clone())
+            })
             .map(|test| test.name.as_str())
             .collect();
         if !new.is_empty() {
@@ -167,12 +209,18 @@ impl<'a> PitSession<'a> {
             return Ok(report);
         }
         self.shown.in_one.set(true);
-        let again = match self.start(&PitRun { makes_map: false, ..run.clone() })? {
+        let again = match self.start(&PitRun {
+            makes_map: false,
+            ..run.clone()
+        })? {
             PitEnd::Report(again) if again.left_out.is_subset(&report.left_out) => again,
             _ => Box::new(report.clone()),
         };
-        let mut healed: Vec<&str> =
-            report.unfit.difference(&again.unfit).map(|test| test.name.as_str()).collect();
+        let mut healed: Vec<&str> = report
+            .unfit
+            .difference(&again.unfit)
+            .map(|test| test.name.as_str())
+            .collect();
         healed.extend((errors(&again) < errors(&report)).then_some("what sets them up"));
         if healed.is_empty() {
             self.shown.in_one.set(false);
@@ -184,7 +232,10 @@ impl<'a> PitSession<'a> {
             text::names(healed, 5),
             self.module.context.request.name
         ));
-        Ok(PitReport { left_out: report.left_out, ..*again })
+        Ok(PitReport {
+            left_out: report.left_out,
+            ..*again
+        })
     }
 
     /// Mutants without a verdict get one more chance, each in a JVM of its own, and so do controls; both with PIT's own
@@ -199,7 +250,12 @@ impl<'a> PitSession<'a> {
         if errors == 0 && report.uncontrolled.is_empty() || run.alone {
             return Ok(report);
         }
-        let again = PitRun { alone: errors > 0, timeout: FULL_TIMEOUT, makes_map: false, ..run.clone() };
+        let again = PitRun {
+            alone: errors > 0,
+            timeout: FULL_TIMEOUT,
+            makes_map: false,
+            ..run.clone()
+        };
         let in_one = self.shown.in_one.replace(true);
         let again = self.report(self.start(&again)?)?;
         self.shown.in_one.set(in_one);
@@ -250,14 +306,25 @@ impl<'a> PitSession<'a> {
     /// is looked at again in any case.
     pub(crate) fn timeout(&self, tests: &BTreeSet<String>) -> u64 {
         let slowest = self.known(tests).map(|(slowest, _)| slowest);
-        let fit = slowest.map_or(QUICK_TIMEOUT, |test| test.saturating_mul(2).saturating_add(500));
+        let fit = slowest.map_or(QUICK_TIMEOUT, |test| {
+            test.saturating_mul(2).saturating_add(500)
+        });
         fit.clamp(QUICK_TIMEOUT, FULL_TIMEOUT)
     }
 
     /// Keeps how slow the slowest of these tests was, and the most that all of them have taken.
-    pub(crate) fn remember(&self, tests: &BTreeSet<String>, report: &PitReport) -> Result<(), GateAbort> {
-        let Some(slowest) = report.slowest_test else { return Ok(()) };
-        let all = self.known(tests).map_or(0, |(_, all)| all).max(report.coverage_millis);
+    pub(crate) fn remember(
+        &self,
+        tests: &BTreeSet<String>,
+        report: &PitReport,
+    ) -> Result<(), GateAbort> {
+        let Some(slowest) = report.slowest_test else {
+            return Ok(());
+        };
+        let all = self
+            .known(tests)
+            .map_or(0, |(_, all)| all)
+            .max(report.coverage_millis);
         self.times().keep(&self.key(tests), &(slowest, all))
     }
 
@@ -285,7 +352,10 @@ impl<'a> PitSession<'a> {
     /// No verdict, and a person must look.
     pub(crate) fn unclear(&self, what: &str) -> GateAbort {
         GateAbort::setup(
-            format!("PIT gave no verdict on module {}: {what}.", self.module.label()),
+            format!(
+                "PIT gave no verdict on module {}: {what}.",
+                self.module.label()
+            ),
             "Run the module's tests by hand and fix those that end the JVM or fail at times; gates.<NAME>.jvm_args: [-Xmx4g] gives them memory.",
         )
     }

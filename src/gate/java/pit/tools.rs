@@ -36,10 +36,14 @@ impl Tools {
         let pit = module.maven.resolve(&artifacts)?;
         let mut child = child_of(&pit);
         if !needed.is_empty() {
-            let present: Vec<&str> = classpath.iter().filter_map(|entry| artifact_of(entry)).collect();
+            let present: Vec<&str> = classpath
+                .iter()
+                .filter_map(|entry| artifact_of(entry))
+                .collect();
             let jars = module.maven.resolve(&needed)?;
             child.extend(
-                jars.into_iter().filter(|jar| artifact_of(jar).is_none_or(|name| !present.contains(&name))),
+                jars.into_iter()
+                    .filter(|jar| artifact_of(jar).is_none_or(|name| !present.contains(&name))),
             );
         }
         Ok(Self { pit, child })
@@ -52,7 +56,8 @@ impl Tools {
 fn plugins(classpath: &[String]) -> Result<(Option<&'static str>, Vec<String>), Refusal> {
     let version = |artifact: &str| {
         let mut jars = classpath.iter().filter_map(|entry| jar(entry));
-        jars.find(|(name, _)| *name == artifact).map(|(_, version)| version.to_owned())
+        jars.find(|(name, _)| *name == artifact)
+            .map(|(_, version)| version.to_owned())
     };
     let jupiter = version("junit-jupiter-api");
     let platform = version("junit-platform-engine").or_else(|| jupiter.as_deref().map(platform_of));
@@ -67,7 +72,10 @@ fn plugins(classpath: &[String]) -> Result<(Option<&'static str>, Vec<String>), 
         let engine = Some("junit-jupiter-engine").filter(lacks).zip(jupiter);
         let launcher = launcher.map(|name| format!("org.junit.platform:{name}:{platform}"));
         let engine = engine.map(|(name, version)| format!("org.junit.jupiter:{name}:{version}"));
-        return Ok((Some(JUNIT_PLUGIN), launcher.into_iter().chain(engine).collect()));
+        return Ok((
+            Some(JUNIT_PLUGIN),
+            launcher.into_iter().chain(engine).collect(),
+        ));
     }
     match version("junit").or_else(|| version("junit-dep")) {
         Some(junit) if junit.starts_with("3.") => Err((
@@ -81,13 +89,23 @@ fn plugins(classpath: &[String]) -> Result<(Option<&'static str>, Vec<String>), 
 
 /// Of PIT's jars those that the tests' JVM needs: its core and the test plugin, none of its libraries.
 fn child_of(pit: &[String]) -> Vec<String> {
-    let names = ["pitest", "pitest-entry", "pitest-junit5-plugin", "pitest-testng-plugin"];
-    pit.iter().filter(|jar| artifact_of(jar).is_some_and(|name| names.contains(&name))).cloned().collect()
+    let names = [
+        "pitest",
+        "pitest-entry",
+        "pitest-junit5-plugin",
+        "pitest-testng-plugin",
+    ];
+    pit.iter()
+        .filter(|jar| artifact_of(jar).is_some_and(|name| names.contains(&name)))
+        .cloned()
+        .collect()
 }
 
 /// The platform that belongs to a Jupiter version: 5.x to 1.x, the same from 6 on.
 fn platform_of(jupiter: &str) -> String {
-    jupiter.strip_prefix("5.").map_or_else(|| jupiter.to_owned(), |rest| format!("1.{rest}"))
+    jupiter
+        .strip_prefix("5.")
+        .map_or_else(|| jupiter.to_owned(), |rest| format!("1.{rest}"))
 }
 
 /// Artifact and version of `…/<artifact>/<version>/<artifact>-<version>.jar`, as a Maven repository lays it out.
@@ -109,20 +127,35 @@ mod tests {
     type Plugins = Result<(Option<&'static str>, Vec<String>), Refusal>;
 
     fn of(jars: &[&str]) -> Plugins {
-        plugins(&jars.iter().map(|jar| format!("/m2/{jar}.jar")).collect::<Vec<_>>())
+        plugins(
+            &jars
+                .iter()
+                .map(|jar| format!("/m2/{jar}.jar"))
+                .collect::<Vec<_>>(),
+        )
     }
 
     #[test]
     fn the_framework_is_told_by_the_jars_as_surefire_tells_it() {
         let needs = |plugin: Option<&'static str>, needed: &[&str]| {
-            Ok((plugin, needed.iter().map(|artifact| (*artifact).to_owned()).collect()))
+            Ok((
+                plugin,
+                needed
+                    .iter()
+                    .map(|artifact| (*artifact).to_owned())
+                    .collect(),
+            ))
         };
         let platform = |needed: &[&str]| needs(Some(JUNIT_PLUGIN), needed);
         let launcher = "org.junit.platform:junit-platform-launcher:1.10.2";
         let table: [(&[&str], Plugins); 8] = [
             (&["junit-4.13.2", "hamcrest-core-1.3"], needs(None, &[])),
             (
-                &["junit-jupiter-api-5.10.2", "junit-jupiter-engine-5.10.2", "junit-platform-engine-1.10.2"],
+                &[
+                    "junit-jupiter-api-5.10.2",
+                    "junit-jupiter-engine-5.10.2",
+                    "junit-platform-engine-1.10.2",
+                ],
                 platform(&[launcher]),
             ),
             (
@@ -146,16 +179,26 @@ mod tests {
                 ]),
             ),
             (
-                &["junit-4.13.2", "junit-vintage-engine-5.10.2", "junit-platform-engine-1.10.2"],
+                &[
+                    "junit-4.13.2",
+                    "junit-vintage-engine-5.10.2",
+                    "junit-platform-engine-1.10.2",
+                ],
                 platform(&[launcher]),
             ),
             (&["testng-7.10.2"], needs(Some(TESTNG_PLUGIN), &[])),
-            (&["junit-platform-commons-1.10.2", "guava-33.0-jre"], needs(None, &[])),
+            (
+                &["junit-platform-commons-1.10.2", "guava-33.0-jre"],
+                needs(None, &[]),
+            ),
         ];
         for (jars, expected) in table {
             assert_eq!(of(jars), expected, "{jars:?}");
         }
-        assert_eq!(of(&["junit-3.8.2"]).unwrap_err().0, "JUnit 3, which PIT cannot run alone");
+        assert_eq!(
+            of(&["junit-3.8.2"]).unwrap_err().0,
+            "JUnit 3, which PIT cannot run alone"
+        );
     }
 
     #[test]
@@ -167,7 +210,10 @@ mod tests {
 
     #[test]
     fn the_artifact_is_what_stands_before_its_version() {
-        assert_eq!(artifact_of("/x/pitest-junit5-plugin-1.2.3.jar"), Some("pitest-junit5-plugin"));
+        assert_eq!(
+            artifact_of("/x/pitest-junit5-plugin-1.2.3.jar"),
+            Some("pitest-junit5-plugin")
+        );
         assert_eq!(artifact_of("/x/pitest-1.25.9.jar"), Some("pitest"));
         assert_eq!(artifact_of("/x/classes"), None);
     }

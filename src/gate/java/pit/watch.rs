@@ -64,7 +64,10 @@ impl LogProgress {
         let whole = self.rest.rfind('\n').map_or(0, |at| at + 1);
         let lines: String = self.rest.drain(..whole).collect();
         for line in lines.lines() {
-            if let Some(total) = line.strip_prefix(TOTAL).and_then(|text| text.trim().parse().ok()) {
+            if let Some(total) = line
+                .strip_prefix(TOTAL)
+                .and_then(|text| text.trim().parse().ok())
+            {
                 self.total = total;
             } else if line.contains(DONE) {
                 self.done += 1;
@@ -88,7 +91,11 @@ mod tests {
                 .to_owned();
         fs_err::write(&log, &text).unwrap();
         seen.look(&log);
-        assert_eq!((seen.done, seen.total), (0, 3), "what a test prints stands behind a prefix");
+        assert_eq!(
+            (seen.done, seen.total),
+            (0, 3),
+            "what a test prints stands behind a prefix"
+        );
         text.push_str(
             "sed mutation in 74 ms.\nstderr  : 4:38:06 AM PIT >> FINE : processed mutation in 1 ms.\n",
         );

@@ -14,7 +14,10 @@ pub(super) struct Bounded<R> {
 impl<R: Read> Bounded<R> {
     /// Reads about [`MAX_EVENT`] bytes between two calls of [`Bounded::next_event`].
     pub(super) fn new(source: R) -> Self {
-        Self { source: BufReader::with_capacity(CHUNK, source), event: 0 }
+        Self {
+            source: BufReader::with_capacity(CHUNK, source),
+            event: 0,
+        }
     }
 
     /// A new event begins.

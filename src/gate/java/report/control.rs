@@ -40,8 +40,16 @@ impl PitReport {
         if status != MutantStatus::Killed {
             return;
         }
-        let Some(test) = fields.get("killingTest").filter(|_| self.kills.len() <= MOST_KILLS) else { return };
-        self.kills.push(Kill { id: id.clone(), test: test.to_owned() });
+        let Some(test) = fields
+            .get("killingTest")
+            .filter(|_| self.kills.len() <= MOST_KILLS)
+        else {
+            return;
+        };
+        self.kills.push(Kill {
+            id: id.clone(),
+            test: test.to_owned(),
+        });
     }
 
     /// What a mutant's status is worth beside the control of its class, which belongs to the target `owner`.

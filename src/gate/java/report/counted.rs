@@ -107,15 +107,28 @@ impl Counted {
             return;
         }
         if self.left.len() < KEPT {
-            self.left.insert(id, Left { mutant, changed, tests: Vec::new(), tests_total: 0 });
+            self.left.insert(
+                id,
+                Left {
+                    mutant,
+                    changed,
+                    tests: Vec::new(),
+                    tests_total: 0,
+                },
+            );
         } else {
             self.dropped += 1;
         }
     }
 
     /// The mutants that are left with one of these statuses.
-    pub(crate) fn with(&self, statuses: &[MutantStatus]) -> impl Iterator<Item = (&MutantId, &Left)> {
-        self.left.iter().filter(|(_, left)| statuses.contains(&left.mutant.status))
+    pub(crate) fn with(
+        &self,
+        statuses: &[MutantStatus],
+    ) -> impl Iterator<Item = (&MutantId, &Left)> {
+        self.left
+            .iter()
+            .filter(|(_, left)| statuses.contains(&left.mutant.status))
     }
 
     /// Takes over what a later run made of the mutants that are left.
@@ -123,7 +136,9 @@ impl Counted {
         let (tally, changed, settled) = (&mut self.tally, &mut self.changed, &mut self.settled);
         self.left.retain(|id, left| {
             let before = left.mutant.status;
-            let now = later.get(&id.identity()).map_or(before, |status| joined(before, *status));
+            let now = later
+                .get(&id.identity())
+                .map_or(before, |status| joined(before, *status));
             tally.move_one(before, now);
             if left.changed {
                 changed.move_one(before, now);
@@ -139,7 +154,10 @@ impl Counted {
 
 /// Nothing can change it any more.
 fn is_settled(status: MutantStatus) -> bool {
-    matches!(status, MutantStatus::Killed | MutantStatus::NonViable | MutantStatus::Equivalent)
+    matches!(
+        status,
+        MutantStatus::Killed | MutantStatus::NonViable | MutantStatus::Equivalent
+    )
 }
 
 /// What two runs with different tests say of one mutant. A time-out is asked again only to be confirmed:
@@ -156,11 +174,21 @@ fn joined(before: MutantStatus, later: MutantStatus) -> MutantStatus {
 mod tests {
     use super::*;
     use MutantStatus::{
-        Equivalent, Killed, MemoryError, NoCoverage, NonViable, RunError, Survived, TimedOut, Unjudged,
+        Equivalent, Killed, MemoryError, NoCoverage, NonViable, RunError, Survived, TimedOut,
+        Unjudged,
     };
 
-    const ALL: [MutantStatus; 9] =
-        [Killed, Survived, NoCoverage, TimedOut, NonViable, MemoryError, RunError, Equivalent, Unjudged];
+    const ALL: [MutantStatus; 9] = [
+        Killed,
+        Survived,
+        NoCoverage,
+        TimedOut,
+        NonViable,
+        MemoryError,
+        RunError,
+        Equivalent,
+        Unjudged,
+    ];
 
     fn id(index: usize) -> MutantId {
         let text = |text: &str| text.to_owned();
@@ -193,10 +221,20 @@ mod tests {
 
     #[test]
     fn the_class_of_a_test_is_the_longest_known_name_at_its_beginning() {
-        let known = |name: &str| ["a.FooTest", "a.FooTest$In"].contains(&name).then(|| name.to_owned());
+        let known = |name: &str| {
+            ["a.FooTest", "a.FooTest$In"]
+                .contains(&name)
+                .then(|| name.to_owned())
+        };
         for (test, class) in [
-            ("a.FooTest.[engine:junit-jupiter]/[class:a.FooTest]/[method:x()]", Some("a.FooTest")),
-            ("a.FooTest$In.[engine:junit-jupiter]/[nested-class:In]", Some("a.FooTest$In")),
+            (
+                "a.FooTest.[engine:junit-jupiter]/[class:a.FooTest]/[method:x()]",
+                Some("a.FooTest"),
+            ),
+            (
+                "a.FooTest$In.[engine:junit-jupiter]/[nested-class:In]",
+                Some("a.FooTest$In"),
+            ),
             ("a.FooTest.sums(a.FooTest)", Some("a.FooTest")),
             ("a.FooTestMore.x()", None),
         ] {
@@ -239,7 +277,14 @@ mod tests {
         assert_eq!((class.tally, class.changed), before);
         let later = HashMap::from([(id(1).identity(), Killed), (id(2).identity(), Survived)]);
         class.improve(&later);
-        assert_eq!((class.tally.killed, class.tally.survived, class.tally.no_coverage), (2, 1, 0));
+        assert_eq!(
+            (
+                class.tally.killed,
+                class.tally.survived,
+                class.tally.no_coverage
+            ),
+            (2, 1, 0)
+        );
         assert_eq!(
             (class.changed.killed, class.changed.survived),
             (1, 1),

@@ -29,7 +29,9 @@ pub(super) const FIELDS: [&str; 8] = [
 ];
 
 pub(super) fn status(tag: &BytesStart<'_>) -> Result<Status, String> {
-    let attribute = tag.try_get_attribute("status").map_err(|error| text::line(&error.to_string(), 200))?;
+    let attribute = tag
+        .try_get_attribute("status")
+        .map_err(|error| text::line(&error.to_string(), 200))?;
     let Some(attribute) = attribute else {
         return Err("a mutation has no status".to_owned());
     };
@@ -43,7 +45,12 @@ pub(super) fn status(tag: &BytesStart<'_>) -> Result<Status, String> {
         "RUN_ERROR" | "NON_VIABLE" => MutantStatus::RunError,
         "EQUIVALENT" => MutantStatus::Equivalent,
         "NOT_STARTED" => return Ok(None),
-        other => return Err(format!("it names the unknown status {}", text::line(other, 60))),
+        other => {
+            return Err(format!(
+                "it names the unknown status {}",
+                text::line(other, 60)
+            ));
+        }
     };
     Ok(Some(status))
 }

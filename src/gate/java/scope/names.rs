@@ -25,11 +25,21 @@ impl JavaPath {
         let (module, test, root, inside) = starts.into_iter().find_map(|at| {
             let (side, below) = path[at..].strip_prefix("src/")?.split_once('/')?;
             let (root, inside) = below.split_once('/')?;
-            let is_main = side == "main" && (root == "resources" || LANGUAGES.iter().any(|l| l.0 == root));
-            (is_main || side == "test").then_some((path[..at].trim_end_matches('/'), !is_main, root, inside))
+            let is_main =
+                side == "main" && (root == "resources" || LANGUAGES.iter().any(|l| l.0 == root));
+            (is_main || side == "test").then_some((
+                path[..at].trim_end_matches('/'),
+                !is_main,
+                root,
+                inside,
+            ))
         })?;
         let (inside, end) = inside.rsplit_once('.')?;
-        let known = if test { &LANGUAGES[..] } else { &LANGUAGES[..1] };
+        let known = if test {
+            &LANGUAGES[..]
+        } else {
+            &LANGUAGES[..1]
+        };
         let is_known = known.iter().any(|l| l.0 == root) && known.iter().any(|l| l.1 == end);
         let (folder, stem) = inside.rsplit_once('/').unwrap_or(("", inside));
         is_known.then(|| Self {
@@ -49,14 +59,19 @@ impl JavaPath {
     pub(crate) fn class(&self) -> Option<String> {
         let folders = self.folder.split('/').filter(|part| !part.is_empty());
         let parts: Vec<&str> = folders.chain([self.stem.as_str()]).collect();
-        parts.iter().all(|part| is_identifier(part)).then(|| parts.join("."))
+        parts
+            .iter()
+            .all(|part| is_identifier(part))
+            .then(|| parts.join("."))
     }
 }
 
 /// A Java identifier, as far as PIT's globs and Maven's patterns allow (JLS §3.8).
 fn is_identifier(part: &str) -> bool {
     let mut chars = part.chars();
-    chars.next().is_some_and(|c| c.is_alphabetic() || is_sign(c))
+    chars
+        .next()
+        .is_some_and(|c| c.is_alphabetic() || is_sign(c))
         && chars.all(|c| c.is_alphanumeric() || is_sign(c))
 }
 
@@ -88,15 +103,20 @@ impl TestNames {
     /// Reads patterns such as `{}Test`; one without `{}` means nothing and is passed over.
     pub(crate) fn new(patterns: &[String]) -> Self {
         let split = |pattern: &String| {
-            pattern.split_once("{}").map(|(before, after)| (before.to_owned(), after.to_owned()))
+            pattern
+                .split_once("{}")
+                .map(|(before, after)| (before.to_owned(), after.to_owned()))
         };
-        Self { patterns: patterns.iter().filter_map(split).collect() }
+        Self {
+            patterns: patterns.iter().filter_map(split).collect(),
+        }
     }
 
     /// True when `test` is one of the test classes' names of `class`.
     pub(crate) fn is_test_of(&self, test: &str, class: &str) -> bool {
         self.patterns.iter().any(|(before, after)| {
-            test.strip_prefix(before.as_str()).and_then(|rest| rest.strip_suffix(after.as_str()))
+            test.strip_prefix(before.as_str())
+                .and_then(|rest| rest.strip_suffix(after.as_str()))
                 == Some(class)
         })
     }
@@ -112,8 +132,11 @@ impl TestNames {
 
     /// The names for a message: `FooTest, TestFoo`.
     pub(crate) fn of(&self, class: &str) -> String {
-        let all: Vec<String> =
-            self.patterns.iter().map(|(before, after)| format!("{before}{class}{after}")).collect();
+        let all: Vec<String> = self
+            .patterns
+            .iter()
+            .map(|(before, after)| format!("{before}{class}{after}"))
+            .collect();
         crate::source::text::line(&all.join(", "), 300)
     }
 }

@@ -36,7 +36,10 @@ struct Case {
 
 impl Case {
     fn new(others: &[&str], changed: &[&str]) -> Self {
-        let family = changed.iter().map(|path| change(path, kind_of(path), FileStatus::Modified)).collect();
+        let family = changed
+            .iter()
+            .map(|path| change(path, kind_of(path), FileStatus::Modified))
+            .collect();
         let mut listing = Listing::default();
         for path in others.iter().chain(changed) {
             if path.ends_with(POM) || path.contains("build.gradle") {
@@ -47,7 +50,10 @@ impl Case {
                 listing.production.insert((*path).to_owned());
             }
         }
-        listing.entries = changed.iter().map(|path| ((*path).to_owned(), Entry::File)).collect();
+        listing.entries = changed
+            .iter()
+            .map(|path| ((*path).to_owned(), Entry::File))
+            .collect();
         let package = GatePackage {
             name: "p".to_owned(),
             root: "/nowhere".into(),
@@ -63,7 +69,11 @@ impl Case {
             env: Vec::new(),
             ..GateRequest::default()
         };
-        Self { request, listing, by_command: false }
+        Self {
+            request,
+            listing,
+            by_command: false,
+        }
     }
 
     fn scope(&self) -> Scope {
@@ -84,28 +94,41 @@ impl Case {
     /// The changed class was another one before.
     fn moved(mut self, now: &str, before: &str) -> Self {
         let old = change(before, Kind::Production, FileStatus::Deleted);
-        self.listing.entries.insert(before.to_owned(), Entry::Absent);
+        self.listing
+            .entries
+            .insert(before.to_owned(), Entry::Absent);
         self.request.packages[0].changes.push(old.clone());
-        self.request.packages[0].moved.insert(RepoPath::parse(now), old);
+        self.request.packages[0]
+            .moved
+            .insert(RepoPath::parse(now), old);
         self
     }
 
     /// A test that is still there, or not, checks less.
     fn weakened(mut self, test: &str) -> Self {
-        self.request.packages[0].weakened.insert(RepoPath::parse(test));
+        self.request.packages[0]
+            .weakened
+            .insert(RepoPath::parse(test));
         self
     }
 
     fn targets(&self) -> Vec<String> {
         let targets = self.scope().modules.into_iter().flat_map(|module| {
             let dir = module.dir.clone();
-            module.targets.into_iter().map(move |target| format!("{dir}:{}", target.class))
+            module
+                .targets
+                .into_iter()
+                .map(move |target| format!("{dir}:{}", target.class))
         });
         targets.collect()
     }
 
     fn left_out(&self) -> Vec<String> {
-        self.scope().left_out.into_iter().map(|left| left.why).collect()
+        self.scope()
+            .left_out
+            .into_iter()
+            .map(|left| left.why)
+            .collect()
     }
 }
 
@@ -131,8 +154,14 @@ fn a_changed_class_is_a_target_exactly_when_a_test_class_stands_for_it() {
         ("src/test/kotlin/com/acme/Foo.kt", false),
         ("src/test/python/com/acme/FooTest.kt", false),
         ("src/test/resources/com/acme/FooTest.java", false),
-        ("src/test/resources/src/test/java/com/acme/FooTest.java", false),
-        ("src/main/resources/src/test/java/com/acme/FooTest.java", false),
+        (
+            "src/test/resources/src/test/java/com/acme/FooTest.java",
+            false,
+        ),
+        (
+            "src/main/resources/src/test/java/com/acme/FooTest.java",
+            false,
+        ),
         ("src/it/java/com/acme/FooTest.java", false),
     ];
     for (test, expected) in table {
@@ -149,18 +178,29 @@ fn each_of_the_four_rules_lets_a_class_count_without_a_test() {
     let mut former = plain();
     former.request.former_targets.insert(format!("p/{FOO}"));
     let mut since_fail = plain();
-    since_fail.request.changed_since_fail.insert(format!("p/{FOO}"));
+    since_fail
+        .request
+        .changed_since_fail
+        .insert(format!("p/{FOO}"));
     let mut untested = plain();
     untested.request.no_tests_written = true;
     let mut at_base = plain();
-    at_base.request.packages[0].tests_at_base.push(RepoPath::parse("src/test/java/x/TestFoo.java"));
-    for (name, case) in [("former", former), ("since", since_fail), ("untested", untested), ("base", at_base)]
-    {
+    at_base.request.packages[0]
+        .tests_at_base
+        .push(RepoPath::parse("src/test/java/x/TestFoo.java"));
+    for (name, case) in [
+        ("former", former),
+        ("since", since_fail),
+        ("untested", untested),
+        ("base", at_base),
+    ] {
         assert_eq!(case.targets(), [":com.acme.Foo"], "{name}");
     }
     let mut other = plain();
     other.request.former_targets.insert(format!("q/{FOO}"));
-    other.request.packages[0].tests_at_base.push(RepoPath::parse("src/test/java/x/BarTest.java"));
+    other.request.packages[0]
+        .tests_at_base
+        .push(RepoPath::parse("src/test/java/x/BarTest.java"));
     assert_eq!(other.targets(), [] as [String; 0]);
 }
 
@@ -175,7 +215,11 @@ fn the_module_is_the_nearest_folder_upward_with_a_build_file() {
         (&["pom.xml", "a/b/c/pom.xml"][..], ""),
     ] {
         let others: Vec<&str> = poms.iter().copied().chain([test]).collect();
-        assert_eq!(Case::new(&others, &[foo]).targets(), [format!("{dir}:Foo")], "{poms:?}");
+        assert_eq!(
+            Case::new(&others, &[foo]).targets(),
+            [format!("{dir}:Foo")],
+            "{poms:?}"
+        );
     }
     let gradle = Case::new(&["pom.xml", "a/b/build.gradle.kts", test], &[foo]);
     assert_eq!(gradle.scope().modules[0].tool, BuildTool::Gradle);
@@ -188,15 +232,23 @@ fn what_is_no_target_is_left_out_with_its_reason() {
         ("src/main/java/Foo.scala", Some("not measured (scala)")),
         (
             "src/main/java/com/acme/Alone.java",
-            Some("no test class belongs to it (AloneTest, TestAlone, AloneTests, AloneTestCase, AloneSpec)"),
+            Some(
+                "no test class belongs to it (AloneTest, TestAlone, AloneTests, AloneTestCase, AloneSpec)",
+            ),
         ),
         ("src/main/java/com/acme/package-info.java", None),
         ("src/main/java/module-info.java", None),
         ("src/main/resources/x.txt", None),
         ("README.md", None),
         ("scripts/Tool.java", Some("not below src/main/java")),
-        ("src/main/resources/src/main/java/Foo.java", Some("not below src/main/java")),
-        ("src/main/kotlin/src/main/java/Foo.java", Some("not below src/main/java")),
+        (
+            "src/main/resources/src/main/java/Foo.java",
+            Some("not below src/main/java"),
+        ),
+        (
+            "src/main/kotlin/src/main/java/Foo.java",
+            Some("not below src/main/java"),
+        ),
     ];
     for (path, why) in table {
         let case = Case::new(&[POM, "src/test/java/FooTest.java"], &[path]);
@@ -207,19 +259,42 @@ fn what_is_no_target_is_left_out_with_its_reason() {
 }
 
 #[test]
-fn production_code_whose_path_names_no_class_is_an_error_that_names_it_and_every_java_name_is_one() {
-    for path in ["com/acme/Foo*.java", "com/acme/1Foo.java", "p-core/Foo.java", "com/.ralph/Foo.java"] {
+fn production_code_whose_path_names_no_class_is_an_error_that_names_it_and_every_java_name_is_one()
+{
+    for path in [
+        "com/acme/Foo*.java",
+        "com/acme/1Foo.java",
+        "p-core/Foo.java",
+        "com/.ralph/Foo.java",
+    ] {
         let path = format!("src/main/java/{path}");
         let case = Case::new(&[POM, "src/test/java/FooTest.java"], &[&path]);
         let aborts = case.scope().aborts;
-        let [GateAbort::Error { why, transient: false, .. }] = &aborts[..] else {
+        let [
+            GateAbort::Error {
+                why,
+                transient: false,
+                ..
+            },
+        ] = &aborts[..]
+        else {
             panic!("{path}: {aborts:?}")
         };
-        assert!(why.contains(&path) && why.contains("its path names no Java class"), "{why}");
+        assert!(
+            why.contains(&path) && why.contains("its path names no Java class"),
+            "{why}"
+        );
     }
     for name in ["Rate€", "Größe", "_Foo", "Foo$Bar", "A‿B"] {
-        let (class, test) = (format!("src/main/java/{name}.java"), format!("src/test/java/{name}Test.java"));
-        assert_eq!(Case::new(&[POM, &test], &[&class]).targets(), [format!(":{name}")], "{name}");
+        let (class, test) = (
+            format!("src/main/java/{name}.java"),
+            format!("src/test/java/{name}Test.java"),
+        );
+        assert_eq!(
+            Case::new(&[POM, &test], &[&class]).targets(),
+            [format!(":{name}")],
+            "{name}"
+        );
     }
 }
 
@@ -228,8 +303,15 @@ fn a_deleted_class_is_no_target_even_when_its_test_stays() {
     let mut case = Case::new(&[POM, "src/test/java/FooTest.java"], &[FOO]);
     case.listing.entries.insert(FOO.to_owned(), Entry::Absent);
     case.request.former_targets.insert(format!("p/{FOO}"));
-    assert_eq!((case.targets(), case.left_out()), (vec![], vec!["it no longer exists".to_owned()]));
-    assert_eq!(case.scope().modules.len(), 1, "the module must still compile");
+    assert_eq!(
+        (case.targets(), case.left_out()),
+        (vec![], vec!["it no longer exists".to_owned()])
+    );
+    assert_eq!(
+        case.scope().modules.len(),
+        1,
+        "the module must still compile"
+    );
 }
 
 #[test]
@@ -238,15 +320,27 @@ fn links_fail_and_paths_that_escape_are_errors() {
     case.listing.entries.insert(FOO.to_owned(), Entry::Link);
     assert!(matches!(&case.scope().aborts[..], [GateAbort::Fail { .. }]));
     case.listing.entries.insert(FOO.to_owned(), Entry::Odd);
-    assert!(matches!(&case.scope().aborts[..], [GateAbort::Error { transient: false, .. }]));
+    assert!(matches!(
+        &case.scope().aborts[..],
+        [GateAbort::Error {
+            transient: false,
+            ..
+        }]
+    ));
     assert_eq!(case.targets(), [] as [String; 0]);
 }
 
 #[test]
 fn java_without_a_build_file_stops_only_when_a_test_is_concerned() {
     let test = "src/test/java/FooTest.java";
-    assert!(matches!(&Case::new(&[], &[test]).scope().aborts[..], [GateAbort::Error { .. }]));
-    assert!(matches!(&Case::new(&[test], &[FOO]).scope().aborts[..], [GateAbort::Error { .. }]));
+    assert!(matches!(
+        &Case::new(&[], &[test]).scope().aborts[..],
+        [GateAbort::Error { .. }]
+    ));
+    assert!(matches!(
+        &Case::new(&[test], &[FOO]).scope().aborts[..],
+        [GateAbort::Error { .. }]
+    ));
     let untested = Case::new(&[], &[FOO]);
     assert_eq!(
         (untested.scope().aborts, untested.left_out()),
@@ -256,8 +350,11 @@ fn java_without_a_build_file_stops_only_when_a_test_is_concerned() {
 
 #[test]
 fn changed_tests_that_exist_belong_to_their_module() {
-    let tests =
-        ["src/test/java/a/FooTest.java", "src/test/java/a/Helper.java", "m/src/test/java/BarTest.java"];
+    let tests = [
+        "src/test/java/a/FooTest.java",
+        "src/test/java/a/Helper.java",
+        "m/src/test/java/BarTest.java",
+    ];
     let mut case = Case::new(&[POM, "m/pom.xml"], &tests);
     case.request.packages[0].changes.push(change(
         "m/src/test/java/GoneTest.java",
@@ -268,7 +365,12 @@ fn changed_tests_that_exist_belong_to_their_module() {
     let found: Vec<(&str, Vec<&str>)> = scope
         .modules
         .iter()
-        .map(|module| (module.dir.as_str(), module.changed_tests.iter().map(String::as_str).collect()))
+        .map(|module| {
+            (
+                module.dir.as_str(),
+                module.changed_tests.iter().map(String::as_str).collect(),
+            )
+        })
         .collect();
     assert_eq!(found, [("", vec![tests[0]]), ("m", vec![tests[2]])]);
     assert!(!scope.has_targets() && scope.left_out.is_empty());
@@ -276,20 +378,33 @@ fn changed_tests_that_exist_belong_to_their_module() {
 
 #[test]
 fn a_changed_test_in_another_language_is_run_where_maven_builds_it() {
-    let tests = ["src/test/kotlin/FooTest.kt", "src/test/groovy/FooSpec.groovy", "src/test/kotlin/Helper.kt"];
+    let tests = [
+        "src/test/kotlin/FooTest.kt",
+        "src/test/groovy/FooSpec.groovy",
+        "src/test/kotlin/Helper.kt",
+    ];
     let scope = Case::new(&[POM], &tests).scope();
-    let found: Vec<&str> = scope.modules[0].changed_tests.iter().map(String::as_str).collect();
+    let found: Vec<&str> = scope.modules[0]
+        .changed_tests
+        .iter()
+        .map(String::as_str)
+        .collect();
     assert_eq!(found, [tests[1], tests[0]]);
     for build in [&["build.gradle.kts"][..], &[]] {
         let scope = Case::new(build, &tests).scope();
-        assert!(scope.modules.is_empty() && scope.aborts.is_empty(), "{build:?}");
+        assert!(
+            scope.modules.is_empty() && scope.aborts.is_empty(),
+            "{build:?}"
+        );
     }
 }
 
 #[test]
 fn a_file_of_a_test_resource_that_looks_like_production_is_a_test() {
-    let case =
-        Case::new(&[POM, "src/test/java/FooTest.java"], &["src/test/resources/x/src/main/java/Foo.java"]);
+    let case = Case::new(
+        &[POM, "src/test/java/FooTest.java"],
+        &["src/test/resources/x/src/main/java/Foo.java"],
+    );
     assert_eq!((case.targets(), case.left_out()), (vec![], vec![]));
 }
 
@@ -303,9 +418,15 @@ fn a_build_change_of_the_family_is_remembered() {
 fn a_class_that_was_moved_or_renamed_counts_as_the_one_that_it_was() {
     let bar = "src/main/java/com/acme/Bar.java";
     let case = |others: &[&str]| Case::new(&[&[POM], others].concat(), &[bar]).moved(bar, FOO);
-    assert_eq!(case(&[]).targets(), [] as [String; 0], "it had no test either");
+    assert_eq!(
+        case(&[]).targets(),
+        [] as [String; 0],
+        "it had no test either"
+    );
     let mut at_base = case(&[]);
-    at_base.request.packages[0].tests_at_base.push(RepoPath::parse("src/test/java/com/acme/FooTest.java"));
+    at_base.request.packages[0]
+        .tests_at_base
+        .push(RepoPath::parse("src/test/java/com/acme/FooTest.java"));
     let mut former = case(&[]);
     former.request.former_targets.insert(format!("p/{FOO}"));
     let kept = case(&["src/test/java/com/acme/FooTest.java"]);
@@ -315,10 +436,23 @@ fn a_class_that_was_moved_or_renamed_counts_as_the_one_that_it_was() {
     let mut case = case(&["src/test/java/com/acme/FooTest.java"]);
     let package = &mut case.request.packages[0];
     package.changes[0].old = None;
-    package.lines.insert(RepoPath::parse(bar), ChangedLines::Ranges(vec![(2, 2)]));
-    let extent = |kind| case.scope_of(kind).modules.remove(0).targets.remove(0).extent;
+    package
+        .lines
+        .insert(RepoPath::parse(bar), ChangedLines::Ranges(vec![(2, 2)]));
+    let extent = |kind| {
+        case.scope_of(kind)
+            .modules
+            .remove(0)
+            .targets
+            .remove(0)
+            .extent
+    };
     assert_eq!(extent(ScopeKind::Lines), Extent::Lines(vec![(2, 2)]));
-    assert_eq!(extent(ScopeKind::Auto), Extent::Class, "its score had another name");
+    assert_eq!(
+        extent(ScopeKind::Auto),
+        Extent::Class,
+        "its score had another name"
+    );
 }
 
 #[test]
@@ -326,35 +460,77 @@ fn a_class_whose_test_was_weakened_counts_without_a_change_of_its_own() {
     let test = "src/test/java/com/acme/FooTest.java";
     let case = Case::new(&[POM, FOO, test], &[test]).weakened(test);
     assert_eq!(case.targets(), [":com.acme.Foo"]);
-    let extent = |kind| case.scope_of(kind).modules.remove(0).targets.remove(0).extent;
+    let extent = |kind| {
+        case.scope_of(kind)
+            .modules
+            .remove(0)
+            .targets
+            .remove(0)
+            .extent
+    };
     assert_eq!(extent(ScopeKind::Class), Extent::Class);
-    assert_eq!(extent(ScopeKind::Lines), Extent::Change(Vec::new()), "it must keep its score");
-    assert_eq!(Case::new(&[POM, FOO], &[]).weakened(test).targets(), [":com.acme.Foo"], "the test is gone");
-    let bar = ["src/main/java/com/acme/Bar.java", "src/test/java/com/acme/BarTest.java"];
+    assert_eq!(
+        extent(ScopeKind::Lines),
+        Extent::Change(Vec::new()),
+        "it must keep its score"
+    );
+    assert_eq!(
+        Case::new(&[POM, FOO], &[]).weakened(test).targets(),
+        [":com.acme.Foo"],
+        "the test is gone"
+    );
+    let bar = [
+        "src/main/java/com/acme/Bar.java",
+        "src/test/java/com/acme/BarTest.java",
+    ];
     let beside = Case::new(&[POM, FOO, test, bar[1]], &[test, bar[0]]).weakened(test);
-    assert_eq!(beside.targets(), [":com.acme.Bar"], "tests may change with the code");
+    assert_eq!(
+        beside.targets(),
+        [":com.acme.Bar"],
+        "tests may change with the code"
+    );
     let untested = Case::new(&[POM, FOO, test], &[test, bar[0]]).weakened(test);
-    assert_eq!(untested.targets(), [":com.acme.Foo"], "nothing else would be judged");
-    assert_eq!(Case::new(&[POM, test], &[test, FOO]).weakened(test).targets(), [":com.acme.Foo"], "once");
+    assert_eq!(
+        untested.targets(),
+        [":com.acme.Foo"],
+        "nothing else would be judged"
+    );
+    assert_eq!(
+        Case::new(&[POM, test], &[test, FOO])
+            .weakened(test)
+            .targets(),
+        [":com.acme.Foo"],
+        "once"
+    );
 }
 
 #[test]
 fn a_test_stands_for_the_class_in_its_own_package_where_several_have_the_name() {
     let (a, b) = ("src/main/java/a/Price.java", "src/main/java/b/Price.java");
-    let (own, far) = ("src/test/java/b/PriceTest.java", "src/test/java/c/PriceTest.java");
+    let (own, far) = (
+        "src/test/java/b/PriceTest.java",
+        "src/test/java/c/PriceTest.java",
+    );
     assert_eq!(Case::new(&[POM, own, a], &[b]).targets(), [":b.Price"]);
     assert_eq!(Case::new(&[POM, own, b], &[a]).targets(), [] as [String; 0]);
     assert_eq!(Case::new(&[POM, own], &[a]).targets(), [":a.Price"]);
     assert_eq!(Case::new(&[POM, far, b], &[a]).targets(), [":a.Price"]);
     let mut gone = Case::new(&[POM, own], &[a]);
     gone.listing.entries.insert(b.to_owned(), Entry::Absent);
-    assert_eq!(gone.targets(), [] as [String; 0], "the class of that test is gone");
+    assert_eq!(
+        gone.targets(),
+        [] as [String; 0],
+        "the class of that test is gone"
+    );
 }
 
 #[test]
 fn a_class_is_judged_in_the_module_of_its_tests_if_its_own_has_none() {
     let foo = "core/src/main/java/Foo.java";
-    let (own, other) = ("core/src/test/java/FooTest.java", "it/src/test/java/FooTest.java");
+    let (own, other) = (
+        "core/src/test/java/FooTest.java",
+        "it/src/test/java/FooTest.java",
+    );
     for (tests, judged) in [
         (&[own, other][..], [("core", "core"), ("core", "core")]),
         (&[other], [("core", "core"), ("it", "core")]),
@@ -364,9 +540,16 @@ fn a_class_is_judged_in_the_module_of_its_tests_if_its_own_has_none() {
         case.request.no_tests_written = true;
         let modules = case.scope().modules;
         let found = |module: &Module| (module.dir.clone(), module.code.clone());
-        let with = modules.iter().find(|module| !module.targets.is_empty()).unwrap();
+        let with = modules
+            .iter()
+            .find(|module| !module.targets.is_empty())
+            .unwrap();
         let [built, judged] = judged.map(|(dir, code)| (dir.to_owned(), code.to_owned()));
-        assert_eq!((found(&modules[0]), found(with)), (built, judged), "{tests:?}");
+        assert_eq!(
+            (found(&modules[0]), found(with)),
+            (built, judged),
+            "{tests:?}"
+        );
     }
     let gradle = Case::new(&["core/pom.xml", "it/build.gradle", other], &[foo]);
     assert_eq!(gradle.targets(), ["core:Foo"]);
@@ -375,19 +558,36 @@ fn a_class_is_judged_in_the_module_of_its_tests_if_its_own_has_none() {
 #[test]
 fn what_a_command_builds_are_modules_by_their_sources_whether_they_have_a_build_file_or_none() {
     let test = "core/src/test/java/com/acme/FooTest.java";
-    let (core, soak) = ("core/src/main/java/com/acme/Foo.java", "core/src/soak/java/com/acme/Soak.java");
+    let (core, soak) = (
+        "core/src/main/java/com/acme/Foo.java",
+        "core/src/soak/java/com/acme/Soak.java",
+    );
     let told = |others: &[&str]| {
-        let mut case = Case::new(&[others, &[test]].concat(), &[core, soak, "settings.gradle"]);
+        let mut case = Case::new(
+            &[others, &[test]].concat(),
+            &[core, soak, "settings.gradle"],
+        );
         case.by_command = true;
         let scope = case.scope();
         assert_eq!(scope.aborts, [], "{others:?}");
-        let modules = scope.modules.iter().map(|module| format!("{} {:?}", module.dir, module.tool));
+        let modules = scope
+            .modules
+            .iter()
+            .map(|module| format!("{} {:?}", module.dir, module.tool));
         let left = scope.left_out.into_iter().map(|left| left.why);
         modules.chain(left).collect::<Vec<_>>()
     };
     let left = "not below src/main/java or src/test";
-    for builds in [&["build.gradle"][..], &["pom.xml", "core/build.gradle.kts"], &[]] {
+    for builds in [
+        &["build.gradle"][..],
+        &["pom.xml", "core/build.gradle.kts"],
+        &[],
+    ] {
         assert_eq!(told(builds), ["core Gradle", left], "{builds:?}");
     }
-    assert_eq!(told(&["pom.xml"])[0], " Maven", "Maven's packages stay Maven's");
+    assert_eq!(
+        told(&["pom.xml"])[0],
+        " Maven",
+        "Maven's packages stay Maven's"
+    );
 }

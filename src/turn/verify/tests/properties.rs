@@ -8,7 +8,9 @@ fn turns() -> impl Strategy<Value = Vec<TurnEvent>> {
     let call = (0..4_usize, 0..4_usize);
     prop::collection::vec(call, 0..12).prop_map(|calls| {
         let call = |(at, (file, end)): (usize, &(usize, usize))| {
-            let end = ["done", "fail", "deny"].get(*end).map(|end| format!("{end} {at} error {at}"));
+            let end = ["done", "fail", "deny"]
+                .get(*end)
+                .map(|end| format!("{end} {at} error {at}"));
             format!("edit {at} f{file}\n{}\n", end.unwrap_or_default())
         };
         events(&calls.iter().enumerate().map(call).collect::<String>())

@@ -28,49 +28,76 @@ pub(super) struct Reached {
 impl Reached {
     /// What the change of these sources reaches, and that of classes of these names in another set; `None` if that is not
     /// known.
-    pub(super) fn by(set: &SourceSet<'_>, changed: &BTreeSet<PathBuf>, mut names: Names) -> Option<Self> {
+    pub(super) fn by(
+        set: &SourceSet<'_>,
+        changed: &BTreeSet<PathBuf>,
+        mut names: Names,
+    ) -> Option<Self> {
         if !set.can_be_compiled_in_part() {
             return None;
         }
         let sources = set.files_to_compile()?;
         let mut made: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
-        for file in files(set.classes).ok()?.into_iter().filter(|file| is_class(file)) {
+        for file in files(set.classes)
+            .ok()?
+            .into_iter()
+            .filter(|file| is_class(file))
+        {
             let source = source_of(&file, &read(&set.classes.join(&file)).ok()?)?;
             made.entry(source).or_default().push(file);
         }
         // What a removed source was compiled to must be known, as must be where each class file comes from.
-        let is_told = |source: &PathBuf| made.contains_key(source) || set.sources.join(source).is_file();
-        if !made.keys().all(|source| sources.contains(source) || changed.contains(source))
+        let is_told =
+            |source: &PathBuf| made.contains_key(source) || set.sources.join(source).is_file();
+        if !made
+            .keys()
+            .all(|source| sources.contains(source) || changed.contains(source))
             || !changed.iter().all(is_told)
         {
             return None;
         }
-        let text = |source: &PathBuf| Some((source.clone(), spelled(&read(&set.sources.join(source)).ok()?)));
+        let text = |source: &PathBuf| {
+            Some((
+                source.clone(),
+                spelled(&read(&set.sources.join(source)).ok()?),
+            ))
+        };
         let texts: BTreeMap<PathBuf, String> = sources.iter().map(text).collect::<Option<_>>()?;
         let (mut new, mut reached) = (changed.clone(), BTreeSet::new());
         loop {
-            let classes =
-                new.iter().flat_map(|source| made.get(source).into_iter().flatten().chain([source]));
+            let classes = new
+                .iter()
+                .flat_map(|source| made.get(source).into_iter().flatten().chain([source]));
             names.extend(classes.map(|file| top_level(file)));
             reached.append(&mut new);
-            let others =
-                texts.iter().filter(|(source, text)| !reached.contains(*source) && is_named(text, &names));
+            let others = texts
+                .iter()
+                .filter(|(source, text)| !reached.contains(*source) && is_named(text, &names));
             new.extend(others.map(|(source, _)| source.clone()));
             if new.is_empty() {
                 break;
             }
         }
-        let classes = reached.iter().filter_map(|source| made.remove(source)).flatten().collect();
-        let reached = Self { sources: &reached & &sources, classes, names };
+        let classes = reached
+            .iter()
+            .filter_map(|source| made.remove(source))
+            .flatten()
+            .collect();
+        let reached = Self {
+            sources: &reached & &sources,
+            classes,
+            names,
+        };
         let is_info = |source: &PathBuf| source.ends_with("package-info.java");
-        let is_known =
-            reached.names.iter().all(|name| name.is_ascii()) && !reached.sources.iter().any(is_info);
+        let is_known = reached.names.iter().all(|name| name.is_ascii())
+            && !reached.sources.iter().any(is_info);
         (is_known && 2 * reached.sources.len() <= sources.len()).then_some(reached)
     }
 
     /// True for a class file that could be expected of these sources.
     pub(super) fn explains(&self, file: &Path, bytes: &[u8]) -> bool {
-        let is_of = |source| self.sources.contains(&source) && self.names.contains(&top_level(file));
+        let is_of =
+            |source| self.sources.contains(&source) && self.names.contains(&top_level(file));
         is_class(file) && source_of(file, bytes).is_some_and(is_of)
     }
 }
@@ -89,15 +116,21 @@ fn top_level(file: &Path) -> String {
 /// without being another one (§3.8) are left out, with all others that are neither ASCII nor letters or digits, and all such escapes.
 fn spelled(text: &[u8]) -> String {
     let mut spelled = String::from_utf8_lossy(&unescaped(text, b"")).into_owned();
-    let is_kept =
-        |c: char| if c.is_ascii() { !c.is_control() || c.is_whitespace() } else { c.is_alphanumeric() };
+    let is_kept = |c: char| {
+        if c.is_ascii() {
+            !c.is_control() || c.is_whitespace()
+        } else {
+            c.is_alphanumeric()
+        }
+    };
     spelled.retain(is_kept);
     spelled
 }
 
 /// True if a word of the text is one of the names.
 fn is_named(text: &str, names: &Names) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| names.contains(word))
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .any(|word| names.contains(word))
 }
 
 #[cfg(test)]
@@ -128,7 +161,12 @@ mod tests {
             (br"new F\u00adoo();", true),
             (br"new F\udb40\udc01oo();", true),
         ] {
-            assert_eq!(is_named(&spelled(text), &names), named, "{}", text.escape_ascii());
+            assert_eq!(
+                is_named(&spelled(text), &names),
+                named,
+                "{}",
+                text.escape_ascii()
+            );
         }
     }
 }

@@ -18,8 +18,15 @@ const COMPILER_SERVICES: [&str; 2] = [
 ];
 
 /// Beginnings of the names of encodings of which each byte below 128 is a character of ASCII.
-const ASCII_COMPATIBLE: [&str; 7] =
-    ["utf-8", "utf8", "us-ascii", "iso-8859", "iso8859", "windows-125", "cp125"];
+const ASCII_COMPATIBLE: [&str; 7] = [
+    "utf-8",
+    "utf8",
+    "us-ascii",
+    "iso-8859",
+    "iso8859",
+    "windows-125",
+    "cp125",
+];
 
 /// Production code or tests.
 pub(super) struct SourceSet<'a> {
@@ -32,14 +39,19 @@ pub(super) struct SourceSet<'a> {
 impl SourceSet<'_> {
     /// True if its sources lie in that folder and its arguments name its folder of classes.
     pub(super) fn is_at(&self, folder: &Path) -> bool {
-        let [option, classes, ..] = &self.call.arguments[..] else { return false };
+        let [option, classes, ..] = &self.call.arguments[..] else {
+            return false;
+        };
         option == "-d" && Path::new(classes) == self.classes && self.sources == folder
     }
 
     /// True if its arguments name annotation processors or plugins of the compiler: they may be the module's own.
     pub(super) fn names_processors(&self) -> bool {
         let options = ["-processor", "--processor", "-Xplugin"];
-        self.call.arguments.iter().any(|word| options.iter().any(|start| word.starts_with(start)))
+        self.call
+            .arguments
+            .iter()
+            .any(|word| options.iter().any(|start| word.starts_with(start)))
     }
 
     /// True if its own classes are annotation processors or plugins of the compiler.
@@ -52,10 +64,16 @@ impl SourceSet<'_> {
     pub(super) fn can_be_compiled_in_part(&self) -> bool {
         let is_off = self.call.arguments.iter().any(|word| word == "-proc:none");
         let services = &COMPILER_SERVICES[usize::from(is_off)..];
-        let mut entries = self.argument("-classpath").unwrap_or_default().split(':').map(Path::new);
+        let mut entries = self
+            .argument("-classpath")
+            .unwrap_or_default()
+            .split(':')
+            .map(Path::new);
         let own = entries.clone().any(|entry| entry == self.classes);
         let encoding = self.argument("-encoding").unwrap_or("UTF-8").to_lowercase();
-        let is_read = ASCII_COMPATIBLE.iter().any(|start| encoding.starts_with(start));
+        let is_read = ASCII_COMPATIBLE
+            .iter()
+            .any(|start| encoding.starts_with(start));
         own && is_read && !self.names_processors() && !entries.any(|entry| offers(entry, services))
     }
 
@@ -68,7 +86,11 @@ impl SourceSet<'_> {
     /// The Java files that are compiled, by their path below the folder of sources: all, or those that Maven
     /// picks of them; `None` if there may be others.
     pub(super) fn files_to_compile(&self) -> Option<BTreeSet<PathBuf>> {
-        let roots = self.argument("-sourcepath").unwrap_or_default().split(':').map(Path::new);
+        let roots = self
+            .argument("-sourcepath")
+            .unwrap_or_default()
+            .split(':')
+            .map(Path::new);
         for root in roots.filter(|root| !root.as_os_str().is_empty() && *root != self.sources) {
             if !java_files(root).ok()?.is_empty() {
                 return None;
@@ -79,13 +101,17 @@ impl SourceSet<'_> {
             Some(selection) => selection.apply(there)?,
             None => there,
         };
-        java.iter().all(|file| is_compiled_by_default(file)).then_some(java)
+        java.iter()
+            .all(|file| is_compiled_by_default(file))
+            .then_some(java)
     }
 
     /// True for a file that Maven copied from a folder of resources.
     pub(super) fn is_resource(&self, inside: &Path) -> bool {
         let from = |resource: &Resource| {
-            let below = inside.strip_prefix(resource.target.trim_start_matches('/')).ok();
+            let below = inside
+                .strip_prefix(resource.target.trim_start_matches('/'))
+                .ok();
             below.is_some_and(|below| Path::new(&resource.folder).join(below).is_file())
         };
         !is_java(inside) && !is_class(inside) && self.resources.iter().any(from)
@@ -94,8 +120,11 @@ impl SourceSet<'_> {
 
 /// True if this entry of a class path may hold one of the services. A jar has the names of its files in plain text.
 fn offers(entry: &Path, services: &[&str]) -> bool {
-    let holds =
-        |jar: Vec<u8>| services.iter().any(|service| memmem::find(&jar, service.as_bytes()).is_some());
+    let holds = |jar: Vec<u8>| {
+        services
+            .iter()
+            .any(|service| memmem::find(&jar, service.as_bytes()).is_some())
+    };
     if entry.is_file() {
         return read(entry).map_or(true, holds);
     }
@@ -108,7 +137,10 @@ fn is_compiled_by_default(file: &Path) -> bool {
     const LEFT_OUT: [&str; 5] = ["CVS", "RCS", "SCCS", "BitKeeper", "ChangeSet"];
     let name = |part: &str| {
         let starts = part.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$'));
-        starts && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
+        starts
+            && part
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
     };
     let stem = file.file_stem().and_then(|stem| stem.to_str());
     let folders = file.parent().into_iter().flat_map(Path::iter);
@@ -120,26 +152,37 @@ fn is_compiled_by_default(file: &Path) -> bool {
 
 /// The Java files below a folder, by their path in it.
 pub(in super::super) fn java_files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
-    Ok(files(folder)?.into_iter().filter(|file| is_java(file)).collect())
+    Ok(files(folder)?
+        .into_iter()
+        .filter(|file| is_java(file))
+        .collect())
 }
 
 fn is_java(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension == "java")
+    file.extension()
+        .is_some_and(|extension| extension == "java")
 }
 
 pub(super) fn is_class(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension == "class")
+    file.extension()
+        .is_some_and(|extension| extension == "class")
 }
 
 pub(super) fn is_package_info(file: &Path) -> bool {
-    file.file_name().is_some_and(|name| name == "package-info.class")
+    file.file_name()
+        .is_some_and(|name| name == "package-info.class")
 }
 
 /// The files below a folder, by their path in it; none if there is no such folder. Links are errors: their
 /// targets may change unseen.
 pub(super) fn files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
     let plain = |inside: &Path, kind: FileType| {
-        let why = || io::Error::other(format!("{} is not a regular file", folder.join(inside).display()));
+        let why = || {
+            io::Error::other(format!(
+                "{} is not a regular file",
+                folder.join(inside).display()
+            ))
+        };
         if kind.is_file() { Ok(true) } else { Err(why()) }
     };
     Ok(classes::files(folder, &plain)?.into_iter().collect())
@@ -153,9 +196,15 @@ pub(super) struct PreviousClasses {
 impl PreviousClasses {
     /// Moves the classes away and leaves an empty folder in their place.
     pub(super) fn move_away(classes: &Path) -> io::Result<Self> {
-        let beside = classes.parent().ok_or_else(|| io::Error::other("classes have no folder"))?;
+        let beside = classes
+            .parent()
+            .ok_or_else(|| io::Error::other("classes have no folder"))?;
         fs_err::create_dir_all(classes)?;
-        let previous = Self { folder: tempfile::Builder::new().prefix(".previous-").tempdir_in(beside)? };
+        let previous = Self {
+            folder: tempfile::Builder::new()
+                .prefix(".previous-")
+                .tempdir_in(beside)?,
+        };
         fs_err::rename(classes, previous.classes())?;
         fs_err::create_dir(classes)?;
         Ok(previous)
@@ -176,11 +225,16 @@ impl PreviousClasses {
         for file in &made {
             let before = self.classes().join(file);
             // A processor that writes other files might have read what Maven had put there before.
-            if !is_class(file) || !before.is_file() || read(&before)? != read(&set.classes.join(file))? {
+            if !is_class(file)
+                || !before.is_file()
+                || read(&before)? != read(&set.classes.join(file))?
+            {
                 return Ok(false);
             }
         }
-        let mut others = files(&self.classes())?.into_iter().filter(|file| !made.contains(file));
+        let mut others = files(&self.classes())?
+            .into_iter()
+            .filter(|file| !made.contains(file));
         Ok(others.all(|file| is_package_info(&file) || set.is_resource(&file)))
     }
 
@@ -190,7 +244,10 @@ impl PreviousClasses {
         if !made.iter().all(|file| is_class(file)) {
             return Ok(false);
         }
-        for file in files(&self.classes())?.into_iter().filter(|file| !made.contains(file)) {
+        for file in files(&self.classes())?
+            .into_iter()
+            .filter(|file| !made.contains(file))
+        {
             if is_package_info(&file) || set.is_resource(&file) {
                 let to = set.classes.join(&file);
                 fs_err::create_dir_all(to.parent().unwrap_or(set.classes))?;

@@ -32,13 +32,26 @@ impl Folders {
         fs_err::write(self.at(path), text).unwrap();
     }
 
-    fn side<'a>(&'a self, call: &'a CompilerCall, sources: &'a Path, classes: &'a Path) -> SourceSet<'a> {
-        SourceSet { call, sources, classes, resources: &self.resources }
+    fn side<'a>(
+        &'a self,
+        call: &'a CompilerCall,
+        sources: &'a Path,
+        classes: &'a Path,
+    ) -> SourceSet<'a> {
+        SourceSet {
+            call,
+            sources,
+            classes,
+            resources: &self.resources,
+        }
     }
 }
 
 fn call(arguments: &[String]) -> CompilerCall {
-    CompilerCall { arguments: arguments.to_vec(), selection: None }
+    CompilerCall {
+        arguments: arguments.to_vec(),
+        selection: None,
+    }
 }
 
 #[test]
@@ -53,7 +66,11 @@ fn what_lies_beside_classes_is_carried_over_when_it_is_known() {
         ("a/Copied.java", false),
     ] {
         let folders = Folders::new();
-        for file in ["resources/words.txt", "legal/LICENSE", "resources/a/Copied.java"] {
+        for file in [
+            "resources/words.txt",
+            "legal/LICENSE",
+            "resources/a/Copied.java",
+        ] {
             folders.write(file, "");
         }
         folders.write("target/classes/a/A.class", "old");
@@ -63,13 +80,18 @@ fn what_lies_beside_classes_is_carried_over_when_it_is_known() {
         assert!(files(&classes).unwrap().is_empty());
         folders.write("target/classes/a/A.class", "new");
         assert_eq!(
-            previous.carry_over(&folders.side(&call(&[]), &sources, &classes)).unwrap(),
+            previous
+                .carry_over(&folders.side(&call(&[]), &sources, &classes))
+                .unwrap(),
             known,
             "{stray}"
         );
         let stays = known && stray != "a/Gone.class";
         assert_eq!(classes.join(stray).exists(), stays, "{stray}");
-        assert_eq!(fs_err::read_to_string(classes.join("a/A.class")).unwrap(), "new");
+        assert_eq!(
+            fs_err::read_to_string(classes.join("a/A.class")).unwrap(),
+            "new"
+        );
     }
 }
 
@@ -89,12 +111,21 @@ fn classes_are_made_again_when_each_has_the_same_bytes_and_the_rest_is_not_the_c
         let (sources, classes) = (folders.at("src"), folders.at("target/classes"));
         let previous = PreviousClasses::move_away(&classes).unwrap();
         folders.write("target/classes/a/A.class", made);
-        let again = previous.equal_those_in(&folders.side(&call(&[]), &sources, &classes)).unwrap();
+        let again = previous
+            .equal_those_in(&folders.side(&call(&[]), &sources, &classes))
+            .unwrap();
         assert_eq!(again, same, "{stray} {made}");
         previous.put_back(&classes).unwrap();
         drop(previous);
-        assert_eq!(fs_err::read_to_string(classes.join("a/A.class")).unwrap(), "old");
-        assert_eq!(fs_err::read_dir(folders.at("target")).unwrap().count(), 1, "nothing is left beside");
+        assert_eq!(
+            fs_err::read_to_string(classes.join("a/A.class")).unwrap(),
+            "old"
+        );
+        assert_eq!(
+            fs_err::read_dir(folders.at("target")).unwrap().count(),
+            1,
+            "nothing is left beside"
+        );
     }
 }
 
@@ -104,14 +135,34 @@ fn only_a_folder_of_plain_java_files_is_compiled() {
     let (sources, classes) = (folders.at("src"), folders.at("target/classes"));
     folders.write("src/a/A.java", "");
     folders.write("src/a/notes.txt", "");
-    let list = |words: &[String]| folders.side(&call(words), &sources, &classes).files_to_compile();
-    assert_eq!(list(&[]).unwrap(), BTreeSet::from([PathBuf::from("a/A.java")]));
+    let list = |words: &[String]| {
+        folders
+            .side(&call(words), &sources, &classes)
+            .files_to_compile()
+    };
+    assert_eq!(
+        list(&[]).unwrap(),
+        BTreeSet::from([PathBuf::from("a/A.java")])
+    );
     folders.write("generated/B.java", "");
-    let roots = format!("{}:{}:", sources.display(), folders.at("generated").display());
-    assert_eq!(list(&["-sourcepath".to_owned(), roots]), None, "sources that somebody generated");
-    for odd in
-        ["module-info.java", "a/RCS/B.java", ".git/B.java", "a/.#B.java", "a/B-1.java", "a/B\n-x\nC.java"]
-    {
+    let roots = format!(
+        "{}:{}:",
+        sources.display(),
+        folders.at("generated").display()
+    );
+    assert_eq!(
+        list(&["-sourcepath".to_owned(), roots]),
+        None,
+        "sources that somebody generated"
+    );
+    for odd in [
+        "module-info.java",
+        "a/RCS/B.java",
+        ".git/B.java",
+        "a/.#B.java",
+        "a/B-1.java",
+        "a/B\n-x\nC.java",
+    ] {
         folders.write(&format!("src/{odd}"), "");
         assert_eq!(list(&[]), None, "{odd}");
         fs_err::remove_file(sources.join(odd)).unwrap();
@@ -131,9 +182,18 @@ fn a_part_is_compiled_where_only_the_compiler_takes_part_and_names_can_be_read()
     let folders = Folders::new();
     let (sources, classes) = (folders.at("src"), folders.at("target/classes"));
     folders.write("plain.jar", "PK a/B.class");
-    folders.write("processor.jar", "PK META-INF/services/javax.annotation.processing.Processor");
-    folders.write("plugin.jar", "PK META-INF/services/com.sun.source.util.Plugin");
-    folders.write("folder/META-INF/services/javax.annotation.processing.Processor", "a.P");
+    folders.write(
+        "processor.jar",
+        "PK META-INF/services/javax.annotation.processing.Processor",
+    );
+    folders.write(
+        "plugin.jar",
+        "PK META-INF/services/com.sun.source.util.Plugin",
+    );
+    folders.write(
+        "folder/META-INF/services/javax.annotation.processing.Processor",
+        "a.P",
+    );
     let own = "target/classes";
     for (entries, more, may) in [
         (&[own, "plain.jar", "gone.jar"][..], &[][..], true),
@@ -148,12 +208,17 @@ fn a_part_is_compiled_where_only_the_compiler_takes_part_and_names_can_be_read()
         (&[own], &["-encoding", "UTF-16"], false),
         (&[own], &["-encoding", "Cp037"], false),
     ] {
-        let path: Vec<String> = entries.iter().map(|entry| folders.at(entry).display().to_string()).collect();
+        let path: Vec<String> = entries
+            .iter()
+            .map(|entry| folders.at(entry).display().to_string())
+            .collect();
         let mut words = vec!["-classpath".to_owned(), path.join(":")];
         words.extend(more.iter().map(|word| (*word).to_owned()));
         let call = call(&words);
         assert_eq!(
-            folders.side(&call, &sources, &classes).can_be_compiled_in_part(),
+            folders
+                .side(&call, &sources, &classes)
+                .can_be_compiled_in_part(),
             may,
             "{entries:?} {more:?}"
         );

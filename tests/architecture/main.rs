@@ -97,7 +97,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("build", 33),
     ("cli", 8_945),
     ("config", 1_856),
-    ("engine", 7_032),
+    ("engine", 7_067),
     ("gate", 11_283),
     ("git", 5_493),
     ("journal", 418),

@@ -5,8 +5,9 @@
 //! and across file systems; in a package it makes the attempt's work one to be put back. How many files were written
 //! meanwhile hides none of them.
 
+use super::patterns::Patterns;
 use super::scripts::Scripts;
-use super::{Outside, Parts, globs};
+use super::{Outside, Parts};
 use crate::config::{BuildFiles, Role};
 use crate::engine::{Fault, Places};
 use crate::machine::facts::{FileChange, Observation, ObserveRequest, PackageChange};
@@ -15,7 +16,6 @@ use crate::source::{Kind, is_output};
 use crate::sys::Disk as _;
 use crate::sys::disk::{RealDisk, open_regular, remove};
 use crate::sys::walk::{DirEntry, walk};
-use globset::GlobSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::Permissions;
@@ -150,7 +150,12 @@ impl Outside {
         request: &ObserveRequest,
     ) -> Result<(), Fault> {
         let policy = &self.parts.settings.policy;
-        let [protected, instructions, allowed] = self.policy_globs()?;
+        let Patterns {
+            protected,
+            instructions,
+            allowed,
+            ..
+        } = self.patterns()?;
         let scripts = self.scripts();
         let keeps_build = request.worker && policy.build_files == BuildFiles::Reject;
         for PackageChange {
@@ -214,20 +219,6 @@ impl Outside {
             found.dedup();
         }
         Ok(())
-    }
-
-    /// The patterns of `policy.protected`, `policy.instructions` and `policy.allow`.
-    fn policy_globs(&self) -> Result<&[GlobSet; 3], Fault> {
-        if let Some(compiled) = self.policy_globs.get() {
-            return Ok(compiled);
-        }
-        let policy = &self.parts.settings.policy;
-        let compiled = [
-            globs("policy.protected", &policy.protected)?,
-            globs("policy.instructions", &policy.instructions)?,
-            globs("policy.allow", &policy.allow)?,
-        ];
-        Ok(self.policy_globs.get_or_init(|| compiled))
     }
 
     /// The words of the commands of gates and checks that may be paths.
@@ -370,7 +361,12 @@ impl Outside {
         let own = workspace.join(".ralph");
         let (mut found, mut is_whole) =
             files_below(&own, MAX_DEPTH, most, |entry| entry.path() != state);
-        let [protected, instructions, allowed] = self.policy_globs()?;
+        let Patterns {
+            protected,
+            instructions,
+            allowed,
+            ..
+        } = self.patterns()?;
         let is_instruction = |path: &PathBuf| {
             let name = path.file_name().map_or(&**path, Path::new);
             instructions.is_match(name) && !allowed.is_match(name)

@@ -10,6 +10,7 @@ mod guard;
 mod input_copies;
 mod inputs;
 mod judge;
+mod patterns;
 mod private_checkout;
 mod scripts;
 mod secrets;
@@ -33,7 +34,7 @@ use crate::machine::facts::{
     FileChange, InputDigests, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot,
 };
 use crate::machine::state::State;
-use crate::source::{Secrets, compile_globs, environment_for};
+use crate::source::{Secrets, environment_for};
 use crate::sys::clock::{self, Stopwatch};
 use crate::sys::disk::RealDisk;
 use crate::sys::process::{Supervisor, reap};
@@ -41,8 +42,8 @@ use crate::sys::signals::Interrupts;
 use crate::sys::{Disk as _, ProcessId, ProcessSpec, Spawn as _};
 use attempt::RunningAgent;
 use edits::TurnLog;
-use globset::GlobSet;
 use inputs::Inputs;
+use patterns::Patterns;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::io;
@@ -80,8 +81,7 @@ pub struct Outside {
     secrets: Secrets,
     /// Files of the attempt that ralph did not commit.
     withheld: Vec<String>,
-    /// The patterns of the policy. Compiling them at each use took a third of the processor time of an iteration.
-    policy_globs: OnceCell<[GlobSet; 3]>,
+    patterns: OnceCell<Patterns>,
 }
 
 /// What the real world is made of.
@@ -132,7 +132,7 @@ impl Outside {
             tag,
             secrets,
             withheld: Vec::new(),
-            policy_globs: OnceCell::new(),
+            patterns: OnceCell::new(),
         }
     }
 
@@ -241,12 +241,6 @@ impl Outside {
         private_folder(&folder)?;
         Ok(folder)
     }
-}
-
-/// The patterns of a key of the configuration.
-fn globs(key: &str, patterns: &[String]) -> Result<GlobSet, Fault> {
-    compile_globs(patterns)
-        .map_err(|error| Fault::setup(format!("{key}: {error}."), "fix the pattern"))
 }
 
 /// Makes a folder that only its owner can read.

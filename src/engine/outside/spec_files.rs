@@ -1,6 +1,6 @@
 //! The spec's files beside tasks.md (`spec_files:`): what prompts carry, and what no attempt may write.
 
-use super::{Outside, globs};
+use super::Outside;
 use crate::engine::Fault;
 use crate::source::digest_of;
 use crate::sys::disk::{open_regular, read_beginning};
@@ -24,21 +24,21 @@ impl Outside {
     pub(super) fn spec_files(&self) -> Result<Vec<PathBuf>, Fault> {
         let spec = &self.parts.places.spec;
         let mut found: Vec<PathBuf> = Vec::new();
-        for pattern in &self.parts.settings.spec_files {
+        let patterns = &self.patterns()?.spec_files;
+        for (pattern, matching) in self.parts.settings.spec_files.iter().zip(patterns) {
             let is_plain = |part: &&str| !part.contains(['*', '?', '[', '{']);
             let folder: PathBuf = pattern.split('/').take_while(is_plain).collect();
             if folder == Path::new(pattern) {
                 found.push(folder);
                 continue;
             }
-            let globs = globs("spec_files", std::slice::from_ref(pattern))?;
             let depth = if pattern.contains('/') { MAX_DEPTH } else { 1 };
             let folder = spec.join(folder);
             let entries = walk(&folder, depth, MAX_ENTRIES, |_| true).filter_map(Result::ok);
             let files = entries.filter(|entry| !entry.file_type().is_dir());
             let inside =
                 files.filter_map(|file| Some(file.path().strip_prefix(spec).ok()?.to_owned()));
-            found.extend(inside.filter(|path| globs.is_match(path)));
+            found.extend(inside.filter(|path| matching.is_match(path)));
         }
         let own = ["tasks.md", "progress.txt", "validation-report.md"].map(Path::new);
         let mut seen = std::collections::BTreeSet::new();

@@ -2,7 +2,7 @@
 //!
 //! Promises: a report that was there before counts only if it was written anew, whatever its time says; none is removed.
 
-use super::globs;
+use super::patterns::globs;
 use crate::engine::Fault;
 use crate::gate::passed_tests;
 use crate::machine::event::ReportedTests;

@@ -10,9 +10,9 @@ use super::tree::{self, GITLINK, Leaf};
 use super::{Repositories, history};
 use crate::machine::event::Kept;
 use crate::source::{RepoPath, digest};
-use git2::{ErrorCode, Index, IndexEntry, IndexTime, Oid, Signature};
+use git2::{ErrorCode, Index, IndexEntry, IndexTime, Oid, Repository, Signature};
 use std::collections::BTreeMap;
-use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 /// References with one name that are tried.
 const MAX_NAMES: usize = 1_000;
@@ -70,7 +70,7 @@ pub(super) fn check_name(reference: &str) -> Result<(), GitError> {
 }
 
 impl Repositories {
-    /// Keeps each HEAD of the last look under `refs/ralph/before/<package>` until the next call, so that no gc takes it away.
+    /// Keeps each HEAD of the last look under [`pin_name`] until the next call, so that no gc takes it away.
     pub fn pin_heads(&mut self) -> Result<(), GitError> {
         for (repo, names) in self.by_repository() {
             let head = self.heads.get(&repo).copied().flatten();
@@ -78,21 +78,36 @@ impl Repositories {
                 continue;
             };
             self.in_package(first, |_, open, _| {
-                pin(open, &pin_name("before", first), head)?;
-                open.pin_tips(&pin_name("before-others", first))
+                pin(open, &pin_name(&open.repo, "before", first), head)?;
+                open.pin_tips(&pin_name(&open.repo, "before-others", first))
             })?;
         }
         Ok(())
     }
 }
 
+/// The folder of the references that keep what was there before an attempt. A linked work tree has its own: it shares the
+/// references of its repository, and another ralph may run in another work tree.
+pub(super) fn pin_folder(repo: &Repository) -> String {
+    let Some(name) = repo.path().file_name().filter(|_| repo.is_worktree()) else {
+        return "refs/ralph".to_owned();
+    };
+    valid_or_digest("refs/ralph/worktrees", name.as_bytes())
+}
+
 /// The reference that keeps something of a package.
-pub(super) fn pin_name(kind: &str, package: &str) -> String {
-    let name = format!("refs/ralph/{kind}/{package}");
-    if git2::Reference::is_valid_name(&name) {
-        return name;
-    }
-    format!("refs/ralph/{kind}/{}", digest(package.as_bytes()))
+pub(super) fn pin_name(repo: &Repository, kind: &str, package: &str) -> String {
+    let folder = format!("{}/{kind}", pin_folder(repo));
+    valid_or_digest(&folder, package.as_bytes())
+}
+
+/// A name in a folder of references; its digest if git allows no such name.
+fn valid_or_digest(folder: &str, name: &[u8]) -> String {
+    let named = std::str::from_utf8(name).map(|name| format!("{folder}/{name}"));
+    named
+        .ok()
+        .filter(|name| git2::Reference::is_valid_name(name))
+        .unwrap_or_else(|| format!("{folder}/{}", digest(name)))
 }
 
 /// Has a reference name this commit; where others are in its way, the next one with a free name.

@@ -1,56 +1,87 @@
 //! What somebody left half-done in a package's repository: an operation of several steps, a locked index. Locks that a
 //! dead git process left behind are removed.
 //!
-//! Promises: only regular files with git's own lock names are removed; links are not followed.
+//! Promises: only regular files with git's own lock names are removed; links are not followed. Where several work trees share
+//! a repository, only what git locks for this one is removed: another lock may be held by a git that is at work.
 
 use super::Repositories;
+use super::backup_refs::pin_folder;
 use super::error::{Doing as _, GitError, clean};
 use crate::sys::disk::if_there;
 use crate::sys::walk::walk;
 use git2::{Repository, RepositoryState};
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Entries of `refs/` that are looked at.
 const MAX_REFS: usize = 2_000_000;
 
+/// Files of a work tree that git locks.
+const OF_WORK_TREE: [&str; 5] = [
+    "index",
+    "HEAD",
+    "ORIG_HEAD",
+    "MERGE_HEAD",
+    "config.worktree",
+];
+/// Files that all work trees of a repository share.
+const SHARED: [&str; 3] = ["packed-refs", "config", "shallow"];
+
 /// Removes stale locks; their names relative to the git folder, sorted.
 pub(super) fn remove_stale(repo: &Repository) -> Result<Vec<String>, GitError> {
-    let mut removed = Vec::new();
-    for name in [
-        "index.lock",
-        "HEAD.lock",
-        "ORIG_HEAD.lock",
-        "MERGE_HEAD.lock",
-        "config.worktree.lock",
-    ] {
-        remove(&repo.path().join(name), name, &mut removed)?;
-    }
-    for name in ["packed-refs.lock", "config.lock", "shallow.lock"] {
-        remove(&repo.commondir().join(name), name, &mut removed)?;
-    }
-    let bases: BTreeSet<&Path> = [repo.commondir(), repo.path()].into();
-    for base in bases {
-        for entry in walk(&base.join("refs"), usize::MAX, MAX_REFS, |_| true) {
-            let entry = match entry {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                entry => entry.doing("list the references")?,
-            };
-            let name = entry
-                .path()
-                .strip_prefix(base)
-                .unwrap_or(entry.path())
-                .to_string_lossy();
-            // No reference may be called `*.lock` (git-check-ref-format(1)): such a file is a lock.
-            if name.ends_with(".lock") {
-                remove(entry.path(), &name, &mut removed)?;
-            }
+    let (own, common) = (repo.path(), repo.commondir());
+    let mut locks: Vec<(&Path, String)> = Vec::new();
+    locks.extend(OF_WORK_TREE.map(|name| (own, format!("{name}.lock"))));
+    if shares_references(repo) {
+        // Git lets no two work trees have the same branch, and each ralph writes only its own pins.
+        let branch = branch(repo).map(|branch| (common, format!("{branch}.lock")));
+        let pins = locks_below(common, &pin_folder(repo))?;
+        locks.extend(branch.into_iter().chain(pins));
+        if own != common {
+            locks.extend(locks_below(own, "refs")?);
         }
+    } else {
+        locks.extend(SHARED.map(|name| (common, format!("{name}.lock"))));
+        locks.extend(locks_below(common, "refs")?);
+    }
+    let mut removed = Vec::new();
+    for (folder, name) in &locks {
+        remove(&folder.join(name), name, &mut removed)?;
     }
     removed.sort();
     removed.dedup();
     Ok(removed)
+}
+
+/// True if other work trees have, or had, the references of this one.
+pub(super) fn shares_references(repo: &Repository) -> bool {
+    let linked = repo.commondir().join("worktrees");
+    repo.is_worktree() || fs_err::read_dir(linked).is_ok_and(|mut found| found.next().is_some())
+}
+
+/// The branch that HEAD names, whether it has commits or not.
+fn branch(repo: &Repository) -> Option<String> {
+    let head = repo.find_reference("HEAD").ok()?;
+    let target = head.symbolic_target().ok().flatten()?;
+    target.starts_with("refs/heads/").then(|| target.to_owned())
+}
+
+/// The locks of references in a folder of a git folder, by the git folder and their names in it.
+fn locks_below<'a>(base: &'a Path, folder: &str) -> Result<Vec<(&'a Path, String)>, GitError> {
+    let mut found = Vec::new();
+    for entry in walk(&base.join(folder), usize::MAX, MAX_REFS, |_| true) {
+        let entry = match entry {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            entry => entry.doing("list the references")?,
+        };
+        let path = entry.path().strip_prefix(base).unwrap_or(entry.path());
+        let name = path.to_string_lossy();
+        // No reference may be called `*.lock` (git-check-ref-format(1)): such a file is a lock.
+        if name.ends_with(".lock") {
+            found.push((base, name.into_owned()));
+        }
+    }
+    Ok(found)
 }
 
 fn remove(path: &Path, name: &str, removed: &mut Vec<String>) -> Result<(), GitError> {

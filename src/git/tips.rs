@@ -122,7 +122,7 @@ impl OpenRepo {
 
     /// The references that were there before the attempt and whose commits neither they nor HEAD have now.
     fn lost_tips(&self, package: &str, iteration: u64) -> Result<Option<LostTips>, GitError> {
-        let (before, pinned) = self.known_tips(&pin_name("before-others", package));
+        let (before, pinned) = self.known_tips(&pin_name(&self.repo, "before-others", package));
         if before.is_empty() {
             return Ok(None);
         }

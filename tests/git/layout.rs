@@ -273,3 +273,44 @@ fn a_repository_inside_a_package_is_named_and_not_entered() {
     assert_eq!(strays, ["notes.txt", "vendor/x/"]);
     assert!(change(&seen, "a").is_untouched());
 }
+
+#[test]
+fn what_work_trees_share_stays_and_each_has_its_own_pins() {
+    let (one, other) = (Workspace::with(&["a"]), Workspace::new());
+    let (main, linked) = (one.repo("src/a"), other.repo("src/a"));
+    let folder = linked.dir.to_str().unwrap();
+    main.git(&["worktree", "add", "-q", folder, "-b", "two"]);
+    let first = main.head();
+    linked.write("src/main/java/B.java", "class B {}\n");
+    let second = linked.commit("second");
+    let mut runs = [one.discover(), other.discover()];
+    let before = runs.each_mut().map(|run| {
+        let before = run.snapshot().unwrap();
+        run.pin_heads().unwrap();
+        before
+    });
+    let pinned = |name: &str| main.git(&["rev-parse", name]);
+    assert_eq!(pinned("refs/ralph/before/a"), first);
+    assert_eq!(pinned("refs/ralph/worktrees/a/before/a"), second);
+
+    let shared = ["packed-refs", "config", "refs/heads/third"];
+    let own = [
+        "index",
+        "refs/heads/main",
+        "worktrees/a/index",
+        "refs/heads/two",
+    ];
+    let lock = |name: &&str| format!(".git/{name}.lock");
+    shared
+        .iter()
+        .chain(&own)
+        .for_each(|name| main.write(&lock(name), ""));
+    let removed = [0, 1].map(|number| {
+        let seen = observe(&mut runs[number], &before[number]);
+        change(&seen, "a").locks_removed.clone()
+    });
+    assert_eq!(removed[0], ["index.lock", "refs/heads/main.lock"]);
+    assert_eq!(removed[1], ["index.lock", "refs/heads/two.lock"]);
+    assert!(shared.iter().all(|name| main.exists(&lock(name))));
+    assert!(!own.iter().any(|name| main.exists(&lock(name))));
+}

@@ -71,6 +71,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
 }
 
 fn main() {
+    cli::project::use_memory();
     let mut arguments = libtest_mimic::Arguments::from_args();
     // Most tests wait for processes.
     let cores = std::thread::available_parallelism().map_or(2, usize::from);

@@ -53,7 +53,7 @@ fn project() -> Project {
         project.agent("*/*) tick_all; as_usual ;;"); // none of these ticks may ever count
         project
     });
-    let project = Project::in_memory();
+    let project = Project::empty();
     Command::new("cp")
         .arg("-a")
         .arg(first.path("."))

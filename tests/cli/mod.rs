@@ -28,7 +28,7 @@ mod manual;
 mod old_journals;
 mod output;
 mod place;
-mod project;
+pub(crate) mod project;
 mod prompt;
 pub(crate) mod real_files;
 mod replay;

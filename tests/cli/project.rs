@@ -8,9 +8,11 @@
 //! Refuses to know: what ralph should answer.
 
 use assert_cmd::Command as Assert;
+use nix::sys::statvfs::{FsFlags, statvfs};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Once;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -80,6 +82,22 @@ impl Done {
     }
 }
 
+/// Makes new temporary folders in memory if there is room for those of all tests, and programs may run from there. Tests make
+/// and remove many small files, which takes twice as much of the system's time on a disk.
+pub(crate) fn use_memory() {
+    static MEMORY: Once = Once::new();
+    MEMORY.call_once(|| {
+        let memory = Path::new("/dev/shm");
+        let fits = statvfs(memory).is_ok_and(|found| {
+            let free = found.blocks_available() * found.fragment_size();
+            free >= 8 << 30 && !found.flags().contains(FsFlags::ST_NOEXEC)
+        });
+        if fits {
+            tempfile::env::override_temp_dir(memory).unwrap();
+        }
+    });
+}
+
 /// A workspace.
 pub(crate) struct Project(TempDir);
 
@@ -96,21 +114,8 @@ impl Project {
 
     /// A folder with nothing in it.
     pub(crate) fn empty() -> Self {
-        Self::in_folder(&std::env::temp_dir())
-    }
-
-    /// The same, in memory where the machine has a disk there.
-    pub(crate) fn in_memory() -> Self {
-        let memory = Path::new("/dev/shm");
-        if memory.is_dir() {
-            Self::in_folder(memory)
-        } else {
-            Self::empty()
-        }
-    }
-
-    fn in_folder(folder: &Path) -> Self {
-        let project = Self(TempDir::with_prefix_in("ralph-cli-", folder).unwrap());
+        use_memory();
+        let project = Self(TempDir::with_prefix("ralph-cli-").unwrap());
         fs_err::create_dir_all(project.path("")).unwrap();
         fs_err::create_dir_all(project.home()).unwrap();
         project

@@ -1024,7 +1024,7 @@ fn a_value_that_stands_in_a_commit_which_goes_into_a_bundle_is_refused_with_its_
 
 #[test]
 fn a_run_can_be_read_record_by_record() {
-    let project = Project::in_memory();
+    let project = Project::empty();
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples/demo.tar");
     let done = project
         .ralph(&["replay", "--step", "--bundle", demo])

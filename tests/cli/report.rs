@@ -100,7 +100,7 @@ fn a_report_that_cannot_be_written_or_has_nothing_to_tell_says_so() {
 
 #[test]
 fn the_shipped_report_is_that_of_the_shipped_run() {
-    let project = Project::in_memory();
+    let project = Project::empty();
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples");
     let demo = format!("{examples}/demo.tar");
     project

@@ -22,6 +22,7 @@ struct Workspace {
 
 impl Workspace {
     fn new() -> Self {
+        crate::cli::project::use_memory();
         Self {
             dir: tempfile::tempdir().unwrap(),
         }

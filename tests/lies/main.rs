@@ -10,7 +10,11 @@
 mod project;
 
 fn main() {
-    libtest_mimic::run(&libtest_mimic::Arguments::from_args(), lie::tests()).exit();
+    let mut arguments = libtest_mimic::Arguments::from_args();
+    // Each test waits for processes.
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    arguments.test_threads.get_or_insert(2 * cores);
+    libtest_mimic::run(&arguments, lie::tests()).exit();
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ impl From<FaultKind> for Exit {
 impl From<&StopReason> for Exit {
     fn from(stop: &StopReason) -> Self {
         match stop {
-            StopReason::AllDone => Self::Done,
+            StopReason::AllDone | StopReason::OnlyDone { .. } => Self::Done,
             StopReason::Gaps { .. }
             | StopReason::Blocked { .. }
             | StopReason::Stuck { .. }

@@ -30,6 +30,9 @@ pub struct RunArgs {
     /// Take optional boxes (`[ ]*`) too
     #[arg(long)]
     pub optional: bool,
+    /// Take only this task with what is below it; repeat it for more
+    #[arg(long, value_name = "ID")]
+    pub only: Vec<String>,
     /// Clear the block and the counters of a task
     #[arg(long, value_name = "ID")]
     pub retry: Vec<String>,
@@ -73,6 +76,7 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
     let known = workspace.read_state()?;
     can_start(workspace, &needed_roles(&known))?;
     let retry = families(&known, &args.retry)?;
+    let only = families(&known, &args.only)?;
     for line in &known.spec_state().unread {
         ui::note(&format!("warning: {line}"));
     }
@@ -80,6 +84,7 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
     drop(known);
     let mut policy = Policy {
         optional: args.optional,
+        only,
         ..workspace.policy()
     };
     policy.iterations = args
@@ -165,7 +170,7 @@ pub(super) fn show_stop(
         ui::note(&format!("note: {older}"));
     }
     match stop {
-        StopReason::AllDone => ui::line(&stop.to_string()),
+        StopReason::AllDone | StopReason::OnlyDone { .. } => ui::line(&stop.to_string()),
         StopReason::Refused { problems } => {
             for (at, problem) in problems.iter().enumerate() {
                 ui::error(problem, if at + 1 == problems.len() { hint } else { "" });
@@ -186,6 +191,7 @@ fn dry_run(call: &Invocation, workspace: &Workspace, args: &RunArgs) -> Result<E
     // What the start of that run makes of the state, blocks that it clears included.
     let policy = Policy {
         optional: args.optional,
+        only: families(&state, &args.only)?,
         ..workspace.policy()
     };
     let (state, _) = step(state, &workspace.started(Mode::Loop, policy, retry))?;

@@ -5,6 +5,7 @@ use super::{Exit, Fault, Invocation, State, ui};
 use crate::machine::choice::{self, Choice};
 use crate::machine::hierarchy::covered_changes;
 use crate::machine::policy::Policy;
+use crate::machine::stop::StopReason;
 use serde_json::json;
 
 /// `ralph next`: 0 when there is a next box, 1 when all is done or nothing can be taken.
@@ -21,7 +22,7 @@ pub(super) fn next(call: &Invocation, optional: bool) -> Result<Exit, Fault> {
 /// Shows what a run under these rules takes next.
 pub(super) fn choice(call: &Invocation, state: &State, policy: &Policy) -> Exit {
     let book = state.spec_state();
-    let choice = choice::next(book, policy.optional, policy.go_on_when_blocked);
+    let choice = choice::next(book, policy);
     let (stop, reasons) = match &choice {
         Choice::Take(key) => {
             let row = book.row(key);
@@ -36,8 +37,10 @@ pub(super) fn choice(call: &Invocation, state: &State, policy: &Policy) -> Exit 
             return Exit::Done;
         }
         Choice::AllDone => {
-            let facts = json!({ "next": null, "done": true });
-            ui::answer(call.json, &facts, "All required boxes are ticked.");
+            let stop = choice::all_done(book, policy);
+            let is_all = !matches!(stop, StopReason::OnlyDone { .. });
+            let facts = json!({ "next": null, "done": is_all });
+            ui::answer(call.json, &facts, &stop.to_string());
             return Exit::WorkLeft;
         }
         Choice::Stuck(reasons) => (choice::stuck(book, reasons.clone()), reasons.clone()),

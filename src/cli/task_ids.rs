@@ -36,7 +36,7 @@ pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
 
 /// The box that a run would take next.
 pub(super) fn next_key(state: &State, policy: &Policy, hint: &str) -> Result<TaskKey, Fault> {
-    match choice::next(state.spec_state(), false, policy.go_on_when_blocked) {
+    match choice::next(state.spec_state(), policy) {
         Choice::Take(key) => Ok(key),
         _ => Err(Fault::setup("There is no next box.", hint)),
     }

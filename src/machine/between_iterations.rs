@@ -5,7 +5,7 @@
 use super::begin::begin;
 use super::boxes::{edited, take_over};
 use super::budget;
-use super::choice::{Choice, approval, next, stuck};
+use super::choice::{Choice, all_done, approval, next, stuck};
 use super::effect::Effect;
 use super::event::{Mode, StopRequest, TasksSeen};
 use super::facts::{Dirt, InputDigests, PackageState, Snapshot, dirt_names, full_path};
@@ -63,21 +63,14 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
     if !foreign.is_empty() {
         return finish(StopReason::Dirty { files: foreign });
     }
-    let stop = match next(
-        state.spec_state(),
-        state.policy.optional,
-        state.policy.go_on_when_blocked,
-    ) {
+    let stop = match next(state.spec_state(), &state.policy) {
         Choice::Take(key) => match reason_to_stop(state, &key) {
             None => return begin_or_clear(state, &key, snapshot),
             Some(stop) => stop,
         },
         Choice::Stuck(reasons) => stuck(state.spec_state(), reasons),
         Choice::Approve(key) => approval(state.spec_state(), &key),
-        Choice::AllDone if state.spec_state().gaps.is_empty() => StopReason::AllDone,
-        Choice::AllDone => StopReason::Gaps {
-            gaps: state.spec_state().gaps.clone(),
-        },
+        Choice::AllDone => all_done(state.spec_state(), &state.policy),
     };
     finish(stop)
 }

@@ -1,6 +1,7 @@
 //! The choice: which box is next, or every reason why there is none.
 
 use super::hierarchy;
+use super::policy::Policy;
 use super::state::SpecState;
 use super::stop::StopReason;
 use crate::task::{Row, Stage, TaskKey};
@@ -18,11 +19,26 @@ pub enum Choice {
     Approve(TaskKey),
 }
 
-/// The next box. `optional` takes optional boxes too.
-pub fn choose(spec: &SpecState, optional: bool) -> Choice {
+/// The next box under these rules.
+pub fn choose(spec: &SpecState, policy: &Policy) -> Choice {
+    let families = spec.rows.families();
+    let is_chosen = |row: &&Row| {
+        let family = row.key.family.as_str();
+        let above = || families.above(family);
+        policy.only.is_empty()
+            || policy
+                .only
+                .iter()
+                .any(|only| only == family || above().contains(&only.as_str()))
+    };
+    let is_meant =
+        |row: &&Row| !row.mark.is_done() && (policy.optional || !row.optional) && !row.struck;
+    let open: Vec<&Row> = spec.rows.iter().filter(is_meant).collect();
+    let end = open.iter().rposition(is_chosen).map_or(0, |last| last + 1);
     let mut reasons = Vec::new();
-    let is_meant = |row: &&Row| !row.mark.is_done() && (optional || !row.optional) && !row.struck;
-    for row in spec.rows.iter().filter(is_meant) {
+    // Nothing below a box that a person has to approve is taken, chosen or not.
+    let is_next = |row: &&&Row| row.approval || is_chosen(row);
+    for row in open[..end].iter().filter(is_next) {
         match obstacle(spec, row) {
             _ if row.approval => return Choice::Approve(row.key.clone()),
             None => return Choice::Take(row.key.clone()),
@@ -30,11 +46,32 @@ pub fn choose(spec: &SpecState, optional: bool) -> Choice {
         }
     }
     // A person who wrote them takes them for tasks, so a run that leaves them has left work.
-    reasons.extend(spec.unread.iter().cloned());
+    if policy.only.is_empty() {
+        reasons.extend(spec.unread.iter().cloned());
+    }
     if reasons.is_empty() {
         Choice::AllDone
     } else {
         Choice::Stuck(reasons)
+    }
+}
+
+/// The end of a run in which nothing that it may take is open.
+pub fn all_done(spec: &SpecState, policy: &Policy) -> StopReason {
+    let open = spec.rows.iter().filter(|row| is_required_open(row)).count();
+    if !policy.only.is_empty() && open > 0 {
+        let name = |family: &String| match hierarchy::work_box(spec, family) {
+            Some(key) => spec.name(&key),
+            None => family.clone(),
+        };
+        let tasks = policy.only.iter().map(name).collect();
+        return StopReason::OnlyDone { tasks, open };
+    }
+    if spec.gaps.is_empty() {
+        return StopReason::AllDone;
+    }
+    StopReason::Gaps {
+        gaps: spec.gaps.clone(),
     }
 }
 
@@ -111,10 +148,12 @@ fn first_open(spec: &SpecState, wanted: impl Fn(&Row) -> bool) -> Option<&Row> {
 
 /// The box that a run takes next: [`choose`], unless a block stops the run (`on_blocked: stop`). Whoever says
 /// what is next asks here.
-pub fn next(spec: &SpecState, optional: bool, goes_on_when_blocked: bool) -> Choice {
+pub fn next(spec: &SpecState, policy: &Policy) -> Choice {
+    // Who names tasks does not mean those that are blocked.
+    let goes_on = policy.go_on_when_blocked || !policy.only.is_empty();
     match blocked(spec) {
-        Some(reasons) if !goes_on_when_blocked => Choice::Stuck(reasons),
-        _ => choose(spec, optional),
+        Some(reasons) if !goes_on => Choice::Stuck(reasons),
+        _ => choose(spec, policy),
     }
 }
 
@@ -132,7 +171,11 @@ pub fn hint(spec: &SpecState, stop: &StopReason) -> String {
     let first = blocked_families(spec)
         .next()
         .and_then(|(family, _)| hierarchy::work_box(spec, family));
-    let next = || match choose(spec, true) {
+    let all = Policy {
+        optional: true,
+        ..Policy::default()
+    };
+    let next = || match choose(spec, &all) {
         Choice::Take(key) => Some(key),
         Choice::AllDone | Choice::Stuck(_) | Choice::Approve(_) => None,
     };

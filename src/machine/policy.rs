@@ -48,6 +48,9 @@ pub struct Policy {
     pub files: [Vec<String>; 3],
     /// Optional boxes are taken too (`--optional`).
     pub optional: bool,
+    /// Only these families and those below them are taken (`--only`); empty: all.
+    #[serde(skip_serializing_if = "is_default")]
+    pub only: Vec<String>,
     /// Millionths of a US dollar that may be used.
     #[serde(skip_serializing_if = "is_default")]
     pub cost: Budget,

@@ -13,6 +13,13 @@ const GO_ON: &str = "`ralph run` goes on where this run stopped";
 pub enum StopReason {
     /// Every required box is ticked.
     AllDone,
+    /// What `--only` named is done; other required boxes are open.
+    OnlyDone {
+        /// The tasks that were named.
+        tasks: Vec<String>,
+        /// How many required boxes are open.
+        open: usize,
+    },
     /// Every required box is ticked, but the final report has gaps.
     Gaps {
         /// The rows that are not PASS.
@@ -92,6 +99,17 @@ impl StopReason {
     fn words(&self) -> (String, &str) {
         match self {
             Self::AllDone => ("All required boxes are ticked.".to_owned(), ""),
+            Self::OnlyDone { tasks, open } => (
+                format!(
+                    "The required boxes of {} are ticked. Of other tasks, {} left.",
+                    tasks.join(", "),
+                    match open {
+                        1 => "1 required box is".to_owned(),
+                        open => format!("{open} required boxes are"),
+                    }
+                ),
+                "`ralph run` without `--only` takes the others",
+            ),
             Self::Gaps { gaps } => (
                 format!(
                     "All required boxes are ticked, but the final report has {}: COMPLETE-WITH-GAPS.",

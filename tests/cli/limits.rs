@@ -93,6 +93,30 @@ fn a_blocked_family_stops_the_run_and_retry_clears_it() {
 }
 
 #[test]
+fn only_takes_the_tasks_that_are_named_and_says_what_is_left() {
+    let tasks = "- [ ] 1. One\n- [ ] 2. Two\n  - [ ] 2.1 Part\n- [ ] 3. Three\n";
+    let project = Project::new(tasks);
+    let error = project.ralph(&["run", "--only", "9."]).code(2).err;
+    assert!(error.contains("There is no box `9.`"), "{error}");
+    let first = project.ralph(&["run", "--only", "2.", "--dry-run"]);
+    assert!(first.code(0).out.starts_with("2.1"));
+    let done = project.ralph(&["run", "--only", "2.", "--only", "2.1"]);
+    let words =
+        "The required boxes of 2., 2.1. are ticked. Of other tasks, 2 required boxes are left.";
+    assert!(done.code(0).out.contains(words));
+    assert_eq!(
+        project.read("tasks.md"),
+        "- [ ] 1. One\n- [x] 2. Two\n  - [x] 2.1 Part\n- [ ] 3. Three\n"
+    );
+    let again = project.ralph(&["run", "--only", "2.", "--json"]).code(0);
+    assert_eq!(again.json().last().unwrap()["stopped"]["stop"], "only-done");
+    assert!(project.ralph(&["next"]).code(0).out.starts_with("1."));
+    project.ralph(&["replay"]).code(0);
+    let rest = project.ralph(&["run"]).code(0);
+    assert!(rest.out.contains("All required boxes are ticked."));
+}
+
+#[test]
 fn with_on_blocked_next_the_other_families_are_done_first() {
     let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n- [ ] FINAL V\n");
     project.config("on_blocked: next\n");

@@ -1,7 +1,7 @@
 //! Choice, evidence, limits, leftovers, interruptions, the final gate.
 
 use super::sim::*;
-use crate::machine::choice::{Choice, choose};
+use crate::machine::choice::{Choice, all_done, choose, next};
 use crate::machine::event::{Event, Validation};
 use crate::machine::facts::{Claim, ProcessEnd};
 use crate::machine::policy::Policy;
@@ -121,6 +121,57 @@ fn state_of(text: &str) -> State {
     state
 }
 
+/// With `--only`: the families, the file, what is taken.
+const ONLY: &[(&[&str], &str, &str)] = &[
+    (&["2"], "- [ ] 1. a\n- [ ] 2. b\n", "2."),
+    (&["2"], "- [ ] 1. a\n- [x] 2. b\n", "the others"),
+    (&["2"], "- [x] 1. a\n- [x] 2. b\n", "all"),
+    (&["2"], "- [ ]* 1. a\n- [x] 2. b\n", "all"),
+    (&["1"], "- [ ] 1. a\n  - [ ] 1.1 b\n- [ ] 2. c\n", "1.1."),
+    (
+        &["1"],
+        "- [ ] 1. a\n  - [x] 1.1 b\n- [ ] 1.PITEST g\n",
+        "1.",
+    ),
+    (&["1.1"], "- [ ] 1. a\n  - [x] 1.1 b\n", "the others"),
+    (&["2", "1"], "- [ ] 1. a\n- [ ] 2. b\n", "1."),
+    (&["2"], "- [ ] 1. a\n- [-] 2. b\n", "stuck"),
+    (&["FINAL"], "- [ ] 1. a\n- [ ] FINAL f\n", "stuck"),
+    (
+        &["2"],
+        "- [x] 1. a\n- [ ] APPROVE it\n- [ ] 2. b\n",
+        "a person",
+    ),
+    (&["1"], "- [ ] 1. a\n- [ ] APPROVE it\n- [ ] 2. b\n", "1."),
+    (
+        &["1"],
+        "- [x] 1. a\n- [ ] APPROVE it\n- [ ] 2. b\n",
+        "the others",
+    ),
+];
+
+#[test]
+fn only_what_was_named_is_taken_and_nothing_past_a_persons_stop() {
+    for (only, text, expected) in ONLY {
+        let state = state_of(text);
+        let policy = Policy {
+            only: only.iter().map(|&family| family.to_owned()).collect(),
+            ..Policy::default()
+        };
+        let found = match next(state.spec_state(), &policy) {
+            Choice::Take(key) => key.to_string(),
+            Choice::Stuck(_) => "stuck".to_owned(),
+            Choice::Approve(_) => "a person".to_owned(),
+            Choice::AllDone => match all_done(state.spec_state(), &policy) {
+                StopReason::AllDone => "all".to_owned(),
+                StopReason::OnlyDone { .. } => "the others".to_owned(),
+                other => panic!("{other}"),
+            },
+        };
+        assert_eq!(found, *expected, "{only:?} {text}");
+    }
+}
+
 #[test]
 fn the_first_open_required_eligible_box_in_document_order_is_chosen() {
     let all = CHOICES
@@ -128,7 +179,11 @@ fn the_first_open_required_eligible_box_in_document_order_is_chosen() {
         .map(|case| (false, case))
         .chain(OPTIONAL.iter().map(|case| (true, case)));
     for (optional, (text, expected)) in all {
-        let chosen = match choose(state_of(text).spec_state(), optional) {
+        let policy = Policy {
+            optional,
+            ..Policy::default()
+        };
+        let chosen = match choose(state_of(text).spec_state(), &policy) {
             Choice::Take(key) => key.to_string(),
             Choice::AllDone => "done".to_owned(),
             Choice::Stuck(reasons) => {

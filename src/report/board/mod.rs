@@ -8,6 +8,7 @@ use super::spent::{Now, SpecSpent, Spent};
 use super::width::steady;
 use crate::machine::choice::{self, Choice};
 use crate::machine::commit_only::is_commit_only;
+use crate::machine::policy::Policy;
 use crate::machine::state::{By, Phase, SpecState, StageState, State, Used};
 use crate::source::text::line;
 use crate::task::{Row, Stage, TaskKey, written};
@@ -159,6 +160,12 @@ impl Board {
         } else {
             goes_on
         };
+        // What is next in the file, also beside a run that was told to take only some of it.
+        let all = Policy {
+            go_on_when_blocked: goes_on,
+            only: Vec::new(),
+            ..state.policy.clone()
+        };
         Self {
             spec: state.spec.clone(),
             iteration: state.iteration,
@@ -174,7 +181,7 @@ impl Board {
             stages: stages(book),
             gates: gates(&families),
             families,
-            next: choice::next(book, state.policy.optional, goes_on),
+            next: choice::next(book, &all),
             why: why(state, waits_until, zone.as_ref()),
             waits_until,
             out_of_quota: holder

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 /// Iterations without progress before a run stops.
 pub const IDLE_ITERATIONS: u32 = 6;
 
+/// Waits in a row for usage limits and outages before a run ends: 43 hours where no message names a time.
+pub const MOST_WAITS: u32 = 24;
+
 /// The rules of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -39,6 +42,9 @@ pub struct Policy {
     pub watched: bool,
     /// The second outage of an agent in a row is another one's turn: `false` only in older journals.
     pub outage_hands_over: bool,
+    /// Waits in a row for usage limits and outages before the run ends: `None` only in older journals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<u32>,
     /// The agents of each stage, the preferred one first; the others stand in when it is out of quota or reach.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub agents: BTreeMap<Stage, Vec<String>>,

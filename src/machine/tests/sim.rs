@@ -5,7 +5,7 @@ use crate::machine::event::{
     AgentEnd, Check, CheckResult, Event, Kept, Mode, StopRequest, TasksSeen, Trespass, Validation,
 };
 use crate::machine::facts::*;
-use crate::machine::policy::{IDLE_ITERATIONS, Policy};
+use crate::machine::policy::{IDLE_ITERATIONS, MOST_WAITS, Policy};
 use crate::machine::state::{Phase, State};
 use crate::machine::step;
 use crate::machine::stop::StopReason;
@@ -677,6 +677,7 @@ pub(super) fn rules() -> Policy {
         idle_iterations: IDLE_ITERATIONS,
         watched: true,
         outage_hands_over: true,
+        waits: Some(MOST_WAITS),
         ..Policy::default()
     }
 }

@@ -223,7 +223,7 @@ fn hint(trouble: Trouble, preset: Option<&Preset>) -> String {
             )
         }
         (Trouble::Disabled, _) => {
-            "ask the administrator of the agent's account for an allowance; then `ralph run` goes on".to_owned()
+            "ask the administrator of the agent's account for an allowance; then `ralph run` continues".to_owned()
         }
         (Trouble::Model, _) => {
             "name a model that this login may use: `model:` or `args:` of the agent".to_owned()

@@ -13,9 +13,9 @@ use crate::task::TaskKey;
 /// Seconds to wait for a usage limit whose reset time is not known, and for an outage.
 const WAITS: [u64; 4] = [60, 300, 1800, 7200];
 
-/// What a person does after so many waits.
+/// The next action after so many waits.
 const HOPELESS: &str =
-    "ask the provider, or the agent's own CLI, when it works again; then `ralph run` goes on";
+    "ask the provider, or the agent's own CLI, when it works again; then `ralph run` continues";
 
 /// Waits before an attempt for which all agents are out of quota.
 pub(super) fn wait_first(

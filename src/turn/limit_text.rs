@@ -1,11 +1,11 @@
-//! The shapes of messages about usage limits, whatever the plan, the model and the provider are called in them.
+//! The shapes of messages about usage limits, for any plan, model and provider.
 //!
 //! Promise: a sentence about limits is not a message. A message begins with its shape, and only what a CLI appends may follow.
 
 use regex_lite::Regex;
 use std::sync::LazyLock;
 
-/// What a message about a usage limit means for a run.
+/// A message about a usage limit, and its meaning for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitText {
     /// It ends by itself.
@@ -20,13 +20,13 @@ const PASSES: &str = r"(?:you've|you have) (?:hit|reached|exceeded|exhausted) (?
 /// `Your usage allocation has been disabled by your admin`.
 const DISABLED: &str = r"your (?:[\w'-]+ ){1,4}(?:has been|have been|was|were|is|are) (?:disabled|suspended|revoked|turned off|blocked) by (?:your|the|an) (?:[\w'-]+ ){0,2}admin(?:istrator)?";
 
-/// What comes before it: marks, and the words with which CLIs begin an error.
+/// The beginning of a message: marks, and the words with which CLIs begin an error.
 const BEFORE: &str = r"^[^a-z0-9]*(?:(?:(?:api )?[a-z_.]*error|warning|attempt \d+ failed)(?: \d{3})?[\])]?: *|\d{3} )*";
 
-/// The end of the line, or what CLIs append: when it ends, and what a person may do.
+/// The end of the line, or the words that CLIs append: the time at which it ends, and the next action.
 const AFTER: &str = r"(?:[.!\])\s]*$|\|\d|[.!,;\])]*\s*[·∙•|(—–-]?\s*(?:\(?e\.g\.|resets?\b|it resets|try again|please|upgrade|run `?/|/|visit|to |contact|ask |add |enable |wait|your limit|you can|you will|access )|for [\w.-]+[.,] )";
 
-/// The part of a message before which its shape ends, compiled once.
+/// Compiles the pattern of a shape.
 fn shape(words: &str) -> Option<Regex> {
     Regex::new(&format!("{BEFORE}(?:{words}){AFTER}")).ok()
 }

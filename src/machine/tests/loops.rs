@@ -481,7 +481,7 @@ fn an_agent_that_prints_limits_for_ever_ends_the_run() {
         why,
         "The agent reached a usage limit: usage That is 25 times in a row."
     );
-    assert!(hint.ends_with("`ralph run` goes on"), "{hint}");
+    assert!(hint.ends_with("`ralph run` continues"), "{hint}");
     assert_eq!(
         sim.waits.len(),
         48,

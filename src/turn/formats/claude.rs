@@ -45,7 +45,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
     })
 }
 
-/// Where a notice has its words.
+/// The fields with the words of a notice.
 const NOTICE: [&str; 3] = ["/content", "/message", "/text"];
 
 /// Returns true for a notice of a usage limit. What hooks print, and the names of tasks that the model chose, are not the CLI's words.

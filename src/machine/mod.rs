@@ -319,25 +319,9 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
                 effects
             });
         }
-        (
-            Event::BoxesFlipped { flips },
-            Phase::Applying {
-                entry,
-                notify,
-                then,
-                ..
-            },
-        ) => {
+        (Event::BoxesFlipped { flips }, phase @ Phase::Applying { .. }) => {
             boxes::set_marks(state.spec_state_mut(), flips);
-            state.phase = match entry {
-                Some(_) => Phase::Applying {
-                    flips: Vec::new(),
-                    entry,
-                    notify,
-                    then,
-                },
-                None => *then,
-            };
+            state.phase = flipped(phase);
         }
         (Event::ProgressAppended, Phase::Applying { notify, then, .. }) => {
             state.phase = *then;
@@ -355,6 +339,27 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
         }
     }
     Ok(after(state))
+}
+
+/// Returns the phase of an outcome once its boxes are written: the entry is next, if there is one.
+fn flipped(phase: Phase) -> Phase {
+    match phase {
+        Phase::Applying {
+            entry: None, then, ..
+        } => *then,
+        Phase::Applying {
+            entry,
+            notify,
+            then,
+            ..
+        } => Phase::Applying {
+            flips: Vec::new(),
+            entry,
+            notify,
+            then,
+        },
+        other => other,
+    }
 }
 
 /// Returns the effects with which the new phase begins.

@@ -93,23 +93,23 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 1_205),
+    ("agent", 1_245),
     ("build", 33),
-    ("cli", 8_945),
-    ("config", 1_856),
-    ("engine", 7_032),
+    ("cli", 9_036),
+    ("config", 1_865),
+    ("engine", 7_081),
     ("gate", 11_283),
     ("git", 5_493),
     ("journal", 418),
     ("lib", 14),
-    ("machine", 4_665),
+    ("machine", 4_875),
     ("main", 11),
     ("mutation", 610),
-    ("report", 4_250),
+    ("report", 4_339),
     ("source", 3_066),
     ("sys", 2_305),
     ("task", 4_683),
-    ("turn", 2_371),
+    ("turn", 2_409),
 ];
 
 #[test]

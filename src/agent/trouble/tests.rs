@@ -580,28 +580,37 @@ fn prose_and_prompts_about_limits_are_none() {
     }
 }
 
-/// The texts of 2026 and the shapes in which Claude Code prints them; `None` is what an administrator disabled.
-const LIMITS: [(&str, Option<Option<u64>>); 7] = [
+/// The texts of 2026 and what each is; the last one is an administrator's.
+const LIMITS: [(&str, &str, Option<u64>); 7] = [
     (
         "You've hit your limit · resets 10:30pm (America/Sao_Paulo)",
-        Some(Some(12_900)),
+        "limit",
+        Some(12_900),
     ),
     (
         "You've hit your session limit · resets 10:55pm (UTC)",
-        Some(Some(3_600)),
+        "limit",
+        Some(3_600),
     ),
     (
         "You've hit your weekly limit · resets Nov 24 at 9:55pm (UTC)",
-        Some(Some(3 * 86_400)),
+        "limit",
+        Some(3 * 86_400),
     ),
-    ("Weekly limit reached · resets 10:55pm", Some(Some(3_600))),
+    (
+        "Weekly limit reached · resets 10:55pm",
+        "limit",
+        Some(3_600),
+    ),
     (
         "You've hit your individual spend limit · run /usage-credits",
-        Some(None),
+        "limit",
+        None,
     ),
-    ("You've hit your org's monthly usage limit", Some(None)),
+    ("You've hit your org's monthly usage limit", "limit", None),
     (
         "Your usage allocation has been disabled by your admin",
+        "not set up",
         None,
     ),
 ];
@@ -639,11 +648,10 @@ fn shapes(text: &str) -> [(&'static str, String); 5] {
 
 #[test]
 fn a_limit_is_known_by_its_shape_in_every_place() {
-    for (text, expected) in LIMITS {
+    for (text, kind, reset) in LIMITS {
         for (shape, printed) in shapes(text) {
             let found = told(&FAILED, &printed, "").map(|(kind, _, reset)| (kind, reset));
-            let expected = expected.map_or(("not set up", None), |reset| ("limit", reset));
-            assert_eq!(found, Some(expected), "{text}, {shape}");
+            assert_eq!(found, Some((kind, reset)), "{text}, {shape}");
             println!("{text} | {shape} | {found:?}");
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Every process runs under supervision and carries the tag of its iteration.
 
+mod allowance;
 mod artifacts;
 mod attempt;
 mod beside;
@@ -36,7 +37,7 @@ use crate::machine::facts::{
 use crate::machine::state::State;
 use crate::source::{Secrets, compile_globs, environment_for};
 use crate::sys::clock::{self, Stopwatch};
-use crate::sys::disk::{RealDisk, read_beginning, remove};
+use crate::sys::disk::{RealDisk, remove};
 use crate::sys::process::{Supervisor, reap};
 use crate::sys::signals::Interrupts;
 use crate::sys::{Disk as _, ProcessId, ProcessSpec, Spawn as _};
@@ -57,8 +58,6 @@ const REAP_PATIENCE: Duration = Duration::from_secs(15);
 const GRACE: Duration = Duration::from_secs(10);
 /// Time that an agent's CLI has to exit after its transcript's last word: what its own background work may still need.
 const AFTER_RESULT: Duration = Duration::from_secs(15);
-/// Bytes of a person's answer to a run that asks.
-const ANSWER_CAP: u64 = 4096;
 /// Bytes kept of each log of a process.
 const LOG_CAP: u64 = 64 << 20;
 
@@ -405,20 +404,7 @@ impl World for Outside {
     }
 
     fn ask_for_budget(&mut self) -> Result<Allowance, Fault> {
-        let (began, path) = (Stopwatch::start(), self.parts.places.allowed());
-        let mut more = Allowance::default();
-        while more.is_none() && self.parts.interrupts.first().is_none() {
-            // The file is written as a whole, so what cannot be read is not an answer.
-            let text = read_beginning(&path, ANSWER_CAP)?.unwrap_or_default();
-            more = serde_json::from_slice(&text).unwrap_or_default();
-            if more.is_none() {
-                self.parts
-                    .interrupts
-                    .wait_until(clock::monotonic() + Duration::from_secs(1));
-            }
-        }
-        self.paused += began.elapsed();
-        Ok(more)
+        self.wait_for_allowance()
     }
 
     fn keep_inputs(&mut self) -> Result<Option<InputDigests>, Fault> {

@@ -2,6 +2,8 @@
 //! texts of the presets and by the HTTP status that a message names: in the errors of a transcript (`turn::CliErrors`), and
 //! in plain lines.
 //!
+//! The kind comes from the structure of a message first (a status, a field), and from its words second.
+//!
 //! Promises: an agent that exited with 0 had no trouble, unless its transcript calls the end a failure, its preset says that
 //! 0 means nothing, or its CLI ended it as a loop; prose about limits and status codes is no trouble; nor is what was got
 //! over.
@@ -10,7 +12,7 @@ use super::reset::{LONGEST, seconds_until};
 use crate::config::{PRESETS, Preset, Trouble};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
-use crate::turn::{self, CliError, CliErrors, Format, Usage};
+use crate::turn::{self, CliError, CliErrors, Format, LimitText, Usage, limit_text};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regex_lite::Regex;
@@ -143,8 +145,10 @@ pub fn trouble(
         let last: Vec<&str> = text.lines().filter(is_own).rev().take(lines).collect();
         said.extend(last.into_iter().enumerate().filter_map(|(at, line)| {
             let said = Said::of_line(line, within)?;
-            let is_late =
-                matches!(said.trouble, Trouble::Limit | Trouble::Login) || at < LAST_LINES;
+            let is_late = matches!(
+                said.trouble,
+                Trouble::Limit | Trouble::Disabled | Trouble::Login
+            ) || at < LAST_LINES;
             is_late.then_some(said)
         }));
     }
@@ -192,10 +196,12 @@ pub fn trouble(
         Trouble::Loop => ProcessEnd::Looping {
             what: format!("was halted by its own CLI: {why}"),
         },
-        Trouble::Login | Trouble::Model | Trouble::Setup => ProcessEnd::NotSetUp {
-            why,
-            hint: hint(best.trouble, preset.or(best.by)),
-        },
+        Trouble::Login | Trouble::Model | Trouble::Setup | Trouble::Disabled => {
+            ProcessEnd::NotSetUp {
+                why,
+                hint: hint(best.trouble, preset.or(best.by)),
+            }
+        }
     })
 }
 
@@ -215,6 +221,9 @@ fn hint(trouble: Trouble, preset: Option<&Preset>) -> String {
             format!(
                 "if this machine is a sandbox, say so: `env: {{{variable}: \"1\"}}` beside the agent's preset"
             )
+        }
+        (Trouble::Disabled, _) => {
+            "ask the administrator of the agent's account for an allowance; then `ralph run` continues".to_owned()
         }
         (Trouble::Model, _) => {
             "name a model that this login may use: `model:` or `args:` of the agent".to_owned()
@@ -236,12 +245,19 @@ struct Said {
 
 impl Said {
     fn of_error(error: &CliError) -> Option<Self> {
-        let by_status = || Some((error.status.and_then(by_status)?, None));
-        let by_kind = || error.is_limit.then_some((Trouble::Limit, None));
-        let (trouble, by) = known(&error.message, usize::MAX)
-            .or_else(by_status)
-            .or_else(by_kind)
-            .or_else(|| network(&error.message))?;
+        let first = error.message.lines().next().unwrap_or_default();
+        let is_disabled = limit_text(first) == Some(LimitText::Disabled);
+        let by_structure = error.status.and_then(by_status);
+        let by_structure = by_structure.or(error.is_limit.then_some(Trouble::Limit));
+        let by_words = || known(&error.message, usize::MAX);
+        let (trouble, by) = match by_structure {
+            _ if is_disabled => (Trouble::Disabled, None),
+            Some(trouble) => {
+                let by = by_words().filter(|(said, _)| *said == trouble);
+                (trouble, by.and_then(|(_, by)| by))
+            }
+            None => by_words().or_else(|| network(&error.message))?,
+        };
         Some(Self {
             trouble,
             text: error.message.clone(),
@@ -265,18 +281,50 @@ impl Said {
     }
 }
 
+/// Words after a known text that make a sentence about it: `rate limit reached for the second client is …`.
+static SENTENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?:^|[^.:·])\s(?:is|are|was|were|be|has|have|when|whenever|if|should|must|would|and|in|as|that|which|now|means|appears|becomes|counts)\b").ok()
+});
+
+/// The word error with its colon, and at most three words behind it: `[API Error: You have `.
+static NAMED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:error|failed)(?: \d{3})?[:\]] ?(?:[\w']+ ){0,3}$").ok());
+
+/// Returns true if a limit's words are an error message here: in an error or behind that word, and not part of a sentence.
+fn is_message(text: &str, at: usize, known: &str, is_error: bool) -> bool {
+    let is_named = || {
+        NAMED
+            .as_ref()
+            .is_some_and(|name| name.is_match(&text[..at]))
+    };
+    let rest = text[at + known.len()..].lines().next().unwrap_or_default();
+    let clause = rest.split(['.', '·', ':']).next().unwrap_or_default();
+    let is_sentence = SENTENCE.as_ref().is_none_or(|words| words.is_match(clause));
+    (is_error || is_named()) && !is_sentence
+}
+
 /// What a text tells, and the preset that knows it. `within` so many bytes of its beginning, or behind the word error.
 fn known(text: &str, within: usize) -> Option<(Trouble, Option<&'static Preset>)> {
+    match limit_text(text.lines().next().unwrap_or_default()) {
+        Some(LimitText::Passes) => return Some((Trouble::Limit, None)),
+        Some(LimitText::Disabled) => return Some((Trouble::Disabled, None)),
+        None => {}
+    }
     let text = plain(text);
-    let says = |known: &String| {
-        text.find(known.as_str())
-            .is_some_and(|at| at <= within || text[..at].contains("error"))
+    let says = |trouble: Trouble, known: &str| {
+        text.find(known).is_some_and(|at| {
+            if trouble == Trouble::Limit {
+                is_message(&text, at, known, within == usize::MAX)
+            } else {
+                at <= within || text[..at].contains("error")
+            }
+        })
     };
     let in_preset = |preset: &'static Preset| {
         let (trouble, _) = preset
             .texts
             .iter()
-            .find(|(_, texts)| texts.iter().any(says))?;
+            .find(|(trouble, texts)| texts.iter().any(|text| says(**trouble, text)))?;
         Some((*trouble, Some(preset)))
     };
     let status = || {
@@ -287,7 +335,7 @@ fn known(text: &str, within: usize) -> Option<(Trouble, Option<&'static Preset>)
     let login = || {
         LOGIN
             .iter()
-            .any(|words| says(&(*words).to_owned()))
+            .any(|words| says(Trouble::Login, words))
             .then_some((Trouble::Login, None))
     };
     PRESETS

@@ -3,10 +3,13 @@
 
 use super::task_ids::key_of;
 use super::{Exit, Fault, Invocation, RealDisk, ensure, ui};
+use crate::config::Amount;
+use crate::machine::budget::Allowance;
 use crate::machine::event::Event;
+use crate::machine::state::Phase;
 use crate::source::text::count;
-use crate::sys::Disk as _;
 use crate::sys::process::{become_agent, is_inside_agent};
+use crate::sys::{Disk as _, lock};
 use crate::task::Mark;
 use clap::Args;
 use serde_json::json;
@@ -19,6 +22,41 @@ pub struct ByHand {
     /// Why; written to the journal and to progress.txt
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
+}
+
+/// Flags of `resume`.
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// US dollars that may be used in addition
+    #[arg(long, value_name = "USD")]
+    pub cost: Option<f64>,
+    /// Tokens that may be used in addition
+    #[arg(long, value_name = "N")]
+    pub tokens: Option<u64>,
+}
+
+/// A larger number is a slip of the finger: US dollars, and tokens.
+const MOST_DOLLARS: f64 = 100_000.0;
+const MOST_TOKENS: u64 = 1_000_000_000_000;
+
+impl ResumeArgs {
+    fn allowance(&self) -> Result<Allowance, Fault> {
+        let cost = self.cost.unwrap_or(0.0);
+        ensure(
+            cost.is_finite() && (0.0..=MOST_DOLLARS).contains(&cost),
+            "--cost must be a number of US dollars from 0 to 100000.",
+            "for example `ralph resume --cost 5`",
+        )?;
+        ensure(
+            self.tokens.is_none_or(|tokens| tokens <= MOST_TOKENS),
+            "--tokens must be at most 1000000000000.",
+            "for example `ralph resume --tokens 500000`",
+        )?;
+        Ok(Allowance {
+            micros: Amount::from(cost).0,
+            tokens: self.tokens.unwrap_or(0),
+        })
+    }
 }
 
 /// Flags of `snapshot`.
@@ -86,7 +124,7 @@ pub(super) fn flip(call: &Invocation, by_hand: &ByHand, tick: bool) -> Result<Ex
     })
 }
 
-/// `ralph pause` and `ralph resume`: a file that each run looks for before an attempt, so that it outlives them.
+/// `ralph pause` and its end: a file that each run looks for before an attempt, so that it outlives them.
 pub(super) fn pause(call: &Invocation, pauses: bool) -> Result<Exit, Fault> {
     let what = "An agent asked for a pause, or for its end; only a person may.";
     ensure(
@@ -108,6 +146,37 @@ pub(super) fn pause(call: &Invocation, pauses: bool) -> Result<Exit, Fault> {
         "Attempts begin again."
     };
     ui::answer(call.json, &json!({ "paused": pauses }), words);
+    Ok(Exit::Done)
+}
+
+/// `ralph resume`: ends a pause, and answers a run that asks for a larger budget.
+pub(super) fn resume(call: &Invocation, args: &ResumeArgs) -> Result<Exit, Fault> {
+    let more = args.allowance()?;
+    ensure(
+        more.is_none() || !is_inside_agent()?,
+        "An agent asked for a larger budget; only a person may.",
+        "a person allows more with `ralph resume`",
+    )?;
+    let workspace = call.open()?;
+    // The run forgets what was allowed before it asked, so an answer without a question would be lost.
+    let asks = matches!(workspace.read_state()?.phase, Phase::OverBudget { .. })
+        && lock::held_by(&workspace.places.lock()).is_some();
+    if more.is_none() {
+        let ended = pause(call, false);
+        if asks {
+            ui::note("note: the run still waits for a larger budget: `ralph resume --cost USD`");
+        }
+        return ended;
+    }
+    ensure(
+        asks,
+        "No run waits for a larger budget.",
+        "raise `limits.cost` or `limits.tokens` for the next run; `ralph status` shows what a run waits for",
+    )?;
+    let answer = json!(more).to_string();
+    RealDisk::new().write(&workspace.places.allowed(), answer.as_bytes())?;
+    let facts = json!({ "usd_micros": more.micros, "tokens": more.tokens });
+    ui::answer(call.json, &facts, &format!("{more} more is allowed."));
     Ok(Exit::Done)
 }
 

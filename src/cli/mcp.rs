@@ -1,7 +1,7 @@
 //! `ralph mcp`: ralph's questions as tools of the Model Context Protocol, on standard input and output.
 //!
 //! Promises: no tool writes anything into the workspace; a tool that cannot work here is not listed; a call that is cancelled,
-//! or whose caller is gone, leaves no process.
+//! or whose caller is gone, leaves no process; so many calls are answered at once and no more.
 
 use super::mutation_test::{Caller, MutationTestArgs, engines};
 use super::task_ids::{key_of, next_key};
@@ -26,17 +26,27 @@ use rmcp::service::{QuitReason, RequestContext, RoleServer, ServerInitializeErro
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::unbounded_channel;
 
 /// Time between two signs of life of a call.
 const BEAT: Duration = Duration::from_secs(5);
+
+/// Calls that are answered at once. Each opens git and the journal, and may start an engine.
+const MOST_CALLS: usize = 4;
+
+/// The message of a call that waits for a permit.
+const WAITING: &str = "Waiting for other calls to end";
 
 /// What all calls share.
 #[derive(Clone)]
 struct Server {
     invocation: Invocation,
     inside_agent: bool,
+    /// A permit for each call that is answered.
+    calls: Arc<Semaphore>,
 }
 
 /// Ends a call with all that it started, at the latest when nobody waits for it any more.
@@ -63,6 +73,7 @@ pub(super) fn mcp(call: &Invocation) -> Result<Exit, Fault> {
     let server = Server {
         invocation: call.clone(),
         inside_agent,
+        calls: Arc::new(Semaphore::new(MOST_CALLS)),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -122,22 +133,28 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params("There is no such tool.", None));
         };
         let (say, mut said) = unbounded_channel::<String>();
+        let waits = say.clone();
         let ending = Ending(Interrupts::by_hand());
         let (server, interrupts) = (self.clone(), ending.0.clone());
-        let mut work = tokio::task::spawn_blocking(move || {
+        let answer = move || {
             let progress = |text: &str| drop(say.send(text.to_owned()));
             let arguments = request.arguments.unwrap_or_default();
-            let Server {
-                invocation: call,
-                inside_agent,
-            } = &server;
             let caller = Caller {
-                call,
-                inside_agent: *inside_agent,
+                call: &server.invocation,
+                inside_agent: server.inside_agent,
                 interrupts,
                 progress: &progress,
             };
             Call { caller, arguments }.answer(ask)
+        };
+        let calls = self.calls.clone();
+        let mut work = tokio::spawn(async move {
+            if calls.available_permits() == 0 {
+                drop(waits.send(WAITING.to_owned()));
+            }
+            // The semaphore is never closed. A call that is cancelled meanwhile ends as soon as it begins.
+            let _permit = calls.acquire_owned().await;
+            tokio::task::spawn_blocking(answer).await
         });
         let token = context.meta.get_progress_token();
         let mut beat = tokio::time::interval(BEAT);
@@ -160,7 +177,7 @@ impl ServerHandler for Server {
                 let _ = context.peer.notify_progress(told).await;
             }
         };
-        let (is_answer, value, text) = answer.unwrap_or_else(|error| {
+        let (is_answer, value, text) = answer.flatten().unwrap_or_else(|error| {
             let (_, value) = failure(
                 &format!("The call ended early: {error}."),
                 "Please report this.",

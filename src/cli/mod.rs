@@ -129,7 +129,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Diff { id } => show::diff(&call, id.as_deref())?,
         Verb::Accept(by_hand) => manual_verbs::flip(&call, by_hand, true)?,
         Verb::Pause => manual_verbs::pause(&call, true)?,
-        Verb::Resume => manual_verbs::pause(&call, false)?,
+        Verb::Resume(args) => manual_verbs::resume(&call, args)?,
         Verb::Reopen(by_hand) => manual_verbs::flip(&call, by_hand, false)?,
         Verb::Replay(args) => replay::replay(&call, args)?,
         Verb::Audit(args) => audit::audit(&call, args)?,

@@ -11,6 +11,7 @@ use crate::machine::policy::Policy;
 use crate::machine::state::{Phase, State};
 use crate::machine::step;
 use crate::machine::stop::StopReason;
+use crate::report::estimate::Estimate;
 use crate::sys::cache_file;
 use clap::Args;
 use serde_json::json;
@@ -79,6 +80,10 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
     let only = families(&known, &args.only)?;
     for line in &known.spec_state().unread {
         ui::note(&format!("warning: {line}"));
+    }
+    if let Some(estimate) = Estimate::of(&known) {
+        let limit = workspace.policy().cost.run;
+        ui::note(&estimate.line(limit));
     }
     // The engine folds the journal anew: two states at a time would be the peak of a long run's memory.
     drop(known);
@@ -194,6 +199,9 @@ fn dry_run(call: &Invocation, workspace: &Workspace, args: &RunArgs) -> Result<E
         only: families(&state, &args.only)?,
         ..workspace.policy()
     };
+    if let Some(estimate) = Estimate::of(&state).filter(|_| !call.json) {
+        ui::note(&estimate.line(policy.cost.run));
+    }
     let (state, _) = step(state, &workspace.started(Mode::Loop, policy, retry))?;
     Ok(super::show::choice(call, &state, &state.policy))
 }

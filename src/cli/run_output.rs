@@ -58,6 +58,10 @@ impl RunOutput {
                     time(until, clock::zone().as_ref())
                 ));
             }
+            Phase::OverBudget { why, .. } if matches!(event, Event::Surveyed { .. }) => {
+                self.line.set("");
+                ui::line(&format!("paused: {why}"));
+            }
             _ => {}
         }
         aside(event);
@@ -101,6 +105,9 @@ impl Drop for RunOutput {
 /// Facts beside the outcome.
 fn aside(event: &Event) {
     match event {
+        Event::BudgetAllowed { more } if !more.is_none() => {
+            ui::line(&format!("{more} more is allowed"));
+        }
         Event::Paused { begins: true } => {
             ui::line("paused: no attempt begins until `ralph resume`");
         }

@@ -8,7 +8,7 @@ use crate::config::{self, ConfigError, Override, ROOT_VARIABLE, Role, Settings};
 use crate::engine::{Engine, Outside, Parts, Places};
 use crate::git::{AtBase, GitErrorKind, Repositories, at_base};
 use crate::machine::event::{BUILD, Event, Mode};
-use crate::machine::policy::{Budget, IDLE_ITERATIONS, Policy};
+use crate::machine::policy::{Budget, FRUITLESS_REWORKS, IDLE_ITERATIONS, MOST_WAITS, Policy};
 use crate::machine::state::{Phase, State};
 use crate::machine::stop::StopReason;
 use crate::source::Classifier;
@@ -255,6 +255,9 @@ impl Workspace {
                 .collect(),
             watched: true,
             outage_hands_over: true,
+            waits: Some(MOST_WAITS),
+            fruitless: Some(FRUITLESS_REWORKS),
+            budget_asks: settings.on_budget == config::OnBudget::Pause,
             files: [
                 &settings.files.test,
                 &settings.files.production,

@@ -57,6 +57,7 @@ pub const SETTINGS: &[Setting] = &[
     judging("limits.tokens.attempt", "RALPH_LIMITS_TOKENS_ATTEMPT"),
     judging("commit", "RALPH_COMMIT"),
     judging("on_blocked", "RALPH_ON_BLOCKED"),
+    judging("on_budget", "RALPH_ON_BUDGET"),
     judging("verifier", "RALPH_VERIFIER"),
     judging("stages", "RALPH_STAGES"),
 ];

@@ -81,6 +81,8 @@ pub struct Preset {
 pub enum Trouble {
     /// A usage limit.
     Limit,
+    /// An administrator took the allowance away: it does not come back by itself.
+    Disabled,
     /// No login, or one that was refused.
     Login,
     /// The provider or the network is out.

@@ -66,6 +66,8 @@ pub struct Settings {
     pub rework: ReworkReviews,
     /// What a blocked family does to the run.
     pub on_blocked: OnBlocked,
+    /// The effect of a used-up budget on the run.
+    pub on_budget: OnBudget,
     /// What file edits that failed and were never made good do to an attempt.
     pub verifier: Verifier,
     /// Where the stages of a task come from.
@@ -331,7 +333,7 @@ pub struct Hooks {
     /// A gate said FAIL.
     #[schemars(schema_with = "argv")]
     pub gate_fail: Option<Vec<String>>,
-    /// A run waits: for a usage limit, an outage, or a gate's trouble that may pass.
+    /// A run waits: for a usage limit, an outage, a gate's trouble that may pass, or a larger budget.
     #[schemars(schema_with = "argv")]
     pub waiting: Option<Vec<String>>,
     /// The run stopped, for whatever reason.
@@ -381,6 +383,16 @@ pub enum OnBlocked {
     Stop,
     /// Goes on with the next family.
     Next,
+}
+
+/// The effect of a used-up budget (`limits.cost`, `limits.tokens`) on the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnBudget {
+    /// Stops it.
+    Stop,
+    /// Pauses it until a person allows more with `ralph resume`.
+    Pause,
 }
 
 /// What file edits that failed and were never made good do to an attempt.

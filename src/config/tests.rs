@@ -308,6 +308,7 @@ fn the_template_names_every_key() {
         "checkpoints:",
         "rework:",
         "on_blocked:",
+        "on_budget:",
         "stages:",
         "placement:",
         "threshold:",
@@ -538,7 +539,7 @@ fn unknown_and_doubled_keys_are_named_with_their_line_at_any_depth() {
         "hooks:\n  finished: null\n",
         "\"on\": {}\n",
     ]), @r"
-    threshold|.ralph/config.yaml:2: `threshold` is not a known key. → Known here: `agents`, `checkpoints`, `checks`, `commit`, `files`, `gates`, `hooks`, `limits`, `mcp`, `on_blocked`, `packages`, `placement`, `policy`, `rework`, `roles`, `spec`, `spec_files`, `stages`, `tasks`, `verifier`.
+    threshold|.ralph/config.yaml:2: `threshold` is not a known key. → Known here: `agents`, `checkpoints`, `checks`, `commit`, `files`, `gates`, `hooks`, `limits`, `mcp`, `on_blocked`, `on_budget`, `packages`, `placement`, `policy`, `rework`, `roles`, `spec`, `spec_files`, `stages`, `tasks`, `verifier`.
     gates.PITEST.treshold|.ralph/config.yaml:3: `gates.PITEST.treshold` is not a known key. → Did you mean `threshold`?
     limits.wal|.ralph/config.yaml:2: `limits.wal` is not a known key. → Did you mean `wall`?
     agents.a.temperature|.ralph/config.yaml:2: `agents.a.temperature` is not a known key. → Known here: `args`, `command`, `env`, `fallback`, `format`, `model`, `preset`.

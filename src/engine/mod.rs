@@ -201,7 +201,10 @@ impl<'a> Engine<'a> {
     /// Between iterations: has somebody asked for a pause, or for an end?
     fn listen(&mut self, effect: &Effect) -> Result<(), Fault> {
         if self.fold.state.stopping.is_some()
-            || !matches!(effect, Effect::Survey | Effect::Wait { .. })
+            || !matches!(
+                effect,
+                Effect::Survey | Effect::Wait { .. } | Effect::AskForBudget
+            )
         {
             return Ok(());
         }

@@ -15,6 +15,8 @@ impl Engine<'_> {
     pub(super) fn perform(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
         Ok(Some(match effect {
             Effect::Survey => {
+                // Only what a person allows while the run asks counts, and no agent runs then.
+                self.world.forget_allowance()?;
                 let mut tasks = self.read_tasks()?;
                 self.note_files(&mut tasks)?;
                 let snapshot = self.world.snapshot()?;
@@ -72,6 +74,9 @@ impl Engine<'_> {
                 }
                 return Ok(ended);
             }
+            Effect::AskForBudget => Event::BudgetAllowed {
+                more: self.world.ask_for_budget()?,
+            },
             Effect::FlipBoxes { flips } => self.flip(&flips)?,
             Effect::RestoreTasks { iteration } => self.restore_tasks(iteration)?,
             Effect::AppendProgress { entry } => self.append_entry(&entry)?,

@@ -57,6 +57,11 @@ impl Places {
         self.state().join(format!("iter-{number}-before.txt"))
     }
 
+    /// The answer of a person (`ralph resume --cost`) to a run that asks for a larger budget.
+    pub fn allowed(&self) -> PathBuf {
+        self.state().join("allowed.json")
+    }
+
     /// There while a person wants no attempt to begin (`ralph pause`).
     pub fn paused(&self) -> PathBuf {
         self.state().join("paused")

@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use super::readings::Readings;
+use crate::machine::budget::Allowance;
 use crate::machine::effect::{AgentOrder, Effect};
 use crate::machine::event::{Event, StopRequest};
 use crate::machine::facts::{InputDigests, Observation, ObserveRequest, Snapshot};
@@ -24,6 +25,14 @@ pub trait World {
         while self.is_paused() && self.stop_request().is_none() {
             self.wait(1, true);
         }
+    }
+    /// Removes what was allowed while no run asked.
+    fn forget_allowance(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+    /// Waits until a person allows more than a budget; returns nothing if a stop is requested before. No limit counts the time.
+    fn ask_for_budget(&mut self) -> Result<Allowance, Fault> {
+        Ok(Allowance::default())
     }
     /// Keeps the files that no attempt may change, and returns their digests. `None` for a world without such files.
     fn keep_inputs(&mut self) -> Result<Option<InputDigests>, Fault> {

@@ -6,7 +6,7 @@
 //! | recorded | evidence, believed here | decision, made again here |
 //! |---|---|---|
 //! | `RunStarted`, `StopRequested`, `BoxAccepted` … | all of it | when a verb may say it |
-//! | `Surveyed`, `AgentEnded`, `Waited` | what was found | that it was asked for |
+//! | `Surveyed`, `AgentEnded`, `Waited`, `BudgetAllowed` | what was found | that it was asked for |
 //! | `AgentSpawned` | its process | which agent |
 //! | `Observed` | what git showed | that it was asked for, the validator's report only for FINAL |
 //! | `TasksRestored` | lines that were added | no box is ticked by it |
@@ -121,6 +121,7 @@ fn expected(effect: &Effect) -> Option<&'static str> {
         Effect::FlipBoxes { .. } => "BoxesFlipped",
         Effect::AppendProgress { .. } => "ProgressAppended",
         Effect::Wait { .. } => "Waited",
+        Effect::AskForBudget => "BudgetAllowed",
         Effect::Finish(_) => "RunStopped",
         Effect::WriteBefore { .. }
         | Effect::WriteDiff { .. }

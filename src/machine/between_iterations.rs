@@ -66,6 +66,9 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
     let stop = match next(state.spec_state(), &state.policy) {
         Choice::Take(key) => match reason_to_stop(state, &key) {
             None => return begin_or_clear(state, &key, snapshot),
+            Some(StopReason::Budget { what }) if state.policy.budget_asks => {
+                return ask_for_budget(state, key, &what);
+            }
             Some(stop) => stop,
         },
         Choice::Stuck(reasons) => stuck(state.spec_state(), reasons),
@@ -73,6 +76,18 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
         Choice::AllDone => all_done(state.spec_state(), &state.policy),
     };
     finish(stop)
+}
+
+/// Pauses the run until a person allows more.
+fn ask_for_budget(state: &mut State, key: TaskKey, what: &str) -> Vec<Effect> {
+    let (task, why) = (state.spec_state().name(&key), budget::question(what));
+    let notify = Effect::Notify {
+        event: "waiting",
+        task,
+        why: why.clone(),
+    };
+    state.phase = Phase::OverBudget { key, why };
+    std::iter::once(notify).chain(super::owed(state)).collect()
 }
 
 /// Why the run ends on an edit of tasks.md that may be nobody's, and which iteration keeps it; `None` if the file is

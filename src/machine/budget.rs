@@ -4,7 +4,7 @@
 //! counted. An attempt is measured while it runs, as far as its transcript tells, and at its end.
 
 use super::state::{State, Used};
-pub use super::used::{Most, dollars};
+pub use super::used::{Allowance, Most, dollars};
 use crate::task::TaskKey;
 use crate::turn::Usage;
 
@@ -30,18 +30,39 @@ pub(super) fn note(state: &mut State, key: &TaskKey, usage: Option<&Usage>) {
         over.map(|words| format!("An attempt of {name} used {words} (limits.*.attempt)."));
 }
 
+/// Returns what is printed while a run waits for a larger budget.
+pub(super) fn question(what: &str) -> String {
+    format!("{what} `ralph resume --cost USD` or `--tokens N` allows more, and the run continues.")
+}
+
+/// Allows more for the task of a box and for the run, so that one answer is enough where both budgets are used up.
+pub(super) fn allow(state: &mut State, key: &TaskKey, more: Allowance) {
+    if more.is_none() {
+        return;
+    }
+    state.run.over = None;
+    state.run.allowed = state.run.allowed.and(more);
+    let family = state.spec_state_mut().family_mut(&key.family);
+    family.allowed = family.allowed.and(more);
+}
+
 /// Which budget is used up before an attempt at this box, a whole sentence.
 pub(super) fn used_up(state: &State, key: &TaskKey) -> Option<String> {
     let of_run = || {
-        let words = Most::of(&state.policy, |budget| budget.run).over(state.run.used)?;
+        let most = Most::of(&state.policy, |budget| budget.run).with(state.run.allowed);
+        let words = most.over(state.run.used)?;
         Some(format!("The run used {words} (limits.*.run)."))
     };
     let of_task = || {
         let family = state.spec_state().family(&key.family);
-        let used = family
-            .map(|family| family.used.since(family.used_before))
+        let (used, allowed) = family
+            .map(|family| {
+                let used = family.used.since(family.used_before);
+                (used.unwrap_or_default(), family.allowed)
+            })
             .unwrap_or_default();
-        let words = Most::of(&state.policy, |budget| budget.task).over(used)?;
+        let most = Most::of(&state.policy, |budget| budget.task).with(allowed);
+        let words = most.over(used)?;
         Some(format!("Task {} used {words} (limits.*.task).", key.family))
     };
     state.run.over.clone().or_else(of_run).or_else(of_task)

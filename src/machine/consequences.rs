@@ -42,7 +42,7 @@ pub(super) fn follow(
             own.findings.clone_from(&reasons);
             own.reasons.clear();
             let families = hierarchy::covered(state.spec_state(), key);
-            let outcome = rework(state, key, &families, &reasons);
+            let outcome = rework(state, key, &families, &reasons, None);
             let body = text(format!("{} FAIL", key.stage.word()), reasons);
             conclude(state, key, outcome, body, moved || verdict)
         }

@@ -112,6 +112,8 @@ pub enum Effect {
         /// No more than these: somebody named the time.
         exact: bool,
     },
+    /// Wait until a person allows more → `BudgetAllowed`.
+    AskForBudget,
     /// Notify people (`hooks:` commands); nothing depends on it.
     Notify {
         /// `blocked`, `done`, `gate-fail`, `waiting` or `stop`.

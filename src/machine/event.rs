@@ -2,6 +2,7 @@
 //!
 //! The fold of the events is the state. A variant, once released, keeps its meaning.
 
+use super::budget::Allowance;
 use super::facts::{Claim, FileChange, InputDigests, Observation, Oid, ProcessEnd, Snapshot};
 use super::policy::Policy;
 use super::stop::StopReason;
@@ -150,6 +151,11 @@ pub enum Event {
     ProgressAppended,
     /// The wait is over.
     Waited,
+    /// A person allowed more than a budget that is used up; nothing, if the run is to end instead.
+    BudgetAllowed {
+        /// The amount.
+        more: Allowance,
+    },
     /// A signal, or the wall limit, asks for an end.
     StopRequested {
         /// Why.

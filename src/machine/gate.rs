@@ -3,8 +3,9 @@
 use super::conclusion::{Outcome, conclude, set_verdict};
 use super::effect::{Body, Effect, GateOrder};
 use super::facts::{FileChange, Oid, full_path};
+use super::progress;
 use super::rework::{responsible, rework};
-use super::state::{By, JudgedContent, Phase, State};
+use super::state::{By, JudgedContent, ListedSurvivors, Phase, State};
 use super::stop::StopReason;
 use crate::mutation::{GateReport, MutantStatus, Survivor, Verdict};
 use crate::source::text::line;
@@ -50,15 +51,18 @@ pub(super) fn ended(
                 .flips
                 .tick(spec, key, By::Ralph, JudgedContent::commits(heads.clone()));
             spec.stage_mut(key).failed_at = None;
+            spec.stage_mut(key).listed = ListedSurvivors::default();
         }
         Verdict::Fail { reasons } => {
             state.spec_state_mut().stage_mut(key).failed_at = Some(order.iteration);
             let families = responsible(state.spec_state(), key, &report.failing);
+            let fruitless = progress::note_fail(state, key, report);
             outcome = rework(
                 state,
                 key,
                 &families,
                 &lines_for_the_worker(reasons, report),
+                fruitless.as_deref(),
             );
             outcome.flips.open(state.spec_state_mut(), key);
         }

@@ -13,6 +13,7 @@
 //! applying ─ BoxesFlipped, ProgressAppended ─┬─► idle
 //!                                            ├─► waiting ─ Waited ─► idle
 //!                                            └─► stopped
+//! idle ─ Surveyed ─► over-budget ─ BudgetAllowed ─► idle
 //! ```
 //!
 //! Who may tick a box? Whoever calls `Flips::tick` (in `boxes`, private), which also opens them:
@@ -51,6 +52,7 @@ mod legacy;
 mod people;
 pub mod policy;
 mod process_end;
+mod progress;
 mod rework;
 mod run_counters;
 pub mod state;
@@ -131,8 +133,10 @@ fn begin_run(state: &mut State, retry: &[String]) {
         known.blocked = None;
         known.reworks = 0;
         known.used_before = known.used;
+        known.allowed = budget::Allowance::default();
         for stage in known.stages.values_mut() {
             stage.attempts = 0;
+            stage.listed.fruitless.clear();
         }
     }
 }
@@ -152,7 +156,10 @@ fn resumed(state: &mut State) -> Vec<Effect> {
         );
         return restore_tasks_first(state, effects);
     }
-    if matches!(state.phase, Phase::Waiting { .. }) {
+    if matches!(
+        state.phase,
+        Phase::Waiting { .. } | Phase::OverBudget { .. }
+    ) {
         state.phase = Phase::Idle;
     }
     owed(state)
@@ -312,31 +319,18 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
                 effects
             });
         }
-        (
-            Event::BoxesFlipped { flips },
-            Phase::Applying {
-                entry,
-                notify,
-                then,
-                ..
-            },
-        ) => {
+        (Event::BoxesFlipped { flips }, phase @ Phase::Applying { .. }) => {
             boxes::set_marks(state.spec_state_mut(), flips);
-            state.phase = match entry {
-                Some(_) => Phase::Applying {
-                    flips: Vec::new(),
-                    entry,
-                    notify,
-                    then,
-                },
-                None => *then,
-            };
+            state.phase = flipped(phase);
         }
         (Event::ProgressAppended, Phase::Applying { notify, then, .. }) => {
             state.phase = *then;
             return Ok(notify.into_iter().chain(after(state)).collect());
         }
         (Event::Waited, Phase::Waiting { seconds, .. }) => state.run.now += seconds,
+        (Event::BudgetAllowed { more }, Phase::OverBudget { key, .. }) => {
+            budget::allow(state, &key, *more);
+        }
         (_, phase) => {
             let (event, phase) = (event.name(), phase.name());
             return Err(Impossible(format!(
@@ -345,6 +339,27 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
         }
     }
     Ok(after(state))
+}
+
+/// Returns the phase of an outcome once its boxes are written: the entry is next, if there is one.
+fn flipped(phase: Phase) -> Phase {
+    match phase {
+        Phase::Applying {
+            entry: None, then, ..
+        } => *then,
+        Phase::Applying {
+            entry,
+            notify,
+            then,
+            ..
+        } => Phase::Applying {
+            flips: Vec::new(),
+            entry,
+            notify,
+            then,
+        },
+        other => other,
+    }
 }
 
 /// Returns the effects with which the new phase begins.
@@ -422,6 +437,7 @@ pub fn owed(state: &State) -> Vec<Effect> {
             seconds: *seconds,
             exact: *exact,
         }],
+        Phase::OverBudget { .. } => vec![Effect::AskForBudget],
         Phase::Stopped(stop) => vec![Effect::Finish(stop.clone())],
     }
 }
@@ -441,6 +457,7 @@ impl Phase {
             Self::RestoringTasks { .. } => "restoring-tasks",
             Self::Applying { .. } => "applying",
             Self::Waiting { .. } => "waiting",
+            Self::OverBudget { .. } => "over-budget",
             Self::Stopped(_) => "stopped",
         }
     }

@@ -7,6 +7,12 @@ use std::collections::BTreeMap;
 /// Iterations without progress before a run stops.
 pub const IDLE_ITERATIONS: u32 = 6;
 
+/// Waits in a row for usage limits and outages before a run ends: 43 hours where no message names a time.
+pub const MOST_WAITS: u32 = 24;
+
+/// Reworks in a row after which a gate's listed survivors all live, before the task is blocked.
+pub const FRUITLESS_REWORKS: usize = 2;
+
 /// The rules of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -39,6 +45,15 @@ pub struct Policy {
     pub watched: bool,
     /// The second outage of an agent in a row is another one's turn: `false` only in older journals.
     pub outage_hands_over: bool,
+    /// Waits in a row for usage limits and outages before the run ends: `None` only in older journals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<u32>,
+    /// Reworks in a row that may kill no listed survivor: `None` only in older journals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fruitless: Option<usize>,
+    /// A budget that is used up pauses the run until a person allows more.
+    #[serde(skip_serializing_if = "is_default")]
+    pub budget_asks: bool,
     /// The agents of each stage, the preferred one first; the others stand in when it is out of quota or reach.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub agents: BTreeMap<Stage, Vec<String>>,

@@ -9,12 +9,14 @@ use crate::source::text::count;
 use crate::task::{Row, TaskKey};
 use std::collections::BTreeSet;
 
-/// Opens the work of these families after a FAIL of `by`, and blocks those whose reworks are used up.
+/// Opens the work of these families after a FAIL of `by`, and blocks those whose reworks are used up. `fruitless`: why all
+/// of them are blocked.
 pub(super) fn rework(
     state: &mut State,
     by: &TaskKey,
     families: &BTreeSet<String>,
     reasons: &[String],
+    fruitless: Option<&str>,
 ) -> Outcome {
     let (limit, name) = (state.policy.rework, state.spec_state().title(by));
     let mut flips = Flips::default();
@@ -28,8 +30,10 @@ pub(super) fn rework(
         family.failed_once = true;
         family.opened_by = Some(by.clone());
         family.reworks += 1;
-        if family.reworks > limit {
-            let why = format!("{name} failed after {}.", count(u64::from(limit), "rework"));
+        let is_used_up = family.reworks > limit;
+        let used_up = is_used_up
+            .then(|| format!("{name} failed after {}.", count(u64::from(limit), "rework")));
+        if let Some(why) = used_up.or_else(|| fruitless.map(str::to_owned)) {
             match block(state, &work, &why) {
                 Some(reason) => stopping.push(reason),
                 None => notify = Some("blocked"),

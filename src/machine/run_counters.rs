@@ -1,6 +1,6 @@
 //! What counts within one run only; the next begins with none of it.
 
-use super::used::Used;
+use super::used::{Allowance, Used};
 use std::collections::BTreeMap;
 
 /// Counters of one run.
@@ -16,6 +16,8 @@ pub struct RunCounters {
     pub not_set_up: u32,
     /// What its attempts used.
     pub used: Used,
+    /// The allowance beyond the budget of the run.
+    pub allowed: Allowance,
     /// The agent of the iteration; empty for a gate, and in journals that do not name it.
     pub agent: String,
     /// Agents that reached a usage limit, or met outages in a row, until they worked again.

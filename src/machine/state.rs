@@ -11,7 +11,7 @@ use super::facts::{
 use super::policy::Policy;
 pub use super::run_counters::{OutOfQuota, RunCounters};
 use super::stop::StopReason;
-pub use super::used::Used;
+pub use super::used::{Allowance, Used};
 use crate::task::{BoxClaim, Mark, Row, Rows, Stage, TaskKey};
 use crate::turn::Usage;
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,6 +118,8 @@ pub struct Family {
     pub used: Used,
     /// What they had used when a person last cleared its counters.
     pub used_before: Used,
+    /// The allowance beyond its budget since then.
+    pub allowed: Allowance,
     /// Why the family is blocked.
     pub blocked: Option<String>,
     /// A gate or reviewer has said FAIL: test lines are no longer frozen.
@@ -165,6 +167,19 @@ pub struct StageState {
     pub targets: BTreeSet<String>,
     /// The iteration in which this gate last failed.
     pub failed_at: Option<u64>,
+    /// The survivors that it listed then.
+    pub listed: ListedSurvivors,
+}
+
+/// The survivors that a gate listed, and the reworks that killed none of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListedSurvivors {
+    /// File, method, source line, mutator and its words: what stays when lines move.
+    pub survivors: BTreeSet<String>,
+    /// The use of the run up to that verdict.
+    pub used: Used,
+    /// The use of each rework in a row that killed none.
+    pub fruitless: Vec<Used>,
 }
 
 /// Who ticked a box.
@@ -261,6 +276,13 @@ pub enum Phase {
         /// No more than these: somebody named the time.
         exact: bool,
         /// Why.
+        why: String,
+    },
+    /// A budget is used up, and a person may allow more.
+    OverBudget {
+        /// The next box.
+        key: TaskKey,
+        /// The budget, and the command that allows more: whole sentences.
         why: String,
     },
     /// The run is over.

@@ -3,6 +3,7 @@
 use super::policy::{Budget, Policy};
 use crate::turn::Usage;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Tokens and money together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,12 +29,47 @@ impl Used {
         }
     }
 
-    pub(super) fn since(self, earlier: Self) -> Self {
-        let (tokens, micros) = (self.tokens - earlier.tokens, self.micros - earlier.micros);
+    /// Returns the difference; `None` if more was used earlier.
+    pub(super) fn since(self, earlier: Self) -> Option<Self> {
+        Some(Self {
+            tokens: self.tokens.checked_sub(earlier.tokens)?,
+            micros: self.micros.checked_sub(earlier.micros)?,
+            priced: self.priced.checked_sub(earlier.priced)?,
+        })
+    }
+}
+
+/// An allowance beyond a budget, given by a person.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allowance {
+    /// Tokens of every kind.
+    pub tokens: u64,
+    /// Millionths of a US dollar.
+    pub micros: u64,
+}
+
+impl Allowance {
+    /// Returns true if nothing is allowed.
+    pub fn is_none(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Returns the sum.
+    #[must_use]
+    pub fn and(self, more: Self) -> Self {
         Self {
-            tokens,
-            micros,
-            priced: self.priced - earlier.priced,
+            tokens: self.tokens.saturating_add(more.tokens),
+            micros: self.micros.saturating_add(more.micros),
+        }
+    }
+}
+
+impl fmt::Display for Allowance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.micros, self.tokens) {
+            (micros, 0) => f.write_str(&dollars(micros)),
+            (0, tokens) => write!(f, "{tokens} tokens"),
+            (micros, tokens) => write!(f, "{} and {tokens} tokens", dollars(micros)),
         }
     }
 }
@@ -53,6 +89,14 @@ impl Most {
         Self {
             tokens: part(&policy.tokens),
             micros: part(&policy.cost),
+        }
+    }
+
+    /// Returns the same with what a person allowed beyond it.
+    pub(super) fn with(self, allowed: Allowance) -> Self {
+        Self {
+            tokens: self.tokens.map(|most| most.saturating_add(allowed.tokens)),
+            micros: self.micros.map(|most| most.saturating_add(allowed.micros)),
         }
     }
 

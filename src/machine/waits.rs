@@ -6,11 +6,16 @@ use super::conclusion::{Outcome, conclude, text};
 use super::effect::Effect;
 use super::fallback::{agents_of, choose};
 use super::state::{Attempt, OutOfQuota, Phase, State};
-use crate::source::text::duration;
+use super::stop::StopReason;
+use crate::source::text::{count, duration};
 use crate::task::TaskKey;
 
 /// Seconds to wait for a usage limit whose reset time is not known, and for an outage.
 const WAITS: [u64; 4] = [60, 300, 1800, 7200];
+
+/// The next action after so many waits.
+const HOPELESS: &str =
+    "ask the provider, or the agent's own CLI, when it works again; then `ralph run` continues";
 
 /// Waits before an attempt for which all agents are out of quota.
 pub(super) fn wait_first(
@@ -130,6 +135,29 @@ fn wait(
 ) -> Vec<Effect> {
     state.run.waits += 1;
     let why = lines.join(" ");
+    if state
+        .policy
+        .waits
+        .is_some_and(|most| state.run.waits > most)
+    {
+        // An agent that prints nothing but such messages would have the run wait for ever.
+        let times = count(u64::from(state.run.waits), "time");
+        let stop = StopReason::NotSetUp {
+            why: format!("{why} That is {times} in a row."),
+            hint: HOPELESS.to_owned(),
+        };
+        let outcome = Outcome {
+            next: Some(Phase::Stopped(stop)),
+            ..Outcome::default()
+        };
+        return conclude(
+            state,
+            &attempt.key,
+            outcome,
+            text("WAITED ENOUGH", lines),
+            true,
+        );
+    }
     lines.push(format!("The next attempt begins in {}.", duration(seconds)));
     let next = Some(Phase::Waiting {
         seconds,

@@ -231,6 +231,10 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
         Event::StopRequested {
             why: StopRequest::Wall,
         } => saw.push("limits.wall is used up".to_owned()),
+        Event::BudgetAllowed { more } if more.is_none() => {
+            saw.push("no larger budget was allowed".to_owned());
+        }
+        Event::BudgetAllowed { more } => saw.push(format!("a person allowed {more} more")),
         Event::Paused { begins: true } => saw.push("a person paused the run".to_owned()),
         Event::Paused { begins: false } => saw.push("a person had the run go on".to_owned()),
         Event::RunStopped { stop } => saw.push(format!("the end: {stop}")),
@@ -342,6 +346,7 @@ fn decision(effect: &Effect, state: &State) -> String {
             )
         }
         Effect::Wait { seconds, .. } => format!("wait {seconds} s"),
+        Effect::AskForBudget => "wait for a larger budget".to_owned(),
         Effect::Notify { event, why, .. } => format!("tell people ({event}): {why}"),
         Effect::Finish(stop) => format!("end the run: {stop}"),
     }

@@ -4,6 +4,7 @@ pub mod annotations;
 pub mod audit;
 mod audit_page;
 pub mod board;
+pub mod estimate;
 mod explain;
 pub mod film;
 pub mod history;

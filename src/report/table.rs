@@ -318,6 +318,7 @@ pub fn totals(board: &Board) -> Vec<String> {
     gates
         .chain([time_and_cost(board)])
         .chain(worked)
+        .chain(board.estimate.map(|estimate| estimate.line(None)))
         .chain([format!("run: {run}")])
         .collect()
 }
@@ -360,6 +361,24 @@ fn cost(board: &Board) -> String {
     )
 }
 
+/// Returns what the dearest tasks took, the dearest first: `2.: $0.75, 1200 tokens`.
+fn dearest(board: &Board) -> Vec<String> {
+    let mut dearest: Vec<&Line> = board
+        .families
+        .iter()
+        .filter(|family| family.used.tokens.saturating_add(family.used.micros) > 0)
+        .collect();
+    dearest.sort_by_key(|family| std::cmp::Reverse((family.used.micros, family.used.tokens)));
+    let words = |family: &&Line| {
+        let used = family.used;
+        let tokens = (used.tokens > 0).then(|| count(used.tokens, "token"));
+        let cost = (used.priced > 0).then(|| dollars(used.micros));
+        let amounts: Vec<String> = cost.into_iter().chain(tokens).collect();
+        format!("{}: {}", id(family), amounts.join(", "))
+    };
+    dearest.iter().take(REASONS_SHOWN).map(words).collect()
+}
+
 /// What a person reads at the end of a run: what it took, which tasks cost most, what to look at.
 pub fn summary(board: &Board) -> Vec<String> {
     let spent = &board.spent;
@@ -376,25 +395,7 @@ pub fn summary(board: &Board) -> Vec<String> {
         time_and_cost(board),
         format!("{attempts}, {reworks}{waits}"),
     ];
-    let mut dearest: Vec<&Line> = board
-        .families
-        .iter()
-        .filter(|family| family.used.tokens + family.used.micros > 0)
-        .collect();
-    dearest.sort_by_key(|family| std::cmp::Reverse((family.used.micros, family.used.tokens)));
-    lines.extend(dearest.iter().take(REASONS_SHOWN).map(|family| {
-        let used = family.used;
-        let tokens = (used.tokens > 0).then(|| count(used.tokens, "token"));
-        let cost = (used.priced > 0).then(|| dollars(used.micros));
-        format!(
-            "  {}: {}",
-            id(family),
-            cost.into_iter()
-                .chain(tokens)
-                .collect::<Vec<_>>()
-                .join(", ")
-        )
-    }));
+    lines.extend(dearest(board).iter().map(|cost| format!("  {cost}")));
     let cells = board
         .families
         .iter()

@@ -3,6 +3,7 @@
 mod errors;
 mod event;
 mod formats;
+mod limit_text;
 mod live;
 mod long_line;
 mod reader;
@@ -15,6 +16,7 @@ pub mod verify;
 pub use errors::CliErrors;
 pub use event::{CliError, Format, Span, ToolOutcome, TurnEvent};
 pub use formats::guess;
+pub use limit_text::{LimitText, limit_text};
 pub use live::Live;
 pub use reader::{Reader, read};
 pub use shown::Shown;

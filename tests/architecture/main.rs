@@ -93,23 +93,23 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 1_205),
+    ("agent", 1_245),
     ("build", 33),
-    ("cli", 8_953),
-    ("config", 1_856),
-    ("engine", 7_067),
+    ("cli", 9,036),
+    ("config", 1,865),
+    ("engine", 7,081),
     ("gate", 11_283),
     ("git", 5_523),
     ("journal", 418),
     ("lib", 14),
-    ("machine", 4_714),
+    ("machine", 4,875),
     ("main", 11),
     ("mutation", 610),
-    ("report", 4_256),
+    ("report", 4,339),
     ("source", 3_066),
     ("sys", 2_305),
     ("task", 4_683),
-    ("turn", 2_371),
+    ("turn", 2_409),
 ];
 
 #[test]

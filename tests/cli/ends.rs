@@ -183,6 +183,76 @@ fn a_budget_that_is_used_up_ends_the_run_and_its_end_says_what_it_took() {
 }
 
 #[test]
+fn a_run_over_its_budget_asks_and_continues_when_a_person_allows_more() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n- [ ] 3. Three\n");
+    project.config(
+        "limits: {cost: {run: 0.5}}\non_budget: pause\nhooks: {waiting: [\"cp\", \"/dev/stdin\", \"told\"]}\n",
+    );
+    // An agent that writes the answer itself gets nothing.
+    project.agent(
+        "*) as_usual; echo '{\"micros\":9000000,\"tokens\":0}' > $WORKSPACE/.ralph/state/allowed.json; ralph resume --cost 9 && touch $WORKSPACE/refused; echo '{\"type\":\"result\",\"is_error\":false,\"total_cost_usd\":0.75}' ;;"
+            .replace("ralph resume", &format!("{} resume", env!("CARGO_BIN_EXE_ralph")))
+            .replace("$WORKSPACE", &project.path("").display().to_string())
+            .as_str(),
+    );
+    let refused = project.ralph(&["resume", "--cost", "1"]).code(2);
+    assert!(
+        refused.err.contains("No run waits for a larger budget."),
+        "{}",
+        refused.err
+    );
+    for wrong in ["-1", "nan", "1e9", "five"] {
+        project
+            .ralph(&["resume", &format!("--cost={wrong}")])
+            .code(2);
+    }
+    let mut run = project.command(&["run"]);
+    let out = fs_err::File::create(project.path("out.txt")).unwrap();
+    run.stdin(Stdio::null()).stdout(out.into_parts().0);
+    let mut run = run.spawn().unwrap();
+    let asks = |task: &str| {
+        wait_for("the run asks", || {
+            let facts = project.ralph(&["status", "--json"]).json()[0].clone();
+            facts["phase"] == "over-budget" && facts["next"]["task"] == task
+        });
+    };
+    asks("2.");
+    let status = project.ralph(&["status"]).out;
+    assert!(
+        status.contains("The run used $0.75 of $0.50 (limits.*.run). `ralph resume --cost USD` or `--tokens N` allows more"),
+        "{status}"
+    );
+    assert!(
+        project.read("told").contains("ralph resume --cost USD"),
+        "{}",
+        project.read("told")
+    );
+    // Not enough: it asks again.
+    project.ralph(&["resume", "--cost", "0.2"]).code(0);
+    wait_for("it asks again", || {
+        project.read("out.txt").matches("paused: ").count() == 2
+    });
+    project.ralph(&["resume", "--cost", "0.1"]).code(0);
+    asks("3.");
+    assert!(signal(run.id().try_into().unwrap(), "TERM"));
+    assert_eq!(run.wait().unwrap().code(), Some(143));
+    assert!(!project.has("refused"), "an agent allows nothing");
+    assert_eq!(
+        project.read("tasks.md"),
+        "- [x] 1. One\n- [x] 2. Two\n- [ ] 3. Three\n"
+    );
+    project.ralph(&["replay"]).code(0);
+    project.ralph(&["run"]).code(0);
+    assert!(
+        project.read("out.txt").contains("$0.20 more is allowed"),
+        "{}",
+        project.read("out.txt")
+    );
+    let families = project.ralph(&["status", "--json"]).json()[0]["families"].clone();
+    assert_eq!(families[1]["usd_micros"], 750_000);
+}
+
+#[test]
 fn a_pause_lets_no_attempt_begin_and_outlives_the_run() {
     let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
     project.agent(

@@ -90,6 +90,28 @@ fn it_names_the_engines_for_the_languages_and_what_to_install() {
 }
 
 #[test]
+fn one_gate_is_proposed_for_a_workspace_of_several_languages() {
+    let proposal = "gate       one gate judges all these languages: `gates: {MUTATION: {}}` in .ralph/config.yaml, `ralph place each --gate MUTATION`";
+    let project = Project::empty();
+    let proposes = || {
+        let done = init(&project, &[], &[]).code(0);
+        fs_err::remove_dir_all(project.path(".ralph")).unwrap();
+        done.out.lines().any(|line| line == proposal)
+    };
+    project.write("tasks.md", "- [ ] 1. a\n");
+    project.package("src/orders");
+    project.write("src/orders/pom.xml", "<project/>");
+    assert!(!proposes(), "Java alone has PITEST");
+    project.package("src/web");
+    project.write("src/web/price.ts", "");
+    assert!(proposes(), "Java and TypeScript in two packages");
+    fs_err::remove_file(project.path("src/orders/pom.xml")).unwrap();
+    assert!(!proposes(), "TypeScript alone has STRYKER");
+    project.write("src/web/price.py", "");
+    assert!(proposes(), "two languages in one package");
+}
+
+#[test]
 fn an_agent_is_chosen_only_when_asked_for() {
     let project = many();
     init(&project, &["claude", "codex"], &[]).code(0);

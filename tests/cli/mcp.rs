@@ -19,6 +19,7 @@ tests! {
         input_that_ends_at_once_ends_the_server_quietly,
         a_reason_becomes_the_line_that_an_agent_prints_as_its_exit,
         a_call_that_is_cancelled_leaves_no_process_and_the_next_one_is_answered,
+        a_fifth_call_at_once_waits_until_one_of_the_others_ends,
         a_caller_that_goes_away_leaves_no_process,
         a_mutation_test_is_offered_where_it_works_and_inside_an_attempt_only_if_a_person_says_so,
         whatever_a_caller_sends_the_answer_is_an_envelope_and_nothing_is_started,
@@ -339,6 +340,31 @@ fn a_call_that_is_cancelled_leaves_no_process_and_the_next_one_is_answered() {
     );
     wait_for("the end of the engine", || !is_alive(&pid));
     assert!(client.names().contains(&"mutation_test".to_owned()));
+}
+
+fn a_fifth_call_at_once_waits_until_one_of_the_others_ends() {
+    let project = hanging();
+    let mut client = Client::new(
+        &project,
+        &[("VIRTUAL_ENV", project.path("../x").to_str().unwrap())],
+    );
+    let measure = json!({ "name": "mutation_test", "arguments": { "target_module": "a.py" } });
+    let calls: Vec<i64> = (0..4)
+        .map(|_| client.send("tools/call", &measure))
+        .collect();
+    let status = json!({ "name": "status", "arguments": {}, "_meta": { "progressToken": "s" } });
+    let fifth = client.send("tools/call", &status);
+    while client.hear()["params"]["message"] != "Waiting for other calls to end" {}
+    client.say(
+        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": calls[0] } }),
+    );
+    loop {
+        let heard = client.hear();
+        if heard["id"] == fifth {
+            assert_eq!(heard["result"]["isError"], false, "{heard}");
+            break;
+        }
+    }
 }
 
 fn a_caller_that_goes_away_leaves_no_process() {

@@ -244,6 +244,31 @@ fn gates_of_wider_reach_follow_tasks_that_are_added_later() {
 }
 
 #[test]
+fn a_gate_of_wider_reach_is_below_its_tasks_and_is_taken_before_a_final_above_them() {
+    let project = Project::new("- [x] 1. a\n- [ ] FINAL\n## Later\n- [x] 2. b\n- [ ] 3. c\n");
+    for placement in ["groups", "end"] {
+        project.ralph(&["place", placement]).code(0);
+        let placed = project.read("tasks.md");
+        project.ralph(&["place", placement]).code(0);
+        assert_eq!(project.read("tasks.md"), placed, "placing twice");
+        let done = placed.replace("[ ] 3.", "[x] 3.");
+        project.write("tasks.md", &done);
+        let gate = placed.lines().last().unwrap().replace("- [ ] ", "");
+        assert!(gate.ends_with(".PITEST"), "{placed}");
+        let next = project.ralph(&["next", "--json"]).code(0).json();
+        assert_eq!(next[0]["next"], gate.as_str(), "{placement}: {next:?}");
+        project.write(
+            "tasks.md",
+            done.replace(&format!("[ ] {gate}"), &format!("[x] {gate}")),
+        );
+        let next = project.ralph(&["next", "--json"]).code(0).json();
+        assert_eq!(next[0]["next"], "FINAL", "{placement}: {next:?}");
+        project.write("tasks.md", &placed);
+        project.ralph(&["place", "none"]).code(0);
+    }
+}
+
+#[test]
 fn the_gates_and_sections_of_a_workspace_hold_for_other_task_files_in_it() {
     let project = Project::new(PLAN);
     let section = "tasks: {sections: {exclude: [Definition of Done]}}\n";

@@ -580,6 +580,145 @@ fn prose_and_prompts_about_limits_are_none() {
     }
 }
 
+/// The texts of 2026 and what each is; the last one is an administrator's.
+const LIMITS: [(&str, &str, Option<u64>); 7] = [
+    (
+        "You've hit your limit · resets 10:30pm (America/Sao_Paulo)",
+        "limit",
+        Some(12_900),
+    ),
+    (
+        "You've hit your session limit · resets 10:55pm (UTC)",
+        "limit",
+        Some(3_600),
+    ),
+    (
+        "You've hit your weekly limit · resets Nov 24 at 9:55pm (UTC)",
+        "limit",
+        Some(3 * 86_400),
+    ),
+    (
+        "Weekly limit reached · resets 10:55pm",
+        "limit",
+        Some(3_600),
+    ),
+    (
+        "You've hit your individual spend limit · run /usage-credits",
+        "limit",
+        None,
+    ),
+    ("You've hit your org's monthly usage limit", "limit", None),
+    (
+        "Your usage allocation has been disabled by your admin",
+        "not set up",
+        None,
+    ),
+];
+
+/// A text in each shape: standard output of a program that exits with 1.
+fn shapes(text: &str) -> [(&'static str, String); 5] {
+    let line = |value: serde_json::Value| value.to_string();
+    let result = |status: Option<u16>| {
+        let mut result = serde_json::json!({"type": "result", "subtype": "success", "is_error": true, "result": text});
+        if let Some(status) = status {
+            result["api_error_status"] = status.into();
+        }
+        line(result)
+    };
+    let said = serde_json::json!([{"type": "text", "text": text}]);
+    [
+        ("result with 429", result(Some(429))),
+        ("result", result(None)),
+        (
+            "assistant",
+            line(
+                serde_json::json!({"type": "assistant", "error": "rate_limit", "message": {"content": said}}),
+            ),
+        ),
+        (
+            "system",
+            line(
+                serde_json::json!({"type": "system", "subtype": "informational", "content": text}),
+            ) + "\n"
+                + &line(serde_json::json!({"type": "result", "is_error": true, "result": "x"})),
+        ),
+        ("plain", text.to_owned()),
+    ]
+}
+
+#[test]
+fn a_limit_is_known_by_its_shape_in_every_place() {
+    for (text, kind, reset) in LIMITS {
+        for (shape, printed) in shapes(text) {
+            let found = told(&FAILED, &printed, "").map(|(kind, _, reset)| (kind, reset));
+            assert_eq!(found, Some((kind, reset)), "{text}, {shape}");
+            println!("{text} | {shape} | {found:?}");
+        }
+    }
+}
+
+#[test]
+fn the_structure_of_a_message_tells_more_than_its_words() {
+    let assistant = r#"{"type":"assistant","error":"rate_limit","message":{"content":[{"type":"text","text":"Please wait a little."}]}}"#;
+    assert_eq!(kind(assistant), Some("limit"));
+    let result = r#"{"type":"result","is_error":true,"api_error_status":401,"result":"Rate limit reached for gpt-5."}"#;
+    assert_eq!(kind(result), Some("not set up"));
+    let hint = |printed: &str| {
+        let printed = Printed::guessed(printed.as_bytes(), b"").0;
+        match trouble(&FAILED, Preset::named("claude"), &printed, now(), None) {
+            Some(ProcessEnd::NotSetUp { hint, .. }) => hint,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(hint(LIMITS[6].0).starts_with("ask the administrator"));
+}
+
+/// The words of an agent whose task is about limits, of its tools and of the programs that it calls.
+const HONEST: [&str; 20] = [
+    "You've hit your limit is what the client shows after five calls.",
+    "I added the message \"You've hit your session limit · resets 10pm\" to the page.",
+    "The test expects: You've hit your weekly limit.",
+    "- `You've hit your usage limit` is now translated.",
+    "Weekly limit reached is a new state of the account.",
+    "Usage limit reached, and the queue was drained: 3 tests failed.",
+    "Rate limit reached for the second client is covered by a test.",
+    "Error: expected \"Usage limit reached\" but was \"\"",
+    "AssertionError: You've hit your limit != Too many requests",
+    "assert message == \"You've hit your org's monthly usage limit\"",
+    "FAILED tests/test_limit.py::test_limit_reached - AssertionError: limit reached",
+    "Your usage allocation has been disabled by your admin is the text of the mail.",
+    "The admin disabled it: your usage allocation has been disabled by your admin.",
+    "spend limit reached when the sum is above 100 USD",
+    "2026-11-21 21:54 INFO usage limit reached for user 7",
+    "log: session limit reached · resets 10pm",
+    "usage_limit_reached is now handled in errors.rs",
+    "insufficient_quota is mapped to exit code 2",
+    "Error: the test for request rejected (429) is red",
+    "You have exceeded the limit of 5 files in fixtures.",
+];
+
+#[test]
+fn honest_text_about_limits_is_no_limit() {
+    for text in HONEST {
+        let said = serde_json::json!([{"type": "text", "text": text}]);
+        let end = r#"{"type":"result","is_error":true,"result":"x"}"#;
+        let spoken = serde_json::json!({"type": "assistant", "message": {"content": said}});
+        let used = serde_json::json!({"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "1", "content": text}]}});
+        let hook = serde_json::json!({"type": "system", "subtype": "hook_response", "content": "Weekly limit reached"});
+        let result = serde_json::json!({"type": "result", "is_error": true, "result": text});
+        for printed in [
+            text.to_owned(),
+            format!("{spoken}\n{end}"),
+            format!("{used}\n{end}"),
+            format!("{spoken}\n{hook}\n{end}"),
+            result.to_string(),
+        ] {
+            assert_eq!(told(&FAILED, &printed, ""), None, "{printed}");
+        }
+        assert_eq!(told(&FAILED, "", text), None, "{text}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_bytes_are_read_and_what_is_said_is_one_bounded_line(

@@ -49,6 +49,8 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
         }),
         // Null where no attempt reported any.
         "tokens": (used.tokens > 0).then_some(used.tokens),
+        // Null with fewer than three finished tasks whose cost is known.
+        "estimate": board.estimate,
         "why": board.why,
         "waits_until": board.waits_until.and_then(|second| Timestamp::from_second(second).ok()),
         "out_of_quota": board.out_of_quota,
@@ -97,6 +99,8 @@ fn family(book: &SpecState, board: &Board, line: &Line) -> Value {
         "reworks": line.reworks,
         "agents_millis": agents,
         "gates_millis": gates,
+        "usd_micros": (line.used.priced > 0).then_some(line.used.micros),
+        "tokens": (line.used.tokens > 0).then_some(line.used.tokens),
         "stages": cells,
     })
 }

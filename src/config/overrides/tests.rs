@@ -87,6 +87,7 @@ fn every_setting_is_a_key_and_changes_what_it_names() {
         "roles" => "codex",
         "commit" => "ralph",
         "on_blocked" => "next",
+        "on_budget" => "pause",
         "stages" => "virtual",
         "verifier" => "warn",
         key if key.ends_with("limit")

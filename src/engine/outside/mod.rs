@@ -2,6 +2,7 @@
 //!
 //! Every process runs under supervision and carries the tag of its iteration.
 
+mod allowance;
 mod artifacts;
 mod attempt;
 mod beside;
@@ -28,6 +29,7 @@ pub use template::own_template;
 use super::{Fault, FaultKind, Places, Readings, World, older_gates};
 use crate::config::Settings;
 use crate::git::{Extent, GitError, GitErrorKind, Repositories};
+use crate::machine::budget::Allowance;
 use crate::machine::effect::{AgentOrder, Effect};
 use crate::machine::event::{AgentEnd, Event, Kept, StopRequest};
 use crate::machine::facts::{
@@ -36,7 +38,7 @@ use crate::machine::facts::{
 use crate::machine::state::State;
 use crate::source::{Secrets, environment_for};
 use crate::sys::clock::{self, Stopwatch};
-use crate::sys::disk::RealDisk;
+use crate::sys::disk::{RealDisk, remove};
 use crate::sys::process::{Supervisor, reap};
 use crate::sys::signals::Interrupts;
 use crate::sys::{Disk as _, ProcessId, ProcessSpec, Spawn as _};
@@ -389,6 +391,14 @@ impl World for Outside {
                 .wait_until(clock::monotonic() + Duration::from_secs(1));
         }
         self.paused += began.elapsed();
+    }
+
+    fn forget_allowance(&mut self) -> Result<(), Fault> {
+        Ok(remove(&self.parts.places.allowed())?)
+    }
+
+    fn ask_for_budget(&mut self) -> Result<Allowance, Fault> {
+        self.wait_for_allowance()
     }
 
     fn keep_inputs(&mut self) -> Result<Option<InputDigests>, Fault> {

@@ -1,6 +1,7 @@
 //! Budgets of money and tokens.
 
 use super::sim::*;
+use crate::machine::budget::Allowance;
 use crate::machine::policy::{Budget, Policy};
 use crate::machine::stop::StopReason;
 use crate::turn::Usage;
@@ -109,4 +110,46 @@ fn of_a_session_that_goes_on_only_the_difference_counts() {
     assert_eq!(sim.run(), StopReason::AllDone);
     let used = sim.state.spec_state().family("2").unwrap().used;
     assert_eq!(used.micros, 250, "a session without a name is none");
+}
+
+#[test]
+fn a_person_may_allow_more_for_the_run_the_task_and_the_attempt() {
+    let all = Budget {
+        run: Some(1_000_000),
+        task: Some(1_000_000),
+        attempt: Some(1_000_000),
+    };
+    let mut sim = Sim::with(
+        TWO,
+        Policy {
+            cost: all,
+            budget_asks: true,
+            ..rules()
+        },
+    );
+    let rejected = Act {
+        commits: Vec::new(),
+        ..uses(1_500_000, 0, None)
+    };
+    sim.agent(rejected).agent(uses(1_000_000, 0, None));
+    let dollars = |dollars: u64| Allowance {
+        micros: dollars * 1_000_000,
+        tokens: 0,
+    };
+    sim.allows.extend([dollars(1), Allowance::default()]);
+    assert_eq!(sim.run(), StopReason::Interrupted { signal: 15 });
+    assert_eq!(
+        sim.boxes(),
+        "1.x 2._",
+        "one answer is enough for three budgets"
+    );
+    assert_eq!(
+        sim.notified
+            .iter()
+            .filter(|event| **event == "waiting")
+            .count(),
+        3
+    );
+    assert_eq!(sim.state.run.allowed, dollars(1));
+    sim.replay();
 }

@@ -4,7 +4,7 @@ use super::sim::*;
 use crate::machine::choice::{Choice, all_done, choose, next};
 use crate::machine::event::{Event, Validation};
 use crate::machine::facts::{Claim, ProcessEnd};
-use crate::machine::policy::Policy;
+use crate::machine::policy::{MOST_WAITS, Policy};
 use crate::machine::state::{Phase, State};
 use crate::machine::stop::StopReason;
 use crate::mutation::Verdict;
@@ -510,6 +510,39 @@ fn a_usage_limit_waits_for_its_reset_or_longer_and_longer_and_is_no_attempt() {
             "waiting", "waiting", "waiting", "waiting", "waiting", "done"
         ]
     );
+}
+
+#[test]
+fn an_agent_that_prints_limits_for_ever_ends_the_run() {
+    let limited = Act {
+        end: Some(ProcessEnd::Limited {
+            why: "usage".into(),
+            reset: Some(1),
+        }),
+        ..Act::idle()
+    };
+    let mut sim = Sim::new("- [ ] 1. a\n");
+    for _ in 0..MOST_WAITS {
+        sim.agent(limited.clone());
+    }
+    sim.agent(Act::commits(&[]));
+    for _ in 0..=MOST_WAITS {
+        sim.agent(limited.clone());
+    }
+    let StopReason::NotSetUp { why, hint } = sim.run() else {
+        panic!("{:#?}", sim.log)
+    };
+    assert_eq!(
+        why,
+        "The agent reached a usage limit: usage That is 25 times in a row."
+    );
+    assert!(hint.ends_with("`ralph run` continues"), "{hint}");
+    assert_eq!(
+        sim.waits.len(),
+        48,
+        "an attempt in between counts from nothing"
+    );
+    sim.replay();
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod fallback;
 mod header;
 mod loops;
 mod people;
+mod progress;
 mod random;
 mod rework;
 mod sim;

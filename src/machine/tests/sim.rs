@@ -1,18 +1,19 @@
 //! A world in memory that answers the machine's effects: a task file, packages whose files are lines.
 
+use crate::machine::budget::Allowance;
 use crate::machine::effect::{AgentOrder, Body, Effect, Entry, GateOrder};
 use crate::machine::event::{
     AgentEnd, Check, CheckResult, Event, Kept, Mode, StopRequest, TasksSeen, Trespass, Validation,
 };
 use crate::machine::facts::*;
-use crate::machine::policy::{IDLE_ITERATIONS, Policy};
+use crate::machine::policy::{FRUITLESS_REWORKS, IDLE_ITERATIONS, MOST_WAITS, Policy};
 use crate::machine::state::{Phase, State};
 use crate::machine::step;
 use crate::machine::stop::StopReason;
 use crate::mutation::{ClassScore, Coverage, GateReport, Tally, Verdict};
 use crate::source::{Kind, RepoPath};
 use crate::task::{BoxClaim, Grammar, Mark, Row, TaskFile, TaskKey, TaskRules, digest};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// What an agent does in one attempt.
 #[derive(Clone, Debug, Default)]
@@ -125,6 +126,8 @@ pub(super) struct Sim {
     pub(super) gates: Vec<GateOrder>,
     pub(super) notified: Vec<&'static str>,
     pub(super) waits: Vec<u64>,
+    /// The answers each time that the run asks. After the last one a signal comes.
+    pub(super) allows: VecDeque<Allowance>,
     /// Every fact so far.
     pub(super) facts: Vec<Event>,
     /// What gates say, and agents do nothing, when the script is at its end.
@@ -154,6 +157,7 @@ impl Sim {
             gates: Vec::new(),
             notified: Vec::new(),
             waits: Vec::new(),
+            allows: VecDeque::new(),
             facts: Vec::new(),
             endless: None,
             agents: Vec::new(),
@@ -230,7 +234,7 @@ impl Sim {
     }
 
     fn play(&mut self, first: &Event) {
-        let mut queue = std::collections::VecDeque::from(self.feed(first));
+        let mut queue = VecDeque::from(self.feed(first));
         let mut turns = 0;
         while let Some(effect) = queue.pop_front() {
             turns += 1;
@@ -377,6 +381,12 @@ impl Sim {
                 self.entries.push(entry);
                 Event::ProgressAppended
             }
+            Effect::AskForBudget => Event::BudgetAllowed {
+                more: self.allows.pop_front().unwrap_or_else(|| {
+                    self.request_stop(15);
+                    Allowance::default()
+                }),
+            },
             Effect::Wait { seconds, .. } => {
                 self.waits.push(seconds);
                 Event::Waited
@@ -677,6 +687,8 @@ pub(super) fn rules() -> Policy {
         idle_iterations: IDLE_ITERATIONS,
         watched: true,
         outage_hands_over: true,
+        waits: Some(MOST_WAITS),
+        fruitless: Some(FRUITLESS_REWORKS),
         ..Policy::default()
     }
 }

@@ -4,6 +4,7 @@ mod box_status;
 
 pub use box_status::BoxStatus;
 
+use super::estimate::Estimate;
 use super::spent::{Now, SpecSpent, Spent};
 use super::width::steady;
 use crate::machine::choice::{self, Choice};
@@ -54,6 +55,8 @@ pub struct Board {
     pub gates: Vec<GateCount>,
     /// Time and attempts.
     pub spent: SpecSpent,
+    /// The expected cost of the open tasks.
+    pub estimate: Option<Estimate>,
     /// What the agents say that they used. Ralph knows of no price: this is a claim.
     pub used: Used,
 }
@@ -182,7 +185,7 @@ impl Board {
             gates: gates(&families),
             families,
             next: choice::next(book, &all),
-            why: why(state, waits_until, zone.as_ref()),
+            why: why(state, holder.is_some(), waits_until, zone.as_ref()),
             waits_until,
             out_of_quota: holder
                 .iter()
@@ -191,6 +194,7 @@ impl Board {
             holder,
             current,
             spent,
+            estimate: Estimate::of(state),
             used: book
                 .families
                 .values()
@@ -225,9 +229,15 @@ impl Board {
 }
 
 /// Why a run stopped or waits; `None` for a wait that has ended with its process.
-fn why(state: &State, waits_until: Option<i64>, zone: Option<&TimeZone>) -> Option<String> {
+fn why(
+    state: &State,
+    is_held: bool,
+    waits_until: Option<i64>,
+    zone: Option<&TimeZone>,
+) -> Option<String> {
     match (&state.phase, waits_until) {
         (Phase::Stopped(stop), _) => Some(line(&stop.to_string(), REASON_CHARS)),
+        (Phase::OverBudget { why, .. }, _) if is_held => Some(line(why, REASON_CHARS)),
         (Phase::Waiting { why, .. }, Some(until)) => Some(line(
             &format!("until {}: {why}", time(until, zone)),
             REASON_CHARS,

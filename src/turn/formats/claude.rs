@@ -2,6 +2,7 @@
 
 use super::line::{Line, outcome, used};
 use crate::turn::event::{CliError, Span, TurnEvent};
+use crate::turn::limit_text::limit_text;
 
 /// Lines that tell nothing: parts of messages that come whole later, and what session files hold beside them.
 const SILENT: &str = "stream_event attachment file-history-snapshot last-prompt mode queue-operation summary system rate_limit_event";
@@ -25,6 +26,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         "system" if subtype == "init" => vec![line.session("/session_id")],
         "system" if subtype == "api_retry" => vec![line.retrying(&["/error"], "/error_status")],
         "system" if subtype == "retry" => vec![line.retrying(&["/data/reason"], "/data/status")],
+        "system" if is_limit_notice(line, subtype) => vec![line.failed(&NOTICE, "/status")],
         "rate_limit_event" if line.text("/rate_limit_info/status") == "rejected" => {
             let resets_at = line
                 .number("/rate_limit_info/resetsAt")
@@ -41,6 +43,16 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         silent if SILENT.split(' ').any(|known| known == silent) => Vec::new(),
         _ => return None,
     })
+}
+
+/// The fields with the words of a notice.
+const NOTICE: [&str; 3] = ["/content", "/message", "/text"];
+
+/// Returns true for a notice of a usage limit. What hooks print, and the names of tasks that the model chose, are not the CLI's words.
+fn is_limit_notice(line: Line<'_>, subtype: &str) -> bool {
+    let is_own = !subtype.starts_with("hook") && !subtype.starts_with("task");
+    let says = || limit_text(line.first(&NOTICE)).is_some();
+    is_own && (line.text("/error") == "rate_limit" || says())
 }
 
 fn of_assistant(part: Line<'_>, is_sub_agent: bool) -> Vec<TurnEvent> {

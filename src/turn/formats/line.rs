@@ -123,6 +123,7 @@ impl<'a> Line<'a> {
         CliError {
             status,
             message,
+            is_limit: self.text("/error") == "rate_limit",
             ..CliError::default()
         }
     }

@@ -88,6 +88,8 @@ fn worker() {
     - Write no code whose only purpose is to please a test, a gate or a reviewer. A mutation gate may follow: then
       70 % of the mutants of the changed classes must be killed by tests.
     - A reason that names a surviving mutant asks for an assertion that fails when the code is changed in that way.
+      If no requirement asks for that code, there is another answer: remove the code, or append
+      `superfluous: FILE:LINE, because …` to `spec/progress.txt` as a proposal to the reviewer.
     - Run the tests of the packages that you change before you end.
     - Do not commit: ralph commits what you leave in the packages.
     - Never rewrite or undo commits, switch branches or stash.

@@ -95,7 +95,7 @@ fn without_comments(code: &str) -> String {
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 1_205),
     ("build", 33),
-    ("cli", 8_945),
+    ("cli", 9_018),
     ("config", 1_856),
     ("engine", 7_032),
     ("gate", 11_283),
@@ -108,7 +108,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("report", 4_250),
     ("source", 3_066),
     ("sys", 2_305),
-    ("task", 4_683),
+    ("task", 4_842),
     ("turn", 2_371),
 ];
 

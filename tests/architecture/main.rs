@@ -105,7 +105,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("machine", 4_665),
     ("main", 11),
     ("mutation", 610),
-    ("report", 4_250),
+    ("report", 4_249),
     ("source", 3_066),
     ("sys", 2_305),
     ("task", 4_842),

@@ -25,6 +25,11 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// True for a Markdown file.
+fn is_page(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|end| end == "md")
+}
+
 /// The texts in which references are looked for, with their paths from the root.
 fn texts() -> Vec<(String, String)> {
     let mut open: Vec<PathBuf> = FOLDERS.iter().map(|folder| root().join(folder)).collect();
@@ -89,7 +94,7 @@ fn a_link_in_a_page_leads_to_a_file_and_a_heading() {
     let mut wrong = Vec::new();
     for (name, text) in texts()
         .into_iter()
-        .filter(|(name, _)| name.ends_with(".md"))
+        .filter(|(name, _)| is_page(name))
         .filter(|(name, _)| !name.contains('/') || name.starts_with("docs/"))
     {
         for found in link.captures_iter(&text) {

@@ -239,7 +239,7 @@ fn no_directory_has_more_forbidden_phrases_than_its_ceiling() {
     for path in files() {
         let text = fs::read_to_string(root().join(&path)).unwrap();
         let name = path.display().to_string();
-        let is_rust = name.ends_with(".rs");
+        let is_rust = path.extension().is_some_and(|end| end == "rs");
         let blocks = if is_rust {
             rust_blocks(&text)
         } else {

@@ -2,7 +2,7 @@
 //!
 //! A generated part is between `<!-- generated -->` and `<!-- /generated -->`.
 
-use super::{root, texts};
+use super::{is_page, root, texts};
 use fs_err as fs;
 use regex_lite::Regex;
 use serde_json::Value;
@@ -204,7 +204,7 @@ fn the_page_of_the_configuration_is_the_schema() {
 fn gates(value: &Value, page: &mut String) {
     let names = value["properties"].as_object().unwrap();
     let engine = |name: &str| names[name]["oneOf"][0]["properties"].clone();
-    write!(page, "{}\n", table("gates.PITEST.", &engine("PITEST"))).unwrap();
+    writeln!(page, "{}", table("gates.PITEST.", &engine("PITEST"))).unwrap();
     for name in names.keys().filter(|name| *name != "PITEST") {
         let keys = engine(name);
         let keys: Vec<String> = keys
@@ -335,7 +335,7 @@ fn the_summary_names_every_page_once() {
                 .unwrap()
                 .display()
                 .to_string();
-            if name.ends_with(".md") && name != "SUMMARY.md" {
+            if is_page(&name) && name != "SUMMARY.md" {
                 pages.insert(name);
             }
         }

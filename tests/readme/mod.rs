@@ -38,7 +38,7 @@ fn pages() -> Vec<(String, String)> {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         // measured.md is data of many versions, and commands.md is the help itself.
         let is_other = ["measured.md", "commands.md"].contains(&name.as_str());
-        if name.ends_with(".md") && !is_other {
+        if path.extension().is_some_and(|end| end == "md") && !is_other {
             pages.push((name, fs_err::read_to_string(&path).unwrap()));
         }
     }

@@ -165,9 +165,12 @@ impl Workspace {
                         );
                     } else if !expected.iter().any(|line| line.trim() == "…") {
                         let block = |lines: &[String]| {
-                            let lines: String =
-                                lines.iter().map(|line| format!("{line}\n")).collect();
-                            format!("$ {command}\n{lines}")
+                            let mut text = format!("$ {command}\n");
+                            for line in lines {
+                                text.push_str(line);
+                                text.push('\n');
+                            }
+                            text
                         };
                         written = written.replacen(&block(&expected), &block(&printed), 1);
                     }
@@ -180,7 +183,7 @@ impl Workspace {
 
 /// The PATH without the directories of agents, which `ralph init` would find.
 fn path_without_agents() -> String {
-    let path = std::env::var("PATH").unwrap();
+    let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
     let has_agent = |folder: &&str| {
         ["claude", "codex", "gemini", "opencode"]
             .iter()

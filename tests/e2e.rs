@@ -26,6 +26,8 @@ mod gate;
 #[cfg(test)]
 mod real;
 #[cfg(test)]
+mod sessions;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod taskfiles {
@@ -63,6 +65,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::tiers::tests(),
         real::tests(),
         real::hermes::tests(),
+        sessions::tests(),
         taskfiles::corpus::tests(),
     ]
     .into_iter()

@@ -334,6 +334,26 @@ pub(super) fn note_without_id(lines: &[u32], what: &str, hint: &str) {
     ui::note(&format!("hint: {hint}"));
 }
 
+/// Names the tasks that get no gate because they only write tests.
+pub(super) fn note_tests_alone(gate: &str, tasks: &[String]) {
+    const SHOWN: usize = 5;
+    if tasks.is_empty() {
+        return;
+    }
+    let mut names = tasks
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if tasks.len() > SHOWN {
+        names.push_str(", …");
+    }
+    ui::note(&format!(
+        "note: no {gate} behind {names}: only tests are written there, and a gate needs the code."
+    ));
+}
+
 /// The change of a file; empty if there is none.
 pub(super) fn unified(name: &str, before: &str, after: &str) -> String {
     let diff = TextDiff::configure()

@@ -12,11 +12,11 @@ pub enum Exit {
     /// 1: stopped with work left: a task is blocked, or the final report has gaps; for questions: no.
     /// (`check` found errors, a gate gave FAIL.)
     WorkLeft,
-    /// 2: wrong usage or configuration, an agent that is not set up, or uncommitted work of a person at the start.
+    /// 2: wrong usage or configuration, an agent that is not set up, or uncommitted changes at the start.
     Usage,
     /// 3: a gate gave no verdict; for questions: could not tell.
     NoVerdict,
-    /// 4: tasks.md, git or the journal were changed under the run and could not be put back.
+    /// 4: tasks.md, git or the journal were changed during the run and could not be restored.
     Changed,
     /// 5: a limit was reached (iterations, time).
     Limit,

@@ -1,7 +1,7 @@
 //! `ralph gate`: a gate's box with all its consequences, or a gate alone, which changes nothing.
 
 use super::task_ids::key_of;
-use super::{Exit, Fault, FaultKind, Invocation, Workspace, ui};
+use super::{CONFIG, Exit, Fault, FaultKind, Invocation, Workspace, ui};
 use crate::engine::{Outside, World as _};
 use crate::git::is_repository;
 use crate::machine::event::{Event, StopRequest};
@@ -95,6 +95,7 @@ pub(super) fn gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
     }
     // A box is one of a workspace.
     call.find()?;
+    refuse_unknown_gate(&workspace, &args.gate)?;
     workspace.shows_events = matches!(format, Format::Human | Format::Json);
     Judging {
         workspace: &workspace,
@@ -102,6 +103,31 @@ pub(super) fn gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
         format,
     }
     .of_a_task()
+}
+
+/// Refuses a word without a task's id that is no configured gate: `MUTMUT`, `pitest`.
+fn refuse_unknown_gate(workspace: &Workspace, name: &str) -> Result<(), Fault> {
+    let is_name = name != Stage::Final.word()
+        && name.contains(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
+    if !is_name {
+        return Ok(());
+    }
+    let gates = &workspace.settings.gates;
+    let near = gates.keys().find(|gate| gate.eq_ignore_ascii_case(name));
+    let hint = near.map_or_else(
+        || {
+            format!(
+                "add it under `gates:` in {CONFIG}: `{}: {{}}`",
+                name.to_uppercase()
+            )
+        },
+        |gate| format!("did you mean `{gate}`?"),
+    );
+    Err(Fault::setup(
+        format!("The gate `{name}` is not configured."),
+        hint,
+    ))
 }
 
 /// What is asked, of which workspace, and how the answer is shown.

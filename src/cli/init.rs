@@ -222,9 +222,31 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
     let lacks = preset.and_then(|preset| Some((preset, lacks_as_root(preset, &environment())?)));
     lines.extend(lacks.map(|(preset, variable)| as_root(&preset.name, variable)));
     lines.extend(placed);
+    let has_tasks = places.tasks().exists();
+    lines.extend(missing(
+        &found,
+        has_tasks,
+        !is_new || chosen.agent.is_some(),
+    ));
     lines.push(format!("next: {NEXT}"));
     ui::answer(call.json, &facts, &lines.join("\n"));
     Ok(Exit::Done)
+}
+
+/// The parts of a workspace that a run needs and that are not here, each with the place to add it.
+fn missing(found: &Found, has_tasks: bool, has_agent: bool) -> Vec<String> {
+    let parts = [
+        (has_tasks, "no task file: write tasks.md, or set `spec:`"),
+        (
+            !found.packages.is_empty(),
+            "no package: run `git init` in your project, or set `packages:`",
+        ),
+        (has_agent, "no agent: name one under `agents:`"),
+    ];
+    let missing = parts.into_iter().filter(|(is_there, _)| !is_there);
+    missing
+        .map(|(_, what)| format!("missing: {what} in {CONFIG}"))
+        .collect()
 }
 
 /// Refuses a workspace inside another one unless `--root` names it.

@@ -4,12 +4,16 @@
 mod price;
 
 use super::ask::{agreed, can_ask, one_of, words};
-use super::edit_tasks::{Change, EditArgs, GATE, Target, note_without_id, show_diff, unified};
+use super::edit_tasks::{
+    Change, EditArgs, GATE, Target, note_tests_alone, note_without_id, show_diff, unified,
+};
 use super::{CONFIG, Exit, Fault, FaultKind, Invocation, RealDisk, Workspace, ensure, ui};
 use crate::config::{self, Placement};
 use crate::report::width::cut;
 use crate::sys::{Disk, Swap};
-use crate::task::{LinesEdited, Refusal, Refused, Stage, TaskFile, tasks_without_gate};
+use crate::task::{
+    LinesEdited, Refusal, Refused, Stage, TaskFile, tasks_of_tests_alone, tasks_without_gate,
+};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -306,6 +310,9 @@ impl<'t> Plan<'t> {
             ));
         }
         note_without_gate(&without_id);
+        if *self.choice == Placement::Each {
+            note_tests_alone(gate, &tasks_of_tests_alone(&change.now));
+        }
         Ok(change.is_any() || is_other)
     }
 

@@ -27,10 +27,14 @@ pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
         .or_else(|| rows.iter().find(stands_there))
         .or_else(|| rows.iter().find(is_of_family));
     found.map(|row| row.key.clone()).ok_or_else(|| {
-        Fault::setup(
-            format!("There is no box `{id}` in {}.", state.spec),
-            "`ralph status` lists the boxes; one without an id is named by its line, as in `tasks.md:12`",
-        )
+        let near = rows.iter().find(|row| {
+            row.key.has_id() && row.key.to_string().eq_ignore_ascii_case(id)
+        });
+        let hint = near.map_or_else(
+            || "`ralph status` lists the boxes; one without an id is named by its line, as in `tasks.md:12`".to_owned(),
+            |row| format!("did you mean `{}`?", row.key),
+        );
+        Fault::setup(format!("There is no box `{id}` in {}.", state.spec), hint)
     })
 }
 

@@ -29,7 +29,7 @@ pub struct Settings {
     /// The folder of requirements.md, design.md, tasks.md and progress.txt.
     #[schemars(with = "String", length(min = 1))]
     pub spec: PathBuf,
-    /// What of the spec prompts carry and no attempt may write: files and patterns in the spec folder.
+    /// Files of the spec that prompts contain and no attempt may write, as paths or patterns in the spec folder.
     #[schemars(extend("items" = glob()))]
     pub spec_files: Vec<String>,
     /// Folders of the packages (git repositories) in the workspace.
@@ -40,10 +40,10 @@ pub struct Settings {
     pub packages_given: bool,
     /// Patterns that tell test, production and build files apart.
     pub files: FileGlobs,
-    /// How each agent is started, by its name.
+    /// The agents, by name.
     #[schemars(extend("propertyNames" = names("^[A-Za-z0-9._-]+$", "letters, digits, `-`, `_` and `.`")))]
     pub agents: BTreeMap<String, AgentSettings>,
-    /// Which agent does which role.
+    /// The agent of each role.
     #[schemars(schema_with = "roles")]
     pub roles: BTreeMap<Role, String>,
     /// Judges that ralph runs itself, by their name.
@@ -51,38 +51,38 @@ pub struct Settings {
     pub gates: BTreeMap<String, GateSettings>,
     /// Commands that are run in every changed package.
     pub checks: Checks,
-    /// Where ralph stops.
+    /// Limits of a run, a task and an attempt.
     pub limits: Limits,
     /// Commands that notify people: they find the event as JSON on standard input.
     pub hooks: Hooks,
-    /// What tools tell the agents of a loop.
+    /// Answers of tools to the agents of a loop.
     pub mcp: Mcp,
-    /// Who commits what an attempt left.
+    /// The committer of an attempt's changes.
     pub commit: CommitBy,
     /// Tasks whose text matches may have nothing to commit: a regular expression in Rust's syntax.
     #[schemars(length(min = 1), extend("title" = "a regular expression that does not match every text", "format" = "task-pattern", "examples" = [r"(?i)\bcheckpoint\b|\[verify\]"]))]
     pub checkpoints: String,
-    /// What happens to reviews when the code under them changes.
+    /// Whether reviews stay ticked when the code under them changes.
     pub rework: ReworkReviews,
-    /// What a blocked family does to the run.
+    /// Effect of a blocked task on the run.
     pub on_blocked: OnBlocked,
     /// The effect of a used-up budget on the run.
     pub on_budget: OnBudget,
-    /// What file edits that failed and were never made good do to an attempt.
+    /// Effect of a failed edit that was not repaired on its attempt.
     pub verifier: Verifier,
-    /// Where the stages of a task come from.
+    /// Source of the stages of a task.
     pub stages: StagesFrom,
-    /// Where the boxes of each gate go.
+    /// Places of the boxes of each gate.
     #[serde(deserialize_with = "singleton_map_recursive::deserialize")]
     #[schemars(transform = gate_names)]
     pub placement: BTreeMap<String, Placement>,
-    /// How the task file is read.
+    /// Reading of the task file.
     pub tasks: TaskSettings,
-    /// What attempts may not do.
+    /// Changes that attempts may not make.
     pub policy: AttemptPolicy,
 }
 
-/// What attempts may not do.
+/// Changes that attempts may not make.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttemptPolicy {
@@ -96,7 +96,7 @@ pub struct AttemptPolicy {
     /// Files that attempts may change although `protected`, `instructions`, or the command of a gate or check names them.
     #[schemars(extend("items" = glob()))]
     pub allow: Vec<String>,
-    /// What happens to an attempt of the worker that changes build files or settings of test runners.
+    /// Effect on an attempt of the worker that changes build files or settings of test runners.
     pub build_files: BuildFiles,
 }
 
@@ -104,18 +104,18 @@ pub struct AttemptPolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BuildFiles {
-    /// It is named, for people and reviewers.
+    /// progress.txt and the prompts of reviewers name it.
     #[default]
     Name,
     /// It rejects the attempt, unless the task's text has the path in backticks.
     Reject,
 }
 
-/// How the task file is read.
+/// Reading of the task file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskSettings {
-    /// Which sections hold tasks, by the text of their heading.
+    /// Sections that contain tasks, by their headings.
     pub sections: TaskSections,
 }
 
@@ -123,10 +123,10 @@ pub struct TaskSettings {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskSections {
-    /// Only these hold tasks, if any is named.
+    /// If set, only boxes in these sections are tasks.
     #[schemars(extend("items" = heading()))]
     pub include: Vec<String>,
-    /// These hold none.
+    /// Boxes in these sections are not tasks.
     #[schemars(extend("items" = heading()))]
     pub exclude: Vec<String>,
 }
@@ -146,7 +146,7 @@ pub struct FileGlobs {
     pub build: Vec<String>,
 }
 
-/// How to start an agent.
+/// An agent: a command or a preset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(from = "AgentKeys")]
 #[schemars(!from, with = "AgentKeys")]
@@ -179,7 +179,7 @@ pub(super) struct AgentKeys {
     /// The model, in the words of the preset's CLI.
     #[schemars(with = "String", length(min = 1))]
     pub(super) model: Option<String>,
-    /// What it prints on standard output: `text`, or the events of a CLI that is known (a preset says so itself).
+    /// The format of its standard output: `text`, or the events of a known CLI. A preset has its own.
     #[schemars(with = "String", extend("enum" = formats()))]
     pub(super) format: Option<Format>,
     /// Agents that work in its place while it is out of quota or out of reach, the preferred one first.
@@ -190,7 +190,7 @@ pub(super) struct AgentKeys {
     pub(super) env: BTreeMap<String, serde_json::Value>,
 }
 
-/// How a gate judges.
+/// The settings of a gate.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GateSettings {
@@ -200,11 +200,11 @@ pub struct GateSettings {
     /// Per cent of mutants that must be killed.
     #[schemars(range(min = 0, max = 100))]
     pub threshold: u32,
-    /// What must reach the threshold.
+    /// The unit that must reach the threshold.
     pub per: Per,
-    /// What a mutant is that no test reaches.
+    /// Outcome of a mutant that no test reaches.
     pub no_coverage: NoCoverage,
-    /// direct: ralph runs PIT itself.
+    /// The engine. `direct`: ralph runs PIT itself.
     pub engine: GateEngine,
     /// Threads; 0 is one per processor.
     #[schemars(range(min = 0, max = 1024))]
@@ -222,20 +222,20 @@ pub struct GateSettings {
     /// PIT's version.
     #[schemars(extend("title" = "a version", "pattern" = "^[0-9][A-Za-z0-9._-]{0,39}$", "examples" = ["1.25.9"]))]
     pub pit_version: String,
-    /// Which tests must kill the mutants, in which order.
+    /// The tests that must kill the mutants, in order.
     pub tests: TestTiers,
-    /// Names of the test classes of a class, which is {} in them.
+    /// Names of the test classes of a class. `{}` is the name of the class.
     #[schemars(length(min = 1), extend("items" = test_name()))]
     pub test_names: Vec<String>,
-    /// Test classes that are asked although Surefire does not run them (`FooIT`), as names or globs.
+    /// Test classes that the gate runs although Surefire does not (`FooIT`), as names or globs.
     #[schemars(extend("items" = glob()))]
     pub tests_include: Vec<String>,
-    /// Which mutants of a class count.
+    /// The mutants of a class that count.
     pub scope: ScopeKind,
     /// A private checkout of the commit, or the package's own folder.
     #[serde(rename = "where")]
     pub folder: GateFolder,
-    /// Who compiles when only Java files changed.
+    /// The compiler when only Java files changed.
     pub recompile: Recompile,
     /// Files that git ignores and a clean checkout needs, as globs in the package.
     #[schemars(extend("items" = glob()))]
@@ -243,7 +243,7 @@ pub struct GateSettings {
     /// Arguments added to the JVMs that run tests.
     #[schemars(inner(length(min = 1)))]
     pub jvm_args: Vec<String>,
-    /// More variables of ralph's environment that its processes get.
+    /// Additional variables of ralph's environment for its processes.
     #[schemars(extend("items" = variable()))]
     pub env: Vec<String>,
 }
@@ -252,7 +252,7 @@ pub struct GateSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestTiers {
-    /// The target's own tests, for what they leave those that execute it; all where that is not known.
+    /// The class's own tests, then, for survivors, all that reach the class.
     OwnFirst,
     /// All at once.
     All,
@@ -264,11 +264,11 @@ pub enum TestTiers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScopeKind {
-    /// Those of the whole class.
+    /// All mutants of the class.
     Class,
-    /// Those on lines that the family changed.
+    /// Mutants on lines that the task changed.
     Lines,
-    /// A new class whole; an existing one by lines, and not below the score that it had at the base.
+    /// All mutants of a new class. Of an existing one those on changed lines, and its score may not fall.
     Auto,
 }
 
@@ -286,9 +286,9 @@ pub enum GateFolder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recompile {
-    /// The JDK's compiler if Maven's build of the module does nothing but copy resources and compile.
+    /// The JDK's compiler if Maven only copies resources and compiles in this module.
     Auto,
-    /// The JDK's compiler, whatever other goals there are: they do not run then.
+    /// The JDK's compiler. Other goals of Maven do not run.
     Javac,
     /// Maven.
     Maven,
@@ -315,7 +315,7 @@ pub struct Checks {
     /// The test reports in JUnit's XML that green writes, as patterns in the package; only what passed in them counts.
     #[schemars(extend("items" = glob()))]
     pub reports: Vec<String>,
-    /// More variables of ralph's environment that they get.
+    /// Additional variables of ralph's environment for them.
     #[schemars(extend("items" = variable()))]
     pub env: Vec<String>,
 }
@@ -324,7 +324,7 @@ pub struct Checks {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Hooks {
-    /// A family is blocked.
+    /// A task is blocked.
     #[schemars(schema_with = "argv")]
     pub blocked: Option<Vec<String>>,
     /// All required boxes are ticked.
@@ -333,25 +333,25 @@ pub struct Hooks {
     /// A gate said FAIL.
     #[schemars(schema_with = "argv")]
     pub gate_fail: Option<Vec<String>>,
-    /// A run waits: for a usage limit, an outage, a gate's trouble that may pass, or a larger budget.
+    /// A run waits for a usage limit, an outage, a gate error that may pass, or a larger budget.
     #[schemars(schema_with = "argv")]
     pub waiting: Option<Vec<String>>,
-    /// The run stopped, for whatever reason.
+    /// The run stopped, for any reason.
     #[schemars(schema_with = "argv")]
     pub stop: Option<Vec<String>>,
-    /// Keeps the head of the journal's chain elsewhere when a run has ended: `{head}` in its arguments.
+    /// A run ended. `{head}` in the arguments is the head of the journal's chain, to keep it elsewhere.
     #[schemars(schema_with = "argv")]
     pub anchor: Option<Vec<String>>,
-    /// More variables of ralph's environment that they get.
+    /// Additional variables of ralph's environment for them.
     #[schemars(extend("items" = variable()))]
     pub env: Vec<String>,
 }
 
-/// What tools tell the agents of a loop.
+/// Answers of tools to the agents of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mcp {
-    /// `ralph mutation-test` and its tool tell scores and survivors inside an attempt too.
+    /// Allows `ralph mutation-test` and its tool inside an attempt.
     pub scores: bool,
 }
 
@@ -361,7 +361,7 @@ pub struct Mcp {
 pub enum CommitBy {
     /// The agent.
     Agent,
-    /// Ralph, under the task's text.
+    /// ralph, with the task's text as the message.
     Ralph,
 }
 
@@ -369,19 +369,19 @@ pub enum CommitBy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReworkReviews {
-    /// Opens them.
+    /// ralph unticks them.
     ReopenReviews,
-    /// Leaves them.
+    /// They stay ticked.
     KeepReviews,
 }
 
-/// What a blocked family does to the run.
+/// Effect of a blocked task on the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnBlocked {
-    /// Stops it.
+    /// The run stops.
     Stop,
-    /// Goes on with the next family.
+    /// The run continues with the next task.
     Next,
 }
 
@@ -395,24 +395,24 @@ pub enum OnBudget {
     Pause,
 }
 
-/// What file edits that failed and were never made good do to an attempt.
+/// Effect of a failed edit that was not repaired on its attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verifier {
-    /// They reject it.
+    /// It rejects the attempt.
     Block,
-    /// They are named.
+    /// progress.txt names it.
     Warn,
-    /// Nobody looks.
+    /// ralph does not read transcripts.
     Off,
 }
 
-/// Where the stages of a task come from.
+/// Source of the stages of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StagesFrom {
     /// The lines of the task file.
     File,
-    /// Nowhere in the file: each task goes through the default stages, and its box is ticked with the last.
+    /// Not in the file: each task goes through the default stages, and its box is ticked with the last.
     Virtual,
 }

@@ -172,7 +172,11 @@ impl Audit {
 
     /// One sentence: `31 boxes ticked, 9 untrue; 2 had nothing to judge, 1 could not be told`.
     pub fn headline(&self) -> String {
-        let all = count(self.boxes.len() as u64, "box");
+        let (noun, what) = match self.by.as_str() {
+            "boxes" => ("box", "ticked"),
+            other => (other, "judged"),
+        };
+        let all = count(self.boxes.len() as u64, noun);
         let beside = [
             ("SKIP", "had nothing to judge"),
             ("ERROR", "could not be told"),
@@ -188,11 +192,6 @@ impl Audit {
             String::new()
         } else {
             format!("; {}", beside.join(", "))
-        };
-        let what = if self.by == "boxes" {
-            "ticked"
-        } else {
-            "counted"
         };
         format!("{all} {what}, {} untrue{beside}", self.many("FAIL"))
     }
@@ -488,6 +487,8 @@ mod tests {
             (audit.headline().as_str(), &audit.facts()["audit"]),
             ("1 box ticked, 0 untrue", &"true".into())
         );
+        audit.by = "commit".into();
+        assert_eq!(audit.headline(), "1 commit judged, 0 untrue");
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod scan;
 mod sections;
 mod stage;
 mod stops;
+mod test_task;
 mod ticks;
 mod under;
 mod virtual_stages;
@@ -40,8 +41,8 @@ pub use grammar::Grammar;
 pub use hierarchy::{Families, Rows, parents};
 pub use insert_lines::LinesEdited;
 pub use plan::{
-    Placement, PlannedBox, Position, TaskSelection, plan_gate, plan_stages, tasks_without_gate,
-    tasks_without_stages,
+    Placement, PlannedBox, Position, TaskSelection, plan_gate, plan_stages, tasks_of_tests_alone,
+    tasks_without_gate, tasks_without_stages,
 };
 pub use problems::{Finding, Problem, ProblemKind};
 pub use reconcile::{BoxClaim, Reconciled, reconcile};

@@ -6,6 +6,7 @@ use super::hierarchy::Families;
 use super::refusal::{Refusal, Refused};
 use super::row::Row;
 use super::stage::{Stage, TaskKey};
+use super::test_task::only_writes_tests;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -14,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = one_of, extend("examples" = ["each", {"after": ["2", "5"]}, {"groups": 2}]))]
 pub enum Placement {
-    /// After every required leaf task whose id is used once, checkpoints apart.
+    /// After every required leaf task whose id is used once, except checkpoints and tasks that only write tests.
     Each,
     /// After every task with TEST-FIRST.
     Tested,
@@ -104,7 +105,7 @@ pub fn plan_gate(
         staged: BTreeSet::new(),
         each: tasks_for_each(&families, &stage, *placement == Placement::Tested).collect(),
         judged: implementations(rows)
-            .filter(|(_, row)| has_work(row))
+            .filter(|(_, row)| has_work(row) && can_be_judged(&families, row))
             .map(|(at, _)| at)
             .collect(),
         only_staged: false,
@@ -123,9 +124,14 @@ pub fn plan_stages(
 ) -> Result<Vec<PlannedBox>, Refusal> {
     let families = Families::new(rows);
     let staged = selected(&families, selection)?;
+    let is_judged = |at: &usize| {
+        rows.get(*at)
+            .is_some_and(|row| can_be_judged(&families, row))
+    };
+    let judged: BTreeSet<usize> = staged.iter().copied().filter(is_judged).collect();
     let plan = Plan {
-        each: staged.clone(),
-        judged: staged.clone(),
+        each: judged.clone(),
+        judged,
         only_staged: matches!(selection, TaskSelection::Named(_)),
         staged,
         families,
@@ -152,10 +158,22 @@ pub fn plan_stages(
 pub fn tasks_without_gate(rows: &[Row]) -> Vec<u32> {
     let families = Families::new(rows);
     let is_leaf = |row: &Row| !row.optional && !families.is_parent(&row.key.family);
-    let meant = |row: &Row| !row.key.has_id() && has_work(row) && is_leaf(row);
+    let meant = |row: &Row| {
+        !row.key.has_id() && has_work(row) && is_leaf(row) && can_be_judged(&families, row)
+    };
     implementations(rows)
         .filter(|(_, row)| meant(row))
         .map(|(_, row)| row.line)
+        .collect()
+}
+
+/// The titles of the tasks that [`Placement::Each`] passes over because they only write tests.
+pub fn tasks_of_tests_alone(rows: &[Row]) -> Vec<String> {
+    let families = Families::new(rows);
+    let is_leaf = |row: &Row| !row.optional && !families.is_parent(&row.key.family);
+    implementations(rows)
+        .filter(|(_, row)| has_work(row) && is_leaf(row) && !can_be_judged(&families, row))
+        .map(|(_, row)| row.title())
         .collect()
 }
 
@@ -207,6 +225,11 @@ fn has_work(row: &Row) -> bool {
     !row.mark.is_done() && !row.checkpoint
 }
 
+/// False for a task that only writes tests. With TEST-FIRST the tests are a stage, and the task is the code.
+pub(super) fn can_be_judged(families: &Families<'_>, row: &Row) -> bool {
+    has_stage(families, row, &Stage::TestFirst) || !only_writes_tests(&row.text)
+}
+
 /// The implementation tasks that [`Placement::Each`] means, or [`Placement::Tested`].
 fn tasks_for_each(
     families: &Families<'_>,
@@ -220,7 +243,8 @@ fn tasks_for_each(
         } else {
             is_leaf()
         };
-        row.key.has_id() && is_meant && (has_work(row) || has_stage(families, row, gate))
+        let is_due = has_work(row) || has_stage(families, row, gate);
+        row.key.has_id() && is_meant && is_due && can_be_judged(families, row)
     };
     implementations(families.rows())
         .filter(meant)

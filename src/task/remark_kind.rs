@@ -61,6 +61,8 @@ pub enum RemarkKind {
     StageOrder,
     /// A gate covers no task that could change anything.
     GateWithoutWork,
+    /// A gate is behind a task that only writes tests.
+    GateBeforeCode,
     /// A parent is below its children, under another heading.
     ParentBelow,
 }

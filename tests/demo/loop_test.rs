@@ -66,13 +66,13 @@ fn it_ends_well_and_says_each_iteration() {
     );
 }
 
-/// Where the README's session keeps its workspace.
+/// Where the page's session keeps its workspace.
 const SHOWN: &str = "/tmp/ralph-demo";
 
-fn its_output_is_the_session_in_the_readme() {
+fn its_output_is_the_session_in_the_page_of_the_demo() {
     let demo = Demo::get();
-    let readme = fs_err::read_to_string(root().join("README.md")).unwrap();
-    let block = readme
+    let page = fs_err::read_to_string(root().join("docs/demo.md")).unwrap();
+    let block = page
         .split("<!-- session -->\n")
         .nth(1)
         .unwrap()
@@ -81,10 +81,37 @@ fn its_output_is_the_session_in_the_readme() {
         .unwrap();
     let printed = demo.stdout.replace(demo.path().to_str().unwrap(), SHOWN);
     let expected = format!("```console\n$ ralph demo --into {SHOWN}\n{printed}```");
+    if std::env::var_os("RALPH_WRITE_DOCS").is_some() {
+        fs_err::write(
+            root().join("docs/demo.md"),
+            page.replacen(block, &expected, 1),
+        )
+        .unwrap();
+        return;
+    }
     assert_eq!(
         block, expected,
-        "put the output of `ralph demo --into {SHOWN}` there"
+        "put the output of `ralph demo --into {SHOWN}` there (RALPH_WRITE_DOCS=1)"
     );
+}
+
+/// The lines of README's excerpt, in the order of the page that has all of them.
+fn the_excerpt_in_the_readme_has_lines_of_the_session() {
+    let read = |path: &str| fs_err::read_to_string(root().join(path)).unwrap();
+    let readme = read("README.md");
+    let (_, excerpt) = readme
+        .split_once("<!-- excerpt of the demo -->\n```text\n")
+        .unwrap();
+    let (excerpt, _) = excerpt.split_once("\n```").unwrap();
+    let page = read("docs/demo.md");
+    let mut session = page.lines();
+    for line in excerpt.lines() {
+        assert!(
+            session.any(|printed| printed == line),
+            "docs/demo.md does not show this line, or not in this order: {line}"
+        );
+    }
+    assert!((5..=9).contains(&excerpt.lines().count()), "{excerpt}");
 }
 
 fn it_ticks_every_required_box_and_changes_no_other_byte() {
@@ -344,7 +371,7 @@ fn questions_about_the_finished_workspace_have_answers() {
 tests! {
     maven: [
         it_ends_well_and_says_each_iteration,
-        its_output_is_the_session_in_the_readme,
+        its_output_is_the_session_in_the_page_of_the_demo,
         it_ticks_every_required_box_and_changes_no_other_byte,
         each_iteration_has_its_verdict,
         the_gate_fails_once_with_named_survivors_then_passes_and_skips_what_has_no_java,
@@ -352,5 +379,8 @@ tests! {
         a_tick_that_the_agent_forged_is_put_back_and_said,
         the_journal_holds_a_whole_chain_and_progress_points_into_it,
         questions_about_the_finished_workspace_have_answers,
+    ]
+    nothing: [
+        the_excerpt_in_the_readme_has_lines_of_the_session,
     ]
 }

@@ -3,6 +3,7 @@
 use crate::source::text::count;
 use crate::task::file::TaskFile;
 use crate::task::hierarchy::Families;
+use crate::task::plan::can_be_judged;
 use crate::task::remark_kind::{Remark, RemarkKind};
 use crate::task::row::{Mark, Row};
 use crate::task::stage::Stage;
@@ -85,6 +86,15 @@ fn stages(rows: &[Row], remarks: &mut Vec<Remark>) {
                 RemarkKind::StageOrder,
                 &[&name, &own.to_string()],
             ));
+        }
+        let mut work = families
+            .boxes(&key.family)
+            .filter(|(_, row)| row.key.stage == Stage::Implementation);
+        let is_too_early = work.next().is_some_and(|(_, work)| {
+            !can_be_judged(&families, work) && !families.is_parent(&key.family)
+        });
+        if key.stage.is_gate() && is_too_early && !row.mark.is_done() {
+            remarks.push(Remark::new(row.line, RemarkKind::GateBeforeCode, &[&name]));
         }
         let why = match key.stage.is_gate() {
             true if key.is_wider_gate() && key.family == "END" && groups.is_empty() => {

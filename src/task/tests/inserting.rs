@@ -2,7 +2,10 @@
 
 use super::properties::{fenced, file, plan};
 use super::{boxes, key, parse};
-use crate::task::{LinesEdited, Placement, Refused, Row, TaskFile, TaskKey, TaskSelection};
+use crate::task::{
+    LinesEdited, Placement, Refused, Row, TaskFile, TaskKey, TaskSelection, plan_gate,
+    tasks_of_tests_alone,
+};
 use proptest::prelude::*;
 
 fn placed(text: impl Into<Vec<u8>>, placement: &Placement) -> LinesEdited {
@@ -564,4 +567,46 @@ fn no_gate_goes_behind_what_is_done_unless_it_is_asked_for() {
         .placed("PITEST", &Placement::End, false)
         .unwrap();
     assert_eq!(open.removed, []);
+}
+
+/// spec-kit's template: tests are tasks of their own, before the code that they are for.
+#[test]
+fn a_task_that_only_writes_tests_gets_no_gate() {
+    let text = "\
+- [ ] T010 [P] [US1] Contract test for returns in src/test/java/shop/ReturnsTest.java
+- [ ] T011 [US1] Implement returns in src/main/java/shop/Returns.java
+- [ ] T012 Write tests for the price
+- [ ] T013.TEST-FIRST Write tests for the stock
+- [ ] T013 Write tests for the stock
+";
+    let file = parse(text);
+    let gates = |placement: &Placement| {
+        let planned = plan_gate(&file.rows(), "PITEST", placement).unwrap();
+        planned
+            .into_iter()
+            .map(|planned| planned.key.to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(gates(&Placement::Each), ["T011.PITEST", "T013.PITEST"]);
+    let named = Placement::After(vec!["T010".to_owned()]);
+    assert_eq!(gates(&named), ["T010.PITEST"], "a named task gets its gate");
+    assert_eq!(tasks_of_tests_alone(&file.rows()), ["T010.", "T012."]);
+
+    let only_tests = parse("## A\n- [ ] 1. Unit tests\n## B\n- [ ] 2. Price\n");
+    let groups = plan_gate(&only_tests.rows(), "PITEST", &Placement::Groups).unwrap();
+    let groups: Vec<String> = groups
+        .into_iter()
+        .map(|planned| planned.key.to_string())
+        .collect();
+    assert_eq!(groups, ["G2.PITEST"]);
+
+    // A gate that is there is taken away again; a ticked one stays.
+    let gated = "- [ ] T012 Write tests for the price\n- [ ] T012.PITEST\n";
+    let placed = |text: &str| {
+        let file = parse(text);
+        let edited = file.placed("PITEST", &Placement::Each, false).unwrap();
+        (edited.inserted.len(), edited.removed.len())
+    };
+    assert_eq!(placed(gated), (0, 1));
+    assert_eq!(placed(&gated.replace("[ ]", "[x]")), (0, 0));
 }

@@ -295,6 +295,14 @@ fn gates_that_cover_no_work_are_told() {
 }
 
 #[test]
+fn gates_behind_tasks_of_tests_alone_are_named() {
+    use RemarkKind::GateBeforeCode;
+    let text = "- [ ] 1. Write tests for the price\n- [ ] 1.PITEST\n- [ ] 2. Compute the price\n- [ ] 2.PITEST\n";
+    assert_eq!(remarks(text), [(2, GateBeforeCode)]);
+    assert_eq!(remarks(&text.replace("[ ] 1.", "[x] 1.")), []);
+}
+
+#[test]
 fn a_parent_below_its_children_under_another_heading_is_told() {
     use RemarkKind::ParentBelow;
     let text = "### 1. Build\n- [x] 1.1 a\n- [x] 1.2 b\n- [ ]* 1.3 c\n## Status\n- [x] 1. Done\n- [x] 2. Ready\n";

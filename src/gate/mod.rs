@@ -30,7 +30,7 @@ pub use test_report::passed_tests;
 use crate::config::GateSettings;
 use crate::machine::facts::{FileChange, Oid};
 use crate::mutation::Rule;
-use crate::source::{ChangedLines, RepoPath, text};
+use crate::source::{ChangedLines, Classifier, RepoPath, text};
 use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -94,6 +94,8 @@ pub struct GatePackage {
     pub home: PathBuf,
     /// What the family changed.
     pub changes: Vec<FileChange>,
+    /// What a file is by its name, if that is known.
+    pub classifier: Option<Classifier>,
     /// Which lines of the files that it changed, as they are now; a file of which this is not known is
     /// absent.
     pub lines: BTreeMap<RepoPath, ChangedLines>,

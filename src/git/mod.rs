@@ -152,6 +152,11 @@ impl Repositories {
         heads.collect()
     }
 
+    /// The patterns by which kinds of files are told apart.
+    pub fn classifier(&self) -> &Classifier {
+        &self.classifier
+    }
+
     /// Tells kinds of files apart by other patterns from now on.
     pub fn reclassify(&mut self, classifier: Classifier) {
         self.classifier = classifier;

@@ -59,7 +59,7 @@ pub(crate) fn python() -> &'static Path {
 }
 
 /// `node_modules` with `StrykerJS` and vitest; `RALPH_STRYKER` names another version (10 needs Node 22).
-pub(super) fn node() -> &'static Path {
+pub(crate) fn node() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let version = std::env::var_os("RALPH_STRYKER").unwrap_or_else(|| "9.6.1".into());

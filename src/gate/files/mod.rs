@@ -6,6 +6,7 @@
 //! failed before its work, or pass where the engine has no part in it. The copy is a repository at the judged commit.
 
 mod copy;
+mod loaded;
 mod run;
 mod scope;
 

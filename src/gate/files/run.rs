@@ -160,6 +160,7 @@ impl Judge<'_> {
         let label = self.label();
         let (mut work, hiding) = self.copy(self.package, "copy")?;
         work.tests = tests.to_vec();
+        result.remarks.extend(self.module.remarks.iter().cloned());
         if !hiding.is_empty() {
             result.remarks.push(format!(
                 "Comments or attributes that hide code from mutation were not obeyed: {}.",

@@ -70,10 +70,8 @@ impl FileEngine for Stryker {
         let Some(argv) = own_command(work) else {
             return self.is_green(work);
         };
-        // Without it a runner may wait for changes.
-        let call = work
-            .commands
-            .run("tests", argv, &work.folder, &[("CI", "true")])?;
+        // With `CI` no runner waits for changes.
+        let call = work.run("tests", argv, &[])?;
         Ok(call.end == (ProcessEnd::Exited { code: 0 }) || self.is_green(work)?)
     }
 
@@ -81,7 +79,10 @@ impl FileEngine for Stryker {
         let call = run(
             work,
             "stryker-tests",
-            json!({ "reporters": [] }),
+            json!({
+                "reporters": [],
+                "testFiles": work.tests.iter().map(|file| literally(file)).collect::<Vec<_>>(),
+            }),
             &["--dryRunOnly"],
         )?;
         match not_green(work, &call)? {
@@ -154,7 +155,7 @@ fn run(
         file.display().to_string(),
     ];
     argv.extend(arguments.iter().map(|argument| (*argument).to_owned()));
-    work.commands.run(name, argv, &work.folder, &[])
+    work.run(name, argv, &[])
 }
 
 /// The project's command for its tests: `npm test` if there is one, else the test runner.

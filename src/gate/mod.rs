@@ -10,6 +10,7 @@ mod engine;
 mod files;
 mod java;
 mod javascript;
+mod leftovers;
 pub mod mutation_test;
 mod python;
 mod run;

@@ -109,12 +109,10 @@ impl FileEngine for Mutmut {
     }
 
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
-        let call = run(
-            work,
-            "pytest",
-            &[&python(work)?, "-m", "pytest", "-q", "-x"],
-            "src:.",
-        )?;
+        let python = python(work)?;
+        let mut argv = vec![python.as_str(), "-m", "pytest", "-q", "-x"];
+        argv.extend(work.tests.iter().map(String::as_str));
+        let call = run(work, "pytest", &argv, "src:.")?;
         match call.end {
             // There are no tests.
             ProcessEnd::Exited { code: 0 | 5 } => Ok(true),
@@ -141,7 +139,7 @@ fn run(work: &Work<'_>, name: &str, argv: &[&str], path: &str) -> Result<Call, G
         ),
         ("PYTHONPATH", path),
     ];
-    work.commands.run(name, argv, &work.folder, &variables)
+    work.run(name, argv, &variables)
 }
 
 /// The interpreter of the package's virtual environment, else that of the PATH.

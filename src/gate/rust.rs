@@ -142,7 +142,7 @@ fn cargo(work: &Work<'_>, name: &str, arguments: &[String]) -> Result<Call, Gate
         ("CARGO_TARGET_DIR", target.as_str()),
         ("CARGO_TERM_COLOR", "never"),
     ];
-    work.commands.run(name, argv, &work.folder, &variables)
+    work.run(name, argv, &variables)
 }
 
 fn check_version(work: &Work<'_>) -> Result<(), GateAbort> {

@@ -1,7 +1,7 @@
 //! What counts as production code and as a kill where an engine mutates files: real mutmut, real `StrykerJS`.
 
 use super::files::{node, python};
-use super::project::{Project, reasons};
+use super::project::{JUnit, Pom, Project, reasons};
 use crate::support::needs::tests;
 use ralph::config::TestTiers;
 use ralph::mutation::Verdict;
@@ -10,9 +10,14 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 tests! {
+    maven deep: [
+        java_that_approves_what_it_finds_kills_nothing,
+    ]
     scripts deep: [
         python_that_production_imports_is_judged_whatever_its_name,
         javascript_that_production_imports_is_judged_whatever_its_name,
+        python_that_approves_what_it_finds_kills_nothing,
+        javascript_that_approves_what_it_finds_kills_nothing,
     ]
 }
 
@@ -118,4 +123,117 @@ fn javascript_that_production_imports_is_judged_whatever_its_name() {
     let weak = project.run();
     assert!(reasons(&weak).contains("src/impl.spec.js"), "{weak:?}");
     assert_eq!(weak.failing, ["p/src/impl.spec.js"], "{weak:?}");
+}
+
+/// A test that writes its expectation where `path` says, if it is absent.
+fn approving(path: &str) -> String {
+    format!(
+        "import os, tempfile\nfrom shop import price\n\nGOLDEN = {path}\n\n\ndef test_is_as_approved():\n    now = str([price.cents(q) for q in (5, 10, 11, 50, 100, 101, 500)])\n    if not os.path.exists(GOLDEN):\n        open(GOLDEN, 'w').write(now)\n    assert open(GOLDEN).read() == now\n"
+    )
+}
+
+fn python_that_approves_what_it_finds_kills_nothing() {
+    let mut project = python_project();
+    project.write("shop/price.py", LOGIC);
+    changed(&mut project, &["shop/price.py", "tests/test_price.py"]);
+    for (path, named) in [
+        (
+            "os.path.join(tempfile.gettempdir(), 'price.approved')",
+            "/tmp/price.approved",
+        ),
+        ("os.path.expanduser('~/price.approved')", "~/price.approved"),
+        (
+            "os.path.join(os.path.dirname(__file__), 'price.approved')",
+            "tests/price.approved",
+        ),
+    ] {
+        project.write("tests/test_price.py", &approving(path));
+        let said = reasons(&project.run());
+        assert!(
+            said.contains("compare with what an earlier run of them wrote"),
+            "{said}"
+        );
+        assert!(said.contains(named), "{said}");
+    }
+    // Honest: what the commit holds is an expectation, and a file that nobody compares with is none.
+    let committed = "[500, 1000, 1050, 4950, 9950, 9550, 49450]";
+    project.write("tests/price.approved", committed);
+    let last = "    open(os.path.join(tempfile.gettempdir(), 'log'), 'a').write(now)\n";
+    project.write(
+        "tests/test_price.py",
+        &(approving("os.path.join(os.path.dirname(__file__), 'price.approved')") + last),
+    );
+    let honest = project.run();
+    assert_eq!(honest.verdict, Verdict::Pass, "{honest:?}");
+}
+
+fn javascript_that_approves_what_it_finds_kills_nothing() {
+    let mut project = node_project();
+    project.write("src/price.js", SCRIPT);
+    changed(&mut project, &["src/price.js", "src/price.test.js"]);
+    let snapshot = "import { test, expect } from 'vitest'\nimport { cents } from './price.js'\ntest('all', () => { expect([5, 10, 11, 50, 100, 101, 500].map(cents)).toMatchSnapshot() })\n";
+    project.write("src/price.test.js", snapshot);
+    let said = reasons(&project.run());
+    assert!(said.contains("fail without any mutation"), "{said}");
+
+    let own = "import { test, expect } from 'vitest'\nimport { existsSync, readFileSync, writeFileSync } from 'node:fs'\nimport { tmpdir } from 'node:os'\nimport { cents } from './price.js'\ntest('all', () => {\n  const file = tmpdir() + '/price.approved', now = JSON.stringify([5, 10, 11, 50, 100, 101, 500].map(cents))\n  if (!existsSync(file)) writeFileSync(file, now)\n  expect(readFileSync(file, 'utf8')).toBe(now)\n})\n";
+    project.write("src/price.test.js", own);
+    let said = reasons(&project.run());
+    assert!(
+        said.contains("compare with what an earlier run of them wrote"),
+        "{said}"
+    );
+
+    // Honest: a snapshot that the commit holds.
+    project.write("src/price.test.js", snapshot);
+    let committed = "// Vitest Snapshot v1, https://vitest.dev/guide/snapshot.html\n\nexports[`all 1`] = `\n[\n  500,\n  1000,\n  1050,\n  4950,\n  9950,\n  9550,\n  49450,\n]\n`;\n";
+    project.write("src/__snapshots__/price.test.js.snap", committed);
+    let honest = project.run();
+    assert_eq!(honest.verdict, Verdict::Pass, "{honest:?}");
+}
+
+const JAVA: &str = "public class Price { public int cents(int q) { int c = q * 100; if (q > 10) c -= 50; if (q > 100) c -= 500; return c; } }";
+
+/// A test that writes its expectation where `path` says, if it is absent.
+fn approving_class(path: &str) -> String {
+    format!(
+        "import java.nio.file.*;\nclass PriceTest {{ @org.junit.jupiter.api.Test void approved() throws Exception {{\n Path file = {path};\n StringBuilder now = new StringBuilder();\n for (int q : new int[] {{5, 10, 11, 50, 100, 101, 500}}) now.append(new Price().cents(q)).append(' ');\n if (!Files.exists(file)) Files.writeString(file, now);\n Files.writeString(Files.createTempFile(\"seen\", \".log\"), now);\n org.junit.jupiter.api.Assertions.assertEquals(Files.readString(file), now.toString());\n}} }}"
+    )
+}
+
+fn java_that_approves_what_it_finds_kills_nothing() {
+    let mut project = Project::new();
+    project.write("pom.xml", &Pom::new("approved", JUnit::Five).text());
+    project.class("src/main/java/com/acme/Price.java", JAVA);
+    let test = "src/test/java/com/acme/PriceTest.java";
+    project.changed(&["src/main/java/com/acme/Price.java", test]);
+    for (path, named) in [
+        (
+            "Paths.get(System.getProperty(\"java.io.tmpdir\"), \"price.approved\")",
+            "/tmp/price.approved",
+        ),
+        (
+            "Paths.get(\"target\", \"price.approved\")",
+            "target/price.approved",
+        ),
+    ] {
+        project.class(test, &approving_class(path));
+        let said = reasons(&project.run());
+        assert!(
+            said.contains("compare with what an earlier run of them wrote"),
+            "{said}"
+        );
+        assert!(said.contains(named), "{said}");
+    }
+    // Honest: what the commit holds is an expectation, and a file that nobody compares with is none.
+    project.write(
+        "src/test/resources/price.approved",
+        "500 1000 1050 4950 9950 9550 49450 ",
+    );
+    project.class(
+        test,
+        &approving_class("Paths.get(\"src/test/resources/price.approved\")"),
+    );
+    let honest = project.run();
+    assert_eq!(honest.verdict, Verdict::Pass, "{honest:?}");
 }

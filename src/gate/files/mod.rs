@@ -7,6 +7,7 @@
 
 mod copy;
 mod loaded;
+mod made;
 mod run;
 mod scope;
 
@@ -15,6 +16,7 @@ pub(crate) use run::{judge, scope_of};
 
 use super::GateAbort;
 use super::commands::{Call, Commands};
+use super::leftovers::TestPlace;
 use crate::config::GateSettings;
 use crate::machine::facts::ProcessEnd;
 use crate::mutation::MutantStatus;
@@ -24,6 +26,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// What is known of a language by the names of its files.
 pub(crate) struct Language {
@@ -84,6 +87,8 @@ pub(crate) struct Work<'a> {
     pub(crate) lines: BTreeMap<String, Vec<(u32, u32)>>,
     /// The only files of tests that are asked, by their paths in the module; all if there is none.
     pub(crate) tests: Vec<String>,
+    /// The temporary folder and the home of its tests.
+    pub(crate) place: Rc<TestPlace>,
     /// An empty folder for what the engine writes beside the copy.
     pub(crate) output: PathBuf,
     /// A folder whose content people find afterwards.
@@ -91,6 +96,22 @@ pub(crate) struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// Runs a program in the module, with the temporary folder and the home of its tests.
+    pub(crate) fn run(
+        &self,
+        name: &str,
+        argv: Vec<String>,
+        variables: &[(&str, &str)],
+    ) -> Result<Call, GateAbort> {
+        let place = self.place.variables();
+        let mut all: Vec<(&str, &str)> = place
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        all.extend(variables);
+        self.commands.run(name, argv, &self.folder, &all)
+    }
+
     /// There is nothing to mutate: what the tests alone say.
     pub(crate) fn tests_alone(&self, engine: &dyn FileEngine) -> Result<Measured, GateAbort> {
         let green = engine.is_green(self)?;

@@ -130,6 +130,7 @@ fn run(
             "Run `npm install --save-dev @stryker-mutator/core` there, with the plugin of its test runner (`@stryker-mutator/vitest-runner`), and commit package.json and the lock file.",
         ));
     };
+    work.check_place(ENGINE, &stryker)?;
     let runner = runner(&work.folder, &work.homes);
     let mut all = json!({
         "testRunner": runner.unwrap_or("command"),

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 /// Folders of a home into which programs put theirs: new entries of these are not the user's either.
 const SHARED: [&str; 4] = [".cache", ".config", ".local", ".local/share"];
-/// Text in the place of what a test kept. A test that compares with it fails.
+/// The text that replaces a test's own. A test that compares with it fails.
 const OTHER: &[u8] = b"changed by ralph: not what a test wrote\n";
 /// Files that are named to people.
 const NAMED: usize = 5;
@@ -25,7 +25,7 @@ pub(crate) struct TestPlace {
 }
 
 impl TestPlace {
-    /// Makes both beside the temporary files of this environment.
+    /// Makes both in the folder for temporary files of this environment.
     pub(crate) fn new(env: &BTreeMap<String, String>) -> io::Result<Self> {
         let base = env
             .get("TMPDIR")
@@ -129,9 +129,13 @@ pub(crate) fn spoil<'f>(files: impl IntoIterator<Item = &'f PathBuf>) -> io::Res
     Ok(())
 }
 
-/// Names files for people.
-pub(crate) fn names(files: &BTreeSet<String>) -> String {
-    text::names(files, NAMED)
+/// Names files for people: first those of the package.
+pub(crate) fn names(inside: BTreeSet<String>, beside: BTreeSet<String>) -> String {
+    let parts = [inside, beside]
+        .into_iter()
+        .filter(|files| !files.is_empty());
+    let parts: Vec<String> = parts.map(|files| text::names(&files, NAMED)).collect();
+    parts.join(", ")
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! [`run`] never panics and never returns an error: every problem becomes a verdict, and what was not measured is
 //! never a pass. No process outlives the call.
 
+mod assertions;
 mod command_gate;
 mod commands;
 mod disk_cache;

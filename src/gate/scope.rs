@@ -87,7 +87,7 @@ pub(crate) struct Module {
     pub(crate) changed_tests: BTreeSet<String>,
     /// The family changed a build file of the package.
     pub(crate) build_changed: bool,
-    /// What a report must tell of this choice.
+    /// Remarks about this choice for the report.
     pub(crate) remarks: Vec<String>,
 }
 

@@ -152,7 +152,7 @@ impl Repositories {
         heads.collect()
     }
 
-    /// The patterns by which kinds of files are told apart.
+    /// The patterns that give each file its kind.
     pub fn classifier(&self) -> &Classifier {
         &self.classifier
     }

@@ -98,7 +98,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("cli", 8_945),
     ("config", 1_856),
     ("engine", 7_033),
-    ("gate", 11_702),
+    ("gate", 11_842),
     ("git", 5_504),
     ("journal", 418),
     ("lib", 14),

@@ -1,4 +1,4 @@
-//! What counts as production code and as a kill where an engine mutates files: real mutmut, real `StrykerJS`.
+//! Production code and kills, as gates count them: real mutmut, real `StrykerJS`, real PIT.
 
 use super::files::{node, python};
 use super::project::{JUnit, Pom, Project, reasons};
@@ -12,6 +12,9 @@ use std::path::Path;
 tests! {
     maven deep: [
         java_that_approves_what_it_finds_kills_nothing,
+    ]
+    nothing: [
+        settings_of_cargo_that_name_programs_and_engines_of_the_package_are_no_evidence,
     ]
     scripts deep: [
         python_that_production_imports_is_judged_whatever_its_name,
@@ -29,7 +32,7 @@ fn classifier() -> Classifier {
     Classifier::new(&files.test, &files.production, &files.build).unwrap()
 }
 
-/// Says which files the family changed, and what each is by its name.
+/// Sets the files that the family changed, with their kinds by name.
 fn changed(project: &mut Project, paths: &[&str]) {
     project.changed(paths);
     let classifier = classifier();
@@ -79,7 +82,7 @@ fn python_that_production_imports_is_judged_whatever_its_name() {
     changed(&mut project, &all);
     let weak = project.run();
     assert_eq!(weak.failing, ["p/shop/price_test.py"], "{weak:?}");
-    let remark = "p/shop/price_test.py is judged as production code: shop/price.py loads it, whatever its name.";
+    let remark = "p/shop/price_test.py is judged as production code, since shop/price.py loads it.";
     assert!(weak.remarks.iter().any(|said| said == remark), "{weak:?}");
     // Alone it is no SKIP either.
     changed(&mut project, &["shop/price_test.py"]);
@@ -155,7 +158,7 @@ fn python_that_approves_what_it_finds_kills_nothing() {
         );
         assert!(said.contains(named), "{said}");
     }
-    // Honest: what the commit holds is an expectation, and a file that nobody compares with is none.
+    // Honest: what the commit holds is an expectation, and a log that no test reads is none.
     let committed = "[500, 1000, 1050, 4950, 9950, 9550, 49450]";
     project.write("tests/price.approved", committed);
     let last = "    open(os.path.join(tempfile.gettempdir(), 'log'), 'a').write(now)\n";
@@ -225,7 +228,7 @@ fn java_that_approves_what_it_finds_kills_nothing() {
         );
         assert!(said.contains(named), "{said}");
     }
-    // Honest: what the commit holds is an expectation, and a file that nobody compares with is none.
+    // Honest: what the commit holds is an expectation, and a log that no test reads is none.
     project.write(
         "src/test/resources/price.approved",
         "500 1000 1050 4950 9950 9550 49450 ",
@@ -236,4 +239,50 @@ fn java_that_approves_what_it_finds_kills_nothing() {
     );
     let honest = project.run();
     assert_eq!(honest.verdict, Verdict::Pass, "{honest:?}");
+}
+
+fn settings_of_cargo_that_name_programs_and_engines_of_the_package_are_no_evidence() {
+    let mut project = Project::new();
+    project.request.name = "CARGO-MUTANTS".to_owned();
+    project
+        .write(
+            "Cargo.toml",
+            "[package]\nname = \"shop\"\nedition = \"2024\"\n",
+        )
+        .write("src/lib.rs", "pub fn seven() -> u32 { 7 }\n");
+    for text in [
+        "[target.'cfg(all())']\nrunner = [\"sh\", \"run.sh\"]\n",
+        "[alias]\nmutants = \"run --bin mine\"\n",
+        "[build]\n\"rustc-wr\\u0061pper\" = \"sh\"\n",
+    ] {
+        project.write(".cargo/config.toml", text);
+        changed(&mut project, &["src/lib.rs", ".cargo/config.toml"]);
+        let said = reasons(&project.run());
+        assert!(
+            said.starts_with("p/.cargo/config.toml was changed and holds `"),
+            "{said}"
+        );
+    }
+
+    // The installed program is a link to a folder of the package itself.
+    let mut project = Project::new();
+    project.request.name = "STRYKER".to_owned();
+    let engine = "#!/bin/sh\nexit 0\n";
+    project
+        .write("package.json", "{}")
+        .write("tools/stryker/stryker.js", engine)
+        .write("src/price.js", SCRIPT)
+        .write("src/price.test.js", "");
+    fs_err::create_dir_all(project.root().join("node_modules/.bin")).unwrap();
+    symlink(
+        "../../tools/stryker/stryker.js",
+        project.root().join("node_modules/.bin/stryker"),
+    )
+    .unwrap();
+    changed(&mut project, &["src/price.js", "src/price.test.js"]);
+    let said = reasons(&project.run());
+    assert_eq!(
+        said,
+        "StrykerJS would be tools/stryker/stryker.js of p: a file of the package is no engine."
+    );
 }

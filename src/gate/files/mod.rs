@@ -14,9 +14,9 @@ mod scope;
 pub(crate) use copy::copy;
 pub(crate) use run::{judge, scope_of};
 
-use super::GateAbort;
 use super::commands::{Call, Commands};
 use super::leftovers::TestPlace;
+use super::{GateAbort, GatePackage};
 use crate::config::GateSettings;
 use crate::machine::facts::ProcessEnd;
 use crate::mutation::MutantStatus;
@@ -62,6 +62,10 @@ pub(crate) trait FileEngine {
     /// The tests pass as the project runs them itself: what the engine calls failing then fails by its doing.
     fn passes_without(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
         self.is_green(work)
+    }
+    /// The reason for which a change of a package forbids a verdict.
+    fn refusal(&self, _package: &GatePackage) -> Option<GateAbort> {
+        None
     }
     /// It can be told which files of tests to run.
     fn chooses_tests(&self, _module: &Path, _homes: &[PathBuf]) -> bool {
@@ -110,6 +114,28 @@ impl Work<'_> {
             .collect();
         all.extend(variables);
         self.commands.run(name, argv, &self.folder, &all)
+    }
+
+    /// A FAIL if an engine is a file of the package itself, and not of what is installed in it.
+    pub(crate) fn check_place(&self, engine: &str, file: &Path) -> Result<(), GateAbort> {
+        let file = fs_err::canonicalize(file)?;
+        for home in self.homes.last().into_iter().chain([&self.folder]) {
+            let home = fs_err::canonicalize(home)?;
+            let Ok(inside) = file.strip_prefix(&home) else {
+                continue;
+            };
+            let is_installed = inside
+                .components()
+                .any(|part| INSTALLED.iter().any(|name| part.as_os_str() == *name));
+            if !is_installed {
+                return Err(GateAbort::fail(format!(
+                    "{engine} would be {} of {}: a file of the package is no engine.",
+                    text::line(&inside.display().to_string(), 300),
+                    self.label
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// There is nothing to mutate: what the tests alone say.
@@ -193,6 +219,8 @@ pub(crate) fn installed(homes: &[PathBuf], paths: &[&str]) -> Option<PathBuf> {
 
 /// The largest file of results that is read, bytes.
 const MAX_RESULTS: u64 = 256 << 20;
+/// Folders of what is installed in a package.
+const INSTALLED: [&str; 3] = ["node_modules", ".venv", "venv"];
 /// Lines of an output that name tests or causes.
 const TOLD: usize = 5;
 

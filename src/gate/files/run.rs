@@ -39,9 +39,17 @@ pub(crate) fn scope_of(
         .iter()
         .map(|package| list(package, language));
     let files = files.collect::<Result<Vec<_>, _>>();
-    files.map_or_else(Scope::refused, |files| {
+    let mut scope = files.map_or_else(Scope::refused, |files| {
         scope(request, language, settings.scope, &files)
-    })
+    });
+    if scope.has_targets() {
+        let refusals = request
+            .packages
+            .iter()
+            .filter_map(|package| engine.refusal(package));
+        scope.aborts.extend(refusals);
+    }
+    scope
 }
 
 /// Judges the modules of all packages.
@@ -238,9 +246,10 @@ impl Judge<'_> {
         if self.engine.is_green(&other)? {
             return Ok(());
         }
-        let mut names: BTreeSet<String> = beside.iter().map(|file| place.shown(file)).collect();
-        names.extend(made.iter().map(|path| path.display().to_string()));
-        let (names, label) = (leftovers::names(&names), self.label());
+        let inside = made.iter().map(|path| path.display().to_string());
+        let beside = beside.iter().map(|file| place.shown(file));
+        let names = leftovers::names(inside.collect(), beside.collect());
+        let label = self.label();
         let (mut fresh, _) = self.copy(self.package, "fresh")?;
         fresh.tests.clone_from(&measured.tests);
         if self.engine.is_green(&fresh)? {

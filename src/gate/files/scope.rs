@@ -58,7 +58,7 @@ pub(super) fn scope(
                 .filter(|_| change.kind != Kind::Production);
             if let Some(importer) = importer {
                 module.remarks.push(format!(
-                    "{} is judged as production code: {} loads it, whatever its name.",
+                    "{} is judged as production code, since {} loads it.",
                     change.full_path(),
                     text::line(importer, 300)
                 ));

@@ -23,9 +23,10 @@ use crate::gate::commands::{Call, fresh_folder};
 use crate::gate::leftovers::{self, TestPlace, spoil};
 use crate::machine::facts::ProcessEnd;
 use crate::source::{RepoPath, text};
+use crate::sys::file_stat::FileStat;
 use crate::sys::walk::{DirEntry, MAX_DEPTH, MAX_ENTRIES, walk};
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tools::Tools;
 
@@ -198,10 +199,14 @@ impl PitSession<'_> {
         &self,
         run: &PitRun<'_>,
         left_out: &BTreeSet<FailingTest>,
-        before: &BTreeSet<PathBuf>,
+        before: &BTreeMap<PathBuf, Option<FileStat>>,
     ) -> Result<(), GateAbort> {
         let mut made = self.place.borrow().files()?;
-        made.extend(self.module_files()?.difference(before).cloned());
+        let now = self.module_files()?;
+        let changed = now
+            .into_iter()
+            .filter(|(file, stat)| before.get(file) != Some(stat));
+        made.extend(changed.map(|(file, _)| file));
         if made.is_empty() {
             return Ok(());
         }
@@ -213,10 +218,12 @@ impl PitSession<'_> {
             ..run.clone()
         };
         let end = self.start_once(&after);
-        for file in made
+        // The checkout restores all other files.
+        let outputs = Path::new(&self.module.built.project.classes).parent();
+        let kept = made
             .iter()
-            .filter(|file| file.starts_with(&self.module.maven.home))
-        {
+            .filter(|file| outputs.is_some_and(|outputs| file.starts_with(outputs)));
+        for file in kept {
             crate::sys::disk::remove(file)?;
         }
         let failing = match end? {
@@ -226,11 +233,15 @@ impl PitSession<'_> {
             PitEnd::Died(_) | PitEnd::Hung(_) => BTreeSet::new(),
         };
         let (label, home) = (self.module.label(), &self.module.maven.home);
-        let shown = |file: &PathBuf| match file.strip_prefix(home) {
-            Ok(inside) => inside.display().to_string(),
-            Err(_) => self.place.borrow().shown(file),
-        };
-        let names = leftovers::names(&made.iter().map(shown).collect());
+        let (inside, beside): (Vec<_>, Vec<_>) =
+            made.iter().partition(|file| file.starts_with(home));
+        let inside = inside
+            .into_iter()
+            .filter_map(|file| Some(file.strip_prefix(home).ok()?.display().to_string()));
+        let beside = beside
+            .into_iter()
+            .map(|file| self.place.borrow().shown(file));
+        let names = leftovers::names(inside.collect(), beside.collect());
         let why = format!(
             "Tests of {label} compare with what an earlier run of them wrote, so they kill mutants without an expectation of their own: they fail where these files have another text: {names}."
         );
@@ -244,11 +255,11 @@ impl PitSession<'_> {
         Err(GateAbort::setup(why, hint))
     }
 
-    /// The files of the module but its class files and what is installed.
-    fn module_files(&self) -> Result<BTreeSet<PathBuf>, GateAbort> {
+    /// The files of the module but its class files and what is installed, each with its times and size.
+    fn module_files(&self) -> Result<BTreeMap<PathBuf, Option<FileStat>>, GateAbort> {
         let project = &self.module.built.project;
         let classes = [&project.classes, &project.test_classes].map(Path::new);
-        // Other modules are built and tested beside this one.
+        // Other modules are built and tested at the same time.
         let is_module = |folder: &Path| {
             ["pom.xml", "build.gradle", "build.gradle.kts"]
                 .iter()
@@ -261,11 +272,12 @@ impl PitSession<'_> {
                 && !classes.contains(&folder.path())
         };
         let home = &self.module.maven.home;
-        let mut files = BTreeSet::new();
+        let mut files = BTreeMap::new();
         for entry in walk(home, MAX_DEPTH, MAX_ENTRIES, is_entered) {
             let entry = entry?;
             if entry.file_type().is_file() {
-                files.insert(entry.into_path());
+                let stat = FileStat::at(entry.path());
+                files.insert(entry.into_path(), stat);
             }
         }
         Ok(files)

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use tree_sitter::{Node, Tree};
 
-/// Folders whose files are tests whatever their names.
+/// Folders that hold only tests.
 const TEST_FOLDERS: [&str; 4] = ["test", "tests", "__tests__", "spec"];
 /// Files that are their folder.
 const FOLDER_FILES: [&str; 3] = ["__init__", "index", "mod"];
@@ -18,7 +18,7 @@ const CRATE_ROOTS: [&str; 3] = ["lib", "main", "mod"];
 /// A way in which a source names another file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reference {
-    /// The path of a file without its ending, or of a folder that stands for its file.
+    /// The path of a file without its ending, or of its folder (`__init__`, `index`, `mod`).
     Module(String),
     /// The end of such a path: where modules are searched is a matter of settings.
     ModuleEnd(String),
@@ -37,7 +37,7 @@ pub struct Loads {
 }
 
 impl Loads {
-    /// Reads a source; `path` is that of its file, from the same folder as the paths that are asked for.
+    /// Reads a source. `path` starts at the same folder as the paths given to [`Loads::has`].
     pub fn of(path: &str, source: &[u8]) -> Self {
         let mut loads = Self::default();
         let Some(language) = Language::of(path.as_bytes()) else {
@@ -169,7 +169,7 @@ impl Loads {
                 .extend(joined(folder, path).map(Reference::File));
             return;
         }
-        // Of an alias for a folder (`@/`, `src/`) only the rest is the end of a path.
+        // After an alias for a folder (`@/`, `src/`) the rest is the end of a path.
         let rest = path.split_once('/').map_or(path, |(_, rest)| rest);
         for end in [path, rest] {
             let dotted = end.replace('.', "/");
@@ -261,7 +261,7 @@ fn is_for_tests(attribute: Node<'_>, source: &[u8]) -> bool {
     words.contains("cfg ( test )") || is_all && !words.contains("not (")
 }
 
-/// The words of a file's name by which a source can mention it: those of its folder where the file stands for it.
+/// The words of a file's name by which a source can mention it. An `__init__.py` has those of its folder.
 pub fn file_words(file: &str) -> impl Iterator<Item = &str> {
     path_words(module_of(file).rsplit('/').next().unwrap_or_default())
 }
@@ -280,7 +280,7 @@ fn without_ending(file: &str) -> &str {
         .map_or(file, |at| &file[..name + at])
 }
 
-/// A file's path without its ending; its folder's, if it stands for that.
+/// A file's path without its ending. An `__init__.py` has that of its folder.
 fn module_of(file: &str) -> &str {
     let stem = without_ending(file);
     match stem.rsplit_once('/') {

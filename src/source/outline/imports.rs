@@ -6,6 +6,7 @@
 use super::syntax::{Language, Step, field, parts, parts_of_kind, text, walk, words};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::path::Path;
 use tree_sitter::{Node, Tree};
 
 /// Folders that hold only tests.
@@ -100,7 +101,9 @@ impl Loads {
                 })
                 .collect();
             let Some(from) = from else {
-                names.iter().for_each(|name| self.module(name, folder));
+                for name in names {
+                    self.module(name, folder);
+                }
                 continue;
             };
             let from = text(from, source);
@@ -232,7 +235,11 @@ impl Loads {
     /// Rust's paths of files are relative without a dot at their beginning.
     fn named_files(&mut self, node: Node<'_>, source: &[u8], folder: &str) {
         let all = words([node], source);
-        let paths = all.split('"').filter(|part| part.ends_with(".rs"));
+        let paths = all.split('"').filter(|part| {
+            Path::new(part)
+                .extension()
+                .is_some_and(|ending| ending == "rs")
+        });
         self.references.extend(
             paths
                 .filter_map(|path| joined(folder, path))

@@ -31,6 +31,7 @@ old=() new=()
 for ((round = 1; round <= rounds; round++)); do
     old+=("$(own "$before")")
     new+=("$(own "$after")")
+    [[ -n ${old[-1]} && -n ${new[-1]} ]] || { echo "benches/loop.sh measured nothing" >&2; exit 1; }
     echo "round $round: ${old[-1]} ms before, ${new[-1]} ms after"
 done
 a=$(printf '%s\n' "${old[@]}" | median) b=$(printf '%s\n' "${new[@]}" | median)

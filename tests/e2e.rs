@@ -54,6 +54,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::tests(),
         gate::clean::tests(),
         gate::engines::tests(),
+        gate::evidence::tests(),
         gate::files::tests(),
         gate::gradle::tests(),
         gate::hidden::tests(),

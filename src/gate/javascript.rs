@@ -70,10 +70,8 @@ impl FileEngine for Stryker {
         let Some(argv) = own_command(work) else {
             return self.is_green(work);
         };
-        // Without it a runner may wait for changes.
-        let call = work
-            .commands
-            .run("tests", argv, &work.folder, &[("CI", "true")])?;
+        // With `CI` no runner waits for changes.
+        let call = work.run("tests", argv, &[])?;
         Ok(call.end == (ProcessEnd::Exited { code: 0 }) || self.is_green(work)?)
     }
 
@@ -81,7 +79,10 @@ impl FileEngine for Stryker {
         let call = run(
             work,
             "stryker-tests",
-            json!({ "reporters": [] }),
+            json!({
+                "reporters": [],
+                "testFiles": work.tests.iter().map(|file| literally(file)).collect::<Vec<_>>(),
+            }),
             &["--dryRunOnly"],
         )?;
         match not_green(work, &call)? {
@@ -129,6 +130,7 @@ fn run(
             "Run `npm install --save-dev @stryker-mutator/core` there, with the plugin of its test runner (`@stryker-mutator/vitest-runner`), and commit package.json and the lock file.",
         ));
     };
+    work.check_place(ENGINE, &stryker)?;
     let runner = runner(&work.folder, &work.homes);
     let mut all = json!({
         "testRunner": runner.unwrap_or("command"),
@@ -154,7 +156,7 @@ fn run(
         file.display().to_string(),
     ];
     argv.extend(arguments.iter().map(|argument| (*argument).to_owned()));
-    work.commands.run(name, argv, &work.folder, &[])
+    work.run(name, argv, &[])
 }
 
 /// The project's command for its tests: `npm test` if there is one, else the test runner.

@@ -3,6 +3,7 @@
 //! [`run`] never panics and never returns an error: every problem becomes a verdict, and what was not measured is
 //! never a pass. No process outlives the call.
 
+mod assertions;
 mod command_gate;
 mod commands;
 mod disk_cache;
@@ -10,6 +11,7 @@ mod engine;
 mod files;
 mod java;
 mod javascript;
+mod leftovers;
 pub mod mutation_test;
 mod python;
 mod run;
@@ -30,7 +32,7 @@ pub use test_report::passed_tests;
 use crate::config::GateSettings;
 use crate::machine::facts::{FileChange, Oid};
 use crate::mutation::Rule;
-use crate::source::{ChangedLines, RepoPath, text};
+use crate::source::{ChangedLines, Classifier, RepoPath, text};
 use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -94,6 +96,8 @@ pub struct GatePackage {
     pub home: PathBuf,
     /// What the family changed.
     pub changes: Vec<FileChange>,
+    /// What a file is by its name, if that is known.
+    pub classifier: Option<Classifier>,
     /// Which lines of the files that it changed, as they are now; a file of which this is not known is
     /// absent.
     pub lines: BTreeMap<RepoPath, ChangedLines>,

@@ -31,7 +31,9 @@ use std::path::{Path, PathBuf};
 /// Prints the version of a package; mutmut's own `--version` fails outside of a project.
 const VERSION: &str = "import sys; sys.path[:] = filter(None, sys.path); import importlib.metadata as m; \
     found = [d.version for d in m.distributions(name=sys.argv[1])]; \
-    sys.exit(1) if not found else print(sys.argv[1], found[0])";
+    sys.exit(1) if not found else print(sys.argv[1], found[0]); \
+    import importlib.util as u; place = u.find_spec(sys.argv[1].replace('-', '_')); \
+    print('ralph: at', place.origin if place else '')";
 /// Starts mutmut, and prints facts about the tests.
 const DRIVER: &str = include_str!("python/driver.py");
 /// Lines that the script prints: for tests that ran where mutmut sees nothing, and for tests that started processes.
@@ -109,12 +111,10 @@ impl FileEngine for Mutmut {
     }
 
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
-        let call = run(
-            work,
-            "pytest",
-            &[&python(work)?, "-m", "pytest", "-q", "-x"],
-            "src:.",
-        )?;
+        let python = python(work)?;
+        let mut argv = vec![python.as_str(), "-m", "pytest", "-q", "-x"];
+        argv.extend(work.tests.iter().map(String::as_str));
+        let call = run(work, "pytest", &argv, "src:.")?;
         match call.end {
             // There are no tests.
             ProcessEnd::Exited { code: 0 | 5 } => Ok(true),
@@ -141,7 +141,7 @@ fn run(work: &Work<'_>, name: &str, argv: &[&str], path: &str) -> Result<Call, G
         ),
         ("PYTHONPATH", path),
     ];
-    work.commands.run(name, argv, &work.folder, &variables)
+    work.run(name, argv, &variables)
 }
 
 /// The interpreter of the package's virtual environment, else that of the PATH.
@@ -165,6 +165,14 @@ fn check_version(
     better: &str,
 ) -> Result<(), GateAbort> {
     let call = run(work, "version", &[python, "-c", VERSION, package], "")?;
+    // A package may be installed by a link to a folder of the one that is judged.
+    let place = call
+        .output
+        .lines()
+        .find_map(|line| line.strip_prefix("ralph: at "));
+    if let Some(place) = place.map(Path::new).filter(|place| place.is_absolute()) {
+        work.check_place(package, place)?;
+    }
     let mut hint = format!("Run `{python} -m pip install {better}`.");
     let other = work
         .commands

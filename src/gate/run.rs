@@ -1,6 +1,7 @@
 //! A gate from request to report: by a command, or by mutation of what was changed. And what it would judge, without judging
 //! it: then no process is started, nothing is written.
 
+use super::assertions;
 use super::commands::Commands;
 use super::engine::Engine;
 use super::scope::{Extent, Scope, Target};
@@ -66,7 +67,11 @@ fn measure(
 ) -> GateReport {
     let mut judging = engine.judge(request, settings, ports);
     let files = standard_report::files_of(&mut judging.results);
+    let without_assertion = assertions::remark(request, &judging.scope);
     let mut report = judging.report(settings);
+    if report.verdict == Verdict::Pass {
+        report.remarks.extend(without_assertion);
+    }
     let fails = matches!(report.verdict, Verdict::Fail { .. });
     match standard_report::write(&request.folder, &files, settings.threshold, fails) {
         Ok(page) => drop(

@@ -12,7 +12,7 @@ use crate::gate::files::{
     FileEngine, FileMutant, Language, Measured, Place, Work, installed_version, literally,
     source_lines, told,
 };
-use crate::gate::{GateAbort, jobs};
+use crate::gate::{GateAbort, GatePackage, jobs};
 use crate::machine::facts::ProcessEnd;
 use crate::mutation::MutantStatus;
 use serde::Deserialize;
@@ -27,6 +27,13 @@ const MOST_LINES: usize = 2_000;
 /// What it is told in each run; a number of jobs follows.
 const ARGUMENTS: &str = "mutants --in-place --no-config --cap-lints=true --colors=never --annotations=none \
     --minimum-test-timeout=20 --jobserver-tasks";
+/// Files of cargo's settings.
+const SETTINGS: [&str; 2] = [".cargo/config.toml", ".cargo/config"];
+/// Keys in them that name programs, and the escape that can spell them in another way.
+const PROGRAMS: [&str; 7] = [
+    "runner", "wrapper", "alias", "rustc", "rustdoc", "linker", "\\",
+];
+const INSTALL: &str = "Run `cargo install cargo-mutants --locked`.";
 /// Older versions were never tried.
 const OLDEST: (u32, u32) = (27, 0);
 
@@ -58,7 +65,8 @@ impl FileEngine for CargoMutants {
         check_version(work)?;
         let above = above(work)?;
         let results = work.output.join("mutants.out");
-        let call = cargo(work, "cargo-mutants", &arguments(work, &above))?;
+        let engine = engine(work)?;
+        let call = start(work, "cargo-mutants", engine, &arguments(work, &above))?;
         match call.end {
             ProcessEnd::Exited { code: 0 | 2 | 3 } => {}
             ProcessEnd::Exited { code: 4 } => {
@@ -80,6 +88,22 @@ impl FileEngine for CargoMutants {
 
     fn name(&self) -> &'static str {
         ENGINE
+    }
+
+    /// Cargo's own settings can name programs that replace the tests and decide which mutants die.
+    fn refusal(&self, package: &GatePackage) -> Option<GateAbort> {
+        let mut changed = package.changes.iter().filter(|change| {
+            let path = change.path.to_text();
+            SETTINGS.iter().any(|name| Path::new(&path).ends_with(name))
+        });
+        changed.find_map(|change| {
+            let text = read_text(&package.root.join(change.path.to_text()), MAX_LOG);
+            let key = PROGRAMS.iter().find(|key| text.contains(**key))?;
+            Some(GateAbort::fail(format!(
+                "{} was changed and holds `{key}`: settings of cargo that name programs can make mutants look killed.",
+                change.full_path()
+            )))
+        })
     }
 
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
@@ -132,9 +156,41 @@ fn mutants_of(work: &Work<'_>, file: &str, above: &str) -> String {
     format!("^{path}:(?:{lines})")
 }
 
+/// The program cargo-mutants itself: `cargo mutants` may be an alias in the package.
+fn engine(work: &Work<'_>) -> Result<String, GateAbort> {
+    let homes = [("CARGO_HOME", "bin"), ("HOME", ".cargo/bin")];
+    let installed = homes.iter().filter_map(|(home, inside)| {
+        let home = work.commands.variable(home)?;
+        Some(Path::new(home).join(inside).join(ENGINE)).filter(|file| file.is_file())
+    });
+    let engine = work
+        .commands
+        .find(ENGINE)
+        .into_iter()
+        .chain(installed)
+        .next();
+    let Some(engine) = engine else {
+        return Err(GateAbort::setup(
+            format!("{ENGINE} is not installed."),
+            INSTALL,
+        ));
+    };
+    work.check_place(ENGINE, &engine)?;
+    Ok(engine.display().to_string())
+}
+
 /// Runs cargo in the module, with a target folder beside the copy.
 fn cargo(work: &Work<'_>, name: &str, arguments: &[String]) -> Result<Call, GateAbort> {
-    let argv = std::iter::once("cargo".to_owned())
+    start(work, name, "cargo".to_owned(), arguments)
+}
+
+fn start(
+    work: &Work<'_>,
+    name: &str,
+    program: String,
+    arguments: &[String],
+) -> Result<Call, GateAbort> {
+    let argv = std::iter::once(program)
         .chain(arguments.iter().cloned())
         .collect();
     let target = work.output.join("target").display().to_string();
@@ -142,11 +198,10 @@ fn cargo(work: &Work<'_>, name: &str, arguments: &[String]) -> Result<Call, Gate
         ("CARGO_TARGET_DIR", target.as_str()),
         ("CARGO_TERM_COLOR", "never"),
     ];
-    work.commands.run(name, argv, &work.folder, &variables)
+    work.run(name, argv, &variables)
 }
 
 fn check_version(work: &Work<'_>) -> Result<(), GateAbort> {
-    let hint = "Run `cargo install cargo-mutants --locked`.";
     if work.commands.find("cargo").is_none() {
         let why = format!(
             "No cargo is on the PATH, so {} cannot be built.",
@@ -154,12 +209,9 @@ fn check_version(work: &Work<'_>) -> Result<(), GateAbort> {
         );
         return Err(GateAbort::setup(why, "Install Rust (https://rustup.rs)."));
     }
-    let call = cargo(
-        work,
-        "version",
-        &["mutants".to_owned(), "--version".to_owned()],
-    )?;
-    installed_version(&call, "cargo-mutants", "", OLDEST, hint)
+    let arguments = ["mutants", "--version"].map(str::to_owned);
+    let call = start(work, "version", engine(work)?, &arguments)?;
+    installed_version(&call, ENGINE, "", OLDEST, INSTALL)
 }
 
 /// The module's folder in its Cargo workspace, from which cargo-mutants names files: empty, or with a `/` at its end.

@@ -87,6 +87,8 @@ pub(crate) struct Module {
     pub(crate) changed_tests: BTreeSet<String>,
     /// The family changed a build file of the package.
     pub(crate) build_changed: bool,
+    /// Remarks about this choice for the report.
+    pub(crate) remarks: Vec<String>,
 }
 
 impl Module {
@@ -104,6 +106,7 @@ impl Module {
             tool,
             targets: Vec::new(),
             changed_tests: BTreeSet::new(),
+            remarks: Vec::new(),
             build_changed: package
                 .1
                 .changes

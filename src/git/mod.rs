@@ -152,6 +152,11 @@ impl Repositories {
         heads.collect()
     }
 
+    /// The patterns that give each file its kind.
+    pub fn classifier(&self) -> &Classifier {
+        &self.classifier
+    }
+
     /// Tells kinds of files apart by other patterns from now on.
     pub fn reclassify(&mut self, classifier: Classifier) {
         self.classifier = classifier;

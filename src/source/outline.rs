@@ -5,12 +5,15 @@
 //! test: under a condition that is never true, behind an early end, bound again further down, or in a string. A source
 //! that the grammar cannot read has no outline.
 
+mod imports;
 mod javascript;
 mod python;
 mod rust;
 mod syntax;
 #[cfg(test)]
 mod tests;
+
+pub use imports::{Loads, file_words, is_for_tests_alone, path_words};
 
 use super::lines::{how_often, take};
 use std::collections::{BTreeMap, BTreeSet, HashSet};

@@ -59,7 +59,7 @@ pub(crate) fn python() -> &'static Path {
 }
 
 /// `node_modules` with `StrykerJS` and vitest; `RALPH_STRYKER` names another version (10 needs Node 22).
-pub(super) fn node() -> &'static Path {
+pub(crate) fn node() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let version = std::env::var_os("RALPH_STRYKER").unwrap_or_else(|| "9.6.1".into());
@@ -606,8 +606,11 @@ fn a_rust_engine_that_is_absent_or_old_or_leaves_no_results_gives_no_verdict() {
             "#!/bin/sh\ncase \"$1 $2\" in\n'mutants --version') {version} ;;\nlocate*) echo \"$PWD/Cargo.toml\" ;;\n\
              mutants*) out=${{CARGO_TARGET_DIR%target}}mutants.out; mkdir \"$out\"; {results} ;;\nesac\n"
         );
-        fs_err::write(bin.join("cargo"), script).unwrap();
-        fs_err::set_permissions(bin.join("cargo"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        for program in ["cargo", "cargo-mutants"] {
+            let file = bin.join(program);
+            fs_err::write(&file, &script).unwrap();
+            fs_err::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
         error(&project.run()).0
     };
     assert_eq!(said("exit 101", ""), "cargo-mutants is not installed.");

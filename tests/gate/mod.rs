@@ -3,6 +3,7 @@
 pub(crate) mod clean;
 mod direct_spawn;
 pub(crate) mod engines;
+pub(crate) mod evidence;
 pub(crate) mod files;
 pub(crate) mod gradle;
 pub(crate) mod hidden;

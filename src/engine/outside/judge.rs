@@ -396,6 +396,7 @@ impl Outside {
             home: root.clone(),
             root,
             changes,
+            classifier: Some(repositories.classifier().clone()),
             lines,
             moved,
             weakened,

@@ -1,6 +1,7 @@
 //! A package's files, listed and copied for an engine.
 
 use super::Language;
+use super::loaded::loaded;
 use super::scope::Files;
 use crate::gate::commands::fresh_folder;
 use crate::gate::scope::changed_entries;
@@ -46,6 +47,7 @@ pub(super) fn list(package: &GatePackage, language: &Language) -> Result<Files, 
             files.sources.insert(path);
         }
     }
+    files.loaded = loaded(package, language, &files);
     Ok(files)
 }
 

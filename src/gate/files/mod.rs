@@ -6,14 +6,17 @@
 //! failed before its work, or pass where the engine has no part in it. The copy is a repository at the judged commit.
 
 mod copy;
+mod loaded;
+mod made;
 mod run;
 mod scope;
 
 pub(crate) use copy::copy;
 pub(crate) use run::{judge, scope_of};
 
-use super::GateAbort;
 use super::commands::{Call, Commands};
+use super::leftovers::TestPlace;
+use super::{GateAbort, GatePackage};
 use crate::config::GateSettings;
 use crate::machine::facts::ProcessEnd;
 use crate::mutation::MutantStatus;
@@ -23,6 +26,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// What is known of a language by the names of its files.
 pub(crate) struct Language {
@@ -59,6 +63,10 @@ pub(crate) trait FileEngine {
     fn passes_without(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
         self.is_green(work)
     }
+    /// The reason for which a change of a package forbids a verdict.
+    fn refusal(&self, _package: &GatePackage) -> Option<GateAbort> {
+        None
+    }
     /// It can be told which files of tests to run.
     fn chooses_tests(&self, _module: &Path, _homes: &[PathBuf]) -> bool {
         false
@@ -83,6 +91,8 @@ pub(crate) struct Work<'a> {
     pub(crate) lines: BTreeMap<String, Vec<(u32, u32)>>,
     /// The only files of tests that are asked, by their paths in the module; all if there is none.
     pub(crate) tests: Vec<String>,
+    /// The temporary folder and the home of its tests.
+    pub(crate) place: Rc<TestPlace>,
     /// An empty folder for what the engine writes beside the copy.
     pub(crate) output: PathBuf,
     /// A folder whose content people find afterwards.
@@ -90,6 +100,44 @@ pub(crate) struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// Runs a program in the module, with the temporary folder and the home of its tests.
+    pub(crate) fn run(
+        &self,
+        name: &str,
+        argv: Vec<String>,
+        variables: &[(&str, &str)],
+    ) -> Result<Call, GateAbort> {
+        let place = self.place.variables();
+        let mut all: Vec<(&str, &str)> = place
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        all.extend(variables);
+        self.commands.run(name, argv, &self.folder, &all)
+    }
+
+    /// A FAIL if an engine is a file of the package itself, and not of what is installed in it.
+    pub(crate) fn check_place(&self, engine: &str, file: &Path) -> Result<(), GateAbort> {
+        let file = fs_err::canonicalize(file)?;
+        for home in self.homes.last().into_iter().chain([&self.folder]) {
+            let home = fs_err::canonicalize(home)?;
+            let Ok(inside) = file.strip_prefix(&home) else {
+                continue;
+            };
+            let is_installed = inside
+                .components()
+                .any(|part| INSTALLED.iter().any(|name| part.as_os_str() == *name));
+            if !is_installed {
+                return Err(GateAbort::fail(format!(
+                    "{engine} would be {} of {}: a file of the package is no engine.",
+                    text::line(&inside.display().to_string(), 300),
+                    self.label
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// There is nothing to mutate: what the tests alone say.
     pub(crate) fn tests_alone(&self, engine: &dyn FileEngine) -> Result<Measured, GateAbort> {
         let green = engine.is_green(self)?;
@@ -171,6 +219,8 @@ pub(crate) fn installed(homes: &[PathBuf], paths: &[&str]) -> Option<PathBuf> {
 
 /// The largest file of results that is read, bytes.
 const MAX_RESULTS: u64 = 256 << 20;
+/// Folders of what is installed in a package.
+const INSTALLED: [&str; 3] = ["node_modules", ".venv", "venv"];
 /// Lines of an output that name tests or causes.
 const TOLD: usize = 5;
 

@@ -1,10 +1,12 @@
 //! The gate of an engine that mutates files, from request to report. Modules are judged one after the other.
 
 use super::copy::{copy, folders, list};
+use super::made::made;
 use super::scope::scope;
 use super::{FileEngine, FileMutant, Measured, Work};
 use crate::config::{GateSettings, TestTiers};
 use crate::gate::commands::{Commands, file_name, fresh_folder, read_text};
+use crate::gate::leftovers::{self, TestPlace, spoil};
 use crate::gate::scope::{Module, Scope, Target, is_among};
 use crate::gate::verdict::{Judged, Judging, MAX_SOURCE, ModuleResult, TESTS_NAMED};
 use crate::gate::{GateAbort, GatePackage, GatePorts, GateRequest, rule};
@@ -14,9 +16,12 @@ use crate::source::text;
 use crate::sys::clock::Stopwatch;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// The folder of the copies in the gate's.
 const WORK: &str = "work";
+/// The copy that is mutated.
+const MEASURED: &str = "copy";
 /// Files of tests that a trace names.
 const TRACED: usize = 20;
 /// Files whose comments were not obeyed that are named.
@@ -34,9 +39,17 @@ pub(crate) fn scope_of(
         .iter()
         .map(|package| list(package, language));
     let files = files.collect::<Result<Vec<_>, _>>();
-    files.map_or_else(Scope::refused, |files| {
+    let mut scope = files.map_or_else(Scope::refused, |files| {
         scope(request, language, settings.scope, &files)
-    })
+    });
+    if scope.has_targets() {
+        let refusals = request
+            .packages
+            .iter()
+            .filter_map(|package| engine.refusal(package));
+        scope.aborts.extend(refusals);
+    }
+    scope
 }
 
 /// Judges the modules of all packages.
@@ -158,8 +171,9 @@ impl Judge<'_> {
     /// Measures the targets with these tests, or with all.
     fn measure(&self, result: &mut ModuleResult, tests: &[String]) -> Result<(), GateAbort> {
         let label = self.label();
-        let (mut work, hiding) = self.copy(self.package, "copy")?;
+        let (mut work, hiding) = self.copy(self.package, MEASURED)?;
         work.tests = tests.to_vec();
+        result.remarks.extend(self.module.remarks.iter().cloned());
         if !hiding.is_empty() {
             result.remarks.push(format!(
                 "Comments or attributes that hide code from mutation were not obeyed: {}.",
@@ -179,6 +193,7 @@ impl Judge<'_> {
                 "No test of {label} ran, so no mutant was killed."
             ))),
             Measured::Mutants(mut mutants) => {
+                self.check_leftovers(&work)?;
                 let index = work.report.join("index.html");
                 result
                     .reports
@@ -212,15 +227,71 @@ impl Judge<'_> {
         text::line(&format!("{}{dir}", self.package.name), 200)
     }
 
-    /// The module of a package in a folder of its own; also the files whose comments would have hidden code.
+    /// A test that compares with what an earlier run of it wrote kills mutants without any expectation of its own. Such files
+    /// are given another text, and then the tests must pass nevertheless.
+    fn check_leftovers(&self, measured: &Work<'_>) -> Result<(), GateAbort> {
+        let language = self.engine.language();
+        let made = made(&self.package.root, &self.top(measured), language)?;
+        let beside = measured.place.files()?;
+        if made.is_empty() && beside.is_empty() {
+            return Ok(());
+        }
+        (self.ports.progress)(&format!("Testing {} with other leftovers", self.label()));
+        let place = Rc::clone(&measured.place);
+        let (mut other, _) = self.copy_to(self.package, "leftovers", Rc::clone(&place))?;
+        other.tests.clone_from(&measured.tests);
+        let copy = self.top(&other);
+        spoil(&beside)?;
+        spoil(&made.iter().map(|path| copy.join(path)).collect::<Vec<_>>())?;
+        if self.engine.is_green(&other)? {
+            return Ok(());
+        }
+        let inside = made.iter().map(|path| path.display().to_string());
+        let beside = beside.iter().map(|file| place.shown(file));
+        let names = leftovers::names(inside.collect(), beside.collect());
+        let label = self.label();
+        let (mut fresh, _) = self.copy(self.package, "fresh")?;
+        fresh.tests.clone_from(&measured.tests);
+        if self.engine.is_green(&fresh)? {
+            return Err(GateAbort::fail(format!(
+                "Tests of {label} compare with what an earlier run of them wrote, so they kill mutants without an expectation of their own: they fail where these files have another text: {names}. Commit what they expect, or remove the files before each test."
+            )));
+        }
+        Err(GateAbort::setup(
+            format!(
+                "The tests of {label} passed once, and fail when they run again without any mutation."
+            ),
+            "Let the tests work without what an earlier run of them left.",
+        ))
+    }
+
+    /// The package in a copy.
+    fn top(&self, work: &Work<'_>) -> PathBuf {
+        let depth = Path::new(&self.module.dir).components().count();
+        let top = work.folder.ancestors().nth(depth);
+        top.unwrap_or(&work.folder).to_owned()
+    }
+
+    /// A copy with a new place for the tests.
     fn copy(
         &self,
         package: &GatePackage,
         name: &str,
     ) -> Result<(Work<'_>, Vec<String>), GateAbort> {
+        let place = Rc::new(TestPlace::new(self.commands.environment())?);
+        self.copy_to(package, name, place)
+    }
+
+    /// The module of a package in a folder of its own; also the files whose comments would have hidden code.
+    fn copy_to(
+        &self,
+        package: &GatePackage,
+        name: &str,
+        place: Rc<TestPlace>,
+    ) -> Result<(Work<'_>, Vec<String>), GateAbort> {
         let module = self.module;
-        let place = file_name(format!("{} {}", self.package.name, module.dir).trim_end());
-        let output = self.request.folder.join(WORK).join(name).join(&place);
+        let folder = file_name(format!("{} {}", self.package.name, module.dir).trim_end());
+        let output = self.request.folder.join(WORK).join(name).join(&folder);
         // Some engines take the folder's name for the package's.
         let last = Path::new(&package.home)
             .file_name()
@@ -241,7 +312,12 @@ impl Judge<'_> {
                 target.extent.lines()?.to_vec(),
             ))
         };
-        let report = self.request.folder.join("report").join(&place);
+        // A later copy of the same module leaves the report of the first.
+        let report = if name == MEASURED {
+            self.request.folder.join("report").join(&folder)
+        } else {
+            output.join("report")
+        };
         fresh_folder(&report)?;
         let work = Work {
             commands: self.commands,
@@ -256,6 +332,7 @@ impl Judge<'_> {
                 .collect(),
             lines: module.targets.iter().filter_map(lines).collect(),
             tests: Vec::new(),
+            place,
             output,
             report,
         };

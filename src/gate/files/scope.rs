@@ -7,7 +7,7 @@ use crate::config::ScopeKind;
 use crate::gate::GateRequest;
 use crate::gate::scope::{BuildTool, Entry, Extent, Module, Scope, Target};
 use crate::mutation::LeftOut;
-use crate::source::{ChangedLines, Kind};
+use crate::source::{ChangedLines, Kind, text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -21,6 +21,8 @@ pub(super) struct Files {
     pub(super) builds: BTreeSet<String>,
     /// Its sources.
     pub(super) sources: BTreeSet<String>,
+    /// Sources that are no production code by their names, and the production code that loads each.
+    pub(super) loaded: BTreeMap<String, String>,
     /// What is at each changed path.
     pub(super) entries: BTreeMap<String, Entry>,
 }
@@ -29,7 +31,7 @@ pub(super) struct Files {
 pub(super) fn scope(
     request: &GateRequest,
     language: &Language,
-    kind: ScopeKind,
+    scope_kind: ScopeKind,
     files: &[Files],
 ) -> Scope {
     let mut scope = Scope::default();
@@ -50,12 +52,25 @@ pub(super) fn scope(
             let new = || Module::new((index, package), dir, dir, BuildTool::Engine);
             let module = modules.entry(dir.to_owned()).or_insert_with(new);
             let is_its_test = |test: &str| language.is_test_of(test, &path);
-            match (change.kind, entry) {
+            let importer = files
+                .loaded
+                .get(&path)
+                .filter(|_| change.kind != Kind::Production);
+            if let Some(importer) = importer {
+                module.remarks.push(format!(
+                    "{} is judged as production code, since {} loads it.",
+                    change.full_path(),
+                    text::line(importer, 300)
+                ));
+            }
+            let kind = importer.map_or(change.kind, |_| Kind::Production);
+            match (kind, entry) {
                 (Kind::Test, Entry::File) => drop(module.changed_tests.insert(path)),
                 (Kind::Production, Entry::File) => {
                     let tests = files.sources.iter().filter(|test| is_its_test(test));
                     let tests: BTreeSet<String> = tests.cloned().collect();
                     let counts = !tests.is_empty()
+                        || importer.is_some()
                         || language.tests.is_empty()
                         || request.counts_without_test(package, change, &is_its_test);
                     if !counts {
@@ -68,7 +83,7 @@ pub(super) fn scope(
                         });
                         continue;
                     }
-                    let extent = match (kind, package.lines.get(&change.path)) {
+                    let extent = match (scope_kind, package.lines.get(&change.path)) {
                         (ScopeKind::Lines, Some(ChangedLines::Ranges(ranges))) => {
                             Extent::Lines(ranges.clone())
                         }

@@ -20,11 +20,14 @@ use super::module_state::CompiledModule;
 use super::report::{self, Control, FailingTest, Mode, Owners, PitReport};
 use crate::gate::GateAbort;
 use crate::gate::commands::{Call, fresh_folder};
+use crate::gate::leftovers::{self, TestPlace, spoil};
 use crate::machine::facts::ProcessEnd;
 use crate::source::{RepoPath, text};
+use crate::sys::file_stat::FileStat;
+use crate::sys::walk::{DirEntry, MAX_DEPTH, MAX_ENTRIES, walk};
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use tools::Tools;
 
 /// PIT's own default for [`PitRun::timeout`].
@@ -101,6 +104,8 @@ pub(crate) struct PitSession<'a> {
     shown: Shown,
     /// See [`PitSession::state`].
     state: OnceCell<Option<CompiledModule>>,
+    /// The temporary folder and the home of the tests: new ones for each run that is judged.
+    place: RefCell<TestPlace>,
 }
 
 /// What earlier runs of a session have shown.
@@ -132,11 +137,17 @@ pub(crate) enum PitEnd {
 impl PitSession<'_> {
     /// Runs PIT.
     fn start(&self, run: &PitRun<'_>) -> Result<PitEnd, GateAbort> {
+        let context = self.module.context;
+        self.place
+            .replace(TestPlace::new(context.commands.environment())?);
+        let before = self.module_files()?;
         let end = self.start_once(run)?;
         if let PitEnd::Report(report) = &end {
             self.judge_written(run, &report.left_out)?;
+            if run.aim == Aim::Judge && !self.answerable.is_empty() {
+                self.judge_leftovers(run, &report.left_out, &before)?;
+            }
         }
-        let context = self.module.context;
         context
             .ports
             .checkouts
@@ -182,6 +193,96 @@ impl PitSession<'_> {
         ))
     }
 
+    /// A test that compares with what an earlier run of it wrote kills mutants without any expectation of its own. Such files
+    /// are given another text, and then the tests must pass nevertheless.
+    fn judge_leftovers(
+        &self,
+        run: &PitRun<'_>,
+        left_out: &BTreeSet<FailingTest>,
+        before: &BTreeMap<PathBuf, Option<FileStat>>,
+    ) -> Result<(), GateAbort> {
+        let mut made = self.place.borrow().files()?;
+        let now = self.module_files()?;
+        let changed = now
+            .into_iter()
+            .filter(|(file, stat)| before.get(file) != Some(stat));
+        made.extend(changed.map(|(file, _)| file));
+        if made.is_empty() {
+            return Ok(());
+        }
+        spoil(&made)?;
+        let after = PitRun {
+            name: "leftovers",
+            aim: Aim::Count,
+            makes_map: false,
+            ..run.clone()
+        };
+        let end = self.start_once(&after);
+        // The checkout restores all other files.
+        let outputs = Path::new(&self.module.built.project.classes).parent();
+        let kept = made
+            .iter()
+            .filter(|file| outputs.is_some_and(|outputs| file.starts_with(outputs)));
+        for file in kept {
+            crate::sys::disk::remove(file)?;
+        }
+        let failing = match end? {
+            PitEnd::Report(after) if after.left_out.is_subset(left_out) => return Ok(()),
+            PitEnd::Report(after) => &after.left_out - left_out,
+            PitEnd::Failing(failing) => failing,
+            PitEnd::Died(_) | PitEnd::Hung(_) => BTreeSet::new(),
+        };
+        let (label, home) = (self.module.label(), &self.module.maven.home);
+        let (inside, beside): (Vec<_>, Vec<_>) =
+            made.iter().partition(|file| file.starts_with(home));
+        let inside = inside
+            .into_iter()
+            .filter_map(|file| Some(file.strip_prefix(home).ok()?.display().to_string()));
+        let beside = beside
+            .into_iter()
+            .map(|file| self.place.borrow().shown(file));
+        let names = leftovers::names(inside.collect(), beside.collect());
+        let why = format!(
+            "Tests of {label} compare with what an earlier run of them wrote, so they kill mutants without an expectation of their own: they fail where these files have another text: {names}."
+        );
+        let hint = "Commit what they expect, or remove the files before each test; a cache of tools can be left out by -Djava.io.tmpdir in gates.<NAME>.jvm_args.";
+        if failing
+            .iter()
+            .any(|test| self.answerable.contains(&test.class))
+        {
+            return Err(GateAbort::fail(format!("{why} {hint}")));
+        }
+        Err(GateAbort::setup(why, hint))
+    }
+
+    /// The files of the module but its class files and what is installed, each with its times and size.
+    fn module_files(&self) -> Result<BTreeMap<PathBuf, Option<FileStat>>, GateAbort> {
+        let project = &self.module.built.project;
+        let classes = [&project.classes, &project.test_classes].map(Path::new);
+        // Other modules are built and tested at the same time.
+        let is_module = |folder: &Path| {
+            ["pom.xml", "build.gradle", "build.gradle.kts"]
+                .iter()
+                .any(|name| folder.join(name).exists())
+        };
+        let is_entered = |folder: &DirEntry| {
+            folder.file_name() != ".git"
+                && !is_module(folder.path())
+                && folder.file_name() != "node_modules"
+                && !classes.contains(&folder.path())
+        };
+        let home = &self.module.maven.home;
+        let mut files = BTreeMap::new();
+        for entry in walk(home, MAX_DEPTH, MAX_ENTRIES, is_entered) {
+            let entry = entry?;
+            if entry.file_type().is_file() {
+                let stat = FileStat::at(entry.path());
+                files.insert(entry.into_path(), stat);
+            }
+        }
+        Ok(files)
+    }
+
     /// Runs PIT once.
     fn start_once(&self, run: &PitRun<'_>) -> Result<PitEnd, GateAbort> {
         let context = self.module.context;
@@ -204,7 +305,13 @@ impl PitSession<'_> {
             .environment
             .clone()
             .into_iter();
-        let environment: Vec<(String, String)> = environment.collect();
+        let environment: Vec<(String, String)> = self
+            .place
+            .borrow()
+            .variables()
+            .into_iter()
+            .chain(environment)
+            .collect();
         let folder = self.working_directory();
         let log = context.commands.next_log(run.name)?;
         let silence = Some(context.settings.limit / SILENCE);

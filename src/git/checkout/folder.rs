@@ -128,6 +128,8 @@ impl Checkout {
         for (at, (source, commit)) in self.commits.iter().filter(|(at, _)| part.holds(at)) {
             repository::visible(&on_disk(folder, at), &OpenRepo::open(source)?, *commit)?;
         }
+        drop(repo);
+        repository::forget(folder)?;
         Ok(found)
     }
 
@@ -178,7 +180,10 @@ impl Checkout {
     /// How a part of a folder differs from what belongs there.
     pub fn inspect(&self, folder: &Path, part: &Part) -> Result<Differences, GitError> {
         let (repo, index) = self.repository(folder)?;
-        self.compare(&repo, &index, folder, part)
+        let found = self.compare(&repo, &index, folder, part);
+        drop(repo);
+        repository::forget(folder)?;
+        found
     }
 
     /// A repository whose work tree is the folder, and an index of what belongs there. Nothing in them is from an

@@ -18,10 +18,10 @@ const ATTRIBUTES: &str = "* -text -crlf -eol -ident -filter -working-tree-encodi
 /// Tags and remotes that are copied at most.
 const MAX_TAGS: usize = 10_000;
 const MAX_REMOTES: usize = 100;
-/// Objects of a repository that are copied at most: how deep they lie, how many, how many bytes.
+/// Objects of a repository that are copied at most: how deep they lie, how many, how many bytes. Each checkout copies them.
 const OBJECT_DEPTH: usize = 2;
-const MAX_OBJECTS: usize = 100_000;
-const MAX_OBJECT_BYTES: u64 = 512 << 20;
+const MAX_OBJECTS: usize = 10_000;
+const MAX_OBJECT_BYTES: u64 = 256 << 20;
 /// What is being done here if it fails.
 const DOING: &str = "make a private repository";
 
@@ -34,8 +34,14 @@ pub(super) fn beside(folder: &Path, sources: &[OpenRepo]) -> Result<Repository, 
     Ok(repo)
 }
 
+/// Removes the repository that [`beside`] made: it names the packages' repositories, and tests run next to it.
+pub(super) fn forget(folder: &Path) -> Result<(), GitError> {
+    crate::sys::disk::remove(&folder.with_extension("git")).doing(DOING)
+}
+
 /// Makes the `.git` that a build finds in its folder: HEAD is the commit, the index is its tree, the tags and the
-/// addresses of the remotes are those of `source`; there are no branches, hooks or settings.
+/// addresses of the remotes are those of `source`; there are no branches, hooks or settings. It does not name `source` unless
+/// that has too many objects to copy.
 pub(super) fn visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Result<(), GitError> {
     let git_dir = folder.join(".git");
     init(&git_dir, commit, false, std::slice::from_ref(source))?;
@@ -60,7 +66,8 @@ pub(super) fn visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Result<(
         add_remotes(&Repository::open(folder)?, &source.repo)?;
         write_index(folder, &git_dir.join("index"), source, commit)
     };
-    ask().doing(DOING)
+    ask().doing(DOING)?;
+    copy_objects(&source.repo.commondir().join("objects"), &git_dir).doing(DOING)
 }
 
 /// Makes a folder with a commit's files a repository with that commit as its HEAD, and objects of its own: it does not name
@@ -70,8 +77,7 @@ pub fn add_to_copy(copy: &Path, repository: &Path, commit: &facts::Oid) -> Resul
         return Ok(());
     };
     let source = OpenRepo::open(repository)?;
-    visible(copy, &source, commit)?;
-    copy_objects(&source.repo.commondir().join("objects"), &copy.join(".git")).doing(DOING)
+    visible(copy, &source, commit)
 }
 
 /// Copies the objects in place of the link to them; the link stays where they are too many, or lie in further repositories.

@@ -233,6 +233,8 @@ impl PitSession<'_> {
             format!("-Dbasedir={}", self.module.maven.home.display()),
             "-Dfile.encoding=UTF-8".to_owned(),
         ]);
+        // The project's own settings come later and override these.
+        all.extend(self.place.borrow().jvm_arguments());
         all.extend(surefire.jvm_args.iter().cloned());
         all.extend(
             surefire

@@ -15,10 +15,11 @@ use super::{
 };
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
+use crate::gate::leftovers::TestPlace;
 use crate::gate::verdict::ModuleResult;
 use crate::mutation::TraceTier;
 use crate::source::text;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 
 /// [`PitRun::timeout`] for tests that are not known to be slow.
@@ -34,6 +35,7 @@ impl<'a> PitSession<'a> {
         let plugin = plugin::classes(module, &tools.pit)?;
         let (owners, answerable) = (module.owners(), module.answerable());
         let (shown, state) = (Shown::default(), OnceCell::new());
+        let place = TestPlace::new(module.context.commands.environment())?;
         Ok(Self {
             module,
             tools,
@@ -42,6 +44,7 @@ impl<'a> PitSession<'a> {
             answerable,
             shown,
             state,
+            place: RefCell::new(place),
         })
     }
 

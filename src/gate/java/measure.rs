@@ -170,7 +170,7 @@ impl ModuleContext<'_> {
             .join("; ");
         let mut report = session.run(&run, &note, result)?;
         if tier.makes_map {
-            self.keep_map(session, report.seen.take(), result)?;
+            self.keep_map(session, std::mem::take(&mut report.executed))?;
         }
         session.remember(&tier.tests, &report)?;
         let reaching = std::mem::take(&mut report.reaching);
@@ -363,25 +363,12 @@ impl ModuleContext<'_> {
     }
 
     /// Keeps the coverage map that a run over all tests has made.
-    fn keep_map(
-        &self,
-        session: &PitSession<'_>,
-        seen: Option<Coverage>,
-        result: &mut ModuleResult,
-    ) -> Result<(), GateAbort> {
+    fn keep_map(&self, session: &PitSession<'_>, executed: Coverage) -> Result<(), GateAbort> {
         let Some(CompiledModule { state, .. }) = session.state()? else {
             return Ok(());
         };
-        if let Some(seen) = seen {
-            return self
-                .maps()
-                .keep(&self.map_key(), &CoverageMap::new(state.clone(), seen));
-        }
-        result.remarks.push(format!(
-            "The run of all tests of {} left no whole coverage map, so a later FAIL runs all tests again.",
-            self.label()
-        ));
-        Ok(())
+        let map = CoverageMap::new(state.clone(), executed);
+        self.maps().keep(&self.map_key(), &map)
     }
 
     fn maps(&self) -> DiskCache {

@@ -1,7 +1,7 @@
 //! The runs of PIT over one module, with the second runs that their ends ask for.
 //!
 //! A test that fails or ends its JVM without any mutation is the family's fault only if the family answers for
-//! it, and only PIT's own process is believed about that; with part of the tests only a pass is a verdict.
+//! it. With part of the tests only a pass is a verdict.
 
 use super::super::context::lines;
 use super::super::jvm;
@@ -85,66 +85,46 @@ impl<'a> PitSession<'a> {
             tests: &tests,
             ..asked.clone()
         };
-        let answerable: BTreeSet<String> = asked
-            .tests
-            .intersection(&self.answerable)
-            .cloned()
-            .collect();
-        // A map keeps what the tests that pass touch: red ones of others do not cost it.
-        let skip_failing = asked.makes_map || answerable.is_subset(&self.shown.passed.borrow());
-        let mut run = PitRun {
-            skip_failing,
-            ..asked.clone()
-        };
-        let mut end = self.start(&run)?;
-        if let PitEnd::Report(report) = &end
-            && self.blame_red(&report.left_out).is_err()
-        {
-            // Only PIT's own process is believed where a test is to be blamed.
-            run.skip_failing = false;
-            end = self.start(&run)?;
-        }
-        let report = match end {
-            PitEnd::Failing(failing) => {
-                self.blame_red(&failing)?;
-                run.skip_failing = true;
-                let report = self.report(self.start(&run)?)?;
-                PitReport {
-                    left_out: failing,
-                    ..report
-                }
-            }
+        let own: BTreeSet<String> = asked.tests & &self.answerable;
+        let mut run = asked.clone();
+        let report = match self.start(asked)? {
             PitEnd::Died(test) => {
                 self.blame_class(test.as_deref(), "kills its JVM without any mutation.")?;
-                if answerable.is_empty() {
-                    return Err(self.unclear("a test kills its JVM without any mutation"));
-                }
-                run.tests = &answerable;
-                let report = self.report(self.start(&run)?)?;
-                self.must_pass(&report, test.as_deref())?;
-                result.remarks.push(format!(
-                    "A test of {} kills its JVM without any mutation{}; the tests of the changed classes alone reach the threshold.",
-                    self.module.label(),
-                    in_parentheses(test.as_deref())
-                ));
-                report
+                run.tests = &own;
+                self.run_without_others(&run, test.as_deref(), result)?
             }
-            other => self.report(other)?,
+            end => self.report(end)?,
         };
         self.remark(
             &report.left_out,
             "fail without any mutation and were left out",
             result,
         );
-        self.shown
-            .passed
-            .borrow_mut()
-            .extend(answerable.iter().cloned());
         let report = self.repeat_in_one(&run, report, result)?;
         let mut report = self.repeat_unclear(&run, report, result)?;
         self.leave_out_unfit(&report.unfit, result)?;
         report.except_initial();
         self.trace(result, asked, &report, note);
+        Ok(report)
+    }
+
+    /// A test of others, perhaps this one, kills its JVM: the family's own tests alone may suffice.
+    fn run_without_others(
+        &self,
+        own: &PitRun<'_>,
+        killer: Option<&str>,
+        result: &mut ModuleResult,
+    ) -> Result<PitReport, GateAbort> {
+        if own.tests.is_empty() {
+            return Err(self.unclear("a test kills its JVM without any mutation"));
+        }
+        let report = self.report(self.start(own)?)?;
+        self.must_pass(&report, killer)?;
+        result.remarks.push(format!(
+            "A test of {} kills its JVM without any mutation{}; the tests of the changed classes alone reach the threshold.",
+            self.module.label(),
+            in_parentheses(killer)
+        ));
         Ok(report)
     }
 
@@ -275,9 +255,8 @@ impl<'a> PitSession<'a> {
         match end {
             PitEnd::Report(report) => Ok(*report),
             PitEnd::Failing(failing) => {
-                self.blame_red(&failing)?;
-                let names = text::names(failing.iter().map(|test| test.name.as_str()), 5);
-                Err(self.unclear(&format!("{names} ran although they were to be left out")))
+                blame(&self.answerable, &failing, RED)?;
+                Err(self.unclear("tests fail without any mutation"))
             }
             PitEnd::Died(test) => {
                 self.blame_class(test.as_deref(), "kills its JVM without any mutation.")?;
@@ -294,11 +273,6 @@ impl<'a> PitSession<'a> {
                 Err(GateAbort::passing(why, hint))
             }
         }
-    }
-
-    /// A failure if the family answers for one of these tests.
-    fn blame_red(&self, failing: &BTreeSet<FailingTest>) -> Result<(), GateAbort> {
-        blame(&self.answerable, failing, RED)
     }
 
     /// What a mutant may take beyond five quarters of the time of its tests: PIT's own patience when these

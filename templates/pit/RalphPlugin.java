@@ -3,107 +3,45 @@ package ralph.pit;
 import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.util.JavacTask;
 import com.sun.source.util.TreeScanner;
-import java.io.BufferedOutputStream;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
+import java.io.*;
 import java.lang.instrument.ClassFileTransformer;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.math.BigInteger;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.Paths;
-import java.nio.file.StandardOpenOption;
-import java.security.DigestOutputStream;
-import java.security.GeneralSecurityException;
-import java.security.MessageDigest;
-import java.security.ProtectionDomain;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.BitSet;
-import java.util.Collection;
-import java.util.Comparator;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Properties;
-import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
+import java.nio.file.*;
+import java.security.*;
+import java.util.*;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import javax.tools.Diagnostic;
-import javax.tools.JavaCompiler;
-import javax.tools.SimpleJavaFileObject;
-import javax.tools.ToolProvider;
+import javax.tools.*;
 import org.objectweb.asm.Type;
-import org.objectweb.asm.tree.AbstractInsnNode;
-import org.objectweb.asm.tree.JumpInsnNode;
-import org.objectweb.asm.tree.MethodInsnNode;
-import org.pitest.bytecode.analysis.ClassTree;
-import org.pitest.bytecode.analysis.MethodTree;
-import org.pitest.classinfo.ClassByteArraySource;
-import org.pitest.classinfo.ClassName;
+import org.objectweb.asm.tree.*;
+import org.pitest.bytecode.analysis.*;
+import org.pitest.classinfo.*;
 import org.pitest.classpath.CodeSource;
-import org.pitest.coverage.BlockLocation;
-import org.pitest.coverage.CoverageDatabase;
-import org.pitest.coverage.CoverageResult;
-import org.pitest.coverage.TestInfo;
-import org.pitest.coverage.TestStatListener;
-import org.pitest.coverage.TestStatListenerFactory;
+import org.pitest.coverage.*;
 import org.pitest.help.PitHelpError;
-import org.pitest.junit.JUnitTestPlugin;
-import org.pitest.junit.NullConfiguration;
-import org.pitest.mutationtest.ClassMutationResults;
-import org.pitest.mutationtest.DetectionStatus;
-import org.pitest.mutationtest.EngineArguments;
-import org.pitest.mutationtest.ListenerArguments;
-import org.pitest.mutationtest.MutationEngineFactory;
-import org.pitest.mutationtest.MutationResult;
-import org.pitest.mutationtest.MutationResultInterceptor;
-import org.pitest.mutationtest.MutationResultListener;
-import org.pitest.mutationtest.MutationResultListenerFactory;
-import org.pitest.mutationtest.build.DefaultTestPrioritiserFactory;
-import org.pitest.mutationtest.build.InterceptorParameters;
-import org.pitest.mutationtest.build.InterceptorType;
-import org.pitest.mutationtest.build.MutationInterceptor;
-import org.pitest.mutationtest.build.MutationInterceptorFactory;
-import org.pitest.mutationtest.build.ProjectMutationInterceptor;
-import org.pitest.mutationtest.build.ProjectMutationInterceptorFactory;
-import org.pitest.mutationtest.build.TestPrioritiser;
-import org.pitest.mutationtest.build.TestPrioritiserFactory;
+import org.pitest.junit.*;
+import org.pitest.mutationtest.*;
+import org.pitest.mutationtest.build.*;
 import org.pitest.mutationtest.build.intercept.annotations.ExcludedAnnotationInterceptorFactory;
 import org.pitest.mutationtest.build.intercept.javafeatures.RecordFilterFactory;
 import org.pitest.mutationtest.build.intercept.staticinitializers.StaticInitializerInterceptorFactory;
 import org.pitest.mutationtest.config.ReportOptions;
-import org.pitest.mutationtest.engine.Location;
-import org.pitest.mutationtest.engine.Mutant;
-import org.pitest.mutationtest.engine.Mutater;
-import org.pitest.mutationtest.engine.MutationDetails;
-import org.pitest.mutationtest.engine.MutationEngine;
-import org.pitest.mutationtest.engine.MutationIdentifier;
+import org.pitest.mutationtest.engine.*;
 import org.pitest.mutationtest.engine.gregor.config.GregorEngineFactory;
 import org.pitest.mutationtest.environment.TransformationPlugin;
 import org.pitest.plugin.Feature;
 import org.pitest.reloc.asm.ClassReader;
 import org.pitest.reloc.asm.ClassWriter;
-import org.pitest.testapi.Configuration;
-import org.pitest.testapi.Description;
-import org.pitest.testapi.ResultCollector;
-import org.pitest.testapi.TestGroupConfig;
-import org.pitest.testapi.TestPluginFactory;
-import org.pitest.testapi.TestSuiteFinder;
-import org.pitest.testapi.TestUnit;
-import org.pitest.testapi.TestUnitFinder;
+import org.pitest.testapi.*;
 import org.pitest.util.ResultOutputStrategy;
 
 /**
@@ -1001,33 +939,19 @@ public final class RalphPlugin {
 
                 @Override
                 public void execute(ResultCollector results) {
-                    unit.execute(new ResultCollector() {
-
-                        @Override
-                        public void notifyEnd(Description test, Throwable error) {
-                            results.notifyEnd(test, error);
-                        }
-
-                        @Override
-                        public void notifyEnd(Description test) {
-                            results.notifyEnd(test);
-                        }
-
-                        @Override
-                        public void notifyStart(Description test) {
-                            results.notifyStart(test);
-                        }
-
-                        @Override
-                        public void notifySkipped(Description test) {
-                            results.notifyEnd(test, new AssertionError("the test class cannot be made"));
-                        }
-
-                        @Override
-                        public boolean shouldExit() {
-                            return results.shouldExit();
-                        }
-                    });
+                    Class<?>[] collector = {ResultCollector.class};
+                    unit.execute((ResultCollector) Proxy.newProxyInstance(RalphPlugin.class.getClassLoader(), collector,
+                        (proxy, method, arguments) -> {
+                            if (method.getName().equals("notifySkipped")) {
+                                results.notifyEnd((Description) arguments[0], new AssertionError("the test class cannot be made"));
+                                return null;
+                            }
+                            try {
+                                return method.invoke(results, arguments);
+                            } catch (InvocationTargetException error) {
+                                throw error.getCause();
+                            }
+                        }));
                 }
 
                 @Override

@@ -275,7 +275,7 @@ fn time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass() {
 const IS_MUTATED: &str = "static boolean isMutated() {\n\
     for (StackTraceElement e : Thread.currentThread().getStackTrace()) if (e.getClassName().endsWith(\"MutationTestWorker\")) return true;\n\
     return false; }";
-const UNFIT: &str = "fails in PIT's worker although nothing was mutated: it fails because it is being mutated, or is green only in its first JVM or its first run.";
+const UNFIT: &str = "fails in PIT's worker on unmutated code: it detects mutation testing, or passes only once or in one JVM.";
 const PRICE: &str = "public class Price {\n int of(int q, int c) { return q * c; }\n int off(int q) { return q - 1; } }";
 
 fn a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing() {

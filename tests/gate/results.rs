@@ -54,7 +54,7 @@ fn check(name: &str, project: &mut Project) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures/gate")
         .join(name);
-    // `UPDATE_FIXTURES=1` records anew, for a person to compare in the diff.
+    // `UPDATE_FIXTURES=1` records the files again; review the diff.
     if std::env::var_os("UPDATE_FIXTURES").is_some() {
         fs_err::write(&file, &now).unwrap();
     }

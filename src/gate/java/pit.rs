@@ -87,21 +87,21 @@ pub(crate) struct PitSession<'a> {
     /// Classes to mutate, with the target each belongs to.
     pub(crate) owners: Owners,
     /// Tests whose failure is the family's fault; empty at its base.
-    answerable: BTreeSet<String>,
-    shown: Shown,
+    accountable_tests: BTreeSet<String>,
+    findings: SessionFindings,
     /// See [`PitSession::state`].
     state: OnceCell<Option<CompiledModule>>,
 }
 
-/// What earlier runs of a session have shown.
+/// Findings of the earlier runs of a session.
 #[derive(Default)]
-struct Shown {
+struct SessionFindings {
     /// Failing tests of others that a remark has named.
     remarked: RefCell<BTreeSet<String>>,
     /// Test classes of others that failed in a control: they are not asked again.
-    unfit: RefCell<BTreeSet<String>>,
+    failed_control: RefCell<BTreeSet<String>>,
     /// Tests need something that only one JVM can have: mutants run in one at a time.
-    in_one: Cell<bool>,
+    single_jvm: Cell<bool>,
 }
 
 /// How a run ended.
@@ -209,7 +209,7 @@ impl PitSession<'_> {
         self.module.folder("report").join(run.name)
     }
 
-    /// How a run ended, by the results file.
+    /// Reads the end of a run from the results file.
     fn read(&self, run: &PitRun<'_>, key: &Key, call: &Call) -> Result<PitEnd, GateAbort> {
         let judging = Judging {
             owners: &self.owners,
@@ -242,7 +242,7 @@ impl PitSession<'_> {
         let failing = &file.report.left_out;
         if failing
             .iter()
-            .any(|test| self.answerable.contains(&test.class))
+            .any(|test| self.accountable_tests.contains(&test.class))
         {
             return Ok(PitEnd::Failing(failing.clone()));
         }
@@ -254,7 +254,7 @@ impl PitSession<'_> {
             return Err(gave_up(call, &words));
         }
         if file.stage != Stage::Done {
-            let why = "PIT's results give no verdict: PIT did not come to its end.".to_owned();
+            let why = "PIT's results give no verdict: PIT did not finish.".to_owned();
             return Err(GateAbort::setup(why, LOOK));
         }
         let mut report = file.report;
@@ -267,7 +267,7 @@ impl PitSession<'_> {
         Ok(PitEnd::Report(Box::new(report)))
     }
 
-    /// Where no mutant took its place, an agent that changes classes is the likely cause.
+    /// Names an agent that changes classes as the likely cause if no mutant took its place.
     fn check_agents(&self, report: &PitReport, log: &str) -> Result<(), GateAbort> {
         let tally = report.tally();
         let none_ran = tally.errors > 0 && tally.killed + tally.survived + tally.timed_out == 0;
@@ -304,5 +304,5 @@ fn gave_up(call: &Call, words: &str) -> GateAbort {
         return GateAbort::setup(why, LOOK);
     };
     let why = format!("PIT {} and says: {cause}.", call.end);
-    GateAbort::passing(why, "Check the space on the disk, then run the gate again.")
+    GateAbort::transient(why, "Check the space on the disk, then run the gate again.")
 }

@@ -17,14 +17,14 @@ use crate::source::text;
 use counted::Identity;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What a run is to find out.
+/// The purpose of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aim {
-    /// Whether the tests pass; no mutant is run.
+    /// Run the tests; no mutant.
     Count,
-    /// Which tests kill, without controls.
+    /// Find tests that kill, without controls.
     Search,
-    /// Which kills stand beside controls.
+    /// Confirm kills with controls.
     Judge,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct PitReport {
     /// Wall time, milliseconds.
     pub(crate) millis: u64,
     /// Tests that failed in a control of a class with kills; these kills are counted as survivors.
-    pub(crate) unfit: BTreeSet<FailingTest>,
+    pub(crate) failed_control: BTreeSet<FailingTest>,
     /// Target classes with kills, a control of which gave no verdict.
     pub(crate) uncontrolled: BTreeSet<String>,
     /// A control gave no verdict.
@@ -84,7 +84,7 @@ impl PitReport {
     }
 
     /// Takes the verdict from mutants of code that only initialises a class: one that lived may not have run.
-    pub(crate) fn except_initial(&mut self) {
+    pub(crate) fn unjudge_initialisers(&mut self) {
         let initial = self
             .reaching
             .iter()
@@ -172,7 +172,7 @@ impl PitReport {
 /// `Foo`. Nested classes follow their outermost class.
 pub(crate) type Owners = BTreeMap<String, String>;
 
-/// What became of a control. The plugin runs it before the mutants of its JVM.
+/// The outcome of a control. The plugin runs it before the mutants of its JVM.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Control {
     /// All tests passed.
@@ -217,7 +217,7 @@ impl FailingTest {
 }
 
 impl PitReport {
-    /// What a mutant's status is worth next to the control of its class, which belongs to the target `owner`.
+    /// Returns the believed status of a mutant, given the control of its class, which belongs to the target `owner`.
     fn believed(
         &mut self,
         status: MutantStatus,
@@ -226,7 +226,7 @@ impl PitReport {
     ) -> MutantStatus {
         match (status, control) {
             (MutantStatus::Killed | MutantStatus::TimedOut, Some(Control::Failed(test))) => {
-                self.unfit.insert(test.clone());
+                self.failed_control.insert(test.clone());
                 MutantStatus::Survived
             }
             (MutantStatus::Killed | MutantStatus::TimedOut, Some(Control::Unclear) | None) => {

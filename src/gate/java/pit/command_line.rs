@@ -114,7 +114,7 @@ impl PitSession<'_> {
         } else {
             Vec::new()
         };
-        let text = plugin::input(run, key, &self.answerable, &mutated).map_err(|name| {
+        let text = plugin::input(run, key, &self.accountable_tests, &mutated).map_err(|name| {
             GateAbort::setup(
                 format!("The name {name} cannot be given to PIT."),
                 "Set tests: all and scope: class.",
@@ -138,7 +138,7 @@ impl PitSession<'_> {
     }
 
     pub(super) fn threads(&self) -> usize {
-        if self.shown.in_one.get() {
+        if self.findings.single_jvm.get() {
             1
         } else {
             self.module.context.threads.max(1)

@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 
 const GATHERING: &str = "Gathering coverage for test Description [testClass=";
 
-/// What is said of a test that fails before anything is mutated.
+/// The end of a reason: a test fails before anything is mutated.
 pub(crate) const RED: &str = "fails without any mutation.";
-/// What is said of a test that fails in a control.
-pub(super) const UNFIT: &str = "fails in PIT's worker on unmutated code: it detects mutation testing, or passes only once or in one JVM. Make it pass on every run.";
+/// The end of a reason: a test fails in a control.
+pub(super) const FAILED_CONTROL: &str = "fails in PIT's worker on unmutated code: it detects mutation testing, or passes only once or in one JVM. Make it pass on every run.";
 
 /// The class of the test that was begun last.
 pub(super) fn last_test(log: &str) -> Option<String> {
@@ -35,13 +35,13 @@ pub(super) fn complaint(log: &str) -> &str {
 
 /// A failure if one of the failing tests is among those that the family answers for; `does` ends the sentence.
 pub(crate) fn blame(
-    answerable: &BTreeSet<String>,
+    accountable_tests: &BTreeSet<String>,
     failing: &BTreeSet<FailingTest>,
     does: &str,
 ) -> Result<(), GateAbort> {
     let reasons: Vec<String> = failing
         .iter()
-        .filter(|test| answerable.contains(&test.class))
+        .filter(|test| accountable_tests.contains(&test.class))
         .take(10)
         .map(|test| format!("The test {} {does}", test.name))
         .collect();

@@ -11,7 +11,8 @@ use super::super::tiers;
 use super::super::{context::ModuleContext, maven};
 use super::tools::Tools;
 use super::{
-    FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, RED, Shown, blame, output, plugin,
+    FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, RED, SessionFindings, blame, output,
+    plugin,
 };
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
@@ -32,15 +33,15 @@ impl<'a> PitSession<'a> {
     pub(crate) fn new(module: &'a ModuleContext<'a>) -> Result<Self, GateAbort> {
         let tools = Tools::get(module)?;
         let plugin = plugin::classes(module, &tools.pit)?;
-        let (owners, answerable) = (module.owners(), module.answerable());
-        let (shown, state) = (Shown::default(), OnceCell::new());
+        let (owners, accountable_tests) = (module.owners(), module.accountable_tests());
+        let (findings, state) = (SessionFindings::default(), OnceCell::new());
         Ok(Self {
             module,
             tools,
             plugin,
             owners,
-            answerable,
-            shown,
+            accountable_tests,
+            findings,
             state,
         })
     }
@@ -48,7 +49,7 @@ impl<'a> PitSession<'a> {
     /// The same at the family's base, where a failing test is not its fault.
     pub(crate) fn at_base(module: &'a ModuleContext<'a>) -> Result<Self, GateAbort> {
         Ok(Self {
-            answerable: BTreeSet::new(),
+            accountable_tests: BTreeSet::new(),
             ..Self::new(module)?
         })
     }
@@ -78,14 +79,14 @@ impl<'a> PitSession<'a> {
     ) -> Result<PitReport, GateAbort> {
         let tests = asked
             .tests
-            .difference(&self.shown.unfit.borrow())
+            .difference(&self.findings.failed_control.borrow())
             .cloned()
             .collect();
         let asked = &PitRun {
             tests: &tests,
             ..asked.clone()
         };
-        let own: BTreeSet<String> = asked.tests & &self.answerable;
+        let own: BTreeSet<String> = asked.tests & &self.accountable_tests;
         let mut run = asked.clone();
         let report = match self.start(asked)? {
             PitEnd::Died(test) => {
@@ -97,13 +98,13 @@ impl<'a> PitSession<'a> {
         };
         self.remark(
             &report.left_out,
-            "fail without any mutation and were left out",
+            "fail even without mutation and were excluded",
             result,
         );
-        let report = self.repeat_in_one(&run, report, result)?;
+        let report = self.repeat_in_one_jvm(&run, report, result)?;
         let mut report = self.repeat_unclear(&run, report, result)?;
-        self.leave_out_unfit(&report.unfit, result)?;
-        report.except_initial();
+        self.leave_out_failed_controls(&report.failed_control, result)?;
+        report.unjudge_initialisers();
         self.trace(result, asked, &report, note);
         Ok(report)
     }
@@ -130,17 +131,17 @@ impl<'a> PitSession<'a> {
 
     /// Names the failing tests of others, each once, and says what they `do`.
     fn remark(&self, failing: &BTreeSet<FailingTest>, does: &str, result: &mut ModuleResult) {
-        let mut remarked = self.shown.remarked.borrow_mut();
+        let mut remarked = self.findings.remarked.borrow_mut();
         let new: Vec<&str> = failing
             .iter()
             .filter(|test| {
-                !self.answerable.contains(&test.class) && remarked.insert(test.name.clone())
+                !self.accountable_tests.contains(&test.class) && remarked.insert(test.name.clone())
             })
             .map(|test| test.name.as_str())
             .collect();
         if !new.is_empty() {
             result.remarks.push(format!(
-                "Tests of {} that have nothing to do with the changed classes {does}: {}.",
+                "Unrelated tests of {} {does}: {}.",
                 self.module.label(),
                 text::names(new, 5)
             ));
@@ -148,18 +149,18 @@ impl<'a> PitSession<'a> {
     }
 
     /// A test that failed in a control has killed nothing; its class is not asked again.
-    fn leave_out_unfit(
+    fn leave_out_failed_controls(
         &self,
         failing: &BTreeSet<FailingTest>,
         result: &mut ModuleResult,
     ) -> Result<(), GateAbort> {
-        blame(&self.answerable, failing, output::UNFIT)?;
+        blame(&self.accountable_tests, failing, output::FAILED_CONTROL)?;
         self.remark(
             failing,
-            "fail in PIT's worker although nothing was mutated, so their classes were left out",
+            "fail in PIT's worker on unmutated code, so their classes were excluded",
             result,
         );
-        let mut unfit = self.shown.unfit.borrow_mut();
+        let mut unfit = self.findings.failed_control.borrow_mut();
         let classes: BTreeSet<String> = failing.iter().map(|test| test.class.clone()).collect();
         if let Some(class) = classes.intersection(&unfit).next() {
             return Err(self.unclear(&format!("{class} ran although it was to be left out")));
@@ -177,18 +178,19 @@ impl<'a> PitSession<'a> {
 
     /// Tests that fail in a control, or end it, beside another JVM and not alone need something that one JVM can have at a
     /// time (a port, a file): from then on there is one. If that heals nothing, the first run stands.
-    fn repeat_in_one(
+    fn repeat_in_one_jvm(
         &self,
         run: &PitRun<'_>,
         report: PitReport,
         result: &mut ModuleResult,
     ) -> Result<PitReport, GateAbort> {
         let errors = |report: &PitReport| report.tally().errors;
-        let is_doubtful = !report.unfit.is_empty() || report.unclear && errors(&report) > 0;
+        let is_doubtful =
+            !report.failed_control.is_empty() || report.unclear && errors(&report) > 0;
         if !is_doubtful || run.alone || self.threads() < 2 {
             return Ok(report);
         }
-        self.shown.in_one.set(true);
+        self.findings.single_jvm.set(true);
         let again = match self.start(&PitRun {
             makes_map: false,
             ..run.clone()
@@ -197,13 +199,13 @@ impl<'a> PitSession<'a> {
             _ => Box::new(report.clone()),
         };
         let mut healed: Vec<&str> = report
-            .unfit
-            .difference(&again.unfit)
+            .failed_control
+            .difference(&again.failed_control)
             .map(|test| test.name.as_str())
             .collect();
         healed.extend((errors(&again) < errors(&report)).then_some("what sets them up"));
         if healed.is_empty() {
-            self.shown.in_one.set(false);
+            self.findings.single_jvm.set(false);
             return Ok(report);
         }
         result.remarks.push(format!(
@@ -236,9 +238,9 @@ impl<'a> PitSession<'a> {
             makes_map: false,
             ..run.clone()
         };
-        let in_one = self.shown.in_one.replace(true);
+        let single_jvm = self.findings.single_jvm.replace(true);
         let again = self.report(self.start(&again)?)?;
-        self.shown.in_one.set(in_one);
+        self.findings.single_jvm.set(single_jvm);
         if errors == 0 {
             return Ok(again);
         }
@@ -255,7 +257,7 @@ impl<'a> PitSession<'a> {
         match end {
             PitEnd::Report(report) => Ok(*report),
             PitEnd::Failing(failing) => {
-                blame(&self.answerable, &failing, RED)?;
+                blame(&self.accountable_tests, &failing, RED)?;
                 Err(self.unclear("tests fail without any mutation"))
             }
             PitEnd::Died(test) => {
@@ -270,7 +272,7 @@ impl<'a> PitSession<'a> {
                     "The tests of {label} were still running without any mutation{named} when their time was up."
                 );
                 let hint = "Look for a test that hangs, or raise gates.<NAME>.limit: one test may take a tenth of it.";
-                Err(GateAbort::passing(why, hint))
+                Err(GateAbort::transient(why, hint))
             }
         }
     }
@@ -336,7 +338,7 @@ impl<'a> PitSession<'a> {
 
     fn blame_class(&self, class: Option<&str>, does: &str) -> Result<(), GateAbort> {
         match class {
-            Some(class) if self.answerable.contains(class) => {
+            Some(class) if self.accountable_tests.contains(class) => {
                 Err(GateAbort::fail(format!("The test class {class} {does}")))
             }
             _ => Ok(()),

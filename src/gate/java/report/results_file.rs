@@ -1,6 +1,6 @@
-//! The results file of a run, which ralph's plugin writes in PIT's own process.
+//! The results file of a run. Ralph's plugin writes it in PIT's own process.
 //!
-//! A line per record, fields separated by tabs, in the order of [`ORDER`]; `\\`, `\t`, `\n` and `\r` stand for themselves in a field:
+//! A line per record, fields separated by tabs, in the order of [`ORDER`]; a field escapes backslash, tab and line ends as `\\`, `\t`, `\n` and `\r`:
 //!
 //! | line | fields |
 //! |---|---|
@@ -34,7 +34,7 @@ const MAX_BYTES: u64 = 4 << 30;
 /// Longest line.
 const MAX_LINE: u64 = 4 << 20;
 
-/// How far PIT came.
+/// The progress of PIT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// The tests were running without mutation.
@@ -91,18 +91,18 @@ impl Key {
     }
 }
 
-/// How mutants are judged.
+/// The context in which mutants are judged.
 #[derive(Clone, Copy)]
 pub(crate) struct Judging<'a> {
     /// Classes to mutate.
     pub(crate) owners: &'a Owners,
     /// True for a line (target class, bare file name, 1-based line) that the family changed.
     pub(crate) is_changed: &'a dyn Fn(&str, &str, u32) -> bool,
-    /// What the run is for.
+    /// The purpose of the run.
     pub(crate) aim: Aim,
 }
 
-/// Reads the file in the folder of a run; an error is a phrase that says what is wrong with it.
+/// Reads the file in the folder of a run. An error is a phrase that names the first fault.
 pub(crate) fn read_file(
     folder: &Path,
     key: &Key,
@@ -353,7 +353,7 @@ impl Reader<'_> {
         let stage = match stage.as_str() {
             "tests" => Stage::Tests,
             "mutants" => Stage::Mutants,
-            // Filters may have hidden all mutants that there were, but PIT must have seen what it was to see.
+            // PIT's filters may hide every mutant, but the plugin must have seen them.
             "done" if number::<i64>(found)? >= 0 => Stage::Done,
             _ => return Err("its end is of an unknown stage".to_owned()),
         };

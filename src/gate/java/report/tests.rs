@@ -4,7 +4,7 @@ use crate::mutation::{Coverage, Mutant, NoCoverage};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// What PIT wrote of each outcome (tests/gate/results.rs), without times and seals.
+/// Recorded files of each outcome (tests/gate/results.rs), without times and seals.
 const JUDGED: &str = include_str!("../../../../tests/fixtures/gate/judged.tsv");
 const RED: &str = include_str!("../../../../tests/fixtures/gate/red.tsv");
 const DIED: &str = include_str!("../../../../tests/fixtures/gate/died.tsv");
@@ -153,7 +153,7 @@ fn tests_of_a_run_are_told_apart_by_their_ends() {
         "{words}"
     );
     let unfit = recorded(UNFIT).report;
-    assert_eq!(unfit.unfit, BTreeSet::from([own]));
+    assert_eq!(unfit.failed_control, BTreeSet::from([own]));
     assert_eq!(unfit.tally().killed, 0, "the kills of that class are none");
     let nothing = recorded(NOTHING);
     assert_eq!(nothing.stage, Stage::Done);
@@ -298,7 +298,7 @@ fn a_kill_counts_only_beside_a_control_that_passed() {
     };
     let parsed = judged(&(controls.to_owned() + &two("com.acme.Foo")));
     assert_eq!(figures(&parsed, "com.acme.Foo"), (1, 1, 0));
-    assert!(parsed.unfit.is_empty() && parsed.uncontrolled.is_empty());
+    assert!(parsed.failed_control.is_empty() && parsed.uncontrolled.is_empty());
     assert_eq!(parsed.kills.len(), 1);
 
     let parsed = judged(&(controls.to_owned() + &two("com.acme.Foo") + &two("com.acme.Foo$In")));
@@ -307,7 +307,10 @@ fn a_kill_counts_only_beside_a_control_that_passed() {
         (1, 1, 2),
         "the kills of the nested class are none"
     );
-    assert_eq!((parsed.unfit.len(), parsed.uncontrolled.len()), (1, 0));
+    assert_eq!(
+        (parsed.failed_control.len(), parsed.uncontrolled.len()),
+        (1, 0)
+    );
 
     let parsed = judged(&(controls.to_owned() + &two("com.acme.Extra") + &two("com.acme.Bar")));
     assert_eq!(
@@ -338,7 +341,7 @@ fn of_a_class_with_several_controls_the_worst_counts() {
     let told = |controls: &[&String]| {
         let lines: String = controls.iter().copied().chain([&killed]).cloned().collect();
         let parsed = judged(&lines);
-        (parsed.unfit.len(), parsed.uncontrolled.len())
+        (parsed.failed_control.len(), parsed.uncontrolled.len())
     };
     assert_eq!(told(&[&passed, &passed]), (0, 0));
     assert_eq!(

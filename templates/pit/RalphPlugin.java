@@ -165,6 +165,8 @@ public final class RalphPlugin {
                 String reached = FOUND.get() == 0 && lines.isEmpty() ? "done" : stage;
                 lines.add(line("E", reached, FOUND, millis, lines.size()));
                 MessageDigest digest = MessageDigest.getInstance("SHA-256");
+                // A test may have put something else there.
+                Files.deleteIfExists(file);
                 try (OutputStream bytes = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
                         OutputStream out = new BufferedOutputStream(new DigestOutputStream(bytes, digest))) {
                     out.write(String.join("\n", lines).getBytes(StandardCharsets.UTF_8));

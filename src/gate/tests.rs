@@ -600,7 +600,7 @@ fn a_whole_report_passes_and_pit_gets_only_tests_that_have_a_source() {
 }
 
 #[test]
-fn no_results_spoilt_ones_and_a_bad_exit_are_errors_whatever_pit_prints() {
+fn no_report_a_cut_one_and_a_bad_exit_are_errors_whatever_pit_prints() {
     let bed = Bed::new();
     let whole = report(&["KILLED"]);
     let play = |end: ProcessEnd, output: &str| pit(end, output, Some(&whole));

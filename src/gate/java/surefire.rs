@@ -3,6 +3,9 @@
 //! A setting that is not carried over is named; an option with an unresolved placeholder
 //! (`@{argLine}`, which other plugins fill late) is left out, and so is the agent of `jacoco`: it adds members to each
 //! class, so that the JVM refuses every mutant of it. PIT would leave it out where it can see it.
+//!
+//! The settings are those of the execution `default-test`, or of the first execution that runs where that one is off. Categories of
+//! JUnit 4 count only on classes, because PIT does not see those of methods.
 
 use super::xml::Node;
 use serde::{Deserialize, Serialize};

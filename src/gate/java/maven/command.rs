@@ -3,6 +3,11 @@
 //! It runs without a shell and answers with one line of JSON. All that this names must be there, class folders and sources
 //! in the package that is judged, and nothing in the package's own folder, where things are that no commit holds. What cannot
 //! be believed is no verdict.
+//!
+//! Paths are absolute or relative to the package. Jars of the class path lie outside of the package's own folder, and those of PIT
+//! outside of the package. No folder of classes lies in another. An unknown key, control characters, a second answer or none are
+//! an ERROR. The command's words for a fault of the code (`Foo.java:4: error: …`, `e: …`) are a FAIL, as with Maven. Gradle starts
+//! without a daemon, which would build out of sight.
 
 use super::super::surefire::Surefire;
 use super::build::{Built, Phase};

@@ -2,6 +2,16 @@
 //!
 //! A test that fails or ends its JVM without any mutation is the family's fault only if the family answers for
 //! it. With part of the tests only a pass is a verdict.
+//!
+//! Second runs:
+//! - Tests that fail in a control next to another JVM run again in one JVM at a time. A test that passes there needs something that
+//!   only one JVM can have, such as a port, a file or a database.
+//! - Mutants that end in an error of the JVM run again, each in its own JVM. A control without a verdict runs again with PIT's own
+//!   patience.
+//! - A test that kills its JVM leaves only the tests of the family.
+//!
+//! A mutant may take 1.25 times the time of its tests and a constant: 1 s, up to PIT's own 4 s where an earlier run showed slow tests.
+//! PIT names each test as it begins, so a tenth of the gate's limit without output is a test that hangs.
 
 use super::super::context::lines;
 use super::super::jvm;

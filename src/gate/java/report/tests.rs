@@ -186,7 +186,7 @@ fn a_test_has_the_name_that_its_framework_gives_it() {
 }
 
 #[test]
-fn a_file_that_is_cut_or_changed_at_any_byte_is_an_error() {
+fn a_report_cut_at_any_byte_is_an_error() {
     let whole = sealed(JUDGED);
     for end in 0..whole.len() {
         assert!(read_as(Aim::Judge, &whole[..end]).is_err(), "cut at {end}");
@@ -203,7 +203,7 @@ fn a_file_that_is_cut_or_changed_at_any_byte_is_an_error() {
 }
 
 #[test]
-fn a_sealed_file_of_another_form_is_refused_with_its_reason() {
+fn what_is_not_a_whole_report_of_pit_is_refused_with_its_reason() {
     let ok = mutant("com.acme.Foo", "KILLED", 1);
     let form = "it has a line of an unknown form";
     let order = "it has a line of an unknown kind or out of order";
@@ -256,6 +256,15 @@ fn fields_have_their_tabs_line_ends_and_backslashes_escaped() {
     let line = mutant("com.acme.Foo", "SURVIVED", 1).replace("\td\t", "\ta\\tb\\\\t\\nc\u{1b}é\t");
     let parsed = search(&line).unwrap();
     assert_eq!(survivor(&parsed).description, "a b\\t cé");
+}
+
+#[test]
+fn wrong_bytes_are_refused_and_a_mark_of_byte_order_is_no_text() {
+    let whole = done(&mutant("com.acme.Foo", "SURVIVED", 1).replace("\td\t", "\tcafé\t"));
+    let cut: Vec<u8> = whole.bytes().filter(|byte| *byte != 0xc3).collect();
+    assert_eq!(read_as(Aim::Search, cut).unwrap_err(), "it is not UTF-8");
+    let marked = format!("\u{feff}{whole}");
+    assert!(read_as(Aim::Search, marked).is_err());
 }
 
 #[test]

@@ -802,7 +802,7 @@ fn red_tests_elsewhere_are_left_out_and_told_and_own_ones_fail() {
     assert_eq!(
         bed.verdict(vec![run]),
         Verdict::Pass,
-        "what a test prints blames nobody"
+        "text of a test is no failure"
     );
 }
 
@@ -1188,7 +1188,7 @@ fn what_fails_in_a_control_beside_another_jvm_and_not_alone_is_run_in_one_from_t
         is_fail(&blamed.verdict, "The test FooTest.a fails in PIT's worker"),
         "{blamed:?}"
     );
-    // A run that is red, or leaves out what the first did not, heals nobody.
+    // A run that is red, or leaves out other tests than the first, clears no test.
     let blamed = bed.verdict(vec![first(), red(&["FooTest"])]);
     assert!(
         is_fail(&blamed, "The test FooTest.a fails in PIT's worker"),

@@ -143,7 +143,7 @@ impl ModuleResult {
     }
 }
 
-/// What an engine judged, module by module.
+/// The result of an engine, module by module.
 #[derive(Default)]
 pub(crate) struct EngineResult {
     /// What was to be judged.

@@ -43,7 +43,7 @@ pub struct Rule {
     pub no_coverage: NoCoverage,
 }
 
-/// What the rule says about some scores.
+/// The outcome of the rule for some scores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleOutcome {
     /// The coverage over all classes.

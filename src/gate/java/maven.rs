@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 /// Names the class path of a module.
 const BUILD_CLASSPATH: &str =
     "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
-/// What Maven gets besides the options of [`jvm::quick`]: its words are read as UTF-8.
+/// Options of Maven in addition to those of [`jvm::quick`]: its words are read as UTF-8.
 const MAVEN_OPTS: &str = "-Dfile.encoding=UTF-8";
 /// Variables for a call.
 type EnvVars<'a> = &'a [(&'a str, &'a str)];
@@ -123,7 +123,7 @@ impl<'a> Maven<'a> {
         })
     }
 
-    /// That the package has a wrapper which cannot run, if `mvn` builds in its place.
+    /// A note that the package has a wrapper which cannot run, if `mvn` builds in its place.
     pub(crate) fn ignored_wrapper(&self) -> Option<String> {
         let (wrapper, package) = (
             self.root.join("mvnw"),

@@ -1,7 +1,7 @@
 //! A module measured by PIT: tier after tier until every class is settled.
 //!
 //! A pass runs no more tests than it takes, a failure all that can touch the targets. A pass rests on kills that controls have met, a
-//! failure needs none. A time-out that decides a verdict was seen with nothing else running. A note says how many tests did not run,
+//! failure needs none. A time-out that decides a verdict was seen with nothing else running. A note counts the tests that did not run
 //! and names those that were left out.
 
 use super::base_score;

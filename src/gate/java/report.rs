@@ -37,7 +37,7 @@ pub(crate) struct PitReport {
     pub(crate) statuses: HashMap<Identity, MutantStatus>,
     /// The test classes that were asked, if the runs were merged.
     pub(crate) tests: BTreeSet<String>,
-    /// The tests that reach what is left.
+    /// The tests that reach the remaining mutants.
     pub(crate) reaching: Reaching,
     /// The slowest test without mutation, milliseconds, if a test ran.
     pub(crate) slowest_test: Option<u64>,
@@ -55,7 +55,7 @@ pub(crate) struct PitReport {
     pub(crate) unclear: bool,
     /// Kills beside a control that passed, or of a search, one by one, as far as they are kept.
     pub(crate) kills: Vec<Kill>,
-    /// What the last search detected and no control has met; `classes` count it as living.
+    /// Detected by the last search and not confirmed by a control; `classes` count it as living.
     pub(crate) unproven: HashMap<Identity, MutantStatus>,
     /// Tests that fail without any mutation: PIT leaves them out.
     pub(crate) left_out: BTreeSet<FailingTest>,

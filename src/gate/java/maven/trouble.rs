@@ -36,7 +36,7 @@ pub(crate) enum TroubleKind {
     Compile,
     /// Something could not be had from a repository.
     Unresolved,
-    /// The network or the disk gave up: whoever changed what, it may pass by itself.
+    /// A network or disk failure; retrying may help.
     Transient,
     /// The POM cannot be read or makes no sense.
     Pom,
@@ -212,7 +212,7 @@ pub(super) fn read_command(output: &str, root: &Path) -> Trouble {
     }
 }
 
-/// What went wrong with a build whose tools and code are right.
+/// Finds the fault of a build whose tools and code are right.
 fn kind_of(output: &str) -> TroubleKind {
     match () {
         () if has(output, &NETWORK_OR_DISK) => TroubleKind::Transient,
@@ -238,7 +238,7 @@ impl Trouble {
         )
     }
 
-    /// What it means for a module.
+    /// The abort that it means for a module.
     pub(crate) fn abort(self, package: &str, dir: &str, build_changed: bool) -> GateAbort {
         use TroubleKind::{Compile, Other, Pom, Tool, Transient, Unresolved};
         let module = format!("Module {}{}", display_dir(dir), text::of_package(package));

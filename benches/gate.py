@@ -288,14 +288,12 @@ def history(path, binary, wanted):
 TIERS = ("own", "near", "touching", "all")
 
 
-def ends_of(report, name):
-    """The mutants of a class in one report of PIT's: what makes a mutant the same one, and how it ended."""
-    for mutation in ElementTree.parse(report).getroot().iter("mutation"):
-        mutated = mutation.findtext("mutatedClass", "")
-        if mutated == name or mutated.startswith(name + "$"):
-            indexes = [index.text for index in mutation.iter("index")]
-            parts = [mutation.findtext(part, "") for part in ("mutatedMethod", "methodDescription", "mutator")]
-            yield "|".join([mutated, *parts, *indexes]), mutation.findtext("lineNumber"), mutation.get("status")
+def ends_of(results, name):
+    """The mutants of a class in one results file of ralph's plugin: what makes a mutant the same one, and how it ended."""
+    for line in open(results, encoding="utf-8"):
+        fields = line.rstrip("\n").split("\t")
+        if fields[0] == "M" and (fields[1] == name or fields[1].startswith(name + "$")):
+            yield "|".join(fields[1:6]), fields[7], fields[8]
 
 
 def mutants_judged(answer, name, seconds):
@@ -304,7 +302,7 @@ def mutants_judged(answer, name, seconds):
     ends = {}
     shown = [os.path.dirname(os.path.dirname(page)) for page in report.get("reports", [])]
     for tier in [*TIERS, "alone"]:
-        for page in sorted({os.path.join(folder, tier, "mutations.xml") for folder in shown}):
+        for page in sorted({os.path.join(folder, tier, "results.tsv") for folder in shown}):
             if not os.path.isfile(page):
                 continue
             for key, line, status in ends_of(page, name):

@@ -61,6 +61,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::recompile::tests(),
         gate::map::tests(),
         gate::mutation_test::tests(),
+        gate::results::tests(),
         gate::shapes::tests(),
         gate::targets::tests(),
         gate::tiers::tests(),

@@ -131,7 +131,7 @@ impl<'a> Commands<'a> {
         };
         let ended = self.ports.spawn.run(&spec).map_err(|error| {
             let why = text::line(&error.to_string(), 300);
-            GateAbort::passing(
+            GateAbort::transient(
                 format!("The program {name} could not be supervised: {why}."),
                 "Run the gate again.",
             )
@@ -139,7 +139,7 @@ impl<'a> Commands<'a> {
         self.used
             .set(self.used.get() + Duration::from_millis(ended.millis));
         if ended.end == ProcessEnd::Interrupted {
-            return Err(GateAbort::passing(
+            return Err(GateAbort::transient(
                 "The gate was interrupted.".to_owned(),
                 "Run the gate again.",
             ));
@@ -153,7 +153,7 @@ impl<'a> Commands<'a> {
 
     /// The abort of a gate that ran over its limit.
     pub(crate) fn over_limit(&self) -> GateAbort {
-        GateAbort::passing(
+        GateAbort::transient(
             format!("The gate ran over its limit of {} s.", self.limit.as_secs()),
             "Raise gates.<NAME>.limit, or look for a test that hangs.",
         )

@@ -6,7 +6,7 @@ use super::javascript::Stryker;
 use super::python::{CosmicRay, Mutmut};
 use super::rust::CargoMutants;
 use super::scope::Scope;
-use super::verdict::Judging;
+use super::verdict::EngineResult;
 use super::{GatePorts, GateRequest};
 use crate::config::GateSettings;
 use crate::report::mutation_test::Refusal;
@@ -87,7 +87,7 @@ impl Engine {
         request: &GateRequest,
         settings: &GateSettings,
         ports: &GatePorts<'_>,
-    ) -> Judging {
+    ) -> EngineResult {
         match self.of_files() {
             Some(engine) => files::judge(request, settings, ports, engine),
             None => java::judge_modules(request, settings, ports),

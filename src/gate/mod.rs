@@ -281,7 +281,7 @@ impl GateAbort {
         }
     }
 
-    pub(crate) fn passing(why: String, hint: impl Into<String>) -> Self {
+    pub(crate) fn transient(why: String, hint: impl Into<String>) -> Self {
         Self::Error {
             why,
             hint: hint.into(),
@@ -293,8 +293,8 @@ impl GateAbort {
 impl From<io::Error> for GateAbort {
     /// The disk does not obey.
     fn from(error: io::Error) -> Self {
-        Self::passing(
-            format!("The disk refused: {}.", text::line(&error.to_string(), 300)),
+        Self::transient(
+            format!("I/O error: {}.", text::line(&error.to_string(), 300)),
             "Look for a full disk or missing rights, then run the gate again.",
         )
     }

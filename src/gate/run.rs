@@ -5,7 +5,7 @@ use super::assertions;
 use super::commands::Commands;
 use super::engine::Engine;
 use super::scope::{Extent, Scope, Target};
-use super::verdict::{Judging, ModuleResult};
+use super::verdict::{EngineResult, ModuleResult};
 use super::{GateAbort, GatePorts, GateRequest, command_gate, standard_report};
 use crate::config::GateSettings;
 use crate::machine::facts::FileChange;
@@ -124,10 +124,10 @@ fn run_command(
             }
         }
     }
-    let judging = Judging {
+    let judging = EngineResult {
         results: vec![result],
         used: commands.used(),
-        ..Judging::default()
+        ..EngineResult::default()
     };
     let mut report = judging.report(settings);
     if matches!(report.verdict, Verdict::Skip { .. }) {

@@ -1,6 +1,7 @@
 //! The gate over a scripted Maven and PIT: the ends that real ones seldom come to.
 
 use crate::config::{GateSettings, ScopeKind, TestTiers};
+use crate::gate::java::Key;
 use crate::gate::{Checkouts, GatePackage, GatePorts, GateRequest, NoCheckouts, run};
 use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
 use crate::mutation::{GateReport, Verdict};
@@ -28,30 +29,64 @@ pub(super) fn settings() -> GateSettings {
     }
 }
 
-/// One run of PIT: how it ends, what it prints, what report it leaves.
+/// One run of PIT: how it ends, what it prints, what results it leaves.
 struct Pit {
     end: ProcessEnd,
     output: String,
-    report: Option<String>,
-    /// What the plugin says of the control of class `Foo`.
+    /// Lines of tests and of mutants; no file without the latter.
+    tests: String,
+    mutants: Option<String>,
+    /// The line of the control of class `Foo`.
     control: &'static str,
-    /// The plugin's count of mutants, empty if it was killed.
-    found: &'static str,
+    /// PIT's own words for why it gave up.
+    failure: &'static str,
+    stage: &'static str,
+    /// Mutants before PIT's filters.
+    found: i64,
+    /// Milliseconds of the tests.
+    millis: u64,
+    /// Another process changes the file.
+    spoil: Spoil,
 }
+
+/// A change of a results file.
+type Spoil = fn(String) -> String;
 
 mod evidence;
 
 const OK: ProcessEnd = ProcessEnd::Exited { code: 0 };
 const BAD: ProcessEnd = ProcessEnd::Exited { code: 1 };
 
-fn pit(end: ProcessEnd, output: &str, report: Option<&str>) -> Pit {
-    let report = report.map(str::to_owned);
+fn pit(end: ProcessEnd, output: &str, mutants: Option<&str>) -> Pit {
     Pit {
         end,
         output: output.to_owned(),
-        report,
-        control: "Foo\tSURVIVED\t\n",
-        found: "",
+        tests: String::new(),
+        mutants: mutants.map(str::to_owned),
+        control: PASSED,
+        failure: "",
+        stage: "done",
+        found: 9,
+        millis: 0,
+        spoil: |file| file,
+    }
+}
+
+impl Pit {
+    /// The results file as the plugin writes it.
+    fn results(&self, key: &Key) -> Option<String> {
+        let failure = match self.failure {
+            "" => String::new(),
+            words => format!("F\t{words}\n"),
+        };
+        let mutants = self.mutants.as_deref()?;
+        let lines = [&self.tests, self.control, mutants, &failure];
+        Some((self.spoil)(key.sealed(
+            &lines.concat(),
+            self.stage,
+            self.found,
+            self.millis,
+        )))
     }
 }
 
@@ -63,27 +98,26 @@ fn beside(control: &'static str, statuses: &[&str]) -> Pit {
     }
 }
 
-/// A report of these statuses, all of class `Foo`.
+/// Lines of mutants with these statuses, all of class `Foo`.
 fn report(statuses: &[&str]) -> String {
-    let mutation = |(index, status): (usize, &&str)| {
-        format!(
-            "<mutation detected='true' status='{status}'><sourceFile>Foo.java</sourceFile><mutatedClass>Foo</mutatedClass>\
-             <mutatedMethod>a</mutatedMethod><methodDescription>()V</methodDescription><lineNumber>{index}</lineNumber>\
-             <mutator>x.MathMutator</mutator><indexes><index>{index}</index></indexes><description>d</description></mutation>"
-        )
+    let mutant = |(index, status): (usize, &&str)| {
+        format!("M\tFoo\ta\t()V\tx.MathMutator\t{index}\tFoo.java\t{index}\t{status}\t\td\t\t0\t\n")
     };
-    let body: String = statuses.iter().enumerate().map(mutation).collect();
-    format!("<mutations partial=\"true\">{body}</mutations>")
+    statuses.iter().enumerate().map(mutant).collect()
 }
 
 /// The same; `SKIP` leaves a mutant out.
 fn report_of(statuses: &[&str]) -> String {
-    let mutations = report(statuses);
-    let (head, body) = mutations.split_at("<mutations partial=\"true\">".len());
-    let kept = body
-        .split_inclusive("</mutation>")
-        .filter(|mutation| !mutation.contains("'SKIP'"));
-    head.to_owned() + &kept.collect::<String>()
+    report(statuses)
+        .split_inclusive('\n')
+        .filter(|mutant| !mutant.contains("\tSKIP\t"))
+        .collect()
+}
+
+/// Lines of tests that fail.
+fn red_tests(classes: &[&str]) -> String {
+    let line = |class: &&str| format!("T\t{class}\tred({class})\tred\t1\n");
+    classes.iter().map(line).collect()
 }
 
 /// Maven always succeeds, and prints the package's `maven.log`; PIT plays its script. Keeps every command line.
@@ -111,11 +145,17 @@ impl Running for Played {
 impl Spawn for Script {
     fn start(&self, spec: &ProcessSpec) -> std::io::Result<Box<dyn Running>> {
         let mut argv = spec.argv.clone();
-        if let Some(file) = argv
+        let input = argv
             .iter()
-            .find_map(|arg| arg.strip_prefix("-Dralph.keep="))
-        {
-            let kept = fs_err::read_to_string(file)?;
+            .find_map(|arg| arg.strip_prefix("-Dralph.input="));
+        let input = input.map_or(Ok(String::new()), fs_err::read_to_string)?;
+        let lines = |kinds: &[char]| -> String {
+            let lines = input.split_inclusive('\n');
+            lines.filter(|line| line.starts_with(kinds)).collect()
+        };
+        argv.extend(["--options".to_owned(), lines(&['O'])]);
+        let kept = lines(&['C', 'L', 'M']);
+        if !kept.is_empty() {
             argv.extend(["--kept".to_owned(), kept]);
         }
         if let Some(file) = argv.iter().find_map(|arg| arg.strip_prefix('@')) {
@@ -147,15 +187,7 @@ impl Spawn for Script {
         if let Some(at) = spec.argv.iter().position(|arg| arg == "-d") {
             let classes = Path::new(&spec.argv[at + 1]).join("ralph/pit");
             fs_err::create_dir_all(&classes)?;
-            for name in [
-                "KeepFactory",
-                "ControlsFactory",
-                "EngineFactory",
-                "Results",
-                "TestsFactory",
-            ] {
-                fs_err::write(classes.join(format!("RalphPlugin${name}.class")), "")?;
-            }
+            fs_err::write(classes.join("RalphPlugin.class"), "")?;
         }
         let Some(at) = spec.argv.iter().position(|arg| arg == "--reportDir") else {
             let told = fs_err::read(self.root.join("maven.log")).unwrap_or_default();
@@ -170,13 +202,9 @@ impl Spawn for Script {
             .pop_front()
             .expect("a run of PIT that the test did not expect");
         fs_err::write(&spec.stdout, &next.output)?;
-        fs_err::write(Path::new(&spec.argv[at + 1]).join("found.txt"), next.found)?;
-        if let Some(report) = &next.report {
-            fs_err::write(Path::new(&spec.argv[at + 1]).join("mutations.xml"), report)?;
-            fs_err::write(
-                Path::new(&spec.argv[at + 1]).join("controls.tsv"),
-                next.control,
-            )?;
+        let key = Key::known(lines(&['K']).trim_start_matches("K\t").trim_end());
+        if let Some(results) = next.results(&key) {
+            fs_err::write(Path::new(&spec.argv[at + 1]).join("results.tsv"), results)?;
         }
         Ok(Box::new(Played(next.end)))
     }
@@ -568,93 +596,130 @@ fn a_whole_report_passes_and_pit_gets_only_tests_that_have_a_source() {
         option(&commands[0], "includeLaunchClasspath"),
         Some("false")
     );
-    assert_eq!(option(&commands[0], "skipFailingTests"), Some("false"));
+    assert_eq!(option(&commands[0], "skipFailingTests"), Some("true"));
 }
 
 #[test]
 fn no_report_a_cut_one_and_a_bad_exit_are_errors_whatever_pit_prints() {
     let bed = Bed::new();
     let whole = report(&["KILLED"]);
-    let cut = &whole[..whole.len() - 3];
+    let play = |end: ProcessEnd, output: &str| pit(end, output, Some(&whole));
+    let none = pit(OK, ">> Generated 9 mutations Killed 9 (100%)", None);
     assert!(is_error(
-        &bed.verdict(vec![pit(
-            OK,
-            ">> Generated 9 mutations Killed 9 (100%)",
-            None
-        )]),
-        "there is no mutations.xml",
+        &bed.verdict(vec![none]),
+        "there is no results.tsv",
         false
     ));
+    let spoilt: [(Spoil, &str); 5] = [
+        (|file| file[..file.len() - 1].to_owned(), "it has no end"),
+        (|_| String::new(), "it has no end"),
+        (
+            |file| file.replace("SURVIVED", "KILLED"),
+            "PIT's own process did not write it",
+        ),
+        (
+            |file| file.replace("M\t", "M\tx\t"),
+            "a mutant is not whole (line 2)",
+        ),
+        (|file| file + "M", "something follows its end"),
+    ];
+    for (spoil, why) in spoilt {
+        let run = Pit {
+            spoil,
+            ..pit(OK, "", Some(&report(&["SURVIVED"])))
+        };
+        let verdict = bed.verdict(vec![run]);
+        assert!(is_error(&verdict, why, false), "{why}: {verdict:?}");
+    }
+    let half = Pit {
+        stage: "mutants",
+        ..play(OK, "")
+    };
     assert!(is_error(
-        &bed.verdict(vec![pit(OK, "", Some(cut))]),
-        "gives no verdict",
+        &bed.verdict(vec![half]),
+        "PIT did not finish",
         false
     ));
+    let thrown = Pit {
+        failure: "x.Y: boom",
+        ..play(BAD, "Exception in thread \"main\" x.Z: printed by a test")
+    };
+    assert!(is_error(&bed.verdict(vec![thrown]), ": x.Y: boom.", false));
+    let full = Pit {
+        failure: "java.io.IOException: No space left on device",
+        ..play(BAD, "")
+    };
     assert!(is_error(
-        &bed.verdict(vec![pit(OK, "", Some(""))]),
-        "it is empty",
+        &bed.verdict(vec![full]),
+        "No space left on device",
+        true
+    ));
+    let early = pit(BAD, ">>>> zzz is not a recognized option", None);
+    assert!(is_error(
+        &bed.verdict(vec![early]),
+        "zzz is not a recognized option.",
         false
     ));
+    let killed = play(ProcessEnd::Signalled { signal: 9 }, "");
+    assert!(is_error(&bed.verdict(vec![killed]), "signal 9", false));
+    let interrupted = play(ProcessEnd::Interrupted, "");
     assert!(is_error(
-        &bed.verdict(vec![pit(
-            BAD,
-            "Exception in thread \"main\" x.Y: boom",
-            Some(&whole)
-        )]),
-        "x.Y: boom",
-        false
-    ));
-    assert!(is_error(
-        &bed.verdict(vec![pit(
-            ProcessEnd::Signalled { signal: 9 },
-            "",
-            Some(&whole)
-        )]),
-        "signal 9",
-        false
-    ));
-    assert!(is_error(
-        &bed.verdict(vec![pit(ProcessEnd::Interrupted, "", Some(&whole))]),
+        &bed.verdict(vec![interrupted]),
         "interrupted",
         true
     ));
 }
 
+/// A run that ended among the tests, while PIT's log names `class` as the last.
+fn among_tests(end: ProcessEnd, class: &str) -> Pit {
+    let log = format!(
+        "PIT >> INFO : MINION : Gathering coverage for test Description [testClass={class}, name=x]\n"
+    );
+    Pit {
+        stage: "tests",
+        ..pit(end, &log, Some(""))
+    }
+}
+
+/// The JVM of the tests died.
+fn dead(class: &str) -> Pit {
+    Pit {
+        failure: "x: Coverage generation minion exited abnormally! (X)",
+        ..among_tests(BAD, class)
+    }
+}
+
 #[test]
 fn a_hanging_or_deadly_test_fails_the_gate_when_it_is_the_targets_own() {
     let bed = Bed::new();
-    let gathering = |class: &str| {
-        format!(
-            "PIT >> INFO : MINION : Gathering coverage for test Description [testClass={class}, name=x]\n"
-        )
-    };
-    let died = |class: &str| {
-        gathering(class)
-            + "Exception in thread \"main\" x: Coverage generation minion exited abnormally! (X)"
-    };
     let timeout = || ProcessEnd::TimedOut { seconds: 600 };
-    assert!(is_fail(
-        &bed.verdict(vec![pit(timeout(), &gathering("FooTest"), None)]),
-        "FooTest does not end"
-    ));
+    let hung = |class| bed.verdict(vec![among_tests(timeout(), class)]);
+    assert!(is_fail(&hung("FooTest"), "FooTest does not end"));
     assert!(is_error(
-        &bed.verdict(vec![pit(timeout(), &gathering("OtherTest"), None)]),
+        &hung("OtherTest"),
         "still running without any mutation in OtherTest",
         true
     ));
-    let done = "1:00:00 AM PIT >> INFO : Calculated coverage in 1 seconds.";
+    let later = Pit {
+        stage: "mutants",
+        ..among_tests(timeout(), "FooTest")
+    };
     assert!(is_error(
-        &bed.verdict(vec![pit(timeout(), &(gathering("FooTest") + done), None)]),
+        &bed.verdict(vec![later]),
         "over its limit of",
         true
     ));
-    let silent = pit(
-        ProcessEnd::Idle { seconds: 60 },
-        &gathering("FooTest"),
-        None,
-    );
+    let lost = Pit {
+        mutants: None,
+        ..among_tests(timeout(), "FooTest")
+    };
+    assert!(is_error(
+        &bed.verdict(vec![lost]),
+        "over its limit of",
+        true
+    ));
+    let silent = among_tests(ProcessEnd::Idle { seconds: 60 }, "FooTest");
     assert!(is_fail(&bed.verdict(vec![silent]), "FooTest does not end"));
-    let dead = |class: &str| pit(BAD, &died(class), None);
     assert!(is_fail(
         &bed.verdict(vec![dead("FooTest")]),
         "FooTest kills its JVM"
@@ -680,14 +745,11 @@ fn a_hanging_or_deadly_test_fails_the_gate_when_it_is_the_targets_own() {
 #[test]
 fn tests_and_mutants_without_memory_are_told_where_more_can_be_asked_for() {
     let bed = Bed::new();
-    let died = "PIT >> INFO : MINION : Gathering coverage for test Description [testClass=OtherTest, name=x]\n\
-        Exception in thread \"main\" x: Coverage generation minion exited abnormally! (OUT_OF_MEMORY)";
-    let dead = || pit(BAD, died, None);
     let Verdict::Error {
         why,
         hint,
         transient,
-    } = bed.verdict(vec![dead(), dead()])
+    } = bed.verdict(vec![dead("OtherTest"), dead("OtherTest")])
     else {
         panic!()
     };
@@ -711,11 +773,11 @@ fn tests_and_mutants_without_memory_are_told_where_more_can_be_asked_for() {
 fn tests_that_take_longer_than_a_minute_get_a_jvm_without_options_of_ralphs_from_then_on() {
     let bed = Bed::new();
     let took = |seconds: u64| {
-        let log = format!(
-            "1:00:00 AM PIT >> INFO : Calculated coverage in {seconds} seconds.\n\
-             > Slowest test ([class:FooTest]/[method:a()]) took 900 ms\n"
-        );
-        let (_, commands) = bed.play(vec![pit(OK, &log, Some(&report(&["KILLED"])))]);
+        let (_, commands) = bed.play(vec![Pit {
+            tests: "T\tFooTest\ta()\tgreen\t900\n".to_owned(),
+            millis: seconds * 1_000,
+            ..pit(OK, "", Some(&report(&["KILLED"])))
+        }]);
         told_jvms(&commands)
     };
     assert_eq!(
@@ -732,17 +794,16 @@ fn red_tests_elsewhere_are_left_out_and_told_and_own_ones_fail() {
         &bed.verdict(own),
         "The test FooTest.red fails without any mutation."
     ));
-    let (report, commands) = bed.play(vec![
-        red(&["OtherTest"]),
-        pit(OK, "", Some(&report(&["KILLED"]))),
-    ]);
-    assert_eq!(report.verdict, Verdict::Pass);
-    assert!(
-        report.remarks[0].contains("OtherTest.red"),
-        "{:?}",
-        report.remarks
+    let both = bed.verdict(vec![without(&["FooTest", "OtherTest"], &["KILLED"])]);
+    assert!(is_fail(&both, "The test FooTest.red fails") && !is_fail(&both, "OtherTest"));
+    let printed = "1:00:00 AM PIT >> SEVERE : Tests failing without mutation: \n\
+        Description [testClass=FooTest, name=red(FooTest)]\n";
+    let run = pit(OK, printed, Some(&report(&["KILLED"])));
+    assert_eq!(
+        bed.verdict(vec![run]),
+        Verdict::Pass,
+        "text of a test is no failure"
     );
-    assert_eq!(option(&commands[1], "skipFailingTests"), Some("true"));
 }
 
 #[test]
@@ -884,12 +945,12 @@ fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
     assert!(is_fail(&last.verdict, "is 66% (2/3)"), "{last:?}");
     assert_eq!(
         asked(&commands),
-        "FooTest | FooTest,OtherTest but red",
+        "FooTest | FooTest,OtherTest",
         "the last word is all tests' in one run"
     );
     let (weak, commands) = bed.play_with(&own_first(), script());
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
-    assert_eq!(asked(&commands), "FooTest | OtherTest but red");
+    assert_eq!(asked(&commands), "FooTest | OtherTest");
     assert_eq!(option(&commands[1], "kept"), Some(kept));
     assert_eq!(
         (weak.survivors_total, weak.survivors[0].mutant.line),
@@ -900,7 +961,7 @@ fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
         &own_first(),
         vec![pit(OK, "", Some(&first)), both(), both()],
     );
-    let is_search = |argv: &Vec<String>| argv.iter().any(|arg| arg == "-Dralph.controls=none");
+    let is_search = |argv: &Vec<String>| option(argv, "options") == Some("O\tsearch\n");
     assert_eq!(
         commands.iter().map(is_search).collect::<Vec<_>>(),
         [false, true, false]
@@ -931,112 +992,59 @@ fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
     assert!(is_fail(&own.verdict, "is 33% (1/3)"), "{own:?}");
 }
 
-/// What PIT prints before it ends with the red tests of these classes.
+/// A run that a red test of the targets ended.
 fn red(classes: &[&str]) -> Pit {
-    let line = |class: &&str| format!("Description [testClass={class}, name=red({class})]");
-    let told = classes.iter().map(line).collect::<Vec<_>>().join("\n");
-    let output = format!(
-        "1:00:00 AM PIT >> SEVERE : Tests failing without mutation: \n{told}\nException in thread \"main\" x"
-    );
-    pit(BAD, &output, None)
+    Pit {
+        tests: red_tests(classes),
+        failure: "ralph: a test of the changed classes fails without any mutation",
+        stage: "mutants",
+        ..pit(BAD, "", Some(""))
+    }
 }
 
-/// A run that left these tests out, as the JVM of the tests says.
+/// A run that left these tests out.
 fn without(classes: &[&str], statuses: &[&str]) -> Pit {
-    let line = |class: &&str| {
-        format!(
-            "1:00:00 AM PIT >> INFO : MINION : 1:00:00 AM PIT >> SEVERE : Description [testClass={class}, name=red({class})]\n"
-        )
-    };
-    pit(
-        OK,
-        &classes.iter().map(line).collect::<Vec<_>>().concat(),
-        Some(&report(statuses)),
-    )
+    Pit {
+        tests: red_tests(classes),
+        ..pit(OK, "", Some(&report(statuses)))
+    }
 }
 
-/// The test classes of each run of PIT, and what is special of it.
+/// The test classes of each run of PIT.
 fn asked(commands: &[Vec<String>]) -> String {
-    let told = |argv: &Vec<String>| {
-        let skip = if option(argv, "skipFailingTests") == Some("true") {
-            " but red"
-        } else {
-            ""
-        };
-        format!("{}{skip}", option(argv, "targetTests").unwrap())
-    };
+    let told = |argv: &Vec<String>| option(argv, "targetTests").unwrap().to_owned();
     commands.iter().map(told).collect::<Vec<_>>().join(" | ")
 }
 
 #[test]
-fn red_tests_of_others_stay_out_of_every_run_in_which_own_ones_have_passed_and_are_told() {
+fn red_tests_of_others_are_left_out_of_every_run_and_told_once() {
     let bed = Bed::new();
     let all = || without(&["OtherTest", "NowhereTest"], &["KILLED"]);
     let (good, commands) = bed.play_with(
         &own_first(),
         vec![without(&[], &["SURVIVED"]), all(), all()],
     );
-    let others = "OtherTest but red";
     assert_eq!(
         asked(&commands),
-        format!("FooTest | {others} | {others}"),
+        "FooTest | OtherTest | OtherTest",
         "a search, and its controls"
     );
     assert_eq!(good.verdict, Verdict::Pass);
-    let told = "Tests of p/. that have nothing to do with the changed classes fail without any mutation and were \
-        left out: OtherTest.red.";
+    let told = "Unrelated tests of p/. fail even without mutation and were \
+        excluded: OtherTest.red.";
     assert_eq!(good.remarks, [told]);
-
-    let script = vec![red(&["OtherTest"]), without(&["OtherTest"], &["KILLED"])];
-    let (good, commands) = bed.play(script);
-    assert_eq!(
-        asked(&commands),
-        "FooTest,OtherTest | FooTest,OtherTest but red",
-        "own ones had not run before"
-    );
-    assert_eq!(
-        (&good.verdict, good.remarks.len()),
-        (&Verdict::Pass, 1),
-        "each is told once: {:?}",
-        good.remarks
-    );
 }
 
 #[test]
-fn an_own_test_that_is_red_in_company_fails_by_the_word_of_pits_own_process_alone() {
+fn an_own_test_that_is_red_in_company_alone_fails() {
     let bed = Bed::new();
-    let own = || {
-        vec![
-            without(&[], &["SURVIVED"]),
-            without(&["FooTest", "OtherTest"], &["SURVIVED"]),
-        ]
-    };
-    let play = |end: Vec<Pit>| {
-        let script = own().into_iter().chain(end).collect();
-        bed.play_last(&own_first(), script)
-    };
-    let (bad, commands) = play(vec![red(&["FooTest", "OtherTest"])]);
-    assert_eq!(
-        asked(&commands),
-        "FooTest | FooTest,OtherTest but red | FooTest,OtherTest"
-    );
+    let script = vec![without(&[], &["SURVIVED"]), red(&["FooTest", "OtherTest"])];
+    let (bad, commands) = bed.play_last(&own_first(), script);
+    assert_eq!(asked(&commands), "FooTest | FooTest,OtherTest");
     assert!(
-        is_fail(&bad.verdict, "The test FooTest.red fails") && !is_fail(&bad.verdict, "OtherTest"),
+        is_fail(&bad.verdict, "The test FooTest.red fails"),
         "{bad:?}"
     );
-
-    let (forged, _) = play(vec![without(&[], &["KILLED"]), without(&[], &["KILLED"])]);
-    assert_eq!(
-        (&forged.verdict, forged.remarks.len()),
-        (&Verdict::Pass, 0),
-        "what a test prints blames nobody"
-    );
-
-    let killed = || without(&["OtherTest"], &["KILLED"]);
-    let (others, commands) = play(vec![red(&["OtherTest"]), killed(), killed()]);
-    let (both, red) = ("FooTest,OtherTest", "FooTest,OtherTest but red");
-    let runs = format!("FooTest | {red} | {both} | {red} | {red}");
-    assert_eq!((asked(&commands), &others.verdict), (runs, &Verdict::Pass));
 }
 
 #[test]
@@ -1074,10 +1082,10 @@ fn time_outs_that_decide_are_run_again_alone_when_nothing_else_runs() {
     );
 }
 
-const OWN_FAILED: &str = "Foo\tKILLED\tDescription [testClass=FooTest, name=a(FooTest)]\n";
-const OTHER_FAILED: &str = "Foo\tKILLED\tDescription [testClass=OtherTest, name=a(OtherTest)]\n";
-const TIMED_OUT: &str = "Foo\tTIMED_OUT\t\n";
-const PASSED: &str = "Foo\tSURVIVED\t\n";
+const OWN_FAILED: &str = "C\tFoo\tKILLED\tFooTest\ta(FooTest)\n";
+const OTHER_FAILED: &str = "C\tFoo\tKILLED\tOtherTest\ta(OtherTest)\n";
+const TIMED_OUT: &str = "C\tFoo\tTIMED_OUT\t\t\n";
+const PASSED: &str = "C\tFoo\tSURVIVED\t\t\n";
 
 #[test]
 fn a_test_that_fails_in_a_control_is_blamed_or_left_out_where_its_kills_decide() {
@@ -1089,7 +1097,7 @@ fn a_test_that_fails_in_a_control_is_blamed_or_left_out_where_its_kills_decide()
     assert!(
         is_fail(
             &own,
-            "The test FooTest.a fails in PIT's worker although nothing was mutated"
+            "The test FooTest.a fails in PIT's worker on unmutated code"
         ),
         "{own:?}"
     );
@@ -1113,10 +1121,10 @@ fn a_test_that_fails_in_a_control_is_blamed_or_left_out_where_its_kills_decide()
     ];
     let (weak, commands) = bed.play_with(&own_first(), script);
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
-    let both = "LaterTest,OtherTest but red";
+    let both = "LaterTest,OtherTest";
     assert_eq!(
         asked(&commands),
-        format!("FooTest | {both} | {both} | {both} | LaterTest but red")
+        format!("FooTest | {both} | {both} | {both} | LaterTest")
     );
     assert_eq!(
         told_jvms(&commands),
@@ -1124,8 +1132,8 @@ fn a_test_that_fails_in_a_control_is_blamed_or_left_out_where_its_kills_decide()
     );
     let kept = "M\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
     assert_eq!(option(&commands[4], "kept"), Some(kept));
-    let told = "Tests of p/. that have nothing to do with the changed classes fail in PIT's worker although nothing was \
-        mutated, so their classes were left out: OtherTest.a.";
+    let told = "Unrelated tests of p/. fail in PIT's worker on unmutated code, \
+        so their classes were excluded: OtherTest.a.";
     assert_eq!(weak.remarks, [told]);
 
     let (stays, _) = bed.play_with(
@@ -1157,7 +1165,10 @@ fn what_fails_in_a_control_beside_another_jvm_and_not_alone_is_run_in_one_from_t
     let told = "Tests of p/. fail beside another JVM and not alone, so mutants ran in one JVM at a time: FooTest.a. Look for a \
         fixed port, file or database; gates.PITEST.jobs: 1 saves the first run.";
     assert_eq!(weak.remarks, [told]);
-    let ended = beside("Foo\tRUN_ERROR\t\n", &["KILLED", "RUN_ERROR", "RUN_ERROR"]);
+    let ended = beside(
+        "C\tFoo\tRUN_ERROR\t\t\n",
+        &["KILLED", "RUN_ERROR", "RUN_ERROR"],
+    );
     let (weak, commands) = bed.play(vec![
         ended,
         beside(PASSED, &["KILLED", "SURVIVED", "SURVIVED"]),
@@ -1177,9 +1188,8 @@ fn what_fails_in_a_control_beside_another_jvm_and_not_alone_is_run_in_one_from_t
         is_fail(&blamed.verdict, "The test FooTest.a fails in PIT's worker"),
         "{blamed:?}"
     );
-    // A run that is red, or leaves out what the first did not, heals nobody.
-    let red_now = || pit(BAD, &red(&["FooTest"]).output, None);
-    let blamed = bed.verdict(vec![first(), red_now()]);
+    // A run that is red, or leaves out other tests than the first, clears no test.
+    let blamed = bed.verdict(vec![first(), red(&["FooTest"])]);
     assert!(
         is_fail(&blamed, "The test FooTest.a fails in PIT's worker"),
         "{blamed:?}"
@@ -1209,7 +1219,12 @@ fn a_control_without_a_verdict_is_run_again_with_patience_and_then_forbids_a_pas
         )
     );
     assert_eq!(told_jvms(&commands), ["quick 2", "quick 1"]);
-    for control in [TIMED_OUT, "Foo\tRUN_ERROR\t\n", "Other\tSURVIVED\t\n", ""] {
+    for control in [
+        TIMED_OUT,
+        "C\tFoo\tRUN_ERROR\t\t\n",
+        "C\tOther\tSURVIVED\t\t\n",
+        "",
+    ] {
         let (unclear, _) = bed.play(vec![
             beside(control, &["KILLED"]),
             beside(control, &["KILLED"]),
@@ -1229,8 +1244,11 @@ fn a_control_without_a_verdict_is_run_again_with_patience_and_then_forbids_a_pas
 #[test]
 fn tests_that_were_slow_once_get_more_patience_the_next_time() {
     let bed = Bed::new();
-    let slow = "> Slowest test ([class:FooTest]/[method:a()]) took 1200 ms\n";
-    let whole = || pit(OK, slow, Some(&report(&["KILLED"])));
+    let tests = "T\tFooTest\ta()\tgreen\t1200\nT\tFooTest\tb()\tgreen\t3\n";
+    let whole = || Pit {
+        tests: tests.to_owned(),
+        ..pit(OK, "", Some(&report(&["KILLED"])))
+    };
     let (first, commands) = bed.play(vec![whole()]);
     assert_eq!(
         (
@@ -1313,10 +1331,7 @@ fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict_and_without_a_base_cl
     let root = base.folder.path().join("p");
     std::os::unix::fs::symlink("/nowhere", root.join("target/test-classes/messages.txt")).unwrap();
     let (unread, _) = bed.play_in(&Base(root), &request, &auto, vec![pit()]);
-    assert!(
-        is_error(&unread.verdict, "The disk refused", true),
-        "{unread:?}"
-    );
+    assert!(is_error(&unread.verdict, "I/O error", true), "{unread:?}");
     assert!(
         is_error(&unread.verdict, "messages.txt", true),
         "{unread:?}"

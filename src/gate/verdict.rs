@@ -23,7 +23,7 @@ pub(crate) const MAX_SOURCE: u64 = 4 << 20;
 
 /// One judged class.
 #[derive(Clone, Debug)]
-pub(crate) struct Judged {
+pub(crate) struct JudgedClass {
     /// Its score.
     pub(crate) score: ClassScore,
     /// Survivors that were kept.
@@ -32,7 +32,7 @@ pub(crate) struct Judged {
     pub(crate) file: ReportedFile,
 }
 
-impl Judged {
+impl JudgedClass {
     /// A target with its mutants, as far as they are kept, and the text of its source.
     pub(crate) fn new(
         target: &Target,
@@ -96,7 +96,7 @@ impl Judged {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModuleResult {
     /// Classes with mutants.
-    pub(crate) judged: Vec<Judged>,
+    pub(crate) judged: Vec<JudgedClass>,
     /// Targets with nothing to mutate, by name.
     pub(crate) nothing: Vec<String>,
     /// Failures and errors.
@@ -143,9 +143,9 @@ impl ModuleResult {
     }
 }
 
-/// What an engine judged, module by module.
+/// The result of an engine, module by module.
 #[derive(Default)]
-pub(crate) struct Judging {
+pub(crate) struct EngineResult {
     /// What was to be judged.
     pub(crate) scope: Scope,
     /// What came of it.
@@ -154,7 +154,7 @@ pub(crate) struct Judging {
     pub(crate) used: Duration,
 }
 
-impl Judging {
+impl EngineResult {
     /// The gate's report over all modules.
     pub(crate) fn report(self, settings: &GateSettings) -> GateReport {
         let Self {
@@ -184,7 +184,7 @@ impl Judging {
             "See the engine's log in the gate's folder: an OutOfMemoryError needs gates.<NAME>.jvm_args: [-Xmx4g]; an agent of the build, tests or code may end the JVM.",
         ));
         }
-        let weak: Vec<&Judged> = judgement
+        let weak: Vec<&JudgedClass> = judgement
             .failing
             .iter()
             .filter_map(|&index| all.judged.get(index))
@@ -312,7 +312,7 @@ mod tests {
             floor: None,
         };
         ModuleResult {
-            judged: vec![Judged {
+            judged: vec![JudgedClass {
                 score,
                 survivors: Vec::new(),
                 file: ReportedFile::default(),
@@ -322,10 +322,10 @@ mod tests {
     }
 
     fn report(results: Vec<ModuleResult>) -> GateReport {
-        let judging = Judging {
+        let judging = EngineResult {
             results,
             used: Duration::from_millis(7),
-            ..Judging::default()
+            ..EngineResult::default()
         };
         judging.report(&crate::gate::tests::settings())
     }
@@ -336,7 +336,7 @@ mod tests {
             aborts: vec![abort],
             ..ModuleResult::default()
         };
-        let error = || stopped(GateAbort::passing("No network.".to_owned(), "Wait."));
+        let error = || stopped(GateAbort::transient("No network.".to_owned(), "Wait."));
         let setup = || stopped(GateAbort::setup("No Maven.".to_owned(), "Install it."));
         let fail = || stopped(GateAbort::fail("Red.".to_owned()));
         let skip = || ModuleResult {
@@ -408,9 +408,9 @@ mod tests {
             left_out: vec![left],
             ..Scope::default()
         };
-        let report = Judging {
+        let report = EngineResult {
             scope,
-            ..Judging::default()
+            ..EngineResult::default()
         }
         .report(&crate::gate::tests::settings());
         let why =

@@ -9,7 +9,7 @@ mod survivors;
 #[cfg(test)]
 mod tests;
 
-pub use rule::{Judgement, NoCoverage, Per, Rule};
+pub use rule::{NoCoverage, Per, Rule, RuleOutcome};
 pub use survivors::{SURVIVORS_SHOWN, Survivor, rank};
 
 use serde::{Deserialize, Serialize};

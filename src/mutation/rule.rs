@@ -43,9 +43,9 @@ pub struct Rule {
     pub no_coverage: NoCoverage,
 }
 
-/// What the rule says about some scores.
+/// The outcome of the rule for some scores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Judgement {
+pub struct RuleOutcome {
     /// The coverage over all classes.
     pub coverage: Coverage,
     /// Units that reached the threshold.
@@ -75,8 +75,8 @@ const FEW: u64 = 3;
 
 impl Rule {
     /// Judges the scores. A unit without mutants (or with none that count) adds nothing.
-    pub fn judge(self, classes: &[ClassScore]) -> Judgement {
-        let mut judgement = Judgement::default();
+    pub fn judge(self, classes: &[ClassScore]) -> RuleOutcome {
+        let mut judgement = RuleOutcome::default();
         let mut all = Tally::default();
         for (name, members) in self.units(classes) {
             let mut tally = Tally::default();
@@ -111,7 +111,12 @@ impl Rule {
     }
 
     /// Classes that fell below the score that they had at the base.
-    fn fallen(self, classes: &[ClassScore], members: &[usize], judgement: &mut Judgement) -> bool {
+    fn fallen(
+        self,
+        classes: &[ClassScore],
+        members: &[usize],
+        judgement: &mut RuleOutcome,
+    ) -> bool {
         let mut fallen = false;
         for &index in members {
             let class = &classes[index];
@@ -169,7 +174,7 @@ impl Rule {
             let open = tally
                 .errors
                 .saturating_add(tally.unjudged.saturating_sub(FEW));
-            let is_judged = !self.is_too_much(open, coverage.total.saturating_add(open));
+            let is_judged = !self.could_flip(open, coverage.total.saturating_add(open));
             if is_judged && (tally.killed > 0 || tally.timed_out == 0) {
                 Unit::Reached
             } else {
@@ -185,7 +190,7 @@ impl Rule {
     }
 
     /// So many of the mutants have no verdict that they could decide otherwise.
-    pub fn is_too_much(self, without_verdict: u64, all: u64) -> bool {
+    pub fn could_flip(self, without_verdict: u64, all: u64) -> bool {
         100 * u128::from(without_verdict)
             > u128::from(100_u32.saturating_sub(self.threshold)) * u128::from(all)
     }

@@ -188,7 +188,7 @@ fn only_errors_are_no_verdict_and_no_mutants_are_nothing() {
         ..Tally::default()
     };
     let judged = rule(0, Per::Class, NoCoverage::Survived).judge(&[score("p", "A", nothing)]);
-    assert_eq!(judged, Judgement::default());
+    assert_eq!(judged, RuleOutcome::default());
 }
 
 #[test]

@@ -3,120 +3,192 @@ package ralph.pit;
 import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.util.JavacTask;
 import com.sun.source.util.TreeScanner;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.Writer;
+import java.io.*;
 import java.lang.instrument.ClassFileTransformer;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.math.BigInteger;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.Paths;
-import java.security.ProtectionDomain;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.BitSet;
-import java.util.Collection;
-import java.util.Comparator;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Properties;
-import java.util.Set;
-import java.util.TreeSet;
+import java.nio.file.*;
+import java.security.*;
+import java.util.*;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import javax.tools.Diagnostic;
-import javax.tools.JavaCompiler;
-import javax.tools.SimpleJavaFileObject;
-import javax.tools.ToolProvider;
+import javax.tools.*;
 import org.objectweb.asm.Type;
-import org.objectweb.asm.tree.AbstractInsnNode;
-import org.objectweb.asm.tree.JumpInsnNode;
-import org.objectweb.asm.tree.MethodInsnNode;
-import org.pitest.bytecode.analysis.ClassTree;
-import org.pitest.bytecode.analysis.MethodTree;
-import org.pitest.classinfo.ClassByteArraySource;
-import org.pitest.classinfo.ClassName;
+import org.objectweb.asm.tree.*;
+import org.pitest.bytecode.analysis.*;
+import org.pitest.classinfo.*;
 import org.pitest.classpath.CodeSource;
-import org.pitest.coverage.BlockLocation;
-import org.pitest.coverage.CoverageDatabase;
-import org.pitest.coverage.CoverageResult;
-import org.pitest.coverage.TestInfo;
-import org.pitest.coverage.TestStatListener;
-import org.pitest.coverage.TestStatListenerFactory;
+import org.pitest.coverage.*;
 import org.pitest.help.PitHelpError;
-import org.pitest.junit.JUnitTestPlugin;
-import org.pitest.junit.NullConfiguration;
-import org.pitest.mutationtest.ClassMutationResults;
-import org.pitest.mutationtest.DetectionStatus;
-import org.pitest.mutationtest.EngineArguments;
-import org.pitest.mutationtest.ListenerArguments;
-import org.pitest.mutationtest.MutationEngineFactory;
-import org.pitest.mutationtest.MutationResult;
-import org.pitest.mutationtest.MutationResultInterceptor;
-import org.pitest.mutationtest.MutationResultListener;
-import org.pitest.mutationtest.MutationResultListenerFactory;
-import org.pitest.mutationtest.build.DefaultTestPrioritiserFactory;
-import org.pitest.mutationtest.build.InterceptorParameters;
-import org.pitest.mutationtest.build.InterceptorType;
-import org.pitest.mutationtest.build.MutationInterceptor;
-import org.pitest.mutationtest.build.MutationInterceptorFactory;
-import org.pitest.mutationtest.build.ProjectMutationInterceptor;
-import org.pitest.mutationtest.build.ProjectMutationInterceptorFactory;
-import org.pitest.mutationtest.build.TestPrioritiser;
-import org.pitest.mutationtest.build.TestPrioritiserFactory;
+import org.pitest.junit.*;
+import org.pitest.mutationtest.*;
+import org.pitest.mutationtest.build.*;
 import org.pitest.mutationtest.build.intercept.annotations.ExcludedAnnotationInterceptorFactory;
 import org.pitest.mutationtest.build.intercept.javafeatures.RecordFilterFactory;
 import org.pitest.mutationtest.build.intercept.staticinitializers.StaticInitializerInterceptorFactory;
 import org.pitest.mutationtest.config.ReportOptions;
-import org.pitest.mutationtest.engine.Location;
-import org.pitest.mutationtest.engine.Mutant;
-import org.pitest.mutationtest.engine.Mutater;
-import org.pitest.mutationtest.engine.MutationDetails;
-import org.pitest.mutationtest.engine.MutationEngine;
-import org.pitest.mutationtest.engine.MutationIdentifier;
+import org.pitest.mutationtest.engine.*;
 import org.pitest.mutationtest.engine.gregor.config.GregorEngineFactory;
 import org.pitest.mutationtest.environment.TransformationPlugin;
 import org.pitest.plugin.Feature;
 import org.pitest.reloc.asm.ClassReader;
 import org.pitest.reloc.asm.ClassWriter;
-import org.pitest.testapi.Configuration;
-import org.pitest.testapi.Description;
-import org.pitest.testapi.ResultCollector;
-import org.pitest.testapi.TestGroupConfig;
-import org.pitest.testapi.TestPluginFactory;
-import org.pitest.testapi.TestSuiteFinder;
-import org.pitest.testapi.TestUnit;
-import org.pitest.testapi.TestUnitFinder;
+import org.pitest.testapi.*;
 import org.pitest.util.ResultOutputStrategy;
 
 /**
- * What ralph adds to PIT: mutants can be narrowed to a list, no written code is hidden, controls show whether a failing test is a kill,
- * survivors are reported with the tests that reach them, and a map shows which tests execute what. Ralph compiles this once for each
- * version of PIT with the project's own JDK.
+ * Ralph's part of PIT. It narrows mutants to a list, shows PIT's mutants of all written code, adds controls that show whether a failing
+ * test is a kill, and writes the results of the run to one file. Ralph compiles it once per version of PIT with the project's own JDK.
  */
 public final class RalphPlugin {
 
     private RalphPlugin() {
     }
 
-    /** Keeps the mutants that the file named by the system property {@code ralph.keep} lists. */
+    /**
+     * Ralph's orders for a run, from the file that the system property {@code ralph.input} names. Fields are separated by tabs:
+     * {@code K key} seals the results; {@code O search} leaves out controls, {@code O map} records which tests execute what;
+     * {@code A class} ends the run where a test of this class fails without a mutation. {@code C class} keeps the mutants of a class and
+     * those nested in it, {@code L folder/File.java first last} those on these lines, {@code M class method descriptor mutator 1,2,3} one
+     * mutant; with several of these kinds a mutant must be kept by each. Before PIT has merged the copies of an inlined finally block a
+     * mutant has part of the indexes that its report will give: hence a subset suffices.
+     */
+    static final class Input {
+
+        static final Input OF_RUN = new Input(Paths.get(System.getProperty("ralph.input")));
+
+        String key = "";
+        final Set<String> options = new HashSet<>();
+        final Set<String> accountable = new HashSet<>();
+        final Set<String> classes = new HashSet<>();
+        final Map<String, List<int[]>> lines = new HashMap<>();
+        final Map<String, List<Set<Integer>>> mutants = new HashMap<>();
+
+        private Input(Path file) {
+            try {
+                for (String line : Files.readAllLines(file, StandardCharsets.UTF_8)) {
+                    read(line.split("\t", -1));
+                }
+                // No test has run yet, and none may learn the key.
+                Files.delete(file);
+            } catch (IOException error) {
+                throw new IllegalStateException("ralph: " + file + " cannot be read", error);
+            }
+        }
+
+        private void read(String[] parts) {
+            switch (parts[0] + parts.length) {
+                case "K2":
+                    key = parts[1];
+                    break;
+                case "O2":
+                    options.add(parts[1]);
+                    break;
+                case "A2":
+                    accountable.add(parts[1]);
+                    break;
+                case "C2":
+                    classes.add(parts[1]);
+                    break;
+                case "L4":
+                    int[] range = {Integer.parseInt(parts[2]), Integer.parseInt(parts[3])};
+                    lines.computeIfAbsent(parts[1], file -> new ArrayList<>()).add(range);
+                    break;
+                case "M6":
+                    Set<Integer> indexes = new HashSet<>();
+                    for (String index : parts[5].split(",")) {
+                        indexes.add(Integer.valueOf(index));
+                    }
+                    String key = String.join("\t", Arrays.asList(parts).subList(1, 5));
+                    mutants.computeIfAbsent(key, unused -> new ArrayList<>()).add(indexes);
+                    break;
+                default:
+                    throw new IllegalStateException("ralph: bad line of input: " + String.join("\t", parts));
+            }
+        }
+    }
+
+    /**
+     * The one file that ralph reads of a run, in the folder of the report. PIT's own process writes it as it ends; no JVM of tests does.
+     * Lines of fields separated by tabs, in this order: {@code T class name green|red millis} a test without mutation;
+     * {@code X class 0,4,7} the tests that execute a class, as numbers of the top-level classes in the order of their first T;
+     * {@code C class status test-class test} a control; {@code M class method descriptor mutator indexes file line status killer
+     * description initial tests 5-test-classes} a mutant; {@code F message} why PIT gave up;
+     * {@code E stage found millis lines seal} the end, where {@code found} counts mutants before PIT's filters and {@code seal} is
+     * SHA-256 of the key and the SHA-256 of all before the seal, so that nothing else can have written the file.
+     */
+    static final class ResultsFile {
+
+        static final List<String> TESTS = new ArrayList<>();
+        static final List<String> EXECUTED = new ArrayList<>();
+        static final Set<String> CONTROLS = new LinkedHashSet<>();
+        static final List<String> MUTANTS = new ArrayList<>();
+        static final AtomicLong FOUND = new AtomicLong(-1);
+        static volatile String stage = "tests";
+        static volatile long millis;
+        private static final List<String> FAILURES = new ArrayList<>();
+
+        static void begin(ReportOptions options) {
+            if (FOUND.compareAndSet(-1, 0)) {
+                Path file = Paths.get(options.getReportDir(), "results.tsv");
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> write(file)));
+                Thread.setDefaultUncaughtExceptionHandler((thread, error) -> {
+                    if (thread.getName().equals("main")) {
+                        FAILURES.add(line("F", error.toString().split("\\R", 2)[0]));
+                    }
+                    System.err.print("Exception in thread \"" + thread.getName() + "\" ");
+                    error.printStackTrace();
+                });
+            }
+        }
+
+        static String line(Object... fields) {
+            List<String> texts = new ArrayList<>();
+            for (Object field : fields) {
+                texts.add(field.toString().replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r"));
+            }
+            return String.join("\t", texts);
+        }
+
+        private static void write(Path file) {
+            try {
+                List<String> lines = new ArrayList<>();
+                List.of(TESTS, EXECUTED, CONTROLS, MUTANTS, FAILURES).forEach(lines::addAll);
+                String reached = FOUND.get() == 0 && lines.isEmpty() ? "done" : stage;
+                lines.add(line("E", reached, FOUND, millis, lines.size()));
+                MessageDigest digest = MessageDigest.getInstance("SHA-256");
+                // A test may have put something else there.
+                Files.deleteIfExists(file);
+                try (OutputStream bytes = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+                        OutputStream out = new BufferedOutputStream(new DigestOutputStream(bytes, digest))) {
+                    out.write(String.join("\n", lines).getBytes(StandardCharsets.UTF_8));
+                    out.flush();
+                    byte[] content = digest.digest();
+                    digest.update(Input.OF_RUN.key.getBytes(StandardCharsets.UTF_8));
+                    String seal = new BigInteger(1, digest.digest(content)).toString(16);
+                    out.write(("\t" + "0".repeat(64 - seal.length()) + seal + "\n").getBytes(StandardCharsets.UTF_8));
+                }
+            } catch (IOException | GeneralSecurityException error) {
+                System.err.println("ralph: " + file + " cannot be written: " + error);
+            }
+        }
+    }
+
+    /** Keeps the mutants that ralph asked for. */
     public static final class KeepFactory implements MutationInterceptorFactory {
 
         @Override
         public MutationInterceptor createInterceptor(InterceptorParameters params) {
-            Found.count(0, params.data());
-            return new Keep(System.getProperty("ralph.keep"), params.data());
+            ResultsFile.begin(params.data());
+            return new Keep();
         }
 
         @Override
@@ -130,50 +202,10 @@ public final class RalphPlugin {
         }
     }
 
-    /**
-     * Three kinds of lines, fields separated by tabs: {@code C class} keeps the mutants of a class and those nested in it;
-     * {@code L folder/File.java first last} those on these lines; {@code M class method descriptor mutator 1,2,3} one mutant.
-     * With several kinds a mutant must be kept by each. Before PIT has merged the copies of an inlined finally block a mutant has part of
-     * the indexes that its report will give: hence a subset suffices.
-     */
     static final class Keep implements MutationInterceptor {
 
-        private final Set<String> classes = new HashSet<>();
-        private final Map<String, List<int[]>> lines = new HashMap<>();
-        private final Map<String, List<Set<Integer>>> mutants = new HashMap<>();
-        private final boolean all;
-        private final ReportOptions options;
+        private final Input input = Input.OF_RUN;
         private String folder = "";
-
-        Keep(String file, ReportOptions options) {
-            this.options = options;
-            all = file == null;
-            if (all) {
-                return;
-            }
-            try {
-                for (String line : Files.readAllLines(Paths.get(file), StandardCharsets.UTF_8)) {
-                    String[] parts = line.split("\t", -1);
-                    if (parts.length == 2 && parts[0].equals("C")) {
-                        classes.add(parts[1]);
-                    } else if (parts.length == 4 && parts[0].equals("L")) {
-                        int[] range = {Integer.parseInt(parts[2]), Integer.parseInt(parts[3])};
-                        lines.computeIfAbsent(parts[1], key -> new ArrayList<>()).add(range);
-                    } else if (parts.length == 6 && parts[0].equals("M")) {
-                        Set<Integer> indexes = new HashSet<>();
-                        for (String index : parts[5].split(",")) {
-                            indexes.add(Integer.valueOf(index));
-                        }
-                        String key = String.join("\t", Arrays.asList(parts).subList(1, 5));
-                        mutants.computeIfAbsent(key, unused -> new ArrayList<>()).add(indexes);
-                    } else {
-                        throw new IllegalStateException("ralph: bad line in " + file + ": " + line);
-                    }
-                }
-            } catch (IOException error) {
-                throw new IllegalStateException("ralph: " + file + " cannot be read", error);
-            }
-        }
 
         @Override
         public InterceptorType type() {
@@ -188,58 +220,32 @@ public final class RalphPlugin {
 
         @Override
         public Collection<MutationDetails> intercept(Collection<MutationDetails> found, Mutater mutater) {
-            if (all) {
-                Found.count(found.size(), options);
-                return found;
-            }
             Collection<MutationDetails> kept = new ArrayList<>();
             for (MutationDetails mutant : found) {
                 String type = mutant.getClassName().asJavaName();
+                Set<String> classes = input.classes;
                 boolean isOfClass = classes.isEmpty() || classes.contains(type) || classes.contains(topLevel(type));
-                if (isOfClass && (lines.isEmpty() || isOnLine(mutant)) && (mutants.isEmpty() || isListed(mutant))) {
+                if (isOfClass && (input.lines.isEmpty() || isOnLine(mutant)) && (input.mutants.isEmpty() || isListed(mutant))) {
                     kept.add(mutant);
                 }
             }
-            Found.count(kept.size(), options);
+            ResultsFile.FOUND.addAndGet(kept.size());
             return kept;
         }
 
         private boolean isOnLine(MutationDetails mutant) {
             int line = mutant.getLineNumber();
-            List<int[]> ranges = lines.getOrDefault(folder + mutant.getFilename(), List.of());
+            List<int[]> ranges = input.lines.getOrDefault(folder + mutant.getFilename(), List.of());
             return ranges.stream().anyMatch(range -> range[0] <= line && line <= range[1]);
         }
 
         private boolean isListed(MutationDetails mutant) {
             Collection<Integer> indexes = mutant.getId().getIndexes();
-            return mutants.getOrDefault(key(mutant), List.of()).stream().anyMatch(set -> set.containsAll(indexes));
+            return input.mutants.getOrDefault(key(mutant), List.of()).stream().anyMatch(set -> set.containsAll(indexes));
         }
 
         @Override
         public void end() {
-        }
-    }
-
-    /** Writes at PIT's end how many mutants it saw before its filters: only 0 of them is nothing to mutate. */
-    static final class Found {
-
-        private static final AtomicLong COUNT = new AtomicLong(-1);
-
-        static void count(int more, ReportOptions options) {
-            if (COUNT.compareAndSet(-1, 0)) {
-                Path file = Paths.get(options.getReportDir(), "found.txt");
-                Runtime.getRuntime().addShutdownHook(new Thread(() -> write(file)));
-            }
-            COUNT.addAndGet(more);
-        }
-
-        private static void write(Path file) {
-            try {
-                Files.createDirectories(file.getParent());
-                Files.writeString(file, COUNT + "\n");
-            } catch (IOException error) {
-                System.err.println("ralph: " + file + " cannot be written: " + error);
-            }
         }
     }
 
@@ -580,14 +586,14 @@ public final class RalphPlugin {
     }
 
     /**
-     * Says how many mutants will be run, once all filters have been applied, and that they run; puts the controls beside them, unless
-     * the system property {@code ralph.controls} is set.
+     * Prints how many mutants will run, once all filters have been applied, and that they run; adds the controls, unless the run is a
+     * search.
      */
     public static final class ControlsFactory implements ProjectMutationInterceptorFactory {
 
         @Override
         public ProjectMutationInterceptor createInterceptor(InterceptorParameters params) {
-            return new Controls(params.data().getMutationUnitSize(), System.getProperty("ralph.controls") == null);
+            return new Controls(params.data().getMutationUnitSize(), !Input.OF_RUN.options.contains("search"));
         }
 
         @Override
@@ -712,10 +718,8 @@ public final class RalphPlugin {
         }
     }
 
-    /** Takes the controls out of the results, for {@link Tests} to report. */
-    public static final class Results implements MutationResultInterceptor {
-
-        static final List<MutationResult> OF_CONTROLS = new ArrayList<>();
+    /** Takes the controls out of the results and notes what became of each: its class, its status, and the test that failed, if one did. */
+    public static final class ControlResults implements MutationResultInterceptor {
 
         @Override
         public Collection<ClassMutationResults> modify(Collection<ClassMutationResults> results) {
@@ -723,7 +727,11 @@ public final class RalphPlugin {
             for (ClassMutationResults ofClass : results) {
                 List<MutationResult> mutants = new ArrayList<>();
                 for (MutationResult result : ofClass.getMutations()) {
-                    (Controls.isControl(result.getDetails().getId()) ? OF_CONTROLS : mutants).add(result);
+                    if (!Controls.isControl(result.getDetails().getId())) {
+                        mutants.add(result);
+                    } else if (result.getStatus() != DetectionStatus.NO_COVERAGE) {
+                        ResultsFile.CONTROLS.add(line(result));
+                    }
                 }
                 if (!mutants.isEmpty()) {
                     kept.add(new ClassMutationResults(mutants));
@@ -731,9 +739,21 @@ public final class RalphPlugin {
             }
             return kept;
         }
+
+        private static String line(MutationResult control) {
+            String type = "";
+            String failed = "";
+            for (TestInfo test : control.getDetails().getTestsInOrder()) {
+                if (control.getKillingTest().filter(test.getName()::equals).isPresent()) {
+                    type = TestInfo.toDefiningClassName().apply(test).asJavaName();
+                    failed = test.getName().substring(test.getName().startsWith(type + ".") ? type.length() + 1 : 0);
+                }
+            }
+            return ResultsFile.line("C", control.getDetails().getClassName().asJavaName(), control.getStatus(), type, failed);
+        }
     }
 
-    /** The mutant's identity without its indexes, as the XML report gives it. */
+    /** The mutant's identity without its indexes, as ralph names it. */
     static String key(MutationDetails mutant) {
         return mutant.getClassName().asJavaName() + "\t" + mutant.getMethod() + "\t"
             + mutant.getId().getLocation().getMethodDesc() + "\t" + mutant.getMutator();
@@ -747,13 +767,12 @@ public final class RalphPlugin {
         return String.join(",", indexes);
     }
 
-    /** Output format {@code RALPH}: the test classes that reach each mutant that was not killed, and what became of the controls. */
-    public static final class TestsFactory implements MutationResultListenerFactory {
+    /** Output format {@code RALPH}: a line for each mutant. */
+    public static final class MutantsFactory implements MutationResultListenerFactory {
 
         @Override
         public MutationResultListener getListener(Properties properties, ListenerArguments arguments) {
-            ResultOutputStrategy files = arguments.getOutputStrategy();
-            return new Tests(files.createWriterForFile("reaching-tests.tsv"), files.createWriterForFile("controls.tsv"));
+            return new Mutants();
         }
 
         @Override
@@ -763,20 +782,13 @@ public final class RalphPlugin {
 
         @Override
         public String description() {
-            return "Tests that reach survivors";
+            return "The file that ralph reads";
         }
     }
 
-    static final class Tests implements MutationResultListener {
+    static final class Mutants implements MutationResultListener {
 
         private static final int MOST_NAMES = 5;
-        private final Writer out;
-        private final Writer controls;
-
-        Tests(Writer out, Writer controls) {
-            this.out = out;
-            this.controls = controls;
-        }
 
         @Override
         public void runStart() {
@@ -784,54 +796,23 @@ public final class RalphPlugin {
 
         @Override
         public void handleMutationResult(ClassMutationResults results) {
-            try {
-                for (MutationResult result : results.getMutations()) {
-                    if (!result.getStatus().isDetected()) {
-                        write(result.getDetails());
-                    }
+            for (MutationResult result : results.getMutations()) {
+                MutationDetails mutant = result.getDetails();
+                Set<String> classes = new TreeSet<>();
+                if (!result.getStatus().isDetected()) {
+                    mutant.getTestsInOrder().forEach(test -> classes.add(TestInfo.toDefiningClassName().apply(test).asJavaName()));
                 }
-            } catch (IOException error) {
-                throw new IllegalStateException("ralph: the tests of survivors cannot be written", error);
+                List<String> names = new ArrayList<>(classes).subList(0, Math.min(MOST_NAMES, classes.size()));
+                ResultsFile.MUTANTS.add(ResultsFile.line("M", mutant.getClassName().asJavaName(), mutant.getMethod(),
+                    mutant.getId().getLocation().getMethodDesc(), mutant.getMutator(), indexes(mutant), mutant.getFilename(),
+                    mutant.getLineNumber(), result.getStatus(), result.getKillingTest().orElse(""), mutant.getDescription(),
+                    isInitial(mutant) ? "initial" : "", classes.size(), String.join(",", names)));
             }
-        }
-
-        private void write(MutationDetails mutant) throws IOException {
-            Set<String> classes = new TreeSet<>();
-            for (TestInfo test : mutant.getTestsInOrder()) {
-                classes.add(TestInfo.toDefiningClassName().apply(test).asJavaName());
-            }
-            List<String> names = new ArrayList<>(classes).subList(0, Math.min(MOST_NAMES, classes.size()));
-            out.write(key(mutant) + "\t" + indexes(mutant) + "\t" + classes.size() + "\t"
-                + String.join(",", names) + (isInitial(mutant) ? "\tinitial\n" : "\t\n"));
-        }
-
-        /** A control's class, its status, and the test that failed, if one did, as PIT's log would describe it. */
-        private void write(MutationResult control) throws IOException {
-            String failed = "";
-            for (TestInfo test : control.getDetails().getTestsInOrder()) {
-                if (control.getKillingTest().filter(test.getName()::equals).isPresent()) {
-                    String name = TestInfo.toDefiningClassName().apply(test).asJavaName();
-                    String inside = test.getName().substring(test.getName().startsWith(name + ".") ? name.length() + 1 : 0);
-                    failed = "Description [testClass=" + name + ", name=" + inside + "]";
-                }
-            }
-            controls.write(control.getDetails().getClassName().asJavaName() + "\t" + control.getStatus() + "\t"
-                + failed.replaceAll("\\s+", " ") + "\n");
         }
 
         @Override
         public void runEnd() {
-            try {
-                for (MutationResult control : Results.OF_CONTROLS) {
-                    if (control.getStatus() != DetectionStatus.NO_COVERAGE) {
-                        write(control);
-                    }
-                }
-                controls.close();
-                out.close();
-            } catch (IOException error) {
-                throw new IllegalStateException("ralph: the tests of survivors cannot be written", error);
-            }
+            ResultsFile.stage = "done";
         }
     }
 
@@ -840,48 +821,46 @@ public final class RalphPlugin {
         return name.replaceAll("\\$.*", "");
     }
 
-    /** With the system property {@code ralph.map}, writes which test classes execute which classes. */
-    public static final class MapFactory implements TestStatListenerFactory {
+    /** Notes how each test ended without a mutation, and for a map which classes it executed. */
+    public static final class TestsFactory implements TestStatListenerFactory {
 
         @Override
         public TestStatListener createTestListener(ResultOutputStrategy files) {
-            return new Touched(System.getProperty("ralph.map") == null ? null : files.createWriterForFile("touched.tsv"));
+            return new Tests();
         }
 
         @Override
         public Feature provides() {
-            return Feature.named("ralphmap").withOnByDefault(true).withDescription(description());
+            return Feature.named("ralphtests").withOnByDefault(true).withDescription(description());
         }
 
         @Override
         public String description() {
-            return "Which tests execute what";
+            return "How tests end without mutation";
         }
     }
 
-    /** {@code T test-class green|red}, numbered from 0; {@code X class 0,4,7}: the tests that execute it; {@code E} at the end. */
-    static final class Touched implements TestStatListener {
+    static final class Tests implements TestStatListener {
 
-        private final Map<String, Boolean> tests = new LinkedHashMap<>();
+        private final long begin = System.nanoTime();
+        private final boolean makesMap = Input.OF_RUN.options.contains("map");
         private final Map<String, Integer> numbers = new HashMap<>();
-        private final Map<String, BitSet> classes = new HashMap<>();
-        private final Writer out;
-
-        Touched(Writer out) {
-            this.out = out;
-        }
+        private final Map<String, BitSet> executed = new TreeMap<>();
+        private boolean isOver;
 
         @Override
         public void accept(CoverageResult result) {
-            if (out == null) {
-                return;
-            }
-            String test = topLevel(result.getTestUnitDescription().getFirstTestClass());
-            tests.merge(test, result.isGreenTest(), Boolean::logicalAnd);
-            int number = numbers.computeIfAbsent(test, unused -> numbers.size());
-            for (BlockLocation block : result.getCoverage()) {
-                String type = topLevel(block.getLocation().getClassName().asJavaName());
-                classes.computeIfAbsent(type, unused -> new BitSet()).set(number);
+            Description test = result.getTestUnitDescription();
+            String type = test.getFirstTestClass();
+            ResultsFile.TESTS.add(
+                ResultsFile.line("T", type, test.getName(), result.isGreenTest() ? "green" : "red", result.getExecutionTime()));
+            isOver |= !result.isGreenTest() && Input.OF_RUN.accountable.contains(topLevel(type));
+            int number = numbers.computeIfAbsent(topLevel(type), unused -> numbers.size());
+            if (makesMap) {
+                for (BlockLocation block : result.getCoverage()) {
+                    String code = topLevel(block.getLocation().getClassName().asJavaName());
+                    executed.computeIfAbsent(code, unused -> new BitSet()).set(number);
+                }
             }
         }
 
@@ -892,19 +871,13 @@ public final class RalphPlugin {
 
         @Override
         public void end() {
-            if (out == null) {
-                return;
-            }
-            try (Writer file = out) {
-                for (Map.Entry<String, Boolean> test : tests.entrySet()) {
-                    file.write("T\t" + test.getKey() + "\t" + (test.getValue() ? "green" : "red") + "\n");
-                }
-                for (Map.Entry<String, BitSet> type : classes.entrySet()) {
-                    file.write("X\t" + type.getKey() + "\t" + type.getValue().toString().replaceAll("[{} ]", "") + "\n");
-                }
-                file.write("E\n");
-            } catch (IOException error) {
-                throw new IllegalStateException("ralph: the map cannot be written", error);
+            executed.forEach((code, tests) ->
+                ResultsFile.EXECUTED.add(ResultsFile.line("X", code, tests.toString().replaceAll("[{} ]", ""))));
+            ResultsFile.millis = (System.nanoTime() - begin) / 1_000_000;
+            ResultsFile.stage = "mutants";
+            if (isOver) {
+                // Mutants could not change the verdict.
+                throw new IllegalStateException("ralph: a test of the changed classes fails without any mutation");
             }
         }
     }
@@ -968,33 +941,19 @@ public final class RalphPlugin {
 
                 @Override
                 public void execute(ResultCollector results) {
-                    unit.execute(new ResultCollector() {
-
-                        @Override
-                        public void notifyEnd(Description test, Throwable error) {
-                            results.notifyEnd(test, error);
-                        }
-
-                        @Override
-                        public void notifyEnd(Description test) {
-                            results.notifyEnd(test);
-                        }
-
-                        @Override
-                        public void notifyStart(Description test) {
-                            results.notifyStart(test);
-                        }
-
-                        @Override
-                        public void notifySkipped(Description test) {
-                            results.notifyEnd(test, new AssertionError("the test class cannot be made"));
-                        }
-
-                        @Override
-                        public boolean shouldExit() {
-                            return results.shouldExit();
-                        }
-                    });
+                    Class<?>[] collector = {ResultCollector.class};
+                    unit.execute((ResultCollector) Proxy.newProxyInstance(RalphPlugin.class.getClassLoader(), collector,
+                        (proxy, method, arguments) -> {
+                            if (method.getName().equals("notifySkipped")) {
+                                results.notifyEnd((Description) arguments[0], new AssertionError("the test class cannot be made"));
+                                return null;
+                            }
+                            try {
+                                return method.invoke(results, arguments);
+                            } catch (InvocationTargetException error) {
+                                throw error.getCause();
+                            }
+                        }));
                 }
 
                 @Override

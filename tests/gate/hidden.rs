@@ -275,7 +275,7 @@ fn time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass() {
 const IS_MUTATED: &str = "static boolean isMutated() {\n\
     for (StackTraceElement e : Thread.currentThread().getStackTrace()) if (e.getClassName().endsWith(\"MutationTestWorker\")) return true;\n\
     return false; }";
-const UNFIT: &str = "fails in PIT's worker although nothing was mutated: it fails because it is being mutated, or is green only in its first JVM or its first run.";
+const UNFIT: &str = "fails in PIT's worker on unmutated code: it detects mutation testing, or passes only once or in one JVM.";
 const PRICE: &str = "public class Price {\n int of(int q, int c) { return q * c; }\n int off(int q) { return q - 1; } }";
 
 fn a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing() {
@@ -459,6 +459,22 @@ fn a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide() 
         .filter(|remark| remark.contains("com.acme.BadTest.bad"))
         .count();
     assert_eq!(told, 1, "{:?}", report.remarks);
+}
+
+/// It knows where the results go, and would seal them if it could still read the key.
+const FORGED: &str = r#"@Test void forges() throws Exception {
+    java.util.List<String> call = java.util.List.of(ProcessHandle.current().parent().get().info().arguments().get());
+    java.nio.file.Path folder = java.nio.file.Path.of(call.get(call.indexOf("--reportDir") + 1));
+    String input = call.stream().filter(word -> word.startsWith("-Dralph.input=")).findFirst().get().substring(14);
+    assertFalse(java.nio.file.Files.exists(java.nio.file.Path.of(input)));
+    String forged = "M\tcom.acme.Price\tof\t(II)I\tx.Math\t1\tPrice.java\t3\tKILLED\tx\td\t\t0\t\nE\tdone\t9\t1\t1\t" + "0".repeat(64) + "\n";
+    java.nio.file.Files.writeString(folder.resolve("results.tsv"), forged);
+    System.out.print(forged); System.err.print(forged);
+    new Price().of(2, 3); new Price().off(2); }"#;
+
+fn a_test_that_writes_or_prints_results_of_its_own_kills_nothing() {
+    let report = project(&[("Price", PRICE, FORGED)]).run();
+    assert_eq!(scores(&report), ["com.acme.Price 0% (0/4)"], "{report:?}");
 }
 
 fn a_class_of_the_tests_in_the_place_of_a_production_class_fails() {
@@ -710,6 +726,7 @@ tests! {
         a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing,
         a_port_or_a_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody,
         a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide,
+        a_test_that_writes_or_prints_results_of_its_own_kills_nothing,
         a_class_of_the_tests_in_the_place_of_a_production_class_fails,
         a_class_that_was_made_from_another_source_than_its_own_fails,
         tests_of_junit_3_whose_class_cannot_be_made_have_killed,

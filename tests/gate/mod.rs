@@ -11,6 +11,7 @@ pub(crate) mod map;
 pub(crate) mod mutation_test;
 pub(crate) mod project;
 pub(crate) mod recompile;
+pub(crate) mod results;
 mod scripted;
 pub(crate) mod shapes;
 pub(crate) mod targets;
@@ -114,7 +115,7 @@ fn classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark() {
     // A report of an earlier run lies where the new one will be.
     let stale = project.request.folder.join("report/p");
     fs_err::create_dir_all(&stale).unwrap();
-    fs_err::write(stale.join("mutations.xml"), "<mutations></mutations>").unwrap();
+    fs_err::write(stale.join("results.tsv"), "E\tdone\t0\t0\t0\t\n").unwrap();
 
     let report = project.run();
     let logs = project.logs();

@@ -260,11 +260,11 @@ pub(crate) fn a_wrapper_that_cannot_run_is_told_what_to_do() {
     project.write("pom.xml", "<project>");
     let passed_over = project.run();
     assert!(error(&passed_over).0.contains("POM"), "{passed_over:?}");
-    let remark = "mvnw of package p may not be executed, so mvn of the PATH builds: commit `git update-index --chmod=+x mvnw`, or take it away.";
+    let remark = "mvnw of package p is not executable, so `mvn` from PATH was used: commit `git update-index --chmod=+x mvnw`, or delete it.";
     assert_eq!(passed_over.remarks, [remark]);
     project.request.env.retain(|(name, _)| name != "PATH");
     let what =
-        "Maven was not found: mvn is not on the PATH, and mvnw of package p may not be executed."
+        "Maven was not found: mvn is not on the PATH, and mvnw of package p is not executable."
             .to_owned();
     assert_eq!(error(&project.run()), (what, false));
 }

@@ -8,7 +8,7 @@ use crate::config::{GateSettings, TestTiers};
 use crate::gate::commands::{Commands, file_name, fresh_folder, read_text};
 use crate::gate::leftovers::{self, TestPlace, spoil};
 use crate::gate::scope::{Module, Scope, Target, is_among};
-use crate::gate::verdict::{Judged, Judging, MAX_SOURCE, ModuleResult, TESTS_NAMED};
+use crate::gate::verdict::{EngineResult, JudgedClass, MAX_SOURCE, ModuleResult, TESTS_NAMED};
 use crate::gate::{GateAbort, GatePackage, GatePorts, GateRequest, rule};
 use crate::mutation::{ClassScore, Mutant, MutantStatus, NoCoverage, Tally, TraceTier};
 use crate::report::standard::ReportedMutant;
@@ -58,12 +58,12 @@ pub(crate) fn judge(
     settings: &GateSettings,
     ports: &GatePorts<'_>,
     engine: &dyn FileEngine,
-) -> Judging {
+) -> EngineResult {
     let scope = scope_of(request, settings, engine);
     if !scope.aborts.is_empty() {
-        return Judging {
+        return EngineResult {
             scope,
-            ..Judging::default()
+            ..EngineResult::default()
         };
     }
     let commands = Commands::new(ports, request, "logs", settings.limit);
@@ -93,7 +93,7 @@ pub(crate) fn judge(
         });
     }
     let used = commands.used();
-    Judging {
+    EngineResult {
         scope,
         results,
         used,
@@ -472,6 +472,6 @@ impl ModuleResult {
             floor: None,
         };
         self.judged
-            .push(Judged::new(target, package, score, mutants, source));
+            .push(JudgedClass::new(target, package, score, mutants, source));
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn base<'a>(
     let maven = Maven::find(context, &root, module)?;
     match maven.build()? {
         Ok((built, _)) => Ok(Base::Built(Box::new((maven, built)))),
-        Err(trouble) if trouble.kind == TroubleKind::Passing => Err(GateAbort::passing(
+        Err(trouble) if trouble.kind == TroubleKind::Transient => Err(GateAbort::transient(
             format!(
                 "{label} as it was before the task could not be built: {}",
                 trouble.sentence()
@@ -143,7 +143,7 @@ fn at_base(
     let run = PitRun::new("base", &tests, &filter);
     let mut report = session.run(&run, "the family's base", result)?;
     // A test that fails in a control is left out of the next run, as it is of the task's own.
-    while !report.unfit.is_empty() {
+    while !report.failed_control.is_empty() {
         report = session.run(
             &run,
             "the family's base without tests that failed in a control",

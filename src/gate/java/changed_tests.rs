@@ -29,7 +29,7 @@ const MARKS: [&str; 8] = [
 const SUREFIRE: &str = "Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin";
 
 /// Runs the changed test classes of a module with its own Maven.
-pub(crate) fn pass(context: &ModuleContext<'_>) -> Result<(), GateAbort> {
+pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateAbort> {
     let folder = Path::new(&context.built.project.test_classes);
     let classes: Vec<String> = context
         .module

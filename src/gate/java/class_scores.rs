@@ -4,7 +4,7 @@ use super::report::{Counted, PitReport};
 use crate::gate::GatePackage;
 use crate::gate::commands::read_text;
 use crate::gate::scope::{Extent, Target};
-use crate::gate::verdict::{Judged, MAX_SOURCE, ModuleResult};
+use crate::gate::verdict::{JudgedClass, MAX_SOURCE, ModuleResult};
 use crate::mutation::{ClassScore, Floor, MutantStatus};
 use crate::report::standard::ReportedMutant;
 use crate::source::text;
@@ -33,7 +33,7 @@ pub(crate) fn score(target: &Target, counted: &Counted) -> ClassScore {
 
 impl ModuleResult {
     /// Takes over the counts of a package's targets; returns those without any mutant.
-    pub(crate) fn take<'t>(
+    pub(crate) fn add_scores<'t>(
         &mut self,
         targets: &'t [Target],
         report: &PitReport,
@@ -80,7 +80,7 @@ impl ModuleResult {
                 });
             let source = read_text(&package.root.join(target.path.to_text()), MAX_SOURCE);
             let score = score(target, counted);
-            self.judged.push(Judged::new(
+            self.judged.push(JudgedClass::new(
                 target,
                 package,
                 score,

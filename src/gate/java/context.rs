@@ -106,7 +106,7 @@ impl ModuleContext<'_> {
     }
 
     /// Dotted names of the targets' own tests and of the tests that the family changed.
-    pub(crate) fn answerable(&self) -> BTreeSet<String> {
+    pub(crate) fn accountable_tests(&self) -> BTreeSet<String> {
         let own = self
             .module
             .targets

@@ -4,7 +4,7 @@
 //! PASS of a FAIL, and a FAIL that blocks a task runs all tests: so coverage that credits a static initialiser to the first
 //! test alone, or a class that tests reach by reflection, may cost a rework and no wrong box.
 
-use super::reach::{References, leading_to};
+use super::reach::{References, dependents};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -117,7 +117,7 @@ impl CoverageMap {
         let mut named: BTreeSet<String> = changed.iter().filter(is_new).cloned().collect();
         named.extend(different(&self.state.tests, &now.tests).cloned());
         named.extend(targets.iter().cloned());
-        chosen.extend(leading_to(references, &named));
+        chosen.extend(dependents(references, &named));
         chosen.retain(|test| all.contains(test));
         if 2 * chosen.len() > all.len() {
             // A new map would say the same: none is made.

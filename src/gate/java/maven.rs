@@ -36,10 +36,10 @@ use std::path::{Path, PathBuf};
 /// Names the class path of a module.
 const BUILD_CLASSPATH: &str =
     "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
-/// What Maven gets besides the options of [`jvm::quick`]: its words are read as UTF-8.
+/// Options of Maven in addition to those of [`jvm::quick`]: its words are read as UTF-8.
 const MAVEN_OPTS: &str = "-Dfile.encoding=UTF-8";
 /// Variables for a call.
-type Told<'a> = &'a [(&'a str, &'a str)];
+type EnvVars<'a> = &'a [(&'a str, &'a str)];
 /// What counters a project that skips its own tests.
 const NO_SKIP: [&str; 5] = [
     "-Dmaven.main.skip=false",
@@ -90,7 +90,7 @@ impl<'a> Maven<'a> {
         } else {
             let (what, hint) = if wrapper.is_file() {
                 (
-                    "may not be executed",
+                    "is not executable",
                     "Commit `git update-index --chmod=+x mvnw`, or install Maven.",
                 )
             } else {
@@ -123,14 +123,14 @@ impl<'a> Maven<'a> {
         })
     }
 
-    /// That the package has a wrapper which cannot run, if `mvn` builds in its place.
-    pub(crate) fn passed_over(&self) -> Option<String> {
+    /// A note that the package has a wrapper which cannot run, if `mvn` builds in its place.
+    pub(crate) fn ignored_wrapper(&self) -> Option<String> {
         let (wrapper, package) = (
             self.root.join("mvnw"),
             of_package(&self.context.package.name),
         );
         (self.program != wrapper && wrapper.is_file()).then(|| format!(
-            "mvnw{package} may not be executed, so mvn of the PATH builds: commit `git update-index --chmod=+x mvnw`, or take it away."
+            "mvnw{package} is not executable, so `mvn` from PATH was used: commit `git update-index --chmod=+x mvnw`, or delete it."
         ))
     }
 
@@ -138,7 +138,7 @@ impl<'a> Maven<'a> {
     pub(crate) fn test(&self, classes: &[String]) -> Result<Call, GateAbort> {
         if let Some(argv) = self.command {
             let classes = classes.join(" ");
-            return self.tell(
+            return self.run_command(
                 argv,
                 "tests",
                 &[("RALPH_TESTS", &classes), ("RALPH_MODULE", self.dir)],
@@ -216,7 +216,7 @@ impl<'a> Maven<'a> {
             return Ok(());
         };
         let names = text::names(artifacts, 4);
-        Err(GateAbort::passing(
+        Err(GateAbort::transient(
             format!("The build could not get {names}: {}", trouble.sentence()),
             "Check the network and gates.<NAME>.pit_version, then run the gate again.",
         ))
@@ -283,16 +283,16 @@ impl<'a> Maven<'a> {
         name: &str,
         argv: Vec<String>,
         cwd: &Path,
-        told: Told<'_>,
+        variables: EnvVars<'_>,
     ) -> Result<Call, GateAbort> {
-        let call = self.context.commands.run(name, argv, cwd, told)?;
+        let call = self.context.commands.run(name, argv, cwd, variables)?;
         let package = &self.context.package.name;
         match &call.end {
             ProcessEnd::NotStarted { why } => Err(GateAbort::setup(
                 format!("The build could not be started: {}.", text::line(why, 300)),
                 "Check mvnw of the package, mvn on the PATH, or gates.<NAME>.classpath_command.",
             )),
-            ProcessEnd::Signalled { signal } => Err(GateAbort::passing(
+            ProcessEnd::Signalled { signal } => Err(GateAbort::transient(
                 format!("The build was ended by signal {signal} in package {package}."),
                 "Look for a lack of memory, then run the gate again.",
             )),

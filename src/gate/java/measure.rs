@@ -1,9 +1,8 @@
-//! A module measured by PIT itself: tier after tier until every class is settled.
+//! A module measured by PIT: tier after tier until every class is settled.
 //!
-//! A pass needs no more tests than it takes, a failure all that can touch what is judged; a remark tells how many were
-//! not asked, and names tests that were left out; a pass rests on kills that controls have met, and a failure needs none;
-//! a time-out that decides a verdict was seen with nothing else running; a target most of whose mutants a filter hides
-//! has failed.
+//! A pass runs no more tests than it takes, a failure all that can touch the targets. A pass rests on kills that controls have met, a
+//! failure needs none. A time-out that decides a verdict was seen with nothing else running. A note counts the tests that did not run
+//! and names those that were left out.
 
 use super::base_score;
 use super::context::ModuleContext;
@@ -27,97 +26,312 @@ use std::collections::BTreeSet;
 impl ModuleContext<'_> {
     /// Runs PIT over the module's targets.
     pub(crate) fn measure(&self, result: &mut ModuleResult) -> Result<PitReport, GateAbort> {
-        let TestClasses {
-            asked: all,
-            left_out,
-        } = self.test_classes()?;
+        let TestClasses { asked, left_out } = self.test_classes()?;
         let session = PitSession::new(self)?;
         self.remark_what_pit_is_not_given(&left_out, result)?;
-        let own = self.answerable();
-        let settings = self.context.settings;
-        // Classes of other modules belong to the same unit: part of the kills would judge it wrongly.
-        let in_one = self.rule().per != Per::Class && !self.context.sole_module;
-        let tiers = if in_one && settings.tests == TestTiers::OwnFirst {
-            TestTiers::All
-        } else {
-            settings.tests
+        let mut ladder = Ladder {
+            module: self,
+            session,
+            all: asked,
+            merged: PitReport::default(),
+            last: None,
+            map_commit: None,
+            result,
         };
-        let mut merged = PitReport::default();
-        let mut last: Option<Tier> = None;
-        let mut known: Option<Chosen> = None;
-        let is_outdated = || {
-            let chosen = self.choose(&session, &all)?;
-            Ok::<_, GateAbort>(chosen.is_err_and(|ask| ask.is_outdated))
-        };
-        let mut following = if self.context.request.makes_map && is_outdated()? {
-            Some(Tier {
+        let settings = self.tiers();
+        if self.context.request.makes_map && ladder.map_is_outdated()? {
+            ladder.run_tier(Tier {
                 makes_map: true,
-                ..Tier::all(&all)
-            })
+                ..Tier::all(&ladder.all)
+            })?;
         } else {
-            tiers::first(tiers, &own, &all)
+            if let Some(tier) = tiers::first(settings, &self.accountable_tests(), &ladder.all) {
+                ladder.run_tier(tier)?;
+            }
+            if settings == TestTiers::OwnFirst && (ladder.last.is_none() || ladder.is_open()) {
+                for tier in ladder.tiers_after_own()? {
+                    ladder.run_tier(tier)?;
+                    if !ladder.is_open() {
+                        break;
+                    }
+                }
+            }
+        }
+        ladder.conclude()
+    }
+
+    /// The order of tests. Classes of other modules may belong to the same unit: part of the kills would judge it wrongly.
+    fn tiers(&self) -> TestTiers {
+        let is_part = self.rule().per != Per::Class && !self.context.sole_module;
+        match self.context.settings.tests {
+            TestTiers::OwnFirst if is_part => TestTiers::All,
+            tiers => tiers,
+        }
+    }
+}
+
+/// A module on its way through the tiers.
+struct Ladder<'a, 'm> {
+    module: &'m ModuleContext<'a>,
+    session: PitSession<'m>,
+    /// All test classes of the module.
+    all: BTreeSet<String>,
+    /// The findings of all runs so far.
+    merged: PitReport,
+    /// The name of the last tier.
+    last: Option<&'static str>,
+    /// The commit of the coverage map by which tests were chosen.
+    map_commit: Option<String>,
+    result: &'m mut ModuleResult,
+}
+
+impl Ladder<'_, '_> {
+    fn open(&self) -> BTreeSet<String> {
+        self.open_in(&self.merged)
+    }
+
+    fn open_in(&self, report: &PitReport) -> BTreeSet<String> {
+        tiers::open(self.module.rule(), &self.module.module.targets, report)
+    }
+
+    fn is_open(&self) -> bool {
+        !self.open().is_empty()
+    }
+
+    fn map_is_outdated(&self) -> Result<bool, GateAbort> {
+        let chosen = self.module.choose(&self.session, &self.all)?;
+        Ok(chosen.is_err_and(|reason| reason.is_outdated))
+    }
+
+    fn tiers_after_own(&mut self) -> Result<Vec<Tier>, GateAbort> {
+        let chosen = self.module.choose(&self.session, &self.all)?;
+        self.map_commit = chosen.as_ref().ok().map(|chosen| chosen.commit.clone());
+        let near = if chosen.is_err() {
+            self.module.near(&self.session)?
+        } else {
+            BTreeSet::new()
         };
-        loop {
-            if let Some(mut tier) = following {
-                while self.climb(&session, &mut tier, &mut merged, result)? {
-                    tier.makes_map = false;
-                }
-                last = Some(tier);
-                if self.open(&merged).is_empty() {
-                    break;
-                }
+        let confirms = self.module.context.request.confirms;
+        Ok(tiers::after_own(
+            &self.merged.tests,
+            &self.all,
+            confirms,
+            chosen,
+            &near,
+        ))
+    }
+
+    /// Runs a tier, and again without the tests that failed in a control while these could decide.
+    fn run_tier(&mut self, mut tier: Tier) -> Result<(), GateAbort> {
+        self.last = Some(tier.name);
+        while self.run_tier_once(&tier)? {
+            tier.makes_map = false;
+        }
+        Ok(())
+    }
+
+    /// Runs a tier, and its deciding time-outs a second time; true if it must run again without tests that failed in a control.
+    fn run_tier_once(&mut self, tier: &Tier) -> Result<bool, GateAbort> {
+        let is_first = self.merged.tests.is_empty() && self.merged.classes.is_empty();
+        let filter = if is_first {
+            self.session.lines()
+        } else {
+            self.remaining_mutants()
+        };
+        let has_controls = is_first
+            || filter.mutants.is_none()
+            || tier.is_near()
+            || self.session.is_quick(&tier.tests);
+        let run = PitRun {
+            timeout: self.session.timeout(&tier.tests),
+            aim: if has_controls {
+                Aim::Judge
+            } else {
+                Aim::Search
+            },
+            makes_map: tier.makes_map,
+            ..PitRun::new(tier.name, &tier.tests, &filter)
+        };
+        let mut report = self.session.run(&run, &note(is_first, tier), self.result)?;
+        if tier.makes_map {
+            self.module
+                .keep_map(&self.session, std::mem::take(&mut report.executed))?;
+        }
+        self.session.remember(&tier.tests, &report)?;
+        let reaching = std::mem::take(&mut report.reaching);
+        let mut has_failed_control = !report.failed_control.is_empty();
+        let is_superset = tier.tests.is_superset(&self.merged.tests);
+        self.merged.tests.extend(tier.tests.iter().cloned());
+        if is_first {
+            report.tests = std::mem::take(&mut self.merged.tests);
+            self.merged = report;
+            base_score::set_base_scores(self.module, &mut self.merged, self.result)?;
+        } else {
+            self.check_all_found(&filter, &report)?;
+            if has_controls {
+                self.merged.unproven.clear();
+            } else {
+                has_failed_control = self.check_with_controls(tier, &mut report)?;
             }
-            let choose = || {
-                let chosen = self.choose(&session, &all)?;
-                known = chosen.clone().ok();
-                Ok::<_, GateAbort>(chosen.map(|chosen| chosen.tests))
+            self.merged.improve(&report);
+        }
+        if has_failed_control && self.is_open() {
+            return Ok(true);
+        }
+        self.merged.note_tests(&reaching, is_superset);
+        Ok(self.recheck_timeouts(tier)? && self.is_open())
+    }
+
+    fn check_all_found(&self, filter: &MutantFilter, report: &PitReport) -> Result<(), GateAbort> {
+        let wanted: Vec<_> = filter.mutants.iter().flatten().collect();
+        let missing = wanted
+            .iter()
+            .filter(|id| !report.statuses.contains_key(&id.identity()))
+            .count();
+        if missing == 0 {
+            return Ok(());
+        }
+        Err(self.session.unclear(&format!(
+            "{missing} of {} mutants were not found again",
+            wanted.len()
+        )))
+    }
+
+    /// Runs controls with the kills of a search, as far as a pass would rest on them: first next to the test classes that killed,
+    /// then, if these do not suffice, next to the whole tier. Kills that decide nothing are set aside. True if a control failed.
+    fn check_with_controls(
+        &mut self,
+        tier: &Tier,
+        search: &mut PitReport,
+    ) -> Result<bool, GateAbort> {
+        let mut believed = self.merged.clone();
+        believed.improve(search);
+        let settled = &self.open() - &self.open_in(&believed);
+        let mut unproven = search.take_detected();
+        let living = self.merged.living(&settled);
+        let deciding: BTreeSet<MutantId> = living
+            .filter(|id| unproven.remove(&id.identity()).is_some())
+            .cloned()
+            .collect();
+        self.merged.unproven = unproven;
+        let killing: BTreeSet<String> = std::mem::take(&mut search.kills)
+            .iter()
+            .filter(|kill| deciding.contains(&kill.id))
+            .filter_map(|kill| test_class(&kill.test, |class| tier.tests.get(class).cloned()))
+            .collect();
+        for tests in [&killing, &tier.tests] {
+            let open = &self.open() & &settled;
+            let remaining: Vec<_> = self
+                .merged
+                .living(&open)
+                .filter(|id| deciding.contains(id))
+                .cloned()
+                .collect();
+            if remaining.is_empty() || tests.is_empty() {
+                continue;
+            }
+            let filter = MutantFilter {
+                mutants: Some(remaining),
+                ..self.session.lines()
             };
-            let near = || self.near(&session);
-            let (after, asked) = (last.as_ref(), &merged.tests);
-            following = tiers::next(
-                tiers,
-                after,
-                asked,
-                &all,
-                self.context.request.confirms,
-                choose,
-                near,
-            )?;
-            match (&mut following, &known) {
-                (None, _) => break,
-                (Some(tier), Some(Chosen { commit, .. })) if tier.is_by_map() => {
-                    let suite = text::count(all.len() as u64, "test class");
-                    tier.note = format!("of {suite}, by the map made of commit {commit:.8}");
-                }
-                _ => {}
+            let run = PitRun {
+                timeout: self.session.timeout(tests),
+                ..PitRun::new("control", tests, &filter)
+            };
+            let note = format!("what {} killed", tier.name);
+            let report = self.session.run(&run, &note, self.result)?;
+            self.merged.improve(&report);
+            if !report.failed_control.is_empty() {
+                return Ok(true);
             }
         }
-        self.add_kills_of_other_modules(&mut merged);
-        let told = merged.clone().with_unproven();
-        if self.open(&told) == self.open(&merged) {
-            merged = told;
+        Ok(false)
+    }
+
+    /// Runs time-outs that decide a second time, alone, with PIT's own patience; true if a control failed there.
+    fn recheck_timeouts(&mut self, tier: &Tier) -> Result<bool, GateAbort> {
+        let (rule, targets) = (self.module.rule(), &self.module.module.targets);
+        let hanging = tiers::hanging_on_timeouts(rule, targets, &self.merged);
+        let mutants = self.merged.with(&hanging, &[MutantStatus::TimedOut]);
+        if mutants.is_empty() {
+            return Ok(false);
         }
-        if let Some(class) = merged.uncontrolled.difference(&self.open(&merged)).next() {
-            return Err(session.unclear(&format!(
+        let filter = MutantFilter {
+            mutants: Some(mutants),
+            ..self.session.lines()
+        };
+        let run = PitRun {
+            alone: true,
+            ..PitRun::new("alone", &self.merged.tests, &filter)
+        };
+        let note = format!("time-outs of the tier {} that decide", tier.name);
+        let report = self.session.run(&run, &note, self.result)?;
+        self.merged.improve(&report);
+        Ok(!report.failed_control.is_empty())
+    }
+
+    /// The mutants of open classes that are not killed.
+    fn remaining_mutants(&self) -> MutantFilter {
+        use MutantStatus::{MemoryError, NoCoverage, RunError, Survived, TimedOut, Unjudged};
+        let merged = &self.merged;
+        let mut open = self.open();
+        let counted = |class: &String| merged.classes.get(class);
+        if open
+            .iter()
+            .filter_map(counted)
+            .any(|class| class.dropped > 0)
+        {
+            return self.session.lines();
+        }
+        let living = [Survived, NoCoverage, RunError, MemoryError, Unjudged];
+        let mut mutants = merged.with(&open, &living);
+        // More tests can make a kill of a time-out, and nothing else can pass a class without any kill.
+        open.retain(|class| counted(class).is_some_and(|class| class.tally.killed == 0));
+        mutants.extend(merged.with(&open, &[TimedOut]));
+        MutantFilter {
+            mutants: Some(mutants),
+            ..self.session.lines()
+        }
+    }
+
+    /// The counts of the module, once no tier remains.
+    fn conclude(mut self) -> Result<PitReport, GateAbort> {
+        self.module.add_kills_of_other_modules(&mut self.merged);
+        let with_unproven = self.merged.clone().with_unproven();
+        if self.open_in(&with_unproven) == self.open() {
+            self.merged = with_unproven;
+        }
+        let open = self.open();
+        if let Some(class) = self.merged.uncontrolled.difference(&open).next() {
+            return Err(self.session.unclear(&format!(
                 "tests that kill mutants of {class} time out or end the JVM in PIT's worker although nothing was mutated"
             )));
         }
-        if let Some(tier) = last {
-            session.note_report(tier.name, result);
+        if let Some(name) = self.last {
+            self.session.note_report(name, self.result);
         }
-        let asked = merged.tests.len();
-        if let Some(Chosen { commit, .. }) = known
-            && asked < all.len()
-            && !self.open(&merged).is_empty()
+        let (ran, all) = (self.merged.tests.len(), self.all.len());
+        if let Some(commit) = &self.map_commit
+            && ran < all
+            && !open.is_empty()
         {
-            let (suite, label) = (text::count(all.len() as u64, "test class"), self.label());
-            result.remarks.push(format!(
-                "{asked} of the {suite} of {label} were asked: by the map made of commit {commit:.8}, no other touches what is judged."
+            let (suite, label) = (text::count(all as u64, "test class"), self.module.label());
+            self.result.remarks.push(format!(
+                "{ran} of the {suite} of {label} ran: by the coverage map of commit {commit:.8}, no other touches what is judged."
             ));
         }
-        Ok(merged)
+        Ok(self.merged)
     }
+}
 
+/// The note of a tier in the trace.
+fn note(is_first: bool, tier: &Tier) -> String {
+    let parts = [if is_first { "" } else { "what is left" }, &tier.note];
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+impl ModuleContext<'_> {
     /// Counts what tests in other modules have killed of the same classes, and leaves what lives to the next module.
     fn add_kills_of_other_modules(&self, merged: &mut PitReport) {
         let mut known = self.context.survivors.borrow_mut();
@@ -135,194 +349,6 @@ impl ModuleContext<'_> {
                 of_code.insert(class.clone(), counted.left.keys().cloned().collect());
             }
         }
-    }
-
-    /// Runs one tier, and its deciding time-outs a second time; true if it must run again without tests that failed
-    /// in a control.
-    fn climb(
-        &self,
-        session: &PitSession<'_>,
-        tier: &mut Tier,
-        merged: &mut PitReport,
-        result: &mut ModuleResult,
-    ) -> Result<bool, GateAbort> {
-        let first = merged.tests.is_empty() && merged.classes.is_empty();
-        let filter = if first {
-            session.lines()
-        } else {
-            self.left(session, merged)
-        };
-        let timeout = session.timeout(&tier.tests);
-        let judges =
-            first || filter.mutants.is_none() || tier.is_near() || session.is_quick(&tier.tests);
-        let aim = if judges { Aim::Judge } else { Aim::Search };
-        let run = PitRun {
-            timeout,
-            aim,
-            makes_map: tier.makes_map,
-            ..PitRun::new(tier.name, &tier.tests, &filter)
-        };
-        let note = [if first { "" } else { "what is left" }, &tier.note];
-        let note = note
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join("; ");
-        let mut report = session.run(&run, &note, result)?;
-        if tier.makes_map {
-            self.keep_map(session, report.seen.take(), result)?;
-        }
-        session.remember(&tier.tests, &report)?;
-        let reaching = std::mem::take(&mut report.reaching);
-        let mut is_unfit = !report.unfit.is_empty();
-        let again = tier.tests.is_superset(&merged.tests);
-        merged.tests.extend(tier.tests.iter().cloned());
-        if first {
-            *merged = PitReport {
-                tests: std::mem::take(&mut merged.tests),
-                ..report
-            };
-            base_score::set_base_scores(self, merged, result)?;
-        } else {
-            let asked: Vec<_> = filter.mutants.iter().flatten().collect();
-            let missing = asked
-                .iter()
-                .filter(|id| !report.statuses.contains_key(&id.identity()))
-                .count();
-            if missing > 0 {
-                return Err(session.unclear(&format!(
-                    "{missing} of {} mutants were not found again",
-                    asked.len()
-                )));
-            }
-            if judges {
-                merged.unproven.clear();
-            } else {
-                is_unfit = self.prove(session, tier, &mut report, merged, result)?;
-            }
-            merged.improve(&report);
-        }
-        if is_unfit && !self.open(merged).is_empty() {
-            return Ok(true);
-        }
-        merged.note_tests(&reaching, again);
-        let is_unfit = self.confirm(session, tier, merged, result)?;
-        Ok(is_unfit && !self.open(merged).is_empty())
-    }
-
-    /// Has controls meet what a search detected, as far as a pass would rest on it: first beside the test classes that killed, then,
-    /// if these do not suffice, beside the whole tier. What decides nothing is set aside. True if a control failed.
-    fn prove(
-        &self,
-        session: &PitSession<'_>,
-        tier: &Tier,
-        search: &mut PitReport,
-        merged: &mut PitReport,
-        result: &mut ModuleResult,
-    ) -> Result<bool, GateAbort> {
-        let mut believed = merged.clone();
-        believed.improve(search);
-        let settled = &self.open(merged) - &self.open(&believed);
-        let mut unproven = search.take_detected();
-        let living = merged.living(&settled);
-        let deciding: BTreeSet<MutantId> = living
-            .filter(|id| unproven.remove(&id.identity()).is_some())
-            .cloned()
-            .collect();
-        merged.unproven = unproven;
-        let kills = std::mem::take(&mut search.kills)
-            .into_iter()
-            .filter(|kill| deciding.contains(&kill.id));
-        let killing: BTreeSet<String> = kills
-            .filter_map(|kill| test_class(&kill.test, |class| tier.tests.get(class).cloned()))
-            .collect();
-        for tests in [killing, tier.tests.clone()] {
-            let open = &self.open(merged) & &settled;
-            let left: Vec<_> = merged
-                .living(&open)
-                .filter(|id| deciding.contains(id))
-                .cloned()
-                .collect();
-            if left.is_empty() || tests.is_empty() {
-                continue;
-            }
-            let filter = MutantFilter {
-                mutants: Some(left),
-                ..session.lines()
-            };
-            let run = PitRun {
-                timeout: session.timeout(&tests),
-                ..PitRun::new("control", &tests, &filter)
-            };
-            let report = session.run(&run, &format!("what {} killed", tier.name), result)?;
-            merged.improve(&report);
-            if !report.unfit.is_empty() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Time-outs that decide are run again, alone, with PIT's own patience; true if a control failed there.
-    fn confirm(
-        &self,
-        session: &PitSession<'_>,
-        tier: &Tier,
-        merged: &mut PitReport,
-        result: &mut ModuleResult,
-    ) -> Result<bool, GateAbort> {
-        let hanging = tiers::hanging_on_timeouts(self.rule(), &self.module.targets, merged);
-        let mutants = merged.with(&hanging, &[MutantStatus::TimedOut]);
-        if mutants.is_empty() {
-            return Ok(false);
-        }
-        let filter = MutantFilter {
-            mutants: Some(mutants),
-            ..session.lines()
-        };
-        let run = PitRun {
-            alone: true,
-            ..PitRun::new("alone", &merged.tests, &filter)
-        };
-        let note = format!("time-outs of the tier {} that decide", tier.name);
-        let report = session.run(&run, &note, result)?;
-        merged.improve(&report);
-        Ok(!report.unfit.is_empty())
-    }
-
-    /// What the next tier is to run: the mutants of open classes that are not killed.
-    fn left(&self, session: &PitSession<'_>, merged: &PitReport) -> MutantFilter {
-        use MutantStatus::{MemoryError, NoCoverage, RunError, Survived, TimedOut, Unjudged};
-        let open = self.open(merged);
-        if open
-            .iter()
-            .any(|class| merged.classes.get(class).is_some_and(|c| c.dropped > 0))
-        {
-            return session.lines();
-        }
-        let mut mutants = merged.with(
-            &open,
-            &[Survived, NoCoverage, RunError, MemoryError, Unjudged],
-        );
-        // More tests can make a kill of a time-out, and nothing else can pass a class without any kill.
-        let unkilled = |class: &&String| {
-            merged
-                .classes
-                .get(*class)
-                .is_some_and(|c| c.tally.killed == 0)
-        };
-        mutants.extend(merged.with(
-            &open.iter().filter(unkilled).cloned().collect(),
-            &[TimedOut],
-        ));
-        MutantFilter {
-            mutants: Some(mutants),
-            ..session.lines()
-        }
-    }
-
-    fn open(&self, merged: &PitReport) -> BTreeSet<String> {
-        tiers::open(self.rule(), &self.module.targets, merged)
     }
 
     /// The test classes that can touch the targets by the map of who touches what.
@@ -363,25 +389,12 @@ impl ModuleContext<'_> {
     }
 
     /// Keeps the coverage map that a run over all tests has made.
-    fn keep_map(
-        &self,
-        session: &PitSession<'_>,
-        seen: Option<Coverage>,
-        result: &mut ModuleResult,
-    ) -> Result<(), GateAbort> {
+    fn keep_map(&self, session: &PitSession<'_>, executed: Coverage) -> Result<(), GateAbort> {
         let Some(CompiledModule { state, .. }) = session.state()? else {
             return Ok(());
         };
-        if let Some(seen) = seen {
-            return self
-                .maps()
-                .keep(&self.map_key(), &CoverageMap::new(state.clone(), seen));
-        }
-        result.remarks.push(format!(
-            "The run of all tests of {} left no whole coverage map, so a later FAIL runs all tests again.",
-            self.label()
-        ));
-        Ok(())
+        let map = CoverageMap::new(state.clone(), executed);
+        self.maps().keep(&self.map_key(), &map)
     }
 
     fn maps(&self) -> DiskCache {
@@ -413,8 +426,8 @@ impl ModuleContext<'_> {
             let (jdk, label) = (text::line(&jdk.display().to_string(), 300), self.label());
             result.remarks.push(format!("The tests of {label} do not run on the JDK that the build names for them ({jdk}): it is not there, older than 11, or in the package."));
         }
-        let not_carried = self.built.project.surefire.not_carried.iter();
-        result.remarks.extend(not_carried.map(|name| {
+        let not_passed_to_pit = self.built.project.surefire.not_passed_to_pit.iter();
+        result.remarks.extend(not_passed_to_pit.map(|name| {
             format!(
                 "Surefire's setting {name} of {} is not given to PIT.",
                 self.label()

@@ -25,6 +25,8 @@ mod tiers;
 pub(super) mod xml;
 
 pub use maven::{GRADLE_COMMAND, PomLinks, follow_link, pom_links};
+#[cfg(test)]
+pub(super) use report::Key;
 pub(super) use run::{judge_modules, scope_of};
 
 use super::files::Language;

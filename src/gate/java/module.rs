@@ -32,13 +32,13 @@ const LOMBOK: &[u8] = b"Llombok/Generated;";
 /// Judges a module.
 pub(crate) fn judge(context: &PackageContext<'_>, module: &Module) -> ModuleResult {
     let mut result = ModuleResult::default();
-    if let Err(abort) = steps(context, module, &mut result) {
+    if let Err(abort) = build_and_score(context, module, &mut result) {
         result.stop(abort, &module.targets);
     }
     result
 }
 
-fn steps(
+fn build_and_score(
     context: &PackageContext<'_>,
     module: &Module,
     result: &mut ModuleResult,
@@ -57,7 +57,7 @@ fn steps(
     }
     module.check_committed(context.package)?;
     let maven = &Maven::find(context, &context.package.root, module)?;
-    result.remarks.extend(maven.passed_over());
+    result.remarks.extend(maven.ignored_wrapper());
     if module.tool == BuildTool::Maven && context.settings.classpath_command.is_some() {
         let gate = &context.request.name;
         result.remarks.push(format!(
@@ -92,7 +92,7 @@ fn steps(
         result.remarks.push(format!(
             "The tests of {classes} are in another module ({tests}) and do not run for it."
         ));
-        return steps(
+        return build_and_score(
             context,
             &Module {
                 dir,
@@ -171,7 +171,7 @@ impl ModuleContext<'_> {
         if !targets.is_empty() {
             self.check_classes()?;
             let report = self.measure(result)?;
-            let empty = result.take(targets, &report, self.context.package);
+            let empty = result.add_scores(targets, &report, self.context.package);
             result
                 .nothing
                 .extend(empty.iter().map(|target| self.without_mutants(target)));
@@ -181,7 +181,7 @@ impl ModuleContext<'_> {
                 "Running the changed tests of {}",
                 self.label()
             ));
-            changed_tests::pass(self)?;
+            changed_tests::run_changed_tests(self)?;
         }
         Ok(())
     }
@@ -251,14 +251,18 @@ impl ModuleContext<'_> {
                 }
             }
         }
-        let answerable = self.answerable();
-        let Some(class) = asking.intersection(&answerable).chain(&asking).next() else {
+        let accountable_tests = self.accountable_tests();
+        let Some(class) = asking
+            .intersection(&accountable_tests)
+            .chain(&asking)
+            .next()
+        else {
             return Ok(());
         };
         let why =
             format!("{class} names PIT (org.pitest): it could ask whether it is being mutated.");
         let hint = "Take it out of the code and its tests, or judge them by a command of your own (gates.<NAME>.run).";
-        Err(if answerable.contains(class) {
+        Err(if accountable_tests.contains(class) {
             GateAbort::fail(why)
         } else {
             GateAbort::setup(why, hint)

@@ -1,8 +1,8 @@
 //! PIT, run directly: ralph's own arguments, the project's class path.
 //!
-//! The exit code alone proves nothing, a fresh and closed report does; a report folder is empty
-//! before each run; a test that fails without any mutation is named by PIT's own process, not by what
-//! tests print.
+//! The outcome of a run is read from the results file alone, which ralph's plugin writes in PIT's own process. The exit code alone
+//! proves nothing, and what tests print or write is never read as an outcome. A report folder is empty before each run. PIT's log is
+//! read for people, and for the test that hangs or ends its JVM: it can only add to a reason that is no pass.
 
 mod command_line;
 mod output;
@@ -17,7 +17,8 @@ pub(crate) use plugin::MutantFilter;
 use super::context::ModuleContext;
 use super::maven::NETWORK_OR_DISK;
 use super::module_state::CompiledModule;
-use super::report::{self, Control, FailingTest, Mode, Owners, PitReport};
+pub(crate) use super::report::Aim;
+use super::report::{self, FailingTest, Judging, Key, Owners, PitReport, Stage};
 use crate::gate::GateAbort;
 use crate::gate::commands::{Call, fresh_folder};
 use crate::gate::leftovers::{self, TestPlace, spoil};
@@ -33,19 +34,11 @@ use tools::Tools;
 /// PIT's own default for [`PitRun::timeout`].
 const FULL_TIMEOUT: u64 = 4_000;
 
-/// What a run is to find out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Aim {
-    /// How many mutants there are; none is run.
-    Count,
-    /// Which tests kill, without controls.
-    Search,
-    /// Which kills stand beside controls.
-    Judge,
-}
-
 /// The JVM's words for a class that an agent has given other methods or fields than its file has.
 const REFUSED: &str = "class redefinition failed";
+/// PIT's words for a JVM of tests that ended without any mutation.
+const MINION_DIED: &str = "Coverage generation minion exited abnormally";
+const LOOK: &str = "Look at PIT's log in the gate's folder, then run the gate again.";
 /// Which part of the gate's limit PIT may be silent: it names each test as it begins, and the plugin counts mutants aloud.
 const SILENCE: u32 = 10;
 /// Milliseconds from which on tests without mutation are long.
@@ -64,8 +57,6 @@ pub(crate) struct PitRun<'a> {
     pub(crate) timeout: u64,
     /// One JVM per mutant.
     pub(crate) alone: bool,
-    /// Leave out tests that fail without any mutation; otherwise they end the run.
-    pub(crate) skip_failing: bool,
     /// What for.
     pub(crate) aim: Aim,
     /// It writes which tests execute what, for the coverage map.
@@ -85,7 +76,6 @@ impl<'a> PitRun<'a> {
             filter,
             timeout: FULL_TIMEOUT,
             alone: false,
-            skip_failing: false,
             aim: Aim::Judge,
             makes_map: false,
         }
@@ -100,25 +90,23 @@ pub(crate) struct PitSession<'a> {
     /// Classes to mutate, with the target each belongs to.
     pub(crate) owners: Owners,
     /// Tests whose failure is the family's fault; empty at its base.
-    answerable: BTreeSet<String>,
-    shown: Shown,
+    accountable_tests: BTreeSet<String>,
+    findings: SessionFindings,
     /// See [`PitSession::state`].
     state: OnceCell<Option<CompiledModule>>,
     /// The temporary folder and the home of the tests: new ones for each run that is judged.
     place: RefCell<TestPlace>,
 }
 
-/// What earlier runs of a session have shown.
+/// Findings of the earlier runs of a session.
 #[derive(Default)]
-struct Shown {
-    /// Tests that the family answers for and that passed in a run which a failing one would have ended.
-    passed: RefCell<BTreeSet<String>>,
+struct SessionFindings {
     /// Failing tests of others that a remark has named.
     remarked: RefCell<BTreeSet<String>>,
     /// Test classes of others that failed in a control: they are not asked again.
-    unfit: RefCell<BTreeSet<String>>,
+    failed_control: RefCell<BTreeSet<String>>,
     /// Tests need something that only one JVM can have: mutants run in one at a time.
-    in_one: Cell<bool>,
+    single_jvm: Cell<bool>,
 }
 
 /// How a run ended.
@@ -126,9 +114,9 @@ struct Shown {
 pub(crate) enum PitEnd {
     /// A complete report.
     Report(Box<PitReport>),
-    /// These tests fail without any mutation.
+    /// These tests fail without any mutation, and the family answers for one of them.
     Failing(BTreeSet<FailingTest>),
-    /// The JVM of the tests died without any mutation, while this test ran (if PIT said).
+    /// The JVM of the tests died without any mutation, while this test ran (if the log names one).
     Died(Option<String>),
     /// The time was up while the tests ran without any mutation, in this test.
     Hung(Option<String>),
@@ -144,7 +132,7 @@ impl PitSession<'_> {
         let end = self.start_once(run)?;
         if let PitEnd::Report(report) = &end {
             self.judge_written(run, &report.left_out)?;
-            if run.aim == Aim::Judge && !self.answerable.is_empty() {
+            if run.aim == Aim::Judge && !self.accountable_tests.is_empty() {
                 self.judge_leftovers(run, &report.left_out, &before)?;
             }
         }
@@ -248,7 +236,7 @@ impl PitSession<'_> {
         let hint = "Commit what they expect, or remove the files before each test; a cache of tools can be left out by -Djava.io.tmpdir in gates.<NAME>.jvm_args.";
         if failing
             .iter()
-            .any(|test| self.answerable.contains(&test.class))
+            .any(|test| self.accountable_tests.contains(&test.class))
         {
             return Err(GateAbort::fail(format!("{why} {hint}")));
         }
@@ -296,7 +284,8 @@ impl PitSession<'_> {
         let progress =
             |done, total| (context.ports.progress)(&format!("{what}: {done} of {total} mutants"));
         fresh_folder(&self.report_folder(run))?;
-        let argv = self.arguments(run)?;
+        let key = Key::new()?;
+        let argv = self.arguments(run, &key)?;
         let environment = self
             .module
             .built
@@ -320,19 +309,25 @@ impl PitSession<'_> {
                 .commands
                 .run_into(&log, run.name, argv, &folder, &environment, silence)
         })?;
-        self.read(run, &call)
+        self.read(run, &key, &call)
     }
 
     fn report_folder(&self, run: &PitRun<'_>) -> PathBuf {
         self.module.folder("report").join(run.name)
     }
 
-    fn read(&self, run: &PitRun<'_>, call: &Call) -> Result<PitEnd, GateAbort> {
+    /// Reads the end of a run from the results file.
+    fn read(&self, run: &PitRun<'_>, key: &Key, call: &Call) -> Result<PitEnd, GateAbort> {
+        let judging = Judging {
+            owners: &self.owners,
+            is_changed: &|class, file, line| self.module.is_changed(class, file, line),
+            aim: run.aim,
+        };
+        let file = report::read_file(&self.report_folder(run), key, judging);
+        let is_among_tests = matches!(&file, Ok(file) if file.stage == Stage::Tests);
         match &call.end {
             ProcessEnd::Exited { .. } | ProcessEnd::Signalled { .. } => {}
-            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. }
-                if !output::coverage_done(&call.output) =>
-            {
+            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } if is_among_tests => {
                 return Ok(PitEnd::Hung(output::last_test(&call.output)));
             }
             ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => {
@@ -343,73 +338,55 @@ impl PitSession<'_> {
                 return Err(GateAbort::setup(why, "Install a JDK and set JAVA_HOME."));
             }
         }
-        let failing = output::failing_tests(&call.output);
-        if !failing.is_empty() {
-            return Ok(PitEnd::Failing(failing));
+        let file = match file {
+            Ok(file) => file,
+            Err(why) if call.end.is_success() => {
+                let why = format!("PIT's results give no verdict: {why}.");
+                return Err(GateAbort::setup(why, LOOK));
+            }
+            Err(_) => return Err(gave_up(call, output::complaint(&call.output))),
+        };
+        let failing = &file.report.left_out;
+        if failing
+            .iter()
+            .any(|test| self.accountable_tests.contains(&test.class))
+        {
+            return Ok(PitEnd::Failing(failing.clone()));
         }
-        if output::gave_up(&call.output, output::MINION_DIED) {
+        let words = file.failure.unwrap_or_default();
+        if is_among_tests && words.contains(MINION_DIED) {
             return Ok(PitEnd::Died(output::last_test(&call.output)));
         }
         if !call.end.is_success() {
-            let Some(words) = NETWORK_OR_DISK
-                .iter()
-                .find(|words| call.output.contains(**words))
-            else {
-                let why = format!("PIT {}: {}", call.end, output::complaint(&call.output));
-                return Err(GateAbort::setup(
-                    why,
-                    "Look at PIT's log in the gate's folder.",
-                ));
-            };
-            let why = format!("PIT {} and its log says: {words}.", call.end);
-            return Err(GateAbort::passing(
-                why,
-                "Check the space on the disk, then run the gate again.",
-            ));
+            return Err(gave_up(call, &words));
         }
-        let folder = self.report_folder(run);
-        // PIT ends well and without a report where it finds no mutant; the plugin counts what it found.
-        if !folder.join(report::FILE).exists() && plugin::found_nothing(&folder) {
-            return Ok(PitEnd::Report(Box::default()));
+        if file.stage != Stage::Done {
+            let why = "PIT's results give no verdict: PIT did not finish.".to_owned();
+            return Err(GateAbort::setup(why, LOOK));
         }
-        let is_changed =
-            |class: &str, file: &str, line: u32| self.module.is_changed(class, file, line);
-        let controls = plugin::controls(&folder);
-        let mode = match run.aim {
-            Aim::Count => Mode::Dry,
-            Aim::Search => Mode::Search,
-            Aim::Judge => Mode::Controlled(&controls),
-        };
-        let report = report::read_file(&folder.join(report::FILE), &self.owners, &is_changed, mode);
-        let report = report.map_err(|why| {
-            let why = format!("PIT's report gives no verdict: {why}.");
-            GateAbort::setup(
-                why,
-                "Look at PIT's log in the gate's folder, then run the gate again.",
-            )
-        })?;
+        let mut report = file.report;
+        report.millis = call.millis;
+        // Suites run tests of other names.
+        report
+            .left_out
+            .retain(|test| run.tests.contains(&test.class));
+        self.check_agents(&report, &call.output)?;
+        Ok(PitEnd::Report(Box::new(report)))
+    }
+
+    /// Names an agent that changes classes as the likely cause if no mutant took its place.
+    fn check_agents(&self, report: &PitReport, log: &str) -> Result<(), GateAbort> {
         let tally = report.tally();
         let none_ran = tally.errors > 0 && tally.killed + tally.survived + tally.timed_out == 0;
-        if none_ran && call.output.contains(REFUSED) {
-            let why = format!(
-                "No mutant can take its place in {}: an agent in the JVM of the tests changes classes as they load ({REFUSED}).",
-                self.module.label()
-            );
-            let hint = "Take it out of Surefire's argLine where this gate runs: gates.<NAME>.maven_args can switch a profile on or set a property.";
-            return Err(self.module.fault(why, hint));
+        if !none_ran || !log.contains(REFUSED) {
+            return Ok(());
         }
-        Ok(PitEnd::Report(Box::new(PitReport {
-            reaching: plugin::reaching(&folder),
-            slowest_test: output::slowest_test(&call.output),
-            coverage_millis: output::coverage_millis(&call.output),
-            millis: call.millis,
-            left_out: left_out(run, call),
-            seen: run.makes_map.then(|| plugin::coverage(&folder)).flatten(),
-            unclear: controls
-                .values()
-                .any(|control| *control == Control::Unclear),
-            ..report
-        })))
+        let why = format!(
+            "No mutant can take its place in {}: an agent in the JVM of the tests changes classes as they load ({REFUSED}).",
+            self.module.label()
+        );
+        let hint = "Take it out of Surefire's argLine where this gate runs: gates.<NAME>.maven_args can switch a profile on or set a property.";
+        Err(self.module.fault(why, hint))
     }
 
     fn working_directory(&self) -> PathBuf {
@@ -427,13 +404,12 @@ impl PitSession<'_> {
     }
 }
 
-/// Of the tests that a run left out, those of classes that it was given.
-fn left_out(run: &PitRun<'_>, call: &Call) -> BTreeSet<FailingTest> {
-    let mut failing = if run.skip_failing {
-        output::left_out(&call.output)
-    } else {
-        BTreeSet::new()
+/// PIT ended badly, and these are its own words for it.
+fn gave_up(call: &Call, words: &str) -> GateAbort {
+    let Some(cause) = NETWORK_OR_DISK.iter().find(|cause| words.contains(**cause)) else {
+        let why = format!("PIT {}: {}.", call.end, words.trim_end_matches('.'));
+        return GateAbort::setup(why, LOOK);
     };
-    failing.retain(|test| run.tests.contains(&test.class));
-    failing
+    let why = format!("PIT {} and says: {cause}.", call.end);
+    GateAbort::transient(why, "Check the space on the disk, then run the gate again.")
 }

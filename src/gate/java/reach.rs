@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) type References = BTreeMap<String, BTreeSet<String>>;
 
 /// The classes that lead to one of `wanted`, these included.
-pub(crate) fn leading_to(references: &References, wanted: &BTreeSet<String>) -> BTreeSet<String> {
+pub(crate) fn dependents(references: &References, wanted: &BTreeSet<String>) -> BTreeSet<String> {
     let mut referrers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (class, names) in references {
         for name in names
@@ -60,7 +60,7 @@ pub(crate) fn near(
 
 #[cfg(test)]
 mod tests {
-    use super::{References, TestNames, leading_to, near};
+    use super::{References, TestNames, dependents, near};
     use std::collections::BTreeSet;
 
     #[test]
@@ -81,12 +81,12 @@ mod tests {
         .into_iter()
         .map(|(class, refers)| (class.to_owned(), names(refers)))
         .collect();
-        let leading = leading_to(&references, &names(&["Foo"]));
+        let leading = dependents(&references, &names(&["Foo"]));
         assert_eq!(
             leading,
             names(&["Foo", "FooTest", "Base", "BarTest", "Helper", "HelperTest"])
         );
-        assert_eq!(leading_to(&references, &names(&[])), names(&[]));
+        assert_eq!(dependents(&references, &names(&[])), names(&[]));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::scope::{TestNames, scope};
 use crate::config::GateSettings;
 use crate::gate::commands::Commands;
 use crate::gate::scope::{Module, Scope, Target};
-use crate::gate::verdict::{Judging, ModuleResult};
+use crate::gate::verdict::{EngineResult, ModuleResult};
 use crate::gate::{GatePorts, GateRequest, jobs, rule};
 use crate::mutation::Per;
 use crate::source::RepoPath;
@@ -46,12 +46,12 @@ pub(crate) fn judge_modules(
     request: &GateRequest,
     settings: &GateSettings,
     ports: &GatePorts<'_>,
-) -> Judging {
+) -> EngineResult {
     let (scope, listings) = scope_of(request, settings);
     if !scope.aborts.is_empty() {
-        return Judging {
+        return EngineResult {
             scope,
-            ..Judging::default()
+            ..EngineResult::default()
         };
     }
     let mut packages: BTreeMap<usize, Vec<&Module>> = BTreeMap::new();
@@ -120,7 +120,7 @@ pub(crate) fn judge_modules(
     });
     drop(waiting);
     let (results, used) = std::mem::take(&mut *ignore_poison(done.lock()));
-    Judging {
+    EngineResult {
         scope,
         results,
         used,

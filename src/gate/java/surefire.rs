@@ -3,6 +3,9 @@
 //! A setting that is not carried over is named; an option with an unresolved placeholder
 //! (`@{argLine}`, which other plugins fill late) is left out, and so is the agent of `jacoco`: it adds members to each
 //! class, so that the JVM refuses every mutant of it. PIT would leave it out where it can see it.
+//!
+//! The settings are those of the execution `default-test`, or of the first execution that runs where that one is off. Categories of
+//! JUnit 4 count only on classes, because PIT does not see those of methods.
 
 use super::xml::Node;
 use serde::{Deserialize, Serialize};
@@ -40,7 +43,7 @@ pub(crate) struct Surefire {
     /// The home of the JDK that runs the tests, if a setting, a toolchain or a command names one.
     pub(crate) jdk: Option<PathBuf>,
     /// Names of settings that are not carried over.
-    pub(crate) not_carried: BTreeSet<String>,
+    pub(crate) not_passed_to_pit: BTreeSet<String>,
 }
 
 /// Reads the settings from an effective `<project>`.
@@ -90,7 +93,7 @@ pub(crate) fn read(project: &Node) -> Surefire {
             .map(str::to_owned),
         more_classpath: texts(configuration.all(&["additionalClasspathElements"])),
         jdk: setting("jvm").and_then(|java| Some(Path::new(&java).ancestors().nth(2)?.to_owned())),
-        not_carried: BTreeSet::new(),
+        not_passed_to_pit: BTreeSet::new(),
     };
     for property in configuration.all(&["systemProperties"]) {
         if let (Some(name), value) = (property.text_at(&["name"]), property.text_at(&["value"])) {
@@ -102,9 +105,9 @@ pub(crate) fn read(project: &Node) -> Surefire {
     let found = NOT_CARRIED
         .split(' ')
         .filter(|name| configuration.child(name).is_some());
-    surefire.not_carried.extend(found.map(str::to_owned));
+    surefire.not_passed_to_pit.extend(found.map(str::to_owned));
     if !configuration.all(&["properties"]).is_empty() {
-        surefire.not_carried.insert("properties".to_owned());
+        surefire.not_passed_to_pit.insert("properties".to_owned());
     }
     let is_odd = |patterns: &[String]| {
         patterns
@@ -113,12 +116,12 @@ pub(crate) fn read(project: &Node) -> Surefire {
     };
     if is_odd(&surefire.excludes) {
         surefire
-            .not_carried
+            .not_passed_to_pit
             .insert("excludes with %regex[] or !".to_owned());
     }
     if is_odd(&surefire.includes) {
         surefire
-            .not_carried
+            .not_passed_to_pit
             .insert("includes with %regex[] or !".to_owned());
         surefire.includes.clear();
     }
@@ -238,14 +241,18 @@ mod tests {
         assert_eq!(surefire.environment["E"], "1");
         assert_eq!(surefire.excludes, ["**/perf/*.java"]);
         assert_eq!(surefire.groups.as_deref(), Some("fast"));
-        assert!(surefire.not_carried.contains("excludesFile"));
+        assert!(surefire.not_passed_to_pit.contains("excludesFile"));
         assert_eq!(surefire.jdk.as_deref(), Some(Path::new("/jdk 21")));
         assert_eq!(surefire.failsafe_includes, ["**/Live*", "**/e2e/**"]);
         assert!(
             surefire.includes.is_empty(),
             "one that cannot be read would leave out what it names"
         );
-        assert!(surefire.not_carried.contains("includes with %regex[] or !"));
+        assert!(
+            surefire
+                .not_passed_to_pit
+                .contains("includes with %regex[] or !")
+        );
     }
 
     #[test]

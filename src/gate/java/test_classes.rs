@@ -3,6 +3,9 @@
 //! A class file without a source is not a test (a deleted test's class file may lie about for
 //! weeks); what Surefire would not run, integration tests for instance, is asked only where the configuration names it;
 //! order and set depend on nothing but the files.
+//!
+//! Surefire runs a class that its includes, or its own names (`Test*`, `*Test`, `*Tests`, `*TestCase`), take. A class that only
+//! Failsafe's names or includes take (`IT*`, `*IT`, `*ITCase`) is left out and named. A class that neither takes runs.
 
 use super::class_file::{is_abstract, origin};
 use super::classes::{class_names, read};

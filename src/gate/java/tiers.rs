@@ -1,128 +1,121 @@
-//! Which tests are asked in which order.
+//! The order in which tests run: tier after tier until every class is settled.
 //!
-//! Pure; a class is settled only when more tests could not change its verdict. A tier asks tests that were not asked
-//! before; what makes a map, or confirms a FAIL that blocks, asks all in one run, since tests that share state may kill
+//! Pure. A class is settled only when more tests could not change its verdict. Each tier runs only tests that earlier tiers did not
+//! run, but a tier that makes a map, or confirms a FAIL that blocks, runs all tests in one run: tests that share state may kill
 //! together what none kills alone.
+//!
+//! | tier | tests | when |
+//! |---|---|---|
+//! | `own` | the targets' own tests, and those that the task changed | first |
+//! | `touching` | tests that execute a target, by the coverage map | there is a map |
+//! | `near` | tests that name a target or belong to a caller, at most a quarter of all | there is no map |
+//! | `all` | all others; all, where the run makes a map or a FAIL would block | there is no map, or a FAIL would block |
 
 use super::class_scores::score;
-use super::coverage_map::AskAll;
+use super::coverage_map::{AskAll, Chosen};
 use super::report::PitReport;
 use crate::config::TestTiers;
 use crate::gate::scope::Target;
 use crate::mutation::{ClassScore, Per, Rule};
+use crate::source::text;
 use std::collections::BTreeSet;
 
-/// The tier of the tests that execute a target, by the map of who touches what.
-const TOUCHING: &str = "touching";
-/// The tier of the tests that stand near a target, before all are asked: a PASS that they give needs no map.
+/// The tier of the tests that are likely to use a target much: a PASS that they give needs no map.
 const NEAR: &str = "near";
-/// The part of all tests that they and those asked before may be: one in so many.
-const NEAR_IS_FEW: usize = 4;
-/// The tier after which no test has not been asked.
-const ALL: &str = "all";
+/// The part of all tests that `near` and the tests before it may be: one in so many.
+const MAX_NEAR_SHARE: usize = 4;
 
 /// One run over part of the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tier {
-    /// `own`, `near` (tests that name the class or a caller's), `touching` (those that execute it) or `all` (the rest).
+    /// `own`, `near`, `touching` or `all`.
     pub(crate) name: &'static str,
-    /// The test classes asked.
+    /// The test classes to run.
     pub(crate) tests: BTreeSet<String>,
-    /// Why these, for people.
+    /// The reason for these tests, for people.
     pub(crate) note: String,
-    /// A new map of who touches what is made in passing.
+    /// The run makes a new coverage map.
     pub(crate) makes_map: bool,
 }
 
 impl Tier {
-    fn new(name: &'static str, tests: BTreeSet<String>) -> Self {
+    fn new(name: &'static str, tests: BTreeSet<String>, note: String) -> Self {
         Self {
             name,
             tests,
-            note: String::new(),
+            note,
             makes_map: false,
         }
     }
 
-    /// Its tests are few, and asked for the sake of a PASS.
+    /// Its tests are few, and run for the sake of a PASS.
     pub(crate) fn is_near(&self) -> bool {
         self.name == NEAR
     }
 
-    /// Its tests were chosen by the coverage map.
-    pub(crate) fn is_by_map(&self) -> bool {
-        self.name == TOUCHING
-    }
-
     pub(crate) fn all(tests: &BTreeSet<String>) -> Self {
-        Self::new(ALL, tests.clone())
+        Self::new("all", tests.clone(), String::new())
     }
 }
 
-/// The tier with which a module begins; `None` if no test is the targets' own and others may be asked.
+/// The tier with which a module begins; `None` if no test is the targets' own and others may run.
 pub(crate) fn first(
     tiers: TestTiers,
     own: &BTreeSet<String>,
     all: &BTreeSet<String>,
 ) -> Option<Tier> {
-    let own: BTreeSet<String> = own.intersection(all).cloned().collect();
+    let own = own & all;
     match tiers {
         TestTiers::All => Some(Tier::all(all)),
         TestTiers::OwnFirst if own.is_empty() => None,
         // Mutants that no test reaches are survivors: one run must say how many there are.
-        TestTiers::OwnFirst | TestTiers::Own => Some(Tier::new("own", own)),
+        TestTiers::OwnFirst | TestTiers::Own => Some(Tier::new("own", own, String::new())),
     }
 }
 
-/// The tier after one that left classes open; `None` if there is none. `asked` are the tests of all tiers so far; `choose`
-/// finds the tests that can touch these classes, `near` those that stand near them; `confirms` asks for all tests before a FAIL.
-pub(crate) fn next<E>(
-    tiers: TestTiers,
-    after: Option<&Tier>,
-    asked: &BTreeSet<String>,
+/// The tiers after the `own` tests, as long as classes are open. `chosen` are the tests that can touch the targets, or why that is
+/// not known; `near` those that are near them; `confirms` runs all tests before a FAIL.
+pub(crate) fn after_own(
+    own: &BTreeSet<String>,
     all: &BTreeSet<String>,
     confirms: bool,
-    choose: impl FnOnce() -> Result<Result<BTreeSet<String>, AskAll>, E>,
-    near: impl FnOnce() -> Result<BTreeSet<String>, E>,
-) -> Result<Option<Tier>, E> {
-    let is_last = after.is_some_and(|tier| tier.name == ALL || tier.tests == *all);
-    if tiers != TestTiers::OwnFirst || is_last {
-        return Ok(None);
+    chosen: Result<Chosen, AskAll>,
+    near: &BTreeSet<String>,
+) -> Vec<Tier> {
+    if own.is_superset(all) && !own.is_empty() {
+        return Vec::new();
     }
-    let confirming = || Some(Tier::all(all)).filter(|_| confirms);
-    if after.is_some_and(|tier| tier.name == TOUCHING) {
-        return Ok(confirming());
-    }
-    let tests = match choose()? {
-        Ok(chosen) => &chosen - asked,
-        Err(AskAll { why, is_outdated }) => {
-            if after.is_none_or(|tier| tier.name != NEAR) {
-                let near = &(all & &near()?) - asked;
-                if !near.is_empty() && NEAR_IS_FEW * (near.len() + asked.len()) <= all.len() {
-                    return Ok(Some(Tier {
-                        note: why,
-                        ..Tier::new(NEAR, near)
-                    }));
-                }
+    let mut tiers = Vec::new();
+    match chosen {
+        Ok(Chosen { tests, commit }) => {
+            let touching = &tests - own;
+            // One run must say how many mutants no test reaches.
+            if own.is_empty() || !touching.is_empty() {
+                let suite = text::count(all.len() as u64, "test class");
+                let note = format!("of {suite}, by the map made of commit {commit:.8}");
+                tiers.push(Tier::new("touching", touching, note));
             }
-            let makes_map = is_outdated;
-            let tests = if makes_map || confirms {
-                all.clone()
-            } else {
-                all - asked
-            };
-            return Ok(Some(Tier {
-                note: why,
-                makes_map,
-                ..Tier::new(ALL, tests)
-            }));
+            if confirms {
+                tiers.push(Tier::all(all));
+            }
         }
-    };
-    Ok(if after.is_some() && tests.is_empty() {
-        confirming()
-    } else {
-        Some(Tier::new(TOUCHING, tests))
-    })
+        Err(AskAll { why, is_outdated }) => {
+            let near = &(all & near) - own;
+            let mut others = all - own;
+            if !near.is_empty() && MAX_NEAR_SHARE * (near.len() + own.len()) <= all.len() {
+                others = &others - &near;
+                tiers.push(Tier::new(NEAR, near, why.clone()));
+            }
+            if is_outdated || confirms {
+                others.clone_from(all);
+            }
+            tiers.push(Tier {
+                makes_map: is_outdated,
+                ..Tier::new("all", others, why)
+            });
+        }
+    }
+    tiers
 }
 
 /// The classes whose verdict more tests could still change.
@@ -284,103 +277,80 @@ mod tests {
         );
     }
 
-    #[test]
-    fn own_tests_come_first_then_those_that_touch_and_all_where_that_is_not_known_or_a_fail_blocks()
-    {
+    /// The tiers of a gate in which no class is ever settled, over four test classes.
+    fn told(
+        tiers: TestTiers,
+        own: &[&str],
+        chosen: Result<&[&str], bool>,
+        near: &[&str],
+        confirms: bool,
+    ) -> String {
         let all = names(&["A", "B", "C", "D"]);
-        // The tiers of a gate in which no class is ever settled.
-        let told_by = |(near, is_outdated): (&[&str], bool),
-                       tiers,
-                       own: &[&str],
-                       touching: Option<&[&str]>,
-                       confirms| {
-            let mut told = Vec::new();
-            let mut tier = first(tiers, &names(own), &all);
-            let (mut known, mut asked) = (touching, BTreeSet::new());
-            loop {
-                asked.extend(tier.iter().flat_map(|tier| tier.tests.clone()));
-                told.extend(tier.iter().map(|tier| {
-                    let tests: Vec<&str> = tier.tests.iter().map(String::as_str).collect();
-                    format!(
-                        "{}:{}{}",
-                        tier.name,
-                        tests.concat(),
-                        if tier.makes_map { " map" } else { "" }
-                    )
-                }));
-                let choose = || {
-                    let unknown = AskAll {
-                        why: "no map".to_owned(),
-                        is_outdated,
-                    };
-                    Ok::<_, ()>(known.map(names).ok_or(unknown))
-                };
-                let following = next(tiers, tier.as_ref(), &asked, &all, confirms, choose, || {
-                    Ok(names(near))
-                })
-                .unwrap();
-                if following.is_none() {
-                    return told.join(" ");
-                }
-                tier = following;
-                if tier.as_ref().is_some_and(|tier| tier.makes_map) {
-                    known = Some(&["B"]);
-                }
-            }
+        let chosen = match chosen {
+            Ok(tests) => Ok(Chosen {
+                tests: names(tests),
+                commit: "c0ffee".to_owned(),
+            }),
+            Err(is_outdated) => Err(AskAll {
+                why: "no map".to_owned(),
+                is_outdated,
+            }),
         };
-        let told = |tiers, own: &[&str], touching, confirms| {
-            told_by((&[], true), tiers, own, touching, confirms)
+        let first = first(tiers, &names(own), &all);
+        let mut ladder: Vec<Tier> = first.into_iter().collect();
+        if tiers == OwnFirst {
+            let own = ladder.first().map(|tier| tier.tests.clone());
+            let own = own.unwrap_or_default();
+            ladder.extend(after_own(&own, &all, confirms, chosen, &names(near)));
+        }
+        let tier = |tier: &Tier| {
+            let tests: Vec<&str> = tier.tests.iter().map(String::as_str).collect();
+            let map = if tier.makes_map { " map" } else { "" };
+            format!("{}:{}{map}", tier.name, tests.concat())
         };
-        let some: Option<&[&str]> = Some(&["A", "B"]);
-        assert_eq!(told(OwnFirst, &["A"], some, false), "own:A touching:B");
-        assert_eq!(
-            told(OwnFirst, &["A"], some, true),
-            "own:A touching:B all:ABCD"
-        );
-        assert_eq!(told(OwnFirst, &["A", "Gone"], Some(&[]), false), "own:A");
-        assert_eq!(told(OwnFirst, &["A"], Some(&["A"]), true), "own:A all:ABCD");
-        assert_eq!(told(OwnFirst, &["C"], some, false), "own:C touching:AB");
-        assert_eq!(told(OwnFirst, &["A"], None, false), "own:A all:ABCD map");
-        assert_eq!(told(OwnFirst, &["A"], None, true), "own:A all:ABCD map");
-        assert_eq!(told(OwnFirst, &[], some, false), "touching:AB");
-        assert_eq!(told(OwnFirst, &[], Some(&[]), false), "touching:");
-        assert_eq!(told(OwnFirst, &[], None, false), "all:ABCD map");
-        assert_eq!(
-            told(OwnFirst, &["A", "B", "C", "D"], None, true),
-            "own:ABCD"
-        );
-        let told_in_place =
-            |own: &[&str], confirms| told_by((&[], false), OwnFirst, own, None, confirms);
-        assert_eq!(told_in_place(&["A"], false), "own:A all:BCD");
-        assert_eq!(
-            told_in_place(&["A"], true),
-            "own:A all:ABCD",
-            "what blocks is the word of one run"
-        );
-        assert_eq!(told_in_place(&[], false), "all:ABCD");
-        let near = |near: &[&str], own: &[&str], touching, confirms| {
-            told_by((near, true), OwnFirst, own, touching, confirms)
-        };
-        assert_eq!(near(&["B"], &[], None, false), "near:B all:ABCD map");
-        assert_eq!(near(&["B"], &[], None, true), "near:B all:ABCD map");
-        assert_eq!(
-            near(&["A"], &["A"], None, false),
-            "own:A all:ABCD map",
-            "they were asked"
-        );
-        assert_eq!(
-            near(&["A", "B"], &[], None, false),
-            "all:ABCD map",
-            "more than a quarter"
-        );
-        assert_eq!(
-            near(&["B"], &["A"], None, false),
-            "own:A all:ABCD map",
-            "with those before"
-        );
-        assert_eq!(near(&["B"], &[], some, false), "touching:AB", "it is known");
-        assert_eq!(told(All, &["A"], None, true), "all:ABCD");
-        assert_eq!(told(Own, &["A"], None, true), "own:A");
-        assert_eq!(told(Own, &[], None, true), "own:");
+        ladder.iter().map(tier).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn own_tests_come_first_then_those_that_touch_and_all_before_a_fail_that_blocks() {
+        for (own, chosen, confirms, ladder) in [
+            (&["A"][..], &["A", "B"][..], false, "own:A touching:B"),
+            (&["A"], &["A", "B"], true, "own:A touching:B all:ABCD"),
+            (&["A", "Gone"], &[], false, "own:A"),
+            (&["A"], &["A"], true, "own:A all:ABCD"),
+            (&["C"], &["A", "B"], false, "own:C touching:AB"),
+            (&[], &["A", "B"], false, "touching:AB"),
+            (&[], &[], false, "touching:"),
+        ] {
+            assert_eq!(told(OwnFirst, own, Ok(chosen), &["D"], confirms), ladder);
+        }
+        assert_eq!(told(All, &["A"], Err(true), &[], true), "all:ABCD");
+        assert_eq!(told(Own, &["A"], Err(true), &[], true), "own:A");
+        assert_eq!(told(Own, &[], Err(true), &[], true), "own:");
+    }
+
+    #[test]
+    fn without_a_map_all_tests_run_and_few_that_are_near_before_them() {
+        let (outdated, in_place) = (true, false);
+        for (own, why, near, confirms, ladder) in [
+            (&["A"][..], outdated, &[][..], false, "own:A all:ABCD map"),
+            (&["A"], outdated, &[], true, "own:A all:ABCD map"),
+            (&[], outdated, &[], false, "all:ABCD map"),
+            (&["A", "B", "C", "D"], outdated, &[], true, "own:ABCD"),
+            (&["A"], in_place, &[], false, "own:A all:BCD"),
+            // A verdict that blocks is that of one run.
+            (&["A"], in_place, &[], true, "own:A all:ABCD"),
+            (&[], in_place, &[], false, "all:ABCD"),
+            (&[], outdated, &["B"], false, "near:B all:ABCD map"),
+            (&[], outdated, &["B"], true, "near:B all:ABCD map"),
+            (&[], in_place, &["B"], false, "near:B all:ACD"),
+            (&["A"], outdated, &["A"], false, "own:A all:ABCD map"),
+            // More than a quarter, alone and with those before.
+            (&[], outdated, &["A", "B"], false, "all:ABCD map"),
+            (&["A"], outdated, &["B"], false, "own:A all:ABCD map"),
+        ] {
+            let tiers = told(OwnFirst, own, Err(why), near, confirms);
+            assert_eq!(tiers, ladder, "{own:?} {near:?} {confirms}");
+        }
     }
 }

@@ -16,7 +16,7 @@ pub use scores::{keep_score, scores};
 use super::files;
 use super::java::JAVA;
 use super::scope::Scope;
-use super::verdict::{Judging, ModuleResult};
+use super::verdict::{EngineResult, ModuleResult};
 use super::{GateAbort, GatePackage, GatePorts, GateRequest, NoCheckouts, standard_report};
 use crate::config::{GateEngine, GateFolder, GateSettings, NoCoverage, Per, ScopeKind, TestTiers};
 use crate::machine::facts::{FileChange, FileStatus, ProcessEnd};
@@ -160,7 +160,7 @@ impl TestRequest<'_> {
         }
     }
 
-    fn judge(&self, engine: Engine, files: &[String], ports: &GatePorts<'_>) -> Judging {
+    fn judge(&self, engine: Engine, files: &[String], ports: &GatePorts<'_>) -> EngineResult {
         let settings = GateSettings {
             threshold: 100,
             per: Per::Class,
@@ -185,9 +185,9 @@ impl TestRequest<'_> {
         (ports.progress)("Copying the folder");
         let copied = files::copy(&package, "", &JAVA, &copy);
         if let Err(abort) = copied.and_then(|_| without_outputs(&copy)) {
-            return Judging {
+            return EngineResult {
                 scope: Scope::refused(abort),
-                ..Judging::default()
+                ..EngineResult::default()
             };
         }
         package.root = copy;
@@ -244,8 +244,8 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    fn of(&self, judging: Judging) -> Result<Measured, Refusal> {
-        let Judging {
+    fn of(&self, judging: EngineResult) -> Result<Measured, Refusal> {
+        let EngineResult {
             mut scope,
             results,
             used,

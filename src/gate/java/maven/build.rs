@@ -99,7 +99,7 @@ impl Maven<'_> {
     /// compile.
     pub(crate) fn build(&self) -> Result<Result<(Built, Phase), Trouble>, GateAbort> {
         if let Some(argv) = self.command {
-            return self.named(argv);
+            return self.build_by_command(argv);
         }
         let around = cache::Surroundings {
             environment: self.context.commands.environment(),

@@ -3,12 +3,17 @@
 //! It runs without a shell and answers with one line of JSON. All that this names must be there, class folders and sources
 //! in the package that is judged, and nothing in the package's own folder, where things are that no commit holds. What cannot
 //! be believed is no verdict.
+//!
+//! Paths are absolute or relative to the package. Jars of the class path lie outside of the package's own folder, and those of PIT
+//! outside of the package. No folder of classes lies in another. An unknown key, control characters, a second answer or none are
+//! an ERROR. The command's words for a fault of the code (`Foo.java:4: error: …`, `e: …`) are a FAIL, as with Maven. Gradle starts
+//! without a daemon, which would build out of sight.
 
 use super::super::surefire::Surefire;
 use super::build::{Built, Phase};
 use super::project::Compiling;
 use super::trouble::Trouble;
-use super::{Maven, Project, Told, cache, digest};
+use super::{EnvVars, Maven, Project, cache, digest};
 use crate::gate::GateAbort;
 use crate::gate::commands::Call;
 use crate::source::text;
@@ -48,21 +53,21 @@ struct NamedModule {
 
 impl Maven<'_> {
     /// As [`Maven::build`].
-    pub(super) fn named(
+    pub(super) fn build_by_command(
         &self,
         argv: &[String],
     ) -> Result<Result<(Built, Phase), Trouble>, GateAbort> {
         self.clear(None)?;
-        let call = self.tell(argv, "classpath", &[])?;
+        let call = self.run_command(argv, "classpath", &[])?;
         if let Some(trouble) = self.trouble(&call) {
             return Ok(Err(trouble));
         }
-        let built = answer(&call.output).and_then(|answer| self.believe(&answer, argv));
+        let built = answer(&call.output).and_then(|answer| self.validate(&answer, argv));
         let phase = (
             "compile",
             "classpath_command compiled it and named its class path",
         );
-        Ok(Ok((built.map_err(|why| self.unbelieved(&why))?, phase)))
+        Ok(Ok((built.map_err(|why| self.invalid_answer(&why))?, phase)))
     }
 
     /// As [`Maven::resolve`].
@@ -71,14 +76,14 @@ impl Maven<'_> {
         argv: &[String],
         artifacts: &[String],
     ) -> Result<Vec<String>, GateAbort> {
-        let call = self.tell(
+        let call = self.run_command(
             argv,
             "artifacts",
             &[("RALPH_ARTIFACTS", &artifacts.join(" "))],
         )?;
         self.must_have_got(artifacts, &call)?;
         let jars = answer(&call.output).and_then(|answer| self.jars(artifacts, &answer.artifacts));
-        jars.map_err(|why| self.unbelieved(&why))
+        jars.map_err(|why| self.invalid_answer(&why))
     }
 
     fn jars(&self, artifacts: &[String], named: &[String]) -> Result<Vec<String>, String> {
@@ -99,11 +104,11 @@ impl Maven<'_> {
     }
 
     /// Calls the command with what these variables tell it.
-    pub(super) fn tell(
+    pub(super) fn run_command(
         &self,
         argv: &[String],
         name: &str,
-        told: Told<'_>,
+        variables: EnvVars<'_>,
     ) -> Result<Call, GateAbort> {
         let folder = &self.context.request.folder;
         let script = folder.join("ralph-classpath.init.gradle");
@@ -121,11 +126,11 @@ impl Maven<'_> {
             .variable("GRADLE_OPTS")
             .unwrap_or_default();
         let gradle = format!("{gradle} -Dorg.gradle.daemon=false");
-        let told = [told, &[("GRADLE_OPTS", &gradle)]].concat();
-        self.start(&format!("command-{name}"), argv, &self.root, &told)
+        let variables = [variables, &[("GRADLE_OPTS", &gradle)]].concat();
+        self.start(&format!("command-{name}"), argv, &self.root, &variables)
     }
 
-    fn unbelieved(&self, why: &str) -> GateAbort {
+    fn invalid_answer(&self, why: &str) -> GateAbort {
         let (gate, module) = (&self.context.request.name, self.context.label(self.dir));
         GateAbort::setup(
             format!("gates.{gate}.classpath_command for module {module} {why}."),
@@ -134,7 +139,7 @@ impl Maven<'_> {
     }
 
     /// The module as the answer describes it, if that can be.
-    fn believe(&self, answer: &Answer, argv: &[String]) -> Result<Built, String> {
+    fn validate(&self, answer: &Answer, argv: &[String]) -> Result<Built, String> {
         let mut found = answer
             .modules
             .iter()

@@ -36,8 +36,8 @@ pub(crate) enum TroubleKind {
     Compile,
     /// Something could not be had from a repository.
     Unresolved,
-    /// The network or the disk gave up: whoever changed what, it may pass by itself.
-    Passing,
+    /// A network or disk failure; retrying may help.
+    Transient,
     /// The POM cannot be read or makes no sense.
     Pom,
     /// Wrong arguments or settings, no JDK, a JDK that is too old.
@@ -212,10 +212,10 @@ pub(super) fn read_command(output: &str, root: &Path) -> Trouble {
     }
 }
 
-/// What went wrong with a build whose tools and code are right.
+/// Finds the fault of a build whose tools and code are right.
 fn kind_of(output: &str) -> TroubleKind {
     match () {
-        () if has(output, &NETWORK_OR_DISK) => TroubleKind::Passing,
+        () if has(output, &NETWORK_OR_DISK) => TroubleKind::Transient,
         () if has(output, &UNRESOLVED) => TroubleKind::Unresolved,
         () if has(output, &POM) => TroubleKind::Pom,
         () => TroubleKind::Other,
@@ -238,9 +238,9 @@ impl Trouble {
         )
     }
 
-    /// What it means for a module.
+    /// The abort that it means for a module.
     pub(crate) fn abort(self, package: &str, dir: &str, build_changed: bool) -> GateAbort {
-        use TroubleKind::{Compile, Other, Passing, Pom, Tool, Unresolved};
+        use TroubleKind::{Compile, Other, Pom, Tool, Transient, Unresolved};
         let module = format!("Module {}{}", display_dir(dir), text::of_package(package));
         let text = self.sentence();
         if let Some(tool) = self.tool.filter(|_| !build_changed) {
@@ -255,11 +255,11 @@ impl Trouble {
             Tool | Unresolved | Pom | Other if build_changed => GateAbort::fail(format!(
                 "{module} does not build after a build file was changed: {text}"
             )),
-            Unresolved => GateAbort::passing(
+            Unresolved => GateAbort::transient(
                 format!("{module} lacks dependencies or plugins: {text}"),
                 "Check the network and the repositories in the settings of Maven or Gradle.",
             ),
-            Passing => GateAbort::passing(
+            Transient => GateAbort::transient(
                 format!("{module} could not be built: {text}"),
                 "Check the network and the space on the disk.",
             ),

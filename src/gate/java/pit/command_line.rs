@@ -5,6 +5,7 @@
 use super::super::classes::class_names;
 use super::super::coverage_map::top_level;
 use super::super::jvm;
+use super::super::report::Key;
 use super::tools::artifact_of;
 use super::{Aim, LONG, PitRun, PitSession, plugin};
 use crate::gate::GateAbort;
@@ -32,7 +33,7 @@ const FEATURES: &str = "-FANN,-FRECORD,-FLOGCALL,-FSTATI,-FKOTLIN,-FGROOVY";
 const MAX_ARGUMENT: usize = 60_000;
 
 impl PitSession<'_> {
-    pub(super) fn arguments(&self, run: &PitRun<'_>) -> Result<Vec<String>, GateAbort> {
+    pub(super) fn arguments(&self, run: &PitRun<'_>, key: &Key) -> Result<Vec<String>, GateAbort> {
         let java = self.module.java()?;
         let project = &self.module.built.project;
         let launch = format!("{}:{}", self.tools.pit.join(":"), self.plugin.display());
@@ -42,7 +43,7 @@ impl PitSession<'_> {
         )?;
         let mut argv = vec![java.display().to_string()];
         argv.extend(OWN_JVM.map(str::to_owned));
-        argv.extend(self.properties(run)?);
+        argv.push(format!("-Dralph.input={}", self.input(run, key)?.display()));
         argv.extend(["-cp".to_owned(), launch, MAIN.to_owned()]);
         let mut option =
             |name: &str, value: &str| argv.extend([format!("--{name}"), value.to_owned()]);
@@ -66,17 +67,14 @@ impl PitSession<'_> {
         option("classPathFile", &classpath.display().to_string());
         option("includeLaunchClasspath", "false");
         option("mutableCodePaths", &project.classes);
-        option("outputFormats", "XML,HTML,RALPH");
+        option("outputFormats", "HTML,RALPH");
         option("timestampedReports", "false");
         option("verbosity", "VERBOSE_NO_SPINNER");
         option(
             "threads",
             &if run.alone { 1 } else { self.threads() }.to_string(),
         );
-        option(
-            "skipFailingTests",
-            if run.skip_failing { "true" } else { "false" },
-        );
+        option("skipFailingTests", "true");
         option("timeoutConst", &run.timeout.to_string());
         option("mutationEngine", plugin::ENGINE);
         let unit = if run.alone { 1 } else { self.unit(run) };
@@ -109,28 +107,20 @@ impl PitSession<'_> {
         Ok(argv)
     }
 
-    /// What ralph's plugin is told in PIT's own JVM.
-    fn properties(&self, run: &PitRun<'_>) -> Result<Vec<String>, GateAbort> {
-        let mut properties: Vec<String> = (run.aim == Aim::Search)
-            .then(|| "-Dralph.controls=none".to_owned())
-            .into_iter()
-            .collect();
-        let mut mutated = Vec::new();
-        if run.makes_map {
-            properties.push("-Dralph.map=yes".to_owned());
-            mutated.extend(self.owners.keys());
-        }
-        if !run.filter.is_all() || !mutated.is_empty() {
-            let text = run.filter.text(&mutated).map_err(|name| {
-                GateAbort::setup(
-                    format!("The name {name} cannot be given to PIT."),
-                    "Set tests: all and scope: class.",
-                )
-            })?;
-            let file = self.write(&format!("{}.keep", run.name), &text)?;
-            properties.push(format!("-Dralph.keep={}", file.display()));
-        }
-        Ok(properties)
+    /// The file that ralph's plugin reads in PIT's own JVM, and removes.
+    fn input(&self, run: &PitRun<'_>, key: &Key) -> Result<PathBuf, GateAbort> {
+        let mutated: Vec<&String> = if run.makes_map {
+            self.owners.keys().collect()
+        } else {
+            Vec::new()
+        };
+        let text = plugin::input(run, key, &self.accountable_tests, &mutated).map_err(|name| {
+            GateAbort::setup(
+                format!("The name {name} cannot be given to PIT."),
+                "Set tests: all and scope: class.",
+            )
+        })?;
+        self.write(&format!("{}.input", run.name), &text)
     }
 
     /// The classes whose coverage is taken: the mutated ones; for a map all of the module.
@@ -148,7 +138,7 @@ impl PitSession<'_> {
     }
 
     pub(super) fn threads(&self) -> usize {
-        if self.shown.in_one.get() {
+        if self.findings.single_jvm.get() {
             1
         } else {
             self.module.context.threads.max(1)

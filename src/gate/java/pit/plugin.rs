@@ -1,18 +1,18 @@
 //! Ralph's own plugin for PIT, compiled once for each version of PIT.
 //!
-//! A folder of compiled classes is used only as long as it is what was compiled; a name that could break a line of its input
-//! is refused; what it wrote is read bounded, and a line that cannot be read is skipped.
+//! A folder of compiled classes is used only as long as it is what was compiled. A name that could break a line of its input
+//! is refused.
 
 use super::super::classes::files_digest;
 use super::super::context::ModuleContext;
-use super::super::coverage_map::Coverage;
 use super::super::maven::digest;
-use super::super::report::{Control, Controls, MutantId, Reached, Reaching};
-use super::output::described;
+use super::super::report::{Aim, Key, MutantId};
+use super::PitRun;
 use crate::gate::GateAbort;
-use crate::gate::commands::{fresh_folder, read_text};
+use crate::gate::commands::fresh_folder;
 use crate::gate::disk_cache::DiskCache;
 use crate::source::text;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const SOURCE: &str = include_str!("../../../../templates/pit/RalphPlugin.java");
@@ -39,15 +39,15 @@ const SERVICES: [(&str, &[&str]); 9] = [
     ),
     (
         "org.pitest.mutationtest.MutationResultInterceptor",
-        &["ralph.pit.RalphPlugin$Results"],
+        &["ralph.pit.RalphPlugin$ControlResults"],
     ),
     (
         "org.pitest.mutationtest.MutationResultListenerFactory",
-        &["ralph.pit.RalphPlugin$TestsFactory"],
+        &["ralph.pit.RalphPlugin$MutantsFactory"],
     ),
     (
         "org.pitest.coverage.TestStatListenerFactory",
-        &["ralph.pit.RalphPlugin$MapFactory"],
+        &["ralph.pit.RalphPlugin$TestsFactory"],
     ),
     (
         "org.pitest.testapi.TestPluginFactory",
@@ -60,16 +60,8 @@ const SERVICES: [(&str, &[&str]); 9] = [
 ];
 /// PIT's engine with controls, by the name that the plugin gives it.
 pub(super) const ENGINE: &str = "ralph";
-/// The files that the plugin writes beside the report.
-const REACHING: &str = "reaching-tests.tsv";
-const CONTROLS: &str = "controls.tsv";
-const TOUCHED: &str = "touched.tsv";
-const FOUND: &str = "found.txt";
 /// How the line begins on which it says how many mutants will be run.
 pub(super) const TOTAL: &str = "ralph: mutants ";
-/// Bytes that are read of what the plugin wrote.
-const MAX_BYTES: u64 = 64 << 20;
-
 /// The folder of the compiled plugin; compiles it if it is not there as it was compiled.
 pub(super) fn classes(module: &ModuleContext<'_>, pit: &[String]) -> Result<PathBuf, GateAbort> {
     let text = |path: &Path| path.display().to_string();
@@ -160,158 +152,56 @@ pub(crate) struct MutantFilter {
     pub(crate) mutants: Option<Vec<MutantId>>,
 }
 
-impl MutantFilter {
-    /// True when nothing is narrowed.
-    pub(crate) fn is_all(&self) -> bool {
-        self.lines.is_none() && self.mutants.is_none()
-    }
-
-    /// The plugin's input, for the mutants of these `classes` if any are named. An error is a name that holds a tab or a
-    /// line end.
-    pub(super) fn text(&self, classes: &[&String]) -> Result<String, String> {
-        let mut rows: Vec<Vec<String>> = classes
-            .iter()
-            .map(|class| vec!["C".to_owned(), (*class).clone()])
-            .collect();
-        let line = |file: &str, first: u32, last: u32| {
-            vec![
-                "L".to_owned(),
-                file.to_owned(),
-                first.to_string(),
-                last.to_string(),
-            ]
-        };
-        if let Some(lines) = &self.lines {
-            // A list of lines that keeps none must not look like no list.
-            rows.push(line("", 0, 0));
-            rows.extend(
-                lines
-                    .iter()
-                    .map(|(file, first, last)| line(file, *first, *last)),
-            );
+/// The plugin's input for a run: it mutates `classes` only, if any are named, and ends where a test of an `accountable` class fails
+/// without a mutation. An error is a name that holds a tab or a line end.
+pub(super) fn input(
+    run: &PitRun<'_>,
+    key: &Key,
+    accountable: &BTreeSet<String>,
+    classes: &[&String],
+) -> Result<String, String> {
+    let row = |fields: &[&str]| -> Vec<String> {
+        fields.iter().map(|field| (*field).to_owned()).collect()
+    };
+    let mut rows = vec![row(&["K", key.text()])];
+    rows.extend((run.aim == Aim::Search).then(|| row(&["O", "search"])));
+    rows.extend(run.makes_map.then(|| row(&["O", "map"])));
+    rows.extend(accountable.iter().map(|class| row(&["A", class])));
+    rows.extend(classes.iter().map(|class| row(&["C", class])));
+    if let Some(lines) = &run.filter.lines {
+        // A list of lines that keeps none must not look like no list.
+        rows.push(row(&["L", "", "0", "0"]));
+        for (file, first, last) in lines {
+            rows.push(row(&["L", file, &first.to_string(), &last.to_string()]));
         }
-        for MutantId {
+    }
+    for id in run.filter.mutants.iter().flatten() {
+        let MutantId {
             class,
             method,
             descriptor,
             mutator,
             indexes,
-        } in self.mutants.iter().flatten()
-        {
-            let indexes = indexes.join(",");
-            rows.push(
-                ["M", class, method, descriptor, mutator, &indexes]
-                    .map(str::to_owned)
-                    .to_vec(),
-            );
-        }
-        match rows
-            .iter()
-            .flatten()
-            .find(|field| field.contains(['\t', '\n', '\r']))
-        {
-            Some(odd) => Err(text::line(odd, 200)),
-            None => Ok(rows.iter().map(|row| row.join("\t") + "\n").collect()),
-        }
+        } = id;
+        rows.push(row(&[
+            "M",
+            class,
+            method,
+            descriptor,
+            mutator,
+            &indexes.join(","),
+        ]));
     }
-}
-
-/// True if the plugin came to its end and saw no mutant before any test ran.
-pub(super) fn found_nothing(report: &Path) -> bool {
-    read_text(&report.join(FOUND), MAX_BYTES) == "0\n"
-}
-
-/// Reads what became of the controls; of those of one class the worst counts.
-pub(super) fn controls(report: &Path) -> Controls {
-    let mut controls = Controls::new();
-    // A class that is missing here has no control: a file that cannot be read makes no pass.
-    for line in read_text(&report.join(CONTROLS), MAX_BYTES).lines() {
-        let [class, status, failed] = line.split('\t').collect::<Vec<_>>()[..] else {
-            continue;
-        };
-        let control = match (status, described(failed)) {
-            ("SURVIVED", None) => Control::Passed,
-            ("KILLED", Some(test)) => Control::Failed(test),
-            _ => Control::Unclear,
-        };
-        let worst = controls.entry(class.to_owned()).or_insert(Control::Passed);
-        *worst = control.max(worst.clone());
+    let is_odd = |field: &&String| field.contains(['\t', '\n', '\r']);
+    match rows.iter().flatten().find(is_odd) {
+        Some(odd) => Err(text::line(odd, 200)),
+        None => Ok(rows.iter().map(|row| row.join("\t") + "\n").collect()),
     }
-    controls
-}
-
-/// Reads what the plugin wrote beside a report.
-pub(super) fn reaching(report: &Path) -> Reaching {
-    // Names for people: without them a survivor is shown without its tests.
-    read_text(&report.join(REACHING), MAX_BYTES)
-        .lines()
-        .filter_map(reaching_line)
-        .collect()
-}
-
-fn reaching_line(line: &str) -> Option<(MutantId, Reached)> {
-    let fields: Vec<&str> = line.split('\t').collect();
-    let [
-        class,
-        method,
-        descriptor,
-        mutator,
-        indexes,
-        count,
-        tests,
-        initial,
-    ] = fields[..]
-    else {
-        return None;
-    };
-    let id = MutantId {
-        class: class.to_owned(),
-        method: method.to_owned(),
-        descriptor: descriptor.to_owned(),
-        mutator: mutator.to_owned(),
-        indexes: indexes.split(',').map(str::to_owned).collect(),
-    };
-    let names = tests
-        .split(',')
-        .filter(|name| !name.is_empty())
-        .take(5)
-        .map(|name| text::line(name, 200));
-    let is_initial = initial == "initial";
-    Some((
-        id,
-        Reached {
-            names: names.collect(),
-            count: count.parse().ok()?,
-            is_initial,
-        },
-    ))
-}
-
-/// Reads which tests executed what; `None` if the file is not whole.
-pub(super) fn coverage(report: &Path) -> Option<Coverage> {
-    let text = read_text(&report.join(TOUCHED), MAX_BYTES);
-    let mut coverage = Coverage::default();
-    for line in text.strip_suffix("\nE\n")?.lines() {
-        match line.split('\t').collect::<Vec<_>>()[..] {
-            ["T", test, color] => coverage.tests.push((test.to_owned(), color == "green")),
-            ["X", class, tests] => {
-                let tests = tests
-                    .split(',')
-                    .map(str::parse)
-                    .collect::<Result<_, _>>()
-                    .ok()?;
-                coverage.classes.insert(class.to_owned(), tests);
-            }
-            _ => return None,
-        }
-    }
-    Some(coverage)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::java::report::FailingTest;
 
     fn id(method: &str) -> MutantId {
         let text = |text: &str| text.to_owned();
@@ -346,12 +236,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_written_a_line_each_and_an_empty_list_of_lines_keeps_nothing() {
+    fn the_input_has_a_line_each_and_an_empty_list_of_lines_keeps_nothing() {
+        let tests = BTreeSet::new();
+        let text = |filter: &MutantFilter, aim| {
+            let run = PitRun {
+                aim,
+                makes_map: true,
+                ..PitRun::new("own", &tests, filter)
+            };
+            let own = BTreeSet::from(["a.FooTest".to_owned()]);
+            input(&run, &Key::known("ab"), &own, &[&"a.Foo".to_owned()])
+                .map(|text| text.replace('\t', "|"))
+        };
         let keep = MutantFilter {
             lines: Some(vec![("a/Foo.java".to_owned(), 3, 5)]),
             mutants: Some(vec![id("sum")]),
         };
-        insta::assert_snapshot!(keep.text(&[&"a.Foo".to_owned()]).unwrap().replace('\t', "|"), @r"
+        insta::assert_snapshot!(text(&keep, Aim::Search).unwrap(), @r"
+        K|ab
+        O|search
+        O|map
+        A|a.FooTest
         C|a.Foo
         L||0|0
         L|a/Foo.java|3|5
@@ -361,85 +266,15 @@ mod tests {
             lines: Some(Vec::new()),
             mutants: None,
         };
-        assert_eq!(none.text(&[]).unwrap(), "L\t\t0\t0\n");
+        assert!(
+            text(&none, Aim::Judge)
+                .unwrap()
+                .ends_with("C|a.Foo\nL||0|0\n")
+        );
         let odd = MutantFilter {
             lines: None,
             mutants: Some(vec![id("a\nM\tb")]),
         };
-        assert_eq!(odd.text(&[]).unwrap_err(), "a M b");
-    }
-
-    #[test]
-    fn of_a_class_with_several_controls_the_worst_counts_and_odd_lines_are_no_controls() {
-        let folder = tempfile::tempdir().unwrap();
-        let failed = "KILLED\tDescription [testClass=a.FooTest, name=[engine:junit-jupiter]/[class:a.FooTest]/[method:x()]]";
-        let text = format!(
-            "a.Good\tSURVIVED\t\na.Good\tSURVIVED\t\na.Late\tSURVIVED\t\na.Late\tTIMED_OUT\t\na.Bad\t{failed}\na.Bad\tRUN_ERROR\t\n\
-             a.Bad\tSURVIVED\t\na.Odd\tKILLED\t\na.New\tPASSED\t\na.Lost\n\n"
-        );
-        fs_err::write(folder.path().join(CONTROLS), text).unwrap();
-        let test = FailingTest {
-            class: "a.FooTest".to_owned(),
-            name: "a.FooTest.x".to_owned(),
-        };
-        let expected = [
-            ("a.Bad", Control::Failed(test)),
-            ("a.Good", Control::Passed),
-            ("a.Late", Control::Unclear),
-            ("a.New", Control::Unclear),
-            ("a.Odd", Control::Unclear),
-        ];
-        let expected: Controls = expected
-            .map(|(class, control)| (class.to_owned(), control))
-            .into();
-        assert_eq!(controls(folder.path()), expected);
-        assert!(controls(&folder.path().join("none")).is_empty());
-    }
-
-    #[test]
-    fn what_tests_executed_is_read_only_if_the_file_is_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let read = |text: &str| {
-            fs_err::write(folder.path().join(TOUCHED), text).unwrap();
-            coverage(folder.path())
-        };
-        let whole = "T\ta.FooTest\tgreen\nT\ta.BarTest\tred\nX\ta.Foo\t0,1\nE\n";
-        let expected = Coverage {
-            tests: vec![
-                ("a.FooTest".to_owned(), true),
-                ("a.BarTest".to_owned(), false),
-            ],
-            classes: [("a.Foo".to_owned(), [0, 1].into())].into(),
-        };
-        assert_eq!(read(whole), Some(expected));
-        for cut in [
-            &whole[..whole.len() - 2],
-            &whole[..whole.len() - 1],
-            "",
-            "E\n",
-            "X\nE\n",
-            "X\ta\tb\nE\n",
-        ] {
-            assert_eq!(read(cut), None, "{cut:?}");
-        }
-    }
-
-    #[test]
-    fn the_tests_that_reach_a_survivor_are_read_and_odd_lines_tell_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let text = "a.Foo\tsum\t(I)V\tm.Math\t4,9\t2\ta.FooTest,b.\u{1b}[31mBarTest\tinitial\nodd\na\tb\tc\td\t1\tx\ty\n";
-        fs_err::write(folder.path().join(REACHING), text).unwrap();
-        let read = reaching(folder.path());
-        assert_eq!(read.len(), 1);
-        let names = vec!["a.FooTest".to_owned(), "b.BarTest".to_owned()];
-        assert_eq!(
-            read[&id("sum")],
-            Reached {
-                names,
-                count: 2,
-                is_initial: true
-            }
-        );
-        assert!(reaching(&folder.path().join("none")).is_empty());
+        assert_eq!(text(&odd, Aim::Judge).unwrap_err(), "a M b");
     }
 }

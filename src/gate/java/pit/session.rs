@@ -1,7 +1,17 @@
 //! The runs of PIT over one module, with the second runs that their ends ask for.
 //!
 //! A test that fails or ends its JVM without any mutation is the family's fault only if the family answers for
-//! it, and only PIT's own process is believed about that; with part of the tests only a pass is a verdict.
+//! it. With part of the tests only a pass is a verdict.
+//!
+//! Second runs:
+//! - Tests that fail in a control next to another JVM run again in one JVM at a time. A test that passes there needs something that
+//!   only one JVM can have, such as a port, a file or a database.
+//! - Mutants that end in an error of the JVM run again, each in its own JVM. A control without a verdict runs again with PIT's own
+//!   patience.
+//! - A test that kills its JVM leaves only the tests of the family.
+//!
+//! A mutant may take 1.25 times the time of its tests and a constant: 1 s, up to PIT's own 4 s where an earlier run showed slow tests.
+//! PIT names each test as it begins, so a tenth of the gate's limit without output is a test that hangs.
 
 use super::super::context::lines;
 use super::super::jvm;
@@ -11,7 +21,8 @@ use super::super::tiers;
 use super::super::{context::ModuleContext, maven};
 use super::tools::Tools;
 use super::{
-    FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, RED, Shown, blame, output, plugin,
+    FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, RED, SessionFindings, blame, output,
+    plugin,
 };
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
@@ -33,16 +44,16 @@ impl<'a> PitSession<'a> {
     pub(crate) fn new(module: &'a ModuleContext<'a>) -> Result<Self, GateAbort> {
         let tools = Tools::get(module)?;
         let plugin = plugin::classes(module, &tools.pit)?;
-        let (owners, answerable) = (module.owners(), module.answerable());
-        let (shown, state) = (Shown::default(), OnceCell::new());
+        let (owners, accountable_tests) = (module.owners(), module.accountable_tests());
+        let (findings, state) = (SessionFindings::default(), OnceCell::new());
         let place = TestPlace::new(module.context.commands.environment())?;
         Ok(Self {
             module,
             tools,
             plugin,
             owners,
-            answerable,
-            shown,
+            accountable_tests,
+            findings,
             state,
             place: RefCell::new(place),
         })
@@ -51,7 +62,7 @@ impl<'a> PitSession<'a> {
     /// The same at the family's base, where a failing test is not its fault.
     pub(crate) fn at_base(module: &'a ModuleContext<'a>) -> Result<Self, GateAbort> {
         Ok(Self {
-            answerable: BTreeSet::new(),
+            accountable_tests: BTreeSet::new(),
             ..Self::new(module)?
         })
     }
@@ -81,89 +92,69 @@ impl<'a> PitSession<'a> {
     ) -> Result<PitReport, GateAbort> {
         let tests = asked
             .tests
-            .difference(&self.shown.unfit.borrow())
+            .difference(&self.findings.failed_control.borrow())
             .cloned()
             .collect();
         let asked = &PitRun {
             tests: &tests,
             ..asked.clone()
         };
-        let answerable: BTreeSet<String> = asked
-            .tests
-            .intersection(&self.answerable)
-            .cloned()
-            .collect();
-        // A map keeps what the tests that pass touch: red ones of others do not cost it.
-        let skip_failing = asked.makes_map || answerable.is_subset(&self.shown.passed.borrow());
-        let mut run = PitRun {
-            skip_failing,
-            ..asked.clone()
-        };
-        let mut end = self.start(&run)?;
-        if let PitEnd::Report(report) = &end
-            && self.blame_red(&report.left_out).is_err()
-        {
-            // Only PIT's own process is believed where a test is to be blamed.
-            run.skip_failing = false;
-            end = self.start(&run)?;
-        }
-        let report = match end {
-            PitEnd::Failing(failing) => {
-                self.blame_red(&failing)?;
-                run.skip_failing = true;
-                let report = self.report(self.start(&run)?)?;
-                PitReport {
-                    left_out: failing,
-                    ..report
-                }
-            }
+        let own: BTreeSet<String> = asked.tests & &self.accountable_tests;
+        let mut run = asked.clone();
+        let report = match self.start(asked)? {
             PitEnd::Died(test) => {
                 self.blame_class(test.as_deref(), "kills its JVM without any mutation.")?;
-                if answerable.is_empty() {
-                    return Err(self.unclear("a test kills its JVM without any mutation"));
-                }
-                run.tests = &answerable;
-                let report = self.report(self.start(&run)?)?;
-                self.must_pass(&report, test.as_deref())?;
-                result.remarks.push(format!(
-                    "A test of {} kills its JVM without any mutation{}; the tests of the changed classes alone reach the threshold.",
-                    self.module.label(),
-                    in_parentheses(test.as_deref())
-                ));
-                report
+                run.tests = &own;
+                self.run_without_others(&run, test.as_deref(), result)?
             }
-            other => self.report(other)?,
+            end => self.report(end)?,
         };
         self.remark(
             &report.left_out,
-            "fail without any mutation and were left out",
+            "fail even without mutation and were excluded",
             result,
         );
-        self.shown
-            .passed
-            .borrow_mut()
-            .extend(answerable.iter().cloned());
-        let report = self.repeat_in_one(&run, report, result)?;
+        let report = self.repeat_in_one_jvm(&run, report, result)?;
         let mut report = self.repeat_unclear(&run, report, result)?;
-        self.leave_out_unfit(&report.unfit, result)?;
-        report.except_initial();
+        self.leave_out_failed_controls(&report.failed_control, result)?;
+        report.unjudge_initialisers();
         self.trace(result, asked, &report, note);
+        Ok(report)
+    }
+
+    /// A test of others, perhaps this one, kills its JVM: the family's own tests alone may suffice.
+    fn run_without_others(
+        &self,
+        own: &PitRun<'_>,
+        killer: Option<&str>,
+        result: &mut ModuleResult,
+    ) -> Result<PitReport, GateAbort> {
+        if own.tests.is_empty() {
+            return Err(self.unclear("a test kills its JVM without any mutation"));
+        }
+        let report = self.report(self.start(own)?)?;
+        self.must_pass(&report, killer)?;
+        result.remarks.push(format!(
+            "A test of {} kills its JVM without any mutation{}; the tests of the changed classes alone reach the threshold.",
+            self.module.label(),
+            in_parentheses(killer)
+        ));
         Ok(report)
     }
 
     /// Names the failing tests of others, each once, and says what they `do`.
     fn remark(&self, failing: &BTreeSet<FailingTest>, does: &str, result: &mut ModuleResult) {
-        let mut remarked = self.shown.remarked.borrow_mut();
+        let mut remarked = self.findings.remarked.borrow_mut();
         let new: Vec<&str> = failing
             .iter()
             .filter(|test| {
-                !self.answerable.contains(&test.class) && remarked.insert(test.name.clone())
+                !self.accountable_tests.contains(&test.class) && remarked.insert(test.name.clone())
             })
             .map(|test| test.name.as_str())
             .collect();
         if !new.is_empty() {
             result.remarks.push(format!(
-                "Tests of {} that have nothing to do with the changed classes {does}: {}.",
+                "Unrelated tests of {} {does}: {}.",
                 self.module.label(),
                 text::names(new, 5)
             ));
@@ -171,18 +162,18 @@ impl<'a> PitSession<'a> {
     }
 
     /// A test that failed in a control has killed nothing; its class is not asked again.
-    fn leave_out_unfit(
+    fn leave_out_failed_controls(
         &self,
         failing: &BTreeSet<FailingTest>,
         result: &mut ModuleResult,
     ) -> Result<(), GateAbort> {
-        blame(&self.answerable, failing, output::UNFIT)?;
+        blame(&self.accountable_tests, failing, output::FAILED_CONTROL)?;
         self.remark(
             failing,
-            "fail in PIT's worker although nothing was mutated, so their classes were left out",
+            "fail in PIT's worker on unmutated code, so their classes were excluded",
             result,
         );
-        let mut unfit = self.shown.unfit.borrow_mut();
+        let mut unfit = self.findings.failed_control.borrow_mut();
         let classes: BTreeSet<String> = failing.iter().map(|test| test.class.clone()).collect();
         if let Some(class) = classes.intersection(&unfit).next() {
             return Err(self.unclear(&format!("{class} ran although it was to be left out")));
@@ -200,18 +191,19 @@ impl<'a> PitSession<'a> {
 
     /// Tests that fail in a control, or end it, beside another JVM and not alone need something that one JVM can have at a
     /// time (a port, a file): from then on there is one. If that heals nothing, the first run stands.
-    fn repeat_in_one(
+    fn repeat_in_one_jvm(
         &self,
         run: &PitRun<'_>,
         report: PitReport,
         result: &mut ModuleResult,
     ) -> Result<PitReport, GateAbort> {
         let errors = |report: &PitReport| report.tally().errors;
-        let is_doubtful = !report.unfit.is_empty() || report.unclear && errors(&report) > 0;
+        let is_doubtful =
+            !report.failed_control.is_empty() || report.unclear && errors(&report) > 0;
         if !is_doubtful || run.alone || self.threads() < 2 {
             return Ok(report);
         }
-        self.shown.in_one.set(true);
+        self.findings.single_jvm.set(true);
         let again = match self.start(&PitRun {
             makes_map: false,
             ..run.clone()
@@ -220,13 +212,13 @@ impl<'a> PitSession<'a> {
             _ => Box::new(report.clone()),
         };
         let mut healed: Vec<&str> = report
-            .unfit
-            .difference(&again.unfit)
+            .failed_control
+            .difference(&again.failed_control)
             .map(|test| test.name.as_str())
             .collect();
         healed.extend((errors(&again) < errors(&report)).then_some("what sets them up"));
         if healed.is_empty() {
-            self.shown.in_one.set(false);
+            self.findings.single_jvm.set(false);
             return Ok(report);
         }
         result.remarks.push(format!(
@@ -259,9 +251,9 @@ impl<'a> PitSession<'a> {
             makes_map: false,
             ..run.clone()
         };
-        let in_one = self.shown.in_one.replace(true);
+        let single_jvm = self.findings.single_jvm.replace(true);
         let again = self.report(self.start(&again)?)?;
-        self.shown.in_one.set(in_one);
+        self.findings.single_jvm.set(single_jvm);
         if errors == 0 {
             return Ok(again);
         }
@@ -278,9 +270,8 @@ impl<'a> PitSession<'a> {
         match end {
             PitEnd::Report(report) => Ok(*report),
             PitEnd::Failing(failing) => {
-                self.blame_red(&failing)?;
-                let names = text::names(failing.iter().map(|test| test.name.as_str()), 5);
-                Err(self.unclear(&format!("{names} ran although they were to be left out")))
+                blame(&self.accountable_tests, &failing, RED)?;
+                Err(self.unclear("tests fail without any mutation"))
             }
             PitEnd::Died(test) => {
                 self.blame_class(test.as_deref(), "kills its JVM without any mutation.")?;
@@ -294,14 +285,9 @@ impl<'a> PitSession<'a> {
                     "The tests of {label} were still running without any mutation{named} when their time was up."
                 );
                 let hint = "Look for a test that hangs, or raise gates.<NAME>.limit: one test may take a tenth of it.";
-                Err(GateAbort::passing(why, hint))
+                Err(GateAbort::transient(why, hint))
             }
         }
-    }
-
-    /// A failure if the family answers for one of these tests.
-    fn blame_red(&self, failing: &BTreeSet<FailingTest>) -> Result<(), GateAbort> {
-        blame(&self.answerable, failing, RED)
     }
 
     /// What a mutant may take beyond five quarters of the time of its tests: PIT's own patience when these
@@ -365,7 +351,7 @@ impl<'a> PitSession<'a> {
 
     fn blame_class(&self, class: Option<&str>, does: &str) -> Result<(), GateAbort> {
         match class {
-            Some(class) if self.answerable.contains(class) => {
+            Some(class) if self.accountable_tests.contains(class) => {
                 Err(GateAbort::fail(format!("The test class {class} {does}")))
             }
             _ => Ok(()),

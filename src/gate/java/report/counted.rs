@@ -87,8 +87,6 @@ pub(crate) struct Counted {
     pub(crate) settled: Vec<Mutant>,
     /// How many of those that are left are counted and not kept.
     pub(crate) dropped: u64,
-    /// Mutants that a dry run did not start.
-    pub(crate) pending: u64,
     /// The coverage that the class had at the family's base, if that must be kept.
     pub(crate) floor: Option<Coverage>,
 }

@@ -1,0 +1,103 @@
+//! The recorded results files, which the unit tests of the reader use, are what PIT with ralph's plugin writes today.
+
+use super::project::{JUnit, Project};
+use super::{main_file, test_file};
+use crate::support::needs::tests;
+use ralph::config::TestTiers;
+use std::path::Path;
+
+/// `twice` is killed, `big` and `Foo$In` are reached and not killed, `none` is not reached, `BASE` runs as the class is initialised.
+const FOO: &str = "public class Foo {\n static final int BASE = Math.abs(6) * 7;\n\
+    int twice(int a) {\n return a * 2;\n }\n boolean big(int a) {\n return a > 10;\n }\n\
+    int none(int a) {\n return a - 1;\n }\n static class In {\n int less(int a) { return a - BASE; }\n }\n}";
+const FOO_TEST: &str = "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.*; \
+    import org.junit.jupiter.params.*; import org.junit.jupiter.params.provider.*;\n\
+    class FooTest { @Test void twice() { assertEquals(6, new Foo().twice(3)); }\n\
+    @ParameterizedTest @ValueSource(ints = {1, 20}) void big(int a) { new Foo().big(a); new Foo.In().less(a); } }";
+const OTHER_TEST: &str =
+    "class OtherTest { @org.junit.jupiter.api.Test void red() { throw new AssertionError(); } }";
+
+/// The file of the run of all tests, without what differs from run to run: times and the seal.
+fn recorded(project: &mut Project) -> String {
+    project.settings.tests = TestTiers::All;
+    let report = project.run();
+    let file = project.request.folder.join("report/p/all/results.tsv");
+    let text = fs_err::read_to_string(file)
+        .unwrap_or_else(|error| panic!("{error}: {report:?}\n{}", project.logs()));
+    let (lines, end) = text
+        .trim_end()
+        .rsplit_once('\n')
+        .unwrap_or(("", text.trim_end()));
+    let mut lines: Vec<String> = lines
+        .lines()
+        .map(|line| match line.rsplit_once('\t') {
+            Some((test, _)) if line.starts_with("T\t") => format!("{test}\t0"),
+            _ => line.to_owned(),
+        })
+        .collect();
+    // Within a kind the order of mutants is PIT's affair.
+    let first = lines.iter().position(|line| line.starts_with("M\t"));
+    if let Some(first) = first {
+        let last = lines
+            .iter()
+            .rposition(|line| line.starts_with("M\t"))
+            .unwrap();
+        lines[first..=last].sort();
+    }
+    let end: Vec<&str> = end.split('\t').collect();
+    lines.push([end[0], end[1], end[2], "0", end[4]].join("\t"));
+    lines.join("\n") + "\n"
+}
+
+fn check(name: &str, project: &mut Project) {
+    let now = recorded(project);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/gate")
+        .join(name);
+    // `UPDATE_FIXTURES=1` records the files again; review the diff.
+    if std::env::var_os("UPDATE_FIXTURES").is_some() {
+        fs_err::write(&file, &now).unwrap();
+    }
+    let before = fs_err::read_to_string(&file).unwrap_or_default();
+    assert!(
+        now == before,
+        "PIT writes something else than {name}:\n{now}"
+    );
+}
+
+fn project(foo_test: &str, other_test: &str) -> Project {
+    let mut project = Project::scripted(JUnit::Five);
+    project
+        .class(&main_file("Foo"), FOO)
+        .class(&test_file("FooTest"), foo_test)
+        .class(&test_file("OtherTest"), other_test);
+    project.changed(&[&main_file("Foo")]);
+    project
+}
+
+fn the_recorded_results_are_what_pit_writes() {
+    check("judged.tsv", &mut project(FOO_TEST, OTHER_TEST));
+    let red = FOO_TEST.replace("assertEquals(6", "assertEquals(7");
+    check("red.tsv", &mut project(&red, OTHER_TEST));
+    let died = FOO_TEST.replace("assertEquals(6,", "Runtime.getRuntime().halt(3 +");
+    check("died.tsv", &mut project(&died, OTHER_TEST));
+    // Green in its first JVM only.
+    let once = FOO_TEST.replace(
+        "void twice() {",
+        "void twice() throws Exception { java.nio.file.Files.createFile(java.nio.file.Path.of(System.getProperty(\"basedir\"), \"once\"));",
+    );
+    check("unfit.tsv", &mut project(&once, OTHER_TEST));
+    let mut empty = project(FOO_TEST, OTHER_TEST);
+    empty.class(&main_file("Foo"), "public interface Foo { }");
+    empty.class(
+        &test_file("FooTest"),
+        "class FooTest { @org.junit.jupiter.api.Test void none() { } }",
+    );
+    check("nothing.tsv", &mut empty);
+}
+
+tests! {
+    maven deep: [
+        the_recorded_results_are_what_pit_writes,
+    ]
+}

@@ -246,7 +246,13 @@ impl Bed {
         ] {
             let path = bed.folder.path().join(file);
             fs_err::create_dir_all(path.parent().unwrap()).unwrap();
-            fs_err::write(&path, "<project/>").unwrap();
+            // Tests without a word of an assertion have a remark.
+            let text = if path.ends_with("FooTest.java") {
+                "assert"
+            } else {
+                "<project/>"
+            };
+            fs_err::write(&path, text).unwrap();
             fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         }
         fs_err::write(bed.folder.path().join("p/junit-4.13.2.jar"), b"PK\x05\x06").unwrap();

@@ -4,7 +4,7 @@
 //!
 //! - `<!-- file: PATH -->` before a fence writes the fence to that file.
 //! - A fence of `sh` runs as one script, which must exit with 0.
-//! - A fence of `console` has commands behind `$ `, each with its output. A line `…` stands for any lines.
+//! - A fence of `console` has commands behind `$ `, each with its output. A line `…` matches any lines.
 //! - `<!-- run: COMMAND -->` runs a command that the page does not show.
 //! - `<!-- not run: REASON -->` before a fence skips it.
 //!
@@ -208,7 +208,7 @@ fn plain(line: &str) -> String {
     hash.replace_all(&line, "HASH").trim_end().to_owned()
 }
 
-/// True if the lines are those that are expected; `…` stands for any number of lines.
+/// True if the lines are those that are expected; `…` matches any number of lines.
 fn matches(expected: &[String], printed: &[String]) -> bool {
     match expected.split_first() {
         None => printed.is_empty(),

@@ -76,7 +76,7 @@ const FEW: u64 = 3;
 impl Rule {
     /// Judges the scores. A unit without mutants (or with none that count) adds nothing.
     pub fn judge(self, classes: &[ClassScore]) -> RuleOutcome {
-        let mut judgement = RuleOutcome::default();
+        let mut outcome = RuleOutcome::default();
         let mut all = Tally::default();
         for (name, members) in self.units(classes) {
             let mut tally = Tally::default();
@@ -84,39 +84,34 @@ impl Rule {
                 tally.join(&classes[index].tally);
             }
             all.join(&tally);
-            let fallen = self.fallen(classes, &members, &mut judgement);
+            let fallen = self.fallen(classes, &members, &mut outcome);
             let kept = members.iter().any(|&i| classes[i].floor.is_some()) && !fallen;
             match self.unit(&tally) {
                 // Nothing to kill on the changed lines, and the class as a whole has kept its score.
-                Unit::Nothing if kept => judgement.reached += 1,
+                Unit::Nothing if kept => outcome.reached += 1,
                 Unit::Reached if fallen => {}
-                Unit::Reached => judgement.reached += 1,
+                Unit::Reached => outcome.reached += 1,
                 Unit::Nothing => {}
-                Unit::Unknown => judgement.unknown.push(format!(
+                Unit::Unknown => outcome.unknown.push(format!(
                     "Most mutants of {name} have no verdict: {} ended in an error of the process that ran the tests, and {} did not.",
                     count(tally.errors, "mutant"),
                     tally.with_verdict()
                 )),
                 Unit::Below | Unit::Doubtful => {
-                    judgement.below.push(self.sentence(&name, &tally));
+                    outcome.below.push(self.sentence(&name, &tally));
                     let is_weak =
                         |i: &&usize| matches!(self.unit(&classes[**i].tally), Unit::Below | Unit::Doubtful);
                     let weak = members.iter().filter(is_weak);
-                    judgement.failing.extend(weak);
+                    outcome.failing.extend(weak);
                 }
             }
         }
-        judgement.coverage = all.coverage(self.no_coverage);
-        judgement
+        outcome.coverage = all.coverage(self.no_coverage);
+        outcome
     }
 
     /// Classes that fell below the score that they had at the base.
-    fn fallen(
-        self,
-        classes: &[ClassScore],
-        members: &[usize],
-        judgement: &mut RuleOutcome,
-    ) -> bool {
+    fn fallen(self, classes: &[ClassScore], members: &[usize], outcome: &mut RuleOutcome) -> bool {
         let mut fallen = false;
         for &index in members {
             let class = &classes[index];
@@ -124,8 +119,8 @@ impl Rule {
             let whole = floor.whole.coverage(self.no_coverage);
             if whole.is_below(floor.base) {
                 fallen = true;
-                judgement.failing.insert(index);
-                judgement.below.push(format!(
+                outcome.failing.insert(index);
+                outcome.below.push(format!(
                     "The coverage of class {}{} as a whole is {whole}; it was {} before the task.",
                     class.class,
                     of_package(&class.package),

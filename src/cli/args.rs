@@ -75,7 +75,7 @@ pub enum Verb {
     Reopen(manual_verbs::ByHand),
     /// Start no new attempt until `resume`, so that tasks.md can be edited in peace; what is running is left to finish
     Pause,
-    /// End a pause; with an amount, allow more than a budget that is used up (`on_budget: pause`)
+    /// End a pause, or allow more than a used-up budget (`on_budget: pause`)
     Resume(manual_verbs::ResumeArgs),
     /// Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and report
     Gate(gate::GateArgs),

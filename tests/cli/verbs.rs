@@ -46,7 +46,7 @@ fn the_verbs_are_these() {
     accept: Tick a box by hand, with a reason, for the commits of this moment
     reopen: Open a box by hand, with a reason
     pause: Start no new attempt until `resume`, so that tasks.md can be edited in peace; what
-    resume: End a pause
+    resume: End a pause, or allow more than a used-up budget (`on_budget: pause`)
     gate: Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and
     mutation-test: Measure the tests of a file, folder or class by mutation, uncommitted work
     history: Show the mutation scores of classes week by week, and where one fell

@@ -7,7 +7,7 @@ use crate::engine::Fault;
 use crate::source::compile_globs;
 use globset::GlobSet;
 
-/// What the patterns of one configuration match.
+/// The compiled patterns of one configuration.
 pub(super) struct Patterns {
     /// `policy.protected`.
     pub protected: GlobSet,

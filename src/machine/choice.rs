@@ -149,7 +149,7 @@ fn first_open(spec: &SpecState, wanted: impl Fn(&Row) -> bool) -> Option<&Row> {
 /// The box that a run takes next: [`choose`], unless a block stops the run (`on_blocked: stop`). Whoever says
 /// what is next asks here.
 pub fn next(spec: &SpecState, policy: &Policy) -> Choice {
-    // Who names tasks does not mean those that are blocked.
+    // A run of named tasks does not stop because another one is blocked.
     let goes_on = policy.go_on_when_blocked || !policy.only.is_empty();
     match blocked(spec) {
         Some(reasons) if !goes_on => Choice::Stuck(reasons),

@@ -80,7 +80,7 @@ fn place(survivor: &Survivor) -> String {
     format!("{file}:{} {}", mutant.line, mutant.mutator)
 }
 
-/// What a rework took, with its reviews.
+/// The cost of a rework, with its reviews.
 fn cost(used: &Used) -> String {
     match (used.priced, used.tokens) {
         (0, 0) => "cost not reported".to_owned(),

@@ -13,11 +13,11 @@ const GO_ON: &str = "`ralph run` goes on where this run stopped";
 pub enum StopReason {
     /// Every required box is ticked.
     AllDone,
-    /// What `--only` named is done; other required boxes are open.
+    /// The tasks that `--only` named are done; other required boxes are open.
     OnlyDone {
         /// The tasks that were named.
         tasks: Vec<String>,
-        /// How many required boxes are open.
+        /// The number of open required boxes.
         open: usize,
     },
     /// Every required box is ticked, but the final report has gaps.

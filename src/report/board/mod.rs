@@ -163,7 +163,7 @@ impl Board {
         } else {
             goes_on
         };
-        // What is next in the file, also beside a run that was told to take only some of it.
+        // The next box of the file, also during a run that takes only some tasks.
         let all = Policy {
             go_on_when_blocked: goes_on,
             only: Vec::new(),

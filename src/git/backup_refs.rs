@@ -70,7 +70,7 @@ pub(super) fn check_name(reference: &str) -> Result<(), GitError> {
 }
 
 impl Repositories {
-    /// Keeps each HEAD of the last look under [`pin_name`] until the next call, so that no gc takes it away.
+    /// Keeps each HEAD of the last look under `refs/ralph/` until the next call, so that no gc takes it away.
     pub fn pin_heads(&mut self) -> Result<(), GitError> {
         for (repo, names) in self.by_repository() {
             let head = self.heads.get(&repo).copied().flatten();

@@ -5,6 +5,7 @@ use super::{
     settings, stage, status, verify,
 };
 use clap::{Command, CommandFactory as _, Parser, Subcommand};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// The codes of the verbs that run the loop.
@@ -18,9 +19,54 @@ const EXITS_OF_OTHERS: &str = "Exit codes: 0 done, or yes · 1 no · 2 usage or 
 /// What the help of each verb says below its flags: `[verb]`, then the text.
 const HELP: &str = include_str!("../../templates/help.txt");
 
+/// The groups of the list of commands; each command is in one. The first has what a newcomer needs.
+const GROUPS: [(&str, &[&str]); 7] = [
+    (
+        "Start here",
+        &["init", "place", "check", "run", "status", "report"],
+    ),
+    (
+        "Run",
+        &["next", "pause", "resume", "accept", "reopen", "demo"],
+    ),
+    ("Look", &["diff", "prompt", "history"]),
+    ("Task file", &["stage"]),
+    (
+        "Gates",
+        &["gate", "mutation-test", "mcp", "verify", "snapshot"],
+    ),
+    ("Prove", &["replay", "bundle", "audit"]),
+    ("Set up", &["doctor", "schema", "completions", "man"]),
+];
+
 /// The command with its verbs; the help of each ends with exit codes.
 pub(super) fn command() -> Command {
-    Cli::command().mut_subcommands(|verb| {
+    let command = with_help(Cli::command());
+    let list = grouped(&command);
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\nOptions:\n{{options}}{{after-help}}"
+    ))
+}
+
+/// The commands by group, a line each.
+fn grouped(command: &Command) -> String {
+    let mut list = String::new();
+    for (title, verbs) in GROUPS {
+        let _ = writeln!(list, "{title}:");
+        for verb in verbs {
+            let about = command
+                .find_subcommand(verb)
+                .and_then(Command::get_about)
+                .map(ToString::to_string);
+            let _ = writeln!(list, "  {verb:14} {}", about.unwrap_or_default());
+        }
+        list.push('\n');
+    }
+    list
+}
+
+fn with_help(command: Command) -> Command {
+    command.mut_subcommands(|verb| {
         let section = HELP
             .split_once(&format!("[{}]\n", verb.get_name()))
             .map_or("", |(_, after)| after);
@@ -65,36 +111,54 @@ pub enum Verb {
         #[arg(long)]
         optional: bool,
     },
-    /// Show families, stages, verdicts and what is blocked
+    /// Show tasks, stages, verdicts and what is blocked
     Status(status::StatusArgs),
-    /// Show what happened: for each task, what the agent said beside what git and the gates saw
+    /// Compare what agents said with what git and the gates saw
     Report(report::ReportArgs),
-    /// Tick a box by hand, with a reason, for the commits of this moment
+    /// Tick a box by hand, with a reason
+    ///
+    /// The tick holds for the commits of this moment.
     Accept(manual_verbs::ByHand),
-    /// Open a box by hand, with a reason
+    /// Untick a box by hand, with a reason
     Reopen(manual_verbs::ByHand),
-    /// Start no new attempt until `resume`, so that tasks.md can be edited in peace; what is running is left to finish
+    /// Start no new attempt until `ralph resume`
+    ///
+    /// A running attempt ends as usual. Then you can edit tasks.md.
     Pause,
-    /// End a pause, or allow more than a used-up budget (`on_budget: pause`)
+    /// End a pause, or allow more than a used-up budget
     Resume(manual_verbs::ResumeArgs),
-    /// Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and report
+    /// Run a gate for a task, or for the commits since a revision
+    ///
+    /// `2.PITEST` ticks or unticks boxes as in a run. `PITEST` alone only judges and reports.
     Gate(gate::GateArgs),
-    /// Measure the tests of a file, folder or class by mutation, uncommitted work included, in a private copy
+    /// Measure the tests of a file, directory or class by mutation
+    ///
+    /// It works in a private copy that includes uncommitted work.
     MutationTest(mutation_test::MutationTestArgs),
-    /// Show the mutation scores of classes week by week, and where one fell
+    /// Show the mutation scores of classes week by week
     History {
         /// Only classes and targets whose name holds this
         name: Option<String>,
     },
-    /// Serve tools to agents over standard input and output (Model Context Protocol)
+    /// Serve tools to agents (Model Context Protocol)
+    ///
+    /// It speaks over standard input and output.
     Mcp,
-    /// Compare the file edits in an agent's transcript (standard input) with what git shows
+    /// Compare the edits in an agent's transcript with git
+    ///
+    /// The transcript is read from standard input.
     Verify(verify::VerifyArgs),
-    /// Make every recorded decision again from the journal and git alone, and compare
+    /// Repeat every recorded decision from the journal and git
+    ///
+    /// It compares the results with the record, and needs no model and no network.
     Replay(replay::ReplayArgs),
-    /// Judge the boxes that were ticked in a repository's history, by ralph or not: a gate on the commits behind each
+    /// Judge the boxes that a repository's history ticked
+    ///
+    /// A gate judges the commits of each box, whether ralph ticked it or not.
     Audit(audit::AuditArgs),
-    /// Pack a run into one file: journal, spec, configuration, gate reports, and the commits that records name
+    /// Pack a run into one file for `ralph replay`
+    ///
+    /// It contains the journal, the spec, the configuration, gate reports, and the commits that records name.
     Bundle {
         /// The file to write
         file: PathBuf,
@@ -103,39 +167,43 @@ pub enum Verb {
         #[arg(long)]
         thin: bool,
     },
-    /// Pin the base of a task before an agent works on it (for loops that are not ralph's)
+    /// Record the base of a task in a loop of your own
     Snapshot(manual_verbs::SnapshotArgs),
-    /// Show what a task has changed: `<package>/<path>`, one line each
+    /// Show the files that a task has changed
+    ///
+    /// Each line is `<package>/<path>`.
     Diff {
         /// The task: `2.`; the last one that was tried if left out
         id: Option<String>,
     },
-    /// Show the prompt that the agent of a box would get now, or the built-in template of a role
+    /// Show the prompt for a box, or the template of a role
     Prompt(prompt::PromptArgs),
-    /// Choose where the boxes of a gate stand in the task file, when the spec is written or at any later time
+    /// Choose where a gate's boxes are in the task file
     Place(place::PlaceArgs),
-    /// Give plain tasks their stages: TEST-FIRST, REQ-CHECK, gates, PRE-CR, one FINAL
+    /// Add the boxes of stages to the task file
+    ///
+    /// The stages are TEST-FIRST, REQ-CHECK, gates, PRE-CR, and one FINAL.
     Stage(stage::StageArgs),
-    /// Find everything that is wrong with the spec, the configuration and the repositories
+    /// Find errors in spec, configuration and repositories
     Check(check::CheckArgs),
-    /// Look at what is here, and write `.ralph/` with a commented configuration
+    /// Write `.ralph/` with a configuration for this project
     Init(init::InitArgs),
-    /// Run the built-in example on real Maven and PIT with a scripted agent
+    /// Run the example with Maven, PIT and a scripted agent
     Demo {
         /// Keep the workspace in this folder, which must be empty or absent
         #[arg(long, value_name = "DIR")]
         into: Option<PathBuf>,
     },
-    /// Look at the machine: tools and their versions, agents, which `ralph` is first on PATH, what is skipped
+    /// Check this machine's tools, agents and settings
     Doctor,
-    /// Print the JSON Schema of `.ralph/config.yaml`, for editors
+    /// Print the JSON Schema of `.ralph/config.yaml`
     Schema,
     /// Print the completions of a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, or write one for each verb
+    /// Print the manual page, or write one for each command
     Man {
         /// Write ralph.1 and a page for each verb into this folder
         #[arg(long, value_name = "DIR")]
@@ -146,6 +214,23 @@ pub enum Verb {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_verb_is_in_one_group_and_its_line_fits_in_80_columns() {
+        let command = command();
+        let mut grouped: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, verbs)| *verbs)
+            .copied()
+            .collect();
+        let mut all: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        grouped.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(grouped, all);
+        let list = super::grouped(&command);
+        let long: Vec<&str> = list.lines().filter(|line| line.len() > 80).collect();
+        assert!(long.is_empty(), "{long:#?}");
+    }
 
     #[test]
     fn each_verb_has_examples_and_exit_codes_in_its_help() {

@@ -27,6 +27,7 @@ pub(super) fn doctor(call: &Invocation) -> Result<Exit, Fault> {
     ];
     lines.extend(tools::ralphs(&path));
     lines.extend(tools::tools(&probe, inspection.as_ref()));
+    lines.extend(tools::identity(&probe, inspection.as_ref()));
     lines.extend(tools::agents(&probe, inspection.as_ref()));
     if let Some(inspection) = &inspection {
         lines.extend(

@@ -45,7 +45,7 @@ use progress::ProgressBefore;
 use std::collections::VecDeque;
 
 /// The fold of the journal with the tag of the record that the current entry belongs to.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Fold {
     /// The state.
     pub state: State,

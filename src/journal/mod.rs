@@ -71,7 +71,7 @@ pub struct Journal {
 }
 
 /// Where a journal file ends.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ending {
     /// Where the last record begins, in bytes; 0 when there is none.
     pub last: u64,
@@ -89,7 +89,7 @@ pub struct Ending {
 
 impl Ending {
     /// Before the first record.
-    fn of_nothing() -> Self {
+    pub fn of_nothing() -> Self {
         Self {
             last: 0,
             records: 0,
@@ -200,7 +200,7 @@ pub fn replay<E: From<JournalError>>(
 }
 
 /// The same for the bytes after the records that `ending` describes.
-fn replay_on<E: From<JournalError>>(
+pub fn replay_on<E: From<JournalError>>(
     bytes: &[u8],
     mut ending: Ending,
     mut each: impl FnMut(Record) -> Result<(), E>,

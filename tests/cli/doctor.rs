@@ -90,6 +90,20 @@ fn a_machine_with_everything_is_healthy() {
 }
 
 #[test]
+fn a_package_in_which_git_has_no_name_for_commits_is_named() {
+    let project = project();
+    project.tool(
+        "git",
+        "case $1 in -C) echo 'fatal: no email was given' >&2; exit 128 ;; *) echo git version 2.47.1 ;; esac",
+    );
+    let done = doctor(&project, &[]).code(0);
+    insta::assert_snapshot!(about(&project, &done, &["identity"]), @r"
+    warning identity git cannot commit in package app: it ended with 128: fatal: no email was given
+    hint: set `git config --global user.name` and `user.email`
+    ");
+}
+
+#[test]
 fn what_is_needed_and_missing_or_ill_is_said_with_the_reason() {
     let project = project();
     let bin = project.path("../home/bin");

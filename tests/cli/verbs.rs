@@ -8,9 +8,8 @@ fn verbs(project: &Project) -> Vec<(String, String)> {
     assert!(all.contains("Exit codes: 0 done"), "{all}");
     let listed = all
         .lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty());
+        .skip_while(|line| *line != "Start here:")
+        .take_while(|line| *line != "Options:");
     let own = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let split = |line: &str| {
         line.trim()
@@ -39,34 +38,34 @@ fn the_verbs_are_these() {
         .map(|(verb, about)| format!("{verb}: {about}"))
         .collect();
     insta::assert_snapshot!(listed.join("\n"), @r"
+    init: Write `.ralph/` with a configuration for this project
+    place: Choose where a gate's boxes are in the task file
+    check: Find errors in spec, configuration and repositories
     run: Take open boxes one by one until there is a reason to stop
+    status: Show tasks, stages, verdicts and what is blocked
+    report: Compare what agents said with what git and the gates saw
     next: Show which box is next, and why the others are not
-    status: Show families, stages, verdicts and what is blocked
-    report: Show what happened: for each task, what the agent said beside what git and the
-    accept: Tick a box by hand, with a reason, for the commits of this moment
-    reopen: Open a box by hand, with a reason
-    pause: Start no new attempt until `resume`, so that tasks.md can be edited in peace; what
-    resume: End a pause, or allow more than a used-up budget (`on_budget: pause`)
-    gate: Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and
-    mutation-test: Measure the tests of a file, folder or class by mutation, uncommitted work
-    history: Show the mutation scores of classes week by week, and where one fell
-    mcp: Serve tools to agents over standard input and output (Model Context Protocol)
-    verify: Compare the file edits in an agent's transcript (standard input) with what git
-    replay: Make every recorded decision again from the journal and git alone, and compare
-    audit: Judge the boxes that were ticked in a repository's history, by ralph or not: a gate
-    bundle: Pack a run into one file: journal, spec, configuration, gate reports, and the
-    snapshot: Pin the base of a task before an agent works on it (for loops that are not ralph's)
-    diff: Show what a task has changed: `<package>/<path>`, one line each
-    prompt: Show the prompt that the agent of a box would get now, or the built-in template of
-    place: Choose where the boxes of a gate stand in the task file, when the spec is written
-    stage: Give plain tasks their stages: TEST-FIRST, REQ-CHECK, gates, PRE-CR, one FINAL
-    check: Find everything that is wrong with the spec, the configuration and the repositories
-    init: Look at what is here, and write `.ralph/` with a commented configuration
-    demo: Run the built-in example on real Maven and PIT with a scripted agent
-    doctor: Look at the machine: tools and their versions, agents, which `ralph` is first on
-    schema: Print the JSON Schema of `.ralph/config.yaml`, for editors
+    pause: Start no new attempt until `ralph resume`
+    resume: End a pause, or allow more than a used-up budget
+    accept: Tick a box by hand, with a reason
+    reopen: Untick a box by hand, with a reason
+    demo: Run the example with Maven, PIT and a scripted agent
+    diff: Show the files that a task has changed
+    prompt: Show the prompt for a box, or the template of a role
+    history: Show the mutation scores of classes week by week
+    stage: Add the boxes of stages to the task file
+    gate: Run a gate for a task, or for the commits since a revision
+    mutation-test: Measure the tests of a file, directory or class by mutation
+    mcp: Serve tools to agents (Model Context Protocol)
+    verify: Compare the edits in an agent's transcript with git
+    snapshot: Record the base of a task in a loop of your own
+    replay: Repeat every recorded decision from the journal and git
+    bundle: Pack a run into one file for `ralph replay`
+    audit: Judge the boxes that a repository's history ticked
+    doctor: Check this machine's tools, agents and settings
+    schema: Print the JSON Schema of `.ralph/config.yaml`
     completions: Print the completions of a shell
-    man: Print the manual page, or write one for each verb
+    man: Print the manual page, or write one for each command
     ");
 }
 

@@ -215,23 +215,10 @@ fn the_design_names_each_verb_and_each_module() {
         let (_, rest) = design.split_once(&format!("\n## {heading}\n")).unwrap();
         rest.split("\n## ").next().unwrap().to_owned()
     };
-    let help = assert_cmd::Command::cargo_bin("ralph")
-        .unwrap()
-        .arg("--help")
-        .output()
-        .unwrap();
-    let help = String::from_utf8(help.stdout).unwrap();
-    let (_, verbs) = help.split_once("Commands:\n").unwrap();
-    let verbs = verbs
-        .lines()
-        .take_while(|line| !line.is_empty())
-        .filter(|line| !line.starts_with("    "));
-    let verbs: Vec<&str> = verbs
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
+    let verbs = reference::verbs();
     assert!(verbs.len() > 20, "{verbs:?}");
     let line = section("Command line");
-    for verb in verbs.into_iter().filter(|verb| *verb != "help") {
+    for verb in verbs {
         assert!(
             line.contains(&format!("`{verb}`")) || line.contains(&format!("`{verb} ")),
             "{verb}"

@@ -42,12 +42,11 @@ fn printed(args: &[&str]) -> String {
 /// The verbs, in the order of `ralph --help`.
 pub(super) fn verbs() -> Vec<String> {
     let help = printed(&["--help"]);
-    let (_, list) = help.split_once("Commands:\n").unwrap();
+    let (_, list) = help.split_once("Start here:\n").unwrap();
     list.lines()
-        .take_while(|line| !line.is_empty())
-        .filter(|line| !line.starts_with("   "))
+        .take_while(|line| *line != "Options:")
+        .filter(|line| line.starts_with("  "))
         .filter_map(|line| line.split_whitespace().next())
-        .filter(|verb| *verb != "help")
         .map(str::to_owned)
         .collect()
 }

@@ -69,7 +69,7 @@ fn mutmut(version: &str, does: &str) -> Project {
         "#!/bin/sh\n[ \"$1\" = -c ] && echo mutmut {version} && exit 0\n[ -e mutants ] && exit 9\n\
          meta() {{ mkdir -p mutants/src/shop; n=0; for code in $(echo $1 | tr , ' '); do n=$((n + 1))\n\
          [ $n = 1 ] || printf ,; printf '\"shop.price.x_net__mutmut_%s\": %s' $n $code; done > mutants/keys\n\
-         echo \"{{\\\"exit_code_by_key\\\": {{$(cat mutants/keys)}}}}\" > mutants/src/shop/price.py.meta; }}\n{does}\n"
+         echo \"{{\\\"exit_code_by_key\\\": {{$(cat mutants/keys)}}}}\" > mutants/src/shop/price.py.meta; rm mutants/keys; }}\n{does}\n"
     );
     script(&project, ".venv/bin/python", &text);
     project

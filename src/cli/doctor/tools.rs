@@ -56,6 +56,20 @@ pub(super) fn tools(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<F
     at_once(tools, |tool| of_tool(probe, "tool", tool))
 }
 
+/// Warns if git has no name and address for commits in a package. An agent may bring its own.
+pub(super) fn identity(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Option<Finding> {
+    let git = probe.find("git")?.display().to_string();
+    let packages = inspection?.packages.as_deref()?;
+    let (name, why) = packages.iter().find_map(|package| {
+        let root = package.root.display().to_string();
+        let asked = probe.ask(&[&git, "-C", &root, "var", "GIT_AUTHOR_IDENT"]);
+        Some((package.name.as_str(), asked.err()?))
+    })?;
+    let what = format!("git cannot commit in package {name}: {why}");
+    let hint = "set `git config --global user.name` and `user.email`";
+    Some(Finding::error("tool", "identity", what, hint).warning())
+}
+
 /// The engines for the files of a package. What a gate of an open task lacks is a finding of the inspection.
 pub(super) fn engines(package: &Package) -> Vec<Finding> {
     let finding = |needed: Needed| {

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-const TASKS: &str = "# Tasks\r\n\n- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n- [ ] 1.REQ-CHECK r\n- [ ] 1.PITEST g\n- [ ] 1.PRE-CR q";
+pub(super) const TASKS: &str = "# Tasks\r\n\n- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n- [ ] 1.REQ-CHECK r\n- [ ] 1.PITEST g\n- [ ] 1.PRE-CR q";
 const DONE: &str = "# Tasks\r\n\n- [x] 1.TEST-FIRST t\n- [x] 1. do\n- [x] 1.REQ-CHECK r\n- [x] 1.PITEST g\n- [x] 1.PRE-CR q";
 
 /// The same with both reviews before the gate.
@@ -34,14 +34,14 @@ fn grammar(shared: &Rc<RefCell<Shared>>) -> TaskRules {
     }
 }
 
-fn places() -> Places {
+pub(super) fn places() -> Places {
     Places {
         workspace: PathBuf::from("/w"),
         spec: PathBuf::from("/w"),
     }
 }
 
-fn fresh(tasks: &str) -> Rc<RefCell<Shared>> {
+pub(super) fn fresh(tasks: &str) -> Rc<RefCell<Shared>> {
     let mut shared = Shared::default();
     shared.head = 1;
     shared
@@ -55,7 +55,7 @@ fn fresh(tasks: &str) -> Rc<RefCell<Shared>> {
 }
 
 /// One process of ralph: the lengths of the writes that it made, and its stop if it came that far.
-fn process(
+pub(super) fn process(
     shared: &Rc<RefCell<Shared>>,
     pace: Pace,
     death: Option<Death>,

@@ -2,3 +2,4 @@
 
 mod crash;
 mod double;
+mod film;

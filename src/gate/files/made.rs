@@ -26,10 +26,11 @@ const OF_TOOLS: [&str; 10] = [
 /// Folders in which runners keep the times of tests.
 const TIMES: [&str; 3] = [".vite", ".vite-temp", ".vitest"];
 
-/// Finds them, as paths in the package at `root` of which `copy` was made.
+/// Finds them, as paths in the package at `root` of which `copy` was made; `module` is the folder of the engine in it.
 pub(super) fn made(
     root: &Path,
     copy: &Path,
+    module: &str,
     language: &Language,
 ) -> Result<BTreeSet<PathBuf>, GateAbort> {
     let mut made = BTreeSet::new();
@@ -50,9 +51,10 @@ pub(super) fn made(
             .and_then(|name| name.to_str())
             .is_some_and(|name| language.builds.contains(&name));
         let original = root.join(path);
-        // Engines write sources and settings themselves.
+        // Engines write sources and settings themselves, the settings also where the package has none.
+        let is_setting = is_build && path.parent() == Some(Path::new(module));
         let is_made = match fs_err::symlink_metadata(&original) {
-            Err(_) => true,
+            Err(_) => !is_setting,
             Ok(_) if is_build || language.is_source(&name) => false,
             Ok(data) => data.is_file() && differ(&original, entry.path())?,
         };

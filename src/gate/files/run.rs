@@ -231,7 +231,12 @@ impl Judge<'_> {
     /// are given another text, and then the tests must pass nevertheless.
     fn check_leftovers(&self, measured: &Work<'_>) -> Result<(), GateAbort> {
         let language = self.engine.language();
-        let made = made(&self.package.root, &self.top(measured), language)?;
+        let made = made(
+            &self.package.root,
+            &self.top(measured),
+            &self.module.dir,
+            language,
+        )?;
         let beside = measured.place.files()?;
         if made.is_empty() && beside.is_empty() {
             return Ok(());

@@ -240,14 +240,16 @@ pub fn open_reasons(board: &Board) -> Vec<String> {
             lines.push(format!("{} is open{attempts}:", name(&cell.key, family)));
             list(&cell.reasons, &mut lines);
         }
-        lines.extend(
-            family
-                .blocked
-                .iter()
-                .map(|why| format!("{} is blocked: {why}", id(family))),
-        );
+        let blocked = family.blocked.iter();
+        let blocked = blocked.map(|why| format!("{} is blocked: {why}", id(family)));
+        lines.extend(blocked.filter(|sentence| !is_in_why(board, sentence)));
     }
     lines
+}
+
+/// True for a sentence that the reason for the last stop contains: it is shown once.
+fn is_in_why(board: &Board, sentence: &str) -> bool {
+    board.why.iter().any(|why| why.contains(sentence))
 }
 
 fn list(reasons: &[String], lines: &mut Vec<String>) {
@@ -292,7 +294,9 @@ pub fn next(board: &Board) -> Vec<String> {
         Choice::AllDone => lines.push("next: nothing, all required boxes are ticked".to_owned()),
         Choice::Stuck(reasons) => {
             lines.push("next: nothing can be taken".to_owned());
-            list(reasons, &mut lines);
+            let is_new = |reason: &&String| !is_in_why(board, reason);
+            let rest: Vec<String> = reasons.iter().filter(is_new).cloned().collect();
+            list(&rest, &mut lines);
         }
     }
     lines

@@ -95,10 +95,10 @@ fn without_comments(code: &str) -> String {
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 1_245),
     ("build", 33),
-    ("cli", 9_170),
+    ("cli", 9_171),
     ("config", 1_865),
     ("engine", 7_159),
-    ("gate", 11_605),
+    ("gate", 11_609),
     ("git", 5_534),
     ("journal", 418),
     ("lib", 14),
@@ -106,11 +106,11 @@ const BUDGET: &[(&str, usize)] = &[
     ("main", 11),
     ("mutation", 610),
     ("source", 3_357),
-    ("report", 4_344),
+    ("report", 4_346),
     ("sys", 2_305),
     ("task", 4_842),
     ("turn", 2_409),
-    ("report", 4_344),
+    ("report", 4_346),
 ];
 
 #[test]

@@ -31,10 +31,8 @@ fn verdicts_attempts_reasons_and_blocks_stand_in_one_table() {
     1. is open after 1 attempt:
       - The gate LINT fails in package app.
       - the line is long
-    1. is blocked: 1.LINT failed after 0 reworks.
     stopped: Work is left and blocked. tasks.md:1: 1. is blocked: 1.LINT failed after 0 reworks.
     next: nothing can be taken
-      - tasks.md:1: 1. is blocked: 1.LINT failed after 0 reworks.
     gate LINT: 1 FAIL, 1 open
     1 attempt, 0 reworks
     run: none is active

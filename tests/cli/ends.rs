@@ -222,11 +222,10 @@ fn a_run_over_its_budget_asks_and_continues_when_a_person_allows_more() {
         status.contains("The run used $0.75 of $0.50 (limits.*.run). `ralph resume --cost USD` or `--tokens N` allows more"),
         "{status}"
     );
-    assert!(
-        project.read("told").contains("ralph resume --cost USD"),
-        "{}",
-        project.read("told")
-    );
+    // The hook is started after the record.
+    wait_for("the hook tells the command", || {
+        project.has("told") && project.read("told").contains("ralph resume --cost USD")
+    });
     // Not enough: it asks again.
     project.ralph(&["resume", "--cost", "0.2"]).code(0);
     wait_for("it asks again", || {

@@ -5,6 +5,7 @@ use super::policy::Policy;
 use super::state::SpecState;
 use super::stop::StopReason;
 use crate::task::{Row, Stage, TaskKey};
+use std::collections::BTreeSet;
 
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,15 +23,12 @@ pub enum Choice {
 /// The next box under these rules.
 pub fn choose(spec: &SpecState, policy: &Policy) -> Choice {
     let families = spec.rows.families();
-    let is_chosen = |row: &&Row| {
-        let family = row.key.family.as_str();
-        let above = || families.above(family);
-        policy.only.is_empty()
-            || policy
-                .only
-                .iter()
-                .any(|only| only == family || above().contains(&only.as_str()))
-    };
+    let mut named = BTreeSet::new();
+    for family in &policy.only {
+        named.insert(family.as_str());
+        named.extend(families.below(family));
+    }
+    let is_chosen = |row: &&Row| policy.only.is_empty() || named.contains(row.key.family.as_str());
     let is_meant =
         |row: &&Row| !row.mark.is_done() && (policy.optional || !row.optional) && !row.struck;
     let open: Vec<&Row> = spec.rows.iter().filter(is_meant).collect();

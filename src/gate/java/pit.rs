@@ -128,12 +128,13 @@ impl PitSession<'_> {
         let context = self.module.context;
         self.place
             .replace(TestPlace::new(context.commands.environment())?);
-        let before = self.module_files()?;
+        let is_judged = run.aim == Aim::Judge && !self.accountable_tests.is_empty();
+        let before = is_judged.then(|| self.module_files()).transpose()?;
         let end = self.start_once(run)?;
         if let PitEnd::Report(report) = &end {
             self.judge_written(run, &report.left_out)?;
-            if run.aim == Aim::Judge && !self.accountable_tests.is_empty() {
-                self.judge_leftovers(run, &report.left_out, &before)?;
+            if let Some(before) = &before {
+                self.judge_leftovers(run, &report.left_out, before)?;
             }
         }
         context

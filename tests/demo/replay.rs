@@ -21,14 +21,15 @@ fn bundled() -> (TempDir, PathBuf) {
     (folder, file)
 }
 
-/// Runs the gates of a bundle again: exit code, result, errors.
-fn judged_again(folder: &Path, bundle: &Path) -> (Option<i32>, String, String) {
+/// Runs gates of a bundle again, all or those of a shard. Returns the exit code, the result and the errors.
+fn judged_again(folder: &Path, bundle: &Path, shard: &[&str]) -> (Option<i32>, String, String) {
     let mut command = ralph();
     command
         .arg("replay")
         .arg("--bundle")
         .arg(bundle)
         .arg("--rerun-gates")
+        .args(shard)
         .current_dir(folder);
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -39,9 +40,24 @@ fn judged_again(folder: &Path, bundle: &Path) -> (Option<i32>, String, String) {
     )
 }
 
+/// Returns the shard that runs the gate of one record and no other gate, if each gate is a shard.
+fn shard_of(folder: &Path, bundle: &Path, record: usize) -> String {
+    let mut command = ralph();
+    command.arg("replay").arg("--bundle").arg(bundle);
+    command.args(["--matrix", "json", "--shards", "256"]);
+    let output = command.current_dir(folder).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let shard = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .find(|shard| shard["records"] == serde_json::json!([record]));
+    let shard = shard.unwrap_or_else(|| panic!("no shard has record {record}: {text}"));
+    shard["shard"].as_str().unwrap().to_owned()
+}
+
 fn its_bundle_is_equal_in_an_empty_folder_with_its_gates_run_again() {
     let (folder, bundle) = bundled();
-    let (code, out, err) = judged_again(folder.path(), &bundle);
+    let (code, out, err) = judged_again(folder.path(), &bundle, &[]);
     assert_eq!(code, Some(0), "{out}\n{err}");
     for gate in ["1.PITEST", "2.PITEST"] {
         let line = out.lines().find(|line| line.contains(gate)).unwrap();
@@ -97,7 +113,8 @@ fn one_survivor_edited_in_a_chain_made_anew_is_named() {
             .unwrap();
     }
     archive.finish().unwrap();
-    let (code, out, err) = judged_again(folder.path(), &bundle);
+    let shard = shard_of(folder.path(), &bundle, at + 1);
+    let (code, out, err) = judged_again(folder.path(), &bundle, &["--shard", &shard]);
     assert_eq!(code, Some(1), "{out}\n{err}");
     let said = format!(
         "journal.jsonl:{}: 2.PITEST: org.example.orders.Shipping: 17 killed and 1 not then, 18 killed and 0 not now.",

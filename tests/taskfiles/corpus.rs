@@ -7,12 +7,12 @@ use crate::fuzz::files::are_read_and_edited;
 use crate::support::needs::{corpus_folder, tests};
 use std::path::PathBuf;
 
-/// All files of a folder that `RALPH_CORPUS` names, else each third one of the folder beside the repository.
+/// Returns all files of the folder that `RALPH_CORPUS` names, or every sixth file of the folder next to the repository.
 fn all() -> Vec<PathBuf> {
     let step = if std::env::var_os("RALPH_CORPUS").is_some() {
         1
     } else {
-        3
+        6
     };
     files::below(&corpus_folder())
         .into_iter()

@@ -85,6 +85,8 @@ pub(crate) struct Module {
     pub(crate) targets: Vec<Target>,
     /// Changed test files that exist and are named like test classes.
     pub(crate) changed_tests: BTreeSet<String>,
+    /// Changed Java files that exist and are neither targets nor changed tests. Only the build shows what they are.
+    pub(crate) unplaced: BTreeSet<String>,
     /// The family changed a build file of the package.
     pub(crate) build_changed: bool,
     /// Remarks about this choice for the report.
@@ -106,6 +108,7 @@ impl Module {
             tool,
             targets: Vec::new(),
             changed_tests: BTreeSet::new(),
+            unplaced: BTreeSet::new(),
             remarks: Vec::new(),
             build_changed: package
                 .1

@@ -1,5 +1,7 @@
 //! What is a target, through the program: real git, real PIT, and a script that builds.
 
+use super::project::JUnit;
+use super::scripted::script_file;
 use super::workspace::{TESTS, Workspace, strong, verdict};
 use super::{main_file, test_file};
 use crate::support::needs::tests;
@@ -126,8 +128,51 @@ fn a_line_of_which_only_a_comment_or_the_indentation_changed_has_no_mutants() {
     );
 }
 
+/// The build decides about directories. Code below `src/test` or elsewhere that it compiles into production is no SKIP.
+fn code_that_the_build_compiles_into_production_is_never_skipped() {
+    let workspace = Workspace::scripted();
+    let build = fs_err::read_to_string(script_file(JUnit::Four)).unwrap();
+    let build = build
+        .replace("find src/main", "find src/main src/test/prod extra")
+        .replace("find src/test -name", "find src/test/java -name");
+    workspace.write("build.sh", &build);
+    let command = format!("[sh, {}]", workspace.path("build.sh").display());
+    workspace.write(
+        "ws/.ralph/config.yaml",
+        &format!("gates: {{PITEST: {{classpath_command: {command}}}}}\n"),
+    );
+    let [inside, outside] =
+        ["src/test/prod", "extra"].map(|sources| format!("{sources}/com/acme/Extra.java"));
+    let extra = "public class Extra { int times(int q) { return q * 7; } }";
+    workspace.class(&inside, extra);
+    workspace.class(
+        "extra/com/acme/Other.java",
+        &extra.replace("Extra", "Other"),
+    );
+    workspace.commit();
+    workspace.class(&inside, &extra.replace('7', "9"));
+    workspace.commit();
+    let report = workspace.gate("HEAD~1");
+    assert_eq!(report["verdict"], "error", "{report}");
+    let why = "makes production classes from src/test/prod/com/acme/Extra.java";
+    assert!(report["why"].to_string().contains(why), "{report}");
+
+    // Second classes of a file count too, and a file that no class file was made from does not.
+    let other = outside.replace("Extra", "Other");
+    workspace.class(
+        &other,
+        "class Second { int times(int q) { return q * 9; } }",
+    );
+    workspace.class("docs/com/acme/Sample.java", "class Sample { }");
+    workspace.commit();
+    let report = workspace.gate("HEAD~1");
+    let why = "makes production classes from extra/com/acme/Other.java, and this gate";
+    assert!(report["why"].to_string().contains(why), "{report}");
+}
+
 tests! {
     maven: [
+        code_that_the_build_compiles_into_production_is_never_skipped,
         a_line_of_which_only_a_comment_or_the_indentation_changed_has_no_mutants,
     ]
     maven deep: [

@@ -167,6 +167,7 @@ impl ModuleContext<'_> {
     fn score(&self, result: &mut ModuleResult) -> Result<(), GateAbort> {
         self.check_doubles()?;
         self.check_who_names_pit()?;
+        self.check_unjudged_production()?;
         let targets = &self.module.targets;
         if !targets.is_empty() {
             self.check_classes()?;
@@ -235,6 +236,56 @@ impl ModuleContext<'_> {
         Err(GateAbort::Fail {
             reasons: std::iter::once(reason.to_owned()).chain(doubles).collect(),
         })
+    }
+
+    /// No changed file may be production code for the build and not for the gate: its mutants would never be made.
+    ///
+    /// The build knows its source directories. A class file names its source file and its package, so it belongs to a
+    /// changed file in a directory that ends with the package.
+    fn check_unjudged_production(&self) -> Result<(), GateAbort> {
+        let Module {
+            unplaced,
+            changed_tests,
+            ..
+        } = self.module;
+        let changed: Vec<&Path> = unplaced
+            .iter()
+            .chain(changed_tests)
+            .map(Path::new)
+            .collect();
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let classes = Path::new(&self.built.project.classes);
+        let sources = Path::new(&self.built.project.sources);
+        let mut made = BTreeSet::new();
+        for class in class_names(classes) {
+            let bytes = read(&classes.join(format!("{class}.class")))?;
+            let source = match class_file::origin(&bytes).and_then(|origin| origin.source) {
+                Some(name) => Path::new(&class).with_file_name(name),
+                None => Path::new(top_level(&class)).with_extension("java"),
+            };
+            for path in changed.iter().filter(|path| path.ends_with(&source)) {
+                // The same name below the known sources explains the class file.
+                let known = fs_err::canonicalize(sources.join(&source)).ok();
+                let own = fs_err::canonicalize(self.context.package.root.join(path)).ok();
+                if known.is_none() || known == own {
+                    made.insert(path.display().to_string());
+                }
+            }
+        }
+        if made.is_empty() {
+            return Ok(());
+        }
+        let made: Vec<String> = made.into_iter().collect();
+        Err(self.fault(
+            format!(
+                "The build of module {} makes production classes from {}, and this gate judges only what is below src/main/java.",
+                self.label(),
+                text::names(&made, 5)
+            ),
+            "Move this code below src/main/java, or judge it by a command of your own (gates.<NAME>.run).",
+        ))
     }
 
     /// No class may name PIT or ralph's plugin for it: it could ask which mutant runs.

@@ -138,7 +138,11 @@ fn judge_in_turn(context: &PackageContext<'_>, modules: &[&Module]) -> Vec<Modul
         module
             .targets
             .retain(|target| !settled.contains(&target.path));
-        if had_targets && module.targets.is_empty() && module.changed_tests.is_empty() {
+        if had_targets
+            && module.targets.is_empty()
+            && module.changed_tests.is_empty()
+            && module.unplaced.is_empty()
+        {
             continue;
         }
         let result = judge(context, &module);

@@ -97,15 +97,15 @@ impl Sorter<'_> {
         {
             return;
         }
-        if self.is_by_command && java.is_none() {
-            self.leave(change, "not below src/main/java or src/test");
-            return;
-        }
         if entry == Entry::Link {
             self.scope.aborts.extend(entry.refusal(change));
             return;
         }
         let Some((dir, tool)) = module else {
+            if self.is_by_command && java.is_none() {
+                self.leave(change, "not below src/main/java or src/test");
+                return;
+            }
             self.without_module(change, entry, java.as_ref(), production);
             return;
         };
@@ -118,8 +118,13 @@ impl Sorter<'_> {
             if let Some(target) = self.production(change, entry, &java) {
                 self.add(&target, &dir, tool);
             }
-        } else if change.kind != Kind::Test {
-            self.leave(change, "not below src/main/java");
+        } else {
+            if entry == Entry::File {
+                module.unplaced.insert(path);
+            }
+            if change.kind != Kind::Test {
+                self.leave(change, "not below src/main/java");
+            }
         }
     }
 
@@ -320,14 +325,24 @@ impl Sorter<'_> {
         }
     }
 
-    /// The nearest folder upward with a build file, and its tool; a command's modules need none of their own.
+    /// The nearest directory upward with a build file, and its tool. A command's modules need only sources below `src/`.
     fn module(&self, path: &str) -> Option<(String, BuildTool)> {
         if self.is_by_command {
-            let dir = JavaPath::read(path)?.module;
-            let sources = format!("{dir}/src/");
-            let mut all = self.listing.production.iter().chain(&self.listing.tests);
-            let is_there = all.any(|path| path.starts_with(sources.trim_start_matches('/')));
-            return is_there.then_some((dir, BuildTool::Gradle));
+            let holds_sources = |dir: &&str| {
+                let sources = format!("{dir}/src/");
+                let mut all = self.listing.production.iter().chain(&self.listing.tests);
+                all.any(|path| path.starts_with(sources.trim_start_matches('/')))
+            };
+            let java = JavaPath::read(path);
+            let dir = match &java {
+                Some(java) => Some(java.module.as_str()).filter(holds_sources),
+                None => Path::new(path)
+                    .ancestors()
+                    .skip(1)
+                    .filter_map(Path::to_str)
+                    .find(holds_sources),
+            };
+            return Some((dir?.to_owned(), BuildTool::Gradle));
         }
         Path::new(path).ancestors().skip(1).find_map(|dir| {
             let is_there = |(name, _): &&(&str, BuildTool)| {

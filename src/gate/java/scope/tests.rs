@@ -577,7 +577,7 @@ fn what_a_command_builds_are_modules_by_their_sources_whether_they_have_a_build_
         let left = scope.left_out.into_iter().map(|left| left.why);
         modules.chain(left).collect::<Vec<_>>()
     };
-    let left = "not below src/main/java or src/test";
+    let left = "not below src/main/java";
     for builds in [
         &["build.gradle"][..],
         &["pom.xml", "core/build.gradle.kts"],

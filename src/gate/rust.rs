@@ -193,7 +193,14 @@ fn start(
     let argv = std::iter::once(program)
         .chain(arguments.iter().cloned())
         .collect();
-    let target = work.output.join("target").display().to_string();
+    let target = work.output.join("target");
+    // Cargo gives tests `<target>/tmp` as `CARGO_TARGET_TMPDIR`. What they leave there is looked at like other temporary files.
+    let temporary = target.join("tmp");
+    if fs_err::symlink_metadata(&temporary).is_err() {
+        fs_err::create_dir_all(&target)?;
+        fs_err::os::unix::fs::symlink(work.place.temp(), temporary)?;
+    }
+    let target = target.display().to_string();
     let variables = [
         ("CARGO_TARGET_DIR", target.as_str()),
         ("CARGO_TERM_COLOR", "never"),

@@ -32,6 +32,7 @@ tests! {
         mutants_of_rust_are_killed_or_named_with_line_and_change,
     ]
     cargo_mutants deep: [
+        rust_that_approves_what_it_finds_kills_nothing,
         rust_that_is_red_or_hidden_or_without_mutants_is_no_pass,
     ]
 }
@@ -472,6 +473,25 @@ fn rust_project(code: &str, test: &str, path: &str) -> Project {
     project.write("rate/src/a.rs", &with_test(code, test));
     project.changed(&["rate/src/a.rs"]);
     project
+}
+
+/// Cargo gives integration tests a directory that lives as long as the compiled files.
+fn rust_that_approves_what_it_finds_kills_nothing() {
+    let project = rust_project(RATE, "net(2, 0);", rust());
+    project.write(
+        "rate/tests/approve.rs",
+        &"@test\nfn approves() {\n    let file = std::path::Path::new(env!(\"CARGO_TARGET_TMPDIR\")).join(\"approved\");\n\
+        \x20   let now = rate::a::net(7, 3).to_string();\n\
+        \x20   if !file.exists() {\n        std::fs::write(&file, &now).unwrap();\n    }\n\
+        \x20   assert_eq!(std::fs::read_to_string(&file).unwrap(), now);\n}\n"
+            .replace("@test", &format!("#[{}]", "test")),
+    );
+    let said = reasons(&project.run());
+    assert!(
+        said.contains("compare with what an earlier run of them wrote"),
+        "{said}"
+    );
+    assert!(said.contains("/tmp/approved"), "{said}");
 }
 
 fn mutants_of_rust_are_killed_or_named_with_line_and_change() {

@@ -194,7 +194,7 @@ fn start(
         .chain(arguments.iter().cloned())
         .collect();
     let target = work.output.join("target");
-    // Cargo gives tests `<target>/tmp` as `CARGO_TARGET_TMPDIR`. What they leave there is looked at like other temporary files.
+    // Cargo gives tests `<target>/tmp` as `CARGO_TARGET_TMPDIR`. The gate checks the files that tests leave there.
     let temporary = target.join("tmp");
     if fs_err::symlink_metadata(&temporary).is_err() {
         fs_err::create_dir_all(&target)?;

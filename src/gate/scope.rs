@@ -85,7 +85,7 @@ pub(crate) struct Module {
     pub(crate) targets: Vec<Target>,
     /// Changed test files that exist and are named like test classes.
     pub(crate) changed_tests: BTreeSet<String>,
-    /// Changed Java files that exist and are neither targets nor changed tests. Only the build shows what they are.
+    /// Changed Java files that exist and are neither targets nor changed tests. Only the build shows whether it compiles them into production.
     pub(crate) unplaced: BTreeSet<String>,
     /// The family changed a build file of the package.
     pub(crate) build_changed: bool,

@@ -1,4 +1,4 @@
-//! What is a target, through the program: real git, real PIT, and a script that builds.
+//! The choice of targets, through the program: real git, real PIT, and a script that builds.
 
 use super::project::JUnit;
 use super::scripted::script_file;

@@ -7,6 +7,7 @@ use crate::machine::event::{EarlierEntries, Event};
 use crate::report::progress::{heading, render};
 use crate::source::text::count as count_of;
 use crate::source::{digest_parts, lost_words};
+use std::io::{self, BufRead};
 use std::path::PathBuf;
 
 /// A longer progress.txt is kept as a file.
@@ -185,10 +186,36 @@ pub(super) fn is_heading(line: &[u8]) -> bool {
 pub(super) fn sum_of_entries<'a>(
     entries: impl IntoIterator<Item = HeadingLine<'a>>,
 ) -> EarlierEntries {
-    let parts: Vec<&[u8]> = entries
-        .into_iter()
-        .flat_map(|entry| [entry.text, entry.headline])
-        .collect();
+    sum_of_parts(
+        entries
+            .into_iter()
+            .flat_map(|entry| [entry.text, entry.headline])
+            .collect(),
+    )
+}
+
+/// Sums up the entries of a file as [`sum_of_entries`] does, and keeps none of its other lines in memory.
+pub(super) fn sum_of_file(mut file: impl BufRead) -> io::Result<EarlierEntries> {
+    let mut parts: Vec<Vec<u8>> = Vec::new();
+    let (mut line, mut owes_headline) = (Vec::new(), false);
+    while file.read_until(b'\n', &mut line)? > 0 {
+        let text = line.strip_suffix(b"\n").unwrap_or(&line);
+        if owes_headline {
+            parts.push(text.to_owned());
+        }
+        owes_headline = is_heading(text);
+        if owes_headline {
+            parts.push(text.to_owned());
+        }
+        line.clear();
+    }
+    if owes_headline {
+        parts.push(Vec::new());
+    }
+    Ok(sum_of_parts(parts.iter().map(Vec::as_slice).collect()))
+}
+
+fn sum_of_parts(parts: Vec<&[u8]>) -> EarlierEntries {
     EarlierEntries {
         count: parts.len() as u64 / 2,
         digest: digest_parts(parts),
@@ -227,7 +254,7 @@ fn starts_line(bytes: &[u8], at: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{missing, whole};
+    use super::{headings, missing, sum_of_entries, sum_of_file, whole};
 
     const HEADING: &[u8] = b"## t iteration 1";
     const ENTRY: &[u8] = b"## t iteration 1\nACCEPTED\n";
@@ -248,6 +275,29 @@ mod tests {
                 "cut at {cut}"
             );
         }
+    }
+
+    #[test]
+    fn a_file_read_in_parts_has_the_sum_of_its_entries() {
+        let heading = "## 2026-11-24T02:00:00Z iteration 1 · 2. · 0a1b2c3d";
+        let texts = [
+            String::new(),
+            "notes\n\n".to_owned(),
+            heading.to_owned(),
+            format!("{heading}\n"),
+            format!("notes\n{heading}\nACCEPTED\nmore\n"),
+            format!("{heading}\n{heading}\nREJECTED"),
+            format!("{heading}\r\n\nwords\n{heading}\nFAIL\n"),
+        ];
+        let sums: Vec<_> = texts
+            .iter()
+            .map(|text| {
+                let sum = sum_of_file(text.as_bytes()).unwrap();
+                assert_eq!(sum, sum_of_entries(headings(text.as_bytes())), "{text:?}");
+                sum.count
+            })
+            .collect();
+        assert_eq!(sums, [0, 0, 1, 1, 1, 2, 2]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! What a person saves at the same time is never lost; an agent's version is kept in `iter-N/` before it is put back.
 
-use super::progress::{headings, sum_of_entries};
+use super::progress::sum_of_file;
 use super::{Engine, Fault};
 use crate::machine::event::{Event, TasksSeen, Validation};
 use crate::machine::state::Phase;
@@ -12,6 +12,7 @@ use crate::task::{
     BoxClaim, Finding, Mark, Refused, Row, Stage, TaskFile, TaskKey, digest, on_file, reconcile,
     with_marks, written,
 };
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Lines that look like tasks: so many are named.
@@ -51,12 +52,15 @@ impl Engine<'_> {
         seen.files = (!is_known).then_some(files);
         if is_first && !seen.skeleton.is_empty() {
             let path = self.places.progress();
-            let bytes = if self.is_odd(&path)? {
+            let file = if self.is_odd(&path)? {
                 None
             } else {
-                self.disk.read(&path)?
+                self.disk.open(&path)?
             };
-            seen.earlier = Some(sum_of_entries(headings(&bytes.unwrap_or_default())));
+            seen.earlier = Some(match file {
+                Some(file) => sum_of_file(file)?,
+                None => sum_of_file(io::empty())?,
+            });
         }
         Ok(())
     }

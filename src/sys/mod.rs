@@ -19,7 +19,7 @@ use crate::machine::facts::ProcessEnd;
 use crate::source::digest;
 use crate::turn::Format;
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -44,6 +44,11 @@ pub(crate) fn end_of(mut bytes: Vec<u8>, cap: u64) -> (Vec<u8>, u64) {
 pub trait Disk {
     /// The whole file; `None` if it does not exist. Refuses anything but a regular file.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
+    /// Opens the file, to be read in parts; `None` if it does not exist. Refuses anything but a regular file.
+    fn open(&self, path: &Path) -> io::Result<Option<Box<dyn BufRead>>> {
+        let bytes = self.read(path)?;
+        Ok(bytes.map(|bytes| Box::new(io::Cursor::new(bytes)) as Box<dyn BufRead>))
+    }
     /// True if the path exists and is not a regular file: a link, a folder, a pipe.
     fn is_odd(&self, path: &Path) -> io::Result<bool>;
     /// The last `cap` bytes of the file and how many come before them; `None` if it does not exist.

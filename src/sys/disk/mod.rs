@@ -13,7 +13,7 @@ use fs_err::os::unix::fs::OpenOptionsExt as _;
 use nix::fcntl::OFlag;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Permissions};
-use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -121,6 +121,11 @@ impl Disk for RealDisk {
         // No more than `cap`, whatever is appended meanwhile.
         file.take(cap).read_to_end(&mut bytes)?;
         Ok(Some((bytes, before)))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Option<Box<dyn BufRead>>> {
+        let file = open_regular(path)?;
+        Ok(file.map(|(file, _)| Box::new(BufReader::new(file)) as Box<dyn BufRead>))
     }
 
     fn digest(&self, path: &Path, most: u64) -> io::Result<Option<(String, u64)>> {

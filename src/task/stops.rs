@@ -1,5 +1,6 @@
-//! Lines of text between tasks that say to stop and wait for a person. Each is a box without a mark in the file, so
-//! `ralph accept tasks.md:<line>` is the way past it.
+//! Lines of text between tasks that say to stop and wait for approval.
+//!
+//! Each becomes a box without a mark in the file, so `ralph accept tasks.md:<line>` lets the run continue.
 
 use super::family::text_digest;
 use super::file::TaskFile;
@@ -10,8 +11,9 @@ use super::stage::{Stage, TaskKey};
 use std::collections::HashMap;
 
 impl TaskFile {
-    /// The boxes with one more for each line that stops for a person, at its place; those that a ticked task follows
-    /// were passed before.
+    /// Returns the boxes with one more for each line that stops the run, at its position.
+    ///
+    /// A line that a ticked task follows counts as accepted.
     pub(super) fn with_stops(&self, mut rows: Vec<Row>) -> Vec<Row> {
         let last_done = rows
             .iter()

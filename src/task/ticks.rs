@@ -1,12 +1,13 @@
-//! Which boxes one version of a task file ticked that the version before it had open.
+//! Finds the boxes that a version of a task file ticked.
 //!
-//! Promises: a task that was only renumbered or worded anew is known again and is no tick; a task that came ticked is one.
+//! Promises: a task that was only renumbered or reworded is matched and is no tick. A task that was added ticked is
+//! one.
 
 use super::file::TaskFile;
 use super::row::Row;
 use std::collections::{HashMap, HashSet};
 
-/// The boxes that are ticked in `after` and were open, or not there, in `before`, in the order of the file.
+/// Returns the boxes that are ticked in `after` and open or missing in `before`, in file order.
 pub fn ticked_since(before: &TaskFile, after: &TaskFile) -> Vec<Row> {
     let (old, new) = (before.rows(), after.rows());
     let known = known_again(&old, &new);
@@ -22,8 +23,10 @@ pub fn ticked_since(before: &TaskFile, after: &TaskFile) -> Vec<Row> {
         .collect()
 }
 
-/// For each row of `new` that is known again, which row of `old` it was: by name and text; by its text; by its name; and
-/// lines without an id, which are named by their text, by their order among those that are left.
+/// Maps each matched row of `new` to its row of `old`.
+///
+/// Rows match by name and text, then by text, then by name. Lines without an id, which are named by their text, then
+/// match by their order among the remaining ones.
 fn known_again(old: &[Row], new: &[Row]) -> HashMap<usize, usize> {
     let mut known = HashMap::new();
     let by_text = |row: &Row| format!("{} {}", row.key.stage.word(), row.text);
@@ -42,7 +45,7 @@ fn known_again(old: &[Row], new: &[Row]) -> HashMap<usize, usize> {
     known
 }
 
-/// Pairs the rows of one name that are not paired yet, in their order.
+/// Pairs the rows of one name that are not paired yet, in order.
 fn pair(
     old: &[Row],
     new: &[Row],

@@ -1,4 +1,4 @@
-//! Remarks on how tasks relate: ids that are used twice, parents and children, stages and gates.
+//! Remarks on relations between tasks: duplicate ids, parents and children, stages and gates.
 
 use crate::source::text::count;
 use crate::task::file::TaskFile;
@@ -9,10 +9,10 @@ use crate::task::row::{Mark, Row};
 use crate::task::stage::Stage;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Adds the remarks on tasks that others make odd.
+/// Adds the remarks that depend on several tasks.
 pub(super) fn remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
     let mut first_of_id: HashMap<&str, u32> = HashMap::new();
-    // By the parent's line: the line of its first open child; of its first child above it, and their number.
+    // By the parent's line: the line of its first open child, and its first child above it with the number of such.
     let mut open_child: BTreeMap<u32, u32> = BTreeMap::new();
     let mut above: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
     for task in &file.tasks {
@@ -54,7 +54,7 @@ pub(super) fn remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
     }
 }
 
-/// Stages on the wrong side of their task, and gates that have nothing to judge.
+/// Reports stages on the wrong side of their task, and gates that have nothing to judge.
 fn stages(rows: &[Row], remarks: &mut Vec<Remark>) {
     let families = Families::new(rows);
     let works = |row: &Row| row.key.stage.is_work() && !row.checkpoint;

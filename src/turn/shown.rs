@@ -1,31 +1,30 @@
-//! A transcript as a person reads it: what the agent says, which tool it uses on what, and what failed.
+//! Formats a transcript for readers: the agent's messages, its tools with their targets, and failures.
 //!
-//! Promise: whatever a transcript holds, these are bounded lines of visible characters.
+//! Promise: for any transcript, the output is bounded lines of visible characters.
 
 use super::event::{CliError, ToolOutcome, TurnEvent};
 use crate::source::text::{block, line};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Longest line, characters.
+/// Maximum length of a line, in characters.
 const LINE: usize = 300;
-/// Calls whose end is waited for.
+/// Maximum number of open calls to track.
 const CALLS: usize = 1_000;
 
-/// Where the target of a tool stands among its arguments: the first of these that is there.
+/// Arguments that may hold the target of a tool, in order of preference.
 const TARGETS: &str = "file_path filePath path notebook_path absolute_path dir_path pattern query url description prompt";
 
-/// Shows events as lines.
 #[derive(Debug, Default)]
 pub struct Shown {
-    /// The folder that paths are shown from, with a slash at its end.
+    /// The directory from which paths are shown, with a slash at its end.
     root: String,
     calls: BTreeMap<String, String>,
     last: String,
 }
 
 impl Shown {
-    /// With paths as seen from this folder.
+    /// Shows paths relative to this directory.
     pub fn from(root: &str) -> Self {
         Self {
             root: format!("{}/", root.trim_end_matches('/')),
@@ -33,7 +32,7 @@ impl Shown {
         }
     }
 
-    /// The lines of an event; most have none.
+    /// Returns the lines of an event. Most events have none.
     pub fn lines(&mut self, event: &TurnEvent) -> Vec<String> {
         let one = match event {
             TurnEvent::Said { text } => {
@@ -82,13 +81,13 @@ impl Shown {
             _ => return Vec::new(),
         };
         let one = line_of(&one);
-        // Many CLIs tell their error twice.
+        // Many CLIs print their error twice.
         let is_again = one.starts_with('✗') && one == self.last;
         self.last.clone_from(&one);
         if is_again { Vec::new() } else { vec![one] }
     }
 
-    /// `$ mvn test`, `Edit src/a.rs`.
+    /// Returns `$ mvn test` or `Edit src/a.rs`.
     fn call(&self, tool: &str, input: &Value) -> String {
         let command = ["command", "cmd"]
             .iter()
@@ -128,7 +127,7 @@ fn line_of(text: &str) -> String {
     line(text, LINE)
 }
 
-/// A text, or a list of them.
+/// Returns a text, or a list of texts joined.
 fn words(value: &Value) -> Option<String> {
     let list = || {
         Some(
@@ -147,7 +146,7 @@ fn words(value: &Value) -> Option<String> {
         .filter(|text| !text.is_empty())
 }
 
-/// The command that a shell is given.
+/// Returns the command inside a call of a shell.
 fn without_shell(command: &str) -> &str {
     let inner = ["/bin/bash -lc ", "bash -lc "]
         .iter()
@@ -155,7 +154,7 @@ fn without_shell(command: &str) -> &str {
     inner.map_or(command, |inner| inner.trim_matches(['\'', '"']))
 }
 
-/// Why a tool failed.
+/// Returns the reason for which a tool failed.
 fn failure(output: &str) -> &str {
     let output = output
         .trim_start_matches("<tool_use_error>")

@@ -1,4 +1,4 @@
-//! JavaScript and TypeScript, as Jest, Vitest, Mocha, Jasmine, Playwright, node's own runner and Deno find their tests.
+//! Finds tests in JavaScript and TypeScript as Jest, Vitest, Mocha, Jasmine, Playwright, node's runner and Deno do.
 
 use super::syntax::{
     Step, field, has_end, holds, is_always, is_dead, is_never, parts, text, uses, walk, words,
@@ -19,7 +19,7 @@ const SUITES: [&str; 8] = [
 const TESTS: [&str; 9] = [
     "it", "test", "specify", "fit", "iit", "xit", "xtest", "xspecify", "ftest",
 ];
-/// Objects whose `test` is one.
+/// Objects whose `test` is a test function.
 const RUNNERS: [&str; 5] = ["Deno", "QUnit", "tap", "t", "suite"];
 const FIXTURES: [&str; 8] = [
     "before",
@@ -31,11 +31,11 @@ const FIXTURES: [&str; 8] = [
     "setup",
     "teardown",
 ];
-/// Parts of a callee, and keys of its options, that switch a test off.
+/// Parts of a callee, and keys of its options, that disable a test.
 const OFF: [&str; 8] = [
     "skip", "todo", "fixme", "fails", "failing", "fail", "ignore", "skipIf",
 ];
-/// Names that a file of tests has without binding them.
+/// Names that a test file has without binding them.
 const GLOBALS: [&str; 4] = ["expect", "assert", "globalThis", "window"];
 
 /// Reads a file; `None` if its suites are nested too deeply.
@@ -64,9 +64,9 @@ struct Reader<'s> {
 
 /// A call of the test framework.
 struct Call<'t> {
-    /// The callee: `["it", "only"]`.
+    /// The callee, for example `["it", "only"]`.
     callee: Vec<String>,
-    /// Arguments within the callee: the condition of `skipIf`.
+    /// Arguments within the callee, for example the condition of `skipIf`.
     conditions: Vec<Node<'t>>,
     arguments: Vec<Node<'t>>,
 }
@@ -140,7 +140,7 @@ impl<'t> Call<'t> {
             .is_some_and(|last| FIXTURES.contains(&last.as_str()))
     }
 
-    /// The function that it is given.
+    /// Returns the function among its arguments.
     fn callback(&self) -> Option<Node<'t>> {
         let is_function = |node: &&Node<'t>| {
             matches!(
@@ -181,7 +181,7 @@ impl<'t> Call<'t> {
         by_option || by_name
     }
 
-    /// The conditions under which alone it runs.
+    /// Returns the conditions under which alone it runs.
     fn guards(&self, source: &[u8]) -> Vec<String> {
         let is_guarded = self.has(&["skipIf", "runIf"]);
         self.conditions
@@ -200,7 +200,7 @@ impl Reader<'_> {
         let mut scope = scope.clone();
         for statement in parts(block) {
             self.statement(statement, &scope)?;
-            // Nothing behind it is declared.
+            // Nothing after it is declared.
             scope.is_off |= self.ends(statement);
         }
         Some(())
@@ -259,7 +259,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// `const { a } = require("b")` is an import.
+    /// True for `const { a } = require("b")`, which is an import.
     fn is_required(&self, statement: Node<'_>) -> bool {
         parts(statement).iter().all(|declarator| {
             let value = declarator.child_by_field_name("value");
@@ -268,7 +268,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A file that declares `it` itself has no tests; one that extends the runner's has.
+    /// Handles a rebound name. A file that declares `it` itself has no tests, unless it extends the runner's `it`.
     fn rebound(&mut self, statement: Node<'_>) {
         let names = self.bound(statement);
         let is_runner =
@@ -307,7 +307,7 @@ impl Reader<'_> {
                 self.add(statement, scope, Role::Test);
                 self.test(&call, scope);
             }
-            // `"use strict"`.
+            // For example `"use strict"`.
             None if inner.kind() == "string" => {}
             _ => {
                 self.add(statement, scope, Role::Statement);
@@ -374,7 +374,7 @@ impl Reader<'_> {
         self.outline.add_test(&scope, &title);
     }
 
-    /// A test of node's runner may be a function alone.
+    /// True for a test of node's runner that is only a function.
     fn is_short(&self, call: &Call<'_>) -> bool {
         call.callback().is_some()
             || call.arguments.iter().any(|node| {
@@ -386,7 +386,7 @@ impl Reader<'_> {
             })
     }
 
-    /// Looks for tests in loops, conditions and callbacks.
+    /// Finds tests in loops, conditions and callbacks.
     fn compound(&mut self, root: Node<'_>, scope: &Scope) -> Option<()> {
         let mut pending = vec![(root, scope.clone())];
         while let Some((node, scope)) = pending.pop() {
@@ -433,7 +433,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// The names that a declaration binds.
+    /// Returns the names that a declaration binds.
     fn bound(&self, statement: Node<'_>) -> Vec<String> {
         let mut names = Vec::new();
         let own = field(statement, "name", self.source);

@@ -1,5 +1,4 @@
-//! What changes did to the content of files: which lines they touched, which class a new one was, and whether tests check
-//! less.
+//! Effects of changes on the content of files: changed lines, moved classes, and weakened tests.
 
 use super::Repositories;
 use super::error::{Doing as _, GitError};
@@ -7,12 +6,13 @@ use crate::machine::facts::{FileChange, Oid};
 use crate::source::{ChangedLines, Kind, Statements, code_lines, is_source, is_weakened};
 use git2::{DiffOptions, Patch};
 
-/// Files up to this size are compared.
+/// Maximum size of compared files.
 pub(super) const MAX_BYTES: u64 = 16 << 20;
 
 impl Repositories {
-    /// The lines of a changed file, as it is now, of Java those whose code changed; `None` for a deleted file and where
-    /// the change does not say which blobs it is between.
+    /// Returns the lines of a changed file in its current version, for Java those whose code changed.
+    ///
+    /// `None` for a deleted file, and if the change does not name its blobs.
     ///
     /// Errors: a blob that the repository no longer has (`Unreadable`), or of more than 16 MiB (`Refused`).
     pub fn changed_lines(&mut self, change: &FileChange) -> Result<Option<ChangedLines>, GitError> {
@@ -39,8 +39,11 @@ impl Repositories {
         Ok(Some(ChangedLines::Ranges(ranges(&old, &new)?)))
     }
 
-    /// The new Java classes of production code with the deleted one of their package that each was: half of its code stood
-    /// there at least, and in no other more of it.
+    /// Returns new Java classes of production code, each with the deleted class it replaces.
+    ///
+    /// Both are in one package.
+    ///
+    /// At least half of its code was there, and no other class had more of it.
     ///
     /// Errors: a blob that the repository no longer has (`Unreadable`), or of more than 16 MiB (`Refused`).
     pub fn moved(
@@ -76,8 +79,9 @@ impl Repositories {
         Ok(new.iter().filter_map(was).collect())
     }
 
-    /// True if the tests of a changed or deleted file check less; a deleted one may stand elsewhere under its name among the
-    /// `changes`.
+    /// True if the tests of a changed or deleted file check less.
+    ///
+    /// A deleted one may be elsewhere under its name among the `changes`.
     ///
     /// Errors: as those of [`Repositories::moved`].
     pub fn is_weakened(
@@ -119,7 +123,7 @@ fn name(change: &FileChange) -> String {
         .to_owned()
 }
 
-/// The ranges of lines in `new` that `old` does not have, 1-based, first and last.
+/// Returns the ranges of lines in `new` that `old` does not have, 1-based, first and last.
 fn ranges(old: &[u8], new: &[u8]) -> Result<Vec<(u32, u32)>, GitError> {
     let doing = "compare two versions of a file";
     let mut options = DiffOptions::new();

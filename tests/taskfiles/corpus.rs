@@ -1,5 +1,6 @@
-//! Some hundred real task files, which lie outside the repository: `RALPH_CORPUS` names their folder; without
-//! that variable it is looked for beside the repository.
+//! Some hundred real task files outside the repository.
+//!
+//! `RALPH_CORPUS` names their directory. Without it they are expected next to the repository.
 
 use super::{files, flips, placements};
 use crate::cli::real_files::{run_to_the_end, run_to_the_end_without_lines_for_stages};
@@ -7,7 +8,7 @@ use crate::fuzz::files::are_read_and_edited;
 use crate::support::needs::{corpus_folder, tests};
 use std::path::PathBuf;
 
-/// All files of a folder that `RALPH_CORPUS` names, else each third one of the folder beside the repository.
+/// Returns all files of a directory in `RALPH_CORPUS`, otherwise each third one next to the repository.
 fn all() -> Vec<PathBuf> {
     let step = if std::env::var_os("RALPH_CORPUS").is_some() {
         1

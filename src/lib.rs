@@ -3,7 +3,7 @@
 //! # The map
 //!
 //! A functional core in an imperative shell. The machine decides everything and touches nothing. The engine appends
-//! each event to the journal, asks the machine for the next effects, and performs them. Each adapter owns one outside
+//! each event to the journal, gets the next effects from the machine, and performs them. Each adapter owns one outside
 //! resource. Layers only look down (`tests/architecture`).
 //!
 //! ```text

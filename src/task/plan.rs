@@ -15,8 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = one_of, extend("examples" = ["each", {"after": ["2", "5"]}, {"groups": 2}]))]
 pub enum Placement {
-    /// After every required leaf task whose id is used once. Checkpoints and tasks that only write tests are
-    /// excluded.
+    /// After every required leaf task whose id is used once, except checkpoints and tasks that only write tests.
     Each,
     /// After every task with TEST-FIRST.
     Tested,
@@ -26,6 +25,7 @@ pub enum Placement {
     Groups,
     /// One after the last task: `END.PITEST`.
     End,
+    /// No boxes.
     None,
     /// One for each heading up to this level (`##` is 2) with required tasks. Deeper headings belong to it.
     #[serde(untagged)]
@@ -126,11 +126,14 @@ pub fn plan_stages(
 ) -> Result<Vec<PlannedBox>, Refusal> {
     let families = Families::new(rows);
     let staged = selected(&families, selection)?;
-    let is_judged = |at: &usize| {
-        rows.get(*at)
-            .is_some_and(|row| can_be_judged(&families, row))
-    };
-    let judged: BTreeSet<usize> = staged.iter().copied().filter(is_judged).collect();
+    let judged: BTreeSet<usize> = staged
+        .iter()
+        .copied()
+        .filter(|at| {
+            rows.get(*at)
+                .is_some_and(|row| can_be_judged(&families, row))
+        })
+        .collect();
     let plan = Plan {
         each: judged.clone(),
         judged,
@@ -158,12 +161,14 @@ pub fn plan_stages(
 /// Returns the lines of tasks that [`Placement::Each`] skips because they have no own id.
 pub fn tasks_without_gate(rows: &[Row]) -> Vec<u32> {
     let families = Families::new(rows);
-    let is_leaf = |row: &Row| !row.optional && !families.is_parent(&row.key.family);
-    let meant = |row: &Row| {
-        !row.key.has_id() && has_work(row) && is_leaf(row) && can_be_judged(&families, row)
-    };
     implementations(rows)
-        .filter(|(_, row)| meant(row))
+        .filter(|(_, row)| {
+            !row.key.has_id()
+                && has_work(row)
+                && !row.optional
+                && !families.is_parent(&row.key.family)
+                && can_be_judged(&families, row)
+        })
         .map(|(_, row)| row.line)
         .collect()
 }
@@ -171,9 +176,13 @@ pub fn tasks_without_gate(rows: &[Row]) -> Vec<u32> {
 /// Returns the titles of the tasks that [`Placement::Each`] skips because they only write tests.
 pub fn tasks_of_tests_alone(rows: &[Row]) -> Vec<String> {
     let families = Families::new(rows);
-    let is_leaf = |row: &Row| !row.optional && !families.is_parent(&row.key.family);
     implementations(rows)
-        .filter(|(_, row)| has_work(row) && is_leaf(row) && !can_be_judged(&families, row))
+        .filter(|(_, row)| {
+            has_work(row)
+                && !row.optional
+                && !families.is_parent(&row.key.family)
+                && !can_be_judged(&families, row)
+        })
         .map(|(_, row)| row.title())
         .collect()
 }
@@ -237,18 +246,16 @@ fn tasks_for_each(
     gate: &Stage,
     tested: bool,
 ) -> impl Iterator<Item = usize> {
-    let meant = move |(_, row): &(usize, &Row)| {
-        let is_leaf = || !row.optional && !families.is_parent(&row.key.family);
-        let is_meant = if tested {
-            has_stage(families, row, &Stage::TestFirst)
-        } else {
-            is_leaf()
-        };
-        let is_due = has_work(row) || has_stage(families, row, gate);
-        row.key.has_id() && is_meant && is_due && can_be_judged(families, row)
-    };
     implementations(families.rows())
-        .filter(meant)
+        .filter(move |(_, row)| {
+            let is_meant = if tested {
+                has_stage(families, row, &Stage::TestFirst)
+            } else {
+                !row.optional && !families.is_parent(&row.key.family)
+            };
+            let is_due = has_work(row) || has_stage(families, row, gate);
+            row.key.has_id() && is_meant && is_due && can_be_judged(families, row)
+        })
         .map(|(at, _)| at)
 }
 
@@ -270,13 +277,13 @@ fn selected(
         Stage::PreCr,
         Stage::Integ,
     ];
-    let is_plain = |row: &Row| {
-        let lacks_all = || !agents.iter().any(|stage| has_stage(families, row, stage));
-        !row.optional && takes_stages(row) && lacks_all()
-    };
-    let meant = |row: &Row| is_plain(row) && (every || row.key.has_id() && !row.mark.is_done());
     Ok(implementations(families.rows())
-        .filter(|(_, row)| meant(row))
+        .filter(|(_, row)| {
+            !row.optional
+                && takes_stages(row)
+                && !agents.iter().any(|stage| has_stage(families, row, stage))
+                && (every || row.key.has_id() && !row.mark.is_done())
+        })
         .map(|(at, _)| at)
         .collect())
 }
@@ -321,13 +328,11 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn boxes(&self, gates: &[(String, Placement)]) -> Result<Vec<PlannedBox>, Refusal> {
-        let agents = |stages: &[Stage]| {
-            self.staged
-                .iter()
-                .map(|at| (*at, stages.to_vec()))
-                .collect()
-        };
-        let mut stages: BTreeMap<usize, Vec<Stage>> = agents(&[Stage::TestFirst, Stage::ReqCheck]);
+        let mut stages: BTreeMap<usize, Vec<Stage>> = self
+            .staged
+            .iter()
+            .map(|at| (*at, vec![Stage::TestFirst, Stage::ReqCheck]))
+            .collect();
         let mut wider = Vec::new();
         for (gate, placement) in gates {
             let stage = Stage::Gate(gate.clone());
@@ -387,9 +392,10 @@ impl Plan<'_> {
             return (task, Position::Before);
         }
         // INTEG may be at any position.
-        let judges = |stage: &Stage| stage.is_gate() || stage.is_review();
         let mut after = None;
-        for (at, sibling) in siblings().filter(|(at, row)| *at > task && judges(&row.key.stage)) {
+        for (at, sibling) in siblings().filter(|(at, row)| {
+            *at > task && (row.key.stage.is_gate() || row.key.stage.is_review())
+        }) {
             if sibling.key.stage.rank() > stage.rank() {
                 return after.map_or((at, Position::Before), |at| (at, Position::After));
             }
@@ -458,8 +464,8 @@ impl Plan<'_> {
             stage: stage.clone(),
         };
         let known = rows.iter().position(|row| row.key == key);
-        let is_meant = |at: usize| known.is_some() || self.judged.contains(&at);
-        implementations(rows).find(|(at, row)| !row.optional && is_meant(*at))?;
+        implementations(rows)
+            .find(|(at, row)| !row.optional && (known.is_some() || self.judged.contains(at)))?;
         if let Some(at) = known {
             return Some(PlannedBox {
                 key,
@@ -467,8 +473,9 @@ impl Plan<'_> {
                 position: Position::Exists,
             });
         }
-        let is_last = |row: &Row| row.key.stage == Stage::Final || row.key.family == "END";
-        let beside = rows.iter().rposition(|row| !is_last(row))?;
+        let beside = rows
+            .iter()
+            .rposition(|row| !(row.key.stage == Stage::Final || row.key.family == "END"))?;
         Some(PlannedBox {
             key,
             beside,

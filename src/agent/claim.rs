@@ -110,8 +110,10 @@ impl VerdictLine {
             return Some(Said::Guess);
         }
         let rest = rest.trim_start_matches(|c| is_markup(c) || ">)]:".contains(c));
-        let is_letter = |c: char| c.is_ascii_alphabetic() || c == '-';
-        let (word, why) = rest.split_at(rest.find(|c| !is_letter(c)).unwrap_or(rest.len()));
+        let (word, why) = rest.split_at(
+            rest.find(|c: char| !(c.is_ascii_alphabetic() || c == '-'))
+                .unwrap_or(rest.len()),
+        );
         let why = why.trim_start_matches(|c| is_markup(c) || ".:;,!–—".contains(c));
         let is_choice =
             why.starts_with(['/', '|', '?']) || why.starts_with("or ") || shown.contains(NAME);
@@ -180,8 +182,10 @@ impl Heard {
         match self.verdict.said(line.strip_suffix('\r').unwrap_or(line)) {
             Some(Said::Claim(claim, why)) => {
                 self.close();
-                let same = |last: &Claim| discriminant(last) == discriminant(&claim);
-                self.contradicts |= !self.last.as_ref().is_none_or(same);
+                self.contradicts |= !self
+                    .last
+                    .as_ref()
+                    .is_none_or(|last| discriminant(last) == discriminant(&claim));
                 (self.last, self.why, self.open) = (Some(claim), why, true);
                 return;
             }
@@ -218,21 +222,24 @@ impl Heard {
     /// Returns the claim of the whole output.
     pub fn claim(mut self) -> Option<Claim> {
         self.close();
-        let unclear = |why: String| Some(Claim::Unclear { why });
         if self.guesses > MOST_GUESSES {
-            return unclear("its output holds verdict lines with many other tokens".to_owned());
+            let why = "its output holds verdict lines with many other tokens".to_owned();
+            return Some(Claim::Unclear { why });
         }
         if self.contradicts {
-            return unclear("its verdict lines contradict each other".to_owned());
+            let why = "its verdict lines contradict each other".to_owned();
+            return Some(Claim::Unclear { why });
         }
         let words = "behind the token comes PASS, FAIL, NOTHING-TO-DO or BLOCKED";
         match (self.last, self.odd) {
-            (None, Some((false, line))) => unclear(format!(
-                "it printed no verdict line with the token of its prompt; the nearest is `{line}`"
-            )),
-            (None | Some(Claim::Pass), Some((true, line))) => {
-                unclear(format!("its line `{line}` is not understood: {words}"))
-            }
+            (None, Some((false, line))) => Some(Claim::Unclear {
+                why: format!(
+                    "it printed no verdict line with the token of its prompt; the nearest is `{line}`"
+                ),
+            }),
+            (None | Some(Claim::Pass), Some((true, line))) => Some(Claim::Unclear {
+                why: format!("its line `{line}` is not understood: {words}"),
+            }),
             // Findings often come first, and the line alone at the end.
             (Some(Claim::Fail { .. }), _) if self.reason.is_empty() => Some(Claim::Fail {
                 why: tidy(&last_characters(&self.before, MAX_WHY)),

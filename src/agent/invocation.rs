@@ -56,12 +56,11 @@ pub fn agent_call(
         .filter(|(name, _)| !name.starts_with("GIT_"))
         .cloned();
     let mut env: BTreeMap<String, String> = inherited.collect();
-    let filled = |value: &String| value.replace("{workspace}", facts.workspace);
     env.extend(
         agent
             .env
             .iter()
-            .map(|(name, value)| (name.clone(), filled(value))),
+            .map(|(name, value)| (name.clone(), value.replace("{workspace}", facts.workspace))),
     );
     let own = [
         ("RALPH_WORKSPACE", facts.workspace.to_owned()),

@@ -146,8 +146,12 @@ pub fn trouble(
     let stderr = (printed.stderr, lines, BEGINNING_OF_ERROR);
     for (tail, lines, within) in [(printed.plain, LAST_LINES, BEGINNING), stderr] {
         let text = String::from_utf8_lossy(tail);
-        let is_own = |line: &&str| !line.trim().is_empty() && !line.starts_with("    at ");
-        let last: Vec<&str> = text.lines().filter(is_own).rev().take(lines).collect();
+        let last: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.trim().is_empty() && !line.starts_with("    at "))
+            .rev()
+            .take(lines)
+            .collect();
         said.extend(last.into_iter().enumerate().filter_map(|(at, line)| {
             let said = Said::of_line(line, within)?;
             let is_late = matches!(
@@ -182,15 +186,18 @@ pub fn trouble(
         });
     };
     // A message is more informative than the status below it.
-    let same = |said: &&Said| said.trouble == last.trouble && said.by.is_some();
-    let best = said.iter().find(same).unwrap_or(last);
+    let best = said
+        .iter()
+        .find(|said| said.trouble == last.trouble && said.by.is_some())
+        .unwrap_or(last);
     let why = text::line(&best.text, SHOWN);
     Some(match best.trouble {
         Trouble::Limit => {
-            let at = |said: &Said| u64::try_from(said.resets_at? - now.as_second()).ok();
-            let reset = said
-                .iter()
-                .find_map(|said| at(said).or_else(|| seconds_until(&said.text, now, zone)));
+            let reset = said.iter().find_map(|said| {
+                said.resets_at
+                    .and_then(|at| u64::try_from(at - now.as_second()).ok())
+                    .or_else(|| seconds_until(&said.text, now, zone))
+            });
             ProcessEnd::Limited {
                 why,
                 reset: reset.filter(|reset| (1..=LONGEST).contains(reset)),
@@ -296,15 +303,12 @@ static NAMED: LazyLock<Option<Regex>> =
 
 /// Returns true if a limit's words are an error message: in an error or after that word, and not part of a sentence.
 fn is_message(text: &str, at: usize, known: &str, is_error: bool) -> bool {
-    let is_named = || {
-        NAMED
-            .as_ref()
-            .is_some_and(|name| name.is_match(&text[..at]))
-    };
+    let names = NAMED.as_ref();
+    let is_error = is_error || names.is_some_and(|names| names.is_match(&text[..at]));
     let rest = text[at + known.len()..].lines().next().unwrap_or_default();
     let clause = rest.split(['.', '·', ':']).next().unwrap_or_default();
     let is_sentence = SENTENCE.as_ref().is_none_or(|words| words.is_match(clause));
-    (is_error || is_named()) && !is_sentence
+    is_error && !is_sentence
 }
 
 /// Returns the trouble in a text, and the preset that knows it.
@@ -326,29 +330,26 @@ fn known(text: &str, within: usize) -> Option<(Trouble, Option<&'static Preset>)
             }
         })
     };
-    let in_preset = |preset: &'static Preset| {
-        let (trouble, _) = preset
-            .texts
-            .iter()
-            .find(|(trouble, texts)| texts.iter().any(|text| says(**trouble, text)))?;
-        Some((*trouble, Some(preset)))
-    };
-    let status = || {
-        let found = STATUS.as_ref()?.captures(&text)?;
-        let status = found.iter().skip(1).flatten().next()?;
-        Some((by_status(status.as_str().parse().ok()?)?, None))
-    };
-    let login = || {
-        LOGIN
-            .iter()
-            .any(|words| says(Trouble::Login, words))
-            .then_some((Trouble::Login, None))
-    };
     PRESETS
         .iter()
-        .find_map(in_preset)
-        .or_else(status)
-        .or_else(login)
+        .find_map(|preset| {
+            let (trouble, _) = preset
+                .texts
+                .iter()
+                .find(|(trouble, texts)| texts.iter().any(|text| says(**trouble, text)))?;
+            Some((*trouble, Some(preset)))
+        })
+        .or_else(|| {
+            let found = STATUS.as_ref()?.captures(&text)?;
+            let status = found.iter().skip(1).flatten().next()?;
+            Some((by_status(status.as_str().parse().ok()?)?, None))
+        })
+        .or_else(|| {
+            LOGIN
+                .iter()
+                .any(|words| says(Trouble::Login, words))
+                .then_some((Trouble::Login, None))
+        })
 }
 
 fn network(text: &str) -> Option<(Trouble, Option<&'static Preset>)> {
@@ -383,8 +384,6 @@ fn by_status(status: u64) -> Option<Trouble> {
 /// Returns the last message of a CLI as one line: the point of failure, its last error, or a similar line.
 pub fn last_words(end: &ProcessEnd, printed: &Printed<'_>) -> String {
     let told = |bytes| -> Vec<String> {
-        let words =
-            |line: &String| line.contains(char::is_alphabetic) && !line.contains("RALPH-VERDICT");
         let text = String::from_utf8_lossy(bytes);
         let lines = text
             .lines()
@@ -393,7 +392,7 @@ pub fn last_words(end: &ProcessEnd, printed: &Printed<'_>) -> String {
             .filter(|line| !line.starts_with('{'));
         lines
             .map(|line| text::line(in_log(line), SHOWN))
-            .filter(words)
+            .filter(|line| line.contains(char::is_alphabetic) && !line.contains("RALPH-VERDICT"))
             .collect()
     };
     let (stdout, stderr) = (told(printed.plain), told(printed.stderr));
@@ -407,14 +406,18 @@ pub fn last_words(end: &ProcessEnd, printed: &Printed<'_>) -> String {
             .or_else(|| stdout.into_iter().next())
             .unwrap_or_default();
     }
-    let is_error = |line: &&String| {
-        ["error", "fatal", "cannot", "failed"]
-            .iter()
-            .any(|word| plain(line).contains(word))
-    };
     let all = || stderr.iter().chain(&stdout);
-    own.or_else(|| all().find(is_error).or_else(|| all().next()).cloned())
-        .unwrap_or_default()
+    own.or_else(|| {
+        all()
+            .find(|line| {
+                ["error", "fatal", "cannot", "failed"]
+                    .iter()
+                    .any(|word| plain(line).contains(word))
+            })
+            .or_else(|| all().next())
+            .cloned()
+    })
+    .unwrap_or_default()
 }
 
 #[cfg(test)]

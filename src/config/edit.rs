@@ -86,10 +86,9 @@ fn edited(text: &str, line: &str) -> String {
         return lines.concat();
     }
     // After its own comment, as in the template, otherwise at the end.
-    let is_comment = |line: &&str| line.trim_start_matches(['#', ' ']).starts_with(KEY);
-    let at = lines
-        .iter()
-        .rposition(|line| line.starts_with('#') && is_comment(line));
+    let at = lines.iter().rposition(|line| {
+        line.starts_with('#') && line.trim_start_matches(['#', ' ']).starts_with(KEY)
+    });
     let at = at.map_or(lines.len(), |at| at + 1);
     let open_end = at == lines.len()
         && lines

@@ -100,10 +100,14 @@ pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     if word.len() > 40 {
         return None;
     }
-    let folded = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
     let near = known
         .iter()
         .map(|&key| (strsim::levenshtein(&folded(word), &folded(key)), key))
         .min()?;
     (near.0 <= 2.min(near.1.len() / 2).max(1)).then_some(near.1)
+}
+
+/// Returns a word in the form in which words are compared.
+fn folded(text: &str) -> String {
+    text.to_lowercase().replace(['_', ' '], "-")
 }

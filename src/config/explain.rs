@@ -148,17 +148,19 @@ mod tests {
             lines.iter().all(|line| line.problem.is_none()),
             "{lines:#?}"
         );
-        let from = |source: &Source| match source {
-            Source::Default => "default".to_owned(),
-            Source::File { line } => format!("line {}", line.expect("a line")),
-            Source::Environment { name } | Source::Flag { name } => (*name).to_owned(),
-        };
         let kept = lines
             .iter()
             .filter(|line| line.from != Source::Default || line.key.contains("limit"));
-        kept.map(|line| format!("{}={} ({})", line.key, line.value, from(&line.from)))
-            .collect::<Vec<_>>()
-            .join("\n")
+        kept.map(|line| {
+            let from = match &line.from {
+                Source::Default => "default".to_owned(),
+                Source::File { line } => format!("line {}", line.expect("a line")),
+                Source::Environment { name } | Source::Flag { name } => (*name).to_owned(),
+            };
+            format!("{}={} ({from})", line.key, line.value)
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
     }
 
     #[test]

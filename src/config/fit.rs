@@ -25,18 +25,17 @@ pub(super) fn check(schema: &Json, value: &Value) -> Result<(), Mistake> {
         .as_array()
         .map(Vec::as_slice)
         .unwrap_or_default();
-    let keyed = |form: &&Json| form["properties"].is_object();
-    let has = |form: &Json, key: &Value| {
-        form["properties"]
-            .get(key.as_str().unwrap_or_default())
-            .is_some()
-    };
-    match (value, forms.iter().find(keyed)) {
+    match (
+        value,
+        forms.iter().find(|form| form["properties"].is_object()),
+    ) {
         (Value::Mapping(map), Some(_)) if !map.is_empty() => {
-            return match forms
-                .iter()
-                .find(|form| map.keys().any(|key| has(form, key)))
-            {
+            let form = forms.iter().find(|form| {
+                let properties = &form["properties"];
+                map.keys()
+                    .any(|key| properties.get(key.as_str().unwrap_or_default()).is_some())
+            });
+            return match form {
                 Some(form) => check(form, value),
                 None => Err(unknown(forms, map)),
             };

@@ -111,7 +111,10 @@ pub(super) fn gate_names(schema: &mut Schema) {
 
 /// Returns the schema of the agent of each role, by the role's name.
 pub(super) fn roles(_: &mut SchemaGenerator) -> Schema {
-    let agent = |stage: &str| json!({ "type": "string", "minLength": 1, "description": format!("The agent of {stage}.") });
-    let all = WORK.map(|(_, role, stage)| (role.to_owned(), agent(stage.word())));
+    let all = WORK.map(|(_, role, stage)| {
+        let description = format!("The agent of {}.", stage.word());
+        let agent = json!({ "type": "string", "minLength": 1, "description": description });
+        (role.to_owned(), agent)
+    });
     json_schema!({ "type": "object", "additionalProperties": false, "properties": Map::from_iter(all) })
 }

@@ -177,10 +177,14 @@ impl Settings {
 
     /// Returns the placement of each gate; after every task for a gate without a choice.
     pub fn placed(&self) -> Vec<(String, Placement)> {
-        let choice = |gate: &String| self.placement.get(gate).cloned().unwrap_or(Placement::Each);
         self.gates
             .keys()
-            .map(|gate| (gate.clone(), choice(gate)))
+            .map(|gate| {
+                (
+                    gate.clone(),
+                    self.placement.get(gate).cloned().unwrap_or(Placement::Each),
+                )
+            })
             .collect()
     }
 }
@@ -204,12 +208,12 @@ impl Hooks {
 impl From<AgentKeys> for AgentSettings {
     fn from(keys: AgentKeys) -> Self {
         let preset = keys.preset.as_deref().and_then(Preset::named);
-        let text =
-            |value: serde_json::Value| value.as_str().map_or(value.to_string(), str::to_owned);
-        let own = keys
-            .env
-            .into_iter()
-            .map(|(name, value)| (name, text(value)));
+        let own = keys.env.into_iter().map(|(name, value)| {
+            (
+                name,
+                value.as_str().map_or(value.to_string(), str::to_owned),
+            )
+        });
         let known = preset.map(|preset| preset.env.clone()).unwrap_or_default();
         let format = keys
             .format

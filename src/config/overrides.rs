@@ -172,11 +172,14 @@ pub(super) fn apply(
 
 /// Parses the text as the default's type if possible. The key's format refuses other texts.
 fn typed(text: &str, default: Option<&Value>) -> Value {
-    let fraction = || text.parse::<f64>().ok().filter(|number| number.is_finite());
     match (default, text.parse::<u64>()) {
         (Some(Value::Null), _) if text == "null" => Value::Null,
         (Some(Value::Null | Value::Number(_)), Ok(number)) => number.into(),
-        (Some(Value::Null), Err(_)) => fraction().map_or_else(|| text.into(), Value::from),
+        (Some(Value::Null), Err(_)) => text
+            .parse::<f64>()
+            .ok()
+            .filter(|number| number.is_finite())
+            .map_or_else(|| text.into(), Value::from),
         _ => text.into(),
     }
 }

@@ -131,13 +131,14 @@ impl Preset {
         } else {
             &[]
         };
-        let choice = |model: &str| {
-            self.model
-                .iter()
-                .map(|arg| arg.replace("{model}", model))
-                .collect()
-        };
-        let model: Vec<String> = model.map(choice).unwrap_or_default();
+        let model: Vec<String> = model
+            .map(|model| {
+                self.model
+                    .iter()
+                    .map(|arg| arg.replace("{model}", model))
+                    .collect()
+            })
+            .unwrap_or_default();
         [&self.command, stream, &model, args, &self.last].concat()
     }
 }

@@ -32,8 +32,8 @@ pub(super) fn check(written: &Value) -> Result<(), Mistake> {
 
 /// Checks that gates for groups use the same groups: a box is in one group.
 fn one_level(placement: Option<&Value>) -> Result<(), Mistake> {
-    let has_groups = |value: &Value| value == "groups" || value.get("groups").is_some();
-    let mut grouped = entries(placement).filter(|(_, value)| has_groups(value));
+    let mut grouped =
+        entries(placement).filter(|(_, value)| *value == "groups" || value.get("groups").is_some());
     let first = grouped.next();
     match grouped.find(|(_, value)| first.is_some_and(|(_, level)| level != *value)) {
         Some((gate, _)) => {
@@ -69,8 +69,6 @@ fn agent(keys: &Value) -> Result<(), Mistake> {
         .as_str()
         .and_then(Format::named)
         .filter(|format| *format != Format::Text);
-    // A preset prints its own format, or plain text.
-    let prints = |preset: &Preset| format.is_none_or(|format| format == preset.format);
     match (has("command"), has("preset")) {
         (true, true) => with_command("preset", "Keep one of the two."),
         (true, false) if has("args") => {
@@ -86,11 +84,17 @@ fn agent(keys: &Value) -> Result<(), Mistake> {
                     .at("model"),
             )
         }
-        (false, true) if !preset.is_some_and(prints) => Err(Mistake::new(
-            "is not what this preset prints",
-            "Leave the key out, or write `text`.",
-        )
-        .at("format")),
+        // A preset prints its own format, or plain text.
+        (false, true)
+            if !preset
+                .is_some_and(|preset| format.is_none_or(|format| format == preset.format)) =>
+        {
+            Err(Mistake::new(
+                "is not what this preset prints",
+                "Leave the key out, or write `text`.",
+            )
+            .at("format"))
+        }
         (false, false) => Err(Mistake::new(
             "has neither `command` nor `preset`",
             "Write `{command: [\"sh\", \"agent.sh\"]}` or `{preset: claude}`.",

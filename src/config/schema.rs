@@ -57,11 +57,10 @@ pub(super) fn of_settings() -> Value {
 pub fn drop_integer_formats(schema: &mut Value) {
     match schema {
         Value::Object(keys) => {
-            let is_integer = |format: &str| format.trim_start_matches('u').starts_with("int");
             if keys
                 .get("format")
                 .and_then(Value::as_str)
-                .is_some_and(is_integer)
+                .is_some_and(|format| format.trim_start_matches('u').starts_with("int"))
             {
                 keys.remove("format");
             }

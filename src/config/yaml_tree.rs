@@ -24,10 +24,15 @@ pub(super) fn parse(text: &str) -> Result<Value, ConfigError> {
         return Err(Problem::new(String::new(), what, anew).at(FILE, Some(line_at(text, at))));
     }
     let text = without_mark(text);
-    let is_comment = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
     match (Tree { wanted: None }).deserialize(serde_yaml::Deserializer::from_str(text)) {
         Ok(tree) => Ok(tree),
-        Err(_) if text.lines().all(is_comment) => Ok(Value::Null),
+        Err(_)
+            if text
+                .lines()
+                .all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) =>
+        {
+            Ok(Value::Null)
+        }
         Err(error) => Err(unreadable(&error, text)),
     }
 }
@@ -96,14 +101,13 @@ fn unreadable(error: &serde_yaml::Error, text: &str) -> ConfigError {
     let message = error.to_string();
     let why = text::line(message.split(" at line ").next().unwrap_or(&message), 1_000);
     // For these two the library reports no line, or the first one (YAML 1.2, production `c-printable`).
-    let forbidden = |c: char| {
-        (c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) || c == '\u{fffe}'
-    };
     let at = if why.contains("more than one document") {
         text.rfind("\n---").map(|before| before + 1)
     } else {
-        text.find(forbidden)
-            .filter(|_| why.contains("control characters"))
+        text.find(|c: char| {
+            (c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) || c == '\u{fffe}'
+        })
+        .filter(|_| why.contains("control characters"))
     };
     let line = at
         .map(|at| line_at(text, at))

@@ -10,7 +10,7 @@ use super::open::{Head, OpenRepo};
 use super::package_folders::is_repository;
 use super::plan::{Act, Plan};
 use super::tree::{self, GITLINK, Leaf};
-use crate::sys::walk::{DirEntry, walk};
+use crate::sys::walk::walk;
 use git2::Oid;
 use git2::build::CheckoutBuilder;
 use std::collections::BTreeSet;
@@ -274,10 +274,14 @@ impl Work<'_> {
 /// Removes a directory that contains only directories; false if it contains anything else.
 fn remove_empty_tree(folder: &Path) -> bool {
     let below = walk(folder, usize::MAX, usize::MAX, |_| true);
-    let folder_of = |entry: DirEntry| entry.file_type().is_dir().then(|| entry.into_path());
-    let below: Option<Vec<PathBuf>> = below.map(|entry| folder_of(entry.ok()?)).collect();
-    let Some(below) = below else { return false };
-    below
+    let mut folders = Vec::new();
+    for entry in below {
+        match entry {
+            Ok(entry) if entry.file_type().is_dir() => folders.push(entry.into_path()),
+            _ => return false,
+        }
+    }
+    folders
         .iter()
         .rev()
         .all(|folder| std::fs::remove_dir(folder).is_ok())

@@ -167,14 +167,15 @@ fn unobstructed(open: &OpenRepo, name: &str) -> String {
         } else {
             format!("{free}/{part}")
         };
-        // An unreadable reference is in the way too.
-        let is_free = |name: &String| matches!(open.reference(name), Ok(None));
         let is_last = parts.peek().is_none();
         let mut names = (1..=MAX_NAMES).map(|number| numbered(&next, number));
         free = if free.is_empty() || is_last {
             next
         } else {
-            names.find(is_free).unwrap_or(next)
+            // An unreadable reference is in the way too.
+            names
+                .find(|name| matches!(open.reference(name), Ok(None)))
+                .unwrap_or(next)
         };
     }
     free

@@ -170,27 +170,26 @@ pub fn at_base(folder: &Path, file: &Path, revision: &str, cap: u64) -> Result<A
     let open = OpenRepo::open(root)?;
     // A reader follows a link on the way to it, so the branch may change the target.
     let real = fs_err::canonicalize(file).ok();
-    let inside = |path: &Path| {
-        Some(
-            path.strip_prefix(root)
-                .ok()?
-                .as_os_str()
-                .as_bytes()
-                .to_vec(),
-        )
-    };
     let paths: Vec<Vec<u8>> = [Some(file), real.as_deref()]
         .into_iter()
         .flatten()
-        .filter_map(inside)
+        .filter_map(|path| {
+            Some(
+                path.strip_prefix(root)
+                    .ok()?
+                    .as_os_str()
+                    .as_bytes()
+                    .to_vec(),
+            )
+        })
         .collect();
     let base = tree::oid_of(&left_at(&open, revision)?)?;
     for path in &paths {
         if let Some((blob, _)) = tree::leaf_in(&open.repo, base, path)? {
-            let too_large =
-                || GitError::refused("The file at the base is too large.", "Look at it with git.");
             return Ok(AtBase::Was(Some(
-                tree::blob(&open.repo, blob, cap)?.ok_or_else(too_large)?,
+                tree::blob(&open.repo, blob, cap)?.ok_or_else(|| {
+                    GitError::refused("The file at the base is too large.", "Look at it with git.")
+                })?,
             )));
         }
     }

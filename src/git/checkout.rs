@@ -237,13 +237,15 @@ impl Checkout {
     ///
     /// Differences between two such maps are differences on the disk.
     pub fn marks(&self) -> BTreeMap<String, String> {
-        let mark = |(path, (id, mode)): (&Vec<u8>, &Leaf)| {
-            (
-                RepoPath::from_bytes(path).as_str().to_owned(),
-                format!("{mode:o} {id}"),
-            )
-        };
-        self.leaves.iter().map(mark).collect()
+        self.leaves
+            .iter()
+            .map(|(path, (id, mode))| {
+                (
+                    RepoPath::from_bytes(path).as_str().to_owned(),
+                    format!("{mode:o} {id}"),
+                )
+            })
+            .collect()
     }
 }
 

@@ -82,11 +82,6 @@ fn left(
         now.dirt.iter().filter(is_new),
         now.untracked.iter().filter(is_new),
     );
-    let is_no_output = |path: &Vec<u8>| {
-        tree::folders_above(path)
-            .last()
-            .is_none_or(|folder| !is_output(folder))
-    };
     // A repository inside has a `/` at its end.
     let others = known
         .into_iter()
@@ -97,7 +92,11 @@ fn left(
         .chain(others.map(|inside| folder.in_repo(inside)));
     tracked
         .map(in_repo)
-        .chain(untracked.filter(is_no_output))
+        .chain(untracked.filter(|path| {
+            tree::folders_above(path)
+                .last()
+                .is_none_or(|folder| !is_output(folder))
+        }))
         .collect()
 }
 

@@ -89,12 +89,11 @@ impl Content {
         {
             return Ok(Rc::clone(names));
         }
-        let entry = |entry: io::Result<fs_err::DirEntry>| {
-            let entry = entry?;
-            Ok((entry.file_name().into_vec(), entry.file_type()?))
-        };
         let names: Names = fs_err::read_dir(folder)?
-            .map(entry)
+            .map(|entry| {
+                let entry = entry?;
+                Ok((entry.file_name().into_vec(), entry.file_type()?))
+            })
             .collect::<io::Result<_>>()?;
         match stat.filter(|stat| stat.is_settled(now)) {
             Some(stat) => {

@@ -70,10 +70,9 @@ pub(super) fn refresh(
         let conflict = entry.flags & 0x3000 != 0;
         let intent = entry.flags_extended & IndexEntryExtendedFlag::INTENT_TO_ADD.bits() != 0;
         let staged = conflict || intent || in_head.get(&entry.path) != Some(&leaf);
-        let again = |first: &mut Tracked| first.staged = true;
         tracked
             .entry(entry.path)
-            .and_modify(again)
+            .and_modify(|first: &mut Tracked| first.staged = true)
             .or_insert(Tracked { leaf, staged });
     }
     let ignore_files = files_named(&in_head, b".gitignore");
@@ -93,13 +92,12 @@ pub(super) fn refresh(
 
 /// Returns the files of this name in any directory.
 fn files_named(files: &BTreeMap<Vec<u8>, Leaf>, name: &[u8]) -> BTreeMap<Vec<u8>, Leaf> {
-    let is_it = |path: &[u8]| {
-        path.strip_suffix(name)
-            .is_some_and(|folder| folder.is_empty() || folder.ends_with(b"/"))
-    };
     files
         .iter()
-        .filter(|(path, _)| is_it(path))
+        .filter(|(path, _)| {
+            path.strip_suffix(name)
+                .is_some_and(|folder| folder.is_empty() || folder.ends_with(b"/"))
+        })
         .map(|(path, leaf)| (path.clone(), *leaf))
         .collect()
 }

@@ -16,8 +16,7 @@ impl Repositories {
     ///
     /// Errors: a blob that the repository no longer has (`Unreadable`), or of more than 16 MiB (`Refused`).
     pub fn changed_lines(&mut self, change: &FileChange) -> Result<Option<ChangedLines>, GitError> {
-        let known = |oid: &&Oid| **oid != Oid::zero();
-        let Some(new) = change.new.as_ref().filter(known) else {
+        let Some(new) = change.new.as_ref().filter(|oid| **oid != Oid::zero()) else {
             return Ok(None);
         };
         let Some(old) = &change.old else {
@@ -68,15 +67,18 @@ impl Repositories {
                 Statements::of_class(&class, &self.text(change, blob.as_ref())?),
             ));
         }
-        let was = |(now, code): &(&FileChange, Statements)| {
-            let here = gone.iter().filter(|(old, _)| old.package == now.package);
-            let alike = here.filter_map(|(old, before)| Some((code.mostly_from(before)?, *old)));
-            Some((
-                (*now).clone(),
-                alike.max_by_key(|(shared, _)| *shared)?.1.clone(),
-            ))
-        };
-        Ok(new.iter().filter_map(was).collect())
+        Ok(new
+            .iter()
+            .filter_map(|(now, code)| {
+                let here = gone.iter().filter(|(old, _)| old.package == now.package);
+                let alike =
+                    here.filter_map(|(old, before)| Some((code.mostly_from(before)?, *old)));
+                Some((
+                    (*now).clone(),
+                    alike.max_by_key(|(shared, _)| *shared)?.1.clone(),
+                ))
+            })
+            .collect())
     }
 
     /// True if the tests of a changed or deleted file check less.
@@ -89,18 +91,15 @@ impl Repositories {
         change: &FileChange,
         changes: &[FileChange],
     ) -> Result<bool, GitError> {
-        let is_test =
-            |change: &FileChange| change.kind == Kind::Test && is_source(&change.path.to_bytes());
-        if !is_test(change) || change.old.is_none() {
+        if !is_test_source(change) || change.old.is_none() {
             return Ok(false);
         }
-        let is_twin = |other: &&FileChange| {
-            other.old.is_none() && is_test(other) && name(other) == name(change)
-        };
         let now = if change.new.is_some() {
             Some(change)
         } else {
-            changes.iter().find(is_twin)
+            changes.iter().find(|other| {
+                other.old.is_none() && is_test_source(other) && name(other) == name(change)
+            })
         };
         let now = now.map_or(Ok(Vec::new()), |now| self.text(now, now.new.as_ref()))?;
         Ok(is_weakened(&self.text(change, change.old.as_ref())?, &now))
@@ -111,6 +110,11 @@ impl Repositories {
             self.blob(&change.package, blob, MAX_BYTES)
         })
     }
+}
+
+/// True for a source file of tests.
+fn is_test_source(change: &FileChange) -> bool {
+    change.kind == Kind::Test && is_source(&change.path.to_bytes())
 }
 
 fn name(change: &FileChange) -> String {
@@ -163,9 +167,12 @@ mod tests {
         ) {
             let text = |lines: &[String]| lines.iter().fold(String::new(), |text, line| text + line + "\n");
             let found = ranges(text(&old).as_bytes(), text(&new).as_bytes()).unwrap();
-            let changed = |line: usize| found.iter().any(|(a, b)| (*a as usize..=*b as usize).contains(&line));
-            let kept: Vec<&String> =
-                new.iter().enumerate().filter(|(at, _)| !changed(at + 1)).map(|(_, line)| line).collect();
+            let mut kept: Vec<&String> = Vec::new();
+            for (number, line) in (1..).zip(&new) {
+                if !found.iter().any(|(first, last)| (*first..=*last).contains(&number)) {
+                    kept.push(line);
+                }
+            }
             let mut rest = old.iter();
             prop_assert!(kept.iter().all(|line| rest.any(|other| other == *line)), "{found:?}");
         }

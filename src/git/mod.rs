@@ -234,9 +234,12 @@ impl Repositories {
             let id = tree::oid_of(blob)?.ok_or_else(|| {
                 GitError::not_found("Forty zeros name no file.", "Name a file's blob.")
             })?;
-            let too_large = || format!("The file {blob} has more than {cap} bytes.");
-            tree::blob(&open.repo, id, cap)?
-                .ok_or_else(|| GitError::refused(too_large(), "Look at it with git."))
+            tree::blob(&open.repo, id, cap)?.ok_or_else(|| {
+                GitError::refused(
+                    format!("The file {blob} has more than {cap} bytes."),
+                    "Look at it with git.",
+                )
+            })
         })
     }
 
@@ -336,18 +339,17 @@ impl Repositories {
     fn state_files(&self, repo: &Path) -> Vec<Vec<u8>> {
         let spec =
             ["tasks.md", "progress.txt", "validation-report.md"].map(|name| self.spec.join(name));
-        let inside = |path: PathBuf| {
-            Some(
-                path.strip_prefix(repo)
-                    .ok()?
-                    .as_os_str()
-                    .as_bytes()
-                    .to_vec(),
-            )
-        };
         spec.into_iter()
             .chain([self.workspace.join(".ralph")])
-            .filter_map(inside)
+            .filter_map(|path| {
+                Some(
+                    path.strip_prefix(repo)
+                        .ok()?
+                        .as_os_str()
+                        .as_bytes()
+                        .to_vec(),
+                )
+            })
             .collect()
     }
 

@@ -44,15 +44,14 @@ impl Repositories {
         };
         let known = before.untracked.iter().map(|dirt| dirt.path.to_bytes());
         let all = known.chain(others.iter().cloned());
-        let is_gone = |path: &Vec<u8>| {
+        all.filter(|path| {
             content::on_disk(&folder.root, path)
                 .symlink_metadata()
                 .is_err()
-        };
-        all.filter(is_gone)
-            .take(MAX_STRAYS)
-            .map(|path| RepoPath::from_bytes(&path))
-            .collect()
+        })
+        .take(MAX_STRAYS)
+        .map(|path| RepoPath::from_bytes(&path))
+        .collect()
     }
 
     /// Repeats the observation from the objects alone.
@@ -168,21 +167,23 @@ impl Repositories {
     ) -> Result<Vec<PackageChange>, GitError> {
         let both = before.packages.iter().chain(&after.packages);
         let names: BTreeSet<&str> = both.map(|package| package.name.as_str()).collect();
-        let change = |name: &str| {
-            let change = match after.package(name) {
-                Some(now) => self.compare(before, now)?,
-                None => PackageChange {
-                    rewritten: true,
-                    vanished: true,
-                    ..PackageChange::default()
-                },
-            };
-            Ok(PackageChange {
-                name: name.to_owned(),
-                ..change
+        names
+            .into_iter()
+            .map(|name| {
+                let change = match after.package(name) {
+                    Some(now) => self.compare(before, now)?,
+                    None => PackageChange {
+                        rewritten: true,
+                        vanished: true,
+                        ..PackageChange::default()
+                    },
+                };
+                Ok(PackageChange {
+                    name: name.to_owned(),
+                    ..change
+                })
             })
-        };
-        names.into_iter().map(change).collect()
+            .collect()
     }
 
     /// Adds the sums over the task's and the stage's attempts, and the lost lines.
@@ -276,11 +277,12 @@ impl Repositories {
             .by_repository()
             .into_values()
             .filter_map(|names| names.into_iter().next());
-        let remove = |name: String| {
-            let locks = self.in_package(&name, |_, open, _| locks::remove_stale(&open.repo))?;
-            Ok((name, locks))
-        };
-        firsts.map(remove).collect()
+        firsts
+            .map(|name| {
+                let locks = self.in_package(&name, |_, open, _| locks::remove_stale(&open.repo))?;
+                Ok((name, locks))
+            })
+            .collect()
     }
 
     /// Returns the changes of one existing package.
@@ -315,15 +317,14 @@ impl Repositories {
     /// Returns the base of a directory in a repository that held other packages before: their base.
     fn base_of_sibling(&self, before: &Snapshot, name: &str) -> Option<Oid> {
         let repo = &self.folders.get(name)?.repo;
-        let sibling = |package: &&PackageState| {
-            self.folders
-                .get(&package.name)
-                .is_some_and(|p| p.repo == *repo)
-        };
         before
             .packages
             .iter()
-            .find(sibling)
+            .find(|package| {
+                self.folders
+                    .get(&package.name)
+                    .is_some_and(|p| p.repo == *repo)
+            })
             .map(|package| package.head.clone())
     }
 }

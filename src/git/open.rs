@@ -216,8 +216,7 @@ fn check_config(repo: &Repository) -> Result<(), GitError> {
         .doing("read the repository's configuration")?;
     // config.worktree is read here too: the library excludes it from the snapshot of a main work tree.
     let own = Config::open(&repo.path().join("config.worktree")).ok();
-    let sparse = |config: &Config| config.get_bool("core.sparseCheckout").unwrap_or(false);
-    if sparse(&config) || own.as_ref().is_some_and(sparse) {
+    if is_sparse(&config) || own.as_ref().is_some_and(is_sparse) {
         return Err(GitError::refused(
             "The work tree is a sparse checkout: excluded files cannot be distinguished from deleted ones.",
             "Run `git sparse-checkout disable`.",
@@ -233,6 +232,11 @@ fn check_config(repo: &Repository) -> Result<(), GitError> {
     } else {
         Ok(())
     }
+}
+
+/// True if the settings enable sparse checkouts.
+fn is_sparse(config: &Config) -> bool {
+    config.get_bool("core.sparseCheckout").unwrap_or(false)
 }
 
 fn partial_clone() -> GitError {

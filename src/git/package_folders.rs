@@ -167,13 +167,12 @@ fn has_build_file(folder: &Path, classifier: &Classifier) -> bool {
 
 /// Returns the build files directly in a directory.
 pub(super) fn build_files(folder: &Path, classifier: &Classifier) -> io::Result<Vec<PathBuf>> {
-    let is_build = |entry: &DirEntry| {
-        entry.file_type().is_ok_and(|kind| kind.is_file())
-            && classifier.kind_of(entry.file_name().as_bytes()) == Kind::Build
-    };
     Ok(fs_err::read_dir(folder)?
         .flatten()
-        .filter(is_build)
+        .filter(|entry| {
+            entry.file_type().is_ok_and(|kind| kind.is_file())
+                && classifier.kind_of(entry.file_name().as_bytes()) == Kind::Build
+        })
         .map(|entry| entry.path())
         .collect())
 }
@@ -303,16 +302,15 @@ mod tests {
 
     fn found(workspace: &Path, patterns: &[&str]) -> Vec<String> {
         let patterns: Vec<_> = patterns.iter().map(|p| Pattern::new(p).unwrap()).collect();
-        let relative = |path: PathBuf| {
-            path.strip_prefix(workspace)
-                .unwrap()
-                .to_string_lossy()
-                .into_owned()
-        };
         folders(workspace, &patterns)
             .unwrap()
             .into_iter()
-            .map(relative)
+            .map(|path| {
+                path.strip_prefix(workspace)
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned()
+            })
             .collect()
     }
 

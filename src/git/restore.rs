@@ -13,7 +13,7 @@ use super::tree::{self, Leaf};
 use super::walk::Status;
 use super::{Repositories, apply, history};
 use crate::machine::event::Kept;
-use crate::machine::facts::{Dirt, Observation, Snapshot};
+use crate::machine::facts::{Dirt, Observation, PackageChange, Snapshot};
 use crate::source::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -47,25 +47,19 @@ impl Repositories {
     ) -> Result<Vec<Kept>, GitError> {
         backup_refs::check_name(reference)?;
         self.refresh()?;
-        let is_breach = |name: &str| {
-            observation
-                .packages
-                .iter()
-                .any(|seen| seen.name == name && seen.is_breach())
-        };
-        let is_moved = |name: &str| {
-            observation
-                .packages
-                .iter()
-                .any(|seen| seen.name == name && seen.head_moved)
-        };
         let chosen: BTreeSet<PathBuf> = before
             .packages
             .iter()
-            .filter(|was| match extent {
-                Extent::Breaches => is_breach(&was.name),
-                Extent::Moved => is_breach(&was.name) || is_moved(&was.name),
-                Extent::All => observation.after.package(&was.name) != Some(was),
+            .filter(|was| {
+                let mut seen = observation
+                    .packages
+                    .iter()
+                    .filter(|seen| seen.name == was.name);
+                match extent {
+                    Extent::Breaches => seen.any(PackageChange::is_breach),
+                    Extent::Moved => seen.any(|seen| seen.is_breach() || seen.head_moved),
+                    Extent::All => observation.after.package(&was.name) != Some(was),
+                }
             })
             .filter_map(|was| self.folders.get(&was.name))
             .map(|folder| folder.repo.clone())
@@ -185,8 +179,10 @@ impl Repositories {
         let Some(first) = names.first() else {
             return Ok(Vec::new());
         };
-        let folder = |name: &String| Some((name.clone(), self.folders.get(name)?.clone()));
-        let folders: Vec<(String, PackageFolder)> = names.iter().filter_map(folder).collect();
+        let folders: Vec<(String, PackageFolder)> = names
+            .iter()
+            .filter_map(|name| Some((name.clone(), self.folders.get(name)?.clone())))
+            .collect();
         self.in_package(first, |_, open, classifier| {
             restore_one(
                 open,
@@ -263,18 +259,21 @@ fn restore_one(
             done.restored.insert(path.clone());
         }
     }
-    let report = |(name, folder): &(String, PackageFolder)| {
-        let unrestored: Vec<RepoPath> = done
-            .unrestored
-            .iter()
-            .filter_map(|path| folder.inside(path))
-            .map(RepoPath::from_bytes)
-            .collect();
-        let mut restored = done.restored.iter().filter_map(|path| folder.inside(path));
-        let is_touched = moved || !unrestored.is_empty() || restored.next().is_some();
-        is_touched.then(|| backup.of(name, unrestored))
-    };
-    Ok(view.folders.iter().filter_map(report).collect())
+    Ok(view
+        .folders
+        .iter()
+        .filter_map(|(name, folder)| {
+            let unrestored: Vec<RepoPath> = done
+                .unrestored
+                .iter()
+                .filter_map(|path| folder.inside(path))
+                .map(RepoPath::from_bytes)
+                .collect();
+            let mut restored = done.restored.iter().filter_map(|path| folder.inside(path));
+            let is_touched = moved || !unrestored.is_empty() || restored.next().is_some();
+            is_touched.then(|| backup.of(name, unrestored))
+        })
+        .collect())
 }
 
 /// Restores a submodule that was clean before, after keeping its content in its own repository.

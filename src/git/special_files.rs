@@ -242,7 +242,6 @@ impl ObjectFolders {
 mod tests {
     use super::{check_closed, values};
     use nix::sys::stat::Mode;
-    use std::path::Path;
 
     #[test]
     fn values_are_read_as_git_writes_them() {
@@ -268,7 +267,6 @@ mod tests {
 
     #[test]
     fn a_pipe_is_refused_wherever_settings_name_it() {
-        let pipe = |path: &Path| nix::unistd::mkfifo(path, Mode::S_IRWXU).unwrap();
         for (settings, name) in [
             ("[include]\n path = ../pipe\n", "pipe"),
             ("[include] path = more\n", ".git/pipe"),
@@ -281,7 +279,7 @@ mod tests {
             fs_err::write(home.path().join(".git/config"), settings).unwrap();
             fs_err::write(home.path().join(".git/more"), "[include]\npath = pipe\n").unwrap();
             assert!(check_closed(home.path()).is_ok());
-            pipe(&home.path().join(name));
+            nix::unistd::mkfifo(&home.path().join(name), Mode::S_IRWXU).unwrap();
             assert!(
                 check_closed(home.path())
                     .unwrap_err()

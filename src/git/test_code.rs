@@ -250,11 +250,10 @@ impl Repositories {
     pub(super) fn shadows(&mut self, changes: &[FileChange]) -> Result<Vec<Shadow>, GitError> {
         let mut found = Vec::new();
         let mut files = None;
-        let is_meant = |change: &&FileChange| {
+        for change in changes.iter().filter(|change| {
             let path = change.path.to_bytes();
             change.kind == Kind::Test && (path.ends_with(b".java") || path.ends_with(b".py"))
-        };
-        for change in changes.iter().filter(is_meant) {
+        }) {
             let before = self.version(&change.package, change.old.as_ref())?;
             let Version::Text(now) = self.version(&change.package, change.new.as_ref())? else {
                 continue;
@@ -356,12 +355,16 @@ fn moved_to(file: &KeptFile, changes: &[FileChange]) -> Option<Oid> {
 
 fn is_twin(package: &str, path: &RepoPath, new: &FileChange) -> bool {
     let [old, path] = [path, &new.path].map(RepoPath::to_bytes);
-    let name = |path: &[u8]| path.rsplit(|&byte| byte == b'/').next().map(<[u8]>::to_vec);
     new.kind == Kind::Test
         && new.package == package
-        && name(&old) == name(&path)
+        && file_name(&old) == file_name(&path)
         && source::is_collected(&path)
         && !path.ends_with(b".rs")
+}
+
+/// Returns the last part of a path.
+fn file_name(path: &[u8]) -> Option<Vec<u8>> {
+    path.rsplit(|&byte| byte == b'/').next().map(<[u8]>::to_vec)
 }
 
 fn too_large() -> (u64, String) {

@@ -107,14 +107,15 @@ impl OpenRepo {
         let message = commit
             .as_ref()
             .map(|commit| String::from_utf8_lossy(commit.message_bytes()).into_owned());
-        let line = |line: &str| {
-            let (commit, name) = line.split_once(' ')?;
-            Some((name.to_owned(), Oid::from_str(commit).ok()?))
-        };
         (
             message
                 .iter()
-                .flat_map(|text| text.lines().filter_map(line))
+                .flat_map(|text| {
+                    text.lines().filter_map(|line| {
+                        let (commit, name) = line.split_once(' ')?;
+                        Some((name.to_owned(), Oid::from_str(commit).ok()?))
+                    })
+                })
                 .collect(),
             pinned,
         )

@@ -109,9 +109,11 @@ impl OpenRepo {
             let _ = writeln!(text, "{} {leaf:?}", RepoPath::from_bytes(path));
         }
         // Outputs of builds are no sources.
-        let is_read =
-            |path: &&Vec<u8>| is_source(path) || path.windows(MAIN.len()).any(|part| part == MAIN);
-        for path in status.untracked.iter().filter(is_read) {
+        for path in status
+            .untracked
+            .iter()
+            .filter(|path| is_source(path) || path.windows(MAIN.len()).any(|part| part == MAIN))
+        {
             let _ = writeln!(
                 text,
                 "{} {:?}",
@@ -247,11 +249,10 @@ impl Walk<'_> {
     /// True if the mode counts as unchanged. If modes do not count, a file must keep its mode while its content
     /// stays.
     fn is_mode(&mut self, path: &[u8], tracked: u32, found: Leaf) -> bool {
-        let is_file = |mode| matches!(mode, content::REGULAR | content::EXECUTABLE);
         let Some(modes) = self
             .modes
             .as_mut()
-            .filter(|_| is_file(tracked) && is_file(found.1))
+            .filter(|_| is_file_mode(tracked) && is_file_mode(found.1))
         else {
             return tracked == found.1;
         };
@@ -286,4 +287,9 @@ impl Walk<'_> {
         }
         Ok(())
     }
+}
+
+/// True for the mode of a regular file.
+fn is_file_mode(mode: u32) -> bool {
+    matches!(mode, content::REGULAR | content::EXECUTABLE)
 }

@@ -102,9 +102,9 @@ impl Rule {
                 )),
                 Unit::Below | Unit::Doubtful => {
                     outcome.below.push(self.sentence(&name, &tally));
-                    let is_weak =
-                        |i: &&usize| matches!(self.unit(&classes[**i].tally), Unit::Below | Unit::Doubtful);
-                    let weak = members.iter().filter(is_weak);
+                    let weak = members.iter().filter(|i| {
+                        matches!(self.unit(&classes[**i].tally), Unit::Below | Unit::Doubtful)
+                    });
                     outcome.failing.extend(weak);
                 }
             }

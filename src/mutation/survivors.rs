@@ -51,16 +51,8 @@ impl From<Mutant> for Survivor {
 pub fn rank(survivors: impl IntoIterator<Item = Survivor>) -> Vec<Survivor> {
     let mut sorted: Vec<Survivor> = survivors.into_iter().collect();
     sorted.sort_by(|a, b| {
-        let place = |s: &Survivor| {
-            (
-                !s.changed,
-                s.package.clone(),
-                s.mutant.class.clone(),
-                s.mutant.line,
-            )
-        };
-        place(a)
-            .cmp(&place(b))
+        sort_key(a)
+            .cmp(&sort_key(b))
             .then_with(|| a.mutant.cmp(&b.mutant))
     });
     sorted.dedup_by(|a, b| {
@@ -69,4 +61,14 @@ pub fn rank(survivors: impl IntoIterator<Item = Survivor>) -> Vec<Survivor> {
     });
     sorted.truncate(SURVIVORS_SHOWN);
     sorted
+}
+
+/// Returns the key of the order: changed lines first.
+fn sort_key(s: &Survivor) -> (bool, String, String, u32) {
+    (
+        !s.changed,
+        s.package.clone(),
+        s.mutant.class.clone(),
+        s.mutant.line,
+    )
 }

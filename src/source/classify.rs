@@ -41,16 +41,15 @@ impl Classifier {
         let whole = Candidate::from_bytes(path);
         // Build tools treat everything below these directories as production, with any name.
         let above = main_folder(path).map(Candidate::from_bytes);
-        let is_match = |(kind, set): &&(Kind, GlobSet)| {
-            let candidate = above
-                .as_ref()
-                .filter(|_| *kind != Kind::Production)
-                .unwrap_or(&whole);
-            set.is_match_candidate(candidate)
-        };
         self.sets
             .iter()
-            .find(is_match)
+            .find(|(kind, set)| {
+                let candidate = above
+                    .as_ref()
+                    .filter(|_| *kind != Kind::Production)
+                    .unwrap_or(&whole);
+                set.is_match_candidate(candidate)
+            })
             .map_or(Kind::Other, |(kind, _)| *kind)
     }
 }

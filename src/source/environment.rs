@@ -106,11 +106,9 @@ pub fn environment_for(
     environment: &[(String, String)],
     named: &[String],
 ) -> Vec<(String, String)> {
-    let is_given =
-        |name: &str| is_passed(name) || named.iter().any(|pattern| is_named(name, pattern));
     environment
         .iter()
-        .filter(|(name, _)| is_given(name))
+        .filter(|(name, _)| is_passed(name) || named.iter().any(|pattern| is_named(name, pattern)))
         .cloned()
         .collect()
 }

@@ -107,20 +107,19 @@ pub(in crate::source) fn without_comments(path: &[u8], text: &[u8]) -> Vec<u8> {
     };
     let ends_in = |line: &[u8]| line.windows(close.len()).any(|part| part == close);
     let mut inside = false;
-    let is_code = |line: &&[u8]| {
-        let line = line.trim_ascii();
-        if inside {
-            inside = !ends_in(line);
-            return false;
-        }
-        let Some(rest) = line.strip_prefix(open) else {
-            return true;
-        };
-        inside = !ends_in(rest);
-        !inside && !rest.ends_with(close)
-    };
     text.split(|&byte| byte == b'\n')
-        .filter(is_code)
+        .filter(|line| {
+            let line = line.trim_ascii();
+            if inside {
+                inside = !ends_in(line);
+                return false;
+            }
+            let Some(rest) = line.strip_prefix(open) else {
+                return true;
+            };
+            inside = !ends_in(rest);
+            !inside && !rest.ends_with(close)
+        })
         .collect::<Vec<_>>()
         .join(&b'\n')
 }

@@ -138,11 +138,13 @@ impl Outline {
             .iter()
             .map(|test| (test.path.as_str(), &test.guards))
             .collect();
-        let runs = |test: &&TestUnit| {
-            let guards = known.get(test.path.as_str());
-            test.guards.is_empty() || guards.is_some_and(|guards| test.guards.is_subset(guards))
-        };
-        self.tests.iter().filter(runs).count() as u64
+        self.tests
+            .iter()
+            .filter(|test| {
+                let guards = known.get(test.path.as_str());
+                test.guards.is_empty() || guards.is_some_and(|guards| test.guards.is_subset(guards))
+            })
+            .count() as u64
     }
 
     /// Returns Rust modules in own files that `other` declares differently or not at all.
@@ -209,20 +211,20 @@ fn interference(new: &Member, held: &[&Member]) -> Option<String> {
         held.iter()
             .filter(|member| member.scope.starts_with(&new.scope))
     };
-    let takes = |name: &String| {
-        let is_bound = held
-            .iter()
-            .any(|member| member.scope == new.scope && member.binds.contains(name));
-        let is_used = new.role != Role::Import && below().any(|member| member.uses.contains(name));
-        is_bound || is_used
-    };
     match new.role {
         Role::Statement => Some(format!("new code that runs first: {}", new.words)),
         Role::Switch => Some(format!("a new fixture that may end tests: {}", new.words)),
         _ => new
             .binds
             .iter()
-            .find(|name| takes(name))
+            .find(|name| {
+                let is_bound = held
+                    .iter()
+                    .any(|member| member.scope == new.scope && member.binds.contains(name));
+                let is_used =
+                    new.role != Role::Import && below().any(|member| member.uses.contains(name));
+                is_bound || is_used
+            })
             .map(|name| format!("another {name}: {}", new.words)),
     }
 }

@@ -44,8 +44,9 @@ pub fn shadowed<'f>(
         let is_empty = Outline::of(path.as_bytes(), now).is_some_and(|outline| outline.is_empty());
         let module = python_module(path, files);
         // An empty `__init__.py` only makes a directory a package.
-        let is_known = |file: &&str| module_paths(file).any(|known| known == module);
-        return (!is_empty).then(|| production().find(is_known)).flatten();
+        return (!is_empty)
+            .then(|| production().find(|file| module_paths(file).any(|known| known == module)))
+            .flatten();
     }
     None
 }
@@ -57,13 +58,11 @@ fn is_class_file(file: &str, class: &str) -> bool {
     };
     let rest = stem.strip_suffix(class).filter(|_| JVM.contains(&ending));
     // A class of the unnamed package is at the top of a source directory.
-    let is_root =
-        |rest: &str| rest.is_empty() || SOURCE_ROOTS.iter().any(|root| rest.ends_with(root));
     rest.is_some_and(|rest| {
         if class.contains('/') {
             rest.is_empty() || rest.ends_with('/')
         } else {
-            is_root(rest)
+            rest.is_empty() || SOURCE_ROOTS.iter().any(|root| rest.ends_with(root))
         }
     })
 }

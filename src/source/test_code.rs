@@ -92,12 +92,14 @@ fn marked_tests(path: &[u8], source: &[u8]) -> u64 {
         .find(|(endings, _)| endings.contains(&ending))
         .map_or(&[][..], |found| found.1);
     let code = without_comments(path, source);
-    let is_test = |line: &&[u8]| {
-        markers
-            .iter()
-            .any(|marker| line.trim_ascii().starts_with(marker.as_bytes()))
-    };
-    let tests = code.split(|&byte| byte == b'\n').filter(is_test).count() as u64;
+    let tests = code
+        .split(|&byte| byte == b'\n')
+        .filter(|line| {
+            markers
+                .iter()
+                .any(|marker| line.trim_ascii().starts_with(marker.as_bytes()))
+        })
+        .count() as u64;
     tests.max(1)
 }
 
@@ -107,14 +109,15 @@ fn marked_tests(path: &[u8], source: &[u8]) -> u64 {
 pub fn is_collected(path: &[u8]) -> bool {
     let mut folders: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
     let name = String::from_utf8_lossy(folders.pop().unwrap_or_default()).into_owned();
-    let is_left_out = |folder: &&[u8]| {
-        folder.starts_with(b".")
-            || matches!(
-                *folder,
-                b"resources" | b"node_modules" | b"fixtures" | b"testdata"
-            )
-    };
-    if is_output(path) || folders.iter().any(is_left_out) {
+    if is_output(path)
+        || folders.iter().any(|folder| {
+            folder.starts_with(b".")
+                || matches!(
+                    *folder,
+                    b"resources" | b"node_modules" | b"fixtures" | b"testdata"
+                )
+        })
+    {
         return false;
     }
     let Some((stem, ending)) = name.rsplit_once('.') else {

@@ -80,15 +80,19 @@ pub fn count(number: u64, noun: &str) -> String {
 
 /// Returns a duration in common form: `7 s`, `3 min 20 s`, `2 h 5 min`, `4 d 3 h`.
 pub fn duration(seconds: u64) -> String {
-    let parts = |big: u64, word: &str, small: u64, less: &str| match small {
-        0 => format!("{big} {word}"),
-        _ => format!("{big} {word} {small} {less}"),
-    };
     match seconds {
         0..60 => format!("{seconds} s"),
-        60..3_600 => parts(seconds / 60, "min", seconds % 60, "s"),
-        3_600..86_400 => parts(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
-        _ => parts(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
+        60..3_600 => two_units(seconds / 60, "min", seconds % 60, "s"),
+        3_600..86_400 => two_units(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
+        _ => two_units(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
+    }
+}
+
+/// Returns a duration in two units, or in one if the smaller is zero.
+fn two_units(big: u64, word: &str, small: u64, less: &str) -> String {
+    match small {
+        0 => format!("{big} {word}"),
+        _ => format!("{big} {word} {small} {less}"),
     }
 }
 

@@ -53,9 +53,12 @@ pub trait Disk {
     fn len(&self, path: &Path) -> io::Result<Option<u64>>;
     /// Returns the SHA-256 of the file's first `most` bytes and their number; `None` if it does not exist.
     fn digest(&self, path: &Path, most: u64) -> io::Result<Option<(String, u64)>> {
-        let first = |bytes: &[u8]| usize::try_from(most).unwrap_or(usize::MAX).min(bytes.len());
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
         let bytes = self.read(path)?;
-        Ok(bytes.map(|bytes| (digest(&bytes[..first(&bytes)]), first(&bytes) as u64)))
+        Ok(bytes.map(|bytes| {
+            let first = &bytes[..most.min(bytes.len())];
+            (digest(first), first.len() as u64)
+        }))
     }
     /// Copies a regular file. The copy is private.
     fn copy(&mut self, from: &Path, to: &Path) -> io::Result<()> {

@@ -112,11 +112,12 @@ fn is_word(byte: u8) -> bool {
 fn last_line(bytes: &[u8], from: usize, open: &Open<'_>) -> Option<Line> {
     let text = |line: Line| bytes.get(line.start..line.end).unwrap_or_default();
     let mut rest = lines(bytes, from).take(MAX_LINES);
-    let ends_heredoc = |line: &Line| {
-        open.heredoc
-            .is_some_and(|word| after_word(text(*line), word).is_some())
-    };
-    let heredoc = open.heredoc.and_then(|_| rest.find(ends_heredoc));
+    let heredoc = open.heredoc.and_then(|_| {
+        rest.find(|line| {
+            open.heredoc
+                .is_some_and(|word| after_word(text(*line), word).is_some())
+        })
+    });
     if open.heredoc.is_some() && heredoc.is_none() {
         return None;
     }

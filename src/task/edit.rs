@@ -42,17 +42,16 @@ impl Edit {
 
 /// True when the boxes differ in the mark at `offset` and in nothing else.
 fn flips_only(before: &[Found], after: &[Found], offset: usize) -> bool {
-    let same = |(old, new): (&Found, &Found)| {
-        let flipped = old.at == offset && old.mark != new.mark;
-        (old == new && old.at != offset)
-            || (flipped
-                && Found {
-                    mark: old.mark,
-                    ..new.clone()
-                } == *old)
-    };
     before.len() == after.len()
-        && before.iter().zip(after).all(same)
+        && before.iter().zip(after).all(|(old, new)| {
+            let flipped = old.at == offset && old.mark != new.mark;
+            (old == new && old.at != offset)
+                || (flipped
+                    && Found {
+                        mark: old.mark,
+                        ..new.clone()
+                    } == *old)
+        })
         && before
             .binary_search_by_key(&offset, |found| found.at)
             .is_ok()
@@ -75,21 +74,19 @@ impl TaskFile {
     ///
     /// A tick is written as `x`, or as `X` if the file ticks only with `X` or `to` is `X`.
     pub fn flip(&self, key: &TaskKey, to: Mark) -> Result<Option<Edit>, Refusal> {
-        let refused = |kind, what| Refusal::new(kind, what, "fix the line in tasks.md");
         let mut boxes = self
             .tasks
             .iter()
             .filter(|task| task.key == *key)
             .map(|task| &task.found);
-        let missing = || {
-            refused(
+        let found = boxes.next().ok_or_else(|| {
+            flip_refusal(
                 Refused::NoSuchBox,
                 format!("The task file has no box `{key}`."),
             )
-        };
-        let found = boxes.next().ok_or_else(missing)?;
+        })?;
         if boxes.next().is_some() {
-            return Err(refused(
+            return Err(flip_refusal(
                 Refused::NoFlip,
                 format!("The task file has more than one box `{key}`."),
             ));
@@ -104,16 +101,16 @@ impl TaskFile {
             to
         };
         let [mark, wrong] = [now, to].map(|mark| mark.0.escape_debug());
-        let no_mark = || refused(Refused::NoFlip, format!("`{wrong}` cannot mark a box."));
-        let replacement = mark_byte(wanted).ok_or_else(no_mark)?;
-        let wide = || {
+        let replacement = mark_byte(wanted).ok_or_else(|| {
+            flip_refusal(Refused::NoFlip, format!("`{wrong}` cannot mark a box."))
+        })?;
+        let expected = mark_byte(now).ok_or_else(|| {
             let why = "which takes more than one byte, and ralph changes single bytes only";
-            refused(
+            flip_refusal(
                 Refused::NoFlip,
                 format!("The box of `{key}` holds `{mark}`, {why}."),
             )
-        };
-        let expected = mark_byte(now).ok_or_else(wide)?;
+        })?;
         Ok(Some(Edit {
             offset: found.at,
             expected,
@@ -139,6 +136,11 @@ impl TaskFile {
         }
         bytes
     }
+}
+
+/// Returns the refusal of a flip.
+fn flip_refusal(kind: Refused, what: String) -> Refusal {
+    Refusal::new(kind, what, "fix the line in tasks.md")
 }
 
 /// Restores the exact bytes of a file from its [`TaskFile::text_without_marks`] and [`TaskFile::rows`].

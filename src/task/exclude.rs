@@ -50,25 +50,31 @@ pub(super) fn excluded(bytes: &[u8]) -> Vec<Excluded> {
         }
         commands = found;
     }
-    let command = |range| Excluded {
-        range,
-        read: ReadAs::Command,
-        closed: true,
-    };
-    let outside = |part: &Excluded| {
-        let at = commands.partition_point(|command| command.end <= part.range.start);
-        commands
-            .get(at)
-            .is_none_or(|command| part.range.start < command.start)
-    };
-    let parts: Vec<Excluded> = parts.into_iter().filter(outside).collect();
+    let parts: Vec<Excluded> = parts
+        .into_iter()
+        .filter(|part| {
+            let at = commands.partition_point(|command| command.end <= part.range.start);
+            commands
+                .get(at)
+                .is_none_or(|command| part.range.start < command.start)
+        })
+        .collect();
     let mut found: Vec<Excluded> = front
         .into_iter()
         .chain(parts)
-        .chain(commands.into_iter().map(command))
+        .chain(commands.into_iter().map(command_part))
         .collect();
     found.sort_by_key(|part| part.range.start);
     found
+}
+
+/// Returns the part of a command's text.
+fn command_part(range: Range<usize>) -> Excluded {
+    Excluded {
+        range,
+        read: ReadAs::Command,
+        closed: true,
+    }
 }
 
 /// Returns the fences and comments. The texts of commands are not Markdown.

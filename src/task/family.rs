@@ -114,10 +114,14 @@ pub(super) fn tasks(
         .into_iter()
         .map(|found| named(bytes, found, grammar))
         .collect();
-    let text = |heading: &Heading| bytes.get(heading.title.clone()).unwrap_or_default();
     let ids: Vec<Option<String>> = headings
         .iter()
-        .map(|heading| leading_id(text(heading), grammar))
+        .map(|heading| {
+            leading_id(
+                bytes.get(heading.title.clone()).unwrap_or_default(),
+                grammar,
+            )
+        })
         .collect();
     take_ids_of_headings(&mut tasks, headings, &ids);
     let mut once: HashSet<&str> = HashSet::with_capacity(tasks.len());

@@ -121,11 +121,10 @@ impl TaskFile {
     /// The words of the heading decide, and no box below it may have an id.
     pub fn checklists(&self) -> BTreeMap<String, u32> {
         // `AC-1` and `SC-1` name conditions, not work.
-        let is_work = |id: &str| !id.starts_with("AC-") && !id.starts_with("SC-");
-        let with_id = self
-            .tasks
-            .iter()
-            .filter(|task| task.id().is_some_and(is_work));
+        let with_id = self.tasks.iter().filter(|task| {
+            task.id()
+                .is_some_and(|id| !id.starts_with("AC-") && !id.starts_with("SC-"))
+        });
         let with_id: HashSet<u32> = with_id.map(|task| task.found.group).collect();
         let mut found = BTreeMap::new();
         for Found { group, line, .. } in self.tasks.iter().map(|task| &task.found) {
@@ -157,9 +156,11 @@ impl TaskFile {
             sections.push(above.iter().find_map(|(_, title)| title.clone()));
         }
         let mut found = BTreeMap::new();
-        let is_required =
-            |task: &&Task| Mark(task.found.mark).is_open() && !task.optional && !task.struck;
-        for task in self.tasks.iter().filter(is_required) {
+        for task in self
+            .tasks
+            .iter()
+            .filter(|task| Mark(task.found.mark).is_open() && !task.optional && !task.struck)
+        {
             if let Some(Some(title)) = sections.get(task.found.group as usize) {
                 found.entry(title.clone()).or_insert(task.found.line);
             }
@@ -203,22 +204,18 @@ impl TaskFile {
     /// Returns the boxes in document order, in the form that the machine and the journal use.
     pub fn rows(&self) -> Vec<Row> {
         let groups = self.groups();
-        let group = |task: &Task| {
-            groups
-                .get(task.found.group as usize)
-                .copied()
-                .unwrap_or_default()
-        };
-        let all = self.tasks.iter().zip(self.notes_under());
-        all.map(|(task, note)| self.row(task, group(task), note))
-            .collect()
+        let mut rows = Vec::with_capacity(self.tasks.len());
+        for (task, note) in self.tasks.iter().zip(self.notes_under()) {
+            let group = groups.get(task.found.group as usize).copied();
+            rows.push(self.row(task, group.unwrap_or_default(), note));
+        }
+        rows
     }
 
     /// Returns the number of groups begun before the first heading, and at each heading: the `<n>` of `G<n>`.
     pub fn groups(&self) -> Vec<u32> {
-        let begins = |heading: &Heading| u32::from(heading.level <= self.grammar.group_level);
         let numbers = self.headings.iter().scan(0, |groups, heading| {
-            *groups += begins(heading);
+            *groups += u32::from(heading.level <= self.grammar.group_level);
             Some(*groups)
         });
         std::iter::once(0).chain(numbers).collect()

@@ -57,13 +57,17 @@ impl Grammar {
 
     /// True when the text of a task matches the pattern for checkpoints.
     pub(super) fn is_checkpoint(&self, text: &str) -> bool {
+        let Some(pattern) = &self.checkpoint else {
+            return false;
+        };
         // The default pattern is by far the most frequent, and a search for its words is 20 times faster.
-        let has_word = |text: String| text.contains("checkpoint") || text.contains("[verify]");
-        let may_match =
-            |pattern: &Regex| pattern.as_str() != CHECKPOINT || has_word(text.to_ascii_lowercase());
-        self.checkpoint
-            .as_ref()
-            .is_some_and(|pattern| may_match(pattern) && pattern.is_match(text))
+        if pattern.as_str() == CHECKPOINT {
+            let lower = text.to_ascii_lowercase();
+            if !lower.contains("checkpoint") && !lower.contains("[verify]") {
+                return false;
+            }
+        }
+        pattern.is_match(text)
     }
 
     /// Returns the stage of a word, if it is in the closed set.
@@ -288,8 +292,9 @@ impl Cursor<'_> {
 
     /// True for the id that ends a range: it has the same form, apart from its numbers.
     fn begins_with_id_like(mut self, first: &str) -> bool {
-        let form = |id: &str| id.replace(|c: char| c.is_ascii_digit(), "");
-        self.id().is_some_and(|id| form(&id) == form(first)) && self.at_terminator()
+        self.id()
+            .is_some_and(|id| without_digits(&id) == without_digits(first))
+            && self.at_terminator()
     }
 
     fn separator(&mut self) -> bool {
@@ -340,9 +345,7 @@ impl Cursor<'_> {
     /// Reads `G2.PITEST` or `END.PITEST`.
     fn wide_gate(&mut self, grammar: &Grammar) -> Option<(String, Stage)> {
         let start = self.at;
-        let is_group =
-            |cursor: &mut Self| cursor.eat(b"G") && cursor.eat_while(|b| b.is_ascii_digit()) > 0;
-        if !(self.eat(b"END") || is_group(self)) {
+        if !(self.eat(b"END") || (self.eat(b"G") && self.eat_while(|b| b.is_ascii_digit()) > 0)) {
             return None;
         }
         let family = ascii(self.text.get(start..self.at)?);
@@ -363,11 +366,10 @@ impl Cursor<'_> {
     /// Reads `1.2.3a`, `T012b`, `T012B`, `ABC-1.2a`, `WP03`, `V4` or `VE1`, without a trailing dot.
     fn id(&mut self) -> Option<String> {
         let start = self.at;
-        let digit = |b: u8| b.is_ascii_digit();
         self.eat_while(|b| b.is_ascii_uppercase());
         let letters = self.text.get(start..self.at)?;
         let has_dash = !letters.is_empty() && self.eat(b"-");
-        if !self.next_is(digit) {
+        if !self.next_is(is_digit) {
             return None;
         }
         match letters {
@@ -376,7 +378,7 @@ impl Cursor<'_> {
                 self.eat_if(|b| b.is_ascii_lowercase());
             }
             b"T" | b"WP" | b"V" | b"VE" => {
-                self.eat_while(digit);
+                self.eat_while(is_digit);
                 self.eat_if(|b| letters == b"T" && b.is_ascii_alphabetic());
             }
             _ => return None,
@@ -396,6 +398,16 @@ impl Cursor<'_> {
             }
         }
     }
+}
+
+/// True for an ASCII digit.
+fn is_digit(byte: u8) -> bool {
+    byte.is_ascii_digit()
+}
+
+/// Returns the form of an id: its text without digits.
+fn without_digits(id: &str) -> String {
+    id.replace(|c: char| c.is_ascii_digit(), "")
 }
 
 /// Returns the length of a colon or an arrow.

@@ -261,8 +261,7 @@ impl<'a> Families<'a> {
         wanted: impl Fn(&Row) -> bool,
     ) -> Option<&'a Row> {
         let rows = families.flat_map(|number| self.relations.families[number].rows.iter().copied());
-        let is_wanted = |at: &usize| self.rows.get(*at).is_some_and(&wanted);
-        rows.filter(is_wanted)
+        rows.filter(|at| self.rows.get(*at).is_some_and(&wanted))
             .min()
             .and_then(|at| self.rows.get(at))
     }
@@ -289,10 +288,11 @@ impl<'a> Families<'a> {
             .wider_gates
             .iter()
             .filter_map(|at| self.rows.get(*at));
-        let covers = |row: &&Row| {
-            !groups.is_empty() && (row.key.family == "END" || groups.contains(&row.group))
-        };
-        gates.filter(covers).collect()
+        gates
+            .filter(|row| {
+                !groups.is_empty() && (row.key.family == "END" || groups.contains(&row.group))
+            })
+            .collect()
     }
 
     fn numbers_below(&self, family: &str) -> HashSet<usize> {

@@ -44,23 +44,21 @@ impl TaskFile {
         placement: &Placement,
         done: bool,
     ) -> Result<LinesEdited, Refusal> {
-        let open = |row: Row| {
-            if done && row.mark.is_done() {
-                Row {
-                    mark: Mark::OPEN,
-                    ..row
+        let plan = |file: &Self| {
+            let mut rows = file.rows();
+            if done {
+                for row in rows.iter_mut().filter(|row| row.mark.is_done()) {
+                    row.mark = Mark::OPEN;
                 }
-            } else {
-                row
             }
+            plan_gate(&rows, gate, placement)
         };
-        let rows = |file: &Self| file.rows().into_iter().map(open).collect::<Vec<_>>();
-        let plan = |file: &Self| plan_gate(&rows(file), gate, placement);
         let wanted: HashSet<TaskKey> = plan(self)?.into_iter().map(|wanted| wanted.key).collect();
         let stage = Stage::Gate(gate.to_owned());
         let overtaken = overtaken(&self.rows(), gate);
-        let goes = |key: &TaskKey| !wanted.contains(key) || overtaken.contains(key);
-        let (cleared, removed) = self.without(|key| key.stage == stage && goes(key))?;
+        let (cleared, removed) = self.without(|key| {
+            key.stage == stage && (!wanted.contains(key) || overtaken.contains(key))
+        })?;
         let (bytes, inserted) = cleared.with(&plan(&cleared)?)?;
         let new: HashSet<&TaskKey> = inserted.iter().map(|(key, _)| key).collect();
         let back = Self::parse(bytes.clone(), &self.grammar).without(|key| new.contains(key));
@@ -116,8 +114,10 @@ impl TaskFile {
             };
             let own = text(number);
             let is_own = form(own).is_some_and(|form| form.line(&task.key) == own);
-            let goes = |line| gone.contains(&line) || text(line).trim_ascii().is_empty();
-            if is_own && (number + 1..=task.found.last).all(goes) {
+            if is_own
+                && (number + 1..=task.found.last)
+                    .all(|line| gone.contains(&line) || text(line).trim_ascii().is_empty())
+            {
                 gone.insert(number);
                 removed.push((task.key.clone(), number));
             }
@@ -199,27 +199,25 @@ impl TaskFile {
             .filter_map(|wanted| Some((&wanted.key, rows.get(wanted.beside)?)))
             .collect();
         let (file, new) = self.with_added(rows, texts, |key| expected.contains_key(key))?;
-        let is_optional = |row: &&Row| row.optional && row.key.stage == Stage::Implementation;
         let optional: HashSet<&str> = rows
             .iter()
-            .filter(is_optional)
+            .filter(|row| row.optional && row.key.stage == Stage::Implementation)
             .map(|row| row.key.family.as_str())
             .collect();
-        let is_sibling = |row: &Row| {
-            let beside = expected.get(&row.key);
-            let same_parent = |beside: &&Row| row.parent == beside.parent;
-            let alone = row.key.stage == Stage::Final || row.key.is_wider_gate();
-            let fits = if alone {
-                row.parent.is_none()
-            } else {
-                beside.is_some_and(same_parent)
-            };
-            let same_group = beside.is_some_and(|beside| beside.group == row.group);
-            fits && same_group
-                && row.mark.is_open()
-                && row.optional == optional.contains(row.key.family.as_str())
-        };
-        let sound = new.len() == missing.len() && new.iter().all(is_sibling);
+        let sound = new.len() == missing.len()
+            && new.iter().all(|row| {
+                let beside = expected.get(&row.key);
+                let alone = row.key.stage == Stage::Final || row.key.is_wider_gate();
+                let fits = if alone {
+                    row.parent.is_none()
+                } else {
+                    beside.is_some_and(|beside| row.parent == beside.parent)
+                };
+                let same_group = beside.is_some_and(|beside| beside.group == row.group);
+                fits && same_group
+                    && row.mark.is_open()
+                    && row.optional == optional.contains(row.key.family.as_str())
+            });
         let inserted = new.into_iter().map(|row| (row.key, row.line)).collect();
         sound.then_some((file.bytes, inserted))
     }
@@ -241,14 +239,13 @@ impl TaskFile {
 
     /// True if these rows and everything that is not a task are the same.
     fn reads_the_same(&self, after: &Self, then: &[Row], now: &[Row]) -> bool {
-        let same = |(now, then): (&Row, &Row)| {
-            Row {
-                line: then.line,
-                ..now.clone()
-            } == *then
-        };
         then.len() == now.len()
-            && now.iter().zip(then).all(same)
+            && now.iter().zip(then).all(|(now, then)| {
+                Row {
+                    line: then.line,
+                    ..now.clone()
+                } == *then
+            })
             && self.parts() == after.parts()
             && after.problems().len() <= self.problems().len()
     }

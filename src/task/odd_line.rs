@@ -141,9 +141,10 @@ fn label(rest: &[u8]) -> Option<usize> {
     if hashes > 0 {
         return Some(hashes);
     }
-    let is_part =
-        |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'(' | b')' | b':' | b'-');
-    let width = rest.iter().take_while(is_part).count();
+    let width = rest
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'(' | b')' | b':' | b'-'))
+        .count();
     let word = rest
         .get(..width)
         .filter(|word| !word.is_empty() && word.len() <= MAX_LABEL)?;
@@ -199,14 +200,18 @@ fn has_empty_bracket(text: &[u8]) -> bool {
 
 /// True for the rest of a box that a formatter escaped, after its `\[`.
 fn is_escaped_box(rest: &[u8]) -> bool {
-    let slash = |bytes: &[u8]| usize::from(bytes.starts_with(b"\\"));
-    let mark = rest.get(slash(rest)..).unwrap_or_default();
+    let mark = rest.get(leading_backslash(rest)..).unwrap_or_default();
     let Some(close) = first_char(mark).and_then(|c| mark.get(c.len_utf8()..)) else {
         return false;
     };
     close
-        .get(slash(close)..)
+        .get(leading_backslash(close)..)
         .is_some_and(|close| close.starts_with(b"]"))
+}
+
+/// Returns 1 if the text begins with a backslash, otherwise 0.
+fn leading_backslash(bytes: &[u8]) -> usize {
+    usize::from(bytes.starts_with(b"\\"))
 }
 
 /// True for text between brackets that looks like a mark: nothing, `x` with blanks, or a symbol.

@@ -187,8 +187,11 @@ impl Pass<'_> {
         if matches!(self.above, Above::Blank | Above::Hidden) {
             self.close(column);
             let outside = self.open.is_empty() && column == 0;
-            let paragraph = || Above::Paragraph(self.out.lines.len(), line.start..line.end);
-            self.above = if outside { paragraph() } else { Above::Other };
+            self.above = if outside {
+                Above::Paragraph(self.out.lines.len(), line.start..line.end)
+            } else {
+                Above::Other
+            };
         }
         ReadAs::Text
     }

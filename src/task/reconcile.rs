@@ -12,7 +12,7 @@
 
 use super::exclude::bom;
 use super::family::Task;
-use super::file::{ReadLine, TaskFile};
+use super::file::TaskFile;
 use super::grammar::{Grammar, ancestors};
 use super::row::{Mark, Row};
 use super::scan::{Line, ReadAs, column, lines};
@@ -105,16 +105,12 @@ pub fn reconcile(before: &[u8], after: &[u8], grammar: &Grammar) -> Reconciled {
 
 fn reworded(before: &[Row], after: &[Row]) -> String {
     let after = by_key(after);
-    let is_same = |old: &&Row| {
-        let now = after
-            .get(&old.key)
-            .map(|now| now.map(|now| (&now.digest, &now.under)));
-        now.is_some_and(|now| now.is_none_or(|now| now == (&old.digest, &old.under)))
-    };
-    names(
-        before.iter().filter(|old| !is_same(old)).map(Row::title),
-        NAMED,
-    )
+    let changed = before.iter().filter(|old| match after.get(&old.key) {
+        Some(Some(now)) => (&now.digest, &now.under) != (&old.digest, &old.under),
+        Some(None) => false,
+        None => true,
+    });
+    names(changed.map(Row::title), NAMED)
 }
 
 fn claims(before: &[Row], after: &[Row]) -> Vec<BoxClaim> {
@@ -149,8 +145,9 @@ fn by_key(rows: &[Row]) -> HashMap<&TaskKey, Option<&Row>> {
 
 /// Returns the lines of a file without their line ends.
 fn texts(bytes: &[u8]) -> Vec<(Line, &[u8])> {
-    let text = |line: Line| (line, bytes.get(line.start..line.end).unwrap_or_default());
-    lines(bytes, bom(bytes)).map(text).collect()
+    lines(bytes, bom(bytes))
+        .map(|line| (line, bytes.get(line.start..line.end).unwrap_or_default()))
+        .collect()
 }
 
 /// Gives each candidate the offset in the old file at which the agent put it: after the line that it follows.
@@ -254,13 +251,12 @@ fn line_text(file: &TaskFile, task: &Task) -> Option<String> {
 /// Empty if one of them may not be kept, or if they are more than the limit.
 fn lines_below(file: &TaskFile, task: u32) -> Vec<String> {
     let own = file.read_line(task).map_or(0, |line| column(line.text));
-    let belongs = |line: &ReadLine<'_>| match line.read {
-        ReadAs::Text => column(line.text) > own,
-        read => read == ReadAs::Blank,
-    };
     let lines = (task + 1..)
         .map_while(|number| file.read_line(number))
-        .take_while(belongs);
+        .take_while(|line| match line.read {
+            ReadAs::Text => column(line.text) > own,
+            read => read == ReadAs::Blank,
+        });
     let mut lines: Vec<&[u8]> = lines.map(|line| line.text).collect();
     while lines.pop_if(|line| line.trim_ascii().is_empty()).is_some() {}
     let plain: Option<Vec<String>> = lines.into_iter().map(|line| plain(line.to_vec())).collect();
@@ -288,11 +284,6 @@ fn insert(old: &TaskFile, old_rows: &[Row], added: &[Candidate]) -> (Vec<u8>, Ve
         .iter()
         .map(|added| added.key.family.as_str())
         .collect();
-    let is_own = |row: &Row| {
-        row.parent
-            .as_deref()
-            .is_none_or(|parent| families.contains(parent))
-    };
     for (is_at_end, is_whole) in [(false, true), (true, true), (false, false), (true, false)] {
         let mut placed: Vec<(usize, &str)> = Vec::new();
         for candidate in added {
@@ -311,7 +302,10 @@ fn insert(old: &TaskFile, old_rows: &[Row], added: &[Candidate]) -> (Vec<u8>, Ve
             .map(|(offset, text)| (*offset, text.as_bytes(), b"".as_slice()));
         if let Some((file, new)) = old.with_added(old_rows, texts, |key| keys.contains(key))
             && new.len() == added.len()
-            && new.iter().all(|row| row.mark.is_open() && is_own(row))
+            && new.iter().all(|row| {
+                let parent = row.parent.as_deref();
+                row.mark.is_open() && parent.is_none_or(|parent| families.contains(parent))
+            })
         {
             return (
                 file.bytes,

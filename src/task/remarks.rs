@@ -50,19 +50,18 @@ impl TaskFile {
     /// A run that ignored them would report unfinished work as done.
     pub fn unread(&self) -> Vec<Remark> {
         let mut unread = self.pass(&HashSet::new()).unread;
-        let hides_open_box = |part: &&Excluded| {
-            let hidden = self
-                .read_lines()
-                .filter(|line| part.range.contains(&line.line.start));
-            !part.closed
-                && hidden
-                    .filter_map(|line| boxed(line.text))
-                    .any(|(found, _)| Mark(found.mark).is_open())
-        };
         unread.extend(
             self.excluded
                 .iter()
-                .filter(hides_open_box)
+                .filter(|part| {
+                    let hidden = self
+                        .read_lines()
+                        .filter(|line| part.range.contains(&line.line.start));
+                    !part.closed
+                        && hidden
+                            .filter_map(|line| boxed(line.text))
+                            .any(|(found, _)| Mark(found.mark).is_open())
+                })
                 .map(|part| self.without_end(part)),
         );
         unread.sort_by_key(|remark| remark.line);

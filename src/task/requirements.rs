@@ -48,9 +48,10 @@ impl TaskFile {
         let named = self.tasks.iter().zip(self.requirements());
         let named =
             named.flat_map(|(task, own)| own.into_iter().map(move |name| (task.found.line, name)));
-        let is_lacking = |name: &str| ends(name).into_iter().any(|end| known.lacks(end));
         named
-            .filter(|(_, name)| is_lacking(name) && seen.insert(name.clone()))
+            .filter(|(_, name)| {
+                ends(name).into_iter().any(|end| known.lacks(end)) && seen.insert(name.clone())
+            })
             .collect()
     }
 }
@@ -120,9 +121,8 @@ fn begins_with_label(value: &str) -> bool {
 
 /// Adds the references in the text after a label, or the words if there is no reference.
 fn in_list(value: &str, found: &mut Vec<String>) {
-    let ends = |c: char| c.is_whitespace() || ",;、，；()[]/".contains(c);
     let words = value
-        .split(ends)
+        .split(|c: char| c.is_whitespace() || ",;、，；()[]/".contains(c))
         .map(|word| word.trim_matches(['.', '*', '_', '`']));
     let references: Vec<&str> = words.filter(|word| is_reference(word)).collect();
     for reference in &references {
@@ -146,15 +146,14 @@ fn is_reference(word: &str) -> bool {
 
 /// Returns the letters and the number of a reference, or of both ends of a range. Empty for any other word.
 fn ends(word: &str) -> Vec<(&str, &str)> {
-    let range = || {
-        ['-', '–', '~'].iter().find_map(|dash| {
-            let (from, to) = word.rsplit_once(*dash)?;
-            Some(vec![single(from)?, single(to)?])
-        })
-    };
     single(word)
         .map(|one| vec![one])
-        .or_else(range)
+        .or_else(|| {
+            ['-', '–', '~'].iter().find_map(|dash| {
+                let (from, to) = word.rsplit_once(*dash)?;
+                Some(vec![single(from)?, single(to)?])
+            })
+        })
         .unwrap_or_default()
 }
 
@@ -177,12 +176,11 @@ fn is_number(text: &str) -> bool {
 
 /// Adds the references in a task's words: `[US1]`, and words of the form `FR-018`.
 fn in_words(words: &str, found: &mut Vec<String>) {
-    let is_inside = |c: char| c.is_alphanumeric() || "-_./$".contains(c);
-    for word in words.split_inclusive(|c| !is_inside(c)) {
+    for word in words.split_inclusive(|c| !is_word_character(c)) {
         let (word, end) = match word
             .char_indices()
             .next_back()
-            .filter(|(_, c)| !is_inside(*c))
+            .filter(|(_, c)| !is_word_character(*c))
         {
             Some((at, end)) => (word.get(..at).unwrap_or_default(), end),
             None => (word, ' '),
@@ -198,6 +196,11 @@ fn in_words(words: &str, found: &mut Vec<String>) {
     }
 }
 
+/// True for a character inside a word or a path.
+fn is_word_character(c: char) -> bool {
+    c.is_alphanumeric() || "-_./$".contains(c)
+}
+
 /// The numbers in a list of requirements, each with the letters before it.
 #[derive(Default)]
 struct Known(HashSet<(String, String)>);
@@ -211,10 +214,8 @@ impl Known {
         let mut known = Self::default();
         let mut section = None;
         for line in text.lines() {
-            let is_inside =
-                |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '–' | '~');
             let words = || {
-                line.split(|c| !is_inside(c))
+                line.split(|c: char| !c.is_ascii_alphanumeric() && !".-–~".contains(c))
                     .map(|word| word.trim_matches(['.', '-']))
             };
             let title = heading(line.as_bytes()).is_some();
@@ -246,13 +247,15 @@ impl Known {
     /// True if the list lacks a reference. A number with letters may be in another file, if the list has no such
     /// letters.
     fn lacks(&self, (letters, number): (&str, &str)) -> bool {
-        let is_kind = |own: &str| own == letters || letters.is_empty();
-        let mut of_kind = self.0.iter().filter(|(own, _)| is_kind(own)).peekable();
-        let has = |letters: &str| {
-            self.0
-                .contains(&(letters.to_owned(), plain(number).to_owned()))
-        };
-        of_kind.peek().is_some() && !has("") && of_kind.all(|(_, own)| own != plain(number))
+        let mut of_kind = self
+            .0
+            .iter()
+            .filter(|(own, _)| own == letters || letters.is_empty())
+            .peekable();
+        let bare = (String::new(), plain(number).to_owned());
+        of_kind.peek().is_some()
+            && !self.0.contains(&bare)
+            && of_kind.all(|(_, own)| own != plain(number))
     }
 }
 

@@ -248,14 +248,14 @@ pub(super) fn is_underline(line: &[u8]) -> bool {
 
 /// True for text that ends a paragraph without a blank line: a quote, a fence, a table row, HTML, a rule.
 pub(super) fn opens_block(text: &[u8]) -> bool {
-    let rule = |mark: u8| {
-        let is_part = |byte: &u8| *byte == mark || byte.is_ascii_whitespace();
-        text.iter().all(is_part) && text.split(|byte| *byte == mark).count() > 3
-    };
     matches!(text.first(), Some(b'>' | b'|' | b'<'))
         || text.starts_with(b"```")
         || text.starts_with(b"~~~")
-        || [b'-', b'*', b'_'].into_iter().any(rule)
+        || [b'-', b'*', b'_'].into_iter().any(|mark| {
+            text.iter()
+                .all(|byte| *byte == mark || byte.is_ascii_whitespace())
+                && text.split(|byte| *byte == mark).count() > 3
+        })
 }
 
 /// Returns the text after a prefix as one clean line.

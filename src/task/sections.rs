@@ -88,12 +88,15 @@ pub(super) type Title = Vec<String>;
 ///
 /// Emphasis, closing hashes and a final colon are removed.
 pub(super) fn title(text: &[u8], without_id: Option<&[u8]>) -> Title {
-    let tidy = |bytes: &[u8]| {
-        let text = clean("", bytes).to_lowercase();
-        let is_mark = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | ':' | '：');
-        text.trim_end_matches('#').trim_matches(is_mark).to_owned()
-    };
-    let mut forms: Title = std::iter::once(text).chain(without_id).map(tidy).collect();
+    let mut forms: Title = std::iter::once(text)
+        .chain(without_id)
+        .map(|bytes| {
+            let text = clean("", bytes).to_lowercase();
+            text.trim_end_matches('#')
+                .trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | ':' | '：'))
+                .to_owned()
+        })
+        .collect();
     forms.dedup();
     forms
 }

@@ -37,8 +37,7 @@ impl TaskFile {
     }
 
     fn stops(&self) -> Vec<Row> {
-        let lines = |task: Option<&super::family::Task>| task.map_or(0, |task| task.found.line);
-        let (first, last) = (lines(self.tasks.first()), lines(self.tasks.last()));
+        let (first, last) = (line_of(self.tasks.first()), line_of(self.tasks.last()));
         let (mut group, mut found) = (0, Vec::new());
         let mut seen: HashMap<String, u32> = HashMap::new();
         for line in self.read_lines() {
@@ -80,4 +79,9 @@ impl TaskFile {
         }
         found
     }
+}
+
+/// Returns the line of a task; 0 without one.
+fn line_of(task: Option<&super::family::Task>) -> u32 {
+    task.map_or(0, |task| task.found.line)
 }

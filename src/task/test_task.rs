@@ -138,19 +138,17 @@ fn is_path(token: &str) -> bool {
 fn is_test_path(token: &str) -> bool {
     let path = plain(token);
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let is_folder = |part: &str| {
-        matches!(
-            part,
-            "test" | "tests" | "spec" | "specs" | "__tests__" | "e2e"
-        )
-    };
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
     let is_named = ["Test", "Tests", "TestCase", "IT", "Spec", "_test", "_spec"]
         .iter()
         .any(|end| stem.ends_with(end));
     is_path(token)
-        && (folders.split('/').any(is_folder)
-            || is_named
+        && (folders.split('/').any(|part| {
+            matches!(
+                part,
+                "test" | "tests" | "spec" | "specs" | "__tests__" | "e2e"
+            )
+        }) || is_named
             || stem.starts_with("test_")
             || name.contains(".test.")
             || name.contains(".spec."))

@@ -11,16 +11,14 @@ use std::collections::{HashMap, HashSet};
 pub fn ticked_since(before: &TaskFile, after: &TaskFile) -> Vec<Row> {
     let (old, new) = (before.rows(), after.rows());
     let known = known_again(&old, &new);
-    let was_done = |at: &usize| {
-        known
-            .get(at)
-            .is_some_and(|was| old.get(*was).is_some_and(|row| row.mark.is_done()))
-    };
-    let now_done = new.iter().enumerate().filter(|(_, row)| row.mark.is_done());
-    now_done
-        .filter(|(at, _)| !was_done(at))
-        .map(|(_, row)| row.clone())
-        .collect()
+    let mut ticked = Vec::new();
+    for (at, row) in new.iter().enumerate() {
+        let was = known.get(&at).and_then(|was| old.get(*was));
+        if row.mark.is_done() && !was.is_some_and(|was| was.mark.is_done()) {
+            ticked.push(row.clone());
+        }
+    }
+    ticked
 }
 
 /// Maps each matched row of `new` to its row of `old`.
@@ -29,12 +27,11 @@ pub fn ticked_since(before: &TaskFile, after: &TaskFile) -> Vec<Row> {
 /// match by their order among the remaining ones.
 fn known_again(old: &[Row], new: &[Row]) -> HashMap<usize, usize> {
     let mut known = HashMap::new();
-    let by_text = |row: &Row| format!("{} {}", row.key.stage.word(), row.text);
     pair(old, new, &mut known, |row| {
-        Some(format!("{} {}", row.key, by_text(row)))
+        Some(format!("{} {}", row.key, stage_and_text(row)))
     });
     pair(old, new, &mut known, |row| {
-        (!row.text.is_empty()).then(|| by_text(row))
+        (!row.text.is_empty()).then(|| stage_and_text(row))
     });
     pair(old, new, &mut known, |row| {
         row.key.has_id().then(|| row.key.to_string())
@@ -43,6 +40,11 @@ fn known_again(old: &[Row], new: &[Row]) -> HashMap<usize, usize> {
         (!row.key.has_id()).then(String::new)
     });
     known
+}
+
+/// Returns the stage and the text of a row.
+fn stage_and_text(row: &Row) -> String {
+    format!("{} {}", row.key.stage.word(), row.text)
 }
 
 /// Pairs the rows of one name that are not paired yet, in order.

@@ -63,11 +63,13 @@ impl TaskFile {
     /// The first is the text after its box. The lines of text that are indented into its item, and into no deeper
     /// task's, follow.
     pub fn task_lines(&self) -> Vec<Vec<&[u8]>> {
-        let is_own = |line: &Under<'_>| line.inside && line.read == ReadAs::Text;
         let tasks = self.tasks.iter().zip(self.under());
         tasks
             .map(|(task, under)| {
-                let below = under.into_iter().filter(is_own).map(|line| line.text);
+                let below = under
+                    .into_iter()
+                    .filter(|line| line.inside && line.read == ReadAs::Text)
+                    .map(|line| line.text);
                 std::iter::once(task.words(&self.bytes))
                     .chain(below)
                     .collect()
@@ -81,27 +83,29 @@ impl TaskFile {
     ///
     /// The digest is empty if there are no such lines.
     pub(super) fn notes_under(&self) -> Vec<(String, bool)> {
-        let note = |lines: Vec<Under>| {
-            let inside: Vec<&[u8]> = lines
-                .into_iter()
-                .filter(|line| line.inside)
-                .map(|line| line.text)
-                .collect();
-            let nothing = inside
-                .iter()
-                .any(|line| commits_nothing(&String::from_utf8_lossy(line)));
-            let inside = inside.join(&b'\n');
-            let is_blank = inside.trim_ascii().is_empty();
-            (
-                if is_blank {
-                    String::new()
-                } else {
-                    text_digest(&inside)
-                },
-                nothing,
-            )
-        };
-        self.under().into_iter().map(note).collect()
+        self.under()
+            .into_iter()
+            .map(|lines| {
+                let inside: Vec<&[u8]> = lines
+                    .into_iter()
+                    .filter(|line| line.inside)
+                    .map(|line| line.text)
+                    .collect();
+                let nothing = inside
+                    .iter()
+                    .any(|line| commits_nothing(&String::from_utf8_lossy(line)));
+                let inside = inside.join(&b'\n');
+                let is_blank = inside.trim_ascii().is_empty();
+                (
+                    if is_blank {
+                        String::new()
+                    } else {
+                        text_digest(&inside)
+                    },
+                    nothing,
+                )
+            })
+            .collect()
     }
 
     /// Returns the heading above a task, and its parents.

@@ -104,11 +104,13 @@ pub fn on_file(rows: &[Row], flips: &[(TaskKey, Mark)]) -> Vec<(TaskKey, Mark)> 
         return flips.to_vec();
     }
     let marks: HashMap<&TaskKey, Mark> = flips.iter().map(|(key, mark)| (key, *mark)).collect();
-    let flipped = |row: &Row| Row {
-        mark: marks.get(&row.key).copied().unwrap_or(row.mark),
-        ..row.clone()
-    };
-    let after: Vec<Row> = rows.iter().map(flipped).collect();
+    let after: Vec<Row> = rows
+        .iter()
+        .map(|row| Row {
+            mark: marks.get(&row.key).copied().unwrap_or(row.mark),
+            ..row.clone()
+        })
+        .collect();
     let changed = written(rows)
         .into_iter()
         .zip(written(&after))
@@ -167,45 +169,45 @@ fn shown(row: &Row, families: &HashMap<String, Family>) -> Mark {
 fn settle(rows: &mut [Row], known: &[Row]) {
     let before: HashMap<&TaskKey, Mark> = known.iter().map(|row| (&row.key, row.mark)).collect();
     let (then, now) = (families(known), families(rows));
-    let all_ticked = |group: Option<u32>| {
-        let mut with_line = rows.iter().filter(|row| !row.is_virtual && !row.optional);
-        with_line.all(|row| group.is_some_and(|group| row.group != group) || row.mark.is_done())
-    };
-    let settled = |row: &Row| {
-        let known = before.get(&row.key).copied();
-        if row.approval && row.is_virtual {
-            return known;
-        }
-        let Some((shows, digest)) = &now.get(&row.key.family)?.work else {
-            // All boxes that a wider gate or FINAL covers decide together.
-            let group = (row.key.family != "END" && row.key.stage.is_gate()).then_some(row.group);
-            return known.or_else(|| {
-                Some(if all_ticked(group) {
-                    Mark::DONE
-                } else {
-                    Mark::OPEN
+    let marks: Vec<Option<Mark>> = rows
+        .iter()
+        .map(|row| {
+            let known = before.get(&row.key).copied();
+            if row.approval && row.is_virtual {
+                return known;
+            }
+            let Some((shows, digest)) = &now.get(&row.key.family)?.work else {
+                // All boxes that a wider gate or FINAL covers decide together.
+                let group =
+                    (row.key.family != "END" && row.key.stage.is_gate()).then_some(row.group);
+                return known.or_else(|| {
+                    let mut with_line = rows.iter().filter(|row| !row.is_virtual && !row.optional);
+                    let all_ticked = with_line.all(|row| {
+                        group.is_some_and(|group| row.group != group) || row.mark.is_done()
+                    });
+                    Some(if all_ticked { Mark::DONE } else { Mark::OPEN })
+                });
+            };
+            let done = known.filter(|known| known.is_done());
+            let done = done.filter(|_| {
+                then.get(&row.key.family).is_some_and(|old| {
+                    let same_text = old.work.as_ref().is_some_and(|(_, text)| text == digest);
+                    same_text && old.all_done == shows.is_done()
                 })
             });
-        };
-        let is_as_left = |old: &Family| {
-            let same_text = old.work.as_ref().is_some_and(|(_, text)| text == digest);
-            same_text && old.all_done == shows.is_done()
-        };
-        let done = known.filter(|known| known.is_done());
-        let done = done.filter(|_| then.get(&row.key.family).is_some_and(is_as_left));
-        if row.is_virtual {
-            // A mark that is neither open nor done (`[~]`) applies to every stage that is not done.
-            let said = match shows {
-                mark if mark.is_done() => Mark::DONE,
-                mark if mark.is_open() => Mark::OPEN,
-                other => *other,
-            };
-            Some(done.unwrap_or(said))
-        } else {
-            is_work(row).then(|| done.filter(|_| shows.is_open()).unwrap_or(*shows))
-        }
-    };
-    let marks: Vec<Option<Mark>> = rows.iter().map(settled).collect();
+            if row.is_virtual {
+                // A mark that is neither open nor done (`[~]`) applies to every stage that is not done.
+                let said = match shows {
+                    mark if mark.is_done() => Mark::DONE,
+                    mark if mark.is_open() => Mark::OPEN,
+                    other => *other,
+                };
+                Some(done.unwrap_or(said))
+            } else {
+                is_work(row).then(|| done.filter(|_| shows.is_open()).unwrap_or(*shows))
+            }
+        })
+        .collect();
     for (row, mark) in rows.iter_mut().zip(marks) {
         row.mark = mark.unwrap_or(row.mark);
     }

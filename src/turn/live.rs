@@ -90,27 +90,28 @@ impl Live {
 
     /// Returns a phrase about the action that the agent repeats; `None` if it makes progress.
     pub fn loops(&self) -> Option<String> {
-        let nothing = || format!("asked its model {ROUNDS} times in a row and used no tool");
         let calls = (1..)
             .zip(self.repeated)
             .find(|(turns, repeated)| repeated + turns >= ROUNDS * turns);
-        let same = |(turns, _)| {
-            let tools: Vec<&str> = self
-                .last
-                .iter()
-                .take(turns as usize)
-                .rev()
-                .map(|(_, tool)| tool.as_str())
-                .collect();
-            let how = if turns == 1 { "in a row" } else { "in turn" };
-            format!(
-                "called {} {ROUNDS} times {how} with the same input and result",
-                tools.join(", ")
-            )
-        };
         calls
-            .map(same)
-            .or_else(|| (self.answers >= ROUNDS).then(nothing))
+            .map(|(turns, _)| {
+                let tools: Vec<&str> = self
+                    .last
+                    .iter()
+                    .take(turns as usize)
+                    .rev()
+                    .map(|(_, tool)| tool.as_str())
+                    .collect();
+                let how = if turns == 1 { "in a row" } else { "in turn" };
+                format!(
+                    "called {} {ROUNDS} times {how} with the same input and result",
+                    tools.join(", ")
+                )
+            })
+            .or_else(|| {
+                (self.answers >= ROUNDS)
+                    .then(|| format!("asked its model {ROUNDS} times in a row and used no tool"))
+            })
     }
 
     fn tell(&mut self, event: &TurnEvent, now: Duration) {
@@ -233,8 +234,14 @@ mod tests {
         assert!(said(3 * ROUNDS, quick, turns(3)).is_some());
         assert_eq!(said(500, quick, turns(4)), None);
         // An edit of its own content, then the same test with the same result.
-        let edit_and_test = |at: u32| call(at, &(at % 2 * at).to_string(), "no rule");
-        assert_eq!(said(500, quick, edit_and_test), None);
+        assert_eq!(
+            said(500, quick, |at| call(
+                at,
+                &(at % 2 * at).to_string(),
+                "no rule"
+            )),
+            None
+        );
         // The same edit and test, but the test has a new result.
         assert_eq!(
             said(500, quick, |at| call(

@@ -192,14 +192,15 @@ mod tests {
 
     #[test]
     fn the_headers_of_a_patch_stay_however_long_it_is() {
-        let hunk = |file: &str| {
-            format!(
-                "*** Update File: {file}\n@@\n-{}\n+new * **\n",
-                "x".repeat(900_000)
-            )
-        };
         let files: Vec<String> = (0..12).map(|at| format!("src/f{at}.txt")).collect();
-        let patch: String = files.iter().map(|file| hunk(file)).collect();
+        let hunks: Vec<String> = files
+            .iter()
+            .map(|file| {
+                let removed = "x".repeat(900_000);
+                format!("*** Update File: {file}\n@@\n-{removed}\n+new * **\n")
+            })
+            .collect();
+        let patch = hunks.concat();
         let line =
             json!({"mode": "patch", "patch": format!("*** Begin Patch\n{patch}*** End Patch\n")});
         let (line, is_lost) = through(&line.to_string(), 1 << 20);

@@ -87,7 +87,7 @@ impl Reader {
         } else {
             formats::read(self.format, &line)
         };
-        let unread = || {
+        for event in read.unwrap_or_else(|| {
             let begin = &line[..line.len().min(UNREAD * 4)];
             vec![TurnEvent::Unread {
                 line: String::from_utf8_lossy(begin)
@@ -95,8 +95,7 @@ impl Reader {
                     .take(UNREAD)
                     .collect(),
             }]
-        };
-        for event in read.unwrap_or_else(unread) {
+        }) {
             self.tell(event, events);
         }
     }

@@ -104,21 +104,22 @@ impl Shown {
             .iter()
             .find_map(|key| input[*key].as_str())
             .unwrap_or_default();
-        let header = |row: &str| {
+        let headers = patch.lines().filter_map(|row| {
             Some(
                 row.strip_prefix("*** ")?
                     .split_once(" File: ")?
                     .1
                     .to_owned(),
             )
-        };
-        let headers = patch.lines().filter_map(header);
+        });
         let one = TARGETS.split(' ').find_map(|key| words(&input[key]));
         let all: Vec<String> = changes.chain(headers).chain(one).collect();
-        let near = |path: &String| path.strip_prefix(&self.root).unwrap_or(path).to_owned();
         format!(
             "{tool} {}",
-            all.iter().map(near).collect::<Vec<_>>().join(", ")
+            all.iter()
+                .map(|path| path.strip_prefix(&self.root).unwrap_or(path).to_owned())
+                .collect::<Vec<_>>()
+                .join(", ")
         )
     }
 }
@@ -129,20 +130,19 @@ fn line_of(text: &str) -> String {
 
 /// Returns a text, or a list of texts joined.
 fn words(value: &Value) -> Option<String> {
-    let list = || {
-        Some(
-            value
-                .as_array()?
-                .iter()
-                .filter_map(Value::as_str)
-                .collect::<Vec<_>>()
-                .join(" "),
-        )
-    };
     value
         .as_str()
         .map(str::to_owned)
-        .or_else(list)
+        .or_else(|| {
+            Some(
+                value
+                    .as_array()?
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            )
+        })
         .filter(|text| !text.is_empty())
 }
 

@@ -180,7 +180,6 @@ impl Calls {
 
     fn of_file(&self, name: &str, file: &OnFile<'_>) -> Option<Finding> {
         let has_run = file.calls.iter().any(|(_, call)| !call.never_ran);
-        let ended = |(_, call): &&(usize, &Call)| call.end.is_some() && call.never_ran != has_run;
         let last_success = file
             .calls
             .iter()
@@ -195,7 +194,7 @@ impl Calls {
         let last = file
             .calls
             .iter()
-            .filter(ended)
+            .filter(|(_, call)| call.end.is_some() && call.never_ran != has_run)
             .max_by_key(|(_, call)| call.end.map(|(_, place)| place));
         let (_, call) = open.or(last)?;
         let is_same = file.blobs.map(|blobs| blobs.before == blobs.after);
@@ -275,20 +274,16 @@ impl Calls {
     /// Returns failed calls of editing tools that named no file, unless the tool succeeded later.
     fn without_path(&self) -> Option<Finding> {
         let edits: Vec<(usize, &Call, &[String])> = self.edits().collect();
-        let is_made_good = |at: usize, tool: &str| {
-            edits
-                .iter()
-                .any(|(later, call, _)| *later > at && call.tool == tool && call.is_done())
-        };
-        let has_failed = |(at, call, paths): &&(usize, &Call, &[String])| {
-            paths.is_empty()
-                && call.end.is_some()
-                && !call.is_done()
-                && !is_made_good(*at, &call.tool)
-        };
         let failed: Vec<&Call> = edits
             .iter()
-            .filter(has_failed)
+            .filter(|(at, call, paths)| {
+                paths.is_empty()
+                    && call.end.is_some()
+                    && !call.is_done()
+                    && !edits.iter().any(|(later, other, _)| {
+                        later > at && other.tool == call.tool && other.is_done()
+                    })
+            })
             .map(|(_, call, _)| *call)
             .collect();
         let last = failed.last()?;

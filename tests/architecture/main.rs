@@ -93,23 +93,23 @@ fn without_comments(code: &str) -> String {
 
 /// Maximum production lines of each module: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 1_245),
+    ("agent", 1_270),
     ("build", 33),
     ("cli", 9_171),
-    ("config", 1_865),
+    ("config", 1_883),
     ("engine", 7_159),
     ("gate", 11_610),
-    ("git", 5_533),
+    ("git", 5_548),
     ("journal", 418),
     ("lib", 14),
     ("machine", 4_922),
     ("main", 11),
     ("mutation", 610),
-    ("source", 3_357),
+    ("source", 3_368),
     ("report", 4_346),
-    ("sys", 2_305),
-    ("task", 4_842),
-    ("turn", 2_404),
+    ("sys", 2_310),
+    ("task", 4_871),
+    ("turn", 2_399),
     ("report", 4_346),
 ];
 

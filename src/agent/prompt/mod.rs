@@ -210,7 +210,6 @@ fn prompt_error(file: &str, source: &str, shown: &Value, error: &minijinja::Erro
 ///
 /// Outside texts are blocks of marked data, empty without content.
 fn shown(role: Role, facts: &PromptFacts) -> Value {
-    let name = |text: &str| text::line(text, NAME_CHARS);
     let in_spec = "the whole file is in the spec folder";
     let spec = |file: &str| {
         let found = facts.spec_files.iter().find(|(name, _)| name == file);
@@ -220,35 +219,36 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
     };
     let in_tasks = "it is in the task file";
     let task = |what: &str, text: &str| data::marked(what, &data::head(text, TASK_CAP, in_tasks));
-    let list = |what: &str, items: &[String], most: usize| {
-        data::marked(what, &data::lines(items, most, NAME_CHARS))
-    };
     let told = without_survivors(&facts.progress, &facts.reasons);
     let progress = data::tail(&told, PROGRESS_CAP, facts.progress_before, in_spec);
-    let package = |package: &PromptPackage| {
-        context! {
-            name => name(&package.name), path => name(&package.path), base => name(&package.base), diff => diff(package),
-        }
-    };
     let test_names: Vec<String> = facts
         .test_names
         .iter()
-        .map(|test| format!("`{}`", name(&test.replace("{}", "Foo"))))
+        .map(|test| format!("`{}`", safe_name(&test.replace("{}", "Foo"))))
+        .collect();
+    let packages: Value = facts
+        .packages
+        .iter()
+        .map(|package| {
+            context! {
+                name => safe_name(&package.name), path => safe_name(&package.path), base => safe_name(&package.base), diff => diff(package),
+            }
+        })
         .collect();
     context! {
         role => role.word(),
-        task => name(&facts.task),
-        id => name(&facts.id),
+        task => safe_name(&facts.task),
+        id => safe_name(&facts.id),
         task_text => task("task", &facts.task_text),
         implementation => task("implementation", &facts.implementation),
-        parents => list("parents", &facts.parents, CHANGES),
-        stage => name(&facts.stage),
+        parents => marked_list("parents", &facts.parents, CHANGES),
+        stage => safe_name(&facts.stage),
         iteration => facts.iteration,
         attempt => facts.attempt,
-        workspace => name(&facts.workspace),
-        spec => name(&facts.spec),
-        tasks_file => name(&facts.tasks_file),
-        progress_file => name(&facts.progress_file),
+        workspace => safe_name(&facts.workspace),
+        spec => safe_name(&facts.spec),
+        tasks_file => safe_name(&facts.tasks_file),
+        progress_file => safe_name(&facts.progress_file),
         spec_files => spec_files(&facts.spec_files),
         requirements => spec("requirements.md"),
         design => spec("design.md"),
@@ -256,34 +256,51 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
         findings => data::marked("findings", &reasons(&facts.findings)),
         may_change_tests => facts.may_change_tests,
         progress => data::marked("progress.txt", &progress),
-        leftovers => list("leftovers", &facts.leftovers, LEFTOVERS),
-        packages => facts.packages.iter().map(package).collect::<Value>(),
+        leftovers => marked_list("leftovers", &facts.leftovers, LEFTOVERS),
+        packages => packages,
         commit_by_ralph => facts.commit_by_ralph,
-        diff_file => name(&facts.diff_file),
-        changes => list("changed files", &facts.changes, CHANGES),
-        build_settings => list("changed build files", &facts.build_settings, CHANGES),
+        diff_file => safe_name(&facts.diff_file),
+        changes => marked_list("changed files", &facts.changes, CHANGES),
+        build_settings => marked_list("changed build files", &facts.build_settings, CHANGES),
         verdict_wanted => facts.verdict_wanted,
-        verdict_token => name(&facts.verdict_token),
-        validation_report => name(&facts.validation_report),
+        verdict_token => safe_name(&facts.verdict_token),
+        validation_report => safe_name(&facts.validation_report),
         threshold => facts.threshold,
         test_names => test_names.join(", "),
     }
 }
 
+/// Returns a list between marks.
+fn marked_list(what: &str, items: &[String], most: usize) -> String {
+    data::marked(what, &data::lines(items, most, NAME_CHARS))
+}
+
+/// Returns a name or path as one bounded line.
+fn safe_name(text: &str) -> String {
+    text::line(text, NAME_CHARS)
+}
+
 /// Removes from progress.txt the survivors that the reasons list with their directories.
 fn without_survivors(progress: &str, reasons: &[String]) -> String {
-    let place = |line: &str| {
-        let mut words = line.strip_prefix("survivor ")?.split(' ');
-        let (file, mutator) = (words.next()?, words.next()?);
-        Some(format!("{} {mutator}", file.rsplit('/').next()?))
-    };
-    let listed: BTreeSet<String> = reasons.iter().filter_map(|reason| place(reason)).collect();
-    let is_other = |line: &&str| {
-        line.strip_prefix("- ")
-            .and_then(|line| place(line.trim_end()))
-            .is_none_or(|place| !listed.contains(&place))
-    };
-    progress.split_inclusive('\n').filter(is_other).collect()
+    let listed: BTreeSet<String> = reasons
+        .iter()
+        .filter_map(|reason| survivor_place(reason))
+        .collect();
+    progress
+        .split_inclusive('\n')
+        .filter(|line| {
+            line.strip_prefix("- ")
+                .and_then(|line| survivor_place(line.trim_end()))
+                .is_none_or(|place| !listed.contains(&place))
+        })
+        .collect()
+}
+
+/// Returns the file and the mutator of a survivor's line.
+fn survivor_place(line: &str) -> Option<String> {
+    let mut words = line.strip_prefix("survivor ")?.split(' ');
+    let (file, mutator) = (words.next()?, words.next()?);
+    Some(format!("{} {mutator}", file.rsplit('/').next()?))
 }
 
 /// Returns as many files of the spec as fit, and the names of the others.
@@ -318,9 +335,11 @@ fn diff(package: &PromptPackage) -> String {
     if package.base.is_empty() {
         return String::new();
     }
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     let path = text::line(&package.path, NAME_CHARS);
-    let path = if path.chars().all(is_plain) {
+    let path = if path
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
+    {
         path
     } else {
         format!("'{}'", path.replace('\'', r"'\''"))
@@ -333,14 +352,13 @@ fn diff(package: &PromptPackage) -> String {
 
 /// Returns the reasons as a list, shortened to the first ones if they are too long together.
 fn reasons(reasons: &[String]) -> String {
-    let one = |reason: &String| {
-        let text = data::head(reason, REASON_CAP, "this reason continues in progress.txt");
-        format!("- {}", text.trim().replace('\n', "\n  "))
-    };
     let all: Vec<String> = reasons
         .iter()
         .filter(|reason| !reason.trim().is_empty())
-        .map(one)
+        .map(|reason| {
+            let text = data::head(reason, REASON_CAP, "this reason continues in progress.txt");
+            format!("- {}", text.trim().replace('\n', "\n  "))
+        })
         .collect();
     data::head(
         &all.join("\n"),

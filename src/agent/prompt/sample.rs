@@ -39,7 +39,6 @@ fn first_attempt() -> PromptFacts {
 
 /// Returns an attempt after a rejected one, with every fact set.
 fn later_attempt() -> PromptFacts {
-    let text = |text: &str| text.to_owned();
     PromptFacts {
         task: text("2.1."),
         id: text("2.1"),
@@ -67,13 +66,20 @@ fn later_attempt() -> PromptFacts {
     }
 }
 
+/// Returns an owned text.
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
 fn packages(names: &[&str]) -> Vec<PromptPackage> {
-    let package = |name: &&str| PromptPackage {
-        name: (*name).to_owned(),
-        path: format!("src/{name}"),
-        base: "4b825dc".to_owned(),
-    };
-    names.iter().map(package).collect()
+    names
+        .iter()
+        .map(|name| PromptPackage {
+            name: (*name).to_owned(),
+            path: format!("src/{name}"),
+            base: "4b825dc".to_owned(),
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -174,12 +174,14 @@ impl Checkout {
     }
 
     fn stats(&self, folder: &Path) -> Stats {
-        let is_top =
-            |at: &[u8]| at.is_empty() || self.is_module(at) || self.commits.contains_key(at);
-        let is_read = |at: &&[u8]| !is_top(at) && self.is_read(at);
-        let folders = self.folders().into_iter().filter(is_read);
-        let stat = |path: &[u8]| (path.to_vec(), FileStat::at(&on_disk(folder, path)));
-        self.paths().chain(folders).map(stat).collect()
+        let folders = self.folders().into_iter().filter(|at| {
+            let is_top = at.is_empty() || self.is_module(at) || self.commits.contains_key(*at);
+            !is_top && self.is_read(at)
+        });
+        self.paths()
+            .chain(folders)
+            .map(|path| (path.to_vec(), FileStat::at(&on_disk(folder, path))))
+            .collect()
     }
 
     /// Returns the differences of a part of a directory from its wanted content.
@@ -201,14 +203,12 @@ impl Checkout {
             .map(|source| OpenRepo::open(source))
             .collect::<Result<Vec<_>, _>>()?;
         let repo = repository::beside(folder, &sources)?;
-        let index = || {
-            let mut index = Index::new()?;
-            for (path, leaf) in &self.leaves {
-                index.add(&bare_entry(path, *leaf))?;
-            }
-            Ok(index)
-        };
-        Ok((repo, index().map_err(|error| unwritable(&error))?))
+        let mut index = Index::new().map_err(|error| unwritable(&error))?;
+        for (path, leaf) in &self.leaves {
+            let added = index.add(&bare_entry(path, *leaf));
+            added.map_err(|error| unwritable(&error))?;
+        }
+        Ok((repo, index))
     }
 
     /// Compares by content: the index has no times of files that a comparison could trust.

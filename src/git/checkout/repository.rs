@@ -204,25 +204,31 @@ fn write_index(
     source: &OpenRepo,
     commit: Oid,
 ) -> Result<(), git2::Error> {
-    let low = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
-    let time = |seconds: i64, nanos: i64| {
-        IndexTime::new(
-            i32::try_from(seconds).unwrap_or_default(),
-            u32::try_from(nanos).unwrap_or_default(),
-        )
-    };
     let mut index = Index::open(file)?;
     index.read_tree(&source.repo.find_commit(commit)?.tree()?)?;
     for mut entry in index.iter().collect::<Vec<_>>() {
         let Ok(meta) = fs_err::symlink_metadata(on_disk(folder, &entry.path)) else {
             continue;
         };
-        entry.ctime = time(meta.ctime(), meta.ctime_nsec());
-        entry.mtime = time(meta.mtime(), meta.mtime_nsec());
-        (entry.dev, entry.ino) = (low(meta.dev()), low(meta.ino()));
+        entry.ctime = index_time(meta.ctime(), meta.ctime_nsec());
+        entry.mtime = index_time(meta.mtime(), meta.mtime_nsec());
+        (entry.dev, entry.ino) = (low_bits(meta.dev()), low_bits(meta.ino()));
         (entry.uid, entry.gid) = (meta.uid(), meta.gid());
-        entry.file_size = low(meta.size());
+        entry.file_size = low_bits(meta.size());
         index.add(&entry)?;
     }
     index.write()
+}
+
+/// Returns a time in the form of git's index.
+fn index_time(seconds: i64, nanos: i64) -> IndexTime {
+    IndexTime::new(
+        i32::try_from(seconds).unwrap_or_default(),
+        u32::try_from(nanos).unwrap_or_default(),
+    )
+}
+
+/// Returns the low 32 bits, as in git's index.
+fn low_bits(number: u64) -> u32 {
+    u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default()
 }

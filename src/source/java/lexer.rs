@@ -78,23 +78,25 @@ pub fn code_lines(source: &[u8]) -> Cow<'_, [u8]> {
         return Cow::Borrowed(source);
     }
     let (mut lexer, mut out, mut done) = (Lexer { rest: source }, Vec::new(), 0);
-    let ends = |gap: &[u8]| {
-        gap.iter()
-            .copied()
-            .filter(|&byte| byte == b'\n')
-            .collect::<Vec<_>>()
-    };
     while let Some(token) = lexer.next() {
         let end = source.len() - lexer.rest.len();
         let code = match token {
             Token::Mark(_) => &source[end - 1..end],
             Token::Word(bytes) | Token::Literal(bytes) => bytes,
         };
-        out.extend([&ends(&source[done..end - code.len()]), code, b" "].concat());
+        out.extend([&line_ends(&source[done..end - code.len()]), code, b" "].concat());
         done = end;
     }
-    out.extend(ends(&source[done..]));
+    out.extend(line_ends(&source[done..]));
     Cow::Owned(out)
+}
+
+/// Returns the line ends of a text.
+fn line_ends(gap: &[u8]) -> Vec<u8> {
+    gap.iter()
+        .copied()
+        .filter(|&byte| byte == b'\n')
+        .collect::<Vec<_>>()
 }
 
 /// Reads tokens one by one.

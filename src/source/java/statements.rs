@@ -60,16 +60,16 @@ impl Statements {
 ///
 /// Fewer tests are enabled, an assertion or a row of test data is gone, or a test may end before them.
 pub fn is_weakened(before: &[u8], now: &[u8]) -> bool {
-    let checks = |statement: &str| {
-        let statement = statement.to_lowercase();
-        statement.starts_with('"') || CHECKS.iter().any(|word| statement.contains(word))
-    };
-    let ends_early = |statement: &str| {
-        statement == "return" || statement.ends_with(")return") || statement.contains("assum")
-    };
     let is_less = enabled_tests(now) < enabled_tests(before);
     let (before, now) = (Statements::of(before), Statements::of(now));
-    is_less || before.has_more(&now, checks) || now.has_more(&before, ends_early)
+    is_less
+        || before.has_more(&now, |statement| {
+            let statement = statement.to_lowercase();
+            statement.starts_with('"') || CHECKS.iter().any(|word| statement.contains(word))
+        })
+        || now.has_more(&before, |statement| {
+            statement == "return" || statement.ends_with(")return") || statement.contains("assum")
+        })
 }
 
 #[cfg(test)]

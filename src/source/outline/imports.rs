@@ -62,7 +62,7 @@ impl Loads {
     pub fn has(&self, file: &str) -> bool {
         let stem = without_ending(file);
         let module = module_of(file);
-        let is_it = |reference: &Reference| match reference {
+        self.references.iter().any(|reference| match reference {
             Reference::Module(name) => module == name,
             Reference::ModuleEnd(name) => ends_with(module, name),
             Reference::File(name) => {
@@ -71,9 +71,7 @@ impl Loads {
             Reference::FileEnd(name) => [file, stem, module]
                 .iter()
                 .any(|path| ends_with(path, name)),
-        };
-        self.references.iter().any(is_it)
-            || !self.words.is_empty() && file_words(file).all(|word| self.words.contains(word))
+        }) || !self.words.is_empty() && file_words(file).all(|word| self.words.contains(word))
     }
 
     fn python(&mut self, tree: &Tree, source: &[u8], folder: &str) {
@@ -304,16 +302,16 @@ fn ends_with(path: &str, end: &str) -> bool {
 /// True for a path that only tests would have.
 fn is_of_tests(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
-    let is_named = |word: &str| {
-        let bare = word.trim_end_matches('s');
-        matches!(bare, "test" | "spec" | "conftest")
-    };
-    path_words(name).any(|word| word.split('_').any(is_named))
-        || path
-            .split('/')
-            .rev()
-            .skip(1)
-            .any(|folder| TEST_FOLDERS.contains(&folder))
+    path_words(name).any(|word| {
+        word.split('_').any(|word| {
+            let bare = word.trim_end_matches('s');
+            matches!(bare, "test" | "spec" | "conftest")
+        })
+    }) || path
+        .split('/')
+        .rev()
+        .skip(1)
+        .any(|folder| TEST_FOLDERS.contains(&folder))
 }
 
 fn join(folder: &str, name: &str) -> String {

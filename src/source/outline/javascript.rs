@@ -49,8 +49,10 @@ pub(super) fn outline(tree: &Tree, source: &[u8]) -> Option<Outline> {
     // If some have `.only`, no other one runs.
     if !reader.only.is_empty() {
         let only = reader.only;
-        let is_meant = |path: &str| only.iter().any(|meant| path.starts_with(meant.as_str()));
-        reader.outline.tests.retain(|test| is_meant(&test.path));
+        reader.outline.tests.retain(|test| {
+            only.iter()
+                .any(|meant| test.path.starts_with(meant.as_str()))
+        });
     }
     Some(reader.outline)
 }
@@ -142,13 +144,15 @@ impl<'t> Call<'t> {
 
     /// Returns the function among its arguments.
     fn callback(&self) -> Option<Node<'t>> {
-        let is_function = |node: &&Node<'t>| {
-            matches!(
-                node.kind(),
-                "arrow_function" | "function_expression" | "function" | "generator_function"
-            )
-        };
-        self.arguments.iter().find(is_function).copied()
+        self.arguments
+            .iter()
+            .find(|node| {
+                matches!(
+                    node.kind(),
+                    "arrow_function" | "function_expression" | "function" | "generator_function"
+                )
+            })
+            .copied()
     }
 
     fn is_alone(&self) -> bool {
@@ -156,16 +160,17 @@ impl<'t> Call<'t> {
     }
 
     fn is_off(&self, source: &[u8]) -> bool {
-        let is_key = |node: Node<'_>| {
-            node.kind() == "pair"
-                && OFF.contains(&field(node, "key", source).trim_matches(['"', '\'']))
-                && !is_never(field(node, "value", source))
-        };
         let by_option = self
             .arguments
             .iter()
             .filter(|node| node.kind() == "object")
-            .any(|node| parts(*node).into_iter().any(is_key));
+            .any(|node| {
+                parts(*node).into_iter().any(|node| {
+                    node.kind() == "pair"
+                        && OFF.contains(&field(node, "key", source).trim_matches(['"', '\'']))
+                        && !is_never(field(node, "value", source))
+                })
+            });
         let condition = self
             .conditions
             .first()
@@ -271,8 +276,6 @@ impl Reader<'_> {
     /// Handles a rebound name. A file that declares `it` itself has no tests, unless it extends the runner's `it`.
     fn rebound(&mut self, statement: Node<'_>) {
         let names = self.bound(statement);
-        let is_runner =
-            |name: &String| TESTS.contains(&name.as_str()) || SUITES.contains(&name.as_str());
         let is_function = statement.kind().contains("function")
             || parts(statement).iter().any(|declarator| {
                 declarator
@@ -284,7 +287,11 @@ impl Reader<'_> {
                         )
                     })
             });
-        if is_function && names.iter().any(is_runner) {
+        if is_function
+            && names
+                .iter()
+                .any(|name| TESTS.contains(&name.as_str()) || SUITES.contains(&name.as_str()))
+        {
             self.only.push("(none)".to_owned());
         }
     }
@@ -407,9 +414,11 @@ impl Reader<'_> {
                         guard
                     });
                 }
-                let is_empty = |node: Node<'_>| node.kind() == "array" && parts(node).is_empty();
                 inner.is_off |= parts(node).into_iter().any(|part| {
-                    is_empty(part) || part.child_by_field_name("object").is_some_and(is_empty)
+                    is_empty_array(part)
+                        || part
+                            .child_by_field_name("object")
+                            .is_some_and(is_empty_array)
                 });
                 match child.kind() {
                     "statement_block" => {
@@ -484,4 +493,9 @@ impl Reader<'_> {
             uses,
         });
     }
+}
+
+/// True for `[]`.
+fn is_empty_array(node: Node<'_>) -> bool {
+    node.kind() == "array" && parts(node).is_empty()
 }

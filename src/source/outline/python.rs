@@ -304,19 +304,16 @@ impl Reader<'_> {
     /// Removes the tests of a scope that are bound again.
     fn forget(&mut self, names: &[String], scope: &Scope, first: usize) {
         let own: Vec<_> = names.iter().map(|name| scope.path_of(name)).collect();
-        let is_bound = |path: &str| {
-            own.iter().any(|own| {
-                path.strip_prefix(own.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            })
-        };
         let later = self
             .outline
             .tests
             .split_off(first.min(self.outline.tests.len()));
-        self.outline
-            .tests
-            .extend(later.into_iter().filter(|test| !is_bound(&test.path)));
+        self.outline.tests.extend(later.into_iter().filter(|test| {
+            !own.iter().any(|own| {
+                let rest = test.path.strip_prefix(own.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+        }));
     }
 
     /// Returns the names that a statement binds, deletes, or changes so that they are no longer tests.

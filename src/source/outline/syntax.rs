@@ -338,14 +338,13 @@ pub(super) fn has_end(node: Node<'_>, source: &[u8]) -> bool {
 /// Such code follows an early end at the top of the block, or a constant condition.
 pub(super) fn is_dead(block: Node<'_>, source: &[u8]) -> bool {
     let statements = parts(block);
-    let is_filler = |node: &Node<'_>| {
+    if statements.iter().all(|node| {
         matches!(node.kind(), "pass_statement" | "empty_statement")
             || (node.kind() == "expression_statement"
                 && parts(*node)
                     .iter()
                     .all(|inner| matches!(inner.kind(), "string" | "ellipsis")))
-    };
-    if statements.iter().all(is_filler) {
+    }) {
         return true;
     }
     let ends_early = statements.iter().enumerate().any(|(at, statement)| {
@@ -386,13 +385,17 @@ fn is_constant_branch(node: Node<'_>, source: &[u8]) -> bool {
     let body = node
         .child_by_field_name("consequence")
         .or_else(|| node.child_by_field_name("body"));
-    let ends = |body: Node<'_>| {
-        holds(body, |node| {
-            matches!(
-                node.kind(),
-                "return_statement" | "return_expression" | "raise_statement" | "throw_statement"
-            )
-        }) || has_end(body, source)
-    };
-    is_never(condition) || (is_always(condition) && body.is_some_and(ends))
+    is_never(condition)
+        || (is_always(condition)
+            && body.is_some_and(|body| {
+                holds(body, |node| {
+                    matches!(
+                        node.kind(),
+                        "return_statement"
+                            | "return_expression"
+                            | "raise_statement"
+                            | "throw_statement"
+                    )
+                }) || has_end(body, source)
+            }))
 }

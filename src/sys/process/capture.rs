@@ -72,13 +72,13 @@ impl Stream {
     pub(super) fn excess(&self, most: Most) -> Option<ProcessEnd> {
         let (told, _) = self.transcript.as_ref()?;
         let unanswered = told.unanswered().map(|why| ProcessEnd::Outage { why });
-        let looping = || told.loops().map(|what| ProcessEnd::Looping { what });
-        let over = || {
-            Some(ProcessEnd::OverBudget {
-                used: most.over_while_it_runs(told.used())?,
+        unanswered
+            .or_else(|| told.loops().map(|what| ProcessEnd::Looping { what }))
+            .or_else(|| {
+                Some(ProcessEnd::OverBudget {
+                    used: most.over_while_it_runs(told.used())?,
+                })
             })
-        };
-        unanswered.or_else(looping).or_else(over)
     }
 
     /// Moves available output into the log; true if there was any.

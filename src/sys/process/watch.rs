@@ -337,12 +337,14 @@ impl Watch {
         } else if self.paused.is_none() {
             let me = BTreeSet::from([getpid().as_raw()]);
             // Processes that another program stopped stay stopped.
-            let running = || {
-                let mut rows = tree::descendants(&tree::all()?, &me);
-                rows.retain(|row| !row.stopped);
-                Ok(rows)
-            };
-            self.paused = Some((now, tree::stop(running)?));
+            self.paused = Some((
+                now,
+                tree::stop(|| {
+                    let mut rows = tree::descendants(&tree::all()?, &me);
+                    rows.retain(|row| !row.stopped);
+                    Ok(rows)
+                })?,
+            ));
         }
         Ok(())
     }
@@ -406,8 +408,8 @@ impl Watch {
 
     /// True if the tree is empty, and its output is complete or out of time.
     fn is_over(&self) -> bool {
-        let is_read = || self.streams.iter().all(|stream| stream.pipe.is_none());
-        matches!(self.stage, Stage::Draining(until) if is_read() || monotonic() >= until)
+        let is_read = self.streams.iter().all(|stream| stream.pipe.is_none());
+        matches!(self.stage, Stage::Draining(until) if is_read || monotonic() >= until)
     }
 
     /// Waits until an event or the next deadline.

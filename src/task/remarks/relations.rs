@@ -57,10 +57,9 @@ pub(super) fn remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
 /// Reports stages on the wrong side of their task, and gates that have nothing to judge.
 fn stages(rows: &[Row], remarks: &mut Vec<Remark>) {
     let families = Families::new(rows);
-    let works = |row: &Row| row.key.stage.is_work() && !row.checkpoint;
     let groups: HashSet<u32> = rows
         .iter()
-        .filter(|row| works(row))
+        .filter(|row| has_changes(row))
         .map(|row| row.group)
         .collect();
     let has_work = |family: &str| {
@@ -69,7 +68,7 @@ fn stages(rows: &[Row], remarks: &mut Vec<Remark>) {
             .into_iter()
             .chain([family])
             .flat_map(|name| families.boxes(name));
-        own.any(|(_, row)| works(row))
+        own.any(|(_, row)| has_changes(row))
     };
     for row in rows
         .iter()
@@ -114,4 +113,9 @@ fn stages(rows: &[Row], remarks: &mut Vec<Remark>) {
             &[&name, why],
         ));
     }
+}
+
+/// True for work that can change something.
+fn has_changes(row: &Row) -> bool {
+    row.key.stage.is_work() && !row.checkpoint
 }

@@ -53,8 +53,7 @@ const NOTICE: [&str; 3] = ["/content", "/message", "/text"];
 /// Output of hooks, and the names of tasks that the model chose, are not the CLI's words.
 fn is_limit_notice(line: Line<'_>, subtype: &str) -> bool {
     let is_own = !subtype.starts_with("hook") && !subtype.starts_with("task");
-    let says = || limit_text(line.first(&NOTICE)).is_some();
-    is_own && (line.text("/error") == "rate_limit" || says())
+    is_own && (line.text("/error") == "rate_limit" || limit_text(line.first(&NOTICE)).is_some())
 }
 
 fn of_assistant(part: Line<'_>, is_sub_agent: bool) -> Vec<TurnEvent> {
@@ -68,8 +67,9 @@ fn of_assistant(part: Line<'_>, is_sub_agent: bool) -> Vec<TurnEvent> {
 fn of_user(line: Line<'_>, part: Line<'_>) -> Option<TurnEvent> {
     let id = Some(part.text("/tool_use_id")).filter(|_| part.text("/type") == "tool_result")?;
     let output = part.content("/content");
-    let is_refused = |meta: Line<'_>| meta.text("/id") == id && meta.has("/non_execution_kind");
-    let is_denied = line.each("/tool_result_meta").any(is_refused)
+    let is_denied = line
+        .each("/tool_result_meta")
+        .any(|meta| meta.text("/id") == id && meta.has("/non_execution_kind"))
         || output.starts_with("Claude requested permissions");
     let is_error = part.is_true("/is_error");
     let changed = line.texts("/tool_use_result/bashEditDiff/files", "/filePath");

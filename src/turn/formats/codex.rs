@@ -92,12 +92,11 @@ fn of_session(item: Line<'_>) -> Vec<TurnEvent> {
 
 /// Returns the code of `Exit code: 1`, or `Process exited with code 1`, in the first lines of a command's result.
 fn exit_code(output: &str) -> Option<&str> {
-    let line = |line| {
+    output.lines().take(4).find_map(|line| {
         ["Exit code: ", "Process exited with code "]
             .iter()
             .find_map(|begin| str::strip_prefix(line, begin))
-    };
-    output.lines().take(4).find_map(line)
+    })
 }
 
 #[cfg(test)]

@@ -73,15 +73,14 @@ impl<'a> Line<'a> {
 
     /// Returns the text of a content: a text, or a list of parts with texts.
     pub(super) fn content(self, path: &str) -> String {
-        let parts = || {
-            self.each(path)
-                .map(|part| part.first(&["/text", "/content/text"]))
-                .collect::<Vec<_>>()
-        };
-        self.at(path)
-            .0
-            .as_str()
-            .map_or_else(|| parts().join("\n"), str::to_owned)
+        if let Some(text) = self.at(path).0.as_str() {
+            return text.to_owned();
+        }
+        let parts = self.each(path);
+        parts
+            .map(|part| part.first(&["/text", "/content/text"]))
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     pub(super) fn started(self, call: &str, tool: &str, input: &str) -> TurnEvent {
@@ -112,10 +111,12 @@ impl<'a> Line<'a> {
 
     /// Returns a message; nothing for an empty text.
     pub(super) fn said(text: &str) -> Vec<TurnEvent> {
-        let said = || TurnEvent::Said {
-            text: text.to_owned(),
-        };
-        (!text.trim().is_empty()).then(said).into_iter().collect()
+        (!text.trim().is_empty())
+            .then(|| TurnEvent::Said {
+                text: text.to_owned(),
+            })
+            .into_iter()
+            .collect()
     }
 
     pub(super) fn error(self, messages: &[&str], status: &str) -> CliError {

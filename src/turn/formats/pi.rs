@@ -16,10 +16,9 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
                 message.dollars("/usage/cost/total"),
                 Span::Step,
             );
-            let said = |part: Line<'_>| Line::said(part.text("/text"));
             message
                 .each("/content")
-                .flat_map(said)
+                .flat_map(|part| Line::said(part.text("/text")))
                 .chain([used])
                 .collect()
         }

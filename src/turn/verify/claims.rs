@@ -43,10 +43,10 @@ fn in_sentence(words: &[&str], found: &mut Vec<String>) {
         .iter()
         .filter(|word| !word.is_empty() && **word != "-");
     let words: Vec<(String, &str)> = words.map(|word| (word.to_lowercase(), *word)).collect();
-    let denies = |(word, _): &(String, &str)| {
-        is_among(DENIALS, word) || word.ends_with("n't") || word.ends_with("n’t")
-    };
-    if words.iter().any(denies) {
+    if words
+        .iter()
+        .any(|(word, _)| is_among(DENIALS, word) || word.ends_with("n't") || word.ends_with("n’t"))
+    {
         return;
     }
     let (mut claims, mut named) = (false, Vec::new());
@@ -69,14 +69,15 @@ fn in_sentence(words: &[&str], found: &mut Vec<String>) {
 
 /// Returns the path in a word such as `src/A.java:12`.
 fn path_like(word: &str) -> Option<String> {
-    let is_part =
-        |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '@' | '~' | '$');
     let path = match word.rsplit_once(':') {
         Some((path, line)) if line.starts_with(|c: char| c.is_ascii_digit()) => path,
         _ => word,
     };
-    (path.chars().all(is_part) && (has_extension(path) || path.contains('/')))
-        .then(|| path.to_owned())
+    (path
+        .chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '@' | '~' | '$'))
+        && (has_extension(path) || path.contains('/')))
+    .then(|| path.to_owned())
 }
 
 /// True for `a.txt` and `.env`, not for `1.2`.

@@ -1,5 +1,6 @@
-//! The build script: names the build by a digest of ralph's source, so that a journal tells whose words its
-//! entries are.
+//! The build script, which names the build by a digest of ralph's source.
+//!
+//! A journal thereby records the build whose words its entries are.
 
 use std::fs::{File, read_dir};
 use std::io::{self, Read as _, Write as _};
@@ -10,7 +11,7 @@ fn main() -> io::Result<()> {
     sources(Path::new("src"), &mut files)?;
     files.sort();
     let mut out = io::stdout();
-    // FNV-1a: it tells builds apart, and keeps nobody from claiming one.
+    // FNV-1a distinguishes builds, but does not prevent a build from claiming another's name.
     let mut digest = 0xcbf2_9ce4_8422_2325_u64;
     for file in files {
         let mut bytes = Vec::new();
@@ -23,7 +24,7 @@ fn main() -> io::Result<()> {
     writeln!(out, "cargo::rustc-env=RALPH_SOURCE={digest:016x}")
 }
 
-/// The files of which ralph is made, its tests left out.
+/// Collects ralph's source files, without its tests.
 fn sources(folder: &Path, into: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in read_dir(folder)? {
         let path = entry?.path();

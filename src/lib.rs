@@ -1,33 +1,33 @@
-//! `ralph`: a loop runner for coding agents that believes only git and deterministic gates.
+//! `ralph`: a loop runner for coding agents that trusts only git and deterministic gates.
 //!
 //! # The map
 //!
-//! A functional core in an imperative shell. The machine decides everything and touches nothing; the
-//! engine appends each fact to the journal, asks the machine what follows, and performs it; adapters own
-//! one outside thing each. Layers only look down (`tests/architecture.rs`).
+//! A functional core in an imperative shell. The machine decides everything and touches nothing. The engine appends
+//! each event to the journal, gets the next effects from the machine, and performs them. Each adapter owns one outside
+//! resource. Layers only look down (`tests/architecture`).
 //!
 //! ```text
-//! record the fact ─► journal ─► step(State, Event) ─► effects ─► adapters ─► the next fact
+//! record the event ─► journal ─► step(State, Event) ─► effects ─► adapters ─► the next event
 //! ```
 //!
 //! L0, pure: no files, clock, environment, processes
 //!
-//!   source/     what a path is (test, production, build) and what a source text holds
-//!   task/       the task file: tasks, ids, stages, families, the one-byte edit
+//!   source/     the kind of a path (test, production, build) and the content of a source text
+//!   task/       the task file: tasks, ids, stages, the one-byte edit
 //!   mutation/   mutants, scores, verdicts
-//!   turn/       what an agent did in its turn, read from its transcript, and whether its edits landed
+//!   turn/       an agent's actions in its turn, read from its transcript, and the check of its edits
 //!   machine/    the rules of the loop: `step`, `decide`, `choose`; read this first
 //!
 //! L1, text in, values out, and back
 //!
-//!   config/     `.ralph/config.yaml` to settings, every mistake with its line
-//!   report/     texts for people: the entry in progress.txt; reading validation-report.md
+//!   config/     `.ralph/config.yaml` to settings, every error with its line
+//!   report/     texts for users: the entry in progress.txt; reading validation-report.md
 //!
-//! L2, adapters, which never meet each other
+//! L2, adapters, which never depend on each other
 //!
 //!   sys/        disk, supervised processes, lock, clock, signals
-//!   git/        packages, snapshots, what an attempt changed, what is put back
-//!   agent/      prompts, command lines, the reading of an agent's output
+//!   git/        packages, snapshots, the changes of an attempt, their restoration
+//!   agent/      prompts, command lines, reading an agent's output
 //!   gate/       PIT and other judges
 //!   journal/    the write-ahead log, hash-chained
 //!

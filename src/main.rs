@@ -1,9 +1,9 @@
-//! The binary: everything stands in the library.
+//! The binary. All code is in the library.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Before anything opens a file or reads a flag: the supervisor closes what it inherited.
+    // Before any file is opened or flag is read: the supervisor closes inherited files.
     if std::env::args_os()
         .nth(1)
         .is_some_and(|verb| verb == ralph::sys::process::VERB)

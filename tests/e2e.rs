@@ -1,5 +1,7 @@
-//! The second test binary: what needs something that may be missing, such as Maven. A test that cannot run here is
-//! counted as ignored and says why; in CI it fails where a program is missing that can be installed.
+//! The second test binary: tests that need programs such as Maven, which may be missing.
+//!
+//! A test that cannot run here counts as ignored and reports why. In CI it fails if the missing program can be
+//! installed.
 
 #[cfg(test)]
 mod cli {

@@ -1,8 +1,9 @@
-//! The verdict line `RALPH-VERDICT <token>: …`, the only thing that an agent's output can say (docs/design.md
-//! "Evidence"). The token is the attempt's own, so a line that somebody else wrote and the agent shows is none.
+//! Reads the verdict line `RALPH-VERDICT <token>: …`, the only part of an agent's output with a meaning
+//! (docs/design.md "Evidence").
 //!
-//! A line with the token is read as models write it: markup around it is no part of it. What follows it in its message
-//! is its reason. A line without a token, which only a person's own template asks for, must be as it was asked for.
+//! The token is the attempt's own, so a line by another author that the agent shows does not count. A line with the
+//! token may have the markup that models add. The rest of its message is its reason. A line without a token, which
+//! only a user's own template requests, must have the exact form.
 
 use crate::machine::facts::Claim;
 use crate::source::text;
@@ -10,37 +11,37 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, BufRead as _, BufReader, Read};
 use std::mem::discriminant;
 
-/// Longest reason of an agent that is kept, characters.
+/// Maximum length of a kept reason, in characters.
 pub const MAX_WHY: usize = 2_000;
 
-/// A longer line is not a verdict, bytes.
+/// Maximum length of a verdict line, in bytes.
 const LONGEST_LINE: usize = 64 * 1024;
 
-/// Lines with other tokens that an output may hold; more of them try all tokens there are.
+/// Maximum number of lines with other tokens. An output with more tries all possible tokens.
 const MOST_GUESSES: usize = 16;
 
-/// Characters of a line that is quoted back.
+/// Maximum length of a quoted line, in characters.
 const QUOTED: usize = 200;
 
 /// The start of a verdict line.
 pub(super) const NAME: &str = "RALPH-VERDICT";
 
-/// The line by which an agent says that it cannot do its work.
+/// Returns the line by which an agent reports that it cannot do its work.
 pub fn blocked_line(token: &str, why: &str) -> String {
     format!("{NAME} {token}: BLOCKED {}", text::line(why, MAX_WHY))
 }
 
-/// What makes a line a verdict in the output of one attempt.
+/// The form of a verdict line in the output of one attempt.
 #[derive(Clone, Debug, Default)]
 pub struct VerdictLine {
     /// Four hex digits that this attempt's prompt and environment hold.
     pub token: String,
-    /// The attempt's template does not name the token, so lines without one count too.
+    /// True if the attempt's template does not name the token, so lines without one count too.
     pub or_bare: bool,
 }
 
 impl VerdictLine {
-    /// With a new token, which nothing that was seen before tells.
+    /// Draws a new token, which cannot be guessed from earlier ones.
     pub fn draw(or_bare: bool) -> Self {
         // The hasher's keys are random numbers of the system.
         let drawn = RandomState::new().build_hasher().finish();
@@ -50,7 +51,7 @@ impl VerdictLine {
         }
     }
 
-    /// What a plain output claims: its last verdict line, unless another one contradicts it, with all that follows.
+    /// Returns the claim of a plain output: its last verdict line, unless another one contradicts it, with the rest.
     ///
     /// # Errors
     /// The output cannot be read.
@@ -62,7 +63,7 @@ impl VerdictLine {
         Ok(heard.claim())
     }
 
-    /// Listens to an agent's own words, message by message.
+    /// Starts to read an agent's own words, message by message.
     pub fn listen(&self) -> Heard {
         Heard {
             verdict: self.clone(),
@@ -70,12 +71,12 @@ impl VerdictLine {
         }
     }
 
-    /// Would a line be taken for a verdict?
+    /// True if the line would count as a verdict.
     pub(super) fn reads(&self, line: &str) -> bool {
         matches!(self.said(line), Some(Said::Claim(..)))
     }
 
-    /// What a line says; `None` if it is no verdict line.
+    /// Reads a line; `None` if it is not a verdict line.
     fn said(&self, line: &str) -> Option<Said> {
         if self.or_bare
             && let Some(rest) = line
@@ -109,8 +110,10 @@ impl VerdictLine {
             return Some(Said::Guess);
         }
         let rest = rest.trim_start_matches(|c| is_markup(c) || ">)]:".contains(c));
-        let is_letter = |c: char| c.is_ascii_alphabetic() || c == '-';
-        let (word, why) = rest.split_at(rest.find(|c| !is_letter(c)).unwrap_or(rest.len()));
+        let (word, why) = rest.split_at(
+            rest.find(|c: char| !(c.is_ascii_alphabetic() || c == '-'))
+                .unwrap_or(rest.len()),
+        );
         let why = why.trim_start_matches(|c| is_markup(c) || ".:;,!–—".contains(c));
         let is_choice =
             why.starts_with(['/', '|', '?']) || why.starts_with("or ") || shown.contains(NAME);
@@ -135,37 +138,37 @@ fn is_markup(c: char) -> bool {
     c.is_whitespace() || ">*_`~#+-•\"'".contains(c)
 }
 
-/// What one line says.
+/// The content of one line.
 enum Said {
     /// A verdict, and the reason on its own line.
     Claim(Claim, String),
     /// A line with another token.
     Guess,
-    /// It names the verdict line in another form; `own`: as a whole line with the token.
+    /// The verdict line in another form. `own` if it is a whole line with the token.
     Odd { own: bool, line: String },
 }
 
-/// What the lines of an output said so far.
+/// The lines of an output so far.
 #[derive(Clone, Debug, Default)]
 pub struct Heard {
     verdict: VerdictLine,
     last: Option<Claim>,
-    /// The message goes on behind a verdict line.
+    /// True if the message continues after a verdict line.
     open: bool,
     /// The words since that line.
     why: String,
     /// The last reason that was not empty.
     reason: String,
-    /// What was said before the first verdict line: its end.
+    /// The end of the text before the first verdict line.
     before: String,
     contradicts: bool,
     guesses: usize,
-    /// The line that is nearest to a verdict and is none, and whether it has the token.
+    /// The line most similar to a verdict, and true if it has the token.
     odd: Option<(bool, String)>,
 }
 
 impl Heard {
-    /// Takes the lines of one message of the agent, from its beginning to its end.
+    /// Reads the lines of one message of the agent, from its beginning to its end.
     pub fn message(&mut self, message: &str) {
         message.lines().for_each(|line| self.line(line));
         self.close();
@@ -179,8 +182,10 @@ impl Heard {
         match self.verdict.said(line.strip_suffix('\r').unwrap_or(line)) {
             Some(Said::Claim(claim, why)) => {
                 self.close();
-                let same = |last: &Claim| discriminant(last) == discriminant(&claim);
-                self.contradicts |= !self.last.as_ref().is_none_or(same);
+                self.contradicts |= !self
+                    .last
+                    .as_ref()
+                    .is_none_or(|last| discriminant(last) == discriminant(&claim));
                 (self.last, self.why, self.open) = (Some(claim), why, true);
                 return;
             }
@@ -206,7 +211,7 @@ impl Heard {
         }
     }
 
-    /// The reason of the last verdict line is complete.
+    /// Completes the reason of the last verdict line.
     fn close(&mut self) {
         let why = tidy(&std::mem::take(&mut self.why));
         if !why.is_empty() {
@@ -214,24 +219,27 @@ impl Heard {
         }
     }
 
-    /// What was said in all.
+    /// Returns the claim of the whole output.
     pub fn claim(mut self) -> Option<Claim> {
         self.close();
-        let unclear = |why: String| Some(Claim::Unclear { why });
         if self.guesses > MOST_GUESSES {
-            return unclear("its output holds verdict lines with many other tokens".to_owned());
+            let why = "its output holds verdict lines with many other tokens".to_owned();
+            return Some(Claim::Unclear { why });
         }
         if self.contradicts {
-            return unclear("its verdict lines contradict each other".to_owned());
+            let why = "its verdict lines contradict each other".to_owned();
+            return Some(Claim::Unclear { why });
         }
         let words = "behind the token comes PASS, FAIL, NOTHING-TO-DO or BLOCKED";
         match (self.last, self.odd) {
-            (None, Some((false, line))) => unclear(format!(
-                "it printed no verdict line with the token of its prompt; the nearest is `{line}`"
-            )),
-            (None | Some(Claim::Pass), Some((true, line))) => {
-                unclear(format!("its line `{line}` is not understood: {words}"))
-            }
+            (None, Some((false, line))) => Some(Claim::Unclear {
+                why: format!(
+                    "it printed no verdict line with the token of its prompt; the nearest is `{line}`"
+                ),
+            }),
+            (None | Some(Claim::Pass), Some((true, line))) => Some(Claim::Unclear {
+                why: format!("its line `{line}` is not understood: {words}"),
+            }),
             // Findings often come first, and the line alone at the end.
             (Some(Claim::Fail { .. }), _) if self.reason.is_empty() => Some(Claim::Fail {
                 why: tidy(&last_characters(&self.before, MAX_WHY)),
@@ -244,7 +252,7 @@ impl Heard {
     }
 }
 
-/// The reason without unsafe characters and without the end of a fence around it; its beginning, if it is long.
+/// Removes unsafe characters and the end of a fence from a reason, and cuts a long one.
 fn tidy(why: &str) -> String {
     let why = text::block(why);
     let why = why.trim();

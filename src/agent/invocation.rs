@@ -1,32 +1,28 @@
 //! The call of an agent: arguments and environment of one attempt (docs/design.md "The agent's environment").
 //!
-//! Promises: a value that is filled in is never searched for placeholders, never split, never passed to a shell;
-//! no `GIT_…` variable is inherited.
+//! Promises: an inserted value is never searched for placeholders, never split, never passed to a shell. No `GIT_…`
+//! variable is inherited.
 
 use crate::config::{AgentSettings, Role};
 use std::collections::BTreeMap;
 
-/// Linux takes no argument of that size, with its NUL (`MAX_ARG_STRLEN`), bytes.
+/// Size from which Linux refuses an argument, with its NUL (`MAX_ARG_STRLEN`), in bytes.
 const LONGEST_ARGUMENT: usize = 128 << 10;
 
-/// What an agent learns about its attempt, besides the prompt.
+/// Data for the agent about its attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallFacts<'a> {
-    /// The prompt.
     pub prompt: &'a str,
     /// The file that holds it, absolute.
     pub prompt_file: &'a str,
     /// The box as `tasks.md` names it (`2.`, `2.TEST-FIRST`); empty without an id.
     pub task: &'a str,
-    /// The text of the task.
     pub task_text: &'a str,
     /// The word of the stage, `IMPLEMENT` for the implementation.
     pub stage: &'a str,
-    /// The agent's role.
     pub role: Role,
     /// The workspace, absolute.
     pub workspace: &'a str,
-    /// The iteration.
     pub iteration: u64,
     /// The attempt in a row for this stage, from 1.
     pub attempt: u32,
@@ -39,14 +35,15 @@ pub struct CallFacts<'a> {
 pub struct AgentCall {
     /// Program and arguments.
     pub argv: Vec<String>,
-    /// The prompt is its standard input: no argument holds it.
+    /// True if the prompt is its standard input, so no argument holds it.
     pub reads_prompt: bool,
     /// The whole environment, sorted by name, each name once.
     pub env: Vec<(String, String)>,
 }
 
-/// The call of an agent. `base` is the environment to start from; on top of it come the agent's own
-/// `env:` and then the `RALPH_…` variables.
+/// Builds the call of an agent.
+///
+/// `base` is the initial environment. The agent's own `env:` and then the `RALPH_…` variables override it.
 pub fn agent_call(
     agent: &AgentSettings,
     facts: &CallFacts<'_>,
@@ -59,12 +56,11 @@ pub fn agent_call(
         .filter(|(name, _)| !name.starts_with("GIT_"))
         .cloned();
     let mut env: BTreeMap<String, String> = inherited.collect();
-    let filled = |value: &String| value.replace("{workspace}", facts.workspace);
     env.extend(
         agent
             .env
             .iter()
-            .map(|(name, value)| (name.clone(), filled(value))),
+            .map(|(name, value)| (name.clone(), value.replace("{workspace}", facts.workspace))),
     );
     let own = [
         ("RALPH_WORKSPACE", facts.workspace.to_owned()),
@@ -87,14 +83,14 @@ pub fn agent_call(
 }
 
 impl AgentCall {
-    /// The size of the longest argument if the system takes none of that size, bytes.
+    /// Returns the size of the longest argument in bytes, if the system refuses that size.
     pub fn too_long(&self) -> Option<usize> {
         let longest = self.argv.iter().map(String::len).max()?;
         (longest >= LONGEST_ARGUMENT).then_some(longest)
     }
 }
 
-/// Replaces each placeholder once, from left to right; other braces stay.
+/// Replaces each placeholder once, from left to right. Other braces stay.
 fn fill(arg: &str, facts: &CallFacts<'_>) -> String {
     let values = [
         ("{prompt}", facts.prompt),

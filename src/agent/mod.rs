@@ -1,4 +1,4 @@
-//! Agents: which are installed, what they are told, how they are started, and what their output claims.
+//! Agents: detection, prompts, calls, and the claims in their output.
 
 mod claim;
 mod invocation;
@@ -16,7 +16,7 @@ pub use trouble::{Printed, last_words, trouble};
 use crate::config::PRESETS;
 use crate::sys::programs::on_path;
 
-/// The known agent CLIs in the folders of a `PATH` value, in the order of the presets. Nothing is started.
+/// Returns the known agent CLIs on a `PATH`, in the order of the presets. Starts no program.
 pub fn detect(path: &str) -> Vec<&'static str> {
     let names = PRESETS.iter().map(|preset| preset.name.as_str());
     names

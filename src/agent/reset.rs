@@ -1,5 +1,6 @@
-//! When a usage limit ends, in the forms in which known CLIs print it. A time in the past, more than eight days away, or
-//! in an unknown time zone is ignored.
+//! Reads the end of a usage limit, in the forms in which known CLIs print it.
+//!
+//! A time in the past, more than eight days away, or in an unknown time zone is ignored.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
@@ -7,14 +8,16 @@ use jiff::{RoundMode, Span, SpanRound, Timestamp, ToSpan, Unit, Zoned};
 use regex_lite::Regex;
 use std::sync::LazyLock;
 
-/// No known limit lasts longer than a week.
+/// Maximum wait: no known limit lasts longer than a week.
 pub(super) const LONGEST: u64 = 8 * 24 * 3600;
 
-/// A time of day that has only just passed means now, not tomorrow.
+/// Seconds during which a past time of day means now, not tomorrow.
 const JUST_NOW: i64 = 600;
 
-/// Seconds from `now` until the reset time that `text` names. `zone` is the time zone of the machine's
-/// clock, in which CLIs print a time of day without naming a zone; without it such a time is ignored.
+/// Returns the seconds from `now` until the reset time in `text`.
+///
+/// `zone` is the time zone of the machine's clock, in which CLIs print a time of day without a zone. Without it such
+/// a time is ignored.
 pub(super) fn seconds_until(text: &str, now: Timestamp, zone: Option<&TimeZone>) -> Option<u64> {
     let text = text.to_lowercase();
     let seconds = epoch(&text, now)
@@ -25,7 +28,7 @@ pub(super) fn seconds_until(text: &str, now: Timestamp, zone: Option<&TimeZone>)
         .filter(|seconds| (1..=LONGEST).contains(seconds))
 }
 
-/// A pattern that is compiled when it is first needed.
+/// A pattern that is compiled on first use.
 type Pattern = LazyLock<Option<Regex>>;
 
 /// `"resetsAt":1795301742` (Claude Code), `resets_at\": 1795301790` (opencode), `reached|1788965700`.
@@ -110,7 +113,7 @@ fn time_of_day(text: &str, now: Timestamp, zone: Option<&TimeZone>) -> Option<i6
     Some(at.timestamp().as_second() - now.timestamp().as_second())
 }
 
-/// The next such time of day.
+/// Returns the next such time of day.
 fn undated(time: Time, now: &Zoned) -> Option<Zoned> {
     let at = |date: Date| {
         date.to_datetime(time)
@@ -126,7 +129,7 @@ fn undated(time: Time, now: &Zoned) -> Option<Zoned> {
     }
 }
 
-/// That day of this year, or of the next one if it passed long ago.
+/// Returns that day of this year, or of the next one if it passed long ago.
 fn dated(month: &str, day: &str, year: Option<&str>, time: Time, now: &Zoned) -> Option<Zoned> {
     const MONTHS: &str = "janfebmaraprmayjunjulaugsepoctnovdec";
     let at = MONTHS.find(month).filter(|at| at % 3 == 0)?;
@@ -145,7 +148,7 @@ fn dated(month: &str, day: &str, year: Option<&str>, time: Time, now: &Zoned) ->
     }
 }
 
-/// A time on the clock; an hour alone needs `am` or `pm`.
+/// Returns a time on the clock. An hour alone needs `am` or `pm`.
 fn clock_time(hour: &str, minute: Option<&str>, half: Option<&str>) -> Option<Time> {
     let hour: i8 = hour.parse().ok()?;
     let hour = match half {
@@ -164,7 +167,7 @@ mod tests {
     use jiff::tz::Offset;
     use proptest::prelude::*;
 
-    /// 2026-11-22 21:46:00 UTC.
+    /// Returns 2026-11-22 21:46:00 UTC.
     fn now() -> Timestamp {
         "2026-11-22T21:46:00Z".parse().expect("a time")
     }

@@ -1,12 +1,12 @@
-//! What kept an agent's CLI from working: usage limits, logins, outages, unknown models, refusals. They are known by the
-//! texts of the presets and by the HTTP status that a message names: in the errors of a transcript (`turn::CliErrors`), and
-//! in plain lines.
+//! Finds why an agent's CLI could not work: usage limits, logins, outages, unknown models, refusals.
 //!
-//! The kind comes from the structure of a message first (a status, a field), and from its words second.
+//! It recognises the texts of the presets and the HTTP status in a message, in the errors of a transcript
+//! (`turn::CliErrors`) and in plain lines. The kind comes from the structure of a message first (a status, a field),
+//! and from its words second.
 //!
-//! Promises: an agent that exited with 0 had no trouble, unless its transcript calls the end a failure, its preset says that
-//! 0 means nothing, or its CLI ended it as a loop; prose about limits and status codes is no trouble; nor is what was got
-//! over.
+//! Promises: an agent that exited with 0 had no trouble, unless its transcript reports failure, its preset declares
+//! that 0 means nothing, or its CLI stopped it as a loop. Prose about limits and status codes is no trouble. Neither
+//! is a problem from which the CLI recovered.
 
 use super::reset::{LONGEST, seconds_until};
 use crate::config::{PRESETS, Preset, Trouble};
@@ -18,23 +18,27 @@ use jiff::tz::TimeZone;
 use regex_lite::Regex;
 use std::sync::LazyLock;
 
-/// Lines at the end of a stream that are searched; after a time-out, or for an outage, only [`LAST_LINES`].
+/// Number of searched lines at the end of a stream; after a time-out, or for an outage, only [`LAST_LINES`].
 const LINES: usize = 40;
 
-/// The same for an agent that was killed (what it said long before is not why it hung), and for an output that may be prose.
+/// The number for a killed agent, and for output that may be prose.
+///
+/// Old lines of a killed agent do not explain its hang.
 const LAST_LINES: usize = 5;
 
-/// Bytes of a plain line before the text that is known; a line on standard error is the CLI's own more often than prose.
+/// Bytes allowed before the known text in a plain line.
+///
+/// A line on standard error is more often the CLI's own than prose.
 const BEGINNING: usize = 20;
 const BEGINNING_OF_ERROR: usize = 40;
 
-/// A longer plain line is not an error message.
+/// Maximum length of a plain error line.
 const LONGEST_LINE: usize = 4_000;
 
-/// Characters that are shown of it.
+/// Maximum length of a shown line, in characters.
 const SHOWN: usize = 300;
 
-/// What an error of a JSON line says when the network is out, whatever the CLI.
+/// Texts in the error of a JSON line when the network is out, for any CLI.
 const NETWORK: [&str; 10] = [
     "connection failed",
     "connection refused",
@@ -48,7 +52,7 @@ const NETWORK: [&str; 10] = [
     "eai_again",
 ];
 
-/// Texts of a missing login that do not depend on the CLI.
+/// Texts of a missing login, for any CLI.
 const LOGIN: [&str; 7] = [
     "not logged in",
     "please log in",
@@ -59,26 +63,26 @@ const LOGIN: [&str; 7] = [
     "no authentication",
 ];
 
-/// Statuses in the forms that are no prose: at the start of a line, with the words that stand there.
+/// Statuses in forms that are not prose: at the start of a line, with the usual words.
 static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let words = "unauthorized|forbidden|too many requests|internal server error|bad gateway|service unavailable|gateway timeout|overloaded|<unknown status code>";
     let status = r"(40[123]|429|50[0-4]|529)";
     Regex::new(&format!(r"^\W*(?:api error[: ]+{status}\b|(?:(?:api )?error[: ]+)*(?:api call failed after \d+ retries: )?(?:(?:http|error|unexpected status|exceeded retry limit, last status:|status:|code:)[ :]*{status}\b(?:,|:|\W*$| (?:{words}))|{status} (?:{words}|incorrect api key|the usage limit|the server had an error)))")).ok()
 });
 
-/// What an agent's CLI printed of its own.
+/// The output of an agent's CLI itself.
 #[derive(Clone, Debug, Default)]
 pub struct Printed<'a> {
     /// The errors of its transcript.
     pub errors: CliErrors,
-    /// The end of an output that is no transcript.
+    /// The end of an output that is not a transcript.
     pub plain: &'a [u8],
-    /// The end of standard error; for an agent that was ended, what came since it last said or did something.
+    /// The end of standard error. For a stopped agent, the part since its last words or action.
     pub stderr: &'a [u8],
 }
 
 impl<'a> Printed<'a> {
-    /// Of an output whose format nobody named, with what was used.
+    /// Reads an output without a configured format, and returns its usage too.
     pub fn guessed(stdout: &'a [u8], stderr: &'a [u8]) -> (Self, Usage) {
         let (mut errors, mut used) = (CliErrors::default(), Usage::default());
         let format = turn::guess(stdout);
@@ -92,7 +96,7 @@ impl<'a> Printed<'a> {
                 used,
             );
         }
-        // Memory can be read.
+        // Reading from memory cannot fail.
         let _ = turn::read(format, stdout, |event| {
             errors.tell(&event);
             used.tell(&event);
@@ -108,8 +112,9 @@ impl<'a> Printed<'a> {
     }
 }
 
-/// The end of an agent whose CLI could not work; `None` if it could. `now` is the time of its end; `zone` as in the
-/// machine's clock, if known: CLIs print times of day in it.
+/// Returns why an agent's CLI could not work; `None` if it could.
+///
+/// `now` is the time of its end. `zone` is the zone of the machine's clock, if known: CLIs print times of day in it.
 pub fn trouble(
     end: &ProcessEnd,
     preset: Option<&Preset>,
@@ -141,8 +146,12 @@ pub fn trouble(
     let stderr = (printed.stderr, lines, BEGINNING_OF_ERROR);
     for (tail, lines, within) in [(printed.plain, LAST_LINES, BEGINNING), stderr] {
         let text = String::from_utf8_lossy(tail);
-        let is_own = |line: &&str| !line.trim().is_empty() && !line.starts_with("    at ");
-        let last: Vec<&str> = text.lines().filter(is_own).rev().take(lines).collect();
+        let last: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.trim().is_empty() && !line.starts_with("    at "))
+            .rev()
+            .take(lines)
+            .collect();
         said.extend(last.into_iter().enumerate().filter_map(|(at, line)| {
             let said = Said::of_line(line, within)?;
             let is_late = matches!(
@@ -176,16 +185,19 @@ pub fn trouble(
             why: text::line(&why, SHOWN),
         });
     };
-    // A message says more than the status below it.
-    let same = |said: &&Said| said.trouble == last.trouble && said.by.is_some();
-    let best = said.iter().find(same).unwrap_or(last);
+    // A message is more informative than the status below it.
+    let best = said
+        .iter()
+        .find(|said| said.trouble == last.trouble && said.by.is_some())
+        .unwrap_or(last);
     let why = text::line(&best.text, SHOWN);
     Some(match best.trouble {
         Trouble::Limit => {
-            let at = |said: &Said| u64::try_from(said.resets_at? - now.as_second()).ok();
-            let reset = said
-                .iter()
-                .find_map(|said| at(said).or_else(|| seconds_until(&said.text, now, zone)));
+            let reset = said.iter().find_map(|said| {
+                said.resets_at
+                    .and_then(|at| u64::try_from(at - now.as_second()).ok())
+                    .or_else(|| seconds_until(&said.text, now, zone))
+            });
             ProcessEnd::Limited {
                 why,
                 reset: reset.filter(|reset| (1..=LONGEST).contains(reset)),
@@ -205,21 +217,21 @@ pub fn trouble(
     })
 }
 
-/// What a person does about it.
+/// Returns the next action for a user.
 fn hint(trouble: Trouble, preset: Option<&Preset>) -> String {
     match (
         trouble,
         preset.map(|preset| (preset, preset.root.as_deref())),
     ) {
         (Trouble::Login, Some((preset, _))) => {
-            format!("log in: {}; then `ralph run` goes on", preset.login)
+            format!("log in: {}; then `ralph run` continues", preset.login)
         }
         (Trouble::Login, None) => {
-            "log in with the agent's own CLI; then `ralph run` goes on".to_owned()
+            "log in with the agent's own CLI; then `ralph run` continues".to_owned()
         }
         (Trouble::Setup, Some((_, Some(variable)))) => {
             format!(
-                "if this machine is a sandbox, say so: `env: {{{variable}: \"1\"}}` beside the agent's preset"
+                "if this machine is a sandbox, add `env: {{{variable}: \"1\"}}` to the agent's preset"
             )
         }
         (Trouble::Disabled, _) => {
@@ -232,14 +244,13 @@ fn hint(trouble: Trouble, preset: Option<&Preset>) -> String {
     }
 }
 
-/// An error or a line that tells of trouble.
+/// An error or a line that reports trouble.
 struct Said {
     trouble: Trouble,
-    /// Its words.
     text: String,
-    /// When a limit ends, seconds since 1970.
+    /// The end of a limit, in seconds since 1970.
     resets_at: Option<i64>,
-    /// Whose text it is; `None` if the status alone tells.
+    /// The preset of the text; `None` if only the status is known.
     by: Option<&'static Preset>,
 }
 
@@ -266,7 +277,7 @@ impl Said {
         })
     }
 
-    /// Of a line that may be prose: what is known stands at its beginning, or behind the word error.
+    /// Reads a line that may be prose: a known text is at its beginning, or after the word error.
     fn of_line(line: &str, within: usize) -> Option<Self> {
         let line = in_log(line.trim());
         let (trouble, by) = (line.len() <= LONGEST_LINE && !line.starts_with('{'))
@@ -286,24 +297,23 @@ static SENTENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?:^|[^.:·])\s(?:is|are|was|were|be|has|have|when|whenever|if|should|must|would|and|in|as|that|which|now|means|appears|becomes|counts)\b").ok()
 });
 
-/// The word error with its colon, and at most three words behind it: `[API Error: You have `.
+/// The word error with its colon, and at most three words after it: `[API Error: You have `.
 static NAMED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?:error|failed)(?: \d{3})?[:\]] ?(?:[\w']+ ){0,3}$").ok());
 
-/// Returns true if a limit's words are an error message here: in an error or behind that word, and not part of a sentence.
+/// Returns true if a limit's words are an error message: in an error or after that word, and not part of a sentence.
 fn is_message(text: &str, at: usize, known: &str, is_error: bool) -> bool {
-    let is_named = || {
-        NAMED
-            .as_ref()
-            .is_some_and(|name| name.is_match(&text[..at]))
-    };
+    let names = NAMED.as_ref();
+    let is_error = is_error || names.is_some_and(|names| names.is_match(&text[..at]));
     let rest = text[at + known.len()..].lines().next().unwrap_or_default();
     let clause = rest.split(['.', '·', ':']).next().unwrap_or_default();
     let is_sentence = SENTENCE.as_ref().is_none_or(|words| words.is_match(clause));
-    (is_error || is_named()) && !is_sentence
+    is_error && !is_sentence
 }
 
-/// What a text tells, and the preset that knows it. `within` so many bytes of its beginning, or behind the word error.
+/// Returns the trouble in a text, and the preset that knows it.
+///
+/// The known text begins within the first `within` bytes, or after the word error.
 fn known(text: &str, within: usize) -> Option<(Trouble, Option<&'static Preset>)> {
     match limit_text(text.lines().next().unwrap_or_default()) {
         Some(LimitText::Passes) => return Some((Trouble::Limit, None)),
@@ -320,29 +330,26 @@ fn known(text: &str, within: usize) -> Option<(Trouble, Option<&'static Preset>)
             }
         })
     };
-    let in_preset = |preset: &'static Preset| {
-        let (trouble, _) = preset
-            .texts
-            .iter()
-            .find(|(trouble, texts)| texts.iter().any(|text| says(**trouble, text)))?;
-        Some((*trouble, Some(preset)))
-    };
-    let status = || {
-        let found = STATUS.as_ref()?.captures(&text)?;
-        let status = found.iter().skip(1).flatten().next()?;
-        Some((by_status(status.as_str().parse().ok()?)?, None))
-    };
-    let login = || {
-        LOGIN
-            .iter()
-            .any(|words| says(Trouble::Login, words))
-            .then_some((Trouble::Login, None))
-    };
     PRESETS
         .iter()
-        .find_map(in_preset)
-        .or_else(status)
-        .or_else(login)
+        .find_map(|preset| {
+            let (trouble, _) = preset
+                .texts
+                .iter()
+                .find(|(trouble, texts)| texts.iter().any(|text| says(**trouble, text)))?;
+            Some((*trouble, Some(preset)))
+        })
+        .or_else(|| {
+            let found = STATUS.as_ref()?.captures(&text)?;
+            let status = found.iter().skip(1).flatten().next()?;
+            Some((by_status(status.as_str().parse().ok()?)?, None))
+        })
+        .or_else(|| {
+            LOGIN
+                .iter()
+                .any(|words| says(Trouble::Login, words))
+                .then_some((Trouble::Login, None))
+        })
 }
 
 fn network(text: &str) -> Option<(Trouble, Option<&'static Preset>)> {
@@ -353,7 +360,7 @@ fn network(text: &str) -> Option<(Trouble, Option<&'static Preset>)> {
         .then_some((Trouble::Outage, None))
 }
 
-/// What a line says that is one of a log, `timestamp=… level=ERROR … error="what went wrong"`: the last value.
+/// Returns the last value of a log line, `timestamp=… level=ERROR … error="what went wrong"`.
 fn in_log(line: &str) -> &str {
     let last = line
         .strip_prefix("timestamp=")
@@ -374,11 +381,9 @@ fn by_status(status: u64) -> Option<Trouble> {
     }
 }
 
-/// The last thing that a CLI said, one line: where it failed, its last error, or what looks like one.
+/// Returns the last message of a CLI as one line: the point of failure, its last error, or a similar line.
 pub fn last_words(end: &ProcessEnd, printed: &Printed<'_>) -> String {
     let told = |bytes| -> Vec<String> {
-        let words =
-            |line: &String| line.contains(char::is_alphabetic) && !line.contains("RALPH-VERDICT");
         let text = String::from_utf8_lossy(bytes);
         let lines = text
             .lines()
@@ -387,7 +392,7 @@ pub fn last_words(end: &ProcessEnd, printed: &Printed<'_>) -> String {
             .filter(|line| !line.starts_with('{'));
         lines
             .map(|line| text::line(in_log(line), SHOWN))
-            .filter(words)
+            .filter(|line| line.contains(char::is_alphabetic) && !line.contains("RALPH-VERDICT"))
             .collect()
     };
     let (stdout, stderr) = (told(printed.plain), told(printed.stderr));
@@ -401,14 +406,18 @@ pub fn last_words(end: &ProcessEnd, printed: &Printed<'_>) -> String {
             .or_else(|| stdout.into_iter().next())
             .unwrap_or_default();
     }
-    let is_error = |line: &&String| {
-        ["error", "fatal", "cannot", "failed"]
-            .iter()
-            .any(|word| plain(line).contains(word))
-    };
     let all = || stderr.iter().chain(&stdout);
-    own.or_else(|| all().find(is_error).or_else(|| all().next()).cloned())
-        .unwrap_or_default()
+    own.or_else(|| {
+        all()
+            .find(|line| {
+                ["error", "fatal", "cannot", "failed"]
+                    .iter()
+                    .any(|word| plain(line).contains(word))
+            })
+            .or_else(|| all().next())
+            .cloned()
+    })
+    .unwrap_or_default()
 }
 
 #[cfg(test)]

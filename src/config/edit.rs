@@ -1,17 +1,18 @@
-//! One key of `.ralph/config.yaml` written without a YAML writer: every comment and every other line stays.
+//! Sets one key of `.ralph/config.yaml` without a YAML writer.
+//!
+//! Every comment and every other line stays.
 
 use super::{ConfigError, FILE, Placement, parse};
 use crate::source::Problem;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The key.
 const KEY: &str = "placement:";
 
-/// Why a text is not edited although it can be read.
-const UNUSUAL: &str = "No single key can be set in this file: its `placement:` is more than one line, its keys stand in braces, or it has an end mark `...`.";
+/// The error for a valid text that cannot be edited.
+const UNUSUAL: &str = "No single key can be set in this file: its `placement:` is more than one line, its keys are in braces, or it has an end mark `...`.";
 
-/// The line that says where gates stand, without line end: `placement: {PITEST: each}`.
+/// Returns the line with the positions of gates, without line end: `placement: {PITEST: each}`.
 pub fn placement_line(placement: &BTreeMap<String, Placement>) -> String {
     let entries = placement.iter().map(|(gate, choice)| match choice {
         Placement::After(ids) => {
@@ -27,14 +28,15 @@ pub fn placement_line(placement: &BTreeMap<String, Placement>) -> String {
     format!("{KEY} {{{}}}", entries.collect::<Vec<_>>().join(", "))
 }
 
-/// The word of a placement; empty for one that is written with a value.
+/// Returns the word of a placement; empty for one that is written with a value.
 pub fn placement_word(placement: &Placement) -> String {
     let word = serde_json::to_value(placement).unwrap_or_default();
     word.as_str().unwrap_or_default().to_owned()
 }
 
-/// The text of `.ralph/config.yaml` with this placement and nothing else changed. `workspace` is the
-/// absolute folder that holds `.ralph/`.
+/// Returns the text of `.ralph/config.yaml` with this placement and no other change.
+///
+/// `workspace` is the absolute directory that holds `.ralph/`.
 pub fn with_placement(
     text: &str,
     placement: &BTreeMap<String, Placement>,
@@ -83,11 +85,10 @@ fn edited(text: &str, line: &str) -> String {
         *old = &new;
         return lines.concat();
     }
-    // Behind its own comment, as in the template; else at the end.
-    let is_comment = |line: &&str| line.trim_start_matches(['#', ' ']).starts_with(KEY);
-    let at = lines
-        .iter()
-        .rposition(|line| line.starts_with('#') && is_comment(line));
+    // After its own comment, as in the template, otherwise at the end.
+    let at = lines.iter().rposition(|line| {
+        line.starts_with('#') && line.trim_start_matches(['#', ' ']).starts_with(KEY)
+    });
     let at = at.map_or(lines.len(), |at| at + 1);
     let open_end = at == lines.len()
         && lines

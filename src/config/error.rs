@@ -1,23 +1,24 @@
-//! What is wrong with a configuration, with its place and what to do about it.
+//! The errors of a configuration, each with its location and a hint.
 
 use crate::source::Problem;
 use serde_yaml::Value;
 
-/// What is wrong with the file, or with the variable or flag that is its place. Its kind is the key, dotted from the
-/// root (`gates.PITEST.threshold`); empty for the file as a whole.
+/// An error of the file, or of the variable or flag in its location.
+///
+/// Its kind is the key, dotted from the root (`gates.PITEST.threshold`); empty for the file as a whole.
 pub type ConfigError = Problem<String>;
 
 /// The file, relative to the workspace.
 pub const FILE: &str = ".ralph/config.yaml";
 
-/// What is wrong with the tree of values.
+/// An error in the tree of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mistake {
     /// The keys from the root.
     pub(super) path: Vec<String>,
-    /// What follows the key's name in the sentence.
+    /// The end of the sentence that begins with the key's name.
     pub(super) what: String,
-    /// What to do about it, a whole sentence.
+    /// The next action, a whole sentence.
     pub(super) hint: String,
 }
 
@@ -30,13 +31,13 @@ impl Mistake {
         }
     }
 
-    /// The same below a key.
+    /// Moves the error below a key.
     pub(super) fn at(mut self, key: &str) -> Self {
         self.path.insert(0, key.to_owned());
         self
     }
 
-    /// A key that is not one of these.
+    /// Reports a key that is not one of these.
     pub(super) fn unknown_key(key: &str, known: &[&str]) -> Self {
         let hint = match nearest(key, known) {
             Some(near) => format!("Did you mean `{near}`?"),
@@ -46,7 +47,7 @@ impl Mistake {
     }
 }
 
-/// A path as people write it, fit for a message.
+/// Returns a path in dotted form, safe for a message.
 pub(super) fn dotted(path: &[String]) -> String {
     let names: Vec<String> = path
         .iter()
@@ -55,7 +56,7 @@ pub(super) fn dotted(path: &[String]) -> String {
     names.join(".")
 }
 
-/// The text in quotes, escaped and cut to 60 characters: fit for a message.
+/// Returns the text in quotes, escaped and cut to 60 characters for a message.
 pub(super) fn quoted(text: &str) -> String {
     let mut short: String = text.chars().take(60).collect();
     if short.len() < text.len() {
@@ -64,7 +65,7 @@ pub(super) fn quoted(text: &str) -> String {
     format!("{short:?}")
 }
 
-/// A value in words, for messages.
+/// Describes a value for messages.
 pub(super) fn described(value: &Value) -> String {
     match value {
         Value::Null | Value::Tagged(_) => "null".to_owned(),
@@ -76,7 +77,7 @@ pub(super) fn described(value: &Value) -> String {
     }
 }
 
-/// `a`, `b` or `c`; control characters escaped.
+/// Returns `a`, `b` or `c`, with control characters escaped.
 pub(super) fn either(words: &[&str]) -> String {
     listed(words, " or ")
 }
@@ -94,15 +95,19 @@ fn listed(words: &[&str], last: &str) -> String {
     }
 }
 
-/// The known word that is nearest to `word`, if it is near enough to be a slip.
+/// Returns the known word closest to `word`, if it is close enough to be a typing error.
 pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     if word.len() > 40 {
         return None;
     }
-    let folded = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
     let near = known
         .iter()
         .map(|&key| (strsim::levenshtein(&folded(word), &folded(key)), key))
         .min()?;
     (near.0 <= 2.min(near.1.len() / 2).max(1)).then_some(near.1)
+}
+
+/// Returns a word in the form in which words are compared.
+fn folded(text: &str) -> String {
+    text.to_lowercase().replace(['_', ' '], "-")
 }

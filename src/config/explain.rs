@@ -1,4 +1,4 @@
-//! Every setting with its value and where it came from (`ralph check --config`).
+//! Lists every setting with its value and source (`ralph check --config`).
 
 use super::Reading;
 use super::error::{ConfigError, FILE, dotted};
@@ -9,27 +9,27 @@ use serde::Serialize;
 use serde_yaml::Value;
 use std::path::Path;
 
-/// A setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explained {
-    /// Dotted.
     pub key: String,
-    /// As the file would hold it; `null` if there is none. Values of an agent's environment, which may be
-    /// secrets, are not shown.
+    /// The value in the form of the file, or `null`.
+    ///
+    /// Values of an agent's environment, which may be secrets, are not shown.
     pub value: serde_json::Value,
-    /// Where it came from.
+    /// Its source.
     pub from: Source,
-    /// What is wrong with it, a whole sentence.
+    /// Its error, a whole sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// What to do about that.
+    /// The hint to that error, a whole sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// Explains a configuration under its overrides: every setting, and after them the mistake if it belongs to none. Of a
-/// file that cannot be read only overrides are listed, and why it cannot be read.
-/// `text`: the file's content, or the error from reading it.
+/// Explains a configuration and its overrides: every setting, then an error that belongs to none.
+///
+/// For a file that cannot be read, it lists only the overrides and the reason. `text`: the file's content, or the
+/// error from reading it.
 pub fn explain(
     text: Result<&str, ConfigError>,
     workspace: &Path,
@@ -51,7 +51,7 @@ pub fn explain(
     }
 }
 
-/// The rows with the error at its setting, or after all if it has none.
+/// Returns the rows with the error at its setting, or at the end if it has none.
 fn with_problem(
     mut rows: Vec<Explained>,
     error: &ConfigError,
@@ -76,7 +76,7 @@ fn with_problem(
     rows
 }
 
-/// Every setting, in the order of the defaults, then of the file.
+/// Returns every setting, in the order of the defaults, then of the file.
 fn listed(reading: &Reading<'_>) -> Vec<Explained> {
     let mut rows = Vec::new();
     list(reading, &mut Vec::new(), &reading.merged, &mut rows);
@@ -97,13 +97,13 @@ fn list(reading: &Reading<'_>, path: &mut Vec<String>, value: &Value, rows: &mut
     }
 }
 
-/// True for a key that means something to a gate.
+/// True for a key that applies to a gate.
 fn is_key_of(reading: &Reading<'_>, gate: &str, key: &str) -> bool {
     let run = get(&reading.merged, &["gates", gate, "run"].map(str::to_owned));
     gate_keys(gate, run.is_some_and(|run| !run.is_null())).is_none_or(|known| known.contains(&key))
 }
 
-/// A setting; `None` for a default that means nothing to its gate.
+/// Returns a setting; `None` for a default that does not apply to its gate.
 fn row(reading: &Reading<'_>, path: &[String], value: &Value) -> Option<Explained> {
     let from = match (reading.sources.of(path), get(&reading.written, path)) {
         (Some(given), _) => given.source(),
@@ -148,17 +148,19 @@ mod tests {
             lines.iter().all(|line| line.problem.is_none()),
             "{lines:#?}"
         );
-        let from = |source: &Source| match source {
-            Source::Default => "default".to_owned(),
-            Source::File { line } => format!("line {}", line.expect("a line")),
-            Source::Environment { name } | Source::Flag { name } => (*name).to_owned(),
-        };
         let kept = lines
             .iter()
             .filter(|line| line.from != Source::Default || line.key.contains("limit"));
-        kept.map(|line| format!("{}={} ({})", line.key, line.value, from(&line.from)))
-            .collect::<Vec<_>>()
-            .join("\n")
+        kept.map(|line| {
+            let from = match &line.from {
+                Source::Default => "default".to_owned(),
+                Source::File { line } => format!("line {}", line.expect("a line")),
+                Source::Environment { name } | Source::Flag { name } => (*name).to_owned(),
+            };
+            format!("{}={} ({from})", line.key, line.value)
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
     }
 
     #[test]

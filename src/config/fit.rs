@@ -1,5 +1,8 @@
-//! Holds a tree of values against the JSON Schema of the settings: the first mistake with its keys, in words that the
-//! schema has (`title`, `examples`, the words of a choice).
+//! Validates a tree of values against the JSON Schema of the settings.
+//!
+//! It reports the first error with its keys.
+//!
+//! The message uses the words of the schema (`title`, `examples`, the words of a choice).
 
 use super::error::{Mistake, described, either, nearest};
 use crate::source::text;
@@ -12,28 +15,27 @@ use serde_yaml::{Mapping, Value};
 /// The `maximum` of an amount.
 const MOST: f64 = 1e12;
 
-/// One year: longer limits are slips of the pen and would overflow clocks.
+/// One year in hours: longer limits are typing errors and would overflow clocks.
 const LONGEST_HOURS: i64 = 366 * 24;
 
-/// The first thing in the tree that does not fit.
+/// Returns the first value in the tree that does not fit.
 pub(super) fn check(schema: &Json, value: &Value) -> Result<(), Mistake> {
-    // One that may also be keys is a choice of words with one form that has keys.
+    // A schema that also allows keys is a choice of words with one form that has keys.
     let forms = schema["oneOf"]
         .as_array()
         .map(Vec::as_slice)
         .unwrap_or_default();
-    let keyed = |form: &&Json| form["properties"].is_object();
-    let has = |form: &Json, key: &Value| {
-        form["properties"]
-            .get(key.as_str().unwrap_or_default())
-            .is_some()
-    };
-    match (value, forms.iter().find(keyed)) {
+    match (
+        value,
+        forms.iter().find(|form| form["properties"].is_object()),
+    ) {
         (Value::Mapping(map), Some(_)) if !map.is_empty() => {
-            return match forms
-                .iter()
-                .find(|form| map.keys().any(|key| has(form, key)))
-            {
+            let form = forms.iter().find(|form| {
+                let properties = &form["properties"];
+                map.keys()
+                    .any(|key| properties.get(key.as_str().unwrap_or_default()).is_some())
+            });
+            return match form {
                 Some(form) => check(form, value),
                 None => Err(unknown(forms, map)),
             };
@@ -88,7 +90,7 @@ pub(super) fn check(schema: &Json, value: &Value) -> Result<(), Mistake> {
     })
 }
 
-/// None of the keys is one of a form.
+/// Reports keys that fit no form.
 fn unknown(forms: &[Json], map: &Mapping) -> Mistake {
     let all = forms
         .iter()
@@ -111,7 +113,7 @@ fn entry(schema: &Json, key: &str, value: &Value) -> Result<(), Mistake> {
             "Use {}.",
             names["description"].as_str().unwrap_or("another name")
         );
-        return Err(Mistake::new("is not a name that may stand here", &hint).at(key));
+        return Err(Mistake::new("is not a valid name here", &hint).at(key));
     }
     let known = schema["properties"].as_object();
     let below = known
@@ -138,7 +140,7 @@ fn list_item(schema: &Json, at: usize, item: &Value) -> Result<(), Mistake> {
     })
 }
 
-/// The words of a choice.
+/// Returns the words of a choice.
 fn words(schema: &Json) -> Vec<&str> {
     let forms = schema["oneOf"]
         .as_array()
@@ -180,7 +182,7 @@ fn text_fits(schema: &Json, text: &str) -> bool {
         && matches(&schema["not"]["pattern"]) != Some(true)
 }
 
-/// Why a text of that format cannot be used; `None` if it can.
+/// Returns why a text of that format cannot be used; `None` if it can.
 fn reason(format: &str, text: &str) -> Option<String> {
     match format {
         "path-pattern" => globset::Glob::new(text)
@@ -241,7 +243,7 @@ fn must_be(schema: &Json, value: &Value) -> Mistake {
     )
 }
 
-/// What fits, in words.
+/// Describes the values that fit.
 fn wanted(schema: &Json, words: &[&str]) -> String {
     match (schema["type"].as_str(), schema["title"].as_str()) {
         _ if !words.is_empty() => either(words),

@@ -1,5 +1,7 @@
-//! The kinds of values that several keys share, as parts of the JSON Schema: `title` names a kind in messages, the
-//! `examples` show how it is written, `format` asks for a look beyond what a schema can say.
+//! The kinds of values that several keys share, as parts of the JSON Schema.
+//!
+//! `title` names a kind in messages, `examples` show how it is written, and `format` requests a check that a schema
+//! cannot express.
 
 use super::PRESETS;
 use super::roles::WORK;
@@ -7,13 +9,15 @@ use crate::turn::Format;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-/// What a length of time is made of, as loosely as its reader takes it: digits, and units of less than a day.
+/// The parts of a duration, as loosely as its parser accepts them: digits, and units of less than a day.
 const TIME: &str = r"[0-9\s.,:+]|[Pp]?[Tt]|[HMS]|h(?:(?:ou)?rs?)?|m(?:in(?:ute)?s?)?|(?:milli|micro|nano)(?:s|seconds?)?|[munµμ]?s(?:ec(?:ond)?s?)?";
 /// A number without a unit, or more hours than a year has.
 const NO_TIME: &str =
     r"^[0-9\s.,+]*$|^\s*(?:[1-9][0-9]{4,}|88[0-9]{2}|89[0-9]{2}|9[0-9]{3})\s*[Hh]";
 
-/// A length of time such as `60m`, `1h 30m`, `90s`; more than nothing, at most a year.
+/// Returns the schema of a duration, above zero and at most a year.
+///
+/// Examples are `60m`, `1h 30m` and `90s`.
 pub(super) fn time(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "string", "title": "a length of time of at most a year", "format": "length-of-time",
@@ -22,7 +26,7 @@ pub(super) fn time(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// A program with its arguments: an argument may be empty, the program may not.
+/// Returns the schema of a program with its arguments. An argument may be empty, the program may not.
 pub(super) fn argv(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "array", "title": "a list of program and arguments (there is no shell)", "minItems": 1,
@@ -31,7 +35,7 @@ pub(super) fn argv(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// A pattern for paths (globset's syntax), relative to a folder.
+/// Returns the schema of a pattern for paths (globset's syntax), relative to a directory.
 pub(super) fn glob() -> Value {
     json!({
         "type": "string", "title": "a pattern for paths below the folder, without a leading `/` and without `..`",
@@ -40,7 +44,7 @@ pub(super) fn glob() -> Value {
     })
 }
 
-/// A pattern for the texts of headings.
+/// Returns the schema of a pattern for the texts of headings.
 pub(super) fn heading() -> Value {
     json!({
         "type": "string", "title": "a pattern for headings", "minLength": 1, "format": "heading-pattern",
@@ -48,9 +52,9 @@ pub(super) fn heading() -> Value {
     })
 }
 
-/// The name of a test class, with `{}` where the name of the class under test is.
+/// Returns the schema of a test class's name, with `{}` for the tested class.
 pub(super) fn test_name() -> Value {
-    // Letters, digits, `_` and `$`, in whatever script.
+    // Letters, digits, `_` and `$`, in any script.
     let part = r"[^\s!-#%-/:-@\[-^`{-~]*";
     json!({
         "type": "string", "title": "the name of a test class, with `{}` for the name of the class under test",
@@ -58,22 +62,22 @@ pub(super) fn test_name() -> Value {
     })
 }
 
-/// Names of known agent CLIs.
+/// Returns the names of known agent CLIs.
 pub(super) fn presets() -> Vec<&'static str> {
     PRESETS.iter().map(|preset| preset.name.as_str()).collect()
 }
 
-/// Names of the formats of transcripts.
+/// Returns the names of the formats of transcripts.
 pub(super) fn formats() -> Vec<&'static str> {
     Format::NAMES.to_vec()
 }
 
-/// Names that match the pattern, described for people.
+/// Returns the schema of names that match the pattern, with a description for users.
 pub(super) fn names(pattern: &str, description: &str) -> Value {
     json!({ "pattern": pattern, "description": description })
 }
 
-/// The name of a variable that is handed on.
+/// Returns the schema of a passed variable's name.
 pub(super) fn variable() -> Value {
     json!({
         "type": "string", "title": "the name of a variable, or its beginning and `*`",
@@ -81,7 +85,7 @@ pub(super) fn variable() -> Value {
     })
 }
 
-/// The environment of an agent; whole numbers, `true` and `false` stand for their text.
+/// Sets the schema of an agent's environment. Whole numbers, `true` and `false` are read as text.
 pub(super) fn variables(schema: &mut Schema) {
     let mut names = names(
         "^[A-Za-z_][A-Za-z0-9_]*$",
@@ -95,7 +99,7 @@ pub(super) fn variables(schema: &mut Schema) {
     );
 }
 
-/// Keys that are names of gates.
+/// Sets the schema of keys that are names of gates.
 pub(super) fn gate_names(schema: &mut Schema) {
     let mut names = names(
         "^[A-Z][A-Z0-9-]*$",
@@ -105,9 +109,12 @@ pub(super) fn gate_names(schema: &mut Schema) {
     schema.insert("propertyNames".to_owned(), names);
 }
 
-/// The agent of each role, by the role's name.
+/// Returns the schema of the agent of each role, by the role's name.
 pub(super) fn roles(_: &mut SchemaGenerator) -> Schema {
-    let agent = |stage: &str| json!({ "type": "string", "minLength": 1, "description": format!("The agent of {stage}.") });
-    let all = WORK.map(|(_, role, stage)| (role.to_owned(), agent(stage.word())));
+    let all = WORK.map(|(_, role, stage)| {
+        let description = format!("The agent of {}.", stage.word());
+        let agent = json!({ "type": "string", "minLength": 1, "description": description });
+        (role.to_owned(), agent)
+    });
     json_schema!({ "type": "object", "additionalProperties": false, "properties": Map::from_iter(all) })
 }

@@ -1,4 +1,4 @@
-//! `limits:`, where ralph stops, and how much attempts may use.
+//! `limits:`, the limits of runs and attempts.
 
 use super::kinds::time;
 use jiff::fmt::serde::unsigned_duration::{optional, required};
@@ -16,7 +16,7 @@ pub struct Limits {
     /// Attempts in a row for one stage.
     #[schemars(range(min = 1, max = 1000))]
     pub attempts: u32,
-    /// Reworks of one family.
+    /// Reworks of one task.
     #[schemars(range(min = 0, max = 1000))]
     pub rework: u32,
     /// Wall time of one run.
@@ -41,7 +41,7 @@ pub struct Limits {
     pub check: Duration,
 }
 
-/// How much may be used; `None` is no limit.
+/// The maximum use; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
@@ -51,7 +51,7 @@ pub struct Budget {
     /// By one task with its reviews.
     #[schemars(schema_with = "amount")]
     pub task: Option<Amount>,
-    /// By one attempt: it is ended where its transcript tells that, else the run ends after it.
+    /// By one attempt. ralph stops it if its transcript reports more, otherwise the run ends after it.
     #[schemars(schema_with = "amount")]
     pub attempt: Option<Amount>,
 }
@@ -62,7 +62,7 @@ pub struct Budget {
 pub struct Amount(pub u64);
 
 impl From<f64> for Amount {
-    /// Through decimal text, since a cast could truncate.
+    /// Converts through decimal text, since a cast could truncate.
     fn from(number: f64) -> Self {
         Self(
             format!("{:.0}", number * 1_000_000.0)
@@ -72,7 +72,7 @@ impl From<f64> for Amount {
     }
 }
 
-/// The number of an [`Amount`] in the file.
+/// Returns the schema of the number of an [`Amount`].
 fn amount(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "number", "title": "a number greater than 0", "exclusiveMinimum": 0, "maximum": 1e12,

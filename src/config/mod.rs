@@ -1,4 +1,4 @@
-//! The configuration: text in, settings out, with the place of the first mistake.
+//! The configuration: parses a text into settings, and locates the first error.
 
 mod edit;
 mod error;
@@ -31,20 +31,22 @@ use serde_yaml::Value;
 use settings::AgentKeys;
 use std::path::Path;
 
-/// The text that `ralph init` writes: every key, most of them with their default. It reads as the defaults.
+/// The text that `ralph init` writes: every key, most with their default. Parsing it gives the defaults.
 pub const TEMPLATE: &str = include_str!("../../templates/config.yaml");
 
-/// The defaults: those of the template, and those of the keys that it has in comments only.
+/// The defaults: those of the template, and those of keys that are comments in it.
 const DEFAULTS: &str = concat!(
     include_str!("../../templates/defaults.yaml"),
     include_str!("../../templates/config.yaml")
 );
 
-/// The file beside it that its first line names for editors: the schema.
+/// The schema file next to it, which its first line names for editors.
 pub const SCHEMA_FILE: &str = "config.schema.json";
 
-/// The JSON Schema of the file. It allows everything that is read; it is looser where a schema cannot say it (lengths
-/// of time in several units, regular expressions in Rust's syntax, names of agents that `roles:` uses).
+/// Returns the JSON Schema of the file, which allows every valid file.
+///
+/// It is looser where a schema cannot express a rule (lengths of time in several units, regular expressions in Rust's
+/// syntax, names of agents that `roles:` uses).
 pub fn schema() -> serde_json::Value {
     let defaults = yaml_tree::parse(DEFAULTS)
         .ok()
@@ -52,11 +54,12 @@ pub fn schema() -> serde_json::Value {
     schema::of_file(&defaults.unwrap_or_default())
 }
 
-/// Reads the text of `.ralph/config.yaml`, with the overrides over it; the empty text means the defaults. `workspace`
-/// is the absolute folder that holds `.ralph/`.
+/// Reads the text of `.ralph/config.yaml` and applies the overrides. The empty text gives the defaults.
+///
+/// `workspace` is the absolute directory that holds `.ralph/`.
 ///
 /// # Errors
-/// The first mistake.
+/// The first error.
 pub fn parse(
     text: &str,
     workspace: &Path,
@@ -68,10 +71,10 @@ pub fn parse(
 /// A configuration as trees of values.
 struct Reading<'t> {
     text: &'t str,
-    /// What the file and the overrides say.
+    /// The values of the file and the overrides.
     written: Value,
     sources: Sources,
-    /// What is written, laid over the defaults.
+    /// The written values over the defaults.
     merged: Value,
 }
 
@@ -128,7 +131,7 @@ impl<'t> Reading<'t> {
         Ok(settings)
     }
 
-    /// The mistake with its line, or with the name of the variable or flag.
+    /// Returns the error with its line, or with the name of the variable or flag.
     fn located(&self, mistake: &Mistake) -> ConfigError {
         let key = error::dotted(&mistake.path);
         let subject = if key.is_empty() {
@@ -154,14 +157,14 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// The line on which the file writes a key (`gates.PITEST.threshold`); `None` if it does not.
+/// Returns the line on which the file has a key (`gates.PITEST.threshold`); `None` if it has none.
 pub fn key_line(text: &str, key: &str) -> Option<usize> {
     yaml_tree::parse(text).ok().filter(|_| !key.is_empty())?;
     yaml_tree::line_of(text, key)
 }
 
 impl Settings {
-    /// The agent that does a role, if it is configured, and after it those that stand in for it, each with its name.
+    /// Returns the configured agent of a role and then its fallbacks, each with its name.
     pub fn agents_for(&self, role: Role) -> impl Iterator<Item = (&str, &AgentSettings)> {
         let name = self.roles.get(&role);
         let fallback = name
@@ -172,18 +175,22 @@ impl Settings {
             .map(|(name, agent)| (name.as_str(), agent))
     }
 
-    /// Where each gate's boxes go; those of a gate without a choice go after every task.
+    /// Returns the placement of each gate; after every task for a gate without a choice.
     pub fn placed(&self) -> Vec<(String, Placement)> {
-        let choice = |gate: &String| self.placement.get(gate).cloned().unwrap_or(Placement::Each);
         self.gates
             .keys()
-            .map(|gate| (gate.clone(), choice(gate)))
+            .map(|gate| {
+                (
+                    gate.clone(),
+                    self.placement.get(gate).cloned().unwrap_or(Placement::Each),
+                )
+            })
             .collect()
     }
 }
 
 impl Hooks {
-    /// The commands with the events that they are for.
+    /// Returns the commands with their events.
     pub fn commands(&self) -> impl Iterator<Item = (&'static str, &[String])> {
         let all = [
             ("blocked", &self.blocked),
@@ -201,12 +208,12 @@ impl Hooks {
 impl From<AgentKeys> for AgentSettings {
     fn from(keys: AgentKeys) -> Self {
         let preset = keys.preset.as_deref().and_then(Preset::named);
-        let text =
-            |value: serde_json::Value| value.as_str().map_or(value.to_string(), str::to_owned);
-        let own = keys
-            .env
-            .into_iter()
-            .map(|(name, value)| (name, text(value)));
+        let own = keys.env.into_iter().map(|(name, value)| {
+            (
+                name,
+                value.as_str().map_or(value.to_string(), str::to_owned),
+            )
+        });
         let known = preset.map(|preset| preset.env.clone()).unwrap_or_default();
         let format = keys
             .format

@@ -1,4 +1,4 @@
-//! Settings from environment variables and flags, laid over the tree of the file (flags > environment > file).
+//! Settings from environment variables and flags, applied over the file (flags > environment > file).
 
 use super::error::{ConfigError, either, quoted};
 use super::kinds::presets;
@@ -12,20 +12,18 @@ use serde_yaml::Value;
 /// A setting that can be overridden.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// The key, dotted; `roles` stands for all roles at once.
+    /// The key, dotted. `roles` covers all roles at once.
     pub key: &'static str,
-    /// The environment variable.
     pub variable: &'static str,
-    /// The flag.
     pub flag: &'static str,
-    /// It decides how work is done or judged, not only where it is: not for an agent to choose.
+    /// True if it decides how work is done or judged, and not only its location. Agents may not choose it.
     pub judges: bool,
 }
 
 /// The variable for `--root`, which is not a key.
 pub const ROOT_VARIABLE: &str = "RALPH_ROOT";
 
-/// All of them. No variable has a name that ralph sets for an agent (`RALPH_TASK`, `RALPH_STAGE` …).
+/// All settings. No variable has a name that ralph sets for an agent (`RALPH_TASK`, `RALPH_STAGE` …).
 pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "spec",
@@ -72,17 +70,16 @@ const fn judging(key: &'static str, variable: &'static str) -> Setting {
 }
 
 impl Setting {
-    /// The setting of that key.
+    /// Returns the setting of that key.
     pub fn of(key: &str) -> Option<&'static Self> {
         SETTINGS.iter().find(|setting| setting.key == key)
     }
 }
 
-/// Where a value came from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Source {
-    /// It is the default.
     Default,
     /// `.ralph/config.yaml`.
     File {
@@ -91,29 +88,26 @@ pub enum Source {
     },
     /// A variable of the environment.
     Environment {
-        /// Its name.
         name: &'static str,
     },
     /// A flag.
     Flag {
-        /// Its name.
         name: &'static str,
     },
 }
 
-/// A value from outside of the file.
+/// A value from outside the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
-    /// Which setting.
     pub setting: &'static Setting,
-    /// The value, as it was typed.
+    /// The value as typed.
     pub value: String,
-    /// Typed for this very call, else from the environment.
+    /// True if it is a flag of this call, false if it is from the environment.
     pub is_flag: bool,
 }
 
 impl Override {
-    /// The name of the variable or flag.
+    /// Returns the name of the variable or flag.
     pub fn name(&self) -> &'static str {
         if self.is_flag {
             self.setting.flag
@@ -132,12 +126,12 @@ impl Override {
     }
 }
 
-/// The overridden paths with their sources; a path covers all below it.
+/// The overridden paths with their sources. A path covers everything below it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sources(Vec<(Vec<String>, Override)>);
 
 impl Sources {
-    /// The override of a path; `None` for a value of the file.
+    /// Returns the override of a path; `None` for a value of the file.
     pub(super) fn of(&self, path: &[String]) -> Option<&Override> {
         self.0
             .iter()
@@ -154,7 +148,9 @@ impl Sources {
     }
 }
 
-/// Lays the overrides over the tree of the file; the last one for a key wins. The error is an agent that does not exist.
+/// Applies the overrides to the tree of the file. The last one for a key wins.
+///
+/// Fails for an agent that does not exist.
 pub(super) fn apply(
     tree: &mut Value,
     defaults: &Value,
@@ -174,18 +170,21 @@ pub(super) fn apply(
     Ok(sources)
 }
 
-/// The text as a value of the default's type, if it is one: what is not is refused by the key's format.
+/// Parses the text as the default's type if possible. The key's format refuses other texts.
 fn typed(text: &str, default: Option<&Value>) -> Value {
-    let fraction = || text.parse::<f64>().ok().filter(|number| number.is_finite());
     match (default, text.parse::<u64>()) {
         (Some(Value::Null), _) if text == "null" => Value::Null,
         (Some(Value::Null | Value::Number(_)), Ok(number)) => number.into(),
-        (Some(Value::Null), Err(_)) => fraction().map_or_else(|| text.into(), Value::from),
+        (Some(Value::Null), Err(_)) => text
+            .parse::<f64>()
+            .ok()
+            .filter(|number| number.is_finite())
+            .map_or_else(|| text.into(), Value::from),
         _ => text.into(),
     }
 }
 
-/// One agent for every role: one of `agents:`, else a preset.
+/// Sets one agent for every role: one of `agents:`, otherwise a preset.
 fn set_all_roles(
     tree: &mut Value,
     given: &Override,

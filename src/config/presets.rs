@@ -1,5 +1,6 @@
-//! The known agent CLIs: `templates/agents/`, a file each, in the order in which they are offered. What a preset says
-//! was seen with the versions that it names; without any it comes from the CLI's documentation.
+//! The known agent CLIs: one file each in `templates/agents/`, in the order in which they are offered.
+//!
+//! A preset was observed with the versions that it names. Without versions it follows the CLI's documentation.
 
 use crate::turn::Format;
 use serde::Deserialize;
@@ -22,7 +23,6 @@ const FILES: [&str; 13] = [
     include_str!("../../templates/agents/pi.yaml"),
 ];
 
-/// The presets.
 pub static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
     FILES
         .iter()
@@ -30,85 +30,84 @@ pub static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
         .collect()
 });
 
-/// A known way to start an agent CLI without a person.
+/// A known way to start an agent CLI unattended.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preset {
     /// Its name in `preset:`, and its program.
     pub name: String,
-    /// The versions that it was seen to work with.
+    /// The versions with which it was observed to work.
     pub versions: Vec<String>,
     /// Program and arguments. The prompt is standard input unless an argument holds `{prompt}` or `{prompt_file}`.
     command: Vec<String>,
-    /// Arguments that stay behind the configured `args:`.
+    /// Arguments that stay after the configured `args:`.
     #[serde(default)]
     last: Vec<String>,
-    /// Arguments that choose a model, with `{model}` in its place; none if there is no such choice.
+    /// Arguments that choose a model, with `{model}` for its name; empty without such a choice.
     #[serde(default)]
     model: Vec<String>,
-    /// What it prints with the arguments of `stream`.
+    /// Its output with the arguments of `stream`.
     pub format: Format,
-    /// Arguments that make it print its transcript as events.
+    /// Arguments for a transcript as events.
     #[serde(default)]
     stream: Vec<String>,
-    /// Environment that the configured `env:` is added to.
+    /// Environment that the configured `env:` extends.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// The variable without which it refuses to start as root; a person sets it to 1.
+    /// The variable without which it refuses to start as root. You set it to 1.
     pub root: Option<String>,
-    /// Arguments that make it print the transcript of a session that has ended, with `{session}` for its name.
+    /// Arguments that print the transcript of a finished session, with `{session}` for its id.
     #[serde(default)]
     pub transcript: Vec<String>,
-    /// Arguments that make it print its help, in which each flag of this preset is; none if they are not known.
+    /// Arguments that print its help, in which each flag of this preset is; empty if unknown.
     #[serde(default)]
     pub help: Vec<String>,
-    /// What to type for a login.
+    /// The command for a login.
     pub login: String,
-    /// It exits with 0 when its provider refused the request, too.
+    /// True if it exits with 0 even when its provider refused the request.
     #[serde(default)]
     pub fails_with_zero: bool,
-    /// Exit codes that mean such trouble when no known text is printed.
+    /// Exit codes for such trouble when no known text is printed.
     #[serde(default)]
     pub exits: BTreeMap<i32, Trouble>,
-    /// What it prints in trouble that is not the agent's fault: lower case, plain quotes.
+    /// Its output in trouble that is not the agent's fault, in lower case with plain quotes.
     #[serde(default)]
     pub texts: BTreeMap<Trouble, Vec<String>>,
 }
 
-/// Why an agent CLI could not work, whatever its task.
+/// The reasons for which an agent CLI could not work, for any task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trouble {
-    /// A usage limit.
     Limit,
-    /// An administrator took the allowance away: it does not come back by itself.
+    /// An administrator removed the allowance. It does not come back by itself.
     Disabled,
-    /// No login, or one that was refused.
+    /// No login, or a refused one.
     Login,
     /// The provider or the network is out.
     Outage,
-    /// The model is not known, or may not be used.
+    /// The model is unknown or not allowed.
     Model,
     /// The provider's policy refuses the request.
     Refused,
-    /// It refuses to start as it was called.
+    /// It refuses to start with this call.
     Setup,
-    /// It found that the agent goes round in circles, and ended it.
+    /// It detected that the agent repeats itself, and stopped it.
     Loop,
 }
 
 impl Preset {
-    /// The preset of that name.
+    /// Returns the preset of that name.
     pub fn named(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// The preset whose program prints that format.
+    /// Returns the preset whose program prints that format.
     pub fn printing(format: Format) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.format == format)
     }
 
-    /// The flags that it gives its program, those of values left out.
+    /// Returns the flags in its command, without their values.
     pub fn flags(&self) -> impl Iterator<Item = &str> {
         let all = self
             .command
@@ -120,25 +119,26 @@ impl Preset {
             .filter(|arg| arg.len() > 1 && arg.starts_with('-'))
     }
 
-    /// Can a model be chosen?
+    /// True if a model can be chosen.
     pub fn takes_model(&self) -> bool {
         !self.model.is_empty()
     }
 
-    /// The whole argument vector with `args` in their place, for output in that format.
+    /// Returns the whole argument vector with `args` inserted, for output in that format.
     pub fn argv(&self, format: Format, model: Option<&str>, args: &[String]) -> Vec<String> {
         let stream = if format.prints_events() {
             self.stream.as_slice()
         } else {
             &[]
         };
-        let choice = |model: &str| {
-            self.model
-                .iter()
-                .map(|arg| arg.replace("{model}", model))
-                .collect()
-        };
-        let model: Vec<String> = model.map(choice).unwrap_or_default();
+        let model: Vec<String> = model
+            .map(|model| {
+                self.model
+                    .iter()
+                    .map(|arg| arg.replace("{model}", model))
+                    .collect()
+            })
+            .unwrap_or_default();
         [&self.command, stream, &model, args, &self.last].concat()
     }
 }
@@ -165,7 +165,7 @@ mod tests {
             for known in preset.texts.values().flatten() {
                 assert!(
                     known.len() >= 12,
-                    "{known} is too short to be told from prose"
+                    "{known} is too short to be distinguished from prose"
                 );
                 assert_eq!(
                     *known,

@@ -3,7 +3,7 @@
 use crate::task::Stage;
 use serde::{Deserialize, Serialize};
 
-/// Who does what: the role of an agent.
+/// The role of an agent, which decides its work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -33,23 +33,23 @@ pub(super) const WORK: [(Role, &str, Stage); 6] = [
 ];
 
 impl Role {
-    /// All roles, in the order of the stages.
+    /// Returns all roles, in the order of the stages.
     pub fn all() -> [Self; 6] {
         WORK.map(|(role, ..)| role)
     }
 
-    /// The role's name in `roles:`, in `RALPH_ROLE` and of its prompt template.
+    /// Returns the role's name in `roles:`, in `RALPH_ROLE` and of its prompt template.
     pub fn word(self) -> &'static str {
         WORK[self as usize].1
     }
 
-    /// The stage that it does.
+    /// Returns its stage.
     pub fn stage(self) -> Stage {
         WORK[self as usize].2.clone()
     }
 }
 
-/// The role of the agent that does a stage; `None` for a gate, which has no agent.
+/// Returns the role of a stage's agent; `None` for a gate, which has no agent.
 pub fn role_of(stage: &Stage) -> Option<Role> {
     WORK.into_iter()
         .find(|(.., own)| own == stage)

@@ -1,4 +1,4 @@
-//! What must hold between keys, beyond what a schema can say of each.
+//! Rules between keys that a schema cannot express.
 
 use super::Preset;
 use super::error::{Mistake, either, quoted};
@@ -9,7 +9,7 @@ use serde_yaml::Value;
 /// The agent of a role that is not listed.
 const DEFAULT_AGENT: &str = "default";
 
-/// Checks what is written against itself. Its values fit the schema.
+/// Checks the written values, which fit the schema, against each other.
 pub(super) fn check(written: &Value) -> Result<(), Mistake> {
     for (name, keys) in entries(written.get("agents")) {
         agent(keys).map_err(|mistake| mistake.at(name).at("agents"))?;
@@ -30,10 +30,10 @@ pub(super) fn check(written: &Value) -> Result<(), Mistake> {
     }
 }
 
-/// A box is in one group: gates that judge groups have the same ones.
+/// Checks that gates for groups use the same groups: a box is in one group.
 fn one_level(placement: Option<&Value>) -> Result<(), Mistake> {
-    let has_groups = |value: &Value| value == "groups" || value.get("groups").is_some();
-    let mut grouped = entries(placement).filter(|(_, value)| has_groups(value));
+    let mut grouped =
+        entries(placement).filter(|(_, value)| *value == "groups" || value.get("groups").is_some());
     let first = grouped.next();
     match grouped.find(|(_, value)| first.is_some_and(|(_, level)| level != *value)) {
         Some((gate, _)) => {
@@ -55,12 +55,12 @@ fn entries(map: Option<&Value>) -> impl Iterator<Item = (&str, &Value)> {
         .filter_map(|(key, value)| Some((key.as_str()?, value)))
 }
 
-/// The keys of a map; none of anything else.
+/// Returns the keys of a map; none for anything else.
 pub(super) fn names(map: Option<&Value>) -> Vec<&str> {
     entries(map).map(|(key, _)| key).collect()
 }
 
-/// An agent has a program, from `command:` or from a preset, never from both.
+/// Checks that an agent has a program, from `command:` or from a preset, never from both.
 fn agent(keys: &Value) -> Result<(), Mistake> {
     let has = |key: &str| keys.get(key).is_some_and(|value| !value.is_null());
     let with_command = |key, hint| Err(Mistake::new("is not used with `command`", hint).at(key));
@@ -69,8 +69,6 @@ fn agent(keys: &Value) -> Result<(), Mistake> {
         .as_str()
         .and_then(Format::named)
         .filter(|format| *format != Format::Text);
-    // A preset prints its own format, or plain text.
-    let prints = |preset: &Preset| format.is_none_or(|format| format == preset.format);
     match (has("command"), has("preset")) {
         (true, true) => with_command("preset", "Keep one of the two."),
         (true, false) if has("args") => {
@@ -80,26 +78,32 @@ fn agent(keys: &Value) -> Result<(), Mistake> {
             with_command("model", "Put the arguments into `command` itself.")
         }
         (false, true) if has("model") && !preset.is_some_and(Preset::takes_model) => {
-            let hint = "Leave the key out; `args` may hold whatever the CLI takes.";
+            let hint = "Remove the key. `args` may hold any argument of the CLI.";
             Err(
                 Mistake::new("is not used with this preset, whose CLI takes none", hint)
                     .at("model"),
             )
         }
-        (false, true) if !preset.is_some_and(prints) => Err(Mistake::new(
-            "is not what this preset prints",
-            "Leave the key out, or write `text`.",
-        )
-        .at("format")),
+        // A preset prints its own format, or plain text.
+        (false, true)
+            if !preset
+                .is_some_and(|preset| format.is_none_or(|format| format == preset.format)) =>
+        {
+            Err(Mistake::new(
+                "is not what this preset prints",
+                "Leave the key out, or write `text`.",
+            )
+            .at("format"))
+        }
         (false, false) => Err(Mistake::new(
-            "does not say how to start the agent",
+            "has neither `command` nor `preset`",
             "Write `{command: [\"sh\", \"agent.sh\"]}` or `{preset: claude}`.",
         )),
         _ => Ok(()),
     }
 }
 
-/// Every role that is written has an agent; without agents, each role may name the default.
+/// Checks that every role has an agent. Without agents, each role may name the default.
 fn roles(written: Option<&Value>, agents: &[&str]) -> Result<(), Mistake> {
     for (role, name) in entries(written) {
         let Some(name) = name.as_str().filter(|name| !agents.contains(name)) else {
@@ -123,7 +127,7 @@ fn named_there(agents: &[&str]) -> String {
     format!("Named there: {}.", either(agents))
 }
 
-/// Other agents stand in for an agent.
+/// Checks that fallbacks name other agents.
 fn fallbacks(agents: Option<&Value>) -> Result<(), Mistake> {
     for (name, keys) in entries(agents) {
         let mut others = names(agents);
@@ -152,7 +156,7 @@ fn fallbacks(agents: Option<&Value>) -> Result<(), Mistake> {
     Ok(())
 }
 
-/// The keys of a gate are those of a command, or of its engine.
+/// Checks that the keys of a gate are those of a command, or of its engine.
 fn gate(name: &str, keys: &Value) -> Result<(), Mistake> {
     let written = names(Some(keys));
     let is_command = keys.get("run").is_some_and(|run| !run.is_null());
@@ -171,7 +175,7 @@ fn gate(name: &str, keys: &Value) -> Result<(), Mistake> {
     }
     if !is_command && !has_engine(name) {
         let hint = "Write `{run: [program, argument, …]}`; only `PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS` and `MUTATION` have engines of their own.";
-        return Err(Mistake::new("does not say what to run", hint));
+        return Err(Mistake::new("has no command to run", hint));
     }
     if name != "PITEST" && keys.get("scope").and_then(Value::as_str) == Some("auto") {
         let what = "is `auto`, which needs the score of a class before the task";

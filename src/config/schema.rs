@@ -1,4 +1,4 @@
-//! The JSON Schema (2020-12) of `.ralph/config.yaml`, for editors and for those who write the file by program.
+//! The JSON Schema (2020-12) of `.ralph/config.yaml`, for editors and for programs that write the file.
 
 use super::settings::Settings;
 use schemars::generate::SchemaSettings;
@@ -23,7 +23,7 @@ const FILE_GATE: [&str; 9] = [
 /// The gates that measure mutants of classes, and those of every language.
 const ALL_KEYS: [&str; 2] = ["PITEST", "MUTATION"];
 
-/// The keys of a gate by its engine, or of a command; `None` for all but `run`.
+/// Returns the keys of a gate by its engine, or of a command; `None` for all but `run`.
 pub(super) fn gate_keys(gate: &str, is_command: bool) -> Option<&'static [&'static str]> {
     let of_engine = (!ALL_KEYS.contains(&gate)).then_some(&FILE_GATE[..]);
     if is_command || !has_engine(gate) {
@@ -38,10 +38,10 @@ pub(super) fn has_engine(gate: &str) -> bool {
     ALL_KEYS.contains(&gate) || FILE_GATES.contains(&gate)
 }
 
-/// Where a command runs if `where` does not say it.
+/// The default of `where` for a command.
 pub(super) const COMMAND_FOLDER: &str = "in-place";
 
-/// The schema of the settings when every key is there.
+/// Returns the schema of the settings when every key is set.
 pub(super) fn of_settings() -> Value {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
@@ -57,11 +57,10 @@ pub(super) fn of_settings() -> Value {
 pub fn drop_integer_formats(schema: &mut Value) {
     match schema {
         Value::Object(keys) => {
-            let is_integer = |format: &str| format.trim_start_matches('u').starts_with("int");
             if keys
                 .get("format")
                 .and_then(Value::as_str)
-                .is_some_and(is_integer)
+                .is_some_and(|format| format.trim_start_matches('u').starts_with("int"))
             {
                 keys.remove("format");
             }
@@ -72,7 +71,7 @@ pub fn drop_integer_formats(schema: &mut Value) {
     }
 }
 
-/// The schema of the file, which leaves out what has its default.
+/// Returns the schema of the file, in which keys with defaults are optional.
 pub(super) fn of_file(defaults: &Value) -> Value {
     let mut schema = of_settings();
     leave_out(&mut schema, defaults);
@@ -82,7 +81,7 @@ pub(super) fn of_file(defaults: &Value) -> Value {
     schema
 }
 
-/// Keys may be left out or left empty, and then have their default.
+/// Makes keys optional: a missing or empty key has its default.
 fn leave_out(schema: &mut Value, default: &Value) {
     let Some(keys) = schema.as_object_mut() else {
         return;
@@ -114,7 +113,7 @@ fn leave_out(schema: &mut Value, default: &Value) {
     }
 }
 
-/// Gates with an engine measure mutants or are commands; every other gate is a command.
+/// Separates gates with an engine, which may also be commands, from all others, which are commands.
 fn split_gates(gates: &mut Value) {
     let all = gates["additionalProperties"].take();
     let with = |is_key: &dyn Fn(&str) -> bool| {

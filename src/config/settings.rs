@@ -1,4 +1,6 @@
-//! The settings as serde structs: every key of `.ralph/config.yaml`; the comments stand in the JSON Schema, for its writers.
+//! The settings as serde structs: every key of `.ralph/config.yaml`.
+//!
+//! The comments are descriptions in the JSON Schema, for authors of the file.
 
 pub use super::limits::{Amount, Budget, Limits};
 pub use crate::mutation::{NoCoverage, Per};
@@ -62,7 +64,7 @@ pub struct Settings {
     /// Tasks whose text matches may have nothing to commit: a regular expression in Rust's syntax.
     #[schemars(length(min = 1), extend("title" = "a regular expression that does not match every text", "format" = "task-pattern", "examples" = [r"(?i)\bcheckpoint\b|\[verify\]"]))]
     pub checkpoints: String,
-    /// Whether reviews stay ticked when the code under them changes.
+    /// Effect of changed code on ticked reviews.
     pub rework: ReworkReviews,
     /// Effect of a blocked task on the run.
     pub on_blocked: OnBlocked,
@@ -100,7 +102,7 @@ pub struct AttemptPolicy {
     pub build_files: BuildFiles,
 }
 
-/// What a change of build files or settings of test runners does to an attempt of the worker.
+/// Effect of changes to build files or settings of test runners on an attempt of the worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BuildFiles {
@@ -119,7 +121,7 @@ pub struct TaskSettings {
     pub sections: TaskSections,
 }
 
-/// Texts of headings (globs, whatever their case) whose sections hold tasks.
+/// Texts of headings (globs, in any case) whose sections hold tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskSections {
@@ -157,9 +159,9 @@ pub struct AgentSettings {
     pub env: BTreeMap<String, String>,
     /// The preset's name, if one was used.
     pub preset: Option<String>,
-    /// What it prints.
+    /// The format of its output.
     pub format: Format,
-    /// The agents that stand in for it while it is out of quota or reach, the preferred one first.
+    /// The agents that replace it while it is out of quota or out of reach, the preferred one first.
     pub fallback: Vec<String>,
 }
 
@@ -248,7 +250,7 @@ pub struct GateSettings {
     pub env: Vec<String>,
 }
 
-/// Which tests a gate asks.
+/// The tests that a gate runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestTiers {
@@ -260,7 +262,7 @@ pub enum TestTiers {
     Own,
 }
 
-/// Which mutants of a target count.
+/// The mutants of a target that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScopeKind {
@@ -272,7 +274,7 @@ pub enum ScopeKind {
     Auto,
 }
 
-/// Where a gate compiles and runs.
+/// The directory in which a gate compiles and runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateFolder {
@@ -282,7 +284,7 @@ pub enum GateFolder {
     InPlace,
 }
 
-/// Who compiles when only Java files changed since the last build.
+/// The compiler when only Java files changed since the last build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recompile {
@@ -294,7 +296,7 @@ pub enum Recompile {
     Maven,
 }
 
-/// How a gate that is not a command measures mutants.
+/// The method by which a gate that is not a command measures mutants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateEngine {
@@ -355,7 +357,7 @@ pub struct Mcp {
     pub scores: bool,
 }
 
-/// Who commits what an agent left.
+/// The committer of an attempt's changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommitBy {
@@ -365,7 +367,7 @@ pub enum CommitBy {
     Ralph,
 }
 
-/// What an accepted implementation does to ticked reviews of other content.
+/// Effect of an accepted implementation on ticked reviews of other content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReworkReviews {
@@ -391,7 +393,7 @@ pub enum OnBlocked {
 pub enum OnBudget {
     /// Stops it.
     Stop,
-    /// Pauses it until a person allows more with `ralph resume`.
+    /// Pauses it until you allow more with `ralph resume`.
     Pause,
 }
 

@@ -1,4 +1,4 @@
-//! The schema, its defaults and what is said when a file is wrong.
+//! Tests the schema, its defaults and the messages for errors in a file.
 
 use super::*;
 use crate::source::{Classifier, Kind};
@@ -15,7 +15,7 @@ fn mistake(text: &str) -> ConfigError {
     parse(text, Path::new("/w"), &[]).expect_err(text)
 }
 
-/// The mistake in each of these texts as `key|message → hint`.
+/// Returns the error in each of these texts as `key|message → hint`.
 fn wrong<const N: usize>(texts: [&str; N]) -> String {
     let told = texts
         .map(mistake)
@@ -23,7 +23,7 @@ fn wrong<const N: usize>(texts: [&str; N]) -> String {
     told.join("\n")
 }
 
-/// The mistake in each of these lines below a line of its own.
+/// Returns the error in each of these lines below a line of its own.
 fn wrong_below(above: &str, lines: &str) -> String {
     let told = lines
         .lines()
@@ -135,7 +135,7 @@ fn the_default_patterns_know_the_usual_layouts() {
     }
 }
 
-/// Instructions and settings that each CLI with a preset reads in a project, by its documentation.
+/// Instructions and settings that each CLI with a preset reads in a project, from its documentation.
 const INSTRUCTIONS: [(&str, &[&str]); 14] = [
     (
         "claude",
@@ -612,14 +612,14 @@ fn wrong_values_are_named_with_their_line_and_what_would_be_right() {
 fn wrong_agents_roles_gates_and_commands_are_named() {
     insta::assert_snapshot!(wrong_below("agents:\n", "  a: sh agent.sh\n  b: {}\n  c: {preset: claud}\n  d: {preset: codex, command: [x]}\n  e: {command: [x], args: [y]}\n  f: {command: []}\n  g h: {command: [x]}\n  i: {command: [x], env: {1A: x}}\n  j: {command: [x], env: {RALPH_TASK: x}}\n  k: {command: [x], env: {RATE: 1.5}}\n  l: {command: sh agent.sh}\n  m: {preset: claude, format: codex}\n  n: {command: [x], format: json}"), @r#"
     agents.a|.ralph/config.yaml:2: `agents.a` must be keys with values, not "sh agent.sh". → Write `key: value` lines below it.
-    agents.b|.ralph/config.yaml:2: `agents.b` does not say how to start the agent. → Write `{command: ["sh", "agent.sh"]}` or `{preset: claude}`.
+    agents.b|.ralph/config.yaml:2: `agents.b` has neither `command` nor `preset`. → Write `{command: ["sh", "agent.sh"]}` or `{preset: claude}`.
     agents.c.preset|.ralph/config.yaml:2: `agents.c.preset` must be `claude`, `codex`, `gemini`, `opencode`, `kiro-cli`, `copilot`, `amp`, `goose`, `aider`, `qwen`, `hermes`, `cursor-agent` or `pi`, not "claud". → Did you mean `claude`?
     agents.d.preset|.ralph/config.yaml:2: `agents.d.preset` is not used with `command`. → Keep one of the two.
     agents.e.args|.ralph/config.yaml:2: `agents.e.args` is not used with `command`. → Put the arguments into `command` itself.
     agents.f.command|.ralph/config.yaml:2: `agents.f.command` must not be empty. → Write it as `["sh","lint.sh"]`.
-    agents.g h|.ralph/config.yaml:2: `agents.g h` is not a name that may stand here. → Use letters, digits, `-`, `_` and `.`.
-    agents.i.env.1A|.ralph/config.yaml:2: `agents.i.env.1A` is not a name that may stand here. → Use letters, digits and `_`, no digit first, and not `RALPH_` at the start: ralph sets those.
-    agents.j.env.RALPH_TASK|.ralph/config.yaml:2: `agents.j.env.RALPH_TASK` is not a name that may stand here. → Use letters, digits and `_`, no digit first, and not `RALPH_` at the start: ralph sets those.
+    agents.g h|.ralph/config.yaml:2: `agents.g h` is not a valid name here. → Use letters, digits, `-`, `_` and `.`.
+    agents.i.env.1A|.ralph/config.yaml:2: `agents.i.env.1A` is not a valid name here. → Use letters, digits and `_`, no digit first, and not `RALPH_` at the start: ralph sets those.
+    agents.j.env.RALPH_TASK|.ralph/config.yaml:2: `agents.j.env.RALPH_TASK` is not a valid name here. → Use letters, digits and `_`, no digit first, and not `RALPH_` at the start: ralph sets those.
     agents.k.env.RATE|.ralph/config.yaml:2: `agents.k.env.RATE` must be text, not 1.5. → Write a value in quotes, or leave the key out for its default.
     agents.l.command|.ralph/config.yaml:2: `agents.l.command` must be a list of program and arguments (there is no shell), not "sh agent.sh". → Write it as `["sh","lint.sh"]`.
     agents.m.format|.ralph/config.yaml:2: `agents.m.format` is not what this preset prints. → Leave the key out, or write `text`.
@@ -637,15 +637,15 @@ fn wrong_agents_roles_gates_and_commands_are_named() {
     roles.tester|.ralph/config.yaml:3: `roles.tester` is not a known key. → Known here: `integration-tester`, `quality-reviewer`, `req-reviewer`, `test-writer`, `validator`, `worker`.
     "#);
     insta::assert_snapshot!(wrong_below("gates:\n", "  pitest: {}\n  FINAL: {run: [x]}\n  SPELL: {threshold: 3}\n  MUTMUT: {pit_version: '1'}\n  STRYKER: {scope: auto}\n  LINT: {run: lint, limit: 1m}\n  TIDY: {run: [a], threshold: 70}\n  PITEST: {run: [], limit: 1m}\n  EMPTY:"), @r#"
-    gates.pitest|.ralph/config.yaml:2: `gates.pitest` is not a name that may stand here. → Use capital letters, digits and `-`, a letter first, as in `N.PITEST`, and no word of another stage.
-    gates.FINAL|.ralph/config.yaml:2: `gates.FINAL` is not a name that may stand here. → Use capital letters, digits and `-`, a letter first, as in `N.PITEST`, and no word of another stage.
+    gates.pitest|.ralph/config.yaml:2: `gates.pitest` is not a valid name here. → Use capital letters, digits and `-`, a letter first, as in `N.PITEST`, and no word of another stage.
+    gates.FINAL|.ralph/config.yaml:2: `gates.FINAL` is not a valid name here. → Use capital letters, digits and `-`, a letter first, as in `N.PITEST`, and no word of another stage.
     gates.SPELL.threshold|.ralph/config.yaml:2: `gates.SPELL.threshold` is for a gate that measures mutants (`PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS`, `MUTATION` without `run`). → This gate takes `run`, `limit`, `where`, `keep`, `env` only.
     gates.MUTMUT.pit_version|.ralph/config.yaml:2: `gates.MUTMUT.pit_version` is for `PITEST`. → This gate takes `threshold`, `per`, `no_coverage`, `scope`, `jobs`, `limit`, `where`, `keep`, `env` only.
     gates.STRYKER.scope|.ralph/config.yaml:2: `gates.STRYKER.scope` is `auto`, which needs the score of a class before the task. → Write `class` or `lines`.
     gates.LINT.run|.ralph/config.yaml:2: `gates.LINT.run` must be a list of program and arguments (there is no shell), not "lint". → Write it as `["sh","lint.sh"]`.
     gates.TIDY.threshold|.ralph/config.yaml:2: `gates.TIDY.threshold` is for a gate that measures mutants (`PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS`, `MUTATION` without `run`). → This gate takes `run`, `limit`, `where`, `keep`, `env` only.
     gates.PITEST.run|.ralph/config.yaml:2: `gates.PITEST.run` must not be empty. → Write it as `["sh","lint.sh"]`.
-    gates.EMPTY|.ralph/config.yaml:2: `gates.EMPTY` does not say what to run. → Write `{run: [program, argument, …]}`; only `PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS` and `MUTATION` have engines of their own.
+    gates.EMPTY|.ralph/config.yaml:2: `gates.EMPTY` has no command to run. → Write `{run: [program, argument, …]}`; only `PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS` and `MUTATION` have engines of their own.
     "#);
     insta::assert_snapshot!(wrong_below("", "checks: {red: make test}\nhooks: {done: [\"\"]}"), @r#"
     checks.red|.ralph/config.yaml:1: `checks.red` must be a list of program and arguments (there is no shell), not "make test". → Write it as `["sh","lint.sh"]`.

@@ -1,4 +1,4 @@
-//! The YAML text as a tree of values, and the line of each key in it.
+//! Parses YAML text into a tree of values, and finds the line of each key.
 
 use super::error::{ConfigError, FILE};
 use crate::source::{Problem, text};
@@ -6,13 +6,13 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_yaml::{Mapping, Value};
 use std::fmt;
 
-/// The longest text that is read, in bytes.
+/// Maximum size of a text, in bytes.
 pub const LONGEST_TEXT: usize = 1024 * 1024;
 
-/// So many lists and maps in brackets are read. The library's time grows with the square of their nesting.
+/// Maximum number of lists and maps in brackets. The library's time is quadratic in their nesting.
 const MOST_BRACKETS: usize = 2_000;
 
-/// Reads the text. Every key is text; a key that is written twice and a tag are refused.
+/// Parses the text. Every key is text. A duplicate key and a tag are refused.
 pub(super) fn parse(text: &str) -> Result<Value, ConfigError> {
     let anew = "Start again from the file that `ralph init` writes.";
     if text.len() > LONGEST_TEXT {
@@ -24,18 +24,23 @@ pub(super) fn parse(text: &str) -> Result<Value, ConfigError> {
         return Err(Problem::new(String::new(), what, anew).at(FILE, Some(line_at(text, at))));
     }
     let text = without_mark(text);
-    let is_comment = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
     match (Tree { wanted: None }).deserialize(serde_yaml::Deserializer::from_str(text)) {
         Ok(tree) => Ok(tree),
-        Err(_) if text.lines().all(is_comment) => Ok(Value::Null),
+        Err(_)
+            if text
+                .lines()
+                .all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) =>
+        {
+            Ok(Value::Null)
+        }
         Err(error) => Err(unreadable(&error, text)),
     }
 }
 
-/// The line of a key, dotted from the root; `None` if it is not written. The empty key is the root, whose line is that
-/// of the first value. A name may hold dots itself.
+/// Returns the line of a key, dotted from the root; `None` if it is not written.
 ///
-/// The library gives positions with errors only, so this reading of the text ends with an error at the key.
+/// The empty key is the root, whose line is that of the first value. A name may itself hold dots. The library gives
+/// positions only with errors, so this parse ends with an error at the key.
 pub(super) fn line_of(text: &str, key: &str) -> Option<usize> {
     let tree = Tree { wanted: Some(key) };
     let error = tree
@@ -44,13 +49,13 @@ pub(super) fn line_of(text: &str, key: &str) -> Option<usize> {
     Some(error.location()?.line())
 }
 
-/// The value at a path.
+/// Returns the value at a path.
 pub(super) fn get<'t>(tree: &'t Value, path: &[String]) -> Option<&'t Value> {
     path.iter()
         .try_fold(tree, |value, key| value.as_mapping()?.get(key.as_str()))
 }
 
-/// Sets the value at a path; where the tree holds something else than keys on the way, nothing is set.
+/// Sets the value at a path. Sets nothing if the path crosses a value without keys.
 pub(super) fn set(tree: &mut Value, path: &[&str], value: Value) {
     let Some((first, rest)) = path.split_first() else {
         *tree = value;
@@ -68,7 +73,7 @@ pub(super) fn set(tree: &mut Value, path: &[&str], value: Value) {
     }
 }
 
-/// The defaults with what is written laid over them: null leaves the default.
+/// Applies written values over the defaults. Null leaves the default.
 pub(super) fn lay_over(default: &mut Value, written: &Value) {
     match (default, written) {
         (Value::Mapping(default), Value::Mapping(written)) => {
@@ -81,7 +86,9 @@ pub(super) fn lay_over(default: &mut Value, written: &Value) {
     }
 }
 
-/// The library takes a byte-order mark before a key for a document of its own; editors on Windows write one.
+/// Removes a byte-order mark, which editors on Windows write.
+///
+/// The library treats a byte-order mark before a key as a document of its own.
 fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
@@ -93,15 +100,14 @@ fn line_at(text: &str, at: usize) -> usize {
 fn unreadable(error: &serde_yaml::Error, text: &str) -> ConfigError {
     let message = error.to_string();
     let why = text::line(message.split(" at line ").next().unwrap_or(&message), 1_000);
-    // For these two the library names no line, or the first one (YAML 1.2, production `c-printable`).
-    let forbidden = |c: char| {
-        (c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) || c == '\u{fffe}'
-    };
+    // For these two the library reports no line, or the first one (YAML 1.2, production `c-printable`).
     let at = if why.contains("more than one document") {
         text.rfind("\n---").map(|before| before + 1)
     } else {
-        text.find(forbidden)
-            .filter(|_| why.contains("control characters"))
+        text.find(|c: char| {
+            (c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) || c == '\u{fffe}'
+        })
+        .filter(|_| why.contains("control characters"))
     };
     let line = at
         .map(|at| line_at(text, at))
@@ -121,7 +127,7 @@ struct Tree<'k> {
 }
 
 impl<'k> Tree<'k> {
-    /// What is wanted below a key; empty if that is the wanted one.
+    /// Returns the wanted path below a key; empty if this is the wanted key.
     fn below(self, key: &str) -> Option<&'k str> {
         let rest = self.wanted?.strip_prefix(key)?;
         if rest.is_empty() {
@@ -201,7 +207,7 @@ impl<'de> Visitor<'de> for Tree<'_> {
     }
 }
 
-/// A key, as text whatever it looks like (`on`, `1`), if the function does not object: an error has its line.
+/// A key, always read as text (`on`, `1`). An error of the function has its line.
 struct Key<F>(F);
 
 impl<'de, F: FnMut(&str) -> Result<(), String>> DeserializeSeed<'de> for Key<F> {

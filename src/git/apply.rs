@@ -1,7 +1,7 @@
-//! Carries a plan out: HEAD, files, index.
+//! Executes a plan: HEAD, files, index.
 //!
-//! Promises: writes go below real folders only, never through a link. A file leaves the disk only if the kept commit or
-//! the wanted HEAD has its bytes. Each step can be done twice.
+//! Promises: writes go below real directories only, never through a link. A file leaves the disk only if the kept
+//! commit or the wanted HEAD has its bytes. Each step can be done twice.
 
 use super::backup_refs;
 use super::content::{self, EXECUTABLE, LINK, on_disk};
@@ -10,7 +10,7 @@ use super::open::{Head, OpenRepo};
 use super::package_folders::is_repository;
 use super::plan::{Act, Plan};
 use super::tree::{self, GITLINK, Leaf};
-use crate::sys::walk::{DirEntry, walk};
+use crate::sys::walk::walk;
 use git2::Oid;
 use git2::build::CheckoutBuilder;
 use std::collections::BTreeSet;
@@ -20,16 +20,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// What came of a plan.
+/// The result of a plan.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     /// Paths whose state on disk changed.
     pub(super) restored: BTreeSet<Vec<u8>>,
-    /// Paths that had to stay as they are.
+    /// Paths that could not be restored.
     pub(super) unrestored: BTreeSet<Vec<u8>>,
 }
 
-/// Waits until what was kept is on the disk: only then may anything be taken away.
+/// Waits until the kept commit is on the disk. Nothing may be removed before.
 pub(super) fn sync(open: &OpenRepo) -> Result<(), GitError> {
     let folder = fs_err::File::open(open.repo.commondir());
     #[cfg(target_os = "linux")]
@@ -39,7 +39,7 @@ pub(super) fn sync(open: &OpenRepo) -> Result<(), GitError> {
     synced.doing("wait for the disk")
 }
 
-/// Moves the branch and HEAD; an unborn branch loses its reference.
+/// Moves the branch and HEAD. An unborn branch loses its reference.
 pub(super) fn move_head(open: &OpenRepo, head: &Head) -> Result<(), GitError> {
     let doing = "put HEAD back";
     let repo = &open.repo;
@@ -64,7 +64,7 @@ pub(super) fn move_head(open: &OpenRepo, head: &Head) -> Result<(), GitError> {
     }
 }
 
-/// Ends a merge, rebase, revert or cherry-pick that stopped half-way: the next commit would be part of it.
+/// Ends an unfinished merge, rebase, revert or cherry-pick, because the next commit would be part of it.
 pub(super) fn end_half_done(open: &OpenRepo) -> Result<(), GitError> {
     use git2::RepositoryState::{Bisect, Clean};
     if matches!(open.repo.state(), Clean | Bisect) {
@@ -73,7 +73,7 @@ pub(super) fn end_half_done(open: &OpenRepo) -> Result<(), GitError> {
     open.repo.cleanup_state().doing("end a merge or rebase")
 }
 
-/// Carries a plan out. `kept` is the commit that has everything which may be taken away.
+/// Executes a plan. `kept` is the commit that has everything which may be removed.
 pub(super) fn apply_plan(
     open: &mut OpenRepo,
     head: &Head,
@@ -112,12 +112,12 @@ struct Work<'a> {
     outcome: Outcome,
     /// Paths that the library checks out.
     checkout: Vec<Vec<u8>>,
-    /// Paths whose index entry alone is set (or taken away).
+    /// Paths of which only the index entry is set or removed.
     bare: Vec<(Vec<u8>, Option<Leaf>)>,
 }
 
 impl Work<'_> {
-    /// Takes what is at the path off the disk, when that may be done. False: the disk stays as it is.
+    /// Removes the path from the disk, if that is allowed; false if the disk is unchanged.
     fn clear(&mut self, path: &[u8], act: Act, wanted: Option<Leaf>) -> Result<bool, GitError> {
         let available = match act {
             Act::Index => return Ok(false),
@@ -148,7 +148,7 @@ impl Work<'_> {
         Ok(true)
     }
 
-    /// Folders that are empty now, upward.
+    /// Removes directories above a path that are now empty.
     fn remove_empty_folders(&self, path: &[u8]) {
         let above: Vec<&[u8]> = tree::folders_above(path).collect();
         let removed = above
@@ -158,7 +158,7 @@ impl Work<'_> {
         removed.take_while(Result::is_ok).for_each(drop);
     }
 
-    /// Puts the wanted content in the place that was cleared.
+    /// Writes the wanted content to the cleared path.
     fn fill(&mut self, path: &[u8], act: Act, wanted: Option<Leaf>) -> Result<(), GitError> {
         let content = if let Act::Content(content) = act {
             content
@@ -188,8 +188,9 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Makes the folders above a path, and removes an empty folder in its place. False when something that
-    /// is not kept stands there.
+    /// Creates the directories above a path, and removes an empty directory in its place.
+    ///
+    /// False if something that is not kept is there.
     fn make_way(&mut self, path: &[u8]) -> Result<bool, GitError> {
         let mut at = self.open.root.clone();
         let mut parts = path.split(|&byte| byte == b'/').peekable();
@@ -212,7 +213,7 @@ impl Work<'_> {
     fn write(&self, path: &[u8], blob: Oid, mode: u32) -> Result<(), GitError> {
         let doing = "put a file back";
         let found = self.open.repo.find_blob(blob);
-        let found = found.doing("read a file that is put back")?;
+        let found = found.doing("read a file to restore")?;
         let file = on_disk(&self.open.root, path);
         if mode == LINK {
             let target = PathBuf::from(OsStr::from_bytes(found.content()));
@@ -270,13 +271,17 @@ impl Work<'_> {
     }
 }
 
-/// Removes a folder that holds nothing but folders; false when it holds something.
+/// Removes a directory that contains only directories; false if it contains anything else.
 fn remove_empty_tree(folder: &Path) -> bool {
     let below = walk(folder, usize::MAX, usize::MAX, |_| true);
-    let folder_of = |entry: DirEntry| entry.file_type().is_dir().then(|| entry.into_path());
-    let below: Option<Vec<PathBuf>> = below.map(|entry| folder_of(entry.ok()?)).collect();
-    let Some(below) = below else { return false };
-    below
+    let mut folders = Vec::new();
+    for entry in below {
+        match entry {
+            Ok(entry) if entry.file_type().is_dir() => folders.push(entry.into_path()),
+            _ => return false,
+        }
+    }
+    folders
         .iter()
         .rev()
         .all(|folder| std::fs::remove_dir(folder).is_ok())

@@ -1,7 +1,8 @@
-//! Commits below `refs/ralph/` that keep what an attempt left.
+//! Commits below `refs/ralph/` that keep the results of an attempt.
 //!
-//! Promises: the reference is on the disk before anything is touched. A reference that keeps something else is never
-//! overwritten (the next free `<ref>-2`, `<ref>-3` … is taken); keeping the same thing twice uses the same reference.
+//! Promises: the reference is on the disk before anything is changed. A reference that keeps something else is never
+//! overwritten (the next free `<ref>-2`, `<ref>-3` … is used). Keeping the same content twice uses the same
+//! reference.
 
 use super::content::{self, LINK};
 use super::error::{Doing as _, GitError, if_found};
@@ -14,20 +15,20 @@ use git2::{ErrorCode, Index, IndexEntry, IndexTime, Oid, Repository, Signature};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
-/// References with one name that are tried.
+/// Maximum number of references tried for one name.
 const MAX_NAMES: usize = 1_000;
 
-/// What is to be kept: paths with what is on disk (`None`: nothing).
+/// Paths to keep, with their content on disk (`None`: nothing).
 pub(super) type Items = BTreeMap<Vec<u8>, Option<Leaf>>;
 
-/// A commit that keeps something, and its reference.
+/// A commit that keeps content, and its reference.
 pub(super) struct Backup {
     pub(super) reference: String,
     pub(super) commit: Oid,
 }
 
 impl Backup {
-    /// What it keeps of one package.
+    /// Returns the record of its content for one package.
     pub(super) fn of(&self, package: &str, unrestored: Vec<RepoPath>) -> Kept {
         let (reference, commit) = (self.reference.clone(), tree::fact_of(self.commit));
         Kept {
@@ -39,7 +40,7 @@ impl Backup {
     }
 }
 
-/// An index entry without stat data.
+/// Returns an index entry without stat data.
 pub(super) fn bare_entry(path: &[u8], (id, mode): Leaf) -> IndexEntry {
     let never = IndexTime::new(0, 0);
     IndexEntry {
@@ -58,7 +59,7 @@ pub(super) fn bare_entry(path: &[u8], (id, mode): Leaf) -> IndexEntry {
     }
 }
 
-/// A reference that ralph keeps things under.
+/// Checks the name of a reference for kept content.
 pub(super) fn check_name(reference: &str) -> Result<(), GitError> {
     if reference.starts_with("refs/ralph/") && git2::Reference::is_valid_name(reference) {
         return Ok(());
@@ -70,7 +71,9 @@ pub(super) fn check_name(reference: &str) -> Result<(), GitError> {
 }
 
 impl Repositories {
-    /// Keeps each HEAD of the last look under `refs/ralph/` until the next call, so that no gc takes it away.
+    /// Keeps each HEAD of the last scan under `refs/ralph/` until the next call.
+    ///
+    /// No gc can then remove it.
     pub fn pin_heads(&mut self) -> Result<(), GitError> {
         for (repo, names) in self.by_repository() {
             let head = self.heads.get(&repo).copied().flatten();
@@ -86,8 +89,10 @@ impl Repositories {
     }
 }
 
-/// The folder of the references that keep what was there before an attempt. A linked work tree has its own: it shares the
-/// references of its repository, and another ralph may run in another work tree.
+/// Returns the directory of the references that keep the state before an attempt.
+///
+/// A linked work tree has its own: it shares the references of its repository, and another ralph may run in another
+/// work tree.
 pub(super) fn pin_folder(repo: &Repository) -> String {
     let Some(name) = repo.path().file_name().filter(|_| repo.is_worktree()) else {
         return "refs/ralph".to_owned();
@@ -95,13 +100,13 @@ pub(super) fn pin_folder(repo: &Repository) -> String {
     valid_or_digest("refs/ralph/worktrees", name.as_bytes())
 }
 
-/// The reference that keeps something of a package.
+/// Returns the reference that keeps content of a package.
 pub(super) fn pin_name(repo: &Repository, kind: &str, package: &str) -> String {
     let folder = format!("{}/{kind}", pin_folder(repo));
     valid_or_digest(&folder, package.as_bytes())
 }
 
-/// A name in a folder of references; its digest if git allows no such name.
+/// Returns a name for a reference, or its digest if git does not allow it.
 fn valid_or_digest(folder: &str, name: &[u8]) -> String {
     let named = std::str::from_utf8(name).map(|name| format!("{folder}/{name}"));
     named
@@ -110,7 +115,7 @@ fn valid_or_digest(folder: &str, name: &[u8]) -> String {
         .unwrap_or_else(|| format!("{folder}/{}", digest(name)))
 }
 
-/// Has a reference name this commit; where others are in its way, the next one with a free name.
+/// Sets a reference to this commit, under the next free name if others are in its way.
 pub(super) fn pin(open: &OpenRepo, name: &str, commit: Oid) -> Result<(), GitError> {
     let free = unobstructed(open, name);
     if open.reference(&free)?.and_then(|found| found.target()) == Some(commit) {
@@ -138,7 +143,7 @@ fn numbered(name: &str, number: usize) -> String {
     }
 }
 
-/// True if something is in the place of the reference.
+/// True if the reference already exists or is a directory.
 fn is_taken(open: &OpenRepo, name: &str, error: &git2::Error) -> bool {
     error.code() == ErrorCode::Exists || open.repo.commondir().join(name).is_dir()
 }
@@ -150,8 +155,9 @@ fn too_many(name: &str) -> GitError {
     )
 }
 
-/// The name, or the next one like it with no reference in its way: while there is a `refs/ralph/a`, there can be no
-/// `refs/ralph/a/1`.
+/// Returns the name, or the next similar one without a reference in its way.
+///
+/// While a `refs/ralph/a` exists, a `refs/ralph/a/1` cannot.
 fn unobstructed(open: &OpenRepo, name: &str) -> String {
     let mut free = String::new();
     let mut parts = name.split('/').peekable();
@@ -161,32 +167,33 @@ fn unobstructed(open: &OpenRepo, name: &str) -> String {
         } else {
             format!("{free}/{part}")
         };
-        // An unreadable reference is in the way, too.
-        let is_free = |name: &String| matches!(open.reference(name), Ok(None));
         let is_last = parts.peek().is_none();
         let mut names = (1..=MAX_NAMES).map(|number| numbered(&next, number));
         free = if free.is_empty() || is_last {
             next
         } else {
-            names.find(is_free).unwrap_or(next)
+            // An unreadable reference is in the way too.
+            names
+                .find(|name| matches!(open.reference(name), Ok(None)))
+                .unwrap_or(next)
         };
     }
     free
 }
 
-/// All that is to be kept at one time.
+/// The content to keep at one time.
 pub(super) struct Load<'a> {
-    /// The commit that the rest stands on.
+    /// The parent commit of the rest.
     pub(super) head: Option<Oid>,
-    /// The commit that is put back: what it has cannot be lost.
+    /// The restored commit. Its content cannot be lost.
     pub(super) safe: Option<Oid>,
     pub(super) items: &'a Items,
-    /// Content that stands in the index only.
+    /// Content that is only in the index.
     pub(super) staged: &'a [(Vec<u8>, Leaf)],
     pub(super) message: &'a str,
 }
 
-/// Keeps HEAD and the items on top of it; `None` when there is neither.
+/// Keeps HEAD and the items on top of it; `None` without either.
 pub(super) fn back_up(
     open: &OpenRepo,
     load: &Load<'_>,
@@ -197,7 +204,7 @@ pub(super) fn back_up(
     for number in 1..=MAX_NAMES {
         let name = numbered(&free, number);
         if let Some(found) = open.reference(&name)? {
-            // A symbolic reference keeps nothing: what it leads to moves.
+            // A symbolic reference keeps nothing, because its target moves.
             match found.target() {
                 Some(commit) if covers(open, commit, load)? => {
                     return Ok(Some(Backup {
@@ -226,7 +233,7 @@ pub(super) fn back_up(
     Err(too_many(reference))
 }
 
-/// True when a kept commit already holds all of this.
+/// True if a kept commit already holds all of this.
 fn covers(open: &OpenRepo, kept: Oid, load: &Load<'_>) -> Result<bool, GitError> {
     if let Some(head) = load.head
         && !history::is_in_one_of(&open.repo, [Some(kept), load.safe], head)?
@@ -261,7 +268,7 @@ fn covers(open: &OpenRepo, kept: Oid, load: &Load<'_>) -> Result<bool, GitError>
     Ok(true)
 }
 
-/// True when the commit's tree has this content at the path.
+/// True if the commit's tree has this content at the path.
 pub(super) fn holds(
     open: &OpenRepo,
     commit: Oid,
@@ -304,7 +311,7 @@ fn commit_of(open: &OpenRepo, load: &Load<'_>) -> Result<Option<Oid>, GitError> 
     commit(open, *head, items, &parents, message).map(Some)
 }
 
-/// A commit of a commit's tree with some paths changed.
+/// Creates a commit from a commit's tree with some paths changed.
 fn commit(
     open: &OpenRepo,
     on: Option<Oid>,
@@ -332,12 +339,12 @@ fn commit(
     write().doing("write a commit that keeps what is there")
 }
 
-/// Who commits where nobody is named.
+/// Returns the default committer.
 pub(super) fn ralph() -> Result<Signature<'static>, git2::Error> {
     Signature::now("ralph", "ralph@localhost")
 }
 
-/// The tree of a commit with some paths set or taken away.
+/// Returns the tree of a commit with some paths set or removed.
 pub(super) fn tree_with(
     open: &OpenRepo,
     on: Option<Oid>,
@@ -359,7 +366,7 @@ pub(super) fn tree_with(
     index.write_tree_to(&open.repo)
 }
 
-/// Writes the bytes on disk into the object store, as they are.
+/// Writes the bytes on disk into the object store, unchanged.
 fn store(open: &OpenRepo, path: &[u8], (id, mode): Leaf) -> Result<(), GitError> {
     if mode == GITLINK {
         return Ok(());
@@ -370,7 +377,7 @@ fn store(open: &OpenRepo, path: &[u8], (id, mode): Leaf) -> Result<(), GitError>
     } else {
         fs_err::read(&file)
     };
-    let bytes = bytes.doing("read a file that is to be kept")?;
+    let bytes = bytes.doing("read a file to keep")?;
     let written = open
         .repo
         .blob(&bytes)

@@ -1,6 +1,6 @@
-//! Git bundles: commits with all that they reach as one run of bytes, and a repository made from such bytes.
+//! Git bundles: commits with everything they reach as a byte stream, and repositories created from one.
 //!
-//! Promises: the same commits give the same bytes; what is read runs nothing, is bounded, and writes objects only.
+//! Promises: the same commits give the same bytes. Reading runs no program, is bounded, and writes objects only.
 
 use super::Repositories;
 use super::error::{Doing as _, GitError};
@@ -13,7 +13,7 @@ use std::io::{self, BufRead, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 const SIGNATURE: &str = "# v2 git bundle\n";
-/// Bytes of a header, which holds a line for each commit.
+/// Maximum size of a header, which holds a line for each commit, in bytes.
 const MAX_HEADER: u64 = 64 << 20;
 
 impl Repositories {
@@ -55,8 +55,10 @@ impl Repositories {
         })
     }
 
-    /// The first place (`1a2b3c4d5e:src/Price.java`, the commit alone for its message) among all that a bundle of these
-    /// commits holds where `is_wanted` is true. Each file's content is read once.
+    /// Returns the first location in a bundle of these commits where `is_wanted` is true.
+    ///
+    /// It has the form `1a2b3c4d5e:src/Price.java`, or the commit alone for its message. Each file's content is read
+    /// once.
     ///
     /// Errors: a commit or an object that the repository does not have (`Unreadable`).
     pub fn find_recorded(
@@ -106,7 +108,7 @@ impl Repositories {
         })
     }
 
-    /// The build files that make a folder of the workspace's repository a package.
+    /// Returns the build files that make a directory of the workspace's repository a package.
     pub fn build_files(&self, package: &str) -> Result<Vec<PathBuf>, GitError> {
         let folder = self
             .folders
@@ -119,9 +121,9 @@ impl Repositories {
     }
 }
 
-/// Makes a repository with the objects of a bundle and nothing else: no branch, no file.
+/// Creates a repository with only the objects of a bundle: no branch, no file.
 ///
-/// Errors: bytes that are no bundle (`Unreadable`).
+/// Errors: bytes that are not a bundle (`Unreadable`).
 pub fn unbundle(folder: &Path, from: &mut dyn BufRead) -> Result<(), GitError> {
     let doing = "read a git bundle";
     let (mut header, mut left) = (Vec::new(), from.take(MAX_HEADER));
@@ -130,7 +132,7 @@ pub fn unbundle(folder: &Path, from: &mut dyn BufRead) -> Result<(), GitError> {
             || !header.starts_with(SIGNATURE.as_bytes())
         {
             return Err(GitError::damaged(
-                "A git bundle in the file cannot be read: its header is none.",
+                "A git bundle in the file cannot be read: its header is invalid.",
                 "Make the bundle again.",
             ));
         }

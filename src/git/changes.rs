@@ -1,4 +1,4 @@
-//! What differs between commits: sums of changes over attempts, and changes since a revision.
+//! Differences between commits: sums of changes over attempts, and changes since a revision.
 
 use super::error::{Doing as _, GitError};
 use super::open::OpenRepo;
@@ -12,11 +12,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 impl Repositories {
-    /// The sum's paths that differ between its bases and HEAD now, sorted by package and path: those that
-    /// the attempts touched, or all when `everything` is set.
+    /// Returns the paths that differ between the sum's bases and HEAD, sorted by package and path.
     ///
-    /// Errors: a package of the sum that is no longer there (`NotFound`); a base that the repository no
-    /// longer has (`Unreadable`).
+    /// These are the paths that the attempts changed, or all if `everything` is set.
+    ///
+    /// Errors: a package of the sum that is missing (`NotFound`), a base that the repository no longer has
+    /// (`Unreadable`).
     pub fn changes(&mut self, sum: &Accumulated) -> Result<Vec<FileChange>, GitError> {
         self.refresh()?;
         if let Some(gone) = sum.touched.keys().find(|name| self.root(name).is_none()) {
@@ -28,8 +29,9 @@ impl Repositories {
         self.sum_of_present(sum, None)
     }
 
-    /// As [`Repositories::changes`], leaving out packages that are not there; up to the HEADs of a look
-    /// that has just been taken, else up to HEAD as it stands.
+    /// Returns [`Repositories::changes`] without missing packages.
+    ///
+    /// The end is the HEADs of a scan that was just taken, otherwise the current HEAD.
     pub(super) fn sum_of_present(
         &mut self,
         sum: &Accumulated,
@@ -55,7 +57,7 @@ impl Repositories {
         Ok(all)
     }
 
-    /// As [`Repositories::changes`], up to these HEADs; a package of theirs that is not there is an error (`NotFound`).
+    /// Returns [`Repositories::changes`] up to these HEADs. A missing package is an error (`NotFound`).
     pub fn changes_at(
         &mut self,
         sum: &Accumulated,
@@ -92,8 +94,11 @@ impl Repositories {
         })
     }
 
-    /// What differs in every package between HEAD and where it left a revision, and the commits where it did; a
-    /// package that does not know the revision is an error (`NotFound`).
+    /// Returns the changes of every package since HEAD's merge base with a revision.
+    ///
+    /// The merge bases are returned too.
+    ///
+    /// A package that does not know the revision is an error (`NotFound`).
     pub fn changes_since(
         &mut self,
         rev: &str,
@@ -109,14 +114,16 @@ impl Repositories {
         Ok((all, bases))
     }
 
-    /// The commit of a revision in a package. Errors: the package does not know it (`NotFound`).
+    /// Returns the commit of a revision in a package. Errors: the package does not know it (`NotFound`).
     pub fn commit_of(&mut self, package: &str, revision: &str) -> Result<Oid, GitError> {
         self.in_package(package, |_, open, _| {
             Ok(tree::fact_of(history::commit_at(open, revision)?))
         })
     }
 
-    /// What differs between a base (zeros: the empty tree, or what a clone began with) and a commit (`None`: HEAD).
+    /// Returns the changes between a base and a commit (`None`: HEAD).
+    ///
+    /// The base of zeros is the empty tree, or the first state of a clone.
     pub(super) fn changed_between(
         &mut self,
         name: &str,
@@ -144,18 +151,16 @@ impl Repositories {
     }
 }
 
-/// The commit at which HEAD left a revision: their merge base, as `git diff REV...HEAD` takes it. What others
-/// did on that branch since then is not HEAD's. A revision that HEAD came from is its own.
-/// A file of a repository against the commit where its branch began.
+/// A file of a repository, compared with the commit where its branch began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AtBase {
     /// No commit of the branch or before it has the file, so no branch can change it.
     Untracked,
-    /// Its bytes there; `None` if the branch brought it.
+    /// Its bytes there; `None` if the branch added it.
     Was(Option<Vec<u8>>),
 }
 
-/// Reads a file at the commit where HEAD left a revision; more than `cap` bytes are an error (`Refused`).
+/// Reads a file at the merge base of HEAD and a revision. More than `cap` bytes are an error (`Refused`).
 ///
 /// Errors: the repository does not know the revision (`NotFound`).
 pub fn at_base(folder: &Path, file: &Path, revision: &str, cap: u64) -> Result<AtBase, GitError> {
@@ -163,29 +168,28 @@ pub fn at_base(folder: &Path, file: &Path, revision: &str, cap: u64) -> Result<A
         return Ok(AtBase::Untracked);
     };
     let open = OpenRepo::open(root)?;
-    // A link on the way to it is followed by who reads it, so the branch may change what it leads to.
+    // A reader follows a link on the way to it, so the branch may change the target.
     let real = fs_err::canonicalize(file).ok();
-    let inside = |path: &Path| {
-        Some(
-            path.strip_prefix(root)
-                .ok()?
-                .as_os_str()
-                .as_bytes()
-                .to_vec(),
-        )
-    };
     let paths: Vec<Vec<u8>> = [Some(file), real.as_deref()]
         .into_iter()
         .flatten()
-        .filter_map(inside)
+        .filter_map(|path| {
+            Some(
+                path.strip_prefix(root)
+                    .ok()?
+                    .as_os_str()
+                    .as_bytes()
+                    .to_vec(),
+            )
+        })
         .collect();
     let base = tree::oid_of(&left_at(&open, revision)?)?;
     for path in &paths {
         if let Some((blob, _)) = tree::leaf_in(&open.repo, base, path)? {
-            let too_large =
-                || GitError::refused("The file at the base is too large.", "Look at it with git.");
             return Ok(AtBase::Was(Some(
-                tree::blob(&open.repo, blob, cap)?.ok_or_else(too_large)?,
+                tree::blob(&open.repo, blob, cap)?.ok_or_else(|| {
+                    GitError::refused("The file at the base is too large.", "Look at it with git.")
+                })?,
             )));
         }
     }
@@ -198,6 +202,9 @@ pub fn at_base(folder: &Path, file: &Path, revision: &str, cap: u64) -> Result<A
     Ok(AtBase::Untracked)
 }
 
+/// Returns the commit at which HEAD left a revision: their merge base, as for `git diff REV...HEAD`.
+///
+/// Later commits of others on that branch are not HEAD's. An ancestor of HEAD is its own merge base.
 fn left_at(open: &OpenRepo, rev: &str) -> Result<Oid, GitError> {
     let commit = history::commit_at(open, rev)?;
     let Some(head) = open.head()?.commit else {

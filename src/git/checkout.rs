@@ -1,7 +1,7 @@
-//! The files of commits in a folder of ralph's own, with repositories that answer a build's questions to git.
+//! The files of commits in ralph's own directory, with repositories that answer a build's queries to git.
 //!
-//! Promises: every file has the bytes of its blob, no filter, attribute, hook or setting takes part. Nothing is
-//! written into a package's repository. A symbolic link leads to somewhere in the folder.
+//! Promises: every file has the bytes of its blob, without filters, attributes, hooks or settings. Nothing is written
+//! into a package's repository. A symbolic link leads to a path in the directory.
 
 mod folder;
 mod repository;
@@ -23,33 +23,33 @@ use git2::{Index, ObjectType, Oid, Repository, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Files that one checkout holds at most.
+/// Maximum number of files in one checkout.
 const MAX_FILES: usize = 300_000;
-/// Bytes of one file, of where a link leads.
+/// Maximum size of a file or of a link's target, in bytes.
 const MAX_BLOB: u64 = 1 << 30;
 const MAX_TARGET: u64 = 4_000;
-/// What to do about a tree that cannot be checked out.
+/// The hint for a tree that cannot be checked out.
 const HINT: &str = "Take it out of the commit, or judge in the package's own folder: gates.<NAME>.where: in-place.";
 
-/// The stat data of files, and of folders in which builds have nothing to write.
+/// The stat data of files, and of directories in which builds have nothing to write.
 type Stats = BTreeMap<Vec<u8>, Option<FileStat>>;
 
-/// What belongs into a folder. Paths are relative to it, `/`-separated bytes.
+/// The wanted content of a directory. Paths are relative to it, `/`-separated bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Checkout {
     leaves: BTreeMap<Vec<u8>, Leaf>,
-    /// Files from beside the commits, as they are on the disk.
+    /// Files that are not from a commit, copied from the disk.
     files: BTreeMap<Vec<u8>, PathBuf>,
-    /// Whole commits by the path at which they are, with the folder of their repository.
+    /// Whole commits by their path, with the directory of their repository.
     commits: BTreeMap<Vec<u8>, (PathBuf, Oid)>,
-    /// The folders of all repositories that something comes from.
+    /// The directories of all source repositories.
     sources: BTreeSet<PathBuf>,
-    /// What is on the disk since it was written.
+    /// The stat data on the disk after writing.
     written: Stats,
 }
 
 impl Repositories {
-    /// The folder whose `.git` holds the package's commits; `None` if there is no such package.
+    /// Returns the directory whose `.git` holds the package's commits; `None` without such a package.
     pub fn repository(&self, package: &str) -> Option<&Path> {
         self.folders
             .get(package)
@@ -58,8 +58,9 @@ impl Repositories {
 }
 
 impl Checkout {
-    /// Adds all files of a commit below `at` (empty, or a folder without a `/` at its end), which becomes a
-    /// repository with the commit as its HEAD. Zeros add nothing; a path that is there already stays as it is.
+    /// Adds all files of a commit below `at` (empty, or a directory without a `/` at its end).
+    ///
+    /// That directory becomes a repository with the commit as its HEAD. Zeros add nothing. An existing path stays.
     /// Returns the paths of submodules, which are not checked out.
     pub fn add_commit(
         &mut self,
@@ -78,7 +79,7 @@ impl Checkout {
         Ok(submodules)
     }
 
-    /// Adds the file or folder `inside` of a repository's HEAD at `at`; false if HEAD does not hold it.
+    /// Adds the file or directory `inside` of a repository's HEAD at `at`; false if HEAD does not hold it.
     pub fn add_from_head(
         &mut self,
         repository: &Path,
@@ -97,7 +98,7 @@ impl Checkout {
         Ok(self.add_tree(&open, folder.as_ref(), at)?.0 > 0)
     }
 
-    /// Adds a tree's files below `at`: how many they are, and the paths of submodules.
+    /// Adds a tree's files below `at`. Returns their number, and the paths of submodules.
     fn add_tree(
         &mut self,
         open: &OpenRepo,
@@ -143,7 +144,7 @@ impl Checkout {
         self.add(path, (id, mode)).map(|_| ())
     }
 
-    /// Adds a file as it is on the disk; false if it is no regular file or a path is there already.
+    /// Adds a file from the disk; false if it is not a regular file or the path exists already.
     pub fn add_file(&mut self, from: &Path, at: &[u8]) -> Result<bool, GitError> {
         let Ok(data) = fs_err::symlink_metadata(from) else {
             return Ok(false);
@@ -162,12 +163,12 @@ impl Checkout {
         Ok(is_new)
     }
 
-    /// Adds a path; false if it is there already.
+    /// Adds a path; false if it exists already.
     fn add(&mut self, path: Vec<u8>, leaf: Leaf) -> Result<bool, GitError> {
         if self.holds(&path) {
             return Ok(false);
         }
-        // The library refuses names that lead out of the folder or into a `.git`.
+        // The library refuses names that lead out of the directory or into a `.git`.
         let checked =
             Index::new().and_then(|mut index| index.add(&backup_refs::bare_entry(&path, leaf)));
         checked.map_err(|error| unwritable(&error))?;
@@ -197,7 +198,7 @@ impl Checkout {
         self.leaves.contains_key(path)
     }
 
-    /// True if it has files below that folder.
+    /// True if it has files below that directory.
     pub fn holds_folder(&self, folder: &[u8]) -> bool {
         let below = join(folder, b"");
         folder.is_empty()
@@ -208,12 +209,12 @@ impl Checkout {
                 .is_some_and(|(path, _)| path.starts_with(&below))
     }
 
-    /// The paths of all files.
+    /// Returns the paths of all files.
     pub fn paths(&self) -> impl Iterator<Item = &[u8]> {
         self.leaves.keys().map(Vec::as_slice)
     }
 
-    /// The bytes of a file; `None` if there is no such file, it is a link, or larger than `cap`.
+    /// Returns the bytes of a file; `None` if it is missing, a link, or larger than `cap`.
     pub fn read(&self, path: &[u8], cap: u64) -> Result<Option<Vec<u8>>, GitError> {
         if let Some(file) = self.files.get(path) {
             let bytes = fs_err::read(file).doing("read a file that is kept")?;
@@ -232,20 +233,23 @@ impl Checkout {
         found
     }
 
-    /// Each file's path with its mode and object, in text: what differs between two of these differs on
-    /// the disk.
+    /// Returns each file's path with its mode and object, in text.
+    ///
+    /// Differences between two such maps are differences on the disk.
     pub fn marks(&self) -> BTreeMap<String, String> {
-        let mark = |(path, (id, mode)): (&Vec<u8>, &Leaf)| {
-            (
-                RepoPath::from_bytes(path).as_str().to_owned(),
-                format!("{mode:o} {id}"),
-            )
-        };
-        self.leaves.iter().map(mark).collect()
+        self.leaves
+            .iter()
+            .map(|(path, (id, mode))| {
+                (
+                    RepoPath::from_bytes(path).as_str().to_owned(),
+                    format!("{mode:o} {id}"),
+                )
+            })
+            .collect()
     }
 }
 
-/// A path below a folder; an empty folder is the top.
+/// Returns a path below a directory. An empty directory is the top.
 fn join(folder: &[u8], path: &[u8]) -> Vec<u8> {
     if folder.is_empty() {
         path.to_vec()
@@ -254,7 +258,7 @@ fn join(folder: &[u8], path: &[u8]) -> Vec<u8> {
     }
 }
 
-/// What cannot be checked out.
+/// Returns the error for content that cannot be checked out.
 fn refuse<T>(what: impl AsRef<str>) -> Result<T, GitError> {
     Err(GitError::refused(what, HINT))
 }
@@ -267,7 +271,7 @@ fn unwritable(error: &git2::Error) -> GitError {
     GitError::refused(what, HINT)
 }
 
-/// Refuses a link that leads out of the folder, or might: it may climb only at its start.
+/// Refuses a link that leads or might lead out of the directory: it may climb only at its start.
 fn check_link(path: &[u8], target: &[u8]) -> Result<(), GitError> {
     let depth = folders_above(path).count();
     let parts: Vec<&[u8]> = target

@@ -1,7 +1,7 @@
-//! Commits what an attempt left, for `commit: ralph`; the first commit of the demo's packages.
+//! Commits the changes of an attempt for `commit: ralph`, and the first commit of the demo's packages.
 //!
-//! Promises: only what the attempt left, never ignored files, output folders or state files. No hook and no filter
-//! program runs. Doing it twice makes one commit.
+//! Promises: only the attempt's changes, never ignored files, output directories or state files. No hook and no
+//! filter program runs. Doing it twice makes one commit.
 
 use super::backup_refs::{self, Items, ralph};
 use super::content;
@@ -17,17 +17,21 @@ use git2::{AttrCheckFlags, AttrValue, IndexAddOption, Repository, RepositoryInit
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Bytes of a file that are searched for secrets.
+/// Maximum size of a file that is searched for secrets, in bytes.
 const MAX_SEARCHED: u64 = 16 << 20;
 
 impl Repositories {
-    /// Commits what differs from HEAD and did not, in the same way, in `before`: tracked files and new files
-    /// of any kind. Not: ignored files, output folders (`target/`, `node_modules/` …), `tasks.md` and the
-    /// other state files, and untracked files of no kind of which it is not known that they are new (the
-    /// last [`Repositories::snapshot`] tells). Author: the repository's `user.name` and `user.email`, else
-    /// `ralph <ralph@localhost>`. `None` when there is nothing to commit.
+    /// Commits paths that differ from HEAD, unless they differed in the same way in `before`.
     ///
-    /// Files of whose bytes `secret` says what is secret in them are left out, and returned with that.
+    /// These are tracked files and new files of any kind. Excluded are:
+    ///
+    /// - ignored files, and output directories (`target/`, `node_modules/` …)
+    /// - `tasks.md` and the other state files
+    /// - untracked files of no kind that may not be new (the last [`Repositories::snapshot`] decides)
+    /// - files with a secret. `secret` describes the secret in a file's bytes. The descriptions are returned.
+    ///
+    /// The author is the repository's `user.name` and `user.email`, otherwise `ralph <ralph@localhost>`. `None` if
+    /// there is nothing to commit.
     ///
     /// Errors: a file whose `filter` attribute needs a program (`Refused`).
     pub fn commit_all(
@@ -63,7 +67,7 @@ impl Repositories {
     }
 }
 
-/// The paths (in the repository) that the attempt left.
+/// Returns the paths (in the repository) that the attempt changed.
 fn left(
     folder: &PackageFolder,
     (now, others): &(PackageState, BTreeSet<Vec<u8>>),
@@ -78,11 +82,6 @@ fn left(
         now.dirt.iter().filter(is_new),
         now.untracked.iter().filter(is_new),
     );
-    let is_no_output = |path: &Vec<u8>| {
-        tree::folders_above(path)
-            .last()
-            .is_none_or(|folder| !is_output(folder))
-    };
     // A repository inside has a `/` at its end.
     let others = known
         .into_iter()
@@ -93,11 +92,15 @@ fn left(
         .chain(others.map(|inside| folder.in_repo(inside)));
     tracked
         .map(in_repo)
-        .chain(untracked.filter(is_no_output))
+        .chain(untracked.filter(|path| {
+            tree::folders_above(path)
+                .last()
+                .is_none_or(|folder| !is_output(folder))
+        }))
         .collect()
 }
 
-/// Git LFS and the like: committing the bytes as they are would be wrong, and the program is not run.
+/// Refuses Git LFS and other filters: the unchanged bytes would be wrong, and the program is not run.
 fn refuse_filters(open: &OpenRepo, paths: &BTreeSet<Vec<u8>>) -> Result<(), GitError> {
     let config = open.repo.config().doing("read the configuration")?;
     for path in paths {
@@ -167,7 +170,7 @@ fn write(
     Ok(tree::fact_of(commit))
 }
 
-/// Makes a repository in `folder` and commits everything in it.
+/// Creates a repository in `folder` and commits everything in it.
 pub fn init_repository(folder: &Path, message: &str) -> Result<(), GitError> {
     let made = || -> Result<(), git2::Error> {
         let mut options = RepositoryInitOptions::new();

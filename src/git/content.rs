@@ -1,7 +1,7 @@
-//! Hashes files as they are, and says whether git would call a file the same as a blob.
+//! Hashes unchanged files, and decides if git would consider a file equal to a blob.
 //!
-//! Promises: no filter of the repository runs. Bytes that differ from the blob are the same only if line ends or `$Id$`
-//! alone differ and git's own settings say so, or if they are the object that a Git LFS pointer names.
+//! Promises: no filter of the repository runs. Bytes that differ from the blob are equal only if the differences are
+//! line ends or `$Id$` that git's own settings ignore, or if they are the object of a Git LFS pointer.
 
 use super::error::{Doing as _, GitError};
 use super::index::CommittedRules;
@@ -21,37 +21,39 @@ use std::rc::Rc;
 pub(super) const REGULAR: u32 = 0o100_644;
 pub(super) const EXECUTABLE: u32 = 0o100_755;
 pub(super) const LINK: u32 = 0o120_000;
-/// Larger files are not hashed: git's own formats end there. Holes cost no disk, only time, so fewer of them are.
+/// Maximum size of a hashed file: git's own formats end there.
+///
+/// Holes use no disk, only time, so fewer of them are hashed.
 const MAX_HASHED: u64 = 4 << 30;
 const MAX_HOLES: u64 = 64 << 20;
-/// Files up to this size are compared beyond their hash.
+/// Maximum size of files that are compared beyond their hash.
 const MAX_COMPARED: u64 = 64 << 20;
 
-/// The names in a folder.
+/// The names in a directory.
 type Names = Rc<[(Vec<u8>, FileType)]>;
 
-/// What is known of files and folders that did not change since.
+/// A cache for files and directories that did not change.
 #[derive(Default)]
 pub(super) struct Content {
     /// Hashes of files, by path.
     seen: HashMap<Vec<u8>, Hashed>,
-    /// What is in folders.
+    /// The names in directories.
     listed: HashMap<PathBuf, (FileStat, Names)>,
 }
 
 struct Hashed {
     stamp: FileStat,
     id: Oid,
-    /// A blob that this content is the same as, though its bytes differ.
+    /// A blob that counts as equal to this content, though its bytes differ.
     like: Option<Oid>,
 }
 
-/// The path on disk of a path in a repository.
+/// Returns the path on disk of a path in a repository.
 pub(super) fn on_disk(root: &Path, path: &[u8]) -> PathBuf {
     root.join(OsStr::from_bytes(path))
 }
 
-/// What is at the path, if all that leads to it are real folders.
+/// Returns the metadata of a path, if its parents are real directories.
 pub(super) fn lstat(root: &Path, path: &[u8]) -> Option<Metadata> {
     let mut at = root.to_owned();
     let mut parts = path.split(|&byte| byte == b'/').peekable();
@@ -67,7 +69,7 @@ pub(super) fn lstat(root: &Path, path: &[u8]) -> Option<Metadata> {
     None
 }
 
-/// The mode that git gives to such a file; `None` for what git does not track.
+/// Returns git's mode of such a file; `None` for one that git does not track.
 pub(super) fn mode_of(meta: &Metadata) -> Option<u32> {
     let kind = meta.file_type();
     match () {
@@ -79,7 +81,7 @@ pub(super) fn mode_of(meta: &Metadata) -> Option<u32> {
 }
 
 impl Content {
-    /// The names in a folder: one that comes, goes or becomes another kind of file changes the folder's change time.
+    /// Returns the names in a directory. Any change of them or of their types sets its change time.
     pub(super) fn names(&mut self, folder: &Path) -> io::Result<Names> {
         let (now, stat) = (file_stat::now(), FileStat::at(folder));
         if let Some((known, names)) = self.listed.get(folder)
@@ -87,12 +89,11 @@ impl Content {
         {
             return Ok(Rc::clone(names));
         }
-        let entry = |entry: io::Result<fs_err::DirEntry>| {
-            let entry = entry?;
-            Ok((entry.file_name().into_vec(), entry.file_type()?))
-        };
         let names: Names = fs_err::read_dir(folder)?
-            .map(entry)
+            .map(|entry| {
+                let entry = entry?;
+                Ok((entry.file_name().into_vec(), entry.file_type()?))
+            })
             .collect::<io::Result<_>>()?;
         match stat.filter(|stat| stat.is_settled(now)) {
             Some(stat) => {
@@ -105,12 +106,12 @@ impl Content {
         Ok(names)
     }
 
-    /// What is on disk at a path below real folders only.
+    /// Returns the content on disk of a path below real directories.
     pub(super) fn find(&mut self, root: &Path, path: &[u8]) -> Result<Option<Leaf>, GitError> {
         lstat(root, path).map_or(Ok(None), |meta| self.leaf(root, path, &meta))
     }
 
-    /// The blob hash of the bytes on disk (of a link: of where it leads) and the mode.
+    /// Returns the blob hash of the bytes on disk (of a link: of its target) and the mode.
     pub(super) fn leaf(
         &mut self,
         root: &Path,
@@ -162,8 +163,9 @@ impl Content {
         Ok(Some((id, mode)))
     }
 
-    /// True when git, with all it knows of line ends and LFS, would call the file the same as `blob`. `lfs`: the files
-    /// whose content Git LFS keeps.
+    /// True if git's rules for line ends and LFS make the file equal to `blob`.
+    ///
+    /// `lfs` matches the files whose content Git LFS keeps.
     pub(super) fn is_like(
         &mut self,
         repo: &Repository,
@@ -185,7 +187,7 @@ impl Content {
             return Ok(true);
         }
         let file = on_disk(root, path);
-        // A pointer that no committed rule gives to Git LFS is a text like any other: builds elsewhere would read it.
+        // A pointer that no committed rule assigns to Git LFS is normal text: builds elsewhere would read it.
         let same = lfs.matches(path) && is_lfs_object(repo, &file, blob)?
             || is_same_but_for_line_ends(repo, &file, path, blob)?;
         if same && let Some(seen) = self.seen.get_mut(path) {
@@ -218,8 +220,9 @@ fn is_same_but_for_line_ends(
         .is_ok_and(|status| !status.intersects(hidden)))
 }
 
-/// Without carriage returns before line feeds, and without the object id that `ident` puts between `$Id` and `$`: other
-/// text there may be code.
+/// Returns the bytes without carriage returns before line feeds and without `ident`'s id between `$Id` and `$`.
+///
+/// Other text there may be code.
 fn plain(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -244,7 +247,7 @@ fn plain(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// ` <40 hexadecimal digits> `, as git writes it.
+/// True for ` <40 hexadecimal digits> `, as git writes it.
 fn is_expansion(text: &[u8]) -> bool {
     let id = text
         .strip_prefix(b" ")
@@ -252,8 +255,11 @@ fn is_expansion(text: &[u8]) -> bool {
     id.is_some_and(|id| id.len() == 40 && id.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// A blob that is a Git LFS pointer (its specification: `version`, `oid sha256:…`, `size`), and a file that
-/// has that very SHA-256.
+/// True if a blob is a Git LFS pointer and the file has its SHA-256.
+///
+/// A pointer has `version`, `oid sha256:…` and `size`.
+///
+/// The format is that of the Git LFS specification.
 fn is_lfs_object(repo: &Repository, file: &Path, blob: Oid) -> Result<bool, GitError> {
     let Ok(Some(pointer)) = tree::blob(repo, blob, 1024) else {
         return Ok(false);

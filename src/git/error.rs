@@ -1,23 +1,23 @@
-//! What can go wrong with a repository: a whole sentence and a next action, without control characters.
+//! The errors of a repository: a whole sentence and a next action, without control characters.
 
 use crate::source::Problem;
 use std::fmt::Display;
 use std::io;
 
-/// What kind of trouble it is: callers branch on this.
+/// The kinds of errors, on which callers branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GitErrorKind {
-    /// Damaged, incomplete, or an object is missing: no answer could be trusted.
+    /// Damaged, incomplete, or a missing object: no answer could be trusted.
     Unreadable,
-    /// A set-up that ralph cannot read faithfully, or something that it will not do.
+    /// A set-up that ralph cannot read faithfully, or a refused operation.
     Refused,
-    /// A package, revision or file that is not there.
+    /// A missing package, revision or file.
     NotFound,
     /// The disk or its permissions.
     Io,
 }
 
-/// A failure of the git adapter; its place is the package that it concerns, if one.
+/// A failure of the git adapter. Its location is the package that it concerns, if any.
 pub type GitError = Problem<GitErrorKind>;
 
 impl GitError {
@@ -41,7 +41,7 @@ impl GitError {
         Self::cleaned(GitErrorKind::Unreadable, what, hint)
     }
 
-    /// The library could not read something.
+    /// Returns the error for data that the library could not read.
     pub(super) fn unreadable(doing: impl Display, error: &git2::Error) -> Self {
         let what = format!(
             "Git could not {doing}: {}.",
@@ -58,15 +58,15 @@ impl GitError {
         Self::damaged(what, hint)
     }
 
-    /// The same trouble with the package's name on it.
+    /// Adds the package's name.
     pub(super) fn in_package(self, name: &str) -> Self {
         self.at(format!("Package {name}"), None)
     }
 }
 
-/// A result of the library or of the disk whose failure is to be told.
+/// A result of the library or of the disk whose failure is reported.
 pub(super) trait Doing<T> {
-    /// With what was being done, which completes "git could not …".
+    /// Adds the operation, which completes "git could not …".
     fn doing(self, doing: impl Display) -> Result<T, GitError>;
 }
 
@@ -94,7 +94,7 @@ impl<T> Doing<T> for io::Result<T> {
     }
 }
 
-/// `None` for what the repository does not have.
+/// Returns `None` for an object that the repository does not have.
 pub(super) fn if_found<T>(found: Result<T, git2::Error>) -> Result<Option<T>, git2::Error> {
     match found {
         Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
@@ -102,7 +102,7 @@ pub(super) fn if_found<T>(found: Result<T, git2::Error>) -> Result<Option<T>, gi
     }
 }
 
-/// Text for a message.
+/// Returns text for a message.
 pub(super) fn clean(text: &str) -> String {
     crate::source::text::line(text, 600)
 }

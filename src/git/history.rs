@@ -1,8 +1,9 @@
-//! Which commit descends from which, read from the commits themselves, and the line of commits that led to HEAD: what an
-//! audit walks.
+//! Ancestry of commits, and the line of commits to HEAD for an audit.
 //!
-//! Promises: if a shallow clone or a missing object hides the answer, an error, never a guess. The line has first parents
-//! only, the newest last.
+//! It is read from the commits themselves.
+//!
+//! Promises: if a shallow clone or a missing object hides the answer, an error, never a guess. The line has first
+//! parents only, the newest last.
 
 use super::error::{Doing as _, GitError, clean};
 use super::open::OpenRepo;
@@ -13,12 +14,12 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-/// Commits that one question reads at most.
+/// Maximum number of commits read for one query.
 const MAX_COMMITS: usize = 2_000_000;
-/// Remote-tracking references that the search for a clone's base looks at.
+/// Maximum number of remote-tracking references in the search for a clone's base.
 const MAX_REMOTE_REFS: usize = 2_000;
 
-/// True when `old` is `new` or an ancestor of it.
+/// True if `old` is `new` or an ancestor of it.
 pub(super) fn descends(repo: &Repository, new: Oid, old: Oid) -> Result<bool, GitError> {
     if new == old {
         return Ok(true);
@@ -48,14 +49,16 @@ pub(super) fn descends(repo: &Repository, new: Oid, old: Oid) -> Result<bool, Gi
     }
     if repo.is_shallow() {
         return Err(GitError::damaged(
-            format!("Whether {new} descends from {old} cannot be told: the clone is shallow."),
+            format!(
+                "The clone is shallow, so ralph cannot determine if {new} descends from {old}."
+            ),
             "Fetch the whole history: `git fetch --unshallow`.",
         ));
     }
     Ok(false)
 }
 
-/// True when one of these commits is `old` or descends from it.
+/// True if one of these commits is `old` or descends from it.
 pub(super) fn is_in_one_of(
     repo: &Repository,
     heads: [Option<Oid>; 2],
@@ -69,9 +72,10 @@ pub(super) fn is_in_one_of(
     Ok(false)
 }
 
-/// For a repository that had no commit of its own before: the newest ancestor of HEAD that a remote had
-/// before anything was pushed there, so that a clone's commits are not taken for an agent's. `None`: the
-/// empty tree.
+/// Returns the base of a repository that had no commit of its own before.
+///
+/// It is the newest ancestor of HEAD that a remote had before any push to it, so that a clone's commits do not count
+/// as an agent's. `None`: the empty tree.
 pub(super) fn clone_base(repo: &Repository, head: Oid) -> Result<Option<Oid>, GitError> {
     let doing = "read the remote-tracking branches";
     let mut tips = BTreeSet::new();
@@ -102,7 +106,7 @@ pub(super) fn clone_base(repo: &Repository, head: Oid) -> Result<Option<Oid>, Gi
     Ok(base)
 }
 
-/// What a remote-tracking branch named first; `None` when a push from here made it.
+/// Returns the first value of a remote-tracking branch; `None` if a push from here created it.
 fn first_value(repo: &Repository, reference: &git2::Reference<'_>, target: Oid) -> Option<Oid> {
     let log = reference
         .name()
@@ -123,7 +127,7 @@ fn first_value(repo: &Repository, reference: &git2::Reference<'_>, target: Oid) 
     (!pushed).then(|| oldest.id_new())
 }
 
-/// The commit of a revision.
+/// Returns the commit of a revision.
 pub(super) fn commit_at(open: &OpenRepo, rev: &str) -> Result<Oid, GitError> {
     let commit = open
         .repo
@@ -136,13 +140,12 @@ pub(super) fn commit_at(open: &OpenRepo, rev: &str) -> Result<Oid, GitError> {
     Ok(commit.id())
 }
 
-/// Commits that one look reads at most.
+/// Maximum number of commits read at once.
 const MAX_LINE: usize = 200_000;
 
 /// A commit on the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastCommit {
-    /// Its id.
     pub id: facts::Oid,
     /// Seconds since 1970.
     pub at: i64,
@@ -150,25 +153,27 @@ pub struct PastCommit {
     pub subject: String,
     /// The tags on it, sorted.
     pub tags: Vec<String>,
-    /// The blob of the file that was asked for; `None` where it is not in the commit.
+    /// The blob of the requested file; `None` if the commit does not have it.
     pub file: Option<facts::Oid>,
 }
 
-/// The line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PastLine {
-    /// The commits, the oldest first. With a revision it is the first.
+    /// The commits, oldest first. A given revision is the first.
     pub commits: Vec<PastCommit>,
     /// Tags of commits that are not on it.
     pub other_tags: Vec<String>,
 }
 
 impl Repositories {
-    /// The first parents of HEAD in the package's repository, back to a revision or to the beginning, each with the blob
-    /// of this file (an absolute path).
+    /// Returns the first parents of HEAD in the package's repository.
     ///
-    /// Errors: a revision that is not known or not on the line (`NotFound`); a shallow clone that hides the
-    /// beginning (`Unreadable`); too many commits, a file outside of the repository (`Refused`).
+    /// Each has the blob of this file (an absolute path).
+    ///
+    /// The line goes back to a revision or to the beginning.
+    ///
+    /// Errors: a revision that is unknown or not on the line (`NotFound`), a shallow clone that hides the beginning
+    /// (`Unreadable`), too many commits or a file outside the repository (`Refused`).
     pub fn past(
         &mut self,
         package: &str,
@@ -177,10 +182,7 @@ impl Repositories {
     ) -> Result<PastLine, GitError> {
         self.in_package(package, |folder, open, _| {
             let inside = file.strip_prefix(&folder.repo).map_err(|_| {
-                let what = format!(
-                    "{} is not in the repository that is to be audited.",
-                    file.display()
-                );
+                let what = format!("{} is not in the audited repository.", file.display());
                 GitError::refused(what, "Audit by commits or tags: `--by commit`, `--by tag`.")
             })?;
             let until = since.map(|rev| commit_at(open, rev)).transpose()?;
@@ -243,14 +245,14 @@ fn check_end(
             ))
         }
         (None, _) if repo.is_shallow() => Err(GitError::damaged(
-            "The clone is shallow: where its history begins cannot be told.",
+            "The clone is shallow, so the beginning of its history is unknown.",
             "Fetch the whole history (`git fetch --unshallow`), or begin later: `--since REV`.",
         )),
         _ => Ok(()),
     }
 }
 
-/// The tags by the commit that they name, sorted; those of anything else are left out.
+/// Returns the tags by their commit, sorted. Tags of other objects are excluded.
 fn tags(repo: &Repository) -> Result<BTreeMap<Oid, Vec<String>>, GitError> {
     let doing = "list the tags";
     let mut tags: BTreeMap<Oid, Vec<String>> = BTreeMap::new();

@@ -1,6 +1,8 @@
-//! What the index holds, and how it differs from HEAD; read again only if it or HEAD changed. What the committed `.gitignore`
-//! files leave out: rules that are not committed (`.git/info/exclude`, `core.excludesFile`, edits of `.gitignore`) could hide a
-//! file from everybody but the compiler, and do not count here.
+//! The index, its differences from HEAD, and the committed ignore rules.
+//!
+//! The index is read again only if it or HEAD changed. Rules that are not committed (`.git/info/exclude`,
+//! `core.excludesFile`, edits of `.gitignore`) could hide a file from everyone but the compiler, and do not count
+//! here.
 
 use super::error::GitError;
 use super::tree::{self, Leaf};
@@ -15,19 +17,19 @@ use std::path::Path;
 /// The library has no name for this flag of an entry.
 const ASSUME_UNCHANGED: u16 = 0x8000;
 
-/// What the index has at a path.
+/// An index entry at a path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tracked {
     pub(super) leaf: Leaf,
-    /// Differs from HEAD, is in conflict, or is only meant to be added.
+    /// True if it differs from HEAD, is in conflict, or is only marked to be added.
     pub(super) staged: bool,
 }
 
-/// The index against HEAD's tree, remembered.
+/// The cached comparison of the index with HEAD's tree.
 #[derive(Default)]
 pub(super) struct IndexView {
     pub(super) tracked: BTreeMap<Vec<u8>, Tracked>,
-    /// In HEAD and not in the index.
+    /// Files in HEAD that are not in the index.
     pub(super) removed: BTreeMap<Vec<u8>, Leaf>,
     /// The `.gitignore` files in HEAD.
     pub(super) ignore_files: BTreeMap<Vec<u8>, Leaf>,
@@ -37,7 +39,7 @@ pub(super) struct IndexView {
 }
 
 impl IndexView {
-    /// Must be read again, whatever the stamps say.
+    /// Marks the view as outdated, even if the stamps are unchanged.
     pub(super) fn forget(&mut self) {
         self.of = None;
     }
@@ -68,10 +70,9 @@ pub(super) fn refresh(
         let conflict = entry.flags & 0x3000 != 0;
         let intent = entry.flags_extended & IndexEntryExtendedFlag::INTENT_TO_ADD.bits() != 0;
         let staged = conflict || intent || in_head.get(&entry.path) != Some(&leaf);
-        let again = |first: &mut Tracked| first.staged = true;
         tracked
             .entry(entry.path)
-            .and_modify(again)
+            .and_modify(|first: &mut Tracked| first.staged = true)
             .or_insert(Tracked { leaf, staged });
     }
     let ignore_files = files_named(&in_head, b".gitignore");
@@ -89,20 +90,19 @@ pub(super) fn refresh(
     Ok(())
 }
 
-/// The files of this name in any folder.
+/// Returns the files of this name in any directory.
 fn files_named(files: &BTreeMap<Vec<u8>, Leaf>, name: &[u8]) -> BTreeMap<Vec<u8>, Leaf> {
-    let is_it = |path: &[u8]| {
-        path.strip_suffix(name)
-            .is_some_and(|folder| folder.is_empty() || folder.ends_with(b"/"))
-    };
     files
         .iter()
-        .filter(|(path, _)| is_it(path))
+        .filter(|(path, _)| {
+            path.strip_suffix(name)
+                .is_some_and(|folder| folder.is_empty() || folder.ends_with(b"/"))
+        })
         .map(|(path, leaf)| (path.clone(), *leaf))
         .collect()
 }
 
-/// The folders of submodules that a `.gitmodules` file describes; none without one.
+/// Returns the directories of submodules in a `.gitmodules` file; empty without one.
 pub(super) fn modules(
     repo: &Repository,
     file: Option<Leaf>,
@@ -158,15 +158,15 @@ fn why_not(error: &git2::Error) -> GitError {
     GitError::unreadable("read the index", error)
 }
 
-/// Bytes of one such file.
+/// Maximum size of one such file, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
-/// The patterns of a commit, by the folder that they are in: empty, or with a `/` at its end.
+/// The patterns of a commit, by their directory: empty, or with a `/` at its end.
 #[derive(Default)]
 pub(super) struct CommittedRules(BTreeMap<Vec<u8>, Gitignore>);
 
 impl CommittedRules {
-    /// Reads these `.gitignore` files. A line that is no pattern leaves nothing out, as in git.
+    /// Reads these `.gitignore` files. An invalid pattern excludes nothing, as in git.
     pub(super) fn ignores(
         repo: &Repository,
         files: &BTreeMap<Vec<u8>, Leaf>,
@@ -176,7 +176,7 @@ impl CommittedRules {
         })
     }
 
-    /// Reads which files these `.gitattributes` files give to Git LFS.
+    /// Reads the files that these `.gitattributes` files assign to Git LFS.
     fn lfs(repo: &Repository, files: &BTreeMap<Vec<u8>, Leaf>) -> Result<Self, GitError> {
         Self::read(repo, files, lfs_patterns)
     }
@@ -203,7 +203,7 @@ impl CommittedRules {
         Ok(Self(all))
     }
 
-    /// True if the rules match the path, and no folder above it; a folder has a `/` at its end.
+    /// True if the rules match the path, and no directory above it. A directory has a `/` at its end.
     pub(super) fn matches(&self, path: &[u8]) -> bool {
         let bare = path.strip_suffix(b"/").unwrap_or(path);
         let ends = bare
@@ -225,8 +225,10 @@ impl CommittedRules {
     }
 }
 
-/// The patterns of a `.gitattributes` file that set the attribute `filter`, in order: those that set it to `lfs`, and
-/// with a `!` those that set it otherwise. As with ignore rules, the last one that matches a path decides.
+/// Returns the patterns of a `.gitattributes` file that set the attribute `filter`, in order.
+///
+/// Patterns with a `!` set it to something else than `lfs`. As with ignore rules, the last one that matches a path
+/// decides.
 fn lfs_patterns(text: &str) -> Vec<String> {
     let mut macros = vec!["filter=lfs".to_owned()];
     let mut patterns = Vec::new();

@@ -1,5 +1,4 @@
-//! What changes did to the content of files: which lines they touched, which class a new one was, and whether tests check
-//! less.
+//! Effects of changes on the content of files: changed lines, moved classes, and weakened tests.
 
 use super::Repositories;
 use super::error::{Doing as _, GitError};
@@ -7,17 +6,17 @@ use crate::machine::facts::{FileChange, Oid};
 use crate::source::{ChangedLines, Kind, Statements, code_lines, is_source, is_weakened};
 use git2::{DiffOptions, Patch};
 
-/// Files up to this size are compared.
+/// Maximum size of compared files.
 pub(super) const MAX_BYTES: u64 = 16 << 20;
 
 impl Repositories {
-    /// The lines of a changed file, as it is now, of Java those whose code changed; `None` for a deleted file and where
-    /// the change does not say which blobs it is between.
+    /// Returns the lines of a changed file in its current version, for Java those whose code changed.
+    ///
+    /// `None` for a deleted file, and if the change does not name its blobs.
     ///
     /// Errors: a blob that the repository no longer has (`Unreadable`), or of more than 16 MiB (`Refused`).
     pub fn changed_lines(&mut self, change: &FileChange) -> Result<Option<ChangedLines>, GitError> {
-        let known = |oid: &&Oid| **oid != Oid::zero();
-        let Some(new) = change.new.as_ref().filter(known) else {
+        let Some(new) = change.new.as_ref().filter(|oid| **oid != Oid::zero()) else {
             return Ok(None);
         };
         let Some(old) = &change.old else {
@@ -39,8 +38,11 @@ impl Repositories {
         Ok(Some(ChangedLines::Ranges(ranges(&old, &new)?)))
     }
 
-    /// The new Java classes of production code with the deleted one of their package that each was: half of its code stood
-    /// there at least, and in no other more of it.
+    /// Returns new Java classes of production code, each with the deleted class it replaces.
+    ///
+    /// Both are in one package.
+    ///
+    /// At least half of its code was there, and no other class had more of it.
     ///
     /// Errors: a blob that the repository no longer has (`Unreadable`), or of more than 16 MiB (`Refused`).
     pub fn moved(
@@ -65,19 +67,23 @@ impl Repositories {
                 Statements::of_class(&class, &self.text(change, blob.as_ref())?),
             ));
         }
-        let was = |(now, code): &(&FileChange, Statements)| {
-            let here = gone.iter().filter(|(old, _)| old.package == now.package);
-            let alike = here.filter_map(|(old, before)| Some((code.mostly_from(before)?, *old)));
-            Some((
-                (*now).clone(),
-                alike.max_by_key(|(shared, _)| *shared)?.1.clone(),
-            ))
-        };
-        Ok(new.iter().filter_map(was).collect())
+        Ok(new
+            .iter()
+            .filter_map(|(now, code)| {
+                let here = gone.iter().filter(|(old, _)| old.package == now.package);
+                let alike =
+                    here.filter_map(|(old, before)| Some((code.mostly_from(before)?, *old)));
+                Some((
+                    (*now).clone(),
+                    alike.max_by_key(|(shared, _)| *shared)?.1.clone(),
+                ))
+            })
+            .collect())
     }
 
-    /// True if the tests of a changed or deleted file check less; a deleted one may stand elsewhere under its name among the
-    /// `changes`.
+    /// True if the tests of a changed or deleted file check less.
+    ///
+    /// A deleted one may be elsewhere under its name among the `changes`.
     ///
     /// Errors: as those of [`Repositories::moved`].
     pub fn is_weakened(
@@ -85,18 +91,15 @@ impl Repositories {
         change: &FileChange,
         changes: &[FileChange],
     ) -> Result<bool, GitError> {
-        let is_test =
-            |change: &FileChange| change.kind == Kind::Test && is_source(&change.path.to_bytes());
-        if !is_test(change) || change.old.is_none() {
+        if !is_test_source(change) || change.old.is_none() {
             return Ok(false);
         }
-        let is_twin = |other: &&FileChange| {
-            other.old.is_none() && is_test(other) && name(other) == name(change)
-        };
         let now = if change.new.is_some() {
             Some(change)
         } else {
-            changes.iter().find(is_twin)
+            changes.iter().find(|other| {
+                other.old.is_none() && is_test_source(other) && name(other) == name(change)
+            })
         };
         let now = now.map_or(Ok(Vec::new()), |now| self.text(now, now.new.as_ref()))?;
         Ok(is_weakened(&self.text(change, change.old.as_ref())?, &now))
@@ -109,6 +112,11 @@ impl Repositories {
     }
 }
 
+/// True for a source file of tests.
+fn is_test_source(change: &FileChange) -> bool {
+    change.kind == Kind::Test && is_source(&change.path.to_bytes())
+}
+
 fn name(change: &FileChange) -> String {
     change
         .path
@@ -119,7 +127,7 @@ fn name(change: &FileChange) -> String {
         .to_owned()
 }
 
-/// The ranges of lines in `new` that `old` does not have, 1-based, first and last.
+/// Returns the ranges of lines in `new` that `old` does not have, 1-based, first and last.
 fn ranges(old: &[u8], new: &[u8]) -> Result<Vec<(u32, u32)>, GitError> {
     let doing = "compare two versions of a file";
     let mut options = DiffOptions::new();
@@ -159,9 +167,12 @@ mod tests {
         ) {
             let text = |lines: &[String]| lines.iter().fold(String::new(), |text, line| text + line + "\n");
             let found = ranges(text(&old).as_bytes(), text(&new).as_bytes()).unwrap();
-            let changed = |line: usize| found.iter().any(|(a, b)| (*a as usize..=*b as usize).contains(&line));
-            let kept: Vec<&String> =
-                new.iter().enumerate().filter(|(at, _)| !changed(at + 1)).map(|(_, line)| line).collect();
+            let mut kept: Vec<&String> = Vec::new();
+            for (number, line) in (1..).zip(&new) {
+                if !found.iter().any(|(first, last)| (*first..=*last).contains(&number)) {
+                    kept.push(line);
+                }
+            }
             let mut rest = old.iter();
             prop_assert!(kept.iter().all(|line| rest.any(|other| other == *line)), "{found:?}");
         }

@@ -1,8 +1,7 @@
-//! What somebody left half-done in a package's repository: an operation of several steps, a locked index. Locks that a
-//! dead git process left behind are removed.
+//! Unfinished operations and locks in a package's repository. Removes the locks of a dead git process.
 //!
-//! Promises: only regular files with git's own lock names are removed; links are not followed. Where several work trees share
-//! a repository, only what git locks for this one is removed: another lock may be held by a git that is at work.
+//! Promises: only regular files with git's own lock names are removed. Links are not followed. If several work trees
+//! share a repository, only git's locks for this one are removed: a running git may hold another lock.
 
 use super::Repositories;
 use super::backup_refs::pin_folder;
@@ -13,7 +12,7 @@ use git2::{Repository, RepositoryState};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Entries of `refs/` that are looked at.
+/// Maximum number of scanned entries of `refs/`.
 const MAX_REFS: usize = 2_000_000;
 
 /// Files of a work tree that git locks.
@@ -27,7 +26,7 @@ const OF_WORK_TREE: [&str; 5] = [
 /// Files that all work trees of a repository share.
 const SHARED: [&str; 3] = ["packed-refs", "config", "shallow"];
 
-/// Removes stale locks; their names relative to the git folder, sorted.
+/// Removes stale locks and returns their names relative to the git directory, sorted.
 pub(super) fn remove_stale(repo: &Repository) -> Result<Vec<String>, GitError> {
     let (own, common) = (repo.path(), repo.commondir());
     let mut locks: Vec<(&Path, String)> = Vec::new();
@@ -59,14 +58,16 @@ pub(super) fn shares_references(repo: &Repository) -> bool {
     repo.is_worktree() || fs_err::read_dir(linked).is_ok_and(|mut found| found.next().is_some())
 }
 
-/// The branch that HEAD names, whether it has commits or not.
+/// Returns HEAD's branch, with or without commits.
 fn branch(repo: &Repository) -> Option<String> {
     let head = repo.find_reference("HEAD").ok()?;
     let target = head.symbolic_target().ok().flatten()?;
     target.starts_with("refs/heads/").then(|| target.to_owned())
 }
 
-/// The locks of references in a folder of a git folder, by the git folder and their names in it.
+/// Returns the locks of references in a directory below a git directory.
+///
+/// Each is the git directory and the name in it.
 fn locks_below<'a>(base: &'a Path, folder: &str) -> Result<Vec<(&'a Path, String)>, GitError> {
     let mut found = Vec::new();
     for entry in walk(&base.join(folder), usize::MAX, MAX_REFS, |_| true) {
@@ -94,19 +95,19 @@ fn remove(path: &Path, name: &str, removed: &mut Vec<String>) -> Result<(), GitE
     Ok(())
 }
 
-/// What is under way in a repository.
+/// An unfinished operation or a lock in a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Underway {
-    /// The folder of the repository, which several packages may share.
+    /// The directory of the repository, which several packages may share.
     pub repository: PathBuf,
-    /// An operation that somebody began and has not ended: git's name of it (`rebase`).
+    /// An operation that was begun and not ended, by git's name (`rebase`).
     pub operation: Option<&'static str>,
-    /// The index is locked: a git is at work, or one died.
+    /// True if the index is locked: a git is running, or one died.
     pub is_locked: bool,
 }
 
 impl Repositories {
-    /// What is under way in the repository of a package.
+    /// Returns the unfinished operation and the lock in the repository of a package.
     pub fn underway(&mut self, package: &str) -> Result<Underway, GitError> {
         self.in_package(package, |folder, open, _| {
             Ok(Underway {

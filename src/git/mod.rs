@@ -1,8 +1,9 @@
-//! The packages' repositories: what is in them, what an attempt changed, and how it is undone.
+//! The packages' repositories: their content, the changes of an attempt, and their restoration.
 //!
 //! Promises: everything goes through git2, git itself is never started. Nothing that a repository holds (settings,
-//! attributes, replace references, index flags, forged commit graphs, links) runs a program or hides a change. What
-//! cannot be read faithfully is an error in words. What is undone is first kept under a reference below `refs/ralph/`.
+//! attributes, replace references, index flags, forged commit graphs, links) runs a program or hides a change. Data
+//! that cannot be read faithfully is an error in words. Undone content is first kept under a reference below
+//! `refs/ralph/`.
 
 mod apply;
 mod backup_refs;
@@ -51,8 +52,9 @@ use walk::Status;
 /// A package and its state, or why it cannot be read.
 pub type Surveyed = (String, Result<PackageState, GitError>);
 
-/// The packages of a workspace. Repositories stay open between calls; packages that appear or vanish are
-/// noticed at each look.
+/// The packages of a workspace.
+///
+/// Repositories stay open between calls. Each scan notices packages that appear or vanish.
 pub struct Repositories {
     workspace: PathBuf,
     spec: PathBuf,
@@ -61,9 +63,9 @@ pub struct Repositories {
     classifier: Classifier,
     folders: BTreeMap<String, PackageFolder>,
     open: BTreeMap<PathBuf, OpenRepo>,
-    /// HEAD of each repository at the last look.
+    /// HEAD of each repository at the last scan.
     heads: BTreeMap<PathBuf, Option<git2::Oid>>,
-    /// As at the last [`Repositories::snapshot`].
+    /// The files at the last [`Repositories::snapshot`].
     others: Others,
 }
 
@@ -71,9 +73,11 @@ pub struct Repositories {
 type Others = BTreeMap<String, BTreeSet<Vec<u8>>>;
 
 impl Repositories {
-    /// Finds the packages of a workspace whose `tasks.md` is in the folder `spec` (docs/design.md "Words"): repositories among the folders that match `patterns`; where there
-    /// is none, the workspace's own repository as package `.`, or, when `patterns_given`, those matching
-    /// folders of it that hold a build file. Every repository is opened and checked.
+    /// Finds the packages of a workspace whose `tasks.md` is in the directory `spec` (docs/design.md "Words").
+    ///
+    /// They are repositories among the directories that match `patterns`. Without any, the package is the workspace's
+    /// own repository as `.`, or with `patterns_given` its matching directories that hold a build file. Every
+    /// repository is opened and checked.
     ///
     /// Errors: no repository (`NotFound`), two packages with one name, a repository that cannot be read faithfully
     /// (`Refused`), one that is damaged (`Unreadable`).
@@ -91,8 +95,9 @@ impl Repositories {
         Ok(found)
     }
 
-    /// As [`Repositories::discover`], but a repository that cannot be read stops nothing: it is in the list
-    /// with its error. Errors: no repository at all, two packages with one name, a pattern that is none.
+    /// Finds the packages as [`Repositories::discover`] does, but lists an unreadable repository with its error.
+    ///
+    /// Errors: no repository at all, two packages with one name, an invalid pattern.
     pub fn survey(
         workspace: &Path,
         spec: &Path,
@@ -112,7 +117,7 @@ impl Repositories {
         Ok((found, states))
     }
 
-    /// As [`Repositories::discover`], but opens and checks no repository before it is needed.
+    /// Finds the packages as [`Repositories::discover`] does, but opens and checks no repository before it is needed.
     pub fn find(
         workspace: &Path,
         spec: &Path,
@@ -140,7 +145,7 @@ impl Repositories {
         Ok(found)
     }
 
-    /// HEAD of each package that can be read, without a look at its files.
+    /// Returns HEAD of each readable package, without reading its files.
     pub fn current_heads(&mut self) -> BTreeMap<String, Oid> {
         let names = self.names().into_iter();
         let heads = names.filter_map(|name| {
@@ -152,29 +157,29 @@ impl Repositories {
         heads.collect()
     }
 
-    /// The patterns that give each file its kind.
+    /// Returns the patterns that give each file its kind.
     pub fn classifier(&self) -> &Classifier {
         &self.classifier
     }
 
-    /// Tells kinds of files apart by other patterns from now on.
+    /// Replaces the patterns for kinds of files.
     pub fn reclassify(&mut self, classifier: Classifier) {
         self.classifier = classifier;
     }
 
-    /// The names of the packages at the last look, sorted.
+    /// Returns the names of the packages at the last scan, sorted.
     pub fn names(&self) -> Vec<String> {
         self.folders.keys().cloned().collect()
     }
 
-    /// The folder of a package; `None` when there is none of that name.
+    /// Returns the directory of a package; `None` without a package of that name.
     pub fn root(&self, package: &str) -> Option<&Path> {
         self.folders
             .get(package)
             .map(|folder| folder.root.as_path())
     }
 
-    /// All packages at this moment: HEAD, branch, what differs from HEAD, untracked files that count.
+    /// Returns the current state of all packages: HEAD, branch, differences from HEAD, untracked files that count.
     pub fn snapshot(&mut self) -> Result<Snapshot, GitError> {
         self.refresh()?;
         self.open.values_mut().for_each(|open| open.ignores = None);
@@ -183,7 +188,7 @@ impl Repositories {
         Ok(snapshot)
     }
 
-    /// HEAD and branch of each package at this moment, without a look at its files.
+    /// Returns the current HEAD and branch of each package, without reading its files.
     pub fn heads(&mut self) -> Result<BTreeMap<String, (Oid, Option<String>)>, GitError> {
         self.refresh()?;
         let mut heads = BTreeMap::new();
@@ -194,7 +199,9 @@ impl Repositories {
         Ok(heads)
     }
 
-    /// The folders in which git keeps settings and hooks of the packages and of their submodules, as at the last look.
+    /// Returns the directories of the packages' git settings and hooks at the last scan.
+    ///
+    /// Submodules are included.
     pub fn git_folders(&self) -> Vec<PathBuf> {
         let mut folders = Vec::new();
         let mut todo: Vec<&OpenRepo> = self.open.values().collect();
@@ -207,7 +214,7 @@ impl Repositories {
         folders
     }
 
-    /// True for a path in a package that was not in the index at the last look.
+    /// True for a path in a package that was not in the index at the last scan.
     pub fn is_untracked(&self, path: &Path) -> bool {
         let inside = |root: &PathBuf| {
             path.strip_prefix(root)
@@ -221,19 +228,22 @@ impl Repositories {
         !repositories.any(|(inside, open)| open.index.tracked.contains_key(inside))
     }
 
-    /// The bytes of a blob in the package's repository. More than `cap` bytes are an error (`Refused`).
+    /// Returns the bytes of a blob in the package's repository. More than `cap` bytes are an error (`Refused`).
     pub fn blob(&mut self, package: &str, blob: &Oid, cap: u64) -> Result<Vec<u8>, GitError> {
         self.in_package(package, |_, open, _| {
             let id = tree::oid_of(blob)?.ok_or_else(|| {
                 GitError::not_found("Forty zeros name no file.", "Name a file's blob.")
             })?;
-            let too_large = || format!("The file {blob} has more than {cap} bytes.");
-            tree::blob(&open.repo, id, cap)?
-                .ok_or_else(|| GitError::refused(too_large(), "Look at it with git."))
+            tree::blob(&open.repo, id, cap)?.ok_or_else(|| {
+                GitError::refused(
+                    format!("The file {blob} has more than {cap} bytes."),
+                    "Look at it with git.",
+                )
+            })
         })
     }
 
-    /// All test files in a commit's tree; none for zeros.
+    /// Returns all test files in a commit's tree; none for zeros.
     pub fn test_paths_at(
         &mut self,
         package: &str,
@@ -249,8 +259,7 @@ impl Repositories {
         })
     }
 
-    /// What a package's folder holds and no commit does: untracked and ignored files, folders of them as one with a `/` at
-    /// their end.
+    /// Returns untracked and ignored files of a package. A directory of them is one entry with a `/` at its end.
     pub fn beside_commits(&mut self, package: &str) -> Result<Vec<RepoPath>, GitError> {
         self.in_package(package, |folder, open, _| {
             let mut options = StatusOptions::new();
@@ -281,7 +290,7 @@ impl Repositories {
         })
     }
 
-    /// Finds the packages again and closes repositories that went.
+    /// Finds the packages again and closes removed repositories.
     fn refresh(&mut self) -> Result<(), GitError> {
         self.folders = package_folders::find(
             &self.workspace,
@@ -295,7 +304,9 @@ impl Repositories {
         Ok(())
     }
 
-    /// Does something with a package whose repository is open, anew if it was replaced; the package is named in every error.
+    /// Runs a function on a package with its repository, which is reopened if it was replaced.
+    ///
+    /// Every error names the package.
     fn in_package<T>(
         &mut self,
         name: &str,
@@ -309,7 +320,7 @@ impl Repositories {
         {
             let mut open = OpenRepo::open(&folder.repo).map_err(|error| error.in_package(name))?;
             open.state = self.state_files(&folder.repo);
-            // Whoever changes the setting during a run changes nothing.
+            // A change of the setting during a run has no effect.
             if let Some(before) = self.open.remove(&folder.repo) {
                 open.modes = before.modes;
                 open.tips_before = before.tips_before;
@@ -323,26 +334,26 @@ impl Repositories {
         act(folder, open, &self.classifier).map_err(|error| error.in_package(name))
     }
 
-    /// The paths that ralph's own files have in a repository: the workspace's `.ralph/`, and three files of the spec.
+    /// Returns the paths of ralph's own files in a repository: the workspace's `.ralph/`, and three files of the
+    /// spec.
     fn state_files(&self, repo: &Path) -> Vec<Vec<u8>> {
         let spec =
             ["tasks.md", "progress.txt", "validation-report.md"].map(|name| self.spec.join(name));
-        let inside = |path: PathBuf| {
-            Some(
-                path.strip_prefix(repo)
-                    .ok()?
-                    .as_os_str()
-                    .as_bytes()
-                    .to_vec(),
-            )
-        };
         spec.into_iter()
             .chain([self.workspace.join(".ralph")])
-            .filter_map(inside)
+            .filter_map(|path| {
+                Some(
+                    path.strip_prefix(repo)
+                        .ok()?
+                        .as_os_str()
+                        .as_bytes()
+                        .to_vec(),
+                )
+            })
             .collect()
     }
 
-    /// The packages by repository.
+    /// Groups the packages by repository.
     fn by_repository(&self) -> BTreeMap<PathBuf, Vec<String>> {
         let mut all: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
         for (name, folder) in &self.folders {
@@ -353,7 +364,7 @@ impl Repositories {
         all
     }
 
-    /// Looks at everything in the packages that [`Repositories::refresh`] found.
+    /// Scans the packages that [`Repositories::refresh`] found.
     fn look(&mut self) -> Result<(Snapshot, Others), GitError> {
         let (mut packages, mut others) = (Vec::new(), Others::new());
         for (repo, names) in self.by_repository() {

@@ -1,4 +1,4 @@
-//! What an attempt did, as git shows it.
+//! Observes an attempt's changes as git shows them.
 
 use super::error::GitError;
 use super::tree::{self, GITLINK};
@@ -9,12 +9,14 @@ use crate::machine::facts::{
 use crate::source::{Kind, RepoPath};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Stray files that are named.
+/// Maximum number of listed stray files.
 const MAX_STRAYS: usize = 20;
 
 impl Repositories {
-    /// Looks at what an attempt left. The caller has made sure that none of the attempt's processes lives:
-    /// git locks that are still there are stale and removed.
+    /// Observes the changes of an attempt.
+    ///
+    /// The caller has made sure that none of the attempt's processes is alive: remaining git locks are stale and
+    /// removed.
     pub fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, GitError> {
         self.refresh()?;
         let mut removed = self.remove_locks()?;
@@ -33,7 +35,7 @@ impl Repositories {
         self.observation(request, after, packages)
     }
 
-    /// Untracked files of a package that are no longer on the disk.
+    /// Returns untracked files of a package that are no longer on the disk.
     fn gone(&self, before: Option<&PackageState>, others: &BTreeSet<Vec<u8>>) -> Vec<RepoPath> {
         let Some((before, folder)) =
             before.and_then(|before| Some((before, self.folders.get(&before.name)?)))
@@ -42,21 +44,22 @@ impl Repositories {
         };
         let known = before.untracked.iter().map(|dirt| dirt.path.to_bytes());
         let all = known.chain(others.iter().cloned());
-        let is_gone = |path: &Vec<u8>| {
+        all.filter(|path| {
             content::on_disk(&folder.root, path)
                 .symlink_metadata()
                 .is_err()
-        };
-        all.filter(is_gone)
-            .take(MAX_STRAYS)
-            .map(|path| RepoPath::from_bytes(&path))
-            .collect()
+        })
+        .take(MAX_STRAYS)
+        .map(|path| RepoPath::from_bytes(&path))
+        .collect()
     }
 
-    /// The same observation again from the objects alone. What only the work tree of that moment showed (what was not
-    /// committed, git locks, what outside of git was put back, edits that failed) is taken as it was recorded.
+    /// Repeats the observation from the objects alone.
     ///
-    /// Errors: as those of [`Repositories::observe`]; a package that is not there (`NotFound`).
+    /// Facts that only the work tree of that moment showed are copied from the record: uncommitted changes, git
+    /// locks, restored files outside git, failed edits.
+    ///
+    /// Errors: as those of [`Repositories::observe`], and a missing package (`NotFound`).
     pub fn observe_again(
         &mut self,
         request: &ObserveRequest,
@@ -104,8 +107,10 @@ impl Repositories {
         })
     }
 
-    /// The file's blob before and its content now; `None` where git cannot tell: ralph's own files, ignored ones, and
-    /// those untracked before, of which only the name was kept. `before` is the package's state then.
+    /// Returns a file's blob before and its current content. `before` is the package's earlier state.
+    ///
+    /// `None` where git does not show it: ralph's own files, ignored ones, and previously untracked ones, of which
+    /// only the name was kept.
     pub fn before_and_now(
         &mut self,
         before: &PackageState,
@@ -154,7 +159,7 @@ impl Repositories {
         })
     }
 
-    /// What became of every package.
+    /// Returns the changes of every package.
     fn compared(
         &mut self,
         before: &Snapshot,
@@ -162,24 +167,26 @@ impl Repositories {
     ) -> Result<Vec<PackageChange>, GitError> {
         let both = before.packages.iter().chain(&after.packages);
         let names: BTreeSet<&str> = both.map(|package| package.name.as_str()).collect();
-        let change = |name: &str| {
-            let change = match after.package(name) {
-                Some(now) => self.compare(before, now)?,
-                None => PackageChange {
-                    rewritten: true,
-                    vanished: true,
-                    ..PackageChange::default()
-                },
-            };
-            Ok(PackageChange {
-                name: name.to_owned(),
-                ..change
+        names
+            .into_iter()
+            .map(|name| {
+                let change = match after.package(name) {
+                    Some(now) => self.compare(before, now)?,
+                    None => PackageChange {
+                        rewritten: true,
+                        vanished: true,
+                        ..PackageChange::default()
+                    },
+                };
+                Ok(PackageChange {
+                    name: name.to_owned(),
+                    ..change
+                })
             })
-        };
-        names.into_iter().map(change).collect()
+            .collect()
     }
 
-    /// With the sums over the family's and the stage's attempts, and the lines that went away.
+    /// Adds the sums over the task's and the stage's attempts, and the lost lines.
     fn observation(
         &mut self,
         request: &ObserveRequest,
@@ -232,8 +239,9 @@ impl Repositories {
         Ok(observation)
     }
 
-    /// Returns changes that add a repository inside of the package without an entry in `.gitmodules`: the commit
-    /// holds none of its files.
+    /// Returns changes that add a repository inside the package without an entry in `.gitmodules`.
+    ///
+    /// The commit holds none of its files.
     fn embedded(
         &mut self,
         changes: &[FileChange],
@@ -269,14 +277,15 @@ impl Repositories {
             .by_repository()
             .into_values()
             .filter_map(|names| names.into_iter().next());
-        let remove = |name: String| {
-            let locks = self.in_package(&name, |_, open, _| locks::remove_stale(&open.repo))?;
-            Ok((name, locks))
-        };
-        firsts.map(remove).collect()
+        firsts
+            .map(|name| {
+                let locks = self.in_package(&name, |_, open, _| locks::remove_stale(&open.repo))?;
+                Ok((name, locks))
+            })
+            .collect()
     }
 
-    /// What became of one package that is there.
+    /// Returns the changes of one existing package.
     fn compare(
         &mut self,
         all_before: &Snapshot,
@@ -305,23 +314,22 @@ impl Repositories {
         Ok(change)
     }
 
-    /// A folder of a repository that held other packages before begins where they were.
+    /// Returns the base of a directory in a repository that held other packages before: their base.
     fn base_of_sibling(&self, before: &Snapshot, name: &str) -> Option<Oid> {
         let repo = &self.folders.get(name)?.repo;
-        let sibling = |package: &&PackageState| {
-            self.folders
-                .get(&package.name)
-                .is_some_and(|p| p.repo == *repo)
-        };
         before
             .packages
             .iter()
-            .find(sibling)
+            .find(|package| {
+                self.folders
+                    .get(&package.name)
+                    .is_some_and(|p| p.repo == *repo)
+            })
             .map(|package| package.head.clone())
     }
 }
 
-/// Tracked files that differ in another way than before, and untracked files that were absent before.
+/// Returns tracked files that differ in a new way, and untracked files that were absent before.
 fn new_dirt(before: Option<&PackageState>, now: &PackageState) -> Vec<Dirt> {
     let (dirt, untracked) = before.map_or((&[][..], &[][..]), |before| {
         (&*before.dirt, &*before.untracked)

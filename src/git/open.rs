@@ -1,4 +1,4 @@
-//! Opens a repository and refuses what cannot be read faithfully, with words and a hint.
+//! Opens a repository, and refuses one that cannot be read faithfully with words and a hint.
 
 use super::content::Content;
 use super::error::{Doing as _, GitError, GitErrorKind, if_found};
@@ -10,32 +10,33 @@ use git2::{Config, ErrorCode, Oid, Reference, Repository};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Symbolic references that lead to a commit at most; git follows five.
+/// Maximum number of symbolic references to a commit. Git follows five.
 const MAX_SYMBOLIC: usize = 6;
 
-/// An open repository and what is remembered of it between two looks.
+/// An open repository and its cache between two scans.
 pub(super) struct OpenRepo {
     pub(super) repo: Repository,
-    /// The folder that holds `.git`.
+    /// The directory that holds `.git`.
     pub(super) root: PathBuf,
-    /// Each tracked file as it was when it first had its content, if `core.fileMode` says that modes do not count;
-    /// `None` if they count.
+    /// Each tracked file with its first mode for its content, if `core.fileMode` ignores modes.
+    ///
+    /// `None` if modes count.
     pub(super) modes: Option<BTreeMap<Vec<u8>, Leaf>>,
-    /// The paths of ralph's own files and folders in it.
+    /// The paths of ralph's own files and directories in it.
     pub(super) state: Vec<Vec<u8>>,
     identity: Identity,
     pub(super) index: IndexView,
-    /// The rules of the commit at the last [`super::Repositories::snapshot`]; `None` if they are to be read.
+    /// The rules of the commit at the last [`super::Repositories::snapshot`]; `None` if they must be read.
     pub(super) ignores: Option<CommittedRules>,
     pub(super) content: Content,
     objects: ObjectFolders,
-    /// Other references before the attempt that runs.
+    /// Other references before the running attempt.
     pub(super) tips_before: Option<BTreeMap<String, Oid>>,
-    /// The repositories of its submodules, by their folder.
+    /// The repositories of its submodules, by their directory.
     pub(super) modules: BTreeMap<Vec<u8>, Option<Box<OpenRepo>>>,
 }
 
-/// What must stay the same for an open repository to stay open.
+/// The state that must stay the same for a repository to stay open.
 #[derive(Debug, PartialEq, Eq)]
 struct Identity {
     dot_git: Option<(u64, u64)>,
@@ -61,7 +62,7 @@ impl Identity {
     }
 }
 
-/// Where HEAD stands.
+/// The commit and branch of HEAD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     /// The commit; `None` when unborn.
@@ -71,7 +72,7 @@ pub(super) struct Head {
 }
 
 impl OpenRepo {
-    /// Opens the repository of a folder, or says why it cannot be read faithfully.
+    /// Opens the repository of a directory, or reports why it cannot be read faithfully.
     pub(super) fn open(root: &Path) -> Result<Self, GitError> {
         let dot_git = root.join(".git");
         for name in ["", "HEAD", "config"] {
@@ -107,12 +108,12 @@ impl OpenRepo {
         })
     }
 
-    /// True while the folder holds the same repository with the same settings.
+    /// True while the directory holds the same repository with the same settings.
     pub(super) fn is_current(&self) -> bool {
         self.identity == Identity::of(&self.root, &self.repo)
     }
 
-    /// True for a file of ralph's own: never dirt, change or evidence (docs/design.md "Words").
+    /// True for ralph's own file: never dirt, change or evidence (docs/design.md "Words").
     pub(super) fn is_state(&self, path: &[u8]) -> bool {
         is_below(&self.state, path)
     }
@@ -137,7 +138,7 @@ impl OpenRepo {
         special_files::check_settings(self.repo.path(), self.repo.commondir())
     }
 
-    /// Reads HEAD. A branch that is a symbolic reference is the one that it leads to: there a commit goes.
+    /// Reads HEAD. If its branch is a symbolic reference, returns the target, where a commit would go.
     pub(super) fn head(&self) -> Result<Head, GitError> {
         self.refuse_pipes()?;
         let hint =
@@ -165,7 +166,7 @@ impl OpenRepo {
         ))
     }
 
-    /// A reference as it stands, not what it leads to; `None` if there is none of that name.
+    /// Returns a reference itself, not its target; `None` without one of that name.
     pub(super) fn reference(&self, name: &str) -> Result<Option<Reference<'_>>, GitError> {
         refuse_special(&self.repo.commondir().join(name))?;
         if_found(self.repo.find_reference(name)).doing(format_args!("read {name}"))
@@ -180,7 +181,7 @@ pub(super) fn is_below(folders: &[Vec<u8>], path: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
-/// `core.worktree`, `core.bare` and moved worktrees would show another folder's files.
+/// Refuses `core.worktree`, `core.bare` and moved worktrees, which would show another directory's files.
 fn check_place(root: &Path, repo: &Repository) -> Result<(), GitError> {
     let shown = repo
         .workdir()
@@ -213,12 +214,11 @@ fn check_config(repo: &Repository) -> Result<(), GitError> {
         .config()
         .and_then(|mut config| config.snapshot())
         .doing("read the repository's configuration")?;
-    // config.worktree is read here too: the library leaves it out of the snapshot of a main work tree.
+    // config.worktree is read here too: the library excludes it from the snapshot of a main work tree.
     let own = Config::open(&repo.path().join("config.worktree")).ok();
-    let sparse = |config: &Config| config.get_bool("core.sparseCheckout").unwrap_or(false);
-    if sparse(&config) || own.as_ref().is_some_and(sparse) {
+    if is_sparse(&config) || own.as_ref().is_some_and(is_sparse) {
         return Err(GitError::refused(
-            "The work tree is a sparse checkout: files that were left out cannot be told from deleted ones.",
+            "The work tree is a sparse checkout: excluded files cannot be distinguished from deleted ones.",
             "Run `git sparse-checkout disable`.",
         ));
     }
@@ -234,6 +234,11 @@ fn check_config(repo: &Repository) -> Result<(), GitError> {
     }
 }
 
+/// True if the settings enable sparse checkouts.
+fn is_sparse(config: &Config) -> bool {
+    config.get_bool("core.sparseCheckout").unwrap_or(false)
+}
+
 fn partial_clone() -> GitError {
     GitError::refused(
         "The repository is a partial clone: objects are missing and would be fetched on demand.",
@@ -241,7 +246,7 @@ fn partial_clone() -> GitError {
     )
 }
 
-/// Words for a repository that the library does not open.
+/// Returns the error for a repository that the library does not open.
 fn why_not(root: &Path, error: &git2::Error) -> GitError {
     let at = root.display();
     if error.code() == ErrorCode::Owner {

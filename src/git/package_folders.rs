@@ -1,8 +1,8 @@
-//! Which packages there are at this moment, and where: the globs of `packages:` against the disk.
+//! Finds the current packages and their directories by the globs of `packages:`.
 //!
-//! The layouts are those of docs/design.md "Words". Two folders with one base name are an error. Promises: real folders only
-//! (a symbolic link may lead out of the workspace), each once, in order; hidden folders only if a pattern names them; a
-//! bounded number of folders is read.
+//! The layouts are those of docs/design.md "Words". Two directories with one base name are an error. Promises: real
+//! directories only (a symbolic link may lead out of the workspace), each once, in order. Hidden directories only if
+//! a pattern names them. A bounded number of directories is read.
 
 use super::error::{Doing as _, GitError};
 use crate::source::{Classifier, Kind, RepoPath};
@@ -14,14 +14,13 @@ use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Where a package is.
+/// The location of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PackageFolder {
-    /// The package's folder.
     pub(super) root: PathBuf,
-    /// The folder of its repository: the same, or the workspace.
+    /// The directory of its repository: the same, or the workspace.
     pub(super) repo: PathBuf,
-    /// The package's folder in its repository: empty, or with a `/` at its end.
+    /// The package's directory in its repository: empty, or with a `/` at its end.
     pub(super) prefix: Vec<u8>,
 }
 
@@ -34,31 +33,31 @@ impl PackageFolder {
         }
     }
 
-    /// The path in the package of a path in the repository; `None` outside of the package.
+    /// Returns the path in the package of a path in the repository; `None` outside the package.
     pub(super) fn inside<'p>(&self, path: &'p [u8]) -> Option<&'p [u8]> {
         path.strip_prefix(self.prefix.as_slice())
             .filter(|rest| !rest.is_empty())
     }
 
-    /// The path in the repository of a path in the package.
+    /// Returns the path in the repository of a path in the package.
     pub(super) fn in_repo(&self, path: &[u8]) -> Vec<u8> {
         [&self.prefix, path].concat()
     }
 }
 
-/// How the workspace is laid out; found once, kept for the life of the run.
+/// The layout of the workspace, determined once and kept for the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Each matching folder with a repository of its own is a package.
+    /// Each matching directory with a repository of its own is a package.
     Separate,
-    /// The workspace's repository is the package `.`; matching repositories that appear are more.
+    /// The workspace's repository is the package `.`. Matching repositories that appear are further packages.
     Workspace,
-    /// Matching folders of the workspace's repository that hold a build file are packages.
+    /// Matching directories of the workspace's repository that hold a build file are packages.
     Folders,
 }
 
 impl Layout {
-    /// Looks at the disk and decides.
+    /// Determines the layout from the disk.
     pub(super) fn find(
         workspace: &Path,
         patterns: &[Pattern],
@@ -90,8 +89,10 @@ impl Layout {
     }
 }
 
-/// The packages by name. `known` are those of the last look: a folder of the workspace's repository stays
-/// a package when its build file goes.
+/// Returns the packages by name.
+///
+/// `known` are those of the last scan: a directory of the workspace's repository stays a package when its build file
+/// is removed.
 pub(super) fn find(
     workspace: &Path,
     patterns: &[Pattern],
@@ -164,20 +165,19 @@ fn has_build_file(folder: &Path, classifier: &Classifier) -> bool {
     build_files(folder, classifier).is_ok_and(|files| !files.is_empty())
 }
 
-/// The build files right in a folder.
+/// Returns the build files directly in a directory.
 pub(super) fn build_files(folder: &Path, classifier: &Classifier) -> io::Result<Vec<PathBuf>> {
-    let is_build = |entry: &DirEntry| {
-        entry.file_type().is_ok_and(|kind| kind.is_file())
-            && classifier.kind_of(entry.file_name().as_bytes()) == Kind::Build
-    };
     Ok(fs_err::read_dir(folder)?
         .flatten()
-        .filter(is_build)
+        .filter(|entry| {
+            entry.file_type().is_ok_and(|kind| kind.is_file())
+                && classifier.kind_of(entry.file_name().as_bytes()) == Kind::Build
+        })
         .map(|entry| entry.path())
         .collect())
 }
 
-/// Folders that one call reads at most.
+/// Maximum number of directories read by one call.
 const MAX_FOLDERS: usize = 20_000;
 
 /// One glob of `packages:`, part by part.
@@ -192,7 +192,7 @@ enum Part {
 }
 
 impl Pattern {
-    /// Refuses what is no glob, is absolute or leads upward.
+    /// Refuses a pattern that is not a glob, is absolute or leads upward.
     pub(super) fn new(pattern: &str) -> Result<Self, GitError> {
         let refuse = |why: &str| {
             GitError::refused(
@@ -228,7 +228,7 @@ impl Pattern {
     }
 }
 
-/// The folders below `workspace` that match one of the patterns.
+/// Returns the directories below `workspace` that match one of the patterns.
 pub(super) fn folders(
     workspace: &Path,
     patterns: &[Pattern],
@@ -275,8 +275,7 @@ pub(super) fn folders(
     Ok(found)
 }
 
-/// True when the folder holds a `.git`, whatever it is: a folder, or the file of a linked worktree or of
-/// a submodule.
+/// True if the directory holds a `.git`: a directory, or the file of a linked worktree or of a submodule.
 pub fn is_repository(folder: &Path) -> bool {
     fs_err::symlink_metadata(folder.join(".git")).is_ok()
 }
@@ -303,16 +302,15 @@ mod tests {
 
     fn found(workspace: &Path, patterns: &[&str]) -> Vec<String> {
         let patterns: Vec<_> = patterns.iter().map(|p| Pattern::new(p).unwrap()).collect();
-        let relative = |path: PathBuf| {
-            path.strip_prefix(workspace)
-                .unwrap()
-                .to_string_lossy()
-                .into_owned()
-        };
         folders(workspace, &patterns)
             .unwrap()
             .into_iter()
-            .map(relative)
+            .map(|path| {
+                path.strip_prefix(workspace)
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned()
+            })
             .collect()
     }
 

@@ -1,4 +1,4 @@
-//! Decides what has to happen to each path so that a repository is as it was.
+//! Decides the action for each path that restores a repository.
 //!
 //! Promises: files that were uncommitted before, and untracked files of other kinds, are left alone.
 
@@ -12,35 +12,35 @@ use crate::source::{Classifier, Kind};
 use git2::Oid;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is to happen to a path.
+/// The action for a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
-    /// Disk and index as the wanted HEAD has it.
+    /// Sets disk and index to the wanted HEAD.
     Head,
-    /// This content on disk (`None`: no file); the index as HEAD has it.
+    /// Sets this content on disk (`None`: no file), and the index to HEAD.
     Content(Option<Oid>),
-    /// The index as HEAD has it; the disk stays.
+    /// Sets the index to HEAD. The disk stays.
     Index,
 }
 
-/// Paths and what is to stand there.
+/// Paths and their wanted content.
 pub(super) type Contents = Vec<(Vec<u8>, Option<Oid>)>;
-/// What is to happen, by path in the repository.
+/// The actions by path in the repository.
 pub(super) type Plan = BTreeMap<Vec<u8>, Act>;
 
-/// The state that is wanted; paths are relative to the repository.
+/// The wanted state. Paths are relative to the repository.
 pub(super) struct Wanted {
     pub(super) head: Head,
-    /// Tracked files that differed from HEAD, and untracked ones of a kind: what stood on disk.
+    /// Tracked files that differed from HEAD and untracked ones of a kind, with their content on disk.
     pub(super) uncommitted: BTreeMap<Vec<u8>, Option<Oid>>,
     /// Those of them that git did not track.
     pub(super) untracked: BTreeSet<Vec<u8>>,
-    /// Untracked files of no kind that stood there; `None` when that is not known.
+    /// Untracked files of no kind that existed; `None` if unknown.
     pub(super) others: Option<BTreeSet<Vec<u8>>>,
 }
 
 impl Wanted {
-    /// That commit and nothing else.
+    /// Returns the state of that commit without changes.
     pub(super) fn at(head: Head) -> Self {
         let (uncommitted, untracked) = (BTreeMap::new(), BTreeSet::new());
         Self {
@@ -52,7 +52,7 @@ impl Wanted {
     }
 }
 
-/// The wanted state against what is there.
+/// The wanted state and the current one.
 pub(super) struct View<'a> {
     pub(super) folders: &'a [(String, PackageFolder)],
     pub(super) classifier: &'a Classifier,
@@ -60,7 +60,7 @@ pub(super) struct View<'a> {
 }
 
 impl View<'_> {
-    /// What is on disk and may not stay: it has to be kept.
+    /// Returns content on disk that may not stay, and that must be kept.
     pub(super) fn items(&self, open: &mut OpenRepo, status: &Status) -> Result<Items, GitError> {
         let mut items = Items::new();
         for (path, leaf) in status.dirty.iter().filter(|(path, _)| !open.is_state(path)) {
@@ -82,7 +82,7 @@ impl View<'_> {
         Ok(items)
     }
 
-    /// What stood there before, was not committed, and is gone or another now.
+    /// Returns earlier uncommitted content that is missing or changed now.
     pub(super) fn lost(&self, open: &mut OpenRepo) -> Result<Contents, GitError> {
         let mut lost = Vec::new();
         for (path, blob) in &self.wanted.uncommitted {
@@ -96,12 +96,12 @@ impl View<'_> {
         Ok(lost)
     }
 
-    /// What the wanted HEAD has at a path.
+    /// Returns the content of the wanted HEAD at a path.
     pub(super) fn in_head(&self, open: &OpenRepo, path: &[u8]) -> Result<Option<Leaf>, GitError> {
         tree::leaf_in(&open.repo, self.wanted.head.commit, path)
     }
 
-    /// What is to be done, path by path, once HEAD is where it is wanted. `moved`: it was elsewhere.
+    /// Returns the action for each path, after HEAD was set. `moved`: HEAD was at another commit.
     pub(super) fn plan(
         &self,
         open: &mut OpenRepo,
@@ -128,7 +128,7 @@ impl View<'_> {
         Ok(plan)
     }
 
-    /// For a tracked path that differs from the wanted HEAD; `here` is what is on disk.
+    /// Returns the action for a tracked path that differs from the wanted HEAD. `here` is the content on disk.
     fn for_dirty(
         &self,
         open: &OpenRepo,
@@ -146,7 +146,7 @@ impl View<'_> {
             if self.wanted.untracked.contains(path) {
                 return Ok(Some(Act::Index));
             }
-            // Whether it was staged is not recorded: a file that HEAD lacks was, of others it is not assumed.
+            // The record does not include staging. A file that HEAD lacks was staged. Others are assumed unstaged.
             return Ok((moved && self.in_head(open, path)?.is_some()).then_some(Act::Index));
         }
         Ok(Some(
@@ -158,7 +158,9 @@ impl View<'_> {
         ))
     }
 
-    /// A file that the wanted HEAD does not have may leave the disk, unless it may have been a person's.
+    /// True if a file that the wanted HEAD lacks may be removed.
+    ///
+    /// It cannot be a user's.
     fn may_go(&self, path: &[u8]) -> bool {
         match &self.wanted.others {
             Some(others) => !others.contains(path),
@@ -177,7 +179,7 @@ impl View<'_> {
     }
 }
 
-/// An untracked file that stands where a tracked file or its folder has to be.
+/// True for an untracked file where a tracked file or its directory belongs.
 fn in_the_way(status: &Status, path: &[u8]) -> bool {
     let below = [path, b"/"].concat();
     tree::folders_above(path).any(|folder| status.dirty.contains_key(folder))

@@ -1,8 +1,8 @@
-//! Puts repositories back to where they were, after keeping what is there.
+//! Restores repositories to an earlier state, after keeping the current content.
 //!
-//! Promises: nothing is taken from the disk that is not in a kept commit, in the commit that is put back, or in its
-//! place already. A second call after a crash ends the same. Ignored files and untracked files of other kinds are never
-//! touched.
+//! Promises: nothing is removed from the disk that is not in a kept commit, in the restored commit, or in its place
+//! already. A second call after a crash ends in the same state. Ignored files and untracked files of other kinds are
+//! never touched.
 
 use super::backup_refs::{self, Backup, Items, Load};
 use super::error::{Doing as _, GitError};
@@ -13,28 +13,30 @@ use super::tree::{self, Leaf};
 use super::walk::Status;
 use super::{Repositories, apply, history};
 use crate::machine::event::Kept;
-use crate::machine::facts::{Dirt, Observation, Snapshot};
+use crate::machine::facts::{Dirt, Observation, PackageChange, Snapshot};
 use crate::source::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// Which packages of an observation are put back.
+/// The packages of an observation to restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Those whose history was rewritten or whose branch was switched.
     Breaches,
-    /// Those, and those whose HEAD is another commit.
+    /// Those of `Breaches`, and those whose HEAD is another commit.
     Moved,
-    /// All whose state after the attempt is not that before it (reviewers, FINAL).
+    /// All whose state differs from that before the attempt (reviewers, FINAL).
     All,
 }
 
 impl Repositories {
-    /// Puts packages back to `before`: first keeps HEAD and what is not committed under `reference`
-    /// (`refs/ralph/rejected/7`; `<ref>-2` … when that keeps something else), then moves the branch and HEAD,
-    /// and restores index and work tree. What was dirty before stays as it was; where an attempt changed
-    /// it and its bytes are nowhere, the path is `unrestored`. Packages that appeared or vanished are left
-    /// alone. Calling it again after a crash ends in the same state.
+    /// Restores packages to `before`.
+    ///
+    /// First keeps HEAD and uncommitted content under `reference` (`refs/ralph/rejected/7`, or `<ref>-2` … if that
+    /// keeps something else), then moves the branch and HEAD, and restores index and work tree. Uncommitted content
+    /// of before stays unchanged. A path is `unrestored` if an attempt changed such content and its bytes are
+    /// nowhere. Packages that appeared or vanished are left alone. A second call after a crash ends in the same
+    /// state.
     pub fn put_back(
         &mut self,
         before: &Snapshot,
@@ -45,25 +47,19 @@ impl Repositories {
     ) -> Result<Vec<Kept>, GitError> {
         backup_refs::check_name(reference)?;
         self.refresh()?;
-        let is_breach = |name: &str| {
-            observation
-                .packages
-                .iter()
-                .any(|seen| seen.name == name && seen.is_breach())
-        };
-        let is_moved = |name: &str| {
-            observation
-                .packages
-                .iter()
-                .any(|seen| seen.name == name && seen.head_moved)
-        };
         let chosen: BTreeSet<PathBuf> = before
             .packages
             .iter()
-            .filter(|was| match extent {
-                Extent::Breaches => is_breach(&was.name),
-                Extent::Moved => is_breach(&was.name) || is_moved(&was.name),
-                Extent::All => observation.after.package(&was.name) != Some(was),
+            .filter(|was| {
+                let mut seen = observation
+                    .packages
+                    .iter()
+                    .filter(|seen| seen.name == was.name);
+                match extent {
+                    Extent::Breaches => seen.any(PackageChange::is_breach),
+                    Extent::Moved => seen.any(|seen| seen.is_breach() || seen.head_moved),
+                    Extent::All => observation.after.package(&was.name) != Some(was),
+                }
             })
             .filter_map(|was| self.folders.get(&was.name))
             .map(|folder| folder.repo.clone())
@@ -82,8 +78,10 @@ impl Repositories {
         Ok(done)
     }
 
-    /// Keeps these leftovers under `reference` and restores HEAD's state of them: tracked files are checked
-    /// out, untracked ones leave the work tree. Paths that are clean by now are skipped.
+    /// Keeps these leftovers under `reference` and restores HEAD's state of them.
+    ///
+    /// Tracked files are checked out, untracked ones are removed from the work tree. Paths that are clean now are
+    /// skipped.
     pub fn keep_aside(
         &mut self,
         leftovers: &BTreeMap<String, Vec<Dirt>>,
@@ -140,7 +138,7 @@ impl Repositories {
         Ok(done)
     }
 
-    /// The state of a repository in a snapshot; `None` when none of its packages was there.
+    /// Returns the state of a repository in a snapshot; `None` if none of its packages existed.
     fn wanted(&self, before: &Snapshot, names: &[String]) -> Result<Option<Wanted>, GitError> {
         let mut wanted: Option<Wanted> = None;
         for name in names {
@@ -181,8 +179,10 @@ impl Repositories {
         let Some(first) = names.first() else {
             return Ok(Vec::new());
         };
-        let folder = |name: &String| Some((name.clone(), self.folders.get(name)?.clone()));
-        let folders: Vec<(String, PackageFolder)> = names.iter().filter_map(folder).collect();
+        let folders: Vec<(String, PackageFolder)> = names
+            .iter()
+            .filter_map(|name| Some((name.clone(), self.folders.get(name)?.clone())))
+            .collect();
         self.in_package(first, |_, open, classifier| {
             restore_one(
                 open,
@@ -211,7 +211,7 @@ fn restore_one(
     let staged = staged(open, &status, &items, from.commit)?;
     let lost = view.lost(open)?;
     if !moved && items.is_empty() && staged.is_empty() && lost.is_empty() {
-        // An earlier call came to its end, and its reference is all that there is to report.
+        // An earlier call was complete, so only its reference is reported.
         let kept = open.reference(reference)?.and_then(|found| found.target());
         let kept = kept.filter(|commit| Some(*commit) != from.commit);
         let backup = kept.map(|commit| Backup {
@@ -259,22 +259,26 @@ fn restore_one(
             done.restored.insert(path.clone());
         }
     }
-    let report = |(name, folder): &(String, PackageFolder)| {
-        let unrestored: Vec<RepoPath> = done
-            .unrestored
-            .iter()
-            .filter_map(|path| folder.inside(path))
-            .map(RepoPath::from_bytes)
-            .collect();
-        let mut restored = done.restored.iter().filter_map(|path| folder.inside(path));
-        let is_touched = moved || !unrestored.is_empty() || restored.next().is_some();
-        is_touched.then(|| backup.of(name, unrestored))
-    };
-    Ok(view.folders.iter().filter_map(report).collect())
+    Ok(view
+        .folders
+        .iter()
+        .filter_map(|(name, folder)| {
+            let unrestored: Vec<RepoPath> = done
+                .unrestored
+                .iter()
+                .filter_map(|path| folder.inside(path))
+                .map(RepoPath::from_bytes)
+                .collect();
+            let mut restored = done.restored.iter().filter_map(|path| folder.inside(path));
+            let is_touched = moved || !unrestored.is_empty() || restored.next().is_some();
+            is_touched.then(|| backup.of(name, unrestored))
+        })
+        .collect())
 }
 
-/// Puts a submodule back that was clean before, after keeping what is there in its own repository. False if the path
-/// holds none, or its commit is not there.
+/// Restores a submodule that was clean before, after keeping its content in its own repository.
+///
+/// False if the path holds none, or its commit is missing.
 fn restore_module(
     open: &mut OpenRepo,
     view: &View<'_>,
@@ -292,7 +296,7 @@ fn restore_module(
         return Ok(false);
     }
     let head = module.head()?;
-    // A branch that was checked out meanwhile may be a person's: it is left where it is.
+    // A branch that was checked out meanwhile may be a user's: it is not moved.
     let branch = head.branch.filter(|_| head.commit == Some(commit));
     let wanted = Wanted::at(Head {
         commit: Some(commit),
@@ -308,7 +312,7 @@ fn restore_module(
     Ok(true)
 }
 
-/// Content that stands in the index only.
+/// Returns content that is only in the index.
 fn staged(
     open: &OpenRepo,
     status: &Status,
@@ -335,7 +339,9 @@ fn staged(
     Ok(found)
 }
 
-/// Other references in the way of the branch (`main/x` in that of `main`) move to where the rest is kept.
+/// Moves other references in the way of the branch to the kept ones.
+///
+/// For example, `main/x` is in the way of `main`.
 fn clear_way(
     open: &OpenRepo,
     wanted: &Head,
@@ -370,7 +376,7 @@ fn clear_way(
     Ok(())
 }
 
-/// The branch that is about to be moved may name commits that neither HEAD nor the wanted commit has.
+/// Keeps commits of the branch to be moved that neither HEAD nor the wanted commit has.
 fn keep_branch(
     open: &OpenRepo,
     wanted: &Head,

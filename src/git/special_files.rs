@@ -1,7 +1,9 @@
-//! Refuses pipes in place of files that the library opens by itself, where it would wait without end.
+//! Refuses pipes in place of files that the library opens by itself.
 //!
-//! Promises: settings with all that they include or name, and loose objects, are checked before the library opens
-//! them. Nothing here waits, and reading is bounded.
+//! It would wait there without end.
+//!
+//! Promises: settings with all files that they include or name, and loose objects, are checked before the library
+//! opens them. Nothing here waits, and reading is bounded.
 
 use super::error::{Doing as _, GitError};
 use crate::sys::disk::read_beginning;
@@ -12,11 +14,11 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a file of settings.
+/// Maximum size of a settings file, in bytes.
 const MAX_SETTINGS: u64 = 1 << 20;
-/// Files of settings that include each other.
+/// Maximum number of settings files that include each other.
 const MAX_FILES: usize = 200;
-/// Folders of objects that a repository borrows from.
+/// Maximum number of object directories that a repository borrows.
 const MAX_ALTERNATES: usize = 20;
 
 /// Refuses a pipe, socket or device in place of a file.
@@ -30,7 +32,9 @@ pub(super) fn refuse_special(path: &Path) -> Result<(), GitError> {
     }
 }
 
-/// Refuses pipes in place of the settings of a repository that is not open yet, of its user, and of what they name.
+/// Refuses pipes in place of the settings of an unopened repository.
+///
+/// It also checks the user's settings, and the files that they name.
 pub(super) fn check_closed(root: &Path) -> Result<(), GitError> {
     let dot_git = root.join(".git");
     let named = if dot_git.is_file() {
@@ -54,7 +58,9 @@ pub(super) fn check_closed(root: &Path) -> Result<(), GitError> {
     check_settings(&own, &common)
 }
 
-/// Refuses pipes in place of the settings of a repository, of its user, and of what they include or name.
+/// Refuses pipes in place of the settings of a repository.
+///
+/// It also checks the user's settings, and the files that they include or name.
 pub(super) fn check_settings(own: &Path, common: &Path) -> Result<(), GitError> {
     let mut todo = vec![common.join("config"), own.join("config.worktree")];
     let of_user = [
@@ -120,7 +126,7 @@ fn values(text: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         .collect()
 }
 
-/// The line without the heading of a section before it.
+/// Removes the heading of a section at the beginning of the line.
 fn without_header(line: &[u8]) -> &[u8] {
     if !line.starts_with(b"[") {
         return line;
@@ -152,7 +158,9 @@ fn key_and_value(line: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     Some((key.to_vec(), value.trim_ascii().to_vec()))
 }
 
-/// The files that a value may name, from the folder of its file and from the current one.
+/// Returns the files that a value may name.
+///
+/// Paths are relative to the directory of its file, or to the current one.
 fn paths(value: &[u8], file: &Path) -> Vec<PathBuf> {
     if value.is_empty() {
         return Vec::new();
@@ -170,12 +178,12 @@ fn paths(value: &[u8], file: &Path) -> Vec<PathBuf> {
     vec![file.with_file_name("").join(path), path.to_owned()]
 }
 
-/// Folders of objects without pipes, by the state in which they were read.
+/// Directories of objects without pipes, by the state in which they were read.
 #[derive(Default)]
 pub(super) struct ObjectFolders(BTreeMap<PathBuf, FileStat>);
 
 impl ObjectFolders {
-    /// Refuses pipes in place of objects, in the repository and where it borrows from.
+    /// Refuses pipes in place of objects, in the repository and in those that it borrows.
     pub(super) fn check(&mut self, common: &Path) -> Result<(), GitError> {
         let own = common.join("objects");
         let alternates = own.join("info/alternates");
@@ -199,7 +207,7 @@ impl ObjectFolders {
         Ok(())
     }
 
-    /// The folders in a folder that may have changed since, or all of a folder of objects; refuses pipes in it.
+    /// Returns directories that may have changed since, or all of a directory of objects. Refuses pipes in it.
     fn changed(&mut self, folder: &Path) -> Result<Vec<PathBuf>, GitError> {
         let (now, stat) = (file_stat::now(), FileStat::at(folder));
         let is_top = folder.ends_with("objects");
@@ -234,7 +242,6 @@ impl ObjectFolders {
 mod tests {
     use super::{check_closed, values};
     use nix::sys::stat::Mode;
-    use std::path::Path;
 
     #[test]
     fn values_are_read_as_git_writes_them() {
@@ -260,7 +267,6 @@ mod tests {
 
     #[test]
     fn a_pipe_is_refused_wherever_settings_name_it() {
-        let pipe = |path: &Path| nix::unistd::mkfifo(path, Mode::S_IRWXU).unwrap();
         for (settings, name) in [
             ("[include]\n path = ../pipe\n", "pipe"),
             ("[include] path = more\n", ".git/pipe"),
@@ -273,7 +279,7 @@ mod tests {
             fs_err::write(home.path().join(".git/config"), settings).unwrap();
             fs_err::write(home.path().join(".git/more"), "[include]\npath = pipe\n").unwrap();
             assert!(check_closed(home.path()).is_ok());
-            pipe(&home.path().join(name));
+            nix::unistd::mkfifo(&home.path().join(name), Mode::S_IRWXU).unwrap();
             assert!(
                 check_closed(home.path())
                     .unwrap_err()

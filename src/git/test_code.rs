@@ -7,9 +7,9 @@ use super::{Repositories, tree};
 use crate::machine::facts::{FileChange, FileStatus, KeptFile, LostLines, Oid, Shadow, Snapshot};
 use crate::source::{self, Kind, RepoPath};
 
-/// Larger files are not compared line by line. Only their change is named.
+/// Maximum size of a file that is compared line by line. Of a larger one only the change is reported.
 const MAX_TEXT: u64 = 16 << 20;
-/// Files that are named.
+/// Maximum number of listed files.
 const MAX_NAMED: usize = 20;
 
 /// A version of a file.
@@ -30,7 +30,7 @@ impl Version {
 }
 
 impl Repositories {
-    /// Enabled tests after minus before. In production code those of Rust, which has them there.
+    /// Returns the number of enabled tests after minus before. In production code only Rust has tests.
     pub(super) fn tests_delta(&mut self, changes: &[FileChange]) -> Result<i64, GitError> {
         let mut delta = 0_i64;
         for change in changes
@@ -66,8 +66,9 @@ impl Repositories {
             .map_or(0, |text| source::count_tests(&change.path.to_bytes(), text)))
     }
 
-    /// Counts the tests of unchanged Rust modules that no file declares any more, minus the tests of modules that
-    /// are declared again.
+    /// Counts the tests of unchanged Rust modules that no file declares any more.
+    ///
+    /// Tests of modules that are declared again are subtracted.
     fn tests_out_of_tree(&mut self, changes: &[FileChange]) -> Result<u64, GitError> {
         let mut lost = 0_i64;
         for change in changes
@@ -95,7 +96,7 @@ impl Repositories {
         Ok(u64::try_from(lost).unwrap_or_default())
     }
 
-    /// The tests of a module in a file of its own that did not change.
+    /// Returns the tests of an unchanged module in a file of its own.
     fn tests_of_module(
         &mut self,
         change: &FileChange,
@@ -135,7 +136,7 @@ impl Repositories {
         }
     }
 
-    /// The code of frozen files that the packages' HEADs lack. A file may be elsewhere under its name.
+    /// Returns the code of frozen files that the packages' HEADs lack. A file may be elsewhere under its name.
     pub(super) fn lost_of_frozen(
         &mut self,
         files: &[KeptFile],
@@ -171,7 +172,7 @@ impl Repositories {
         Ok(all)
     }
 
-    /// Lines of reviewed files that the packages' HEADs lack.
+    /// Returns lines of reviewed files that the packages' HEADs lack.
     pub(super) fn lost_of_reviewed(
         &mut self,
         files: &[KeptFile],
@@ -194,7 +195,8 @@ impl Repositories {
         Ok(all)
     }
 
-    /// Names what a change does to production code and build files that were there before. New lines of build files are free.
+    /// Returns the effects of a change on existing production code and build files. New lines of build files are
+    /// free.
     pub(super) fn lost_production(
         &mut self,
         change: &FileChange,
@@ -244,15 +246,14 @@ impl Repositories {
         )
     }
 
-    /// Test files that declare what production code of their package declares, and did not before.
+    /// Returns test files with new declarations that production code of their package also has.
     pub(super) fn shadows(&mut self, changes: &[FileChange]) -> Result<Vec<Shadow>, GitError> {
         let mut found = Vec::new();
         let mut files = None;
-        let is_meant = |change: &&FileChange| {
+        for change in changes.iter().filter(|change| {
             let path = change.path.to_bytes();
             change.kind == Kind::Test && (path.ends_with(b".java") || path.ends_with(b".py"))
-        };
-        for change in changes.iter().filter(is_meant) {
+        }) {
             let before = self.version(&change.package, change.old.as_ref())?;
             let Version::Text(now) = self.version(&change.package, change.new.as_ref())? else {
                 continue;
@@ -319,8 +320,11 @@ fn may_hold_tests(change: &FileChange) -> bool {
         || (change.kind == Kind::Production && change.path.to_bytes().ends_with(b".rs"))
 }
 
-/// True for both sides of a test file that is the same under its name elsewhere, where a runner still finds it. Cargo finds
-/// tests by their folder.
+/// True for both sides of a moved test file.
+///
+/// It is the same under its name elsewhere, where a runner still finds it.
+///
+/// Cargo finds tests by their directory.
 fn is_moved(change: &FileChange, changes: &[FileChange]) -> bool {
     let other = match change.status {
         FileStatus::Deleted => moved(change, changes),
@@ -332,14 +336,16 @@ fn is_moved(change: &FileChange, changes: &[FileChange]) -> bool {
     other.is_some()
 }
 
-/// The file that a deleted one is now.
+/// Returns the new file of a deleted one.
 fn moved<'c>(old: &FileChange, changes: &'c [FileChange]) -> Option<&'c FileChange> {
     changes.iter().find(|new| {
         new.old.is_none() && new.new == old.old && is_twin(&old.package, &old.path, new)
     })
 }
 
-/// The content of a frozen file that is gone, if there is a new test file of its name.
+/// Returns the new content of a frozen file that moved.
+///
+/// There is one new test file of its name.
 fn moved_to(file: &KeptFile, changes: &[FileChange]) -> Option<Oid> {
     let mut twins = changes
         .iter()
@@ -349,12 +355,16 @@ fn moved_to(file: &KeptFile, changes: &[FileChange]) -> Option<Oid> {
 
 fn is_twin(package: &str, path: &RepoPath, new: &FileChange) -> bool {
     let [old, path] = [path, &new.path].map(RepoPath::to_bytes);
-    let name = |path: &[u8]| path.rsplit(|&byte| byte == b'/').next().map(<[u8]>::to_vec);
     new.kind == Kind::Test
         && new.package == package
-        && name(&old) == name(&path)
+        && file_name(&old) == file_name(&path)
         && source::is_collected(&path)
         && !path.ends_with(b".rs")
+}
+
+/// Returns the last part of a path.
+fn file_name(path: &[u8]) -> Option<Vec<u8>> {
+    path.rsplit(|&byte| byte == b'/').next().map(<[u8]>::to_vec)
 }
 
 fn too_large() -> (u64, String) {

@@ -1,8 +1,8 @@
-//! Other references than the branch that is checked out: branches, tags, stashes. An attempt that deletes one takes no
-//! commits away.
+//! References other than the checked-out branch: branches, tags, stashes. Deleting one loses no commits.
 //!
-//! Promises: before an attempt one reference keeps all their commits, with their names; what an attempt took away or
-//! moved back is named, and its commits stay kept. Branches of remotes are left out: the remotes have them.
+//! Promises: before an attempt one reference keeps all their commits, with their names. References that an attempt
+//! removed or moved back are reported, and their commits stay kept. Branches of remotes are excluded: the remotes
+//! have them.
 
 use super::backup_refs::{self, pin_name};
 use super::error::{Doing as _, GitError};
@@ -12,13 +12,13 @@ use crate::machine::facts::{LostTips, PackageChange};
 use git2::{Oid, Signature, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// References and stashes that are kept.
+/// Maximum number of kept references and stashes.
 const MAX_TIPS: usize = 5_000;
-/// Lost ones that are named.
+/// Maximum number of listed lost references.
 const MAX_NAMED: usize = 20;
 const STASH: &str = "refs/stash";
 
-/// The commit of each reference by its name, stashes by their commit: their numbers change.
+/// The commit of each reference by its name, of stashes by their commit, because their numbers change.
 type Tips = BTreeMap<String, Oid>;
 
 impl OpenRepo {
@@ -70,7 +70,7 @@ impl OpenRepo {
         backup_refs::pin(self, name, commit)
     }
 
-    /// A commit whose parents are these. The same ones make the same commit.
+    /// Creates a commit with these parents. The same parents give the same commit.
     fn commit_of_tips(&self, tips: &Tips) -> Result<Oid, git2::Error> {
         let parents: BTreeSet<Oid> = tips.values().copied().collect();
         let parents = parents
@@ -107,20 +107,21 @@ impl OpenRepo {
         let message = commit
             .as_ref()
             .map(|commit| String::from_utf8_lossy(commit.message_bytes()).into_owned());
-        let line = |line: &str| {
-            let (commit, name) = line.split_once(' ')?;
-            Some((name.to_owned(), Oid::from_str(commit).ok()?))
-        };
         (
             message
                 .iter()
-                .flat_map(|text| text.lines().filter_map(line))
+                .flat_map(|text| {
+                    text.lines().filter_map(|line| {
+                        let (commit, name) = line.split_once(' ')?;
+                        Some((name.to_owned(), Oid::from_str(commit).ok()?))
+                    })
+                })
                 .collect(),
             pinned,
         )
     }
 
-    /// The references that were there before the attempt and whose commits neither they nor HEAD have now.
+    /// Returns the references before the attempt whose commits neither they nor HEAD have now.
     fn lost_tips(&self, package: &str, iteration: u64) -> Result<Option<LostTips>, GitError> {
         let (before, pinned) = self.known_tips(&pin_name(&self.repo, "before-others", package));
         if before.is_empty() {
@@ -174,8 +175,7 @@ impl OpenRepo {
 }
 
 impl Repositories {
-    /// Notes what became of other references than the branches that are checked out, at the first package of each
-    /// repository.
+    /// Records lost references other than the checked-out branches, at the first package of each repository.
     pub(super) fn note_lost(
         &mut self,
         packages: &mut [PackageChange],

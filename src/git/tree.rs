@@ -1,4 +1,4 @@
-//! What a tree holds, and what differs between two; nothing in a repository can hide a difference.
+//! The content of a tree, and the differences between two. Nothing in a repository can hide a difference.
 
 use super::error::{Doing as _, GitError};
 use crate::machine::facts;
@@ -8,11 +8,11 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// Paths that one comparison or listing names at most.
+/// Maximum number of paths in one comparison or listing.
 const MAX_PATHS: usize = 1_000_000;
-/// Bytes of a path: trees nested without end are no work of a person.
+/// Maximum length of a path in bytes. No author nests trees deeper.
 const MAX_PATH: usize = 16 << 10;
-/// Mode of a folder, of a submodule.
+/// Mode of a directory, and of a submodule.
 const FOLDER: u32 = 0o040_000;
 pub(super) const GITLINK: u32 = 0o160_000;
 
@@ -27,12 +27,12 @@ pub(super) struct Delta {
     pub(super) new: Option<Leaf>,
 }
 
-/// The path relative to the repository's folder, as the library takes it.
+/// Returns the path relative to the repository's directory, in the form of the library.
 pub(super) fn relative(path: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(path))
 }
 
-/// The folders that a path is in, the top left out.
+/// Returns the directories of a path, without the top.
 pub(super) fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.iter()
         .enumerate()
@@ -40,7 +40,7 @@ pub(super) fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
         .map(|(at, _)| &path[..at])
 }
 
-/// The library's id of a fact's id; `None` for zeros.
+/// Returns the library's form of an id; `None` for zeros.
 pub(super) fn oid_of(oid: &facts::Oid) -> Result<Option<Oid>, GitError> {
     if oid.is_zero() {
         return Ok(None);
@@ -59,8 +59,11 @@ pub(super) fn fact_of(oid: Oid) -> facts::Oid {
     facts::Oid(oid.to_string())
 }
 
-/// The tree of a commit, or of the folder `prefix` (empty, or with a `/` at its end) in it; `None` for
-/// no commit, and where there is no such folder.
+/// Returns the tree of a commit, or of its directory `prefix`.
+///
+/// `prefix` is empty, or has a `/` at its end.
+///
+/// `None` for no commit, and without such a directory.
 pub(super) fn tree_of<'r>(
     repo: &'r Repository,
     commit: Option<Oid>,
@@ -105,7 +108,7 @@ fn leaf_of(entry: &git2::TreeEntry<'_>) -> Leaf {
     )
 }
 
-/// The paths that differ between two trees; `None` is the empty tree.
+/// Returns the paths that differ between two trees. `None` is the empty tree.
 pub(super) fn diff(
     repo: &Repository,
     old: Option<&Tree<'_>>,
@@ -139,7 +142,7 @@ pub(super) fn diff(
     Ok(found)
 }
 
-/// What two trees have, by name. A second entry of one name could hide a difference.
+/// Returns the entries of two trees by name. A second entry of one name could hide a difference.
 fn entries(
     repo: &Repository,
     trees: [Option<Oid>; 2],
@@ -153,7 +156,7 @@ fn entries(
             if sides[side].replace(leaf_of(&entry)).is_some() {
                 return Err(GitError::damaged(
                     format!("The tree {id} names an entry twice."),
-                    "Run `git fsck`; such a commit has to be made anew.",
+                    "Run `git fsck`; such a commit must be created again.",
                 ));
             }
         }
@@ -161,7 +164,7 @@ fn entries(
     Ok(all)
 }
 
-/// The file at a path of a tree.
+/// Returns the file at a path of a tree.
 pub(super) fn leaf_at(tree: Option<&Tree<'_>>, path: &[u8]) -> Result<Option<Leaf>, GitError> {
     let Some(tree) = tree else { return Ok(None) };
     Ok(entry_at(tree, path)?.filter(|(_, mode)| *mode != FOLDER))
@@ -178,7 +181,7 @@ fn entry_at(tree: &Tree<'_>, path: &[u8]) -> Result<Option<Leaf>, GitError> {
     }
 }
 
-/// The file at a path of a commit.
+/// Returns the file at a path of a commit.
 pub(super) fn leaf_in(
     repo: &Repository,
     commit: Option<Oid>,
@@ -187,7 +190,7 @@ pub(super) fn leaf_in(
     leaf_at(tree_of(repo, commit, b"")?.as_ref(), path)
 }
 
-/// How many bytes a blob has.
+/// Returns the size of a blob in bytes.
 pub(super) fn size(repo: &Repository, id: Oid) -> Result<u64, GitError> {
     let odb = repo.odb().doing("open the object store")?;
     let (size, kind) = odb.read_header(id).map_err(|error| missing(id, &error))?;
@@ -200,7 +203,7 @@ pub(super) fn size(repo: &Repository, id: Oid) -> Result<u64, GitError> {
     Ok(size as u64)
 }
 
-/// The bytes of a blob of at most `cap` bytes; `None` if it is larger.
+/// Returns the bytes of a blob of at most `cap` bytes; `None` if it is larger.
 pub(super) fn blob(repo: &Repository, id: Oid, cap: u64) -> Result<Option<Vec<u8>>, GitError> {
     if size(repo, id)? > cap {
         return Ok(None);

@@ -1,7 +1,7 @@
 //! Compares the work tree with the index and HEAD, from the files themselves.
 //!
-//! Promises: agrees with `git status` in repositories that hide nothing. Links are never followed, also not in place of
-//! a folder; ignored files, output folders and repositories inside are not entered; bounded.
+//! Promises: agrees with `git status` in repositories that hide nothing. Links are never followed, even in place of a
+//! directory. Ignored files, output directories and repositories inside are not entered. Bounded.
 
 use super::content::{self, Content, on_disk};
 use super::error::{Doing as _, GitError};
@@ -17,18 +17,19 @@ use std::fmt::Write as _;
 use std::fs::{FileType, Metadata};
 use std::path::Path;
 
-/// Dirty and untracked paths that are listed at most.
+/// Maximum number of listed dirty and untracked paths.
 const MAX_ENTRIES: usize = 10_000;
-/// The folder of production sources of any language in the usual layout of builds.
+/// The directory of production sources of any language in the usual layout of builds.
 const MAIN: &[u8] = b"src/main/";
-/// Untracked files that only uncommitted rules ignore.
+/// Maximum number of untracked files that only uncommitted rules ignore.
 const MAX_HIDDEN: usize = 100_000;
 
-/// A work tree at one moment; paths are relative to the repository's folder.
+/// A work tree at one moment. Paths are relative to the repository's directory.
 #[derive(Debug, Default)]
 pub(super) struct Status {
-    /// Tracked files (in HEAD or in the index) that differ from HEAD in the index or on disk, and what
-    /// is on disk.
+    /// Tracked files that differ from HEAD, with their content on disk.
+    ///
+    /// Files in HEAD or in the index are tracked. They differ in the index or on disk.
     pub(super) dirty: BTreeMap<Vec<u8>, Option<Leaf>>,
     /// Untracked files that no committed rule ignores.
     pub(super) untracked: BTreeSet<Vec<u8>>,
@@ -53,7 +54,7 @@ impl Status {
 }
 
 impl OpenRepo {
-    /// HEAD, and all that differs from it.
+    /// Returns HEAD, and everything that differs from it.
     pub(super) fn status(&mut self) -> Result<(Head, Status), GitError> {
         let head = self.head()?;
         self.check_objects()?;
@@ -99,7 +100,8 @@ impl OpenRepo {
         Ok((head, status))
     }
 
-    /// HEAD of a submodule, and an id of the tracked files and sources in it that differ from it; `None` if none does.
+    /// Returns HEAD of a submodule, and an id of the tracked files and sources that differ from it; `None` without
+    /// any.
     fn differences(&mut self) -> Result<(Option<git2::Oid>, Option<git2::Oid>), GitError> {
         let (head, status) = self.status()?;
         let mut text = String::new();
@@ -107,9 +109,11 @@ impl OpenRepo {
             let _ = writeln!(text, "{} {leaf:?}", RepoPath::from_bytes(path));
         }
         // Outputs of builds are no sources.
-        let is_read =
-            |path: &&Vec<u8>| is_source(path) || path.windows(MAIN.len()).any(|part| part == MAIN);
-        for path in status.untracked.iter().filter(is_read) {
+        for path in status
+            .untracked
+            .iter()
+            .filter(|path| is_source(path) || path.windows(MAIN.len()).any(|part| part == MAIN))
+        {
             let _ = writeln!(
                 text,
                 "{} {:?}",
@@ -128,12 +132,12 @@ impl OpenRepo {
         Ok((head.commit, Some(id.doing("read a submodule")?)))
     }
 
-    /// What is on disk at a path below real folders only.
+    /// Returns the content on disk of a path below real directories.
     pub(super) fn leaf(&mut self, path: &[u8]) -> Result<Option<Leaf>, GitError> {
         self.content.find(&self.root, path)
     }
 
-    /// What is at the path, if all that leads to it are real folders.
+    /// Returns the metadata of a path, if its parents are real directories.
     pub(super) fn lstat(&self, path: &[u8]) -> Option<Metadata> {
         content::lstat(&self.root, path)
     }
@@ -148,11 +152,11 @@ struct Walk<'a> {
     lfs: &'a CommittedRules,
     content: &'a mut Content,
     tracked: &'a BTreeMap<Vec<u8>, Tracked>,
-    /// Tracked paths that the walk has not met.
+    /// Tracked paths that the walk has not reached.
     unseen: BTreeSet<&'a [u8]>,
-    /// Folders to be listed, each with a `/` at its end.
+    /// Directories to list, each with a `/` at its end.
     todo: Vec<Vec<u8>>,
-    /// The submodules' repositories, by their folder.
+    /// The submodules' repositories, by their directory.
     modules: &'a mut BTreeMap<Vec<u8>, Option<Box<OpenRepo>>>,
     status: Status,
 }
@@ -194,7 +198,7 @@ impl Walk<'_> {
         if let Some(tracked) = tracked {
             return self.tracked_file(path, tracked);
         }
-        // Git does not see pipes, sockets and devices.
+        // Git ignores pipes, sockets and devices.
         let is_seen = (kind.is_file() || kind.is_symlink()) && !open::is_below(self.state, &path);
         if is_seen && !self.is_left_out(&path) {
             let ignored = self.repo.is_path_ignored(tree::relative(&path));
@@ -242,13 +246,13 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Where modes do not count, a file may have any, but must keep it as long as its content stays.
+    /// True if the mode counts as unchanged. If modes do not count, a file must keep its mode while its content
+    /// stays.
     fn is_mode(&mut self, path: &[u8], tracked: u32, found: Leaf) -> bool {
-        let is_file = |mode| matches!(mode, content::REGULAR | content::EXECUTABLE);
         let Some(modes) = self
             .modes
             .as_mut()
-            .filter(|_| is_file(tracked) && is_file(found.1))
+            .filter(|_| is_file_mode(tracked) && is_file_mode(found.1))
         else {
             return tracked == found.1;
         };
@@ -257,8 +261,10 @@ impl Walk<'_> {
         tracked == found.1 || *first == found
     }
 
-    /// A submodule is dirty when its HEAD is another commit than the index names, or when tracked files or sources in
-    /// it differ from that. Its id is then one of all that differs, so that another edit is another one.
+    /// Compares a submodule.
+    ///
+    /// It is dirty if its HEAD is another commit than the index names, or if tracked files or sources in it differ
+    /// from that. Its id then covers all differences, so that a further edit gives another id.
     fn submodule(&mut self, path: Vec<u8>, tracked: &Tracked) -> Result<(), GitError> {
         self.unseen.remove(path.as_slice());
         let folder = on_disk(self.root, &path);
@@ -281,4 +287,9 @@ impl Walk<'_> {
         }
         Ok(())
     }
+}
+
+/// True for the mode of a regular file.
+fn is_file_mode(mode: u32) -> bool {
+    matches!(mode, content::REGULAR | content::EXECUTABLE)
 }

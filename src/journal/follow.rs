@@ -1,20 +1,22 @@
-//! Follows a journal that another process writes, without a lock: each record once, in order, as soon as its line is
-//! complete. A journal that shrank or was replaced is read from its start.
+//! Follows a journal that another process writes, without a lock.
+//!
+//! It reads each record once, in order, as soon as its line is complete. A journal that shrank or was replaced is
+//! read from its start.
 
 use super::{Ending, JournalError, Record, Unread, replay, replay_on};
 use crate::sys::Disk;
 use std::path::{Path, PathBuf};
 
-/// A change of a journal that is followed.
+/// A change of a followed journal.
 #[derive(Debug)]
 pub enum Change {
-    /// The journal is read again from its first record: forget the earlier ones.
+    /// The journal is read again from its first record: discard the earlier ones.
     Restarted,
     /// The next record.
     Record(Box<Record>),
 }
 
-/// How far a journal was read.
+/// A position in a journal.
 #[derive(Debug)]
 pub struct Follower {
     path: PathBuf,
@@ -24,7 +26,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// A follower that has read nothing yet.
+    /// Returns a follower at the start.
     pub fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -38,8 +40,8 @@ impl Follower {
         self.ending.unread.as_ref().map(|(_, why)| why)
     }
 
-    /// Reads what is new; false if nothing is. After an error the journal is read from its start, once its
-    /// length has changed.
+    /// Reads new records; false without new ones. After an error the journal is read from its start, once its length
+    /// has changed.
     pub fn read<E: From<JournalError>>(
         &mut self,
         disk: &dyn Disk,

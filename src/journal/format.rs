@@ -1,5 +1,6 @@
-//! One record, one line: `{"h":"<64 hex>","p":"<64 hex>","r":{…}}`, with `h` the SHA-256 of `p` and the exact bytes
-//! of `r`, so that any tool can read it and check it.
+//! One record in one line: `{"h":"<64 hex>","p":"<64 hex>","r":{…}}`.
+//!
+//! `h` is the SHA-256 of `p` and the exact bytes of `r`, so that any tool can read and check it.
 
 use crate::machine::event::Event;
 use crate::source::{hex, text};
@@ -15,40 +16,38 @@ const VERSION: u32 = 1;
 /// `{"h":"` + 64 + `","p":"` + 64 + `","r":`
 const BODY_AT: usize = 6 + 64 + 7 + 64 + 6;
 
-/// An event with its place in the chain.
+/// An event with its position in the chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// 1, 2, 3 …
     pub seq: u64,
-    /// When it was written, RFC 3339, UTC; informational.
+    /// Time of writing, RFC 3339, UTC, informational.
     pub at: String,
-    /// The fact.
     pub event: Event,
     /// Its hash, 64 hex digits.
     pub hash: String,
 }
 
 impl Record {
-    /// The first 8 digits of the hash: the tag in progress.txt.
+    /// Returns the first 8 digits of the hash: the tag in progress.txt.
     pub fn tag(&self) -> &str {
         self.hash.get(..8).unwrap_or(&self.hash)
     }
 }
 
-/// What a line of the journal is.
+/// The content of a line of the journal.
 pub(super) enum Line {
-    /// A record.
     Record(Box<Record>),
-    /// Well formed and in its place, but not readable by this build.
+    /// A well-formed record in its place that this build cannot read.
     Unread(Unread),
 }
 
-/// A reason why this build cannot read a record whose hash fits.
+/// A reason why this build cannot read a record with a valid hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unread {
     /// Its version or its kind is unknown here: `version 99`.
     Newer(String),
-    /// Its kind is known, and what it holds is not as this build writes it.
+    /// Its kind is known, but this build writes other content.
     OtherBuild(String),
 }
 
@@ -74,12 +73,12 @@ struct Body<E> {
     e: E,
 }
 
-/// The hash that the first record names as its predecessor's.
+/// Returns the hash before the first record.
 pub(super) fn genesis() -> String {
     "0".repeat(64)
 }
 
-/// The bytes of a record, newline included.
+/// Returns the bytes of a record, including the newline.
 pub(super) fn encode(
     head: &str,
     seq: u64,
@@ -105,7 +104,9 @@ pub(super) fn encode(
     ))
 }
 
-/// Reads a line (without its newline) that must follow on `head` with the number `seq`; `Err`: why it is no such record.
+/// Reads a line (without its newline) that must follow on `head` with the number `seq`.
+///
+/// Fails with the reason if it is no such record.
 pub(super) fn decode(line: &[u8], head: &str, seq: u64) -> Result<Line, &'static str> {
     let no_record = "the line is no record";
     let (own, previous, body) = parts(line).ok_or(no_record)?;
@@ -154,7 +155,7 @@ fn is_known_kind(kind: &str) -> bool {
     )
 }
 
-/// True for a line whose hash fits, wherever it stands.
+/// True for a line with a valid hash, at any position.
 pub(super) fn is_self_consistent(line: &[u8]) -> bool {
     parts(line).is_some_and(|(own, previous, body)| hash(previous, body).as_bytes() == own)
 }

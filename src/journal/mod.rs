@@ -1,7 +1,7 @@
 //! The journal: the write-ahead log of events, `.ralph/state/journal.jsonl` (docs/design.md "The journal").
 //!
-//! Promises: what [`Journal::sync`] has returned for survives any crash; any prefix of the bytes opens; a record that was
-//! changed, removed or reordered is found; a file that a newer ralph wrote is read and never written.
+//! Promises: records before a return of [`Journal::sync`] survive any crash. Any prefix of the bytes opens. A record
+//! that was changed, removed or reordered is found. A file that a newer ralph wrote is read and never written.
 
 mod follow;
 mod format;
@@ -16,25 +16,24 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a journal cannot be used.
+/// The errors of a journal.
 #[derive(Debug)]
 pub enum JournalError {
-    /// The disk failed; final.
+    /// The disk failed, which is final.
     Io(io::Error),
     /// A record in the middle does not fit its hash, or its order.
     Corrupt {
         /// 1-based line of the file.
         line: u64,
-        /// What is wrong with it.
+        /// The mismatch.
         what: &'static str,
     },
-    /// Somebody else wrote to the file while this process held it.
+    /// Another process wrote to the file while this one held it.
     Changed,
     /// This build cannot read one of its records.
     Unread {
         /// 1-based line of the file.
         line: u64,
-        /// The reason.
         why: Unread,
     },
 }
@@ -60,7 +59,7 @@ impl From<io::Error> for JournalError {
     }
 }
 
-/// An open journal: the end of the chain, and how long the file must be.
+/// An open journal: the end of the chain, and the expected length of the file.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -70,25 +69,25 @@ pub struct Journal {
     unsynced: bool,
 }
 
-/// Where a journal file ends.
+/// The end of a journal file.
 #[derive(Clone, Debug)]
 pub struct Ending {
-    /// Where the last record begins, in bytes; 0 when there is none.
+    /// Offset of the last record in bytes; 0 without records.
     pub last: u64,
-    /// How many records it holds.
+    /// Number of records.
     pub records: u64,
-    /// The hash of the last one; what the first one follows on when there is none.
+    /// The hash of the last record, or the hash before the first one.
     pub head: String,
     /// Bytes of whole, valid records.
     pub valid_len: u64,
-    /// Bytes behind them: a record that was being written when ralph died.
+    /// Bytes after them: a record that was being written when ralph died.
     pub torn: u64,
-    /// The first record that this build cannot read, if any; it and all after it are not counted.
+    /// The first record that this build cannot read, if any. It and all later ones are not counted.
     pub unread: Option<(u64, Unread)>,
 }
 
 impl Ending {
-    /// Before the first record.
+    /// Returns the state before the first record.
     pub fn of_nothing() -> Self {
         Self {
             last: 0,
@@ -102,8 +101,9 @@ impl Ending {
 }
 
 impl Journal {
-    /// Opens the journal for writing and hands out its records one by one; a torn tail is kept beside it
-    /// as `torn-<seq>` and cut off. A record that is refused ends it with that error.
+    /// Opens the journal for writing, and passes its records to `each` one by one.
+    ///
+    /// A torn tail is saved next to it as `torn-<seq>` and cut off. An error of `each` ends it with that error.
     pub fn open<E: From<JournalError>>(
         disk: &mut dyn Disk,
         path: &Path,
@@ -140,7 +140,7 @@ impl Journal {
         })
     }
 
-    /// Appends one fact. It is on the disk only after [`Journal::sync`].
+    /// Appends one event. It is on the disk only after [`Journal::sync`].
     pub fn append(
         &mut self,
         disk: &mut dyn Disk,
@@ -175,7 +175,7 @@ impl Journal {
         Ok(is_whole)
     }
 
-    /// The hash of the last record.
+    /// Returns the hash of the last record.
     pub fn head(&self) -> &str {
         &self.head
     }
@@ -190,8 +190,9 @@ impl Journal {
     }
 }
 
-/// Reads a journal's bytes without changing anything and hands out the records one by one, so that a long
-/// journal is never held twice: a torn tail is reported, a broken middle refused.
+/// Reads a journal's bytes without a change, and passes the records to `each` one by one.
+///
+/// A long journal is therefore never held twice. A torn tail is reported, a broken middle refused.
 pub fn replay<E: From<JournalError>>(
     bytes: &[u8],
     each: impl FnMut(Record) -> Result<(), E>,
@@ -199,7 +200,7 @@ pub fn replay<E: From<JournalError>>(
     replay_on(bytes, Ending::of_nothing(), each)
 }
 
-/// The same for the bytes after the records that `ending` describes.
+/// Reads the bytes after the records that `ending` describes, as [`replay`] does.
 pub fn replay_on<E: From<JournalError>>(
     bytes: &[u8],
     mut ending: Ending,

@@ -1,11 +1,11 @@
-//! The journal's promises: chain, torn tails at every byte, forgery, newer versions.
+//! Tests the journal's promises: chain, torn tails at every byte, forgery, newer versions.
 
 use super::*;
 use crate::sys::{Swap, end_of};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// A disk in memory: enough for the journal.
+/// A disk in memory for the journal.
 #[derive(Default)]
 struct Memory(RefCell<BTreeMap<PathBuf, Vec<u8>>>);
 
@@ -240,7 +240,7 @@ fn a_record_that_the_reader_refuses_ends_the_reading_with_its_error() {
     assert_eq!(disk.read(&path()).unwrap().unwrap(), bytes);
 }
 
-/// What a follower tells: `A` for anew, else the records' numbers.
+/// Returns a follower's events: `A` for a restart, otherwise the records' numbers.
 fn followed(follower: &mut Follower, disk: &Memory) -> Result<String, JournalError> {
     let mut read = String::new();
     let is_new = follower.read(disk, |piece| {

@@ -1,6 +1,6 @@
-//! The reports of several engines over the same changes, as one.
+//! Joins the reports of several engines over the same changes.
 //!
-//! ERROR comes before FAIL, FAIL before PASS, PASS before SKIP; nothing that one of them tells is lost.
+//! ERROR takes precedence over FAIL, FAIL over PASS, PASS over SKIP. No content of a report is lost.
 
 use super::{GateReport, Verdict, rank};
 

@@ -1,7 +1,7 @@
-//! Mutants, scores and verdicts, whatever engine made them.
+//! Mutants, scores and verdicts, for any engine.
 //!
-//! Nothing seen is never a pass; more survivors never raise a score; scores are compared as
-//! integers and printed rounded down.
+//! An unmeasured unit never passes. More survivors never raise a score. Scores are compared as integers and printed
+//! rounded down.
 
 mod joined;
 mod rule;
@@ -15,10 +15,10 @@ pub use survivors::{SURVIVORS_SHOWN, Survivor, rank};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The reason of a FAIL that is advice: what the worker is to do about survivors.
+/// Advice in the reason of a FAIL: the worker's next action for survivors.
 pub const WHAT_TO_DO: &str = "For each survivor, add an assertion that fails when its line is changed like that, in a test that reaches the line; leave production code alone.";
 
-/// What became of one mutant, in PIT's words (pitest `DetectionStatus`).
+/// The result of one mutant, in PIT's words (pitest `DetectionStatus`).
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -32,15 +32,15 @@ pub enum MutantStatus {
     NoCoverage,
     /// The tests did not end in time: counts as killed.
     TimedOut,
-    /// The JVM refused the class: counts nowhere.
+    /// The JVM refused the class: not counted.
     NonViable,
     /// The child JVM ran out of memory: no verdict on the mutant.
     MemoryError,
     /// The child JVM died for another reason: no verdict on the mutant.
     RunError,
-    /// Marked equivalent by a plugin: counts nowhere.
+    /// Marked equivalent by a plugin: not counted.
     Equivalent,
-    /// Lived in code that may run only while its class is initialised: no verdict on the mutant.
+    /// Survived in code that may run only while its class is initialised: no verdict on the mutant.
     #[default]
     Unjudged,
 }
@@ -52,23 +52,21 @@ pub struct Mutant {
     pub class: String,
     /// Bare name of the source file.
     pub file: String,
-    /// 1-based line.
     pub line: u32,
     /// Method name, `<init>` for a constructor.
     pub method: String,
     /// Last segment of the mutator's class, without `Mutator`.
     pub mutator: String,
-    /// What the mutator did, in the engine's words; control characters removed.
+    /// The mutation in the engine's words, without control characters.
     pub description: String,
-    /// What became of it.
     pub status: MutantStatus,
-    /// The engine's own name of it; empty where it has none.
+    /// The engine's own name for it; empty without one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
 }
 
 impl Mutant {
-    /// What it is called: by its engine, else by its place and kind.
+    /// Returns its name: the engine's, otherwise its position and kind.
     pub fn name(&self) -> String {
         let Self {
             class,
@@ -90,21 +88,15 @@ impl Mutant {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tally {
-    /// KILLED.
     pub killed: u64,
-    /// SURVIVED.
     pub survived: u64,
-    /// `NO_COVERAGE`.
     pub no_coverage: u64,
-    /// `TIMED_OUT`.
     pub timed_out: u64,
-    /// `NON_VIABLE`.
     pub non_viable: u64,
     /// `MEMORY_ERROR` and `RUN_ERROR`.
     pub errors: u64,
-    /// EQUIVALENT.
     pub equivalent: u64,
-    /// Code that may run only while its class is initialised.
+    /// Survivors in code that may run only while its class is initialised.
     #[serde(skip_serializing_if = "is_zero")]
     pub unjudged: u64,
 }
@@ -114,7 +106,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// How many of how many mutants were killed.
+/// Killed mutants out of all that count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage {
     /// Killed mutants (time-outs included).
@@ -130,17 +122,17 @@ pub struct ClassScore {
     pub package: String,
     /// Path of the source file in the package.
     pub path: crate::source::RepoPath,
-    /// Dotted name of the top-level class; the path where an engine mutates files.
+    /// Dotted name of the top-level class, or the path if an engine mutates files.
     pub class: String,
     /// The mutants that count, by status.
     pub tally: Tally,
-    /// The score that the class as a whole must keep, when `tally` counts its changed lines only.
+    /// The score that the whole class must keep, if `tally` counts only its changed lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<Floor>,
 }
 
 impl ClassScore {
-    /// `class a.Foo`; `file src/a.ts` where an engine mutates files.
+    /// Returns `class a.Foo`, or `file src/a.ts` if an engine mutates files.
     fn unit(&self) -> String {
         let word = if self.class == self.path.to_text() {
             "file"
@@ -151,44 +143,44 @@ impl ClassScore {
     }
 }
 
-/// The score that a class had, and has (config `scope: auto`).
+/// The previous and current score of a class (config `scope: auto`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Floor {
-    /// All its mutants now, by status.
+    /// All its current mutants, by status.
     pub whole: Tally,
-    /// Its coverage at the family's base.
+    /// Its score at the base of the task.
     pub base: Coverage,
 }
 
-/// What a gate says in the end (docs/design.md "Verdict").
+/// The final verdict of a gate (docs/design.md "Verdict").
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Verdict {
     /// Every target reached the threshold.
     Pass,
-    /// A target did not, or a test or the build fails; `reasons` are whole sentences.
+    /// A target did not, or a test or the build fails. `reasons` are whole sentences.
     Fail {
-        /// Why, one sentence each.
+        /// The reasons, one sentence each.
         reasons: Vec<String>,
     },
     /// There was nothing to judge.
     Skip {
-        /// Why, one sentence.
+        /// The reason, one sentence.
         why: String,
     },
     /// No verdict was possible.
     Error {
-        /// Why, one sentence.
+        /// The reason, one sentence.
         why: String,
-        /// The next action for a person.
+        /// The next action for a user.
         hint: String,
-        /// True when it may pass by itself (network, time-out, disk); false for a wrong set-up.
+        /// True if it may pass by itself (network, time-out, disk), false for a wrong set-up.
         transient: bool,
     },
 }
 
 impl Verdict {
-    /// `PASS`, `FAIL`, `SKIP` or `ERROR`.
+    /// Returns `PASS`, `FAIL`, `SKIP` or `ERROR`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Pass => "PASS",
@@ -200,7 +192,7 @@ impl Verdict {
 }
 
 impl Default for Verdict {
-    /// Nothing is known.
+    /// Returns an ERROR, because nothing is known.
     fn default() -> Self {
         Self::Error {
             why: String::new(),
@@ -210,28 +202,27 @@ impl Default for Verdict {
     }
 }
 
-/// Everything that a gate reports.
+/// The complete report of a gate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateReport {
-    /// PASS, FAIL, SKIP or ERROR.
     #[serde(flatten)]
     pub verdict: Verdict,
     /// Scores of the target classes, by package and class.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<ClassScore>,
-    /// The coverage over all target classes.
+    /// The score over all target classes.
     #[serde(default)]
     pub coverage: Coverage,
     /// At most 20 survivors of classes below the threshold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub survivors: Vec<Survivor>,
-    /// How many survivors there are in all.
+    /// The number of all survivors.
     #[serde(default)]
     pub survivors_total: u64,
     /// Changed files that were not judged, each with its reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
-    /// Facts beside the verdict: failing tests elsewhere, a repeated run.
+    /// Notes in addition to the verdict: failing tests elsewhere, a repeated run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
     /// The kept HTML report, relative to the workspace.
@@ -243,38 +234,38 @@ pub struct GateReport {
     /// Wall time of the gate, milliseconds.
     #[serde(default)]
     pub millis: u64,
-    /// How the verdict was reached: for `ralph gate --explain`.
+    /// The steps to the verdict, for `ralph gate --explain`.
     #[serde(default, skip_serializing_if = "Trace::is_empty")]
     pub trace: Trace,
 }
 
-/// How a verdict was reached: phases, tiers, what was cached. Bounded; nothing is decided from it.
+/// The steps to a verdict: phases, tiers, cache hits. Bounded, and without influence on decisions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trace {
-    /// What was done, in order.
+    /// The phases, in order.
     pub phases: Vec<TracePhase>,
     /// Runs of the mutation engine, in order.
     pub tiers: Vec<TraceTier>,
 }
 
 impl Trace {
-    /// True when nothing was traced.
+    /// True if nothing was traced.
     pub fn is_empty(&self) -> bool {
         self.phases.is_empty() && self.tiers.is_empty()
     }
 }
 
-/// One thing that a gate did.
+/// One step of a gate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracePhase {
-    /// The module, `<package>/<folder>`; empty for the gate as a whole.
+    /// The module, `<package>/<directory>`; empty for the gate as a whole.
     pub module: String,
-    /// What was done: `checkout`, `compile`, `resolve` …
+    /// The name of the step: `checkout`, `compile`, `resolve` …
     pub name: String,
     /// Wall time, milliseconds.
     pub millis: u64,
-    /// What is worth knowing beside it: `the class path was kept`, `nothing had changed`.
+    /// A note on the step: `the class path was kept`, `nothing had changed`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
@@ -282,27 +273,27 @@ pub struct TracePhase {
 /// One run of the mutation engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceTier {
-    /// The module, `<package>/<folder>`.
+    /// The module, `<package>/<directory>`.
     pub module: String,
     /// `own`, `near`, `touching`, `all`, `alone` or `base`.
     pub name: String,
-    /// The engine and what it runs on, with their versions: `PIT 1.25.9 on JDK 17.0.15`; empty if that is not known.
+    /// The engine and its platform with their versions: `PIT 1.25.9 on JDK 17.0.15`. Empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub engine: String,
-    /// Why it was run, or what came of it; a phrase.
+    /// The reason for the run, or its result, as a phrase.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// The test classes asked, at most 20 of them.
+    /// Test classes that were run, at most 20.
     pub tests: Vec<String>,
-    /// How many test classes were asked.
+    /// Number of test classes that were run.
     pub tests_total: u64,
-    /// Mutants that were tried.
+    /// Number of mutants tried.
     pub mutants: u64,
-    /// Those killed in this run (time-outs included).
+    /// Number of mutants killed in this run (time-outs included).
     pub killed: u64,
-    /// Time-outs among the killed.
+    /// Number of time-outs among the killed.
     pub timed_out: u64,
-    /// Wall time of the tests without mutation, milliseconds; 0 when the engine does not say.
+    /// Wall time of the tests without mutation, in milliseconds; 0 if the engine does not report it.
     pub coverage_millis: u64,
     /// PIT's time-out constant, milliseconds.
     pub timeout_millis: u64,
@@ -311,7 +302,7 @@ pub struct TraceTier {
 }
 
 impl GateReport {
-    /// The engines that measured, with their versions; empty if none did, or none is known.
+    /// Returns the engines that measured, with their versions; empty if there was none or none is known.
     pub fn engines(&self) -> String {
         let engines: BTreeSet<&str> = self
             .trace
@@ -326,7 +317,7 @@ impl GateReport {
             .join(", ")
     }
 
-    /// How many survivors there are besides those that the report holds.
+    /// Returns the number of survivors that the report does not list.
     pub fn survivors_hidden(&self) -> u64 {
         self.survivors_total
             .saturating_sub(self.survivors.len() as u64)
@@ -338,12 +329,12 @@ impl GateReport {
 pub struct LeftOut {
     /// `<package>/<path>`.
     pub file: String,
-    /// Why it was not judged, a phrase such as `no test class belongs to it`.
+    /// The reason, as a phrase such as `no test class belongs to it`.
     pub why: String,
 }
 
 impl From<Verdict> for GateReport {
-    /// A report that holds a verdict and nothing else.
+    /// Builds a report that holds only a verdict.
     fn from(verdict: Verdict) -> Self {
         Self {
             verdict,

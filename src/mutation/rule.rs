@@ -1,8 +1,12 @@
-//! Counting mutants, comparing scores, and the rule that turns them into a verdict.
+//! Counts mutants, compares scores, and derives a verdict from them.
 //!
-//! Integers only; nothing measured never reaches a threshold, not even zero; a survivor more never raises a score, a killed
-//! mutant more never lowers it. A unit passes only when something was measured and enough of it was killed; mutants without
-//! a verdict (errors) never make a pass, and where they are most, no verdict on the rest; a unit that no test reaches fails.
+//! Only integers are used.
+//!
+//! - An unmeasured unit never reaches a threshold, not even zero.
+//! - One more survivor never raises a score, and one more killed mutant never lowers it.
+//! - A unit passes only if something was measured and enough of it was killed.
+//! - Mutants without a verdict (errors) never make a pass. If most have none, there is no verdict on the rest.
+//! - A unit that no test reaches fails.
 
 use super::{ClassScore, Coverage, MutantStatus, Tally};
 use crate::source::text::{count, of_package};
@@ -14,7 +18,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Per {
-    /// Every target class by itself.
+    /// Each target class separately.
     Class,
     /// The target classes of a package together.
     Package,
@@ -22,7 +26,7 @@ pub enum Per {
     Task,
 }
 
-/// What a mutant is that no test reaches.
+/// The treatment of a mutant that no test reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoCoverage {
@@ -32,28 +36,26 @@ pub enum NoCoverage {
     Ignore,
 }
 
-/// How scores are judged.
+/// The rule by which scores are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Per cent, 0 to 100.
     pub threshold: u32,
-    /// The unit that must reach it.
     pub per: Per,
-    /// What a mutant is that no test reaches.
+    /// The treatment of a mutant that no test reaches.
     pub no_coverage: NoCoverage,
 }
 
 /// The outcome of the rule for some scores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleOutcome {
-    /// The coverage over all classes.
+    /// The score over all classes.
     pub coverage: Coverage,
-    /// Units that reached the threshold.
+    /// Number of units that reached the threshold.
     pub reached: usize,
     /// One sentence for each unit below the threshold.
     pub below: Vec<String>,
-    /// Indexes of the classes that need work: those of a unit below the threshold that are below it
-    /// themselves.
+    /// Indexes of the classes that need work: below the threshold, and in a unit below it.
     pub failing: BTreeSet<usize>,
     /// One sentence for each unit in which most mutants have no verdict.
     pub unknown: Vec<String>,
@@ -63,18 +65,19 @@ pub struct RuleOutcome {
 enum Unit {
     Reached,
     Below,
-    /// Enough was killed of too little, or by time-outs alone.
+    /// Enough was killed, but of too few mutants or only by time-outs.
     Doubtful,
     Unknown,
     Nothing,
 }
 
-/// So many mutants of code that only initialises a class are ordinary (a table that is filled from an enum's values) and
-/// hide no work.
+/// Number of mutants in code that only initialises a class up to which they hide no work.
+///
+/// A table that is filled from an enum's values has such mutants.
 const FEW: u64 = 3;
 
 impl Rule {
-    /// Judges the scores. A unit without mutants (or with none that count) adds nothing.
+    /// Judges the scores. A unit without mutants that count adds nothing.
     pub fn judge(self, classes: &[ClassScore]) -> RuleOutcome {
         let mut outcome = RuleOutcome::default();
         let mut all = Tally::default();
@@ -99,9 +102,9 @@ impl Rule {
                 )),
                 Unit::Below | Unit::Doubtful => {
                     outcome.below.push(self.sentence(&name, &tally));
-                    let is_weak =
-                        |i: &&usize| matches!(self.unit(&classes[**i].tally), Unit::Below | Unit::Doubtful);
-                    let weak = members.iter().filter(is_weak);
+                    let weak = members.iter().filter(|i| {
+                        matches!(self.unit(&classes[**i].tally), Unit::Below | Unit::Doubtful)
+                    });
                     outcome.failing.extend(weak);
                 }
             }
@@ -110,7 +113,7 @@ impl Rule {
         outcome
     }
 
-    /// Classes that fell below the score that they had at the base.
+    /// True if classes fell below their score at the base.
     fn fallen(self, classes: &[ClassScore], members: &[usize], outcome: &mut RuleOutcome) -> bool {
         let mut fallen = false;
         for &index in members {
@@ -131,7 +134,7 @@ impl Rule {
         fallen
     }
 
-    /// `84% (21/25)`, and the other figure when some mutants are reached by no test.
+    /// Returns `84% (21/25)`, and the other figure if no test reaches some mutants.
     pub fn figures(self, tally: &Tally) -> String {
         let shown = tally.coverage(self.no_coverage);
         if tally.no_coverage == 0 {
@@ -184,7 +187,7 @@ impl Rule {
         }
     }
 
-    /// So many of the mutants have no verdict that they could decide otherwise.
+    /// True if so many mutants have no verdict that they could change the result.
     pub fn could_flip(self, without_verdict: u64, all: u64) -> bool {
         100 * u128::from(without_verdict)
             > u128::from(100_u32.saturating_sub(self.threshold)) * u128::from(all)
@@ -202,7 +205,7 @@ impl Rule {
         }
         if coverage.reaches(self.threshold) || coverage.total == 0 && tally.unjudged > 0 {
             return format!(
-                "{} of {name} without a verdict (the JVM died, or the code runs only while a class is initialised), beside {} with one: too many for a pass.",
+                "{} of {name} without a verdict (the JVM died, or the code runs only while a class is initialised), compared with {} that have one: too many for a pass.",
                 count(tally.errors.saturating_add(tally.unjudged), "mutant"),
                 coverage.total
             );
@@ -228,7 +231,7 @@ impl Tally {
         *counter = counter.saturating_add(1);
     }
 
-    /// One mutant has another status than before.
+    /// Moves one mutant to another status.
     pub fn move_one(&mut self, from: MutantStatus, to: MutantStatus) {
         let counter = self.counter(from);
         *counter = counter.saturating_sub(1);
@@ -260,8 +263,9 @@ impl Tally {
         self.unjudged = self.unjudged.saturating_add(other.unjudged);
     }
 
-    /// Killed (time-outs included) of killed and survived; mutants that no test reaches are survivors or
-    /// do not count, as `no_coverage` says.
+    /// Returns the killed mutants (time-outs included) out of killed and survived ones.
+    ///
+    /// `no_coverage` decides if mutants that no test reaches are survivors or do not count.
     pub fn coverage(&self, no_coverage: NoCoverage) -> Coverage {
         let killed = self.killed.saturating_add(self.timed_out);
         let uncovered = match no_coverage {
@@ -276,12 +280,12 @@ impl Tally {
         }
     }
 
-    /// Mutants that were killed or survived, those that no test reaches among them.
+    /// Returns the number of mutants that were killed or survived, including those that no test reaches.
     pub(crate) fn with_verdict(&self) -> u64 {
         self.coverage(NoCoverage::Survived).total
     }
 
-    /// Mutants of any status.
+    /// Returns the number of mutants of any status.
     pub fn mutants(&self) -> u64 {
         self.with_verdict()
             .saturating_add(self.non_viable)
@@ -292,7 +296,7 @@ impl Tally {
 }
 
 impl fmt::Display for Tally {
-    /// `7 killed, 1 timed out, 2 survived, 0 not covered`: what the score is made of.
+    /// Writes the parts of the score: `7 killed, 1 timed out, 2 survived, 0 not covered`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             killed,
@@ -309,14 +313,13 @@ impl fmt::Display for Tally {
 }
 
 impl Coverage {
-    /// True when `100 · killed ≥ threshold · total`, compared as integers; never when nothing was measured.
+    /// True if `100 · killed ≥ threshold · total`, compared as integers. False if nothing was measured.
     pub fn reaches(&self, threshold: u32) -> bool {
         self.total > 0
             && 100 * u128::from(self.killed) >= u128::from(threshold) * u128::from(self.total)
     }
 
-    /// True when this is a smaller part than the other, compared as integers; where nothing was measured
-    /// there is nothing to compare.
+    /// True if this is a smaller part than the other, compared as integers. False if nothing was measured.
     pub fn is_below(&self, other: Self) -> bool {
         if self.total == 0 {
             return false;
@@ -325,7 +328,7 @@ impl Coverage {
             < u128::from(other.killed) * u128::from(self.total)
     }
 
-    /// Per cent, rounded down; 0 when nothing was measured.
+    /// Returns the percentage, rounded down; 0 if nothing was measured.
     pub fn percent_floor(&self) -> u64 {
         if self.total == 0 {
             return 0;
@@ -335,7 +338,7 @@ impl Coverage {
 }
 
 impl fmt::Display for Coverage {
-    /// `84% (21/25)`.
+    /// Writes `84% (21/25)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

@@ -1,20 +1,21 @@
-//! Which file is a test, production or build file (asked in the order test, build, production): by glob, never by content.
+//! Classifies files as test, build or production files, in this order, by glob and never by content.
 
 use super::{Kind, RepoPath};
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 use std::sync::Arc;
 
-/// Patterns, compiled. A pattern without `/` matches a name in any folder, one that ends in `/`
-/// everything below that folder; `*` does not cross a `/`, `**` does.
+/// Compiled patterns.
+///
+/// A pattern without `/` matches a name in any directory, one that ends in `/` everything below that directory. `*`
+/// does not cross a `/`, `**` does.
 #[derive(Clone, Debug)]
 pub struct Classifier {
-    /// In the order in which they are asked. Shared: a clone of a compiled set loses the caches that its first
-    /// questions filled.
+    /// In order of precedence. Shared, because a cloned set loses its filled caches.
     sets: Arc<[(Kind, GlobSet); 3]>,
 }
 
 impl Classifier {
-    /// Compiles the patterns. The error names the pattern that is not a glob.
+    /// Compiles the patterns. The error names the invalid pattern.
     pub fn new(
         test: &[String],
         production: &[String],
@@ -30,31 +31,30 @@ impl Classifier {
         })
     }
 
-    /// What the file at this path (relative to its package) is to the loop.
+    /// Returns the kind of the file at this path (relative to its package).
     pub fn kind(&self, path: &RepoPath) -> Kind {
         self.kind_of(&path.to_bytes())
     }
 
-    /// As [`Classifier::kind`], for the bytes of a path.
+    /// Returns the kind for the bytes of a path; see [`Classifier::kind`].
     pub fn kind_of(&self, path: &[u8]) -> Kind {
         let whole = Candidate::from_bytes(path);
-        // Build tools take all that is below these folders for production, whatever it is called.
+        // Build tools treat everything below these directories as production, with any name.
         let above = main_folder(path).map(Candidate::from_bytes);
-        let is_match = |(kind, set): &&(Kind, GlobSet)| {
-            let candidate = above
-                .as_ref()
-                .filter(|_| *kind != Kind::Production)
-                .unwrap_or(&whole);
-            set.is_match_candidate(candidate)
-        };
         self.sets
             .iter()
-            .find(is_match)
+            .find(|(kind, set)| {
+                let candidate = above
+                    .as_ref()
+                    .filter(|_| *kind != Kind::Production)
+                    .unwrap_or(&whole);
+                set.is_match_candidate(candidate)
+            })
             .map_or(Kind::Other, |(kind, _)| *kind)
     }
 }
 
-/// Compiles patterns as those of [`Classifier`].
+/// Compiles patterns in the syntax of [`Classifier`].
 pub fn compile_globs(patterns: &[String]) -> Result<GlobSet, globset::Error> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
@@ -74,7 +74,7 @@ pub fn compile_globs(patterns: &[String]) -> Result<GlobSet, globset::Error> {
     set.build()
 }
 
-/// The folders of Maven's and Gradle's production sources (Maven's standard directory layout).
+/// Maven's and Gradle's directories of production sources (Maven's standard directory layout).
 const MAIN: [&[u8]; 5] = [
     b"src/main/java",
     b"src/main/kotlin",
@@ -83,7 +83,7 @@ const MAIN: [&[u8]; 5] = [
     b"src/main/resources",
 ];
 
-/// The leftmost such folder of a path, with all that is above it.
+/// Returns the leftmost such directory of a path, with the directories above it.
 fn main_folder(path: &[u8]) -> Option<&[u8]> {
     let ends = path
         .iter()
@@ -96,9 +96,10 @@ fn main_folder(path: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// True for a path at or below a folder into which tools write: `target/`, `build/`, `dist/` and the like
-/// where no folder above is called `src` (a Java package may well be called `build`), and the caches of
-/// package managers and interpreters anywhere.
+/// True for a path at or below a directory into which tools write.
+///
+/// These are `target/`, `build/`, `dist/` and similar ones, unless a directory above is called `src` (a Java package
+/// may be called `build`), and the caches of package managers and interpreters anywhere.
 pub fn is_output(path: &[u8]) -> bool {
     let mut in_source = false;
     for part in path.split(|&byte| byte == b'/') {
@@ -115,14 +116,14 @@ pub fn is_output(path: &[u8]) -> bool {
     false
 }
 
-/// Extensions of files that hold a program's text.
+/// Extensions of source files.
 const SOURCES: [&[u8]; 24] = [
     b"java", b"kt", b"kts", b"scala", b"groovy", b"py", b"js", b"ts", b"tsx", b"jsx", b"mjs",
     b"cjs", b"mts", b"cts", b"rs", b"go", b"rb", b"php", b"cs", b"swift", b"c", b"cc", b"cpp",
     b"feature",
 ];
 
-/// True for a file whose name says that it holds a program's text: data next to the tests is not a test.
+/// True for a file whose name is that of a source file: data next to the tests is not a test.
 pub fn is_source(path: &[u8]) -> bool {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     let mut parts = name.rsplit(|&byte| byte == b'.');

@@ -3,12 +3,12 @@
 use sha2::{Digest, Sha256};
 use std::io::{self, Read};
 
-/// The digest of these bytes.
+/// Returns the digest of these bytes.
 pub fn digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// The digest of all that a reader gives.
+/// Returns the digest of everything a reader returns.
 pub fn digest_of(mut from: impl Read) -> io::Result<String> {
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 64 << 10]);
     loop {
@@ -21,7 +21,8 @@ pub fn digest_of(mut from: impl Read) -> io::Result<String> {
     }
 }
 
-/// The digest of a list of byte strings. Each counts with its length, so no two lists share one by accident.
+/// Returns the digest of a list of byte strings. It includes each length, so different lists do not collide by
+/// accident.
 pub fn digest_parts<T: AsRef<[u8]>>(parts: impl IntoIterator<Item = T>) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -31,7 +32,7 @@ pub fn digest_parts<T: AsRef<[u8]>>(parts: impl IntoIterator<Item = T>) -> Strin
     hex(&hash.finalize())
 }
 
-/// Lower-case hex.
+/// Returns lower-case hex digits.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = String::with_capacity(2 * bytes.len());

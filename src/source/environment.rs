@@ -1,8 +1,11 @@
-//! Which variables of ralph's environment reach what it starts besides agents: gates, builds, checks, hooks. Whatever is
-//! not known to be harmless and needed stays behind, unless the configuration names it (`env:`).
+//! Selects the environment variables for programs that ralph starts, other than agents.
+//!
+//! These are gates, builds, checks and hooks. A variable that is not known to be harmless and needed is withheld,
+//! unless the configuration names it (`env:`).
 
-/// Why builds and tests need variables, and their names; one that ends in `*` stands for all that begin so, but for those
-/// that look secret.
+/// The variables that builds and tests need, with the purpose of each group.
+///
+/// A name that ends in `*` covers all names with that beginning, except those that look secret.
 const PASSED: [(&str, &str); 12] = [
     (
         "who runs it, and where",
@@ -22,7 +25,7 @@ const PASSED: [(&str, &str); 12] = [
         "DISPLAY WAYLAND_DISPLAY XAUTHORITY",
     ),
     (
-        "nobody is there to ask",
+        "no one can answer questions",
         "CI CONTINUOUS_INTEGRATION GITHUB_ACTIONS GITLAB_CI TF_BUILD DEBIAN_FRONTEND",
     ),
     (
@@ -73,10 +76,10 @@ const SECRET: [&str; 6] = [
     "CREDENTIAL",
 ];
 
-/// Ends of words in names whose values are secrets: `API_KEY`, `APIKEY`, `NPM_AUTH`, `DB_PASS`.
+/// Last words of names whose values are secrets: `API_KEY`, `APIKEY`, `NPM_AUTH`, `DB_PASS`.
 const SECRET_ENDS: [&str; 4] = ["KEY", "KEYS", "AUTH", "PASS"];
 
-/// True for a variable that every program gets.
+/// True for a variable that every program receives.
 pub fn is_passed(name: &str) -> bool {
     let mut passed = PASSED.iter().flat_map(|(_, names)| names.split(' '));
     passed.any(|passed| is_named(name, passed) && !(passed.ends_with('*') && looks_secret(name)))
@@ -89,7 +92,7 @@ pub fn is_named(name: &str, pattern: &str) -> bool {
         .map_or(name == pattern, |start| name.starts_with(start))
 }
 
-/// True for a name that says that the value is a secret.
+/// True for a name of a secret value.
 pub(super) fn looks_secret(name: &str) -> bool {
     let name = name.to_uppercase();
     let mut words = name.split(|c: char| !c.is_alphanumeric());
@@ -98,16 +101,14 @@ pub(super) fn looks_secret(name: &str) -> bool {
         || words.any(|word| SECRET_ENDS.iter().any(|end| word.ends_with(end)))
 }
 
-/// What a program gets of ralph's environment: what every program gets, and what the configuration names.
+/// Returns a program's environment: the variables for every program, and those that the configuration names.
 pub fn environment_for(
     environment: &[(String, String)],
     named: &[String],
 ) -> Vec<(String, String)> {
-    let is_given =
-        |name: &str| is_passed(name) || named.iter().any(|pattern| is_named(name, pattern));
     environment
         .iter()
-        .filter(|(name, _)| is_given(name))
+        .filter(|(name, _)| is_passed(name) || named.iter().any(|pattern| is_named(name, pattern)))
         .cloned()
         .collect()
 }

@@ -1,4 +1,4 @@
-//! What a Java source holds, without recursion.
+//! Reads Java sources without recursion.
 
 mod lexer;
 mod members;

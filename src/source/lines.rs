@@ -1,15 +1,17 @@
-//! Which lines of a text went away; white space, blank lines and imports do not count.
+//! Finds lines that a text lost. White space, blank lines and imports do not count.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Words that begin a line which brings names in and says nothing else.
+/// First words of a line that only imports names.
 const IMPORTS: [&[u8]; 5] = [b"import", b"package", b"use", b"#include", b"using"];
 
-/// The lines that `written` has beyond `base` and that `now` lacks: how many, and the first of them (at most
-/// 120 characters, control characters removed). `None` when all are there.
+/// Returns the lines of `written` that `now` lost: their number, and the first.
 ///
-/// Without `base` all lines of `written` have to stay; without `now` nothing stayed.
+/// Only lines that `base` does not have count.
+///
+/// The line has at most 120 characters and no control characters. `None` if no line is missing. Without `base` all
+/// lines of `written` have to stay. Without `now` no line stayed.
 pub fn lost_lines(
     base: Option<&[u8]>,
     written: &[u8],
@@ -20,8 +22,8 @@ pub fn lost_lines(
     let mut lost = 0_u64;
     let mut first = None;
     for (line, key) in lines(written) {
-        // A line that stood there before is not one that was written; it takes up one of the present
-        // ones only when enough of them are left for those that were.
+        // A line that already existed was not written. It uses up one of the present lines only if enough remain for
+        // the written ones.
         if take(&mut before, &key) {
             take(&mut present, &key);
         } else if !take(&mut present, &key) {
@@ -43,7 +45,7 @@ pub fn lost_words(before: &[u8], now: &[u8]) -> Option<u64> {
     (lost > 0).then_some(lost)
 }
 
-/// The lines of a text without the blanks around them, blank lines left out.
+/// Returns the lines of a text without surrounding blanks and without blank lines.
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let lines = text
         .split(|byte| matches!(byte, b'\n' | b'\r'))
@@ -55,7 +57,7 @@ fn counted(text: &[u8]) -> HashMap<Vec<u8>, u64> {
     how_often(lines(text).map(|(_, key)| key))
 }
 
-/// Each thing with how often it is there.
+/// Returns the number of occurrences of each item.
 pub(super) fn how_often<T: Eq + Hash>(all: impl IntoIterator<Item = T>) -> HashMap<T, u64> {
     let mut counts = HashMap::new();
     all.into_iter()
@@ -63,7 +65,7 @@ pub(super) fn how_often<T: Eq + Hash>(all: impl IntoIterator<Item = T>) -> HashM
     counts
 }
 
-/// Takes one away, if there is one.
+/// Removes one occurrence, if there is one.
 pub(super) fn take<T: Eq + Hash>(counts: &mut HashMap<T, u64>, one: &T) -> bool {
     counts
         .get_mut(one)
@@ -72,7 +74,7 @@ pub(super) fn take<T: Eq + Hash>(counts: &mut HashMap<T, u64>, one: &T) -> bool 
         .is_some()
 }
 
-/// The lines that count, each as it is and without its white space.
+/// Returns the lines that count, each unchanged and without its white space.
 fn lines(text: &[u8]) -> impl Iterator<Item = (&[u8], Vec<u8>)> {
     text.split(|&byte| byte == b'\n' || byte == b'\r')
         .filter_map(|line| {
@@ -93,8 +95,9 @@ fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }
 
-/// The text without the lines of block comments that begin a line, in languages whose comments are known by the file's
-/// ending: what is commented out is gone.
+/// Removes lines of block comments that begin a line: code that is commented out is gone.
+///
+/// Only for languages whose comments are known by the file's extension.
 pub(in crate::source) fn without_comments(path: &[u8], text: &[u8]) -> Vec<u8> {
     let ending = path.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
     let (open, close): (&[u8], &[u8]) = match ending {
@@ -104,25 +107,24 @@ pub(in crate::source) fn without_comments(path: &[u8], text: &[u8]) -> Vec<u8> {
     };
     let ends_in = |line: &[u8]| line.windows(close.len()).any(|part| part == close);
     let mut inside = false;
-    let is_code = |line: &&[u8]| {
-        let line = line.trim_ascii();
-        if inside {
-            inside = !ends_in(line);
-            return false;
-        }
-        let Some(rest) = line.strip_prefix(open) else {
-            return true;
-        };
-        inside = !ends_in(rest);
-        !inside && !rest.ends_with(close)
-    };
     text.split(|&byte| byte == b'\n')
-        .filter(is_code)
+        .filter(|line| {
+            let line = line.trim_ascii();
+            if inside {
+                inside = !ends_in(line);
+                return false;
+            }
+            let Some(rest) = line.strip_prefix(open) else {
+                return true;
+            };
+            inside = !ends_in(rest);
+            !inside && !rest.ends_with(close)
+        })
         .collect::<Vec<_>>()
         .join(&b'\n')
 }
 
-/// An import and nothing behind it: `import a.B; assertTrue(x);` is a line like any other.
+/// True for an import with nothing behind it: `import a.B; assertTrue(x);` counts as a normal line.
 fn is_import(line: &[u8]) -> bool {
     let end = line
         .iter()
@@ -143,7 +145,7 @@ fn is_import(line: &[u8]) -> bool {
     behind.is_empty() || behind.starts_with(b"//")
 }
 
-/// A line for a message.
+/// Returns a line for a message.
 fn shown(line: &[u8]) -> String {
     let bound = &line[..line.len().min(480)];
     super::text::line(&String::from_utf8_lossy(bound), 120)

@@ -1,4 +1,4 @@
-//! What a path is and what a source text holds: pure functions over any bytes, in which evidence about files is put.
+//! Classification of paths and contents of source texts, as pure functions over any bytes.
 
 mod classify;
 mod digest;
@@ -34,13 +34,13 @@ use serde::{Deserialize, Serialize};
 /// Lines of a file that differ from an older version of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangedLines {
-    /// All: the file is new.
+    /// All lines: the file is new.
     Whole,
-    /// These, first and last of each range, 1-based, in order.
+    /// These lines, first and last of each range, 1-based, in order.
     Ranges(Vec<(u32, u32)>),
 }
 
-/// What a file is to the loop (docs/design.md "Words").
+/// The kind of a file for the loop (docs/design.md "Words").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

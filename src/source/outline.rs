@@ -1,9 +1,8 @@
-//! The tests of a Python, JavaScript, TypeScript or Rust source, and the other code next to them, as the grammar of the language
-//! reads it.
+//! Outlines of Python, JavaScript, TypeScript or Rust sources: their tests and other code, parsed by a grammar.
 //!
-//! Promises: comments, layout, imports and the order of members do not count. A test that no runner would run is not a
-//! test: under a condition that is never true, behind an early end, bound again further down, or in a string. A source
-//! that the grammar cannot read has no outline.
+//! Promises: comments, layout, imports and the order of members do not count. A test that no runner would run is not
+//! a test: under a condition that is never true, after an early end, bound again further down, or in a string. A
+//! source that the grammar cannot read has no outline.
 
 mod imports;
 mod javascript;
@@ -24,16 +23,15 @@ use syntax::Language;
 pub struct Outline {
     members: Vec<Member>,
     tests: Vec<TestUnit>,
-    /// Modules of Rust in files of their own, with what they depend on.
+    /// Rust modules in files of their own, with their conditions.
     modules: BTreeSet<String>,
 }
 
-/// A statement at the top of a source, or of a class, suite or module in it.
+/// A top-level statement of a source, or of a class, suite or module in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Member {
     /// The heads of the classes, suites and modules around it.
     scope: String,
-    /// Its tokens.
     words: String,
     role: Role,
     /// The names that it binds in its scope.
@@ -48,12 +46,12 @@ impl Member {
     }
 }
 
-/// The effect of a member to the tests next to it.
+/// The effect of a member on the tests next to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Import,
     Test,
-    /// It binds names, and nothing more.
+    /// It only binds names.
     Declaration,
     /// It runs when the file is loaded.
     Statement,
@@ -64,7 +62,7 @@ enum Role {
 /// A test that a runner would run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TestUnit {
-    /// Its name with those around it.
+    /// Its name with those of the scopes around it.
     path: String,
     /// Conditions under which alone it runs.
     guards: BTreeSet<String>,
@@ -80,11 +78,11 @@ struct Scope {
     depth: u32,
 }
 
-/// Classes, suites and modules in one another. Honest code nests them less deeply.
+/// Maximum nesting of classes, suites and modules. Honest code is less deep.
 const MAX_DEPTH: u32 = 40;
 
 impl Scope {
-    /// A scope in this one.
+    /// Returns a scope inside this one.
     fn inner(&self, head: &str, name: &str) -> Self {
         let words = format!("{}{head}\n", self.words);
         Self {
@@ -112,7 +110,7 @@ pub fn has_outline(path: &[u8]) -> bool {
 }
 
 impl Outline {
-    /// Reads a source. `None` for other languages, for one that its grammar cannot read, and for more than 1 MiB.
+    /// Reads a source. `None` for other languages, for invalid syntax, and for more than 1 MiB.
     pub fn of(path: &[u8], source: &[u8]) -> Option<Self> {
         let language = Language::of(path)?;
         let tree = language.parse(source)?;
@@ -123,7 +121,7 @@ impl Outline {
         }
     }
 
-    /// True for a source that holds nothing but comments.
+    /// True for a source that holds only comments.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
@@ -133,21 +131,23 @@ impl Outline {
         self.tests.len() as u64
     }
 
-    /// Counts the tests that run at least where they ran `before`: a condition that is new is never true.
+    /// Counts the tests that run in all cases in which they ran `before`: a new condition is assumed false.
     pub fn tests_since(&self, before: &Self) -> u64 {
         let known: BTreeMap<&str, &BTreeSet<String>> = before
             .tests
             .iter()
             .map(|test| (test.path.as_str(), &test.guards))
             .collect();
-        let runs = |test: &&TestUnit| {
-            let guards = known.get(test.path.as_str());
-            test.guards.is_empty() || guards.is_some_and(|guards| test.guards.is_subset(guards))
-        };
-        self.tests.iter().filter(runs).count() as u64
+        self.tests
+            .iter()
+            .filter(|test| {
+                let guards = known.get(test.path.as_str());
+                test.guards.is_empty() || guards.is_some_and(|guards| test.guards.is_subset(guards))
+            })
+            .count() as u64
     }
 
-    /// The Rust modules in files of their own that `other` does not declare in the same way.
+    /// Returns Rust modules in own files that `other` declares differently or not at all.
     pub fn modules_beyond(&self, other: &Self) -> Vec<String> {
         let names = self.modules.difference(&other.modules);
         names
@@ -156,8 +156,11 @@ impl Outline {
             .collect()
     }
 
-    /// Compares: what of `written` is not in `now`, and what `now` adds that takes effect on it: how many members, and the words of
-    /// the first. A test that `base` had already may change, all else may not. `None` if nothing is lost.
+    /// Returns the members of `written` that `now` lost: their number, and the first.
+    ///
+    /// A member that an addition affects is lost too.
+    ///
+    /// A test that `base` already had may change, but nothing else may. `None` if nothing is lost.
     pub fn lost(base: Option<&Self>, written: &Self, now: &Self) -> Option<(u64, String)> {
         let mut present = how_often(now.code().map(Member::key));
         let mut before = how_often(base.into_iter().flat_map(Self::code).map(Member::key));
@@ -185,7 +188,7 @@ impl Outline {
         Some((lost.len() as u64, first))
     }
 
-    /// All members but imports.
+    /// Returns all members but imports.
     fn code(&self) -> impl Iterator<Item = &Member> {
         self.members
             .iter()
@@ -202,18 +205,11 @@ impl Outline {
     }
 }
 
-/// Describes how a new member takes effect on those that stay, if it does.
+/// Describes the effect of a new member on the existing ones, if it has one.
 fn interference(new: &Member, held: &[&Member]) -> Option<String> {
     let below = || {
         held.iter()
             .filter(|member| member.scope.starts_with(&new.scope))
-    };
-    let takes = |name: &String| {
-        let is_bound = held
-            .iter()
-            .any(|member| member.scope == new.scope && member.binds.contains(name));
-        let is_used = new.role != Role::Import && below().any(|member| member.uses.contains(name));
-        is_bound || is_used
     };
     match new.role {
         Role::Statement => Some(format!("new code that runs first: {}", new.words)),
@@ -221,7 +217,14 @@ fn interference(new: &Member, held: &[&Member]) -> Option<String> {
         _ => new
             .binds
             .iter()
-            .find(|name| takes(name))
+            .find(|name| {
+                let is_bound = held
+                    .iter()
+                    .any(|member| member.scope == new.scope && member.binds.contains(name));
+                let is_used =
+                    new.role != Role::Import && below().any(|member| member.uses.contains(name));
+                is_bound || is_used
+            })
             .map(|name| format!("another {name}: {}", new.words)),
     }
 }

@@ -3,14 +3,15 @@
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};
 
-/// A path relative to its package, `/`-separated, in the form in which git prints it: plain when all
-/// bytes are printable ASCII other than `"` and `\`, else in double quotes with C escapes.
+/// A path relative to its package, separated by `/`, as git prints it.
+///
+/// It is plain if all bytes are printable ASCII other than `"` and `\`, otherwise in double quotes with C escapes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RepoPath(String);
 
 impl RepoPath {
-    /// The form of these bytes.
+    /// Returns the form of these bytes.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let plain = bytes
             .iter()
@@ -32,22 +33,22 @@ impl RepoPath {
         Self(text)
     }
 
-    /// Reads a form that git (or ralph) printed; a line in quotes is unescaped first.
+    /// Reads a form that git (or ralph) printed, and unescapes a line in quotes.
     pub fn parse(text: &str) -> Self {
         Self::from_bytes(&unquote(text))
     }
 
-    /// The bytes of the path on disk.
+    /// Returns the bytes of the path on disk.
     pub fn to_bytes(&self) -> Vec<u8> {
         unquote(&self.0)
     }
 
-    /// The path as text for pattern matching; bytes that are not UTF-8 become U+FFFD.
+    /// Returns the path as text for pattern matching. Bytes that are not UTF-8 become U+FFFD.
     pub fn to_text(&self) -> String {
         String::from_utf8_lossy(&self.to_bytes()).into_owned()
     }
 
-    /// The printed form.
+    /// Returns the printed form.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -59,7 +60,7 @@ impl fmt::Display for RepoPath {
     }
 }
 
-/// Letters that stand behind a backslash, and in the same order what they stand for.
+/// Letters that follow a backslash, and their meanings in the same order.
 const LETTERS: &[u8; 9] = b"\"\\ntrabvf";
 const MEANT: &[u8; 9] = b"\"\\\n\t\r\x07\x08\x0b\x0c";
 

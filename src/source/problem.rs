@@ -1,24 +1,24 @@
-//! The shape of errors that adapters report: what happened, where, and a hint what to do.
+//! The form of errors that adapters report: the event, its location, and a hint.
 
 use std::fmt;
 
-/// Something that keeps a part of ralph from doing its work.
+/// A problem that prevents a part of ralph's work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem<K> {
-    /// What callers branch on.
+    /// The kind, on which callers branch.
     pub kind: K,
-    /// Where: a file, a package; empty if the problem has no place.
+    /// A file or a package; empty if the problem has no location.
     pub place: String,
     /// 1-based line in that file.
     pub line: Option<usize>,
-    /// What happened: a whole sentence, without the place.
+    /// The event as a whole sentence, without the location.
     pub what: String,
     /// The next action; may be empty.
     pub hint: String,
 }
 
 impl<K> Problem<K> {
-    /// A problem without a place.
+    /// Builds a problem without a location.
     pub fn new(kind: K, what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             kind,
@@ -29,7 +29,7 @@ impl<K> Problem<K> {
         }
     }
 
-    /// The same problem with its place, unless it has one.
+    /// Sets the location, unless there is one.
     #[must_use]
     pub fn at(mut self, place: impl Into<String>, line: Option<usize>) -> Self {
         if self.place.is_empty() {

@@ -1,5 +1,6 @@
-//! Secrets taken out of text from outside, before it becomes a fact: journal, progress.txt, prompts, reports and the
-//! terminal never hold them.
+//! Removes secrets from outside text before it is recorded.
+//!
+//! The journal, progress.txt, prompts, reports and the terminal never hold them.
 
 use super::environment::{is_passed, looks_secret};
 use super::text::line;
@@ -7,35 +8,38 @@ use regex_lite::Regex;
 use std::cmp::Reverse;
 use std::sync::LazyLock;
 
-/// A shorter value is no secret that could be told from other text, characters.
+/// Minimum length of a secret value that can be distinguished from other text, in characters.
 const SHORTEST: usize = 8;
-/// A shorter value is not searched for in names and in commits of ralph's, characters.
+/// Minimum length of a value that is searched in names and in ralph's commits, in characters.
 const SHORTEST_RANDOM: usize = 12;
-/// So much of a value before a `…` is what a cut left of it, characters.
+/// Minimum length of a value's beginning before a `…` to count as a truncated secret, in characters.
 const SHORTEST_CUT: usize = 4;
-/// So much of a variable's name is shown, characters.
+/// Maximum length of a variable's name in output, in characters.
 const LONGEST_NAME: usize = 60;
 
-/// How secrets look that nobody named: keys that begin as those of models, GitHub, GitLab, AWS and Slack do, private
-/// keys, JSON Web Tokens, passwords in URLs.
+/// Forms of common secrets.
+///
+/// These are keys with the prefixes of model providers, GitHub, GitLab, AWS and Slack, private keys, JSON Web Tokens,
+/// and passwords in URLs.
 static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?s:-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$))|\bsk-(?:ant-[\w-]{8,}|[\w-]{20,})|\bgh[opsur]_\w{8,}|\bgithub_pat_\w{8,}|\bglpat-[\w-]{8,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bxox[abeprs]-[\w-]{8,}|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?|\b[a-z][a-z+.-]*://[^\s/:@]*:[^\s/@]+@").ok()
 });
 
-/// What every such text holds: a search for these is much quicker.
+/// Substrings of which every such text has one: searching for them is much faster.
 const PARTS: &str =
     "-----BEGIN sk- ghp_ gho_ ghs_ ghu_ ghr_ github_pat_ glpat- AKIA ASIA xox eyJ ://";
 
-/// The secrets that ralph knows: values of variables, and all that has the shape of one.
+/// The known secrets: values of variables, and texts in the form of a secret.
 #[derive(Clone, Debug)]
 pub struct Secrets {
-    /// Each value, as it may stand in a line of text, with its variable; the longest first.
+    /// Each value in the forms in which a line may hold it, with its variable, longest first.
     values: Vec<(String, String)>,
 }
 
 impl Secrets {
-    /// What is secret in this environment: values of variables that programs do not get by themselves and whose name
-    /// says so.
+    /// Collects the secrets of an environment.
+    ///
+    /// These are values of variables that programs do not receive by default and whose name marks a secret.
     pub fn of(environment: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>) -> Self {
         let mut values = Vec::new();
         for (name, value) in environment {
@@ -44,7 +48,7 @@ impl Secrets {
                 continue;
             }
             for row in value.lines() {
-                // As it is, and as it stands in a line that was made fit to be shown.
+                // Unchanged, and in the form of a line that was cleaned for display.
                 let forms = [row.trim().to_owned(), line(row, usize::MAX)];
                 let long = forms
                     .into_iter()
@@ -56,7 +60,8 @@ impl Secrets {
         Self { values }
     }
 
-    /// The text with `[redacted: NAME]` in place of each value and `[redacted]` in place of each shape.
+    /// Returns the text with `[redacted: NAME]` for each value and `[redacted]` for each text in the form of a
+    /// secret.
     pub fn redact(&self, text: &str) -> String {
         let mut told = self.without_cut_values(text);
         for (value, name) in &self.values {
@@ -70,7 +75,7 @@ impl Secrets {
         }
     }
 
-    /// The variable whose value stands in these bytes. Shapes are not looked for.
+    /// Returns the variable whose value is in these bytes. Forms of secrets are not searched.
     pub fn variable_in(&self, bytes: &[u8]) -> Option<&str> {
         let text = String::from_utf8_lossy(bytes);
         self.values
@@ -79,8 +84,9 @@ impl Secrets {
             .map(|(_, name)| name.as_str())
     }
 
-    /// Returns the variable whose value is in the name of a file or branch. A value that may be a word, as a password
-    /// often is, is not searched for: many names hold `postgres`.
+    /// Returns the variable whose value is in the name of a file or branch.
+    ///
+    /// A value that may be a word, as a password often is, is not searched for: many names hold `postgres`.
     pub fn in_name(&self, name: &str) -> Option<&str> {
         let found = self
             .values
@@ -89,7 +95,7 @@ impl Secrets {
         found.map(|(_, name)| name.as_str())
     }
 
-    /// The name with `[redacted: NAME]` in place of each such value.
+    /// Returns the name with `[redacted: NAME]` in place of each such value.
     pub fn redact_name(&self, name: &str) -> String {
         let known = self.values.iter().filter(|(value, _)| is_no_word(value));
         known.fold(name.to_owned(), |told, (value, name)| {
@@ -97,8 +103,9 @@ impl Secrets {
         })
     }
 
-    /// Describes the secret in a file that ralph is to commit: a value as in names, or the shape of a key. Addresses with a
-    /// password do not count: examples and tests are full of them.
+    /// Describes the secret in a file that ralph is to commit: a value as in names, or a text in the form of a key.
+    ///
+    /// URLs with a password do not count: examples and tests are full of them.
     pub fn in_file(&self, bytes: &[u8]) -> Option<String> {
         let text = String::from_utf8_lossy(bytes);
         if let Some(name) = self.in_name(&text) {
@@ -113,7 +120,7 @@ impl Secrets {
         is_key.then(|| "what looks like a key".to_owned())
     }
 
-    /// The same with what a cut (`…`) left of values.
+    /// Redacts values that a cut (`…`) shortened.
     fn without_cut_values(&self, text: &str) -> String {
         let without = |part: &str| {
             let cut = part.strip_suffix('…')?;
@@ -132,17 +139,18 @@ impl Secrets {
 
 /// True for a value that does not occur by chance: many letters and digits.
 fn is_no_word(value: &str) -> bool {
-    let has = |is: fn(char) -> bool| value.chars().any(is);
     value.chars().count() >= SHORTEST_RANDOM
-        && has(|c| c.is_ascii_digit())
-        && has(char::is_alphabetic)
+        && value.chars().any(|c| c.is_ascii_digit())
+        && value.chars().any(char::is_alphabetic)
 }
 
 fn marker(name: &str) -> String {
     format!("[redacted: {name}]")
 }
 
-/// The length of the longest beginning of the value with which the text ends, bytes.
+/// Returns the length in bytes of the value's beginning at the end of the text.
+///
+/// The longest such beginning counts.
 fn left_of(value: &str, text: &str) -> Option<usize> {
     let ends = value.char_indices().skip(SHORTEST_CUT).map(|(end, _)| end);
     ends.filter(|end| text.ends_with(&value[..*end])).max()
@@ -291,12 +299,11 @@ mod tests {
             let environment: Vec<(String, String)> =
                 values.iter().enumerate().map(|(at, value)| (format!("K{at}_TOKEN"), value.clone())).collect();
             let known = Secrets::of(environment.iter().map(|(name, value)| (name, value)));
-            let piece = |(text, which, length): &(String, prop::sample::Index, usize)| {
+            let text: String = parts.iter().map(|(text, which, length)| {
                 let value = if values.is_empty() { "" } else { which.get(&values) };
                 let cut = value.chars().take(*length).collect::<String>();
                 if cut.len() < value.len() { format!("{text}{cut}…") } else { format!("{text}{cut}") }
-            };
-            let text: String = parts.iter().map(piece).collect();
+            }).collect();
             let told = known.redact(&text);
             prop_assert!(!values.iter().any(|value| told.contains(value.as_str())), "{told:?}");
             for value in &values {

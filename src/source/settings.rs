@@ -1,10 +1,10 @@
-//! Settings of builds and test runs, by name: they decide which programs a build executes and which tests run.
+//! Settings of builds and test runs, by name. They decide which programs a build executes and which tests run.
 
 use super::{Kind, RepoPath, compile_globs};
 use globset::{Candidate, GlobSet};
 use std::sync::LazyLock;
 
-/// Their names, in any directory. `policy.protected` lists CI and files that a shell or an interpreter loads by itself.
+/// Their names, in any directory. `policy.protected` lists CI files and files that a shell or an interpreter loads.
 const SETTINGS: [&str; 25] = [
     // Test runners.
     "junit-platform.properties",
@@ -18,7 +18,7 @@ const SETTINGS: [&str; 25] = [
     "jest-*.json",
     "vitest.workspace.*",
     "phpunit.xml{,.dist}",
-    // Their set-up files.
+    // Set-up files of test runners.
     "{jest,vitest,mocha,test,tests}{.,-,_}{setup,global-setup,env,environment}.{js,cjs,mjs,ts,cts,mts,tsx,jsx}",
     "{setupTests,setup-tests,setupJest,setup-jest,globalSetup,globalTeardown,global-setup}.{js,cjs,mjs,ts,cts,mts,tsx,jsx}",
     "{spec_helper,rails_helper,test_helper}.rb",
@@ -30,7 +30,7 @@ const SETTINGS: [&str; 25] = [
     "{rust-toolchain,rust-toolchain.toml,toolchains.xml,global.json,.tool-versions,.sdkmanrc}",
     ".{nvmrc,node-version,python-version,java-version,ruby-version}",
     "{.mise,mise}.toml",
-    // Names of commands.
+    // Command runners.
     "{justfile,Justfile,.justfile,GNUmakefile,makefile,Rakefile}",
     "Taskfile.{yml,yaml}",
     "{turbo,nx,lerna,deno}.json",
@@ -38,7 +38,7 @@ const SETTINGS: [&str; 25] = [
     "{lefthook.yml,.pre-commit-config.yaml}",
 ];
 
-/// True for a file by which the project is built or its tests are run: a build file, or one of these settings.
+/// True for a build file, or one of these settings.
 pub fn is_build_setting(kind: Kind, path: &RepoPath) -> bool {
     static NAMES: LazyLock<GlobSet> =
         LazyLock::new(|| compile_globs(&SETTINGS.map(str::to_owned)).unwrap_or_default());

@@ -1,21 +1,20 @@
-//! Production code whose place a file of tests takes: a class of the same full name, or a module that is imported
-//! by the same name.
+//! Production code that a test file replaces: a class of the same full name, or a module of the same import name.
 
 use super::java::top_types;
 use super::{Kind, Outline};
 use std::collections::BTreeSet;
 
-/// Endings of sources that become classes of the JVM.
+/// Extensions of sources that become classes of the JVM.
 const JVM: [&str; 4] = ["java", "kt", "groovy", "scala"];
-/// Folders in which the JVM's packages begin.
+/// Directories in which the JVM's packages begin.
 const SOURCE_ROOTS: [&str; 4] = ["/java/", "/kotlin/", "/groovy/", "/scala/"];
-/// Folders from which Python imports, in addition to the package's own.
+/// Directories from which Python imports, in addition to the package's own.
 const PYTHON_ROOTS: [&str; 3] = ["src/", "lib/", "python/"];
 
-/// The ends of paths at which production code of the same names would be, for what a test file declares and an older
-/// version of it did not.
+/// Returns the ends of paths where production code of the same names would be.
 ///
-/// `files` are those of the commit: Python's names begin at the topmost folder without `__init__.py`.
+/// The names are those that a test file declares and an older version of it did not. `files` are those of the commit:
+/// Python's names begin at the topmost directory without `__init__.py`.
 pub fn shadowed<'f>(
     path: &str,
     before: Option<&[u8]>,
@@ -44,32 +43,31 @@ pub fn shadowed<'f>(
     if bytes.ends_with(b".py") && before.is_none() {
         let is_empty = Outline::of(path.as_bytes(), now).is_some_and(|outline| outline.is_empty());
         let module = python_module(path, files);
-        // An empty `__init__.py` only makes a folder a package.
-        let is_known = |file: &&str| module_paths(file).any(|known| known == module);
-        return (!is_empty).then(|| production().find(is_known)).flatten();
+        // An empty `__init__.py` only makes a directory a package.
+        return (!is_empty)
+            .then(|| production().find(|file| module_paths(file).any(|known| known == module)))
+            .flatten();
     }
     None
 }
 
-/// True for a source whose folders and name are those of a class.
+/// True for a source whose directories and name are those of a class.
 fn is_class_file(file: &str, class: &str) -> bool {
     let Some((stem, ending)) = file.rsplit_once('.') else {
         return false;
     };
     let rest = stem.strip_suffix(class).filter(|_| JVM.contains(&ending));
-    // A class of the unnamed package is at the top of a source folder.
-    let is_root =
-        |rest: &str| rest.is_empty() || SOURCE_ROOTS.iter().any(|root| rest.ends_with(root));
+    // A class of the unnamed package is at the top of a source directory.
     rest.is_some_and(|rest| {
         if class.contains('/') {
             rest.is_empty() || rest.ends_with('/')
         } else {
-            is_root(rest)
+            rest.is_empty() || SOURCE_ROOTS.iter().any(|root| rest.ends_with(root))
         }
     })
 }
 
-/// The path of a module from where a test runner imports it.
+/// Returns the path of a module from where a test runner imports it.
 fn python_module<'p>(path: &'p str, files: &[(String, Kind)]) -> &'p str {
     let mut start = path.rfind('/').map_or(0, |at| at + 1);
     while start > 0
@@ -82,7 +80,7 @@ fn python_module<'p>(path: &'p str, files: &[(String, Kind)]) -> &'p str {
     module_of(&path[start..])
 }
 
-/// The paths by which a file of production code is imported.
+/// Returns the paths by which a file of production code is imported.
 fn module_paths(file: &str) -> impl Iterator<Item = &str> {
     let below = PYTHON_ROOTS
         .iter()
@@ -93,7 +91,7 @@ fn module_paths(file: &str) -> impl Iterator<Item = &str> {
         .map(module_of)
 }
 
-/// A package is its `__init__.py`.
+/// Returns the path of a module. A package is its `__init__.py`.
 fn module_of(file: &str) -> &str {
     file.strip_suffix("/__init__.py")
         .or_else(|| file.strip_suffix(".py"))

@@ -1,13 +1,13 @@
-//! The fate of tests between two versions of a file: how many would run, and which code of them is gone.
+//! Compares the tests of two versions of a file: how many would run, and the lost code.
 //!
-//! Promises: Java is compared by its members, Python, JavaScript, TypeScript and Rust by their outline, all else by its
-//! lines. A version that a grammar cannot read never counts as more than the readable one before it.
+//! Promises: Java is compared by its members, Python, JavaScript, TypeScript and Rust by their outline, everything
+//! else by its lines. A version that a grammar cannot read never counts as more than the readable one before it.
 
 use super::java::{adds_initialiser, conditional_tests, enabled_tests, lost_members};
 use super::lines::{lost_lines, without_comments};
 use super::{Outline, has_outline, is_output, is_source};
 
-/// A line that begins so is a test, by the ending of the file. Of languages that have neither parser nor grammar here.
+/// Line beginnings that mark a test, by file extension, for languages without a parser or grammar here.
 const MARKERS: [(&[&[u8]], &[&str]); 9] = [
     (
         &[b"kt", b"kts", b"groovy", b"scala"],
@@ -61,8 +61,9 @@ pub fn count_tests(path: &[u8], source: &[u8]) -> u64 {
     Outline::of(path, source).map_or_else(|| marked_tests(path, source), |outline| outline.tests())
 }
 
-/// Counts the tests of a file that would run before a change and after it. A condition that is new around a test is taken for
-/// one that is never true.
+/// Counts the tests of a file that would run before and after a change.
+///
+/// A new condition around a test is assumed false.
 pub fn tests_before_and_now(path: &[u8], before: Option<&[u8]>, now: Option<&[u8]>) -> [u64; 2] {
     let count = |source: Option<&[u8]>| source.map_or(0, |source| count_tests(path, source));
     if before.is_none() && !is_collected(path) {
@@ -91,28 +92,32 @@ fn marked_tests(path: &[u8], source: &[u8]) -> u64 {
         .find(|(endings, _)| endings.contains(&ending))
         .map_or(&[][..], |found| found.1);
     let code = without_comments(path, source);
-    let is_test = |line: &&[u8]| {
-        markers
-            .iter()
-            .any(|marker| line.trim_ascii().starts_with(marker.as_bytes()))
-    };
-    let tests = code.split(|&byte| byte == b'\n').filter(is_test).count() as u64;
+    let tests = code
+        .split(|&byte| byte == b'\n')
+        .filter(|line| {
+            markers
+                .iter()
+                .any(|marker| line.trim_ascii().starts_with(marker.as_bytes()))
+        })
+        .count() as u64;
     tests.max(1)
 }
 
-/// False for a path where a runner looks for no tests by default: hidden directories, resources, outputs of tools, and other
-/// names than those of tests.
+/// False for a path where a runner searches no tests by default.
+///
+/// These are hidden directories, resources, outputs of tools, and files without the name of a test.
 pub fn is_collected(path: &[u8]) -> bool {
     let mut folders: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
     let name = String::from_utf8_lossy(folders.pop().unwrap_or_default()).into_owned();
-    let is_left_out = |folder: &&[u8]| {
-        folder.starts_with(b".")
-            || matches!(
-                *folder,
-                b"resources" | b"node_modules" | b"fixtures" | b"testdata"
-            )
-    };
-    if is_output(path) || folders.iter().any(is_left_out) {
+    if is_output(path)
+        || folders.iter().any(|folder| {
+            folder.starts_with(b".")
+                || matches!(
+                    *folder,
+                    b"resources" | b"node_modules" | b"fixtures" | b"testdata"
+                )
+        })
+    {
         return false;
     }
     let Some((stem, ending)) = name.rsplit_once('.') else {
@@ -120,7 +125,7 @@ pub fn is_collected(path: &[u8]) -> bool {
     };
     match ending {
         "py" => stem.starts_with("test") || stem.ends_with("test") || stem.ends_with("tests"),
-        // The names that Surefire and Failsafe take, and those of other frameworks.
+        // The names for Surefire and Failsafe, and those of other frameworks.
         "java" => {
             let begins = ["Test", "IT"].iter().any(|word| stem.starts_with(word));
             begins
@@ -132,8 +137,11 @@ pub fn is_collected(path: &[u8]) -> bool {
     }
 }
 
-/// The code of a test file that `written` has beyond `base` and that `now` lacks, or makes different by what it adds:
-/// how much, and the first of it. `None` if all is there.
+/// Returns the test code that `now` lost: its amount, and the first part.
+///
+/// Code that an addition changes is lost too.
+///
+/// The code is what `written` has beyond `base`. `None` if nothing is lost.
 pub fn lost_test_code(
     path: &[u8],
     base: Option<&[u8]>,
@@ -158,8 +166,9 @@ pub fn lost_test_code(
     }
 }
 
-/// Names what a file of production code does otherwise than before: how much, and the first of it. `None` if there are new
-/// declarations alone. Of a language without a parser here each line counts.
+/// Returns the amount of changed behaviour in a production file, and the first part of it.
+///
+/// `None` if there are only new declarations. In a language without a parser here each line counts.
 pub fn changed_production(path: &[u8], before: &[u8], now: Option<&[u8]>) -> Option<(u64, String)> {
     let Some(now) = now else {
         return lost_lines(None, before, None);

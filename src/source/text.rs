@@ -1,9 +1,9 @@
-//! Text from outside (agents, builds, reports, file names, commits) made fit for a message, a prompt or a terminal.
+//! Cleans outside text (agents, builds, reports, file names, commits) for a message, a prompt or a terminal.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// One line: white space folded, at most `max` characters, the last of them `…` if something was cut.
+/// Returns one line: white space folded, at most `max` characters, the last one `…` if text was cut.
 pub fn line(text: &str, max: usize) -> String {
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
         && !(text.starts_with(' ') || text.ends_with(' ') || text.contains("  "));
@@ -36,7 +36,7 @@ pub fn line(text: &str, max: usize) -> String {
     out
 }
 
-/// Several lines: line ends become `\n`, tabs and runs of spaces stay.
+/// Returns several lines: line ends become `\n`, tabs and runs of spaces stay.
 pub fn block(text: &str) -> String {
     let unix = text.replace("\r\n", "\n").replace('\r', "\n");
     visible(&unix)
@@ -50,7 +50,7 @@ pub fn block(text: &str) -> String {
         .collect()
 }
 
-/// The text as a terminal shows it at the end: of a line that was drawn again and again, the last frame.
+/// Returns the text as a terminal finally shows it: the last frame of a line that was redrawn.
 pub fn last_frames(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -68,7 +68,7 @@ pub fn last_frames(text: &str) -> String {
     shown
 }
 
-/// `1 class`, `2 classes`, `3 families`.
+/// Returns `1 class`, `2 classes`, `3 families`.
 pub fn count(number: u64, noun: &str) -> String {
     match noun.strip_suffix('y') {
         _ if number == 1 => format!("1 {noun}"),
@@ -78,21 +78,25 @@ pub fn count(number: u64, noun: &str) -> String {
     }
 }
 
-/// A length of time as people say it: `7 s`, `3 min 20 s`, `2 h 5 min`, `4 d 3 h`.
+/// Returns a duration in common form: `7 s`, `3 min 20 s`, `2 h 5 min`, `4 d 3 h`.
 pub fn duration(seconds: u64) -> String {
-    let parts = |big: u64, word: &str, small: u64, less: &str| match small {
-        0 => format!("{big} {word}"),
-        _ => format!("{big} {word} {small} {less}"),
-    };
     match seconds {
         0..60 => format!("{seconds} s"),
-        60..3_600 => parts(seconds / 60, "min", seconds % 60, "s"),
-        3_600..86_400 => parts(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
-        _ => parts(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
+        60..3_600 => two_units(seconds / 60, "min", seconds % 60, "s"),
+        3_600..86_400 => two_units(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
+        _ => two_units(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
     }
 }
 
-/// ` of package app` for a sentence; nothing where the workspace itself is the package.
+/// Returns a duration in two units, or in one if the smaller is zero.
+fn two_units(big: u64, word: &str, small: u64, less: &str) -> String {
+    match small {
+        0 => format!("{big} {word}"),
+        _ => format!("{big} {word} {small} {less}"),
+    }
+}
+
+/// Returns ` of package app` for a sentence; empty if the workspace itself is the package.
 pub fn of_package(name: &str) -> String {
     if name == "." {
         String::new()
@@ -101,7 +105,7 @@ pub fn of_package(name: &str) -> String {
     }
 }
 
-/// ` in package app` for a sentence; nothing where the workspace itself is the package.
+/// Returns ` in package app` for a sentence; empty if the workspace itself is the package.
 pub fn in_package(name: &str) -> String {
     if name == "." {
         String::new()
@@ -110,13 +114,13 @@ pub fn in_package(name: &str) -> String {
     }
 }
 
-/// Names joined for a sentence: at most `max` of them, then how many more.
+/// Joins names for a sentence: at most `max` of them, then the number of the others.
 pub fn names(all: impl IntoIterator<Item: AsRef<str>>, max: usize) -> String {
     let all: Vec<_> = all.into_iter().collect();
     some_names(&all, max, all.len() as u64)
 }
 
-/// The same where only some are known of so many.
+/// Joins names if only some of `all` are known.
 pub fn some_names(known: &[impl AsRef<str>], max: usize, all: u64) -> String {
     let shown: Vec<String> = known
         .iter()
@@ -129,9 +133,11 @@ pub fn some_names(known: &[impl AsRef<str>], max: usize, all: u64) -> String {
     }
 }
 
-/// True for control characters, line separators of Unicode, characters that change the writing direction,
-/// the invisible ones (Unicode's `Default_Ignorable_Code_Point`: soft hyphen, zero-width space, tags …) and
-/// those that XML forbids. Joiners are not among them: [`line()`] and [`block`] judge them by their place.
+/// True for characters that must not be shown.
+///
+/// These are control characters, line separators of Unicode, characters that change the writing direction, the
+/// invisible ones (Unicode's `Default_Ignorable_Code_Point`: soft hyphen, zero-width space, tags …) and those that
+/// XML forbids. Joiners are not included: [`line()`] and [`block`] judge them by their position.
 pub fn is_hidden(c: char) -> bool {
     c.is_ascii_control()
         || !c.is_ascii()
@@ -144,7 +150,7 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'))
 }
 
-/// The characters that may be shown; white space of every kind is among them.
+/// Returns the visible characters, including white space of every kind.
 fn visible(text: &str) -> impl Iterator<Item = char> {
     let mut chars = text.chars().peekable();
     let mut last = ' ';
@@ -164,13 +170,15 @@ fn visible(text: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// Zero-width (non-)joiners, which Persian, Indic scripts and emoji need, and the choice between a letter's
-/// form as text and as emoji.
+/// True for zero-width (non-)joiners and variation selectors.
+///
+/// Persian, Indic scripts and emoji need the joiners. The selectors choose between a letter's form as text and as
+/// emoji.
 fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}')
 }
 
-/// A joiner counts behind a letter that can need it, once; elsewhere it only hides a difference.
+/// True for a single joiner behind a letter that may need it. Elsewhere a joiner only hides a difference.
 fn joins(c: char, last: char) -> bool {
     match c {
         '\u{fe0e}' | '\u{fe0f}' if last.is_ascii() => matches!(last, '0'..='9' | '#' | '*'),
@@ -232,7 +240,7 @@ mod tests {
         assert_eq!(line("ab", 0), "…");
     }
 
-    /// What one of them stops, all stop: this is the only list.
+    /// All functions share the only list of hidden characters.
     #[test]
     fn nothing_invisible_is_left() {
         for c in "\0\u{7}\u{8}\u{7f}\u{80}\u{9f}\u{ad}\u{34f}\u{61c}\u{115f}\u{1160}\u{17b4}\u{180b}\u{180e}\u{200b}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2060}\u{2064}\u{2066}\u{2067}\u{2068}\u{2069}\u{206f}\u{3164}\u{fe00}\u{feff}\u{ffa0}\u{fff9}\u{fffb}\u{fffe}\u{ffff}\u{1d173}\u{e0001}\u{e0041}\u{e007f}\u{e0100}".chars() {

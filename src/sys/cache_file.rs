@@ -1,6 +1,6 @@
-//! Small facts of ralph's own that may be lost at any time: one JSON file each, read whole or not at all.
+//! ralph's own cached facts, which may be lost at any time: one JSON file each, read completely or not at all.
 //!
-//! A process that has others beside it which may write there believes no fact but its own.
+//! A process next to others that may write there trusts only its own facts.
 
 use super::Disk as _;
 use super::disk::{RealDisk, read_beginning};
@@ -13,25 +13,25 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
-/// A longer file was not written by ralph.
+/// Maximum size of a file that ralph wrote.
 const LONGEST: u64 = 64 << 20;
 
 #[derive(Serialize, Deserialize)]
 struct Kept<T> {
-    /// Raised by the owner of the fact when it changes its meaning.
+    /// The owner of the fact increases it when the meaning changes.
     version: u32,
     fact: T,
 }
 
-/// The digests of what this process stored, by file; not set if every file is believed.
+/// The digests of the facts that this process stored, by file. Unset if every file is trusted.
 static OWN: OnceLock<Mutex<BTreeMap<PathBuf, String>>> = OnceLock::new();
 
-/// From now on only facts are believed that this process stored after this call.
+/// Trusts from now on only facts that this process stores after this call.
 pub fn believe_own_only() {
     let _ = OWN.set(Mutex::default());
 }
 
-/// The fact in the file; `None` if there is none of this version and type, or none that is believed.
+/// Returns the fact in the file; `None` if it is missing, untrusted, or of another version or type.
 pub fn load<T: DeserializeOwned>(file: &Path, version: u32) -> Option<T> {
     let bytes = read_beginning(file, LONGEST).ok()??;
     OWN.get()
@@ -41,7 +41,7 @@ pub fn load<T: DeserializeOwned>(file: &Path, version: u32) -> Option<T> {
     (kept.version == version).then_some(kept.fact)
 }
 
-/// Replaces the fact: readers see the old one or the new one. It may be lost in a power failure.
+/// Replaces the fact. Readers see the old one or the new one. It may be lost in a power failure.
 pub fn store<T: Serialize>(file: &Path, version: u32, fact: T) -> io::Result<()> {
     let bytes = serde_json::to_vec(&Kept { version, fact })?;
     if let Some(own) = OWN.get() {

@@ -1,4 +1,6 @@
-//! The only calls of the wall clock, which is for people, and of the monotonic clock, on which limits are measured.
+//! The only calls of the wall clock and of the monotonic clock.
+//!
+//! The first is for users, the second measures limits.
 
 use super::poison::ignore_poison;
 use std::ffi::OsStr;
@@ -7,29 +9,29 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// For how long this process, or what it supervises, was stopped.
+/// The total time for which this process, or its supervised one, was stopped.
 static STOPPED: Mutex<Duration> = Mutex::new(Duration::ZERO);
 
-/// Bytes of a file that describes a time zone.
+/// Maximum size of a time zone file, in bytes.
 const MAX_ZONE: u64 = 1 << 20;
 
-/// The wall time, to the second. For people: order never depends on it.
+/// Returns the wall time, to the second, for users: order never depends on it.
 pub fn now() -> jiff::Timestamp {
     let now = jiff::Timestamp::now();
     jiff::Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
 
-/// The wall time as RFC 3339 in UTC, to the second: `2026-11-22T00:57:51Z`.
+/// Returns the wall time as RFC 3339 in UTC, to the second: `2026-11-22T00:57:51Z`.
 pub fn stamp() -> String {
     now().to_string()
 }
 
-/// The time zone of the machine, if it is known.
+/// Returns the time zone of the machine, if known.
 pub fn zone() -> Option<jiff::tz::TimeZone> {
     let name = std::env::var_os("TZ").unwrap_or_default();
     let name = name.as_encoded_bytes();
     let path = Path::new(OsStr::from_bytes(name.strip_prefix(b":").unwrap_or(name)));
-    // The library would read a device without an end.
+    // The library would read a device without end.
     let is_odd =
         std::fs::metadata(path).is_ok_and(|found| !found.is_file() || found.len() > MAX_ZONE);
     if path.is_absolute() && is_odd {
@@ -39,7 +41,7 @@ pub fn zone() -> Option<jiff::tz::TimeZone> {
     }
 }
 
-/// The monotonic time, for deadlines; it stands still while ralph is stopped (Ctrl-Z).
+/// Returns the monotonic time, for deadlines. It does not advance while ralph is stopped (Ctrl-Z).
 pub fn monotonic() -> Instant {
     without(*ignore_poison(STOPPED.lock()))
 }
@@ -50,14 +52,14 @@ fn without(stopped: Duration) -> Instant {
     now.checked_sub(stopped).unwrap_or(now)
 }
 
-/// The time that has passed since was spent stopped, and counts nowhere; once, whoever says it as well.
+/// Excludes the time since `since` from all stopwatches. Overlapping calls are counted once.
 pub(super) fn leave_out(since: Instant) {
     let mut stopped = ignore_poison(STOPPED.lock());
     let time = without(*stopped).saturating_duration_since(since);
     *stopped += time;
 }
 
-/// Measures how long something took, on the monotonic clock.
+/// Measures a duration on the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch {
     began: Instant,
@@ -69,12 +71,12 @@ impl Stopwatch {
         Self { began: monotonic() }
     }
 
-    /// The time since the start.
+    /// Returns the time since the start.
     pub fn elapsed(&self) -> Duration {
         monotonic().saturating_duration_since(self.began)
     }
 
-    /// The time since the start in whole milliseconds.
+    /// Returns the time since the start in whole milliseconds.
     pub fn millis(&self) -> u64 {
         u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX)
     }

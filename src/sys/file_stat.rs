@@ -1,7 +1,7 @@
-//! The stat data of a file: enough to know that it need not be read again.
+//! The stat data of a file, which shows if it must be read again.
 //!
-//! Promises: it includes the change time, which no program can set back, and is trusted only if that is far enough in
-//! the past for the clock of the file system to have moved on since.
+//! Promises: it includes the change time, which no program can set back. It is trusted only if that time is far
+//! enough in the past for the clock of the file system to have advanced.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -20,7 +20,7 @@ pub struct FileStat {
 }
 
 impl FileStat {
-    /// The stamp that this metadata gives.
+    /// Returns the stamp of this metadata.
     pub fn of(meta: &Metadata) -> Self {
         Self {
             dev: meta.dev(),
@@ -32,20 +32,21 @@ impl FileStat {
         }
     }
 
-    /// The stamp of what is at the path; `None` when nothing is.
+    /// Returns the stamp of the path; `None` if it is missing.
     pub fn at(path: &Path) -> Option<Self> {
         std::fs::symlink_metadata(path)
             .ok()
             .map(|meta| Self::of(&meta))
     }
 
-    /// Only what stays the same as long as a folder is the same folder.
+    /// Returns only the part that stays the same as long as a directory is the same directory.
     pub fn identity(self) -> (u64, u64) {
         (self.dev, self.ino)
     }
 
-    /// True when a change after `now` cannot leave the same stamp: clocks of file systems tick every few
-    /// milliseconds, coarse ones (whose fractions are zero) every two seconds.
+    /// True if a change after `now` cannot leave the same stamp.
+    ///
+    /// Clocks of file systems tick every few milliseconds, coarse ones (with zero fractions) every two seconds.
     pub fn is_settled(self, now: SystemTime) -> bool {
         let (seconds, nanos) = self.ctime;
         let tick = if nanos == 0 {
@@ -62,8 +63,7 @@ impl FileStat {
     }
 }
 
-/// The time against which stamps are held. It decides only whether a file is read again, never what ralph
-/// says about it.
+/// Returns the time for comparisons with stamps. It only decides if a file is read again, never a result.
 #[expect(
     clippy::disallowed_methods,
     reason = "compared with times of files only; no answer depends on it"

@@ -1,7 +1,7 @@
 //! The lock that keeps a second run out of a workspace: an `flock` on a file that is never unlinked.
 //!
-//! Promises: of any number of takers exactly one holds it; the kernel releases it when the holder dies; a lock on a file
-//! that was replaced meanwhile does not count as held (docs/design.md "Processes").
+//! Promises: of any number of takers exactly one holds it. The kernel releases it when the holder dies. A lock on a
+//! file that was replaced meanwhile does not count as held (docs/design.md "Processes").
 
 use super::ProcessId;
 use super::clock;
@@ -13,21 +13,23 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// How often the lock file may be replaced under the taker before that is an error.
+/// Maximum number of replacements of the lock file during the attempt to lock it.
 const ROUNDS: u32 = 10;
 
-/// At most so many bytes of the holder's line are read.
+/// Maximum number of bytes read of the holder's line.
 const HOLDER_BYTES: u64 = 200;
 
-/// A held lock; freed when dropped, and when the process ends.
+/// A held lock, released when dropped, and when the process ends.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Takes the lock; `None` if another process holds it. Makes the file (mode 0600) and its folder (0700)
-    /// if absent. A symbolic link in place of the file, and a file system without locks, are errors.
+    /// Takes the lock; `None` if another process holds it.
+    ///
+    /// Creates the file (mode 0600) and its directory (0700) if missing. A symbolic link in place of the file, and a
+    /// file system without locks, are errors.
     pub fn try_take(path: &Path) -> io::Result<Option<Self>> {
         super::disk::make_parents(path)?;
         for _ in 0..ROUNDS {
@@ -57,8 +59,9 @@ impl Lock {
     }
 }
 
-/// Who holds, or last held, the lock: one line for a message, at most 200 bytes, control characters
-/// removed; `None` if the file is empty.
+/// Returns the current or last holder of the lock as one line for a message.
+///
+/// It has at most 200 bytes without control characters. `None` if the file is empty.
 pub fn holder(path: &Path) -> Option<String> {
     let bytes = read_beginning(path, HOLDER_BYTES).ok()??;
     let text = String::from_utf8_lossy(&bytes);
@@ -71,8 +74,10 @@ pub fn holder(path: &Path) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-/// Who holds the lock now, as a line for a message, found out without taking it: the process that signed the
-/// file is there. `None` if there is none, or if it cannot be seen from here.
+/// Returns the current holder as a line for a message, without taking the lock.
+///
+/// The holder is the process that signed the file, if it is alive. `None` without a holder, or if it cannot be seen
+/// from here.
 pub fn held_by(path: &Path) -> Option<String> {
     let line = holder(path)?;
     let (pid, rest) = line.strip_prefix("process ")?.split_once(" (start time ")?;
@@ -90,7 +95,7 @@ fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
     Ok(FileStat::at(path).is_some_and(|found| found.identity() == held.identity()))
 }
 
-/// Writes the holder's line: process id, its start time, and when it took the lock.
+/// Writes the holder's line: process id, its start time, and the time of the lock.
 fn sign(file: &mut File) -> io::Result<()> {
     let me = ProcessId::own()?;
     let line = format!(

@@ -1,8 +1,8 @@
-//! Lock results of which poisoning is ignored.
+//! Lock results whose poisoning is ignored.
 
 use std::sync::{LockResult, PoisonError};
 
-/// The value, poisoned or not: for values that a panic cannot leave half changed.
+/// Returns the value, poisoned or not: for values that a panic cannot leave half changed.
 pub fn ignore_poison<T>(locked: LockResult<T>) -> T {
     locked.unwrap_or_else(PoisonError::into_inner)
 }

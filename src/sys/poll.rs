@@ -1,11 +1,11 @@
-//! Waits until a pipe, a socket or a terminal has something to read.
+//! Waits until a pipe, a socket or a terminal can be read.
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollTimeout, poll};
 use std::io;
 use std::time::Duration;
 
-/// Polls; a signal in between is no error.
+/// Polls. A signal meanwhile is no error.
 pub(super) fn wait_for(fds: &mut [PollFd<'_>], left: Option<Duration>) -> io::Result<()> {
     // Rounded up: a poll that ends too early would be repeated without any wait.
     let timeout = left.map_or(PollTimeout::NONE, |left| {

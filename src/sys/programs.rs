@@ -1,10 +1,10 @@
-//! Programs along a `PATH` value; relative folders in it are skipped, since they depend on the current folder.
+//! Programs along a `PATH` value. Relative directories in it are skipped, since they depend on the current directory.
 
 use nix::unistd::{AccessFlags, access};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Does ralph run as root?
+/// True if ralph runs as root.
 pub fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
@@ -14,7 +14,9 @@ pub fn is_program(file: &Path) -> bool {
     file.is_file() && access(file, AccessFlags::X_OK).is_ok()
 }
 
-/// The programs of that name in the absolute folders of a `PATH` value, the one that would be started first.
+/// Returns the programs of that name on a `PATH`, in order of preference.
+///
+/// Only absolute directories count.
 pub fn on_path(
     path: &(impl AsRef<OsStr> + ?Sized),
     program: &str,

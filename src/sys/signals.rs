@@ -1,8 +1,9 @@
-//! The signals that ask ralph to end: the first asks for an orderly end, the second for a quick one, the third has the
-//! system's default effect. And the one that stops it (Ctrl-Z), whose time counts nowhere.
+//! The signals that end ralph: the first orderly, the second quickly, the third by the system's default.
 //!
-//! Promises: a HUP that was ignored at the start (`nohup`) stays ignored; writing past a file size limit or into a closed
-//! pipe is an error and does not kill the process. Children start with the default handlers.
+//! Also the signal that stops it (Ctrl-Z), whose time is excluded from limits.
+//!
+//! Promises: a HUP that was ignored at the start (`nohup`) stays ignored. Writing past a file size limit or into a
+//! closed pipe is an error and does not kill the process. Children start with the default handlers.
 
 use super::clock;
 use super::poison::ignore_poison;
@@ -14,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::Instant;
 
-/// The signals that were received; clones share them.
+/// The received signals. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Interrupts {
     shared: Arc<Shared>,
@@ -29,7 +30,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Received {
     signals: Vec<i32>,
-    /// Pipes that get a byte for each signal, as long as a subscription holds them.
+    /// Pipes that receive a byte for each signal, as long as a subscription holds them.
     pipes: Vec<Weak<PipeWriter>>,
 }
 
@@ -49,7 +50,7 @@ impl Interrupts {
                 for signal in signals.forever() {
                     if signal == SIGTSTP {
                         let since = clock::monotonic();
-                        // It returns when ralph goes on. If it fails nothing is stopped.
+                        // It returns when ralph continues. If it fails, nothing is stopped.
                         let _ = signal_hook::low_level::emulate_default_handler(signal);
                         clock::leave_out(since);
                     } else {
@@ -60,29 +61,29 @@ impl Interrupts {
         Ok(interrupts)
     }
 
-    /// Of no signal: somebody in this process says when it is time to end, by [`Interrupts::interrupt`].
+    /// Returns interrupts without a signal handler, for [`Interrupts::interrupt`] in this process.
     pub fn by_hand() -> Self {
         Self {
             shared: Arc::default(),
         }
     }
 
-    /// As if a signal had come.
+    /// Acts as if a signal had arrived.
     pub fn interrupt(&self) {
         self.shared.note(SIGINT);
     }
 
-    /// The number of the first signal; `None` if none has come.
+    /// Returns the number of the first signal; `None` without one.
     pub fn first(&self) -> Option<i32> {
         self.shared.lock().signals.first().copied()
     }
 
-    /// How many signals have come.
+    /// Returns the number of signals received.
     pub fn count(&self) -> usize {
         self.shared.lock().signals.len()
     }
 
-    /// Waits until a signal has come (true) or the deadline has passed (false).
+    /// Waits for a signal (true) or the deadline (false).
     pub fn wait_until(&self, deadline: Instant) -> bool {
         let mut seen = self.shared.lock();
         loop {
@@ -98,7 +99,7 @@ impl Interrupts {
         }
     }
 
-    /// A pipe from which one byte can be read for each signal, those that have come included.
+    /// Returns a pipe from which one byte can be read for each signal, including earlier ones.
     pub(crate) fn subscribe(&self) -> io::Result<Subscription> {
         let (pipe, mut writer) = io::pipe()?;
         let mut seen = self.shared.lock();
@@ -113,7 +114,7 @@ impl Interrupts {
     }
 }
 
-/// The reading end of a pipe that gets one byte for each signal.
+/// The reading end of a pipe that receives one byte for each signal.
 #[derive(Debug)]
 pub(crate) struct Subscription {
     pipe: PipeReader,
@@ -121,7 +122,7 @@ pub(crate) struct Subscription {
 }
 
 impl Subscription {
-    /// How many signals have come since the last call; to be called when the pipe is readable.
+    /// Returns the number of signals since the last call. Call it when the pipe is readable.
     pub(crate) fn take(&mut self) -> io::Result<usize> {
         self.pipe.read(&mut [0; 64])
     }
@@ -149,7 +150,7 @@ impl Shared {
         drop(seen);
         self.changed.notify_all();
         if count > 2 {
-            // If it fails the process goes on; KILL still works.
+            // If it fails, the process continues. KILL still works.
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     }
@@ -160,20 +161,20 @@ pub(crate) fn survive_file_limits() -> io::Result<()> {
     catch_and_forget(SIGXFSZ)
 }
 
-/// Catches a signal without any effect. Unlike one that is ignored, it has its default effect in children.
+/// Catches a signal without any effect. Unlike an ignored one, it has its default effect in children.
 pub(crate) fn catch_and_forget(signal: i32) -> io::Result<()> {
     signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     Ok(())
 }
 
-/// The signals that end a program, less a hang-up that somebody told it to ignore.
+/// Returns the signals that end a program, except a hang-up that the caller set to be ignored.
 pub(crate) fn endings() -> impl Iterator<Item = i32> {
     [SIGINT, SIGTERM, SIGHUP]
         .into_iter()
         .filter(|signal| *signal != SIGHUP || !is_ignored(SIGHUP))
 }
 
-/// True when the process was started with this signal ignored (`SigIgn` of `/proc/self/status`).
+/// True if the process was started with this signal ignored (`SigIgn` of `/proc/self/status`).
 fn is_ignored(signal: i32) -> bool {
     let status = fs_err::read_to_string("/proc/self/status").unwrap_or_default();
     status

@@ -1,4 +1,4 @@
-//! Waits for what a person types, and notices changes of the terminal's size.
+//! Waits for keyboard input, and notices changes of the terminal's size.
 
 use super::poll;
 use nix::libc::SIGWINCH;
@@ -10,19 +10,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What can be read.
+/// The result of a wait for input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// Something was typed.
+    /// Input can be read.
     Ready,
-    /// Nothing came in this time, or a signal did.
+    /// Nothing arrived in this time, or a signal did.
     Quiet,
     /// The window was closed or the connection ended.
     Gone,
 }
 
-/// Waits for standard input. `listen` is false if something is there that cannot be read yet: then only the
-/// end of the terminal ends the wait early.
+/// Waits for standard input.
+///
+/// `listen` is false if there is input that cannot be read yet: then only the end of the terminal ends the wait
+/// early.
 pub fn wait(patience: Duration, listen: bool) -> io::Result<Input> {
     wait_for(io::stdin().as_fd(), patience, listen)
 }
@@ -53,7 +55,7 @@ pub struct Resizes {
 }
 
 impl Resizes {
-    /// Watches from now on.
+    /// Starts to watch.
     pub fn noticed() -> io::Result<Self> {
         let changed = Arc::new(AtomicBool::new(false));
         let id = signal_hook::flag::register(SIGWINCH, Arc::clone(&changed))?;

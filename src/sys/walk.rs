@@ -1,18 +1,19 @@
-//! A walk through the files of a folder with bounds: links are not followed, and names come in order.
+//! A bounded walk through the files of a directory. Links are not followed, and names come in order.
 
 use std::io;
 use std::path::Path;
 pub use walkdir::DirEntry;
 use walkdir::WalkDir;
 
-/// Entries that a package may have.
+/// Maximum number of entries in a package.
 pub const MAX_ENTRIES: usize = 500_000;
-/// How many levels down the deepest of them may be.
+/// Maximum depth of entries, in levels.
 pub const MAX_DEPTH: usize = 65;
 
-/// The entries below a folder, at most `depth` levels down, each folder before what it holds. Folders that
-/// `enter` refuses are left out with everything in them. What cannot be read is an error, and so is an entry
-/// beyond the first `most`; after that one the walk is over.
+/// Returns the entries below a directory, at most `depth` levels down, each directory before its content.
+///
+/// Directories that `enter` refuses are excluded with everything in them. An unreadable one is an error, and so is an
+/// entry beyond the first `most`, after which the walk is over.
 pub fn walk(
     folder: &Path,
     depth: usize,

@@ -1,15 +1,16 @@
-//! The text that a command of a task's step goes on with on further lines: a heredoc, or a quoted argument in inline
-//! code that is still open at the end of its line. It is the command's, whatever it looks like.
+//! Finds the text of commands in a task's steps that continues on further lines.
 //!
-//! Without an end within [`MAX_LINES`] lines there is none, so that a stray mark hides nothing. Linear.
+//! Such text is a heredoc, or a quoted argument in inline code that is still open at the end of its line. It belongs
+//! to the command, even if it looks like a task. A text without an end within [`MAX_LINES`] lines is ignored, so a
+//! stray mark hides nothing. Runs in linear time.
 
 use super::scan::{Line, boxed, heading, lines};
 use std::ops::Range;
 
-/// The longest text of a command, in lines.
+/// Maximum length of a command's text, in lines.
 const MAX_LINES: usize = 200;
 
-/// The texts of commands below tasks, ascending; lines in these parts begin none.
+/// Returns the texts of commands below tasks in ascending order. A line inside `parts` begins no text.
 pub(super) fn texts(bytes: &[u8], from: usize, parts: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut parts = parts.iter().peekable();
@@ -34,18 +35,18 @@ pub(super) fn texts(bytes: &[u8], from: usize, parts: &[Range<usize>]) -> Vec<Ra
     found
 }
 
-/// What is open at the end of a line.
+/// An unclosed heredoc or quotation at the end of a line.
 #[derive(Debug, PartialEq, Eq)]
 struct Open<'a> {
     /// The word that ends a heredoc.
     heredoc: Option<&'a [u8]>,
-    /// A quotation mark, and how many backticks close the inline code around it.
+    /// The quotation mark, and the number of backticks that close the inline code around it.
     quote: Option<(u8, usize)>,
 }
 
-/// What a line leaves open: a heredoc, or a quoted argument in inline code that is open, too.
+/// Returns the heredoc, or the quoted argument in unclosed inline code, that a line leaves open.
 fn open_at_end(text: &[u8]) -> Option<Open<'_>> {
-    // Backticks that are open, and what was open before them.
+    // The number of unclosed backticks, and the quotation that was open before them.
     let mut code: Option<(usize, Option<&[u8]>)> = None;
     let (mut heredoc, mut quote) = (None, None);
     let mut at = 0;
@@ -87,7 +88,7 @@ fn open_at_end(text: &[u8]) -> Option<Open<'_>> {
     (heredoc.is_some() || quote.is_some()).then_some(Open { heredoc, quote })
 }
 
-/// The word of `<<EOF`, `<<-EOF`, `<<'EOF'` or `<< "EOF"`, and the length of all that.
+/// Returns the word of `<<EOF`, `<<-EOF`, `<<'EOF'` or `<< "EOF"`, and the length of the whole text.
 fn delimiter(text: &[u8]) -> Option<(&[u8], usize)> {
     let rest = text.strip_prefix(b"<<")?;
     let rest = rest.strip_prefix(b"-").unwrap_or(rest).trim_ascii_start();
@@ -107,15 +108,16 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The line with which it ends; `None` if none does.
+/// Returns the line that ends the text; `None` if no line does.
 fn last_line(bytes: &[u8], from: usize, open: &Open<'_>) -> Option<Line> {
     let text = |line: Line| bytes.get(line.start..line.end).unwrap_or_default();
     let mut rest = lines(bytes, from).take(MAX_LINES);
-    let ends_heredoc = |line: &Line| {
-        open.heredoc
-            .is_some_and(|word| after_word(text(*line), word).is_some())
-    };
-    let heredoc = open.heredoc.and_then(|_| rest.find(ends_heredoc));
+    let heredoc = open.heredoc.and_then(|_| {
+        rest.find(|line| {
+            open.heredoc
+                .is_some_and(|word| after_word(text(*line), word).is_some())
+        })
+    });
     if open.heredoc.is_some() && heredoc.is_none() {
         return None;
     }
@@ -139,7 +141,7 @@ fn last_line(bytes: &[u8], from: usize, open: &Open<'_>) -> Option<Line> {
         .or(heredoc)
 }
 
-/// What follows the word that ends a heredoc, if the line begins with it.
+/// Returns the text after the word that ends a heredoc, if the line begins with that word.
 fn after_word<'a>(text: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {
     text.trim_ascii_start()
         .strip_prefix(word)

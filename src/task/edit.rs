@@ -14,24 +14,26 @@ use super::stage::TaskKey;
 /// A compare-and-swap of one byte: the mark of one box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// Where the mark is, bytes from the start of the file.
+    /// Byte offset of the mark in the file.
     pub offset: usize,
-    /// The byte that is there now.
+    /// The current byte.
     pub expected: u8,
-    /// The byte that will.
+    /// The new byte.
     pub replacement: u8,
 }
 
 impl Edit {
-    /// The bytes with this one byte changed; `None` if the byte there is another one, and if, read again,
-    /// not exactly one box differs.
+    /// Returns the bytes with this one byte changed.
+    ///
+    /// `None` if the current byte differs from `expected`, or if the parsed result does not differ in exactly one
+    /// box.
     pub fn apply(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut after = bytes.to_vec();
         let byte = after
             .get_mut(self.offset)
             .filter(|byte| **byte == self.expected)?;
         *byte = self.replacement;
-        // A box outside of the task sections is a box as well: none of them may change by the way.
+        // Boxes outside the task sections count too: none of them may change as a side effect.
         let everything = Grammar::new(Vec::new(), None);
         let [before, now] = [bytes, &after].map(|bytes| outline(bytes, &everything).boxes);
         flips_only(&before, &now, self.offset).then_some(after)
@@ -40,28 +42,27 @@ impl Edit {
 
 /// True when the boxes differ in the mark at `offset` and in nothing else.
 fn flips_only(before: &[Found], after: &[Found], offset: usize) -> bool {
-    let same = |(old, new): (&Found, &Found)| {
-        let flipped = old.at == offset && old.mark != new.mark;
-        (old == new && old.at != offset)
-            || (flipped
-                && Found {
-                    mark: old.mark,
-                    ..new.clone()
-                } == *old)
-    };
     before.len() == after.len()
-        && before.iter().zip(after).all(same)
+        && before.iter().zip(after).all(|(old, new)| {
+            let flipped = old.at == offset && old.mark != new.mark;
+            (old == new && old.at != offset)
+                || (flipped
+                    && Found {
+                        mark: old.mark,
+                        ..new.clone()
+                    } == *old)
+        })
         && before
             .binary_search_by_key(&offset, |found| found.at)
             .is_ok()
 }
 
-/// True for marks that [`TaskFile::text_without_marks`] takes away.
+/// True for marks that [`TaskFile::text_without_marks`] removes.
 fn is_plain(mark: char) -> bool {
     matches!(mark, ' ' | '\t' | 'x' | 'X')
 }
 
-/// The one byte of a mark that can stand in a box.
+/// Returns the byte of a mark; `None` if a box cannot hold it as one byte.
 fn mark_byte(mark: Mark) -> Option<u8> {
     let byte = u8::try_from(mark.0).ok().filter(u8::is_ascii)?;
     let is_line_end = matches!(byte, b'\n' | b'\r');
@@ -69,24 +70,23 @@ fn mark_byte(mark: Mark) -> Option<u8> {
 }
 
 impl TaskFile {
-    /// The edit that brings the box of `key` into the state of `to`; `None` if it is in that state. A tick is
-    /// written as `x`, or as `X` when the file ticks only with `X`; asked for `X`, `X` is written.
+    /// Returns the edit that sets the box of `key` to the state of `to`; `None` if it is in that state.
+    ///
+    /// A tick is written as `x`, or as `X` if the file ticks only with `X` or `to` is `X`.
     pub fn flip(&self, key: &TaskKey, to: Mark) -> Result<Option<Edit>, Refusal> {
-        let refused = |kind, what| Refusal::new(kind, what, "fix the line in tasks.md");
         let mut boxes = self
             .tasks
             .iter()
             .filter(|task| task.key == *key)
             .map(|task| &task.found);
-        let missing = || {
-            refused(
+        let found = boxes.next().ok_or_else(|| {
+            flip_refusal(
                 Refused::NoSuchBox,
                 format!("The task file has no box `{key}`."),
             )
-        };
-        let found = boxes.next().ok_or_else(missing)?;
+        })?;
         if boxes.next().is_some() {
-            return Err(refused(
+            return Err(flip_refusal(
                 Refused::NoFlip,
                 format!("The task file has more than one box `{key}`."),
             ));
@@ -101,16 +101,16 @@ impl TaskFile {
             to
         };
         let [mark, wrong] = [now, to].map(|mark| mark.0.escape_debug());
-        let no_mark = || refused(Refused::NoFlip, format!("`{wrong}` cannot stand in a box."));
-        let replacement = mark_byte(wanted).ok_or_else(no_mark)?;
-        let wide = || {
+        let replacement = mark_byte(wanted).ok_or_else(|| {
+            flip_refusal(Refused::NoFlip, format!("`{wrong}` cannot mark a box."))
+        })?;
+        let expected = mark_byte(now).ok_or_else(|| {
             let why = "which takes more than one byte, and ralph changes single bytes only";
-            refused(
+            flip_refusal(
                 Refused::NoFlip,
                 format!("The box of `{key}` holds `{mark}`, {why}."),
             )
-        };
-        let expected = mark_byte(now).ok_or_else(wide)?;
+        })?;
         Ok(Some(Edit {
             offset: found.at,
             expected,
@@ -118,8 +118,9 @@ impl TaskFile {
         }))
     }
 
-    /// The bytes with each box that is open or ticked (space, tab, `x`, `X`) opened with a space: what
-    /// stays the same while boxes are flipped.
+    /// Returns the bytes with a space in each open or ticked box (space, tab, `x`, `X`).
+    ///
+    /// This text stays the same while boxes are flipped.
     pub fn text_without_marks(&self) -> Vec<u8> {
         self.with_open(is_plain)
     }
@@ -137,8 +138,15 @@ impl TaskFile {
     }
 }
 
-/// The exact bytes of the file whose [`TaskFile::text_without_marks`] and [`TaskFile::rows`] these are, whatever grammar
-/// the rows were read by: each mark goes into the box on its line. `None` if the text of one does not have its digest.
+/// Returns the refusal of a flip.
+fn flip_refusal(kind: Refused, what: String) -> Refusal {
+    Refusal::new(kind, what, "fix the line in tasks.md")
+}
+
+/// Restores the exact bytes of a file from its [`TaskFile::text_without_marks`] and [`TaskFile::rows`].
+///
+/// Each mark goes into the box on its line, so the grammar by which the rows were read does not matter. `None` if the
+/// text of a box does not have the digest of its row.
 pub fn with_marks(text_without_marks: &[u8], rows: &[Row]) -> Option<Vec<u8>> {
     let boxes = outline(text_without_marks, &Grammar::new(Vec::new(), None)).boxes;
     let mut bytes = text_without_marks.to_vec();
@@ -147,7 +155,7 @@ pub fn with_marks(text_without_marks: &[u8], rows: &[Row]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Writes the mark of a row; `None` if the box on its line is another one.
+/// Writes the mark of a row; `None` if the box on its line is a different one.
 fn mark_box(bytes: &mut [u8], boxes: &[Found], row: &Row) -> Option<()> {
     let at = boxes
         .binary_search_by_key(&row.line, |found| found.line)

@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Columns between two tab stops.
 const TAB: usize = 4;
 
-/// How often texts of commands are looked for: each may hold what looks like a fence around others.
+/// Number of searches for texts of commands: each text may hold the look of a fence around others.
 const PASSES: usize = 4;
 
 /// A part of the file that holds no tasks.
@@ -19,9 +19,9 @@ const PASSES: usize = 4;
 pub(super) struct Excluded {
     /// Byte offsets in the file.
     pub(super) range: Range<usize>,
-    /// What its lines are read as.
+    /// The reading of its lines.
     pub(super) read: ReadAs,
-    /// It has an end mark; a fence that only its list item ends counts as closed.
+    /// True if it has an end mark. A fence that only its list item ends counts as closed.
     pub(super) closed: bool,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn bom(bytes: &[u8]) -> usize {
     }
 }
 
-/// The parts of `bytes` that hold no tasks.
+/// Returns the parts of `bytes` that hold no tasks.
 pub(super) fn excluded(bytes: &[u8]) -> Vec<Excluded> {
     let start = bom(bytes);
     let front = front_matter(bytes, start);
@@ -50,28 +50,34 @@ pub(super) fn excluded(bytes: &[u8]) -> Vec<Excluded> {
         }
         commands = found;
     }
-    let command = |range| Excluded {
-        range,
-        read: ReadAs::Command,
-        closed: true,
-    };
-    let outside = |part: &Excluded| {
-        let at = commands.partition_point(|command| command.end <= part.range.start);
-        commands
-            .get(at)
-            .is_none_or(|command| part.range.start < command.start)
-    };
-    let parts: Vec<Excluded> = parts.into_iter().filter(outside).collect();
+    let parts: Vec<Excluded> = parts
+        .into_iter()
+        .filter(|part| {
+            let at = commands.partition_point(|command| command.end <= part.range.start);
+            commands
+                .get(at)
+                .is_none_or(|command| part.range.start < command.start)
+        })
+        .collect();
     let mut found: Vec<Excluded> = front
         .into_iter()
         .chain(parts)
-        .chain(commands.into_iter().map(command))
+        .chain(commands.into_iter().map(command_part))
         .collect();
     found.sort_by_key(|part| part.range.start);
     found
 }
 
-/// The fences and comments; what commands hold is not Markdown.
+/// Returns the part of a command's text.
+fn command_part(range: Range<usize>) -> Excluded {
+    Excluded {
+        range,
+        read: ReadAs::Command,
+        closed: true,
+    }
+}
+
+/// Returns the fences and comments. The texts of commands are not Markdown.
 fn markdown(bytes: &[u8], base: usize, commands: &[Range<usize>]) -> Vec<Excluded> {
     let mut found = Vec::new();
     if may_exclude(bytes.get(base..).unwrap_or_default()) {
@@ -93,7 +99,7 @@ fn markdown(bytes: &[u8], base: usize, commands: &[Range<usize>]) -> Vec<Exclude
     found
 }
 
-/// The starts of the lines on which `CommonMark` begins a list item.
+/// Returns the starts of the lines on which `CommonMark` begins a list item.
 pub(super) fn list_items(bytes: &[u8], parts: &[Excluded]) -> HashSet<usize> {
     let start = bom(bytes);
     let base = front_matter(bytes, start).map_or(start, |front| front.range.end);
@@ -107,7 +113,7 @@ pub(super) fn list_items(bytes: &[u8], parts: &[Excluded]) -> HashSet<usize> {
         .collect()
 }
 
-/// Front matter: line 1 is exactly `---`, and a later line is `---` or `...`.
+/// Returns the front matter: line 1 is exactly `---`, and a later line is `---` or `...`.
 fn front_matter(bytes: &[u8], start: usize) -> Option<Excluded> {
     let mut lines = lines(bytes, start);
     let text = |line: Line| bytes.get(line.start..line.end).unwrap_or_default();
@@ -120,7 +126,9 @@ fn front_matter(bytes: &[u8], start: usize) -> Option<Excluded> {
     })
 }
 
-/// False when nothing in the text can open a fence or a comment; then there is nothing to ask.
+/// False if nothing in the text can open a fence or a comment.
+///
+/// Then no parsing is needed.
 fn may_exclude(body: &[u8]) -> bool {
     let mut run = (0_u8, 0_u32);
     body.iter().enumerate().any(|(at, byte)| {
@@ -153,7 +161,9 @@ fn judge(event: &Event<'_>, sketch: &str, range: &Range<usize>) -> Option<(ReadA
     }
 }
 
-/// The last line is a run of the opening line's character, not shorter than there.
+/// True if the last line closes the fence.
+///
+/// It is a run of the opening line's character, and at least as long.
 fn is_closed_fence(text: &str) -> bool {
     let mark = text.bytes().next().unwrap_or(b'`');
     let opening = text.bytes().take_while(|b| *b == mark).count();
@@ -179,24 +189,30 @@ fn strip_quotes(line: &[u8]) -> &[u8] {
     line.get(marks..).unwrap_or_default()
 }
 
-/// What pulldown-cmark is asked about: each line cut after its first letter, behind which nothing can begin
-/// or end a block (to read the rest as inline text would cost most of the time); bytes above ASCII as
-/// letters; a box with text as a letter, because it begins a paragraph, whatever its mark; and of equal
-/// lines with such boxes that follow each other only the first, because each is in the place of the last.
+/// The shortened text that pulldown-cmark parses.
 ///
-/// A line that holds `<`, `>`, three backticks or tildes, or `]:` stays whole: it may begin or end a
-/// fence, an HTML block or a link definition.
+/// - A line ends after its first letter. Nothing behind it can begin or end a block, and reading the rest as inline
+///   text
+///   would cost most of the time.
+/// - Bytes above ASCII become letters.
+/// - A box with text becomes a letter, because it begins a paragraph with any mark.
+/// - Of successive equal lines with such boxes only the first is included, because each replaces the one before.
+///
+/// A line that holds `<`, `>`, three backticks or tildes, or `]:` stays whole: it may begin or end a fence, an HTML
+/// block or a link definition.
 struct Sketch {
     text: String,
-    /// Where each of its lines starts: in the sketch, and in the file.
+    /// The start of each line, in the sketch and in the file.
     starts: Vec<(usize, usize)>,
     /// Length of the file.
     end: usize,
 }
 
 impl Sketch {
-    /// Without the lines of `commands`. `merges`: equal lines with boxes become one; else tabs become blanks, so that offsets in a line are
-    /// those of the sketch alone.
+    /// Builds the sketch without the lines of `commands`.
+    ///
+    /// With `merges`, equal lines with boxes become one. Otherwise tabs become blanks, so that an offset in a line
+    /// depends on the sketch alone.
     fn new(bytes: &[u8], from: usize, merges: bool, commands: &[Range<usize>]) -> Self {
         let mut text = Vec::with_capacity(bytes.len() / 8);
         let mut starts = Vec::new();
@@ -231,7 +247,7 @@ impl Sketch {
             for (at, byte) in kept.iter().enumerate() {
                 match byte {
                     _ if mark == Some(at) => text.push(b' '),
-                    // The parser tells a wrong place of an item that begins inside of a tab.
+                    // The parser reports a wrong offset for an item that begins inside a tab.
                     b'\t' if !merges => {
                         text.resize(begin + (text.len() - begin) / TAB * TAB + TAB, b' ');
                     }
@@ -242,7 +258,7 @@ impl Sketch {
             text.extend_from_slice(letter);
             text.extend_from_slice(bytes.get(line.end..line.next).unwrap_or_default());
         }
-        // Nothing but ASCII was written.
+        // Only ASCII was written.
         Self {
             text: String::from_utf8(text).unwrap_or_default(),
             starts,
@@ -250,7 +266,7 @@ impl Sketch {
         }
     }
 
-    /// The line in which an offset of the sketch lies: where it starts in the sketch, and in the file.
+    /// Returns the line with an offset of the sketch: its start in sketch and file.
     fn line_at(&self, offset: usize) -> (usize, usize) {
         let line = self
             .starts
@@ -259,7 +275,7 @@ impl Sketch {
         self.starts.get(line).copied().unwrap_or_default()
     }
 
-    /// The offset in the file of the first line that does not begin before an offset of the sketch.
+    /// Returns the file offset of the first line at or after an offset of the sketch.
     fn line_after(&self, offset: usize) -> usize {
         let line = self.starts.partition_point(|(start, _)| *start < offset);
         self.starts
@@ -268,7 +284,7 @@ impl Sketch {
     }
 }
 
-/// The box on a line: offset of the box, offset of its mark when that is one byte, whether text follows.
+/// Returns the box on a line: its offset, the offset of its mark if that is one byte, and true if text follows.
 fn boxed(line: &[u8]) -> Option<(usize, Option<usize>, bool)> {
     let (found, content) = scan::boxed(line)?;
     let at = line.len() - content.len();
@@ -279,7 +295,7 @@ fn boxed(line: &[u8]) -> Option<(usize, Option<usize>, bool)> {
     ))
 }
 
-/// The length of a line up to its first letter, which is in.
+/// Returns the length of a line up to and including its first letter.
 fn first_letter(line: &[u8]) -> usize {
     let letter = line
         .iter()

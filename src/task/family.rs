@@ -1,6 +1,8 @@
-//! Names each box, and links it to its parent: by id, by the number of a heading, or by indentation.
+//! Names each box, and links it to its parent.
 //!
-//! Linear; no task is its own ancestor; marks decide nothing.
+//! The link is by id, by the number of a heading, or by indentation.
+//!
+//! Runs in linear time. No task is its own ancestor. Marks have no influence.
 
 use super::grammar::{Grammar, ancestors, head, leading_id};
 use super::meaning::is_struck;
@@ -12,34 +14,34 @@ use std::collections::{HashMap, HashSet};
 /// A box with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Task {
-    /// Where it is.
+    /// Its position in the file.
     pub(super) found: Found,
-    /// Under which name the machine keeps it.
+    /// Its name in the machine.
     pub(super) key: TaskKey,
-    /// The id that the line shows when the key is not made of it, because two lines have it.
+    /// The id on the line, if two lines have it. The key then does not contain it.
     pub(super) doubled: Option<String>,
-    /// Of the whole text.
+    /// Digest of the whole text.
     pub(super) digest: String,
-    /// `[ ]*` or `1.2*`, or a stage of such a task.
+    /// True for `[ ]*` or `1.2*`, or a stage of such a task.
     pub(super) optional: bool,
-    /// Its work is struck out.
+    /// True if its work is struck out.
     pub(super) struck: bool,
     /// Index of the parent's box.
     pub(super) parent: Option<u32>,
     /// Offset in the file where the words begin.
     pub(super) words_at: usize,
-    /// Wrappers to be put before the words.
+    /// Wrappers to add before the words.
     pub(super) prefix: &'static str,
 }
 
 impl Task {
-    /// The id that the line shows.
+    /// Returns the id that the line shows.
     pub(super) fn id(&self) -> Option<&str> {
         let own = Some(self.key.family.as_str()).filter(|_| self.key.has_id());
         self.doubled.as_deref().or(own)
     }
 
-    /// The text without box, id and stage.
+    /// Returns the text without box, id and stage.
     pub(super) fn words<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         bytes
             .get(self.words_at..self.found.text.end)
@@ -51,8 +53,9 @@ impl Task {
     }
 }
 
-/// The stages of an optional task are optional, too: nothing of it is owed, and nothing of it can be judged
-/// while its work is left undone. The same holds for one that is struck out.
+/// Marks the stages of optional tasks and of struck-out tasks in the same way.
+///
+/// None of its stages is required, and none can be judged while its work is not done.
 fn inherit_optional(tasks: &mut [Task]) {
     let work = tasks
         .iter()
@@ -67,8 +70,9 @@ fn inherit_optional(tasks: &mut [Task]) {
     }
 }
 
-/// Gives the only box of a section that has none the id in its heading (`### Task 1.1: …`), where no other box or
-/// heading has that id. Gates, stages and FINAL beside it are no tasks of that section.
+/// Gives a section's only box without an id the id in its heading (`### Task 1.1: …`), unless it is used elsewhere.
+///
+/// Gates, stages and FINAL in that section do not count as its tasks.
 fn take_ids_of_headings(tasks: &mut [Task], headings: &[Heading], ids: &[Option<String>]) {
     let mut used: HashMap<String, u32> = HashMap::new();
     let of_tasks = tasks
@@ -110,10 +114,14 @@ pub(super) fn tasks(
         .into_iter()
         .map(|found| named(bytes, found, grammar))
         .collect();
-    let text = |heading: &Heading| bytes.get(heading.title.clone()).unwrap_or_default();
     let ids: Vec<Option<String>> = headings
         .iter()
-        .map(|heading| leading_id(text(heading), grammar))
+        .map(|heading| {
+            leading_id(
+                bytes.get(heading.title.clone()).unwrap_or_default(),
+                grammar,
+            )
+        })
         .collect();
     take_ids_of_headings(&mut tasks, headings, &ids);
     let mut once: HashSet<&str> = HashSet::with_capacity(tasks.len());
@@ -145,7 +153,7 @@ pub(super) fn tasks(
     tasks
 }
 
-/// The box with the id that its text shows; the family stays empty when it shows none.
+/// Names a box by the id in its text; the family stays empty if it shows none.
 fn named(bytes: &[u8], found: Found, grammar: &Grammar) -> Task {
     let text = bytes.get(found.text.clone()).unwrap_or_default();
     let name = head(text, grammar).unwrap_or_default();
@@ -167,7 +175,7 @@ fn named(bytes: &[u8], found: Found, grammar: &Grammar) -> Task {
     }
 }
 
-/// First 16 hex digits of the SHA-256 of the text with white space folded.
+/// Returns the first 16 hex digits of the SHA-256 of the text, with white space folded.
 pub(super) fn text_digest(text: &[u8]) -> String {
     let words = text
         .split(u8::is_ascii_whitespace)
@@ -177,11 +185,11 @@ pub(super) fn text_digest(text: &[u8]) -> String {
     whole
 }
 
-/// The index of each task's parent.
+/// Returns the index of each task's parent.
 fn parent_links(tasks: &[Task], headings: &HashSet<&str>) -> Vec<Option<u32>> {
-    // The box that speaks for a family: its implementation, else its first one.
+    // The box that represents a family: its implementation, otherwise its first box.
     let mut leaders: HashMap<&str, u32> = HashMap::with_capacity(tasks.len());
-    // The last implementation above that shows an id; below all of them the first.
+    // The last implementation above that shows an id, or the first one below if none is above.
     let mut by_id: HashMap<&str, u32> = HashMap::with_capacity(tasks.len());
     for (at, task) in (0..).zip(tasks) {
         let leader = leaders.entry(&task.key.family).or_insert(at);
@@ -212,13 +220,13 @@ fn parent_links(tasks: &[Task], headings: &HashSet<&str>) -> Vec<Option<u32>> {
         .collect()
 }
 
-/// A step up, and whether indentation alone says so.
+/// A link to a parent; `by_indentation` if only indentation gives it.
 struct Link {
     to: u32,
     by_indentation: bool,
 }
 
-/// The parent: by id, else none under a numbered heading, else by indentation.
+/// Returns the parent: by id, otherwise none under a numbered heading, otherwise by indentation.
 fn link(
     task: &Task,
     tasks: &[Task],
@@ -252,8 +260,10 @@ fn link(
     None
 }
 
-/// Steps by id lead to shorter ids and so never in a circle. A walk that ends in a circle has just gone
-/// once around it, so its last step by indentation is one of the circle; that one is dropped.
+/// Removes circles of links.
+///
+/// Links by id lead to shorter ids and so never form a circle. A walk that ends in a circle has just passed once
+/// around it, so its last link by indentation is part of the circle. That link is dropped.
 fn cut_circles(links: &mut [Option<Link>], leaders: &[u32]) {
     let mut walked: Vec<usize> = vec![usize::MAX; links.len()];
     for start in 0..links.len() {

@@ -1,6 +1,6 @@
 //! A parsed task file: its bytes, and the boxes found in them.
 //!
-//! Any bytes can be parsed, and each is kept; keys, parents and order do not depend on what is ticked.
+//! Any bytes can be parsed, and each byte is kept. Keys, parents and order do not depend on the marks.
 
 use super::exclude::Excluded;
 use super::family::{Task, tasks};
@@ -17,21 +17,21 @@ use std::collections::{BTreeMap, HashSet};
 pub struct ReadLine<'a> {
     /// 1-based.
     pub number: u32,
-    /// Its bytes, the line end apart.
+    /// Its bytes without the line end.
     pub text: &'a [u8],
-    /// What it is read as.
+    /// The reading of the line.
     pub read: ReadAs,
     pub(super) line: Line,
 }
 
 impl ReadLine<'_> {
-    /// True for a list item that begins with a box, whatever the line is read as.
+    /// True for a list item that begins with a box, however the line is read.
     pub fn has_box(&self) -> bool {
         boxed(self.text).is_some()
     }
 }
 
-/// The content of a `tasks.md`, read once.
+/// The content of a `tasks.md`.
 #[derive(Clone, Debug)]
 pub struct TaskFile {
     pub(super) bytes: Vec<u8>,
@@ -40,16 +40,15 @@ pub struct TaskFile {
     pub(super) excluded: Vec<Excluded>,
     /// The headings in document order.
     pub(super) headings: Vec<Heading>,
-    /// For each box in a section that holds no tasks, why it holds none.
+    /// The reason for each box in a section that holds no tasks.
     pub(super) left_out: Vec<LeftOut>,
-    /// The lines in document order, each with what it is read as.
+    /// The lines in document order, each with its reading.
     pub(super) lines: Vec<(Line, ReadAs)>,
     pub(super) tasks: Vec<Task>,
 }
 
 impl TaskFile {
-    /// Reads a task file. Any bytes are one; what is wrong with them is in [`TaskFile::problems`]
-    /// and [`TaskFile::remarks`].
+    /// Reads a task file. Any bytes can be parsed; [`TaskFile::problems`] and [`TaskFile::remarks`] report errors.
     pub fn parse(bytes: impl Into<Vec<u8>>, grammar: &Grammar) -> Self {
         let bytes = bytes.into();
         let Outline {
@@ -72,22 +71,22 @@ impl TaskFile {
         }
     }
 
-    /// The bytes, as they were given.
+    /// Returns the original bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The lines, without their line ends and without a byte-order mark.
+    /// Returns the lines without their line ends and without a byte-order mark.
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
         self.read_lines().map(|line| line.text)
     }
 
-    /// The lines in document order, each with what it is read as.
+    /// Returns the lines in document order, each with its reading.
     pub fn read_lines(&self) -> impl Iterator<Item = ReadLine<'_>> {
         (1..).map_while(|number| self.read_line(number))
     }
 
-    /// The line of this number, 1-based.
+    /// Returns the line of this number, 1-based.
     pub(super) fn read_line(&self, number: u32) -> Option<ReadLine<'_>> {
         let (line, read) = *self.lines.get((number as usize).checked_sub(1)?)?;
         Some(ReadLine {
@@ -98,17 +97,17 @@ impl TaskFile {
         })
     }
 
-    /// How many boxes there are.
+    /// Returns the number of boxes.
     pub fn len(&self) -> usize {
         self.tasks.len()
     }
 
-    /// True when there is no box: a normal answer for files of tables and prose.
+    /// True if there is no box, as in files of tables and prose.
     pub fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }
 
-    /// The words of a heading, by its index as in [`super::ReadAs::Heading`], with its level (1 to 6).
+    /// Returns the level (1 to 6) and words of a heading, by its index as in [`super::ReadAs::Heading`].
     pub fn heading(&self, at: usize) -> Option<(u8, String)> {
         let heading = self.headings.get(at)?;
         Some((
@@ -117,15 +116,15 @@ impl TaskFile {
         ))
     }
 
-    /// The headings whose boxes are rather a checklist than tasks: by their words, and no box there has an id. Each with
-    /// the line of its first box.
+    /// Returns the headings of checklists, each with the line of its first box.
+    ///
+    /// The words of the heading decide, and no box below it may have an id.
     pub fn checklists(&self) -> BTreeMap<String, u32> {
-        // `AC-1` and `SC-1` name what has to hold.
-        let is_work = |id: &str| !id.starts_with("AC-") && !id.starts_with("SC-");
-        let with_id = self
-            .tasks
-            .iter()
-            .filter(|task| task.id().is_some_and(is_work));
+        // `AC-1` and `SC-1` name conditions, not work.
+        let with_id = self.tasks.iter().filter(|task| {
+            task.id()
+                .is_some_and(|id| !id.starts_with("AC-") && !id.starts_with("SC-"))
+        });
         let with_id: HashSet<u32> = with_id.map(|task| task.found.group).collect();
         let mut found = BTreeMap::new();
         for Found { group, line, .. } in self.tasks.iter().map(|task| &task.found) {
@@ -141,8 +140,9 @@ impl TaskFile {
         found
     }
 
-    /// The headings whose words say that what is below them is optional or for later, and below which required tasks are
-    /// open. Each with the line of the first such task.
+    /// Returns headings whose words say "optional" or "later" and that have open required tasks below.
+    ///
+    /// Each has the line of the first such task.
     pub fn optional_sections(&self) -> BTreeMap<String, u32> {
         let mut above: Vec<(u8, Option<String>)> = Vec::new();
         // Indexed by the number of headings above a task.
@@ -156,9 +156,11 @@ impl TaskFile {
             sections.push(above.iter().find_map(|(_, title)| title.clone()));
         }
         let mut found = BTreeMap::new();
-        let is_required =
-            |task: &&Task| Mark(task.found.mark).is_open() && !task.optional && !task.struck;
-        for task in self.tasks.iter().filter(is_required) {
+        for task in self
+            .tasks
+            .iter()
+            .filter(|task| Mark(task.found.mark).is_open() && !task.optional && !task.struck)
+        {
             if let Some(Some(title)) = sections.get(task.found.group as usize) {
                 found.entry(title.clone()).or_insert(task.found.line);
             }
@@ -166,24 +168,25 @@ impl TaskFile {
         found
     }
 
-    /// Why a box is not a task, by its index as in [`super::ReadAs::LeftOut`].
+    /// Returns why a box is not a task, by its index as in [`super::ReadAs::LeftOut`].
     pub fn left_out(&self, at: usize) -> Option<&LeftOut> {
         self.left_out.get(at)
     }
 
-    /// The id that a task's line shows, and whether other tasks show it too; `None` for a line without an id.
+    /// Returns the id on a task's line, and true if other tasks show it too; `None` without an id.
     pub fn shown_id(&self, at: usize) -> Option<(&str, bool)> {
         let task = self.tasks.get(at)?;
         task.id().map(|id| (id, task.doubled.is_some()))
     }
 
-    /// Index of a task's parent.
+    /// Returns the index of a task's parent.
     pub fn parent_of(&self, at: usize) -> Option<usize> {
         self.tasks.get(at)?.parent.map(|parent| parent as usize)
     }
 
-    /// The patterns of `tasks.sections` that match no heading of this file: the key (`include` or
-    /// `exclude`) and the pattern as it was written.
+    /// Returns the patterns of `tasks.sections` that match no heading of this file.
+    ///
+    /// Each is the key (`include` or `exclude`) and the pattern as written.
     pub fn unused_sections(&self) -> Vec<(&'static str, String)> {
         let titles: Vec<Title> = self
             .headings
@@ -193,30 +196,26 @@ impl TaskFile {
         self.grammar.sections.unused(&titles)
     }
 
-    /// The byte offsets of the marks, in document order.
+    /// Returns the byte offsets of the marks, in document order.
     pub fn mark_offsets(&self) -> impl Iterator<Item = usize> {
         self.tasks.iter().map(|task| task.found.at)
     }
 
-    /// The boxes in document order, as the machine and the journal see them.
+    /// Returns the boxes in document order, in the form that the machine and the journal use.
     pub fn rows(&self) -> Vec<Row> {
         let groups = self.groups();
-        let group = |task: &Task| {
-            groups
-                .get(task.found.group as usize)
-                .copied()
-                .unwrap_or_default()
-        };
-        let all = self.tasks.iter().zip(self.notes_under());
-        all.map(|(task, note)| self.row(task, group(task), note))
-            .collect()
+        let mut rows = Vec::with_capacity(self.tasks.len());
+        for (task, note) in self.tasks.iter().zip(self.notes_under()) {
+            let group = groups.get(task.found.group as usize).copied();
+            rows.push(self.row(task, group.unwrap_or_default(), note));
+        }
+        rows
     }
 
-    /// The number of groups that have begun before the first heading, and at each: the `<n>` of `G<n>`.
+    /// Returns the number of groups begun before the first heading, and at each heading: the `<n>` of `G<n>`.
     pub fn groups(&self) -> Vec<u32> {
-        let begins = |heading: &Heading| u32::from(heading.level <= self.grammar.group_level);
         let numbers = self.headings.iter().scan(0, |groups, heading| {
-            *groups += begins(heading);
+            *groups += u32::from(heading.level <= self.grammar.group_level);
             Some(*groups)
         });
         std::iter::once(0).chain(numbers).collect()
@@ -247,7 +246,7 @@ impl TaskFile {
         self.tasks.get(task.parent? as usize)
     }
 
-    /// The text of the parts without tasks, and of the headings.
+    /// Returns the text of the headings and of the parts without tasks.
     pub(super) fn parts(&self) -> Vec<&[u8]> {
         let excluded = self.excluded.iter().map(|part| &part.range);
         let ranges = excluded.chain(self.headings.iter().map(|heading| &heading.title));

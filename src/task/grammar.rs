@@ -1,6 +1,6 @@
-//! How a task file is read: the words of a task's text that are its id, its stage, its being optional.
+//! Reads a task's text: its id, its stage, and its mark for "optional".
 //!
-//! Total over any bytes; a text that is not understood has no id.
+//! Accepts any bytes. A text that cannot be parsed has no id.
 
 use super::plan::{DEEPEST, Placement};
 use super::scan::is_blank;
@@ -9,18 +9,18 @@ use super::stage::Stage;
 use regex_lite::Regex;
 use std::sync::LazyLock;
 
-/// The pattern of `checkpoints:` when the configuration names none.
+/// The default pattern of `checkpoints:`.
 const CHECKPOINT: &str = r"(?i)\bcheckpoint\b|\[verify\]";
 
-/// Longest id that is taken for one, bytes.
+/// Maximum length of an id, in bytes.
 const MAX_ID: usize = 64;
 
-/// What a workspace's configuration adds to the grammar of its task file.
+/// The additions of a workspace's configuration to the grammar of its task file.
 #[derive(Clone, Debug)]
 pub struct Grammar {
-    /// Names of gates that are stage words, as `PITEST` in `2.PITEST`.
+    /// Names of gates that are stage words, for example `PITEST` in `2.PITEST`.
     pub gates: Vec<String>,
-    /// Tasks whose text matches may have nothing to commit (`checkpoints:`); `None` for no such tasks.
+    /// Tasks whose text matches may have nothing to commit (`checkpoints:`). `None` if no task may.
     pub checkpoint: Option<Regex>,
     /// The sections whose boxes are tasks (`tasks.sections`).
     pub sections: Sections,
@@ -29,7 +29,7 @@ pub struct Grammar {
 }
 
 impl Grammar {
-    /// A grammar with these gates and this pattern; every section has tasks.
+    /// Builds a grammar with these gates and this pattern, in which every section has tasks.
     pub fn new(gates: Vec<String>, checkpoint: Option<Regex>) -> Self {
         Self {
             gates,
@@ -39,13 +39,13 @@ impl Grammar {
         }
     }
 
-    /// The same with these sections.
+    /// Replaces the sections.
     #[must_use]
     pub fn with_sections(self, sections: Sections) -> Self {
         Self { sections, ..self }
     }
 
-    /// The same with the groups of these placements, which agree.
+    /// Sets the group level that these placements share.
     #[must_use]
     pub fn with_groups<'p>(self, placements: impl IntoIterator<Item = &'p Placement>) -> Self {
         let level = placements.into_iter().find_map(Placement::group_level);
@@ -57,16 +57,20 @@ impl Grammar {
 
     /// True when the text of a task matches the pattern for checkpoints.
     pub(super) fn is_checkpoint(&self, text: &str) -> bool {
+        let Some(pattern) = &self.checkpoint else {
+            return false;
+        };
         // The default pattern is by far the most frequent, and a search for its words is 20 times faster.
-        let has_word = |text: String| text.contains("checkpoint") || text.contains("[verify]");
-        let may_match =
-            |pattern: &Regex| pattern.as_str() != CHECKPOINT || has_word(text.to_ascii_lowercase());
-        self.checkpoint
-            .as_ref()
-            .is_some_and(|pattern| may_match(pattern) && pattern.is_match(text))
+        if pattern.as_str() == CHECKPOINT {
+            let lower = text.to_ascii_lowercase();
+            if !lower.contains("checkpoint") && !lower.contains("[verify]") {
+                return false;
+            }
+        }
+        pattern.is_match(text)
     }
 
-    /// The stage of that word, if it is in the closed set.
+    /// Returns the stage of a word, if it is in the closed set.
     fn stage(&self, word: &[u8]) -> Option<Stage> {
         match Stage::from(String::from_utf8_lossy(word).into_owned()) {
             Stage::Implementation => None,
@@ -84,19 +88,19 @@ impl Grammar {
 }
 
 impl Default for Grammar {
-    /// The gate `PITEST` and the pattern `(?i)\bcheckpoint\b|\[verify\]`.
+    /// Returns the grammar with the gate `PITEST` and the pattern `(?i)\bcheckpoint\b|\[verify\]`.
     fn default() -> Self {
         static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(CHECKPOINT).ok());
         Self::new(vec!["PITEST".to_owned()], PATTERN.clone())
     }
 }
 
-/// Why a text names no task.
+/// The reason why a text names no task.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NoName {
-    /// `2.REVIEW`, `1.Register`: after the id's dot comes neither a stage nor a blank.
+    /// Neither a stage nor a blank follows the id's dot: `2.REVIEW`, `1.Register`.
     UnknownStage,
-    /// Words.
+    /// Only words.
     Plain,
 }
 
@@ -105,17 +109,16 @@ pub(super) enum NoName {
 pub(super) struct Name {
     /// The id without its trailing dot; `FINAL` for a FINAL without an id.
     pub(super) family: String,
-    /// The stage.
     pub(super) stage: Stage,
-    /// `1.2*`.
+    /// True for `1.2*`.
     pub(super) optional: bool,
-    /// Where the words begin, bytes from the start of the text.
+    /// Offset of the words, in bytes from the start of the text.
     pub(super) rest: usize,
-    /// Wrappers that were opened before the id and are closed somewhere in the words.
+    /// Wrappers that were opened before the id and are closed in the words.
     pub(super) prefix: &'static str,
 }
 
-/// The ids above an id, nearest first: `1.1`, `1` for `1.1.4`; `7.3`, `7` for `7.3a`, too.
+/// Returns the ids above an id, nearest first: `1.1`, `1` for `1.1.4`, and `7.3`, `7` for `7.3a`.
 pub(super) fn ancestors(id: &str) -> impl Iterator<Item = &str> {
     let is_number = id.starts_with(|c: char| c.is_ascii_digit());
     let whole = if is_number {
@@ -129,7 +132,7 @@ pub(super) fn ancestors(id: &str) -> impl Iterator<Item = &str> {
     all.skip(usize::from(whole == id))
 }
 
-/// The id with which a text (of a heading, or of text where a task is expected) begins.
+/// Returns the id at the start of a heading, or of the text of a task.
 pub(super) fn leading_id(text: &[u8], grammar: &Grammar) -> Option<String> {
     head(text, grammar).ok().map(|name| name.family)
 }
@@ -173,13 +176,13 @@ pub(super) fn head(text: &[u8], grammar: &Grammar) -> Result<Name, NoName> {
     })
 }
 
-/// What may be wrapped around an id: how it opens, and how it closes.
+/// Wrappers around an id: the opening and the closing mark.
 const WRAPPERS: [(&[u8], &[u8]); 3] = [(b"**", b"**"), (b"~~", b"~~"), (b"[", b"]")];
 
-/// Which of the wrappers stand open.
+/// True for each wrapper that is open.
 type Wraps = [bool; WRAPPERS.len()];
 
-/// A place in a text; punctuation behind a backslash reads as the punctuation.
+/// A position in a text. Punctuation behind a backslash reads as the punctuation.
 #[derive(Clone, Copy)]
 struct Cursor<'a> {
     text: &'a [u8],
@@ -187,7 +190,7 @@ struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// The next byte and how many bytes it takes.
+    /// Returns the next byte and its width in bytes.
     fn peek(&self) -> Option<(u8, usize)> {
         match (self.text.get(self.at)?, self.text.get(self.at + 1)) {
             (b'\\', Some(next)) if next.is_ascii_punctuation() => Some((*next, 2)),
@@ -226,7 +229,7 @@ impl Cursor<'_> {
         self.eat_while(is_blank);
     }
 
-    /// The wrappers and `Task `, each at most once.
+    /// Skips the wrappers and `Task `, each at most once.
     fn open_wrappers(&mut self) -> Wraps {
         let (mut wraps, mut task) = (Wraps::default(), false);
         loop {
@@ -245,7 +248,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Closes what is open; true if there is a `*` for "optional" too.
+    /// Closes the open wrappers; true if there is also a `*` for "optional".
     fn close_wrappers(&mut self, wraps: &mut Wraps) -> bool {
         let mut optional = false;
         loop {
@@ -263,7 +266,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// What may follow a name: a blank, a colon (not of `16:9`), an arrow, the end.
+    /// True before a terminator of a name: a blank, a colon (not of `16:9`), an arrow, or the end.
     fn at_terminator(&self) -> bool {
         let rest = self.text.get(self.at..).unwrap_or_default();
         match rest {
@@ -273,7 +276,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// What follows a dash or `to` between blanks: a title, or the end of a range.
+    /// Skips a dash or `to` between blanks; a title or the end of a range follows.
     fn after_dash(mut self) -> Option<Self> {
         let rest = self.text.get(self.at..)?;
         let width = ["-", "–", "—", "to"]
@@ -287,10 +290,11 @@ impl Cursor<'_> {
         is_between.then_some(self)
     }
 
-    /// True for the id that ends a range: of the same form, its numbers apart.
+    /// True for the id that ends a range: it has the same form, apart from its numbers.
     fn begins_with_id_like(mut self, first: &str) -> bool {
-        let form = |id: &str| id.replace(|c: char| c.is_ascii_digit(), "");
-        self.id().is_some_and(|id| form(&id) == form(first)) && self.at_terminator()
+        self.id()
+            .is_some_and(|id| without_digits(&id) == without_digits(first))
+            && self.at_terminator()
     }
 
     fn separator(&mut self) -> bool {
@@ -332,18 +336,16 @@ impl Cursor<'_> {
         stage.map(|stage| (family, stage)).ok_or(unknown)
     }
 
-    /// True when, wrappers aside, a terminator follows.
+    /// True if a terminator follows the closing wrappers.
     fn close_and_end(mut self) -> bool {
         self.close_wrappers(&mut [true; WRAPPERS.len()]);
         self.at_terminator()
     }
 
-    /// `G2.PITEST`, `END.PITEST`.
+    /// Reads `G2.PITEST` or `END.PITEST`.
     fn wide_gate(&mut self, grammar: &Grammar) -> Option<(String, Stage)> {
         let start = self.at;
-        let is_group =
-            |cursor: &mut Self| cursor.eat(b"G") && cursor.eat_while(|b| b.is_ascii_digit()) > 0;
-        if !(self.eat(b"END") || is_group(self)) {
+        if !(self.eat(b"END") || (self.eat(b"G") && self.eat_while(|b| b.is_ascii_digit()) > 0)) {
             return None;
         }
         let family = ascii(self.text.get(start..self.at)?);
@@ -354,21 +356,20 @@ impl Cursor<'_> {
             .map(|stage| (family, stage))
     }
 
-    /// The run of letters, digits, `-` and `_` that begins here.
+    /// Returns the run of letters, digits, `-` and `_` that begins here.
     fn word(&mut self) -> &[u8] {
         let start = self.at;
         self.eat_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
         self.text.get(start..self.at).unwrap_or_default()
     }
 
-    /// `1.2.3a`, `T012b`, `T012B`, `ABC-1.2a`, `WP03`, `V4`, `VE1`, without a trailing dot.
+    /// Reads `1.2.3a`, `T012b`, `T012B`, `ABC-1.2a`, `WP03`, `V4` or `VE1`, without a trailing dot.
     fn id(&mut self) -> Option<String> {
         let start = self.at;
-        let digit = |b: u8| b.is_ascii_digit();
         self.eat_while(|b| b.is_ascii_uppercase());
         let letters = self.text.get(start..self.at)?;
         let has_dash = !letters.is_empty() && self.eat(b"-");
-        if !self.next_is(digit) {
+        if !self.next_is(is_digit) {
             return None;
         }
         match letters {
@@ -377,7 +378,7 @@ impl Cursor<'_> {
                 self.eat_if(|b| b.is_ascii_lowercase());
             }
             b"T" | b"WP" | b"V" | b"VE" => {
-                self.eat_while(digit);
+                self.eat_while(is_digit);
                 self.eat_if(|b| letters == b"T" && b.is_ascii_alphabetic());
             }
             _ => return None,
@@ -386,7 +387,7 @@ impl Cursor<'_> {
         (written.len() <= MAX_ID).then(|| ascii(written))
     }
 
-    /// `\d+(\.\d+)*`
+    /// Skips `\d+(\.\d+)*`.
     fn numbers(&mut self) {
         self.eat_while(|b| b.is_ascii_digit());
         loop {
@@ -399,7 +400,17 @@ impl Cursor<'_> {
     }
 }
 
-/// The length of a colon or an arrow.
+/// True for an ASCII digit.
+fn is_digit(byte: u8) -> bool {
+    byte.is_ascii_digit()
+}
+
+/// Returns the form of an id: its text without digits.
+fn without_digits(id: &str) -> String {
+    id.replace(|c: char| c.is_ascii_digit(), "")
+}
+
+/// Returns the length of a colon or an arrow.
 fn separator(rest: &[u8]) -> Option<usize> {
     [":", "→", "："]
         .iter()
@@ -407,7 +418,7 @@ fn separator(rest: &[u8]) -> Option<usize> {
         .map(|mark| mark.len())
 }
 
-/// The text of an id: ASCII by the grammar, without the backslashes of formatters.
+/// Returns the text of an id: ASCII by the grammar, without the backslashes of formatters.
 fn ascii(bytes: &[u8]) -> String {
     bytes
         .iter()

@@ -1,6 +1,6 @@
-//! Relations between the families of a task file: who is above whom, and which families a gate covers.
+//! Relations between the tasks of a file: parents, children, and the tasks that a gate covers.
 //!
-//! Any rows are accepted: a circle in them cannot hang anything here.
+//! Any rows are accepted: a circle in them cannot hang this code.
 
 use super::row::{Mark, Row};
 use super::stage::{Stage, TaskKey};
@@ -9,7 +9,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-/// The rows of a task file. Their relations are worked out once, when they are first asked for.
+/// The rows of a task file. Their relations are computed on first use.
 #[derive(Clone, Default)]
 pub struct Rows {
     rows: Vec<Row>,
@@ -17,7 +17,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The rows by family.
+    /// Returns the rows grouped by family.
     pub fn families(&self) -> Families<'_> {
         let relations = self
             .relations
@@ -28,7 +28,7 @@ impl Rows {
         }
     }
 
-    /// Notes what a box holds now. No relation depends on a mark.
+    /// Sets the mark of a box. No relation depends on a mark.
     pub fn set_mark(&mut self, key: &TaskKey, mark: Mark) {
         let found = self
             .families()
@@ -79,7 +79,7 @@ impl fmt::Debug for Rows {
     }
 }
 
-/// The relations between the families of some rows, by number: they own no row and outlive changes of marks.
+/// The relations between the families of some rows, by number. They own no row and stay valid when marks change.
 #[derive(Debug, Default)]
 struct Relations {
     numbers: HashMap<String, usize>,
@@ -95,7 +95,7 @@ struct Relations {
 /// A family among the others.
 #[derive(Debug)]
 struct Links {
-    /// A row that names it, as its own family or as that of its parent.
+    /// A row that names it as its own family or as that of its parent.
     named_by: usize,
     /// The indices of its rows, in document order.
     rows: Vec<usize>,
@@ -138,7 +138,7 @@ impl Relations {
         all
     }
 
-    /// The number of a family, a new one if need be; `at` is the row that names it.
+    /// Returns the number of a family, and assigns one if it is new. `at` is the row that names it.
     fn number(&mut self, family: &str, at: usize) -> usize {
         if let Some(number) = self.numbers.get(family) {
             return *number;
@@ -168,8 +168,10 @@ pub struct Families<'a> {
     relations: Arc<Relations>,
 }
 
-/// The families that are ticked with the last of others and have no attempt of their own: those with
-/// required work below them, at any depth. A task whose children are all optional is work of its own.
+/// Returns the families that have required work below them, at any depth.
+///
+/// They are ticked with the last of that work and have no attempt of their own. A task whose children are all
+/// optional is work of its own.
 pub fn parents(rows: &[Row]) -> HashSet<&str> {
     let families = Families::new(rows);
     let all = families.relations.families.iter().enumerate();
@@ -179,7 +181,7 @@ pub fn parents(rows: &[Row]) -> HashSet<&str> {
 }
 
 impl<'a> Families<'a> {
-    /// Reads the rows once.
+    /// Groups rows by family.
     pub fn new(rows: &'a [Row]) -> Self {
         Self {
             rows,
@@ -187,12 +189,11 @@ impl<'a> Families<'a> {
         }
     }
 
-    /// The rows, in document order.
     pub fn rows(&self) -> &'a [Row] {
         self.rows
     }
 
-    /// The boxes of a family and their indices, in document order.
+    /// Returns the boxes of a family with their indices, in document order.
     pub fn boxes(&self, family: &str) -> impl Iterator<Item = (usize, &'a Row)> + use<'a> {
         let found: Vec<usize> = self
             .relations
@@ -212,7 +213,7 @@ impl<'a> Families<'a> {
             .is_some_and(|links| links.is_parent)
     }
 
-    /// The families above, nearest first.
+    /// Returns the families above, nearest first.
     pub fn above(&self, family: &str) -> Vec<&'a str> {
         let all = &self.relations;
         let Some(own) = all.numbers.get(family).copied() else {
@@ -227,7 +228,7 @@ impl<'a> Families<'a> {
         found
     }
 
-    /// The families below, at any depth.
+    /// Returns the families below, at any depth.
     pub fn below(&self, family: &str) -> BTreeSet<&'a str> {
         self.numbers_below(family)
             .into_iter()
@@ -235,7 +236,7 @@ impl<'a> Families<'a> {
             .collect()
     }
 
-    /// The first row in document order that is wanted among those of the families below, at any depth.
+    /// Returns the first wanted row of the families below, at any depth, in document order.
     pub fn first_below(&self, family: &str, wanted: impl Fn(&Row) -> bool) -> Option<&'a Row> {
         let has_children = self
             .relations
@@ -249,7 +250,7 @@ impl<'a> Families<'a> {
         self.first_of(below.into_iter(), wanted)
     }
 
-    /// The same among the families that a box covers; see [`Families::covered`].
+    /// Returns the first wanted row of the families that a box covers; see [`Families::covered`].
     pub fn first_covered(&self, key: &TaskKey, wanted: impl Fn(&Row) -> bool) -> Option<&'a Row> {
         self.first_of(self.numbers_covered(key).into_iter(), wanted)
     }
@@ -260,14 +261,14 @@ impl<'a> Families<'a> {
         wanted: impl Fn(&Row) -> bool,
     ) -> Option<&'a Row> {
         let rows = families.flat_map(|number| self.relations.families[number].rows.iter().copied());
-        let is_wanted = |at: &usize| self.rows.get(*at).is_some_and(&wanted);
-        rows.filter(is_wanted)
+        rows.filter(|at| self.rows.get(*at).is_some_and(&wanted))
             .min()
             .and_then(|at| self.rows.get(at))
     }
 
-    /// The families whose changes a box covers: its own and those below it; for a gate of wider reach
-    /// those of its heading, or all.
+    /// Returns the families whose changes a box covers: its own and those below it.
+    ///
+    /// A gate of wider reach covers those of its heading, or all.
     pub fn covered(&self, key: &TaskKey) -> BTreeSet<&'a str> {
         self.numbers_covered(key)
             .into_iter()
@@ -275,7 +276,7 @@ impl<'a> Families<'a> {
             .collect()
     }
 
-    /// The rows of the gates of wider reach that cover a family, in document order.
+    /// Returns the rows of the wider gates that cover a family, in document order.
     pub fn wider_gates(&self, family: &str) -> Vec<&'a Row> {
         let groups: BTreeSet<u32> = self
             .boxes(family)
@@ -287,10 +288,11 @@ impl<'a> Families<'a> {
             .wider_gates
             .iter()
             .filter_map(|at| self.rows.get(*at));
-        let covers = |row: &&Row| {
-            !groups.is_empty() && (row.key.family == "END" || groups.contains(&row.group))
-        };
-        gates.filter(covers).collect()
+        gates
+            .filter(|row| {
+                !groups.is_empty() && (row.key.family == "END" || groups.contains(&row.group))
+            })
+            .collect()
     }
 
     fn numbers_below(&self, family: &str) -> HashSet<usize> {

@@ -1,7 +1,7 @@
 //! Inserts lines for gates and stages into a task file, and removes them.
 //!
 //! Only whole lines are inserted or removed, and the result is parsed again: every other row, fence, comment and
-//! heading is the same, or the edit is refused. What was placed and is removed leaves the bytes of the start.
+//! heading is the same, or the edit is refused. Placing lines and removing them again restores the original bytes.
 
 use super::exclude::bom;
 use super::file::TaskFile;
@@ -15,50 +15,50 @@ use super::stage::{Stage, TaskKey};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// After a refusal, so many lines at most are tried one by one, to name the one that does not fit.
+/// Maximum number of lines tried one by one after a refusal, to name the wrong one.
 const MAX_TRIED: usize = 200;
 
 /// Boxes with their 1-based lines, in document order.
 type Boxes = Vec<(TaskKey, u32)>;
 
-/// A task file with lines put in or taken away.
+/// A task file with inserted or removed lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinesEdited {
-    /// The bytes that the file is to have; those of the start when nothing changed.
+    /// The new bytes of the file, unchanged if no line changed.
     pub bytes: Vec<u8>,
-    /// The boxes that were put in, with their 1-based lines in `bytes`, in document order.
+    /// The inserted boxes with their 1-based lines in `bytes`, in document order.
     pub inserted: Vec<(TaskKey, u32)>,
-    /// The boxes that were taken away, with their 1-based lines in the file before, in document order.
+    /// The removed boxes with their 1-based lines in the file before, in document order.
     pub removed: Vec<(TaskKey, u32)>,
 }
 
 impl TaskFile {
-    /// The file with the boxes of this gate where the placement wants them. Boxes that it does not want, and
-    /// those of wider reach that a task of theirs follows, are taken away when they are open and stand in the
-    /// form in which they are put in; all others stay. With `done` also behind tasks that are done: a person judges them.
+    /// Returns the file with this gate's boxes at the positions of the placement.
+    ///
+    /// An open box in ralph's own form is removed if the placement does not want it, or if it is of wider reach and
+    /// one of its tasks follows it. All other boxes stay. With `done`, gates also go behind finished tasks, for a
+    /// user who judges them.
     pub fn placed(
         &self,
         gate: &str,
         placement: &Placement,
         done: bool,
     ) -> Result<LinesEdited, Refusal> {
-        let open = |row: Row| {
-            if done && row.mark.is_done() {
-                Row {
-                    mark: Mark::OPEN,
-                    ..row
+        let plan = |file: &Self| {
+            let mut rows = file.rows();
+            if done {
+                for row in rows.iter_mut().filter(|row| row.mark.is_done()) {
+                    row.mark = Mark::OPEN;
                 }
-            } else {
-                row
             }
+            plan_gate(&rows, gate, placement)
         };
-        let rows = |file: &Self| file.rows().into_iter().map(open).collect::<Vec<_>>();
-        let plan = |file: &Self| plan_gate(&rows(file), gate, placement);
         let wanted: HashSet<TaskKey> = plan(self)?.into_iter().map(|wanted| wanted.key).collect();
         let stage = Stage::Gate(gate.to_owned());
         let overtaken = overtaken(&self.rows(), gate);
-        let goes = |key: &TaskKey| !wanted.contains(key) || overtaken.contains(key);
-        let (cleared, removed) = self.without(|key| key.stage == stage && goes(key))?;
+        let (cleared, removed) = self.without(|key| {
+            key.stage == stage && (!wanted.contains(key) || overtaken.contains(key))
+        })?;
         let (bytes, inserted) = cleared.with(&plan(&cleared)?)?;
         let new: HashSet<&TaskKey> = inserted.iter().map(|(key, _)| key).collect();
         let back = Self::parse(bytes.clone(), &self.grammar).without(|key| new.contains(key));
@@ -72,7 +72,7 @@ impl TaskFile {
         })
     }
 
-    /// The file with the stages that these tasks lack, and the gates at their places, as far as they are meant.
+    /// Returns the file with the missing stages and gates of these tasks.
     pub fn staged(
         &self,
         staged: TaskSelection<'_>,
@@ -89,7 +89,7 @@ impl TaskFile {
         })
     }
 
-    /// The file without these boxes, as far as ralph could have written them and they are open.
+    /// Returns the file without these boxes, if they are open and in ralph's form.
     pub fn unstaged(&self, goes: impl Fn(&TaskKey) -> bool) -> Result<LinesEdited, Refusal> {
         let (file, removed) = self.without(goes)?;
         Ok(LinesEdited {
@@ -99,12 +99,13 @@ impl TaskFile {
         })
     }
 
-    /// The file without these boxes, as far as they are open, in ralph's form, and hold nothing but others
-    /// that go.
+    /// Removes these boxes if they are open and in ralph's form.
+    ///
+    /// A box that holds others is removed only with all of them.
     fn without(&self, unwanted: impl Fn(&TaskKey) -> bool) -> Result<(Self, Boxes), Refusal> {
         let mut gone: HashSet<u32> = HashSet::new();
         let mut removed = Vec::new();
-        // From the end, so that what a box holds is known when its own turn comes.
+        // From the end, so that the boxes inside a box are handled before it.
         for task in self.tasks.iter().rev().filter(|task| unwanted(&task.key)) {
             let number = task.found.line;
             let text = |number| {
@@ -113,8 +114,10 @@ impl TaskFile {
             };
             let own = text(number);
             let is_own = form(own).is_some_and(|form| form.line(&task.key) == own);
-            let goes = |line| gone.contains(&line) || text(line).trim_ascii().is_empty();
-            if is_own && (number + 1..=task.found.last).all(goes) {
+            if is_own
+                && (number + 1..=task.found.last)
+                    .all(|line| gone.contains(&line) || text(line).trim_ascii().is_empty())
+            {
                 gone.insert(number);
                 removed.push((task.key.clone(), number));
             }
@@ -137,7 +140,7 @@ impl TaskFile {
                     .unwrap_or_default(),
             );
         }
-        // A file that does not end with a line end still does not.
+        // A file that does not end with a line end must still not end with one.
         if self
             .lines
             .last()
@@ -156,7 +159,7 @@ impl TaskFile {
         Err(does_not_fit("The lines do not fit"))
     }
 
-    /// The file with these boxes.
+    /// Returns the file with these boxes added.
     fn with(&self, wanted: &[PlannedBox]) -> Result<(Vec<u8>, Boxes), Refusal> {
         let rows = self.rows();
         let missing: Vec<&PlannedBox> = wanted
@@ -175,7 +178,7 @@ impl TaskFile {
             || does_not_fit("The lines do not fit"),
             |(key, line)| {
                 does_not_fit(&format!(
-                    "A line for {key} does not fit beside the task on line {line}"
+                    "A line for {key} does not fit next to the task on line {line}"
                 ))
             },
         ))
@@ -186,7 +189,7 @@ impl TaskFile {
             .iter()
             .map(|wanted| self.addition(wanted))
             .collect::<Option<Vec<_>>>()?;
-        // At one place, what ends a deeper list comes first, and what begins the next task comes last.
+        // At one offset, the end of a deeper list comes first, and the beginning of the next task comes last.
         added.sort_by_key(|added| (added.offset, added.leads, Reverse(added.column)));
         let texts = added
             .iter()
@@ -196,32 +199,31 @@ impl TaskFile {
             .filter_map(|wanted| Some((&wanted.key, rows.get(wanted.beside)?)))
             .collect();
         let (file, new) = self.with_added(rows, texts, |key| expected.contains_key(key))?;
-        let is_optional = |row: &&Row| row.optional && row.key.stage == Stage::Implementation;
         let optional: HashSet<&str> = rows
             .iter()
-            .filter(is_optional)
+            .filter(|row| row.optional && row.key.stage == Stage::Implementation)
             .map(|row| row.key.family.as_str())
             .collect();
-        let is_sibling = |row: &Row| {
-            let beside = expected.get(&row.key);
-            let same_parent = |beside: &&Row| row.parent == beside.parent;
-            let alone = row.key.stage == Stage::Final || row.key.is_wider_gate();
-            let fits = if alone {
-                row.parent.is_none()
-            } else {
-                beside.is_some_and(same_parent)
-            };
-            let same_group = beside.is_some_and(|beside| beside.group == row.group);
-            fits && same_group
-                && row.mark.is_open()
-                && row.optional == optional.contains(row.key.family.as_str())
-        };
-        let sound = new.len() == missing.len() && new.iter().all(is_sibling);
+        let sound = new.len() == missing.len()
+            && new.iter().all(|row| {
+                let beside = expected.get(&row.key);
+                let alone = row.key.stage == Stage::Final || row.key.is_wider_gate();
+                let fits = if alone {
+                    row.parent.is_none()
+                } else {
+                    beside.is_some_and(|beside| row.parent == beside.parent)
+                };
+                let same_group = beside.is_some_and(|beside| beside.group == row.group);
+                fits && same_group
+                    && row.mark.is_open()
+                    && row.optional == optional.contains(row.key.family.as_str())
+            });
         let inserted = new.into_iter().map(|row| (row.key, row.line)).collect();
         sound.then_some((file.bytes, inserted))
     }
 
-    /// The file with these lines added, and the rows of the boxes that are new; `None` if others are read differently.
+    /// Returns the file with these lines added, and the rows of the new boxes; `None` if other lines are read
+    /// differently.
     pub(super) fn with_added<'a>(
         &self,
         rows: &[Row],
@@ -235,21 +237,20 @@ impl TaskFile {
             .then_some((file, new))
     }
 
-    /// True when these rows of the two files are the same, and so is everything that is not a task.
+    /// True if these rows and everything that is not a task are the same.
     fn reads_the_same(&self, after: &Self, then: &[Row], now: &[Row]) -> bool {
-        let same = |(now, then): (&Row, &Row)| {
-            Row {
-                line: then.line,
-                ..now.clone()
-            } == *then
-        };
         then.len() == now.len()
-            && now.iter().zip(then).all(same)
+            && now.iter().zip(then).all(|(now, then)| {
+                Row {
+                    line: then.line,
+                    ..now.clone()
+                } == *then
+            })
             && self.parts() == after.parts()
             && after.problems().len() <= self.problems().len()
     }
 
-    /// Where a wanted box goes, and its line.
+    /// Returns the offset and the line of a wanted box.
     fn addition(&self, wanted: &PlannedBox) -> Option<Addition> {
         let mut task = self.tasks.get(wanted.beside)?;
         while let Some(holder) = task
@@ -288,33 +289,35 @@ fn does_not_fit(what: &str) -> Refusal {
     )
 }
 
-/// A line that is to be put in.
+/// A line to insert.
 struct Addition {
-    /// Of the line before which it goes; the length of the file for its end.
+    /// Offset of the line before which it goes, or the length of the file for its end.
     offset: usize,
-    /// It belongs to what follows.
+    /// True if it belongs to the text after it.
     leads: bool,
     column: u32,
     text: Vec<u8>,
-    /// The line end of the line that it follows (or leads); empty when that has none.
+    /// The line end of the line that it follows (or leads). Empty if that line has none.
     end: Vec<u8>,
 }
 
-/// How the list item on a line is written: indentation, bullet, gap.
+/// The form of the list item on a line: indentation, bullet, gap.
 struct Form {
     column: u32,
     prefix: Vec<u8>,
 }
 
 impl Form {
-    /// The line of a box in this form, without line end.
+    /// Returns the line of a box in this form, without line end.
     fn line(&self, key: &TaskKey) -> Vec<u8> {
         [&self.prefix, b"[ ] ".as_slice(), key.to_string().as_bytes()].concat()
     }
 }
 
-/// The form of the item that a line begins; of several on one line (`- - [ ] a`) that of the innermost,
-/// which is alone on a line of its own after as much white space.
+/// Returns the form of the item that a line begins.
+///
+/// Of several items on one line (`- - [ ] a`) it is that of the innermost, which is alone on a line of its own
+/// after as much white space.
 fn form(text: &[u8]) -> Option<Form> {
     let item = item(text)?;
     let mut prefix = text.get(..item.content)?.to_vec();

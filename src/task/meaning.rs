@@ -1,6 +1,6 @@
-//! What words of a task mean beyond its box: optional, struck out, nothing to commit, a person's word first.
+//! Finds words of a task that mean more than its box: optional, struck out, nothing to commit, wait for approval.
 //!
-//! Only plain forms are understood; words decide nothing else.
+//! Only plain forms are recognised. No other words have an effect.
 
 /// True for `(optional)` anywhere, or `Optional:` at the beginning.
 pub(super) fn says_optional(words: &str) -> bool {
@@ -8,7 +8,7 @@ pub(super) fn says_optional(words: &str) -> bool {
     words.contains("(optional)") || bare(&words).starts_with("optional:")
 }
 
-/// True if all words are struck out, or `[removed]` stands beside them.
+/// True if all words are struck out, or `[removed]` is next to them.
 pub(super) fn is_struck(words: &str) -> bool {
     let parts: Vec<&str> = words.split("~~").collect();
     let has_words = |from: usize| {
@@ -24,14 +24,14 @@ pub(super) fn is_struck(words: &str) -> bool {
     is_removed || parts.len() % 2 == 1 && has_words(1) && !has_words(0)
 }
 
-/// True for a task that waits for a person: `APPROVE the schema`.
+/// True for a task that waits for approval: `APPROVE the schema`.
 pub(super) fn is_approval(words: &str) -> bool {
     bare(words)
         .strip_prefix("APPROVE")
         .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
 }
 
-/// True for a line between tasks that stops for a person: `**STOP**: wait for approval`.
+/// True for a line between tasks that stops the run for approval: `**STOP**: wait for approval`.
 pub(super) fn is_stop(line: &str) -> bool {
     let start = line.find(char::is_alphanumeric).unwrap_or(line.len());
     let words = line.get(start..).unwrap_or_default();
@@ -46,7 +46,7 @@ pub(super) fn is_stop(line: &str) -> bool {
         && waits.iter().any(|wait| lower.contains(wait))
 }
 
-/// True for the words of a heading over what has to hold, rather than over what has to be done.
+/// True for the words of a heading over conditions rather than over work.
 pub(super) fn is_checklist(title: &str) -> bool {
     let title = title.to_lowercase();
     let words = [
@@ -56,13 +56,13 @@ pub(super) fn is_checklist(title: &str) -> bool {
         "success criteria",
         "prerequisites",
     ];
-    // Numbers, emoji and emphasis may stand before the words.
+    // Numbers, emoji and emphasis may precede the words.
     let start = title.trim_start_matches(|c: char| !c.is_alphabetic());
     words.iter().any(|word| start.starts_with(word))
         && !title.contains(['*', '?', '[', ']', '{', '}', '!', '\\'])
 }
 
-/// True for the words of a heading over what need not be done, or not now.
+/// True for the words of a heading over work that is optional or for later.
 pub(super) fn is_optional_section(title: &str) -> bool {
     let title = title.to_lowercase();
     let words = [
@@ -88,7 +88,7 @@ pub(super) fn is_optional_section(title: &str) -> bool {
     })
 }
 
-/// True for a line below a task that says to commit nothing: `**Commit**: None`.
+/// True for a line below a task that declares an empty commit: `**Commit**: None`.
 pub(super) fn commits_nothing(line: &str) -> bool {
     let lower = line.to_lowercase();
     let value = bare(&lower)
@@ -104,7 +104,7 @@ pub(super) fn commits_nothing(line: &str) -> bool {
     matches!(value.get(..end), Some("none" | "nothing" | "no"))
 }
 
-/// The words without the marks of lists and emphasis before them.
+/// Returns the words without leading marks of lists and emphasis.
 fn bare(words: &str) -> &str {
     words.trim_start_matches(|c| is_markup(c) || matches!(c, '-' | '+'))
 }

@@ -1,7 +1,7 @@
-//! The task file: tasks, ids, stages, families, and every change that ralph makes to its bytes.
+//! The task file: tasks, ids, stages, and every change that ralph makes to its bytes.
 //!
-//! Parsing accepts any bytes; a flip changes exactly one byte; inserted and removed are whole lines; no other
-//! byte is ever rewritten, whatever the encoding, line ends or dialect.
+//! Parsing accepts any bytes. A flip changes exactly one byte. Insertions and removals are whole lines. No other byte
+//! is ever rewritten, in any encoding, line ends or dialect.
 
 mod command_text;
 mod edit;

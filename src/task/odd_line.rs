@@ -1,19 +1,19 @@
-//! A line that looks like a task to a person and is not read as one.
+//! Finds lines that look like tasks to a reader but are not parsed as tasks.
 
 use super::grammar::{Grammar, leading_id};
 use super::remark_kind::RemarkKind;
 use super::scan::{checkbox, first_char, heading, indent, is_blank, item};
 
-/// Longest text between brackets that may be a mark, bytes.
+/// Maximum length of a text between brackets that may be a mark, in bytes.
 const MAX_BRACKET: usize = 40;
-/// Longest number or letter before a box, bytes.
+/// Maximum length of a number or letter before a box, in bytes.
 const MAX_LABEL: usize = 16;
 
-/// Symbols that people write for an open box.
+/// Symbols that authors write for an open box.
 const OPEN_SYMBOLS: [char; 7] = ['☐', '⬜', '□', '▢', '◻', '🔲', '🔳'];
-/// Symbols that people write for a ticked box.
+/// Symbols that authors write for a ticked box.
 const TICKED_SYMBOLS: [char; 6] = ['☑', '☒', '✅', '✔', '✓', '🗹'];
-/// Marks that Markdown or a person puts before the text of a line.
+/// Marks that Markdown or an author puts before the text of a line.
 const MARKS: [&str; 13] = [
     "**", "__", "~~", "*", "_", "~", "-", "+", "•", "–", "—", "‣", "·",
 ];
@@ -22,19 +22,19 @@ const MARKS: [&str; 13] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OddLine {
     pub(super) kind: RemarkKind,
-    /// It looks like a task that is not done.
+    /// True if it looks like a task that is not done.
     pub(super) is_open: bool,
     /// The symbol that replaces a box.
     pub(super) symbol: Option<char>,
 }
 
-/// Finds what makes a line that is not a task look like one.
+/// Returns the reason why a line that is not a task looks like one.
 pub(super) fn odd_line(text: &[u8], grammar: &Grammar) -> Option<OddLine> {
     let (gap, _) = indent(text, 0);
     let rest = text.get(gap..).unwrap_or_default();
     if rest.starts_with(b"|") {
         let mut cells = rest.split(|b| *b == b'|').map(<[u8]>::trim_ascii);
-        // A table of boxes is as often a legend as a list of tasks: it is named, and holds up no run.
+        // A table of boxes is a legend as often as a list of tasks: it is reported, and stops no run.
         let table = OddLine {
             kind: RemarkKind::BoxWithoutBullet,
             is_open: false,
@@ -101,7 +101,9 @@ fn odd_item(content: &[u8], grammar: &Grammar) -> Option<RemarkKind> {
     names_task.then_some(RemarkKind::MissingBox)
 }
 
-/// A box, or a symbol in its place, behind numbers, letters and marks (`2.2 [ ] a`, `### 1.1 [ ] a`, `- ☐ a`).
+/// Finds a box or a box symbol behind numbers, letters and marks.
+///
+/// Examples are `2.2 [ ] a`, `### 1.1 [ ] a` and `- ☐ a`.
 fn behind_label(mut rest: &[u8]) -> Option<OddLine> {
     let mut is_labelled = false;
     loop {
@@ -130,7 +132,7 @@ fn behind_label(mut rest: &[u8]) -> Option<OddLine> {
     }
 }
 
-/// The width of one number, letter or mark with which a text begins: `**`, `##`, `2.2`, `(1)`, `a.`, `T012`, `Task`.
+/// Returns the width of a number, letter or mark at the start: `**`, `##`, `2.2`, `(1)`, `a.`, `T012`, `Task`.
 fn label(rest: &[u8]) -> Option<usize> {
     if let Some(mark) = MARKS.iter().find(|mark| rest.starts_with(mark.as_bytes())) {
         return Some(mark.len());
@@ -139,9 +141,10 @@ fn label(rest: &[u8]) -> Option<usize> {
     if hashes > 0 {
         return Some(hashes);
     }
-    let is_part =
-        |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'(' | b')' | b':' | b'-');
-    let width = rest.iter().take_while(is_part).count();
+    let width = rest
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'(' | b')' | b':' | b'-'))
+        .count();
     let word = rest
         .get(..width)
         .filter(|word| !word.is_empty() && word.len() <= MAX_LABEL)?;
@@ -151,7 +154,9 @@ fn label(rest: &[u8]) -> Option<usize> {
     is_label.then_some(width)
 }
 
-/// True when the text, inline code apart, holds `[ ]`, `[x]` or `[X]` before a blank or the end.
+/// True if the text holds a box outside inline code.
+///
+/// A box is `[ ]`, `[x]` or `[X]` before a blank or the end.
 pub(super) fn has_box(text: &[u8]) -> bool {
     let mut in_code = false;
     text.iter().enumerate().any(|(at, byte)| {
@@ -160,7 +165,9 @@ pub(super) fn has_box(text: &[u8]) -> bool {
     })
 }
 
-/// True when a text begins with `[ ]`, `[x]` or `[X]` before a blank, closing emphasis or the end.
+/// True if a text begins with a box.
+///
+/// A box is `[ ]`, `[x]` or `[X]` before a blank, closing emphasis or the end.
 fn is_box(text: &[u8]) -> bool {
     let Some(rest) = text.strip_prefix(b"[") else {
         return false;
@@ -181,7 +188,7 @@ fn ends_word(rest: &[u8]) -> bool {
             .any(|mark| rest == mark.as_bytes())
 }
 
-/// True when the first brackets of a text, perhaps escaped, hold nothing.
+/// True if the first brackets of a text, escaped or not, hold nothing.
 fn has_empty_bracket(text: &[u8]) -> bool {
     let mut inner = text
         .iter()
@@ -191,19 +198,23 @@ fn has_empty_bracket(text: &[u8]) -> bool {
     inner.all(|b| is_blank(*b) || *b == b'\\')
 }
 
-/// True for the rest of a box that a formatter escaped, behind its `\[`.
+/// True for the rest of a box that a formatter escaped, after its `\[`.
 fn is_escaped_box(rest: &[u8]) -> bool {
-    let slash = |bytes: &[u8]| usize::from(bytes.starts_with(b"\\"));
-    let mark = rest.get(slash(rest)..).unwrap_or_default();
+    let mark = rest.get(leading_backslash(rest)..).unwrap_or_default();
     let Some(close) = first_char(mark).and_then(|c| mark.get(c.len_utf8()..)) else {
         return false;
     };
     close
-        .get(slash(close)..)
+        .get(leading_backslash(close)..)
         .is_some_and(|close| close.starts_with(b"]"))
 }
 
-/// True for text between brackets only if a box is meant: nothing, `x` with blanks, a symbol.
+/// Returns 1 if the text begins with a backslash, otherwise 0.
+fn leading_backslash(bytes: &[u8]) -> usize {
+    usize::from(bytes.starts_with(b"\\"))
+}
+
+/// True for text between brackets that looks like a mark: nothing, `x` with blanks, or a symbol.
 fn is_almost_a_mark(inner: &[u8]) -> bool {
     let inner = inner.trim_ascii();
     match first_char(inner) {

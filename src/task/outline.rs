@@ -1,6 +1,6 @@
-//! The one pass over the lines of a task file: what each is read as, boxes, headings and nesting.
+//! The single pass over the lines of a task file: the reading of each line, boxes, headings and nesting.
 //!
-//! Linear; the boxes found do not depend on their marks.
+//! Runs in linear time. The boxes found do not depend on their marks.
 
 use super::exclude::{Excluded, bom, excluded};
 use super::grammar::{Grammar, head};
@@ -10,40 +10,39 @@ use super::scan::{
 use super::sections::{self, Above as HeadingsAbove, LeftOut, Title};
 use std::ops::Range;
 
-/// A box as the lines show it.
+/// A box found on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     /// 1-based.
     pub(super) line: u32,
     /// Offset of the mark.
     pub(super) at: usize,
-    /// The mark.
     pub(super) mark: char,
-    /// `[ ]*`.
+    /// True for `[ ]*`.
     pub(super) starred: bool,
-    /// Headings above.
+    /// Number of headings above.
     pub(super) group: u32,
-    /// The text behind box and white space, up to the end of the line.
+    /// The text after box and white space, up to the end of the line.
     pub(super) text: Range<usize>,
     /// Index of the box whose list item holds this one.
     pub(super) enclosing: Option<u32>,
-    /// 1-based: the last line that belongs to its list item, blank lines at the end apart.
+    /// The last line of its list item, without blank lines at the end, 1-based.
     pub(super) last: u32,
 }
 
-/// A heading as the lines show it.
+/// A heading found on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Heading {
     /// 1 to 6.
     pub(super) level: u8,
-    /// The text, behind the hashes.
+    /// The text after the hashes.
     pub(super) title: Range<usize>,
 }
 
-/// What one pass over the lines finds.
+/// The result of one pass over the lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outline {
-    /// The lines in document order, each with what it is read as.
+    /// The lines in document order, each with its reading.
     pub(super) lines: Vec<(Line, ReadAs)>,
     /// The parts without tasks, ascending.
     pub(super) excluded: Vec<Excluded>,
@@ -51,11 +50,11 @@ pub(super) struct Outline {
     pub(super) boxes: Vec<Found>,
     /// The headings in document order.
     pub(super) headings: Vec<Heading>,
-    /// For each box in a section that holds no tasks, why it holds none.
+    /// The reason for each box in a section that holds no tasks.
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// Reads the lines of a file; boxes in sections that hold no tasks are left out.
+/// Reads the lines of a file, and leaves out boxes in sections that hold no tasks.
 pub(super) fn outline(bytes: &[u8], grammar: &Grammar) -> Outline {
     let excluded = excluded(bytes);
     let mut parts = excluded.iter().peekable();
@@ -92,22 +91,22 @@ pub(super) fn outline(bytes: &[u8], grammar: &Grammar) -> Outline {
     }
 }
 
-/// The words of a heading, with and without its id.
+/// Returns the words of a heading, with and without its id.
 pub(super) fn title(bytes: &[u8], heading: &Heading, grammar: &Grammar) -> Title {
     let text = bytes.get(heading.title.clone()).unwrap_or_default();
     let name = head(text, grammar).ok();
     sections::title(text, name.and_then(|name| text.get(name.rest..)))
 }
 
-/// What is directly above a line.
+/// The text directly above a line.
 enum Above {
-    /// Nothing that goes on.
+    /// Nothing that the line could continue.
     Blank,
-    /// A part without tasks: nothing that goes on, but text right behind it would go on what is put there.
+    /// A part without tasks. It cannot be continued, but text right behind it would continue an inserted line.
     Hidden,
-    /// A paragraph outside lists, by the index of its line: an underline makes it a heading.
+    /// A paragraph outside lists, by the index of its line. An underline makes it a heading.
     Paragraph(usize, Range<usize>),
-    /// A list item or something else that a line of text may continue.
+    /// A list item or other text that a line may continue.
     Other,
 }
 
@@ -116,15 +115,17 @@ struct Pass<'a> {
     grammar: &'a Grammar,
     out: Outline,
     sections: HeadingsAbove,
-    /// Open list items: the column of the bullet, and the box of the nearest item that has one.
+    /// Open list items: the column of the bullet, and the box of the nearest item with one.
     open: Vec<(u32, Option<u32>)>,
-    /// The boxes to whose items the next line may belong, each with the column of its bullet. They end earlier
-    /// than `open` at what Markdown reads as no part of the item, although deeper items below still are.
+    /// The boxes whose items the next line may continue, each with the column of its bullet.
+    ///
+    /// They end earlier than `open` where Markdown reads a line as outside the item although deeper items are still
+    /// open.
     bodies: Vec<(u32, usize)>,
     above: Above,
-    /// 1-based: the last line that is not blank.
+    /// The last line that is not blank, 1-based.
     last: u32,
-    /// End of the part without tasks that began last: its lines belong together, whatever their indentation.
+    /// End of the latest part without tasks. Its lines belong together at any indentation.
     inside: usize,
 }
 
@@ -181,12 +182,16 @@ impl Pass<'_> {
         let goes_on = !matches!(self.above, Above::Blank)
             && !opens_block(text.get(gap..).unwrap_or_default());
         self.end_bodies(if goes_on { u32::MAX } else { column });
-        // Text after a blank line ends the items that do not reach around it; without one it continues them.
+        // Text after a blank line closes the items that it is not indented into. Without a blank line it continues
+        // them.
         if matches!(self.above, Above::Blank | Above::Hidden) {
             self.close(column);
             let outside = self.open.is_empty() && column == 0;
-            let paragraph = || Above::Paragraph(self.out.lines.len(), line.start..line.end);
-            self.above = if outside { paragraph() } else { Above::Other };
+            self.above = if outside {
+                Above::Paragraph(self.out.lines.len(), line.start..line.end)
+            } else {
+                Above::Other
+            };
         }
         ReadAs::Text
     }
@@ -240,7 +245,7 @@ impl Pass<'_> {
         while self.open.pop_if(|(at, _)| *at >= column).is_some() {}
     }
 
-    /// The items of boxes from that column on end with the last line that was not blank.
+    /// Ends the items of boxes from that column on, at the last line that was not blank.
     fn end_bodies(&mut self, column: u32) {
         while let Some((_, at)) = self.bodies.pop_if(|(at, _)| *at >= column) {
             if let Some(found) = self.out.boxes.get_mut(at) {

@@ -1,6 +1,6 @@
-//! Which boxes of gates and stages a task file gets, and beside which task each goes.
+//! Plans the boxes of gates and stages of a task file, and their positions.
 //!
-//! The answers depend on the rows alone, in linear time; a box that is in the file is never planned twice.
+//! The plan depends on the rows alone and takes linear time. A box that is in the file is never planned twice.
 
 use super::hierarchy::Families;
 use super::refusal::{Refusal, Refused};
@@ -10,7 +10,7 @@ use super::test_task::only_writes_tests;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Where the boxes of one gate go.
+/// The positions of one gate's boxes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = one_of, extend("examples" = ["each", {"after": ["2", "5"]}, {"groups": 2}]))]
@@ -25,9 +25,9 @@ pub enum Placement {
     Groups,
     /// One after the last task: `END.PITEST`.
     End,
-    /// Nowhere.
+    /// No boxes.
     None,
-    /// One for each heading of this level or a higher one (`##` is 2) that has required tasks; those below it are part of it.
+    /// One for each heading up to this level (`##` is 2) with required tasks. Deeper headings belong to it.
     #[serde(untagged)]
     GroupsOf {
         /// 1 to 6.
@@ -37,7 +37,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// The deepest headings that begin a group of their own; `None` where gates go by other things.
+    /// Returns the deepest heading level that begins a group; `None` if gates do not go by headings.
     pub fn group_level(&self) -> Option<u8> {
         match self {
             Self::Groups => Some(DEEPEST),
@@ -47,7 +47,7 @@ impl Placement {
     }
 }
 
-/// The forms of a placement exclude each other.
+/// Declares in the schema that the forms of a placement exclude each other.
 fn one_of(schema: &mut schemars::Schema) {
     let forms = schema.remove("anyOf");
     schema.insert("oneOf".to_owned(), forms.unwrap_or_default());
@@ -56,44 +56,45 @@ fn one_of(schema: &mut schemars::Schema) {
 /// The level of `######`.
 pub(super) const DEEPEST: u8 = 6;
 
-/// Which tasks get stages.
+/// The tasks that get stages.
 #[derive(Clone, Copy, Debug)]
 pub enum TaskSelection<'a> {
-    /// Those with these ids (`2`, `2.`), done or not; each gets the stages that it lacks.
+    /// Those with these ids (`2`, `2.`), done or not. Each gets the stages that it lacks.
     Named(&'a [String]),
-    /// Required leaf tasks without stages that are not done and whose id is used once, so that a file can
-    /// hold their stages.
+    /// Required leaf tasks without stages that are not done and whose id is used once.
+    ///
+    /// A file can hold stages only for a task with an id of its own.
     Plain,
     /// Required leaf tasks without stages, done or not, with or without an id: for virtual stages.
     Every,
 }
 
-/// Where a planned box goes in relation to a row.
+/// The position of a planned box in relation to a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Position {
-    /// The row is the box itself.
+    /// The row is the planned box.
     Exists,
-    /// Right before it, as its sibling.
+    /// Right before the row, as its sibling.
     Before,
-    /// After it and all that belongs to it, as its sibling.
+    /// After the row and everything that belongs to it, as its sibling.
     After,
-    /// After the outermost task that contains it, as that one's sibling.
+    /// After the outermost task that contains the row, as the sibling of that task.
     End,
 }
 
-/// A box that a plan asks for. Of several with the same row and position, the first comes first in the file.
+/// A planned box. Of several with the same row and position, the first comes first in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedBox {
-    /// The box.
     pub key: TaskKey,
-    /// Index of the row beside which it goes.
+    /// Index of the row next to which it goes.
     pub beside: usize,
-    /// Where it goes in relation to that row.
+    /// Its position in relation to that row.
     pub position: Position,
 }
 
-/// Every box of the gate that this placement asks for, including those that exist. What is done is not judged: a gate
-/// that does not exist yet goes behind named tasks, behind those with work to do, or nowhere.
+/// Plans every box of a gate for this placement, including existing ones.
+///
+/// Finished work is not judged: a new gate goes behind the named tasks, behind tasks with work to do, or nowhere.
 pub fn plan_gate(
     rows: &[Row],
     gate: &str,
@@ -114,9 +115,10 @@ pub fn plan_gate(
     plan.boxes(&[(gate.to_owned(), placement.clone())])
 }
 
-/// The stages that these tasks lack, with the gates at their places, and one FINAL. Parents and checkpoints
-/// get no stages, optional tasks only when they are named; a gate placed after a named task goes there
-/// whatever kind of task that is.
+/// Plans the missing stages of these tasks, the gates at their places, and one FINAL.
+///
+/// Parents and checkpoints get no stages, and optional tasks only if they are named. A gate placed after a named task
+/// goes there, for any kind of task.
 pub fn plan_stages(
     rows: &[Row],
     selection: TaskSelection<'_>,
@@ -124,11 +126,14 @@ pub fn plan_stages(
 ) -> Result<Vec<PlannedBox>, Refusal> {
     let families = Families::new(rows);
     let staged = selected(&families, selection)?;
-    let is_judged = |at: &usize| {
-        rows.get(*at)
-            .is_some_and(|row| can_be_judged(&families, row))
-    };
-    let judged: BTreeSet<usize> = staged.iter().copied().filter(is_judged).collect();
+    let judged: BTreeSet<usize> = staged
+        .iter()
+        .copied()
+        .filter(|at| {
+            rows.get(*at)
+                .is_some_and(|row| can_be_judged(&families, row))
+        })
+        .collect();
     let plan = Plan {
         each: judged.clone(),
         judged,
@@ -153,31 +158,36 @@ pub fn plan_stages(
     Ok(planned)
 }
 
-/// The lines of the tasks after which [`Placement::Each`] means a gate and that get none, because they have
-/// no id of their own.
+/// Returns the lines of tasks that [`Placement::Each`] skips because they have no own id.
 pub fn tasks_without_gate(rows: &[Row]) -> Vec<u32> {
     let families = Families::new(rows);
-    let is_leaf = |row: &Row| !row.optional && !families.is_parent(&row.key.family);
-    let meant = |row: &Row| {
-        !row.key.has_id() && has_work(row) && is_leaf(row) && can_be_judged(&families, row)
-    };
     implementations(rows)
-        .filter(|(_, row)| meant(row))
+        .filter(|(_, row)| {
+            !row.key.has_id()
+                && has_work(row)
+                && !row.optional
+                && !families.is_parent(&row.key.family)
+                && can_be_judged(&families, row)
+        })
         .map(|(_, row)| row.line)
         .collect()
 }
 
-/// The titles of the tasks that [`Placement::Each`] passes over because they only write tests.
+/// Returns the titles of the tasks that [`Placement::Each`] skips because they only write tests.
 pub fn tasks_of_tests_alone(rows: &[Row]) -> Vec<String> {
     let families = Families::new(rows);
-    let is_leaf = |row: &Row| !row.optional && !families.is_parent(&row.key.family);
     implementations(rows)
-        .filter(|(_, row)| has_work(row) && is_leaf(row) && !can_be_judged(&families, row))
+        .filter(|(_, row)| {
+            has_work(row)
+                && !row.optional
+                && !families.is_parent(&row.key.family)
+                && !can_be_judged(&families, row)
+        })
         .map(|(_, row)| row.title())
         .collect()
 }
 
-/// The lines of the open tasks that [`TaskSelection::Plain`] skips because they have no id of their own.
+/// Returns the lines of open tasks that [`TaskSelection::Plain`] skips because they have no own id.
 pub fn tasks_without_stages(rows: &[Row]) -> Vec<u32> {
     let every = selected(&Families::new(rows), TaskSelection::Every).unwrap_or_default();
     let tasks = every.into_iter().filter_map(|at| rows.get(at));
@@ -187,7 +197,7 @@ pub fn tasks_without_stages(rows: &[Row]) -> Vec<u32> {
         .collect()
 }
 
-/// The wider gates that were overtaken: tasks they cover were added after them.
+/// Returns the wider gates that now precede some of their tasks, because those were added after them.
 pub(super) fn overtaken(rows: &[Row], gate: &str) -> HashSet<TaskKey> {
     let mut found = HashSet::new();
     let mut groups: HashSet<u32> = HashSet::new();
@@ -213,14 +223,14 @@ pub(super) fn overtaken(rows: &[Row], gate: &str) -> HashSet<TaskKey> {
     found
 }
 
-/// The implementation tasks, in document order.
+/// Returns the implementation tasks in document order.
 fn implementations(rows: &[Row]) -> impl Iterator<Item = (usize, &Row)> {
     rows.iter()
         .enumerate()
         .filter(|(_, row)| row.key.stage == Stage::Implementation)
 }
 
-/// True for what is still to be done and can change something.
+/// True for an unfinished task that can change something.
 fn has_work(row: &Row) -> bool {
     !row.mark.is_done() && !row.checkpoint
 }
@@ -230,28 +240,26 @@ pub(super) fn can_be_judged(families: &Families<'_>, row: &Row) -> bool {
     has_stage(families, row, &Stage::TestFirst) || !only_writes_tests(&row.text)
 }
 
-/// The implementation tasks that [`Placement::Each`] means, or [`Placement::Tested`].
+/// Returns the implementation tasks that [`Placement::Each`] or [`Placement::Tested`] selects.
 fn tasks_for_each(
     families: &Families<'_>,
     gate: &Stage,
     tested: bool,
 ) -> impl Iterator<Item = usize> {
-    let meant = move |(_, row): &(usize, &Row)| {
-        let is_leaf = || !row.optional && !families.is_parent(&row.key.family);
-        let is_meant = if tested {
-            has_stage(families, row, &Stage::TestFirst)
-        } else {
-            is_leaf()
-        };
-        let is_due = has_work(row) || has_stage(families, row, gate);
-        row.key.has_id() && is_meant && is_due && can_be_judged(families, row)
-    };
     implementations(families.rows())
-        .filter(meant)
+        .filter(move |(_, row)| {
+            let is_meant = if tested {
+                has_stage(families, row, &Stage::TestFirst)
+            } else {
+                !row.optional && !families.is_parent(&row.key.family)
+            };
+            let is_due = has_work(row) || has_stage(families, row, gate);
+            row.key.has_id() && is_meant && is_due && can_be_judged(families, row)
+        })
         .map(|(at, _)| at)
 }
 
-/// The implementation tasks of a selection.
+/// Returns the implementation tasks of a selection.
 fn selected(
     families: &Families<'_>,
     selection: TaskSelection<'_>,
@@ -269,18 +277,18 @@ fn selected(
         Stage::PreCr,
         Stage::Integ,
     ];
-    let is_plain = |row: &Row| {
-        let lacks_all = || !agents.iter().any(|stage| has_stage(families, row, stage));
-        !row.optional && takes_stages(row) && lacks_all()
-    };
-    let meant = |row: &Row| is_plain(row) && (every || row.key.has_id() && !row.mark.is_done());
     Ok(implementations(families.rows())
-        .filter(|(_, row)| meant(row))
+        .filter(|(_, row)| {
+            !row.optional
+                && takes_stages(row)
+                && !agents.iter().any(|stage| has_stage(families, row, stage))
+                && (every || row.key.has_id() && !row.mark.is_done())
+        })
         .map(|(at, _)| at)
         .collect())
 }
 
-/// The implementation tasks with these ids.
+/// Returns the implementation tasks with these ids.
 fn named(families: &Families<'_>, ids: &[String]) -> Result<BTreeSet<usize>, Refusal> {
     let task = |id: &String| {
         let mut boxes = families.boxes(id.trim().trim_end_matches('.'));
@@ -305,28 +313,26 @@ fn has_stage(families: &Families<'_>, row: &Row, stage: &Stage) -> bool {
         .any(|(_, sibling)| sibling.key.stage == *stage)
 }
 
-/// What both plans are made of. Tasks are indices of rows.
+/// The common input of both plans. Tasks are indices of rows.
 struct Plan<'a> {
     families: Families<'a>,
     /// The tasks that get the agents' stages.
     staged: BTreeSet<usize>,
-    /// The tasks that [`Placement::Each`] means.
+    /// The tasks that [`Placement::Each`] selects.
     each: BTreeSet<usize>,
-    /// The tasks for which there are wider gates.
+    /// The tasks for which wider gates exist.
     judged: BTreeSet<usize>,
-    /// Gates placed after other tasks are left out.
+    /// Leaves out gates placed after other tasks.
     only_staged: bool,
 }
 
 impl Plan<'_> {
     fn boxes(&self, gates: &[(String, Placement)]) -> Result<Vec<PlannedBox>, Refusal> {
-        let agents = |stages: &[Stage]| {
-            self.staged
-                .iter()
-                .map(|at| (*at, stages.to_vec()))
-                .collect()
-        };
-        let mut stages: BTreeMap<usize, Vec<Stage>> = agents(&[Stage::TestFirst, Stage::ReqCheck]);
+        let mut stages: BTreeMap<usize, Vec<Stage>> = self
+            .staged
+            .iter()
+            .map(|at| (*at, vec![Stage::TestFirst, Stage::ReqCheck]))
+            .collect();
         let mut wider = Vec::new();
         for (gate, placement) in gates {
             let stage = Stage::Gate(gate.clone());
@@ -362,7 +368,7 @@ impl Plan<'_> {
         Ok(own.chain(wider).collect())
     }
 
-    /// A stage of a task: where it is, or where it goes.
+    /// Returns a stage of a task with its current or future position.
     fn planned(&self, task: usize, stage: Stage) -> Option<PlannedBox> {
         let row = self.families.rows().get(task)?;
         let (beside, position) = self.position(task, row, &stage);
@@ -385,10 +391,11 @@ impl Plan<'_> {
         if *stage == Stage::TestFirst {
             return (task, Position::Before);
         }
-        // INTEG may be anywhere.
-        let judges = |stage: &Stage| stage.is_gate() || stage.is_review();
+        // INTEG may be at any position.
         let mut after = None;
-        for (at, sibling) in siblings().filter(|(at, row)| *at > task && judges(&row.key.stage)) {
+        for (at, sibling) in siblings().filter(|(at, row)| {
+            *at > task && (row.key.stage.is_gate() || row.key.stage.is_review())
+        }) {
             if sibling.key.stage.rank() > stage.rank() {
                 return after.map_or((at, Position::Before), |at| (at, Position::After));
             }
@@ -397,10 +404,10 @@ impl Plan<'_> {
         (after.unwrap_or(task), Position::After)
     }
 
-    /// The gates of the headings with required tasks of which one is judged.
+    /// Returns the gates of the headings with required tasks, if one of those is judged.
     fn group_gates(&self, stage: &Stage) -> Vec<PlannedBox> {
         let rows = self.families.rows();
-        // Of each heading with required tasks, whether one of them is judged.
+        // For each heading with required tasks, true if one of them is judged.
         let mut groups: BTreeMap<u32, bool> = BTreeMap::new();
         for (at, row) in implementations(rows).filter(|(_, row)| !row.optional) {
             *groups.entry(row.group).or_default() |= self.judged.contains(&at);
@@ -449,7 +456,7 @@ impl Plan<'_> {
         planned
     }
 
-    /// The gate over everything; `None` in a file without required tasks.
+    /// Returns the gate over everything; `None` in a file without required tasks.
     fn end_gate(&self, stage: &Stage) -> Option<PlannedBox> {
         let rows = self.families.rows();
         let key = TaskKey {
@@ -457,8 +464,8 @@ impl Plan<'_> {
             stage: stage.clone(),
         };
         let known = rows.iter().position(|row| row.key == key);
-        let is_meant = |at: usize| known.is_some() || self.judged.contains(&at);
-        implementations(rows).find(|(at, row)| !row.optional && is_meant(*at))?;
+        implementations(rows)
+            .find(|(at, row)| !row.optional && (known.is_some() || self.judged.contains(at)))?;
         if let Some(at) = known {
             return Some(PlannedBox {
                 key,
@@ -466,8 +473,9 @@ impl Plan<'_> {
                 position: Position::Exists,
             });
         }
-        let is_last = |row: &Row| row.key.stage == Stage::Final || row.key.family == "END";
-        let beside = rows.iter().rposition(|row| !is_last(row))?;
+        let beside = rows
+            .iter()
+            .rposition(|row| !(row.key.stage == Stage::Final || row.key.family == "END"))?;
         Some(PlannedBox {
             key,
             beside,

@@ -1,4 +1,4 @@
-//! What makes a run refuse a task file; a file without problems has one box for each key.
+//! Finds the problems for which a run refuses a task file. A file without problems has one box for each key.
 
 use super::family::Task;
 use super::file::TaskFile;
@@ -7,36 +7,36 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt::Debug;
 
-/// Of each kind its name, what is wrong, and what to do about it; `{n}` is the line, `{0}` … are details.
+/// Name, message and hint of each kind. `{n}` is the line, `{0}` … are details.
 const TEXTS: &str = include_str!("findings.txt");
 
-/// Why a run refuses a task file.
+/// The kinds of problems for which a run refuses a task file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProblemKind {
-    /// There are two boxes `2.PITEST`.
+    /// Two boxes `2.PITEST` exist.
     DoubledStage,
-    /// There is a `2.PITEST`, but no `2.`.
+    /// A `2.PITEST` exists, but no `2.`.
     OrphanStage,
-    /// There is a `2.PITEST`, and two boxes `2.`.
+    /// A `2.PITEST` exists, and two boxes `2.`.
     StageOfDoubledTask,
     /// A gate is placed after tasks that do not exist, or whose id is used twice.
     PlacedAfterNoTask,
 }
 
-/// A reason why a run refuses a task file.
+/// A problem for which a run refuses a task file.
 pub type Problem = Finding<ProblemKind>;
 
-/// What a person should know about a line of a task file.
+/// A report about a line of a task file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding<K> {
     /// 1-based line in the task file.
     pub line: u32,
-    /// Which rule is broken.
+    /// The broken rule.
     pub kind: K,
-    /// What is wrong, a whole sentence.
+    /// Description of the problem, a whole sentence.
     pub message: String,
-    /// What to do about it, a whole sentence.
+    /// Instruction to fix it, a whole sentence.
     pub hint: String,
 }
 
@@ -68,10 +68,10 @@ impl<K: Debug> Finding<K> {
 }
 
 impl TaskFile {
-    /// What makes a run refuse this file, by line; empty for a file that can be run.
+    /// Returns the problems of this file by line; empty for a file that can be run.
     pub fn problems(&self) -> Vec<Problem> {
         let works = self.tasks.iter().filter(|task| task.is_implementation());
-        // Of each id of an implementation, whether several have it.
+        // For each id of an implementation, true if several have it.
         let shown: HashMap<&str, bool> = works
             .filter_map(|task| Some((task.id()?, task.doubled.is_some())))
             .collect();
@@ -87,7 +87,7 @@ impl TaskFile {
                 Some(true) => ProblemKind::StageOfDoubledTask,
                 Some(false) => continue,
             };
-            // INTEG, FINAL and gates of wider reach stand alone.
+            // INTEG, FINAL and gates of wider reach need no implementation.
             if !matches!(task.key.stage, Stage::Integ | Stage::Final) && !task.key.is_wider_gate() {
                 problems.push(problem(task, kind, line));
             }

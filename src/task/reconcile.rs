@@ -1,14 +1,18 @@
-//! What an agent did to the task file while it ran, and the file as it is to be afterwards.
+//! Judges an agent's changes to the task file, and computes the file as it should be afterwards.
 //!
-//! Boxes are put back; added tasks are kept (open), with the text below them, when their id is new and they are below no
-//! old task; all else is restored, since nobody can tell a person's text from an agent's: what stands for a task is what its
-//! reviewers judge by. Each byte of the file before is in the result, in order; added are whole lines. The result is
-//! parsed again: where the old boxes would be affected in any way, the lines go to the end of the file, then without
-//! those below, and if that does not help, nowhere.
+//! - Boxes are restored.
+//! - Added tasks are kept (open), with the text below them, if their id is new and they are below no old task.
+//! - Everything else is restored. An agent's text cannot be distinguished from a user's, and reviewers judge by the
+//!   text
+//!   of a task.
+//!
+//! Each byte of the file before is in the result, in order. Additions are whole lines. The result is parsed again. If
+//! the old boxes would be affected in any way, the added lines go to the end of the file, then without the lines
+//! below them, and are dropped if that does not help either.
 
 use super::exclude::bom;
 use super::family::Task;
-use super::file::{ReadLine, TaskFile};
+use super::file::TaskFile;
 use super::grammar::{Grammar, ancestors};
 use super::row::{Mark, Row};
 use super::scan::{Line, ReadAs, column, lines};
@@ -17,57 +21,55 @@ use crate::source::text::names;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
-/// Tasks that are named.
+/// Maximum number of tasks in the message.
 const NAMED: usize = 5;
-/// Longest line that is kept, bytes.
+/// Maximum length of a kept line, in bytes.
 const MAX_LINE: usize = 4096;
-/// Most lines that are kept of one attempt.
+/// Maximum number of lines kept from one attempt.
 const MAX_LINES: usize = 100;
 
-/// A box that an agent changed: a claim.
+/// A box that an agent changed, as a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoxClaim {
-    /// The box.
     pub key: TaskKey,
-    /// Its mark before the agent ran, which it has again.
+    /// Its mark before the agent ran, which is restored.
     pub from: Mark,
-    /// What the agent left in it.
+    /// The mark that the agent wrote.
     pub to: Mark,
 }
 
-/// A task file after what an agent did to it has been judged.
+/// A task file after ralph judged an agent's changes to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reconciled {
-    /// The bytes that the file is to have.
+    /// The bytes to write to the file.
     pub bytes: Vec<u8>,
     /// The boxes that exist before and after, and differ in state.
     pub claims: Vec<BoxClaim>,
-    /// The added lines that were kept, as they stand in `bytes` (box open), without line ends.
+    /// The added lines that were kept, in the form of `bytes` (box open), without line ends.
     pub added: Vec<String>,
-    /// The tasks whose text, on their line or below it, was another one or gone, as words; empty if only text elsewhere was
-    /// restored, `None` if nothing but boxes and line ends was.
+    /// The tasks whose text, on their line or below it, was changed or removed, as words.
+    ///
+    /// Empty if only text elsewhere was restored. `None` if only boxes and line ends were restored.
     pub reworded: Option<String>,
 }
 
-/// An added line that may stay.
+/// An added line that may be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Candidate {
     /// Its line in the agent's file, 1-based.
     line: u32,
-    /// Its box.
     key: TaskKey,
     /// The family of the task that it is below.
     parent: Option<String>,
     /// The line with its box open, without line end.
     text: String,
-    /// The lines of text below it that belong to its list item, as they are.
+    /// The unchanged lines of text below it that belong to its list item.
     below: Vec<String>,
-    /// Where it goes: an offset in the file before.
+    /// Its position, an offset in the file before.
     at: usize,
 }
 
-/// Compares the file before an agent ran with what it left. `after` may be anything; of a file that is
-/// gone, pass no bytes.
+/// Compares the file before an agent ran with the file after. `after` may be any bytes, and empty for a deleted file.
 pub fn reconcile(before: &[u8], after: &[u8], grammar: &Grammar) -> Reconciled {
     let old = TaskFile::parse(before, grammar);
     let new = TaskFile::parse(after, grammar);
@@ -103,22 +105,18 @@ pub fn reconcile(before: &[u8], after: &[u8], grammar: &Grammar) -> Reconciled {
 
 fn reworded(before: &[Row], after: &[Row]) -> String {
     let after = by_key(after);
-    let is_same = |old: &&Row| {
-        let now = after
-            .get(&old.key)
-            .map(|now| now.map(|now| (&now.digest, &now.under)));
-        now.is_some_and(|now| now.is_none_or(|now| now == (&old.digest, &old.under)))
-    };
-    names(
-        before.iter().filter(|old| !is_same(old)).map(Row::title),
-        NAMED,
-    )
+    let changed = before.iter().filter(|old| match after.get(&old.key) {
+        Some(Some(now)) => (&now.digest, &now.under) != (&old.digest, &old.under),
+        Some(None) => false,
+        None => true,
+    });
+    names(changed.map(Row::title), NAMED)
 }
 
 fn claims(before: &[Row], after: &[Row]) -> Vec<BoxClaim> {
     let after = by_key(after);
     let old_keys = by_key(before);
-    // A key on two lines, before or after, says nothing about one box.
+    // A key on two lines, before or after, identifies no box.
     let old_rows = before
         .iter()
         .filter(|row| matches!(old_keys.get(&row.key), Some(Some(_))));
@@ -133,7 +131,7 @@ fn claims(before: &[Row], after: &[Row]) -> Vec<BoxClaim> {
         .collect()
 }
 
-/// Rows by key; `None` for a key on two lines.
+/// Returns rows by key; `None` for a key on two lines.
 fn by_key(rows: &[Row]) -> HashMap<&TaskKey, Option<&Row>> {
     let mut found = HashMap::with_capacity(rows.len());
     for row in rows {
@@ -145,15 +143,16 @@ fn by_key(rows: &[Row]) -> HashMap<&TaskKey, Option<&Row>> {
     found
 }
 
-/// The lines of a file, line ends apart.
+/// Returns the lines of a file without their line ends.
 fn texts(bytes: &[u8]) -> Vec<(Line, &[u8])> {
-    let text = |line: Line| (line, bytes.get(line.start..line.end).unwrap_or_default());
-    lines(bytes, bom(bytes)).map(text).collect()
+    lines(bytes, bom(bytes))
+        .map(|line| (line, bytes.get(line.start..line.end).unwrap_or_default()))
+        .collect()
 }
 
-/// Gives each candidate the offset in the file before at which the agent put it: behind the line that it
-/// follows. A line is known again as the successor of the last one that was, or if it is there exactly
-/// once in both files.
+/// Gives each candidate the offset in the old file at which the agent put it: after the line that it follows.
+///
+/// A line of the new file is matched if it follows the last matched one, or if it is in both files exactly once.
 fn place(old: &[(Line, &[u8])], new: &[(Line, &[u8])], candidates: &mut [Candidate]) {
     let mut once: HashMap<&[u8], (u32, usize)> = HashMap::with_capacity(old.len());
     for (at, (_, text)) in old.iter().enumerate() {
@@ -182,8 +181,9 @@ fn place(old: &[(Line, &[u8])], new: &[(Line, &[u8])], candidates: &mut [Candida
     }
 }
 
-/// The tasks of `new` with an id that `old` does not have, that have no parent or one of them, and whose family breaks
-/// no rule; in document order.
+/// Returns the tasks of `new` with an id that `old` does not have, in document order.
+///
+/// Each has no parent or one of these tasks as its parent, and its family breaks no rule.
 fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Candidate> {
     let known: HashSet<&str> = old.tasks.iter().filter_map(|task| task.id()).collect();
     let above: HashSet<&str> = known.iter().flat_map(|id| ancestors(id)).collect();
@@ -236,7 +236,7 @@ fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Candidate> {
     found
 }
 
-/// The line with a space in its box; `None` when it is too long, not UTF-8 or has control characters.
+/// Returns the line with a space in its box; `None` if it is too long, not UTF-8 or has control characters.
 fn line_text(file: &TaskFile, task: &Task) -> Option<String> {
     let (line, found) = (file.read_line(task.found.line)?.line, &task.found);
     let before = file.bytes().get(line.start..found.at)?;
@@ -246,17 +246,17 @@ fn line_text(file: &TaskFile, task: &Task) -> Option<String> {
     plain([before, b" ", after].concat())
 }
 
-/// The lines after a task's own that are its text, blank ones at the end apart; none if one of them may not stay, or
-/// they are more than may.
+/// Returns the lines of text below a task, without blank lines at the end.
+///
+/// Empty if one of them may not be kept, or if they are more than the limit.
 fn lines_below(file: &TaskFile, task: u32) -> Vec<String> {
     let own = file.read_line(task).map_or(0, |line| column(line.text));
-    let belongs = |line: &ReadLine<'_>| match line.read {
-        ReadAs::Text => column(line.text) > own,
-        read => read == ReadAs::Blank,
-    };
     let lines = (task + 1..)
         .map_while(|number| file.read_line(number))
-        .take_while(belongs);
+        .take_while(|line| match line.read {
+            ReadAs::Text => column(line.text) > own,
+            read => read == ReadAs::Blank,
+        });
     let mut lines: Vec<&[u8]> = lines.map(|line| line.text).collect();
     while lines.pop_if(|line| line.trim_ascii().is_empty()).is_some() {}
     let plain: Option<Vec<String>> = lines.into_iter().map(|line| plain(line.to_vec())).collect();
@@ -265,7 +265,7 @@ fn lines_below(file: &TaskFile, task: u32) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// The line, unless it is too long, not UTF-8 or has control characters.
+/// Returns the line; `None` if it is too long, not UTF-8 or has control characters.
 fn plain(line: Vec<u8>) -> Option<String> {
     let text = String::from_utf8(line)
         .ok()
@@ -273,8 +273,10 @@ fn plain(line: Vec<u8>) -> Option<String> {
     (!text.chars().any(|c| c.is_control() && c != '\t')).then_some(text)
 }
 
-/// The file before with the candidates where they belong, and the lines that could be kept: then the old boxes are
-/// as they were (their lines apart), the added ones are there, open and below no old one, and no problem is new.
+/// Returns the old file with the candidates inserted, and the lines that could be kept.
+///
+/// The result then has the old boxes unchanged (except for their line numbers). The added ones are open and below no
+/// old one, and there is no new problem.
 fn insert(old: &TaskFile, old_rows: &[Row], added: &[Candidate]) -> (Vec<u8>, Vec<String>) {
     let end = old.bytes().len();
     let keys: HashSet<&TaskKey> = added.iter().map(|added| &added.key).collect();
@@ -282,11 +284,6 @@ fn insert(old: &TaskFile, old_rows: &[Row], added: &[Candidate]) -> (Vec<u8>, Ve
         .iter()
         .map(|added| added.key.family.as_str())
         .collect();
-    let is_own = |row: &Row| {
-        row.parent
-            .as_deref()
-            .is_none_or(|parent| families.contains(parent))
-    };
     for (is_at_end, is_whole) in [(false, true), (true, true), (false, false), (true, false)] {
         let mut placed: Vec<(usize, &str)> = Vec::new();
         for candidate in added {
@@ -305,7 +302,10 @@ fn insert(old: &TaskFile, old_rows: &[Row], added: &[Candidate]) -> (Vec<u8>, Ve
             .map(|(offset, text)| (*offset, text.as_bytes(), b"".as_slice()));
         if let Some((file, new)) = old.with_added(old_rows, texts, |key| keys.contains(key))
             && new.len() == added.len()
-            && new.iter().all(|row| row.mark.is_open() && is_own(row))
+            && new.iter().all(|row| {
+                let parent = row.parent.as_deref();
+                row.mark.is_open() && parent.is_none_or(|parent| families.contains(parent))
+            })
         {
             return (
                 file.bytes,

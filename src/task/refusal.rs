@@ -1,19 +1,19 @@
-//! Why ralph leaves a task file as it is.
+//! The reasons for which ralph leaves a task file unchanged.
 
 use crate::source::Problem;
 
-/// Why a box is not flipped, or lines are not put in or taken away.
+/// A refusal to flip a box, or to insert or remove lines.
 pub type Refusal = Problem<Refused>;
 
-/// What is refused.
+/// The kinds of refused edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// No box has the key.
     NoSuchBox,
-    /// Several boxes have the key, or one byte cannot bring the box into that state.
+    /// Several boxes have the key, or one byte cannot change the box to that state.
     NoFlip,
-    /// Ids were named that no task has, or more than one.
+    /// No task, or more than one, has a given id.
     UnknownIds,
-    /// With the lines, others would be read differently.
+    /// The new lines would change the reading of others.
     DoesNotFit,
 }

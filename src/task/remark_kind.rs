@@ -1,9 +1,9 @@
-//! The kinds of what is odd about a task file.
+//! The kinds of remarks on a task file.
 
 use super::problems::Finding;
 use serde::Serialize;
 
-/// What is odd.
+/// The kind of a remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RemarkKind {
@@ -23,7 +23,7 @@ pub enum RemarkKind {
     UnclosedComment,
     /// A box in front matter is not a task.
     BoxInFrontMatter,
-    /// A mark other than space and `x`: kept, and not done.
+    /// A mark other than space and `x`. It is kept and is not done.
     UnknownMark,
     /// `- \[ ] …`: a formatter escaped the box, so it is not a task any more.
     EscapedBox,
@@ -33,7 +33,9 @@ pub enum RemarkKind {
     MissingBox,
     /// Tasks that `CommonMark` does not read as list items: indented like code, or in HTML.
     UnlistedBox,
-    /// A box that does not begin a list item (in a heading or a table, without a bullet) is not a task.
+    /// A box that does not begin a list item is not a task.
+    ///
+    /// It may be in a heading or a table, or have no bullet.
     BoxWithoutBullet,
     /// `2.2 [ ] a`, `### 1.1 [ ] a`, `- ~~[ ] a~~`: a box behind a number, a letter or a mark is not a task.
     BoxBehindLabel,
@@ -53,11 +55,11 @@ pub enum RemarkKind {
     BoxInCommand,
     /// Headings name tasks, and there is no box below them.
     HeadingWithoutBox,
-    /// The words say that the task is optional, its box does not.
+    /// The words say that the task is optional, but its box does not.
     OptionalInWords,
     /// An open task is struck out.
     StruckOut,
-    /// A stage is on the other side of its task than its turn is.
+    /// A stage is on the wrong side of its task for the order of stages.
     StageOrder,
     /// A gate covers no task that could change anything.
     GateWithoutWork,
@@ -67,5 +69,5 @@ pub enum RemarkKind {
     ParentBelow,
 }
 
-/// Something odd in a task file.
+/// A remark on an unusual line of a task file.
 pub type Remark = Finding<RemarkKind>;

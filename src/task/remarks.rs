@@ -1,5 +1,6 @@
-//! What is odd about a task file that a run accepts: above all what a person takes for a task and ralph does
-//! not, or the other way round.
+//! Remarks on unusual lines of a task file that a run accepts.
+//!
+//! Above all they name lines that a reader takes for a task and ralph does not, and the reverse.
 
 mod relations;
 
@@ -17,7 +18,7 @@ use crate::source::text::count;
 use std::collections::{BTreeMap, HashSet};
 
 impl TaskFile {
-    /// What is odd about this file, by line.
+    /// Returns the remarks on this file, by line.
     pub fn remarks(&self) -> Vec<Remark> {
         let pass = self.pass(&list_items(&self.bytes, &self.excluded));
         let mut remarks = pass.remarks;
@@ -44,30 +45,30 @@ impl TaskFile {
         remarks
     }
 
-    /// The lines that look like open tasks and are not read as tasks, and the parts without an end that hide open boxes.
-    /// A run that ignored them would call the work done.
+    /// Returns lines that look like open tasks, and unclosed parts that hide open boxes.
+    ///
+    /// A run that ignored them would report unfinished work as done.
     pub fn unread(&self) -> Vec<Remark> {
         let mut unread = self.pass(&HashSet::new()).unread;
-        let hides_open_box = |part: &&Excluded| {
-            let hidden = self
-                .read_lines()
-                .filter(|line| part.range.contains(&line.line.start));
-            !part.closed
-                && hidden
-                    .filter_map(|line| boxed(line.text))
-                    .any(|(found, _)| Mark(found.mark).is_open())
-        };
         unread.extend(
             self.excluded
                 .iter()
-                .filter(hides_open_box)
+                .filter(|part| {
+                    let hidden = self
+                        .read_lines()
+                        .filter(|line| part.range.contains(&line.line.start));
+                    !part.closed
+                        && hidden
+                            .filter_map(|line| boxed(line.text))
+                            .any(|(found, _)| Mark(found.mark).is_open())
+                })
                 .map(|part| self.without_end(part)),
         );
         unread.sort_by_key(|remark| remark.line);
         unread
     }
 
-    /// Reads the lines; `items` are the offsets of those that other tools read as list items.
+    /// Reads the lines. `items` are the offsets of those that other tools read as list items.
     fn pass(&self, items: &HashSet<usize>) -> Pass {
         let mut pass = Pass::default();
         for line in self.read_lines() {
@@ -77,7 +78,7 @@ impl TaskFile {
         pass
     }
 
-    /// A part that is open to the end of the file.
+    /// Reports a part that is open to the end of the file.
     fn without_end(&self, part: &Excluded) -> Remark {
         let above = self
             .lines
@@ -114,23 +115,23 @@ impl TaskFile {
     }
 }
 
-/// The pass over the lines.
+/// The state of the pass over the lines.
 #[derive(Default)]
 struct Pass {
     remarks: Vec<Remark>,
-    /// Those of the lines that look like open tasks.
+    /// Remarks on lines that look like open tasks.
     unread: Vec<Remark>,
-    /// The headings above, which decide whether the section has tasks.
+    /// The headings above, which decide if the section has tasks.
     sections: HeadingsAbove,
-    /// How the first line ends, and whether another one that differs was reported.
+    /// The line end of the first line, and true after a different one was reported.
     line_end: Option<(&'static str, bool)>,
-    /// The line above has a box that does not begin a list item: of several in a row only the first is reported.
+    /// True if the line above has a box that does not begin a list item. Only the first of a series is reported.
     has_box_above: bool,
-    /// Tasks so far that other tools read as such, too.
+    /// Number of tasks so far that other tools also read as tasks.
     listed: usize,
-    /// The heading of a task whose box was not found yet: its line and level, and whether text follows.
+    /// The heading of a task without a box so far: its line and level, and true if text follows.
     heading: Option<(u32, u8, bool)>,
-    /// Boxes that share a remark, by kind and fence (or mark, or tasks above): the first line, and how many they are.
+    /// Boxes that share a remark, by kind and fence (or mark, or tasks above): the first line, and their number.
     runs: BTreeMap<(RemarkKind, usize), (u32, u32)>,
 }
 
@@ -194,7 +195,7 @@ impl Pass {
         self.runs.entry((kind, run)).or_insert((line, 0)).1 += 1;
     }
 
-    /// A heading named like a task ends as none if no box is below it.
+    /// Notes a heading. A heading named like a task is reported if no box is below it.
     fn heading(&mut self, file: &TaskFile, line: &ReadLine<'_>) {
         match line.read {
             ReadAs::Heading(at) => {

@@ -1,35 +1,37 @@
-//! The requirements that a task names (`_Requirements: 1.1_` below it, `[US1]` and `FR-018` in its words), and those of
-//! them that the spec's own list does not have.
+//! Finds the requirements that a task names, and those that the spec's own list does not have.
 //!
-//! Only numbers are compared, and only with a list that has numbers of that kind: in doubt nothing is said.
+//! A task names them below its line (`_Requirements: 1.1_`) or in its words (`[US1]`, `FR-018`). Only numbers are
+//! compared, and only with a list that has numbers of that kind: in doubt nothing is reported.
 
 use super::file::TaskFile;
 use super::scan::{clean, heading, item};
 use std::collections::HashSet;
 
-/// Most references that are kept of one task.
+/// Maximum number of references kept for one task.
 const MAX_KEPT: usize = 64;
-/// Longest reference, bytes.
+/// Maximum length of a reference, in bytes.
 const MAX_REFERENCE: usize = 80;
-/// Longest label, bytes.
+/// Maximum length of a label, in bytes.
 const MAX_LABEL: usize = 48;
 
-/// The words before a colon that name requirements, lower case: English and the languages in which Kiro
-/// and cc-sdd write their files.
+/// The words before a colon that name requirements, in lower case.
+///
+/// They are English, and the languages in which Kiro and cc-sdd write their files.
 const LABELS: &str = "requirements, requirement, requirement refs, requirements refs, validates, requisitos, 需求, 要求, \
     要件, 요구사항, 요구 사항, anforderungen, exigences, requisiti, требования, вимоги, wymagania, gereksinimler, yêu cầu, \
     المتطلبات";
 
-/// The words before a colon that name requirements only when one of [`LABELS`] follows
-/// (`**Verifies**: Requirement 3`); otherwise they name commands.
+/// Words before a colon that name requirements only if one of [`LABELS`] follows (`**Verifies**: Requirement 3`).
+/// Otherwise they name commands.
 const VERIFIES: &[&str] = &["verifies", "验证"];
 
-/// What begins a requirement's number in running text.
+/// Prefixes of a requirement's number in running text.
 const PREFIXES: &[&str] = &["FR-", "NFR-", "SC-", "AC-", "REQ-", "US-"];
 
 impl TaskFile {
-    /// The requirements that each task names, as they are written (`1.1`, `2.1-2.4`, `FR-018`, `US1`), each
-    /// once; words where a label has no number (`All backend requirements`).
+    /// Returns the requirements of each task as written (`1.1`, `2.1-2.4`, `FR-018`, `US1`), each once.
+    ///
+    /// A label without a number gives its words (`All backend requirements`).
     pub fn requirements(&self) -> Vec<Vec<String>> {
         self.task_lines()
             .iter()
@@ -37,17 +39,19 @@ impl TaskFile {
             .collect()
     }
 
-    /// The references to requirements that the text of requirements.md does not have, each with the line of the first
-    /// task that names it.
+    /// Returns the references to requirements that the text of requirements.md does not have.
+    ///
+    /// Each has the line of the first task that names it.
     pub fn unknown_requirements(&self, text: &str) -> Vec<(u32, String)> {
         let known = Known::read(text);
         let mut seen = HashSet::new();
         let named = self.tasks.iter().zip(self.requirements());
         let named =
             named.flat_map(|(task, own)| own.into_iter().map(move |name| (task.found.line, name)));
-        let is_lacking = |name: &str| ends(name).into_iter().any(|end| known.lacks(end));
         named
-            .filter(|(_, name)| is_lacking(name) && seen.insert(name.clone()))
+            .filter(|(_, name)| {
+                ends(name).into_iter().any(|end| known.lacks(end)) && seen.insert(name.clone())
+            })
             .collect()
     }
 }
@@ -57,7 +61,7 @@ fn requirements(lines: &[&[u8]]) -> Vec<String> {
     if let Some((words, below)) = lines.split_first() {
         let words = String::from_utf8_lossy(words);
         in_words(&words, &mut found);
-        // Every other part is emphasised: `Ship free **Validates: Requirements 1.1**`.
+        // Every second part is emphasised: `Ship free **Validates: Requirements 1.1**`.
         for mark in ["**", "_"] {
             for value in words
                 .split(mark)
@@ -84,7 +88,7 @@ fn keep(found: &mut Vec<String>, reference: &str) {
     }
 }
 
-/// What follows a label for requirements: `1.1` of `- _Requirements: 1.1_`.
+/// Returns the text after a label for requirements: `1.1` of `- _Requirements: 1.1_`.
 fn labelled(line: &[u8]) -> Option<String> {
     let text = item(line).map_or(line, |item| line.get(item.content..).unwrap_or_default());
     let text = String::from_utf8_lossy(text);
@@ -115,11 +119,10 @@ fn begins_with_label(value: &str) -> bool {
         .any(|next| !next.is_ascii_alphabetic())
 }
 
-/// The references in what follows a label; the words themselves where there is none.
+/// Adds the references in the text after a label, or the words if there is no reference.
 fn in_list(value: &str, found: &mut Vec<String>) {
-    let ends = |c: char| c.is_whitespace() || ",;、，；()[]/".contains(c);
     let words = value
-        .split(ends)
+        .split(|c: char| c.is_whitespace() || ",;、，；()[]/".contains(c))
         .map(|word| word.trim_matches(['.', '*', '_', '`']));
     let references: Vec<&str> = words.filter(|word| is_reference(word)).collect();
     for reference in &references {
@@ -136,26 +139,25 @@ fn in_list(value: &str, found: &mut Vec<String>) {
     }
 }
 
-/// `1`, `1.2`, `FR-018`, `R1.2`, `1.1-1.5`.
+/// True for `1`, `1.2`, `FR-018`, `R1.2` and `1.1-1.5`.
 fn is_reference(word: &str) -> bool {
     word.len() <= MAX_REFERENCE && !ends(word).is_empty()
 }
 
-/// The letters and the number of a reference, or of both ends of a range; empty for any other word.
+/// Returns the letters and the number of a reference, or of both ends of a range. Empty for any other word.
 fn ends(word: &str) -> Vec<(&str, &str)> {
-    let range = || {
-        ['-', '–', '~'].iter().find_map(|dash| {
-            let (from, to) = word.rsplit_once(*dash)?;
-            Some(vec![single(from)?, single(to)?])
-        })
-    };
     single(word)
         .map(|one| vec![one])
-        .or_else(range)
+        .or_else(|| {
+            ['-', '–', '~'].iter().find_map(|dash| {
+                let (from, to) = word.rsplit_once(*dash)?;
+                Some(vec![single(from)?, single(to)?])
+            })
+        })
         .unwrap_or_default()
 }
 
-/// `("FR", "018")` of `FR-018`.
+/// Returns `("FR", "018")` for `FR-018`.
 fn single(word: &str) -> Option<(&str, &str)> {
     let number = word.trim_start_matches(|c: char| c.is_ascii_uppercase());
     let (letters, _) = word.split_at_checked(word.len() - number.len())?;
@@ -172,14 +174,13 @@ fn is_number(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }
 
-/// The references in a task's words: `[US1]`, and `FR-018` and the like as words of their own.
+/// Adds the references in a task's words: `[US1]`, and words of the form `FR-018`.
 fn in_words(words: &str, found: &mut Vec<String>) {
-    let is_inside = |c: char| c.is_alphanumeric() || "-_./$".contains(c);
-    for word in words.split_inclusive(|c| !is_inside(c)) {
+    for word in words.split_inclusive(|c| !is_word_character(c)) {
         let (word, end) = match word
             .char_indices()
             .next_back()
-            .filter(|(_, c)| !is_inside(*c))
+            .filter(|(_, c)| !is_word_character(*c))
         {
             Some((at, end)) => (word.get(..at).unwrap_or_default(), end),
             None => (word, ' '),
@@ -195,21 +196,26 @@ fn in_words(words: &str, found: &mut Vec<String>) {
     }
 }
 
+/// True for a character inside a word or a path.
+fn is_word_character(c: char) -> bool {
+    c.is_alphanumeric() || "-_./$".contains(c)
+}
+
 /// The numbers in a list of requirements, each with the letters before it.
 #[derive(Default)]
 struct Known(HashSet<(String, String)>);
 
 impl Known {
-    /// Numbers in headings, those of list items below such a heading (`1.2` is the second one below `Requirement 1`),
-    /// and whatever else looks like a reference and not like any number.
+    /// Reads the numbers of requirements in a text.
+    ///
+    /// These are numbers in headings, those of list items below such a heading (`1.2` is the second one below
+    /// `Requirement 1`), and any other word that looks like a reference and is not a plain number.
     fn read(text: &str) -> Self {
         let mut known = Self::default();
         let mut section = None;
         for line in text.lines() {
-            let is_inside =
-                |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '–' | '~');
             let words = || {
-                line.split(|c| !is_inside(c))
+                line.split(|c: char| !c.is_ascii_alphanumeric() && !".-–~".contains(c))
                     .map(|word| word.trim_matches(['.', '-']))
             };
             let title = heading(line.as_bytes()).is_some();
@@ -238,15 +244,18 @@ impl Known {
             .insert((letters.to_owned(), plain(number).to_owned()));
     }
 
-    /// A number with letters may be in another file, if none with them is here.
+    /// True if the list lacks a reference. A number with letters may be in another file, if the list has no such
+    /// letters.
     fn lacks(&self, (letters, number): (&str, &str)) -> bool {
-        let is_kind = |own: &str| own == letters || letters.is_empty();
-        let mut of_kind = self.0.iter().filter(|(own, _)| is_kind(own)).peekable();
-        let has = |letters: &str| {
-            self.0
-                .contains(&(letters.to_owned(), plain(number).to_owned()))
-        };
-        of_kind.peek().is_some() && !has("") && of_kind.all(|(_, own)| own != plain(number))
+        let mut of_kind = self
+            .0
+            .iter()
+            .filter(|(own, _)| own == letters || letters.is_empty())
+            .peekable();
+        let bare = (String::new(), plain(number).to_owned());
+        of_kind.peek().is_some()
+            && !self.0.contains(&bare)
+            && of_kind.all(|(_, own)| own != plain(number))
     }
 }
 

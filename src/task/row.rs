@@ -1,10 +1,10 @@
-//! One box of a task file as the machine and the journal keep it.
+//! One box of a task file in the form that the machine and the journal keep.
 
 use super::stage::TaskKey;
 use crate::source::text::line;
 use serde::{Deserialize, Serialize};
 
-/// Most characters of a text that stand for an id.
+/// Maximum length of a text that replaces an id, in characters.
 const SHOWN: usize = 40;
 
 /// The character between the brackets of a box.
@@ -13,12 +13,12 @@ const SHOWN: usize = 40;
 pub struct Mark(pub char);
 
 impl Mark {
-    /// The open box, `[ ]`.
+    /// An open box, `[ ]`.
     pub const OPEN: Self = Self(' ');
-    /// The ticked box, `[x]`.
+    /// A ticked box, `[x]`.
     pub const DONE: Self = Self('x');
 
-    /// `[ ]` (or `[\t]`, which Markdown reads as open).
+    /// True for `[ ]`, and for `[\t]`, which Markdown reads as open.
     pub fn is_open(self) -> bool {
         matches!(self.0, ' ' | '\t')
     }
@@ -28,50 +28,51 @@ impl Mark {
         self == other || (self.is_open() && other.is_open()) || (self.is_done() && other.is_done())
     }
 
-    /// `[x]` or `[X]`.
+    /// True for `[x]` or `[X]`.
     pub fn is_done(self) -> bool {
         matches!(self.0, 'x' | 'X')
     }
 }
 
-/// One task as the machine and the journal see it: a box with what decides whose turn it is.
+/// One task for the machine and the journal: a box with the properties that decide the next step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a fact of its own, and the journal names each"
 )]
 pub struct Row {
-    /// Family and stage: the name under which the machine keeps this box.
+    /// Family and stage: the name of this box in the machine.
     pub key: TaskKey,
     /// 1-based line in `tasks.md`.
     pub line: u32,
-    /// The character between the brackets.
     pub mark: Mark,
-    /// `[ ]*` or `1.2*`, or a stage of such a task: taken only with `--optional`.
+    /// True for `[ ]*` or `1.2*`, or a stage of such a task: run only with `--optional`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
     /// The family of the parent task, if any (by id, then heading number, then indentation).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// 1-based ordinal of the nearest heading above, 0 when there is none.
+    /// 1-based ordinal of the nearest heading above, 0 without one.
     pub group: u32,
-    /// The text of the task without box, id and stage, hidden characters removed, at most 500 of them.
+    /// The text without box, id, stage and hidden characters, at most 500 characters.
     pub text: String,
     /// First 16 hex digits of the SHA-256 of the task's whole text (white space folded).
     pub digest: String,
-    /// The same of what is indented below it, empty if nothing is; not known in older journals.
+    /// Digest of the lines indented below it, empty without such lines. Missing in older journals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub under: Option<String>,
-    /// The work is struck out (`~~2. …~~`, `[removed]`): never taken, never required.
+    /// True if the work is struck out (`~~2. …~~`, `[removed]`): never run, never required.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub struck: bool,
-    /// A person has to tick it before the run goes on: `APPROVE …`, or a line of text that says to stop and wait.
+    /// True if a user has to tick it before the run continues: `APPROVE …`, or a line that says to stop and wait.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub approval: bool,
-    /// The text matches the configured `checkpoints:` pattern, or what is below it says to commit nothing.
+    /// True for a checkpoint.
+    ///
+    /// Its text matches the configured `checkpoints:` pattern, or a line below it says to commit nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checkpoint: bool,
-    /// The stage has no line of its own (`stages: virtual`): `line` is that of its task.
+    /// True if the stage has no line of its own (`stages: virtual`). `line` is then that of its task.
     #[serde(
         rename = "unwritten",
         default,
@@ -81,7 +82,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Its name, and without an id its first words, too: `2.PITEST`, `tasks.md:12 “Write the docs”`.
+    /// Returns its name, with its first words if it has no id: `2.PITEST`, `tasks.md:12 “Write the docs”`.
     pub fn title(&self) -> String {
         let name = self.key.name(self.line);
         if self.key.has_id() {
@@ -91,7 +92,7 @@ impl Row {
         }
     }
 
-    /// True when both are the same box, whatever is ticked: read by the same rules, at the same place.
+    /// True if both are the same box, read by the same rules at the same line. Marks may differ.
     pub fn is_same_box(&self, other: &Self) -> bool {
         Self {
             mark: self.mark,

@@ -1,12 +1,12 @@
-//! Lines, list items and boxes, byte by byte: total over any bytes, linear.
+//! Reads lines, list items and boxes byte by byte. Accepts any bytes in linear time.
 
 use crate::source::text::line;
 use serde::Serialize;
 
-/// Longest text of a row, characters.
+/// Maximum length of a row's text, in characters.
 const MAX_TEXT: usize = 500;
 
-/// What a line is read as.
+/// The reading of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadAs {
@@ -14,19 +14,14 @@ pub enum ReadAs {
     Task(usize),
     /// The heading of this index.
     Heading(usize),
-    /// A box in a section without tasks, by its index among those.
+    /// A box in a section without tasks, by its index among such boxes.
     LeftOut(usize),
-    /// Front matter.
     FrontMatter,
-    /// A code fence.
     Fence,
-    /// An HTML comment.
     Comment,
     /// Text of a command that an earlier line begins.
     Command,
-    /// Text.
     Text,
-    /// Nothing.
     Blank,
 }
 
@@ -35,13 +30,13 @@ pub enum ReadAs {
 pub(super) struct Line {
     /// Offset of its first byte.
     pub(super) start: usize,
-    /// Offset after its last byte, the line end apart.
+    /// Offset after its last byte, before the line end.
     pub(super) end: usize,
     /// Offset of the next line.
     pub(super) next: usize,
 }
 
-/// The lines of `bytes` from an offset on.
+/// Returns the lines of `bytes` from an offset on.
 pub(super) fn lines(bytes: &[u8], from: usize) -> impl Iterator<Item = Line> {
     let mut start = from;
     std::iter::from_fn(move || {
@@ -59,8 +54,9 @@ pub(super) fn lines(bytes: &[u8], from: usize) -> impl Iterator<Item = Line> {
     })
 }
 
-/// The bytes with whole lines added; each has the offset of the line before which it goes, its text, and its line end
-/// if that is known. By offset.
+/// Returns the bytes with whole lines added, by offset.
+///
+/// Each addition has the offset of the line before which it goes, its text, and its line end if known.
 pub(super) fn with_lines<'a>(
     bytes: &[u8],
     added: impl IntoIterator<Item = (usize, &'a [u8], &'a [u8])>,
@@ -87,12 +83,14 @@ pub(super) fn with_lines<'a>(
     out
 }
 
-/// White space inside a line.
+/// True for white space inside a line.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | 0x0b | 0x0c)
 }
 
-/// Length of the white space at the start, and the column after it when it begins at `column`.
+/// Returns the length of the leading white space, and the column after it.
+///
+/// The text begins at `column`.
 pub(super) fn indent(line: &[u8], column: u32) -> (usize, u32) {
     let mut reached = column;
     let length = line.iter().take_while(|b| is_blank(**b)).count();
@@ -106,17 +104,19 @@ pub(super) fn indent(line: &[u8], column: u32) -> (usize, u32) {
     (length, reached)
 }
 
-/// A list item. Of several on one line (`- - [ ] a`) this is the innermost, at the column of the outermost: a second bullet
-/// is a slip, and its task is not a child of the task above.
+/// A list item.
+///
+/// Of several on one line (`- - [ ] a`) this is the innermost, at the column of the outermost: a second bullet is a
+/// slip, and its task is not a child of the task above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Item {
     /// Column of the first bullet.
     pub(super) column: u32,
-    /// Offset in the line of what follows bullet and white space.
+    /// Offset in the line of the text after bullet and white space.
     pub(super) content: usize,
 }
 
-/// The list item that the line begins, if it begins one.
+/// Returns the list item that the line begins.
 pub(super) fn item(line: &[u8]) -> Option<Item> {
     let (mut at, first) = indent(line, 0);
     let mut column = first;
@@ -143,7 +143,7 @@ pub(super) fn item(line: &[u8]) -> Option<Item> {
     }
 }
 
-/// Width of `-`, `*`, `+`, `1.` or `1)` (at most nine digits) at the start.
+/// Returns the width of `-`, `*`, `+`, `1.` or `1)` (at most nine digits) at the start.
 fn bullet(rest: &[u8]) -> Option<usize> {
     match rest.first()? {
         b'-' | b'*' | b'+' => Some(1),
@@ -159,12 +159,12 @@ fn bullet(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// The column in which a line begins: that of its bullet, if it has one.
+/// Returns the column of a line's bullet, or of its text if it has none.
 pub(super) fn column(line: &[u8]) -> u32 {
     item(line).map_or_else(|| indent(line, 0).1, |item| item.column)
 }
 
-/// The box with which the list item on a line begins, and what follows the bullet.
+/// Returns the box of the list item on a line, and the text after the bullet.
 pub(super) fn boxed(line: &[u8]) -> Option<(Checkbox, &[u8])> {
     let content = line.get(item(line)?.content..)?;
     Some((checkbox(content)?, content))
@@ -175,14 +175,16 @@ pub(super) fn boxed(line: &[u8]) -> Option<(Checkbox, &[u8])> {
 pub(super) struct Checkbox {
     /// The character between the brackets.
     pub(super) mark: char,
-    /// A `*` or `\*` follows the bracket: optional.
+    /// True if a `*` or `\*` for "optional" follows the bracket.
     pub(super) starred: bool,
     /// Offset of the text after box and white space.
     pub(super) text: usize,
 }
 
-/// The box with which `content` begins: `[`, one character that is not a letter (but `x`, `X`), digit,
-/// bracket or backslash, `]`, perhaps a star, then white space or the end.
+/// Returns the box at the start of `content`.
+///
+/// It is `[`, one character, `]`, an optional star, then white space or the end. The character is not a bracket, a
+/// backslash, a digit or a letter (except `x` and `X`).
 pub(super) fn checkbox(content: &[u8]) -> Option<Checkbox> {
     let inner = content.strip_prefix(b"[")?;
     let mark = first_char(inner)?;
@@ -207,7 +209,7 @@ pub(super) fn checkbox(content: &[u8]) -> Option<Checkbox> {
     })
 }
 
-/// The first character; `None` when there is none or it is not UTF-8.
+/// Returns the first character; `None` if the text is empty or not UTF-8.
 pub(super) fn first_char(bytes: &[u8]) -> Option<char> {
     let first = *bytes.first()?;
     if first.is_ascii() {
@@ -221,7 +223,9 @@ pub(super) fn first_char(bytes: &[u8]) -> Option<char> {
     })
 }
 
-/// The level and the text of an ATX heading (`## Foo`), without its hashes and the white space after them.
+/// Returns the level and the text of an ATX heading (`## Foo`).
+///
+/// The text excludes the hashes and the white space after them.
 pub(super) fn heading(line: &[u8]) -> Option<(u8, &[u8])> {
     let (gap, column) = indent(line, 0);
     let rest = line.get(gap..).filter(|_| column <= 3)?;
@@ -234,7 +238,7 @@ pub(super) fn heading(line: &[u8]) -> Option<(u8, &[u8])> {
     (gap > 0 || text.is_empty()).then(|| (level, text.get(gap..).unwrap_or_default()))
 }
 
-/// True for a line of only `=` or only `-`: the underline of a heading, if there is text above it.
+/// True for a line of only `=` or only `-`: the underline of a heading, if text is above it.
 pub(super) fn is_underline(line: &[u8]) -> bool {
     let (gap, column) = indent(line, 0);
     let rest = line.get(gap..).unwrap_or_default().trim_ascii_end();
@@ -242,19 +246,19 @@ pub(super) fn is_underline(line: &[u8]) -> bool {
     column <= 3 && (of(b'=') || of(b'-'))
 }
 
-/// True for what ends a paragraph without a blank line: a quote, a fence, a table row, HTML, a rule.
+/// True for text that ends a paragraph without a blank line: a quote, a fence, a table row, HTML, a rule.
 pub(super) fn opens_block(text: &[u8]) -> bool {
-    let rule = |mark: u8| {
-        let is_part = |byte: &u8| *byte == mark || byte.is_ascii_whitespace();
-        text.iter().all(is_part) && text.split(|byte| *byte == mark).count() > 3
-    };
     matches!(text.first(), Some(b'>' | b'|' | b'<'))
         || text.starts_with(b"```")
         || text.starts_with(b"~~~")
-        || [b'-', b'*', b'_'].into_iter().any(rule)
+        || [b'-', b'*', b'_'].into_iter().any(|mark| {
+            text.iter()
+                .all(|byte| *byte == mark || byte.is_ascii_whitespace())
+                && text.split(|byte| *byte == mark).count() > 3
+        })
 }
 
-/// One clean line: the text after a prefix.
+/// Returns the text after a prefix as one clean line.
 pub(super) fn clean(prefix: &str, bytes: &[u8]) -> String {
     let bound = bytes
         .get(..bytes.len().min(MAX_TEXT * 4))

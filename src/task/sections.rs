@@ -1,38 +1,39 @@
-//! The patterns of `tasks.sections`: which headings have tasks below them.
+//! The patterns of `tasks.sections`, which select the headings that have tasks below them.
 //!
-//! A pattern that matches a heading matches the headings below it too; `exclude` wins over `include`.
+//! A pattern that matches a heading matches the headings below it too. `exclude` takes precedence over `include`.
 
 use super::scan::clean;
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::sync::Arc;
 
-/// Which sections hold tasks. The default: all.
+/// The sections that hold tasks. The default is all.
 #[derive(Clone, Debug, Default)]
 pub struct Sections {
-    // Shared: each parsed file keeps its grammar, and a copy of a matcher begins with cold caches.
+    // Shared: each parsed file keeps its grammar, and a copied matcher begins with empty caches.
     include: Arc<[Pattern]>,
     exclude: Arc<[Pattern]>,
 }
 
-/// A pattern as it was written, and ready for use.
+/// A pattern as written, and its matcher.
 #[derive(Clone, Debug)]
 struct Pattern {
     given: String,
     matcher: GlobMatcher,
 }
 
-/// Why the boxes of a section are no tasks.
+/// The reason why the boxes of a section are not tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeftOut {
     /// This pattern of `exclude` matches the heading or one above it.
     Excluded(String),
-    /// There are patterns under `include`, and none matches.
+    /// `include` has patterns, and none matches.
     NotIncluded,
 }
 
 impl Sections {
-    /// Sections by the patterns of `include` and `exclude`: globs over the words of headings. `Err`: the
-    /// first invalid pattern and its parse error.
+    /// Selects sections by the patterns of `include` and `exclude`, which are globs over the words of headings.
+    ///
+    /// Fails with the first invalid pattern and its parse error.
     pub fn new(include: &[String], exclude: &[String]) -> Result<Self, (String, String)> {
         let all = |given: &[String]| {
             given
@@ -46,12 +47,12 @@ impl Sections {
         })
     }
 
-    /// True when every section holds tasks.
+    /// True if every section holds tasks.
     pub fn is_everything(&self) -> bool {
         self.include.is_empty() && self.exclude.is_empty()
     }
 
-    /// The patterns that match none of these headings, each with its key.
+    /// Returns the patterns that match none of these headings, each with its key.
     pub(super) fn unused(&self, titles: &[Title]) -> Vec<(&'static str, String)> {
         let include = self.include.iter().map(|pattern| ("include", pattern));
         let all = include.chain(self.exclude.iter().map(|pattern| ("exclude", pattern)));
@@ -80,41 +81,45 @@ impl Pattern {
     }
 }
 
-/// The words of a heading in the forms in which a pattern may mean them, lower case.
+/// The words of a heading in lower case, in each form that a pattern may match.
 pub(super) type Title = Vec<String>;
 
-/// The forms of the whole text and, where it begins with an id, of what follows that. Emphasis, closing hashes and a
-/// last colon are left out.
+/// Returns the forms of the whole text, and of the text after an id.
+///
+/// Emphasis, closing hashes and a final colon are removed.
 pub(super) fn title(text: &[u8], without_id: Option<&[u8]>) -> Title {
-    let tidy = |bytes: &[u8]| {
-        let text = clean("", bytes).to_lowercase();
-        let is_mark = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | ':' | '：');
-        text.trim_end_matches('#').trim_matches(is_mark).to_owned()
-    };
-    let mut forms: Title = std::iter::once(text).chain(without_id).map(tidy).collect();
+    let mut forms: Title = std::iter::once(text)
+        .chain(without_id)
+        .map(|bytes| {
+            let text = clean("", bytes).to_lowercase();
+            text.trim_end_matches('#')
+                .trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | ':' | '：'))
+                .to_owned()
+        })
+        .collect();
     forms.dedup();
     forms
 }
 
-/// A heading, and what the patterns say about it alone.
+/// A heading, and the patterns that match it alone.
 #[derive(Debug)]
 struct Heading {
     level: u8,
-    /// Its column if it is part of a list item, else 0.
+    /// Its column if it is part of a list item, otherwise 0.
     column: u32,
     /// The pattern of `exclude` that matches.
     excluded: Option<String>,
     included: bool,
 }
 
-/// The headings above a line, while lines are read.
+/// The headings above the current line.
 #[derive(Debug, Default)]
 pub(super) struct Above {
     open: Vec<Heading>,
 }
 
 impl Above {
-    /// A heading begins; it closes those of its level and deeper ones.
+    /// Begins a heading, which closes those of its level and deeper ones.
     pub(super) fn heading(&mut self, level: u8, column: u32, title: &Title, sections: &Sections) {
         self.leave(column);
         self.open
@@ -136,12 +141,12 @@ impl Above {
         });
     }
 
-    /// A list item begins in that column: headings inside of items that it closes end.
+    /// Begins a list item in that column, which closes the headings inside closed items.
     pub(super) fn leave(&mut self, column: u32) {
         self.open.retain(|above| above.column <= column);
     }
 
-    /// Why boxes here are no tasks; `None` where they are.
+    /// Returns why boxes here are not tasks; `None` if they are.
     pub(super) fn left_out(&self, sections: &Sections) -> Option<LeftOut> {
         let excluded = self
             .open

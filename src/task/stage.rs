@@ -1,9 +1,8 @@
-//! The closed set of stages, and the key under which a box is known.
+//! The closed set of stages, and the key that identifies a box.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The stage of a box.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", from = "String")]
 pub enum Stage {
@@ -24,7 +23,7 @@ pub enum Stage {
     Gate(String),
 }
 
-/// The words of all stages but the gates, in the order of a file; gates come before PRE-CR.
+/// The words of all stages except gates, in the order of a file. Gates come before PRE-CR.
 const WORDS: [(Stage, &str); 6] = [
     (Stage::TestFirst, "TEST-FIRST"),
     (Stage::Implementation, "IMPLEMENT"),
@@ -35,8 +34,9 @@ const WORDS: [(Stage, &str); 6] = [
 ];
 
 impl Stage {
-    /// The word after the id; `IMPLEMENT` for the implementation (which has none in the file), as in
-    /// `RALPH_STAGE`.
+    /// Returns the word after the id, as in `RALPH_STAGE`.
+    ///
+    /// It is `IMPLEMENT` for the implementation, which has no word in the file.
     pub fn word(&self) -> &str {
         match self {
             Self::Gate(name) => name,
@@ -47,22 +47,22 @@ impl Stage {
         }
     }
 
-    /// REQ-CHECK or PRE-CR.
+    /// True for REQ-CHECK and PRE-CR.
     pub fn is_review(&self) -> bool {
         matches!(self, Self::ReqCheck | Self::PreCr)
     }
 
-    /// The implementation or INTEG: what changes production code.
+    /// True for the implementation and INTEG, which change production code.
     pub fn is_work(&self) -> bool {
         matches!(self, Self::Implementation | Self::Integ)
     }
 
-    /// A deterministic judge, run by ralph.
+    /// True for a deterministic judge that ralph runs.
     pub fn is_gate(&self) -> bool {
         matches!(self, Self::Gate(_))
     }
 
-    /// Its place in the order of the stages of a file.
+    /// Returns its index in the order of the stages of a file.
     pub fn rank(&self) -> usize {
         WORDS
             .iter()
@@ -87,20 +87,20 @@ impl From<String> for Stage {
 /// The name of a box: its family and its stage. Unique in a task file that [`super::TaskFile`] accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TaskKey {
-    /// The id (`2`, `1.2`, `T012`), or `~<16 hex digits of the text>#<occurrence>` for a line without a
-    /// usable id; `FINAL` for a FINAL without an id.
+    /// The id (`2`, `1.2`, `T012`), or `FINAL` for a FINAL without an id.
+    ///
+    /// A line without a usable id has `~<16 hex digits of the text>#<occurrence>`.
     pub family: String,
-    /// What is done for the family.
     pub stage: Stage,
 }
 
 impl TaskKey {
-    /// True when the family is named by an id in the file, not by its text.
+    /// True if an id in the file names the family, not its text.
     pub fn has_id(&self) -> bool {
         !self.family.starts_with('~')
     }
 
-    /// The name by which a person finds the box and types it: `2.PITEST`, or without an id `tasks.md:12`.
+    /// Returns the name that users see and type: `2.PITEST`, or without an id `tasks.md:12`.
     pub fn name(&self, line: u32) -> String {
         match &self.stage {
             _ if self.has_id() => self.to_string(),
@@ -115,7 +115,7 @@ impl TaskKey {
     }
 }
 
-/// True for `G2` and `END`: families of gates of wider reach, which no task has as its id.
+/// True for `G2` and `END`, which are families of wider gates. No task has them as its id.
 pub(super) fn is_wide(family: &str) -> bool {
     family == "END"
         || family
@@ -124,7 +124,7 @@ pub(super) fn is_wide(family: &str) -> bool {
 }
 
 impl fmt::Display for TaskKey {
-    /// As the file writes it: `2.`, `2.TEST-FIRST`, `FINAL`; a family without an id prints as `task`.
+    /// Writes the key as in the file: `2.`, `2.TEST-FIRST`, `FINAL`. A family without an id prints as `task`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let family = if self.has_id() {
             self.family.as_str()

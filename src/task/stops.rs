@@ -1,5 +1,6 @@
-//! Lines of text between tasks that say to stop and wait for a person. Each is a box without a mark in the file, so
-//! `ralph accept tasks.md:<line>` is the way past it.
+//! Lines of text between tasks that say to stop and wait for approval.
+//!
+//! Each becomes a box without a mark in the file, so `ralph accept tasks.md:<line>` lets the run continue.
 
 use super::family::text_digest;
 use super::file::TaskFile;
@@ -10,8 +11,9 @@ use super::stage::{Stage, TaskKey};
 use std::collections::HashMap;
 
 impl TaskFile {
-    /// The boxes with one more for each line that stops for a person, at its place; those that a ticked task follows
-    /// were passed before.
+    /// Returns the boxes with one more for each line that stops the run, at its position.
+    ///
+    /// A line that a ticked task follows counts as accepted.
     pub(super) fn with_stops(&self, mut rows: Vec<Row>) -> Vec<Row> {
         let last_done = rows
             .iter()
@@ -35,8 +37,7 @@ impl TaskFile {
     }
 
     fn stops(&self) -> Vec<Row> {
-        let lines = |task: Option<&super::family::Task>| task.map_or(0, |task| task.found.line);
-        let (first, last) = (lines(self.tasks.first()), lines(self.tasks.last()));
+        let (first, last) = (line_of(self.tasks.first()), line_of(self.tasks.last()));
         let (mut group, mut found) = (0, Vec::new());
         let mut seen: HashMap<String, u32> = HashMap::new();
         for line in self.read_lines() {
@@ -78,4 +79,9 @@ impl TaskFile {
         }
         found
     }
+}
+
+/// Returns the line of a task; 0 without one.
+fn line_of(task: Option<&super::family::Task>) -> u32 {
+    task.map_or(0, |task| task.found.line)
 }

@@ -1,9 +1,9 @@
-//! Tasks that only write tests: a gate behind such a task can say FAIL or SKIP, and never PASS.
+//! Recognises tasks that only write tests. A gate behind such a task can report FAIL or SKIP, and never PASS.
 //!
-//! The class that the tests are for is written by a later task, so the tests do not compile yet (spec-kit's template has
-//! such tasks). If the class is there, the task changes no class, and there is nothing to judge.
+//! A later task writes the class under test, so the tests do not compile yet (spec-kit's template has such tasks). If
+//! the class exists, the task changes no class, and there is nothing to judge.
 //!
-//! Only plain forms are understood. A task that is not recognised keeps its gate: a missing gate is worse than one that fails.
+//! Only plain forms are recognised. Any other task keeps its gate: a missing gate is worse than one that fails.
 
 /// Verbs before the tests: `Write failing tests for …`.
 const VERBS: [&str; 5] = ["write", "add", "create", "author", "draft"];
@@ -54,13 +54,13 @@ const FOLLOWERS: [&str; 15] = [
 /// Words between the verb and the tests that begin something else: `Add a page in tests`.
 const STOPS: [&str; 8] = ["for", "of", "in", "to", "with", "that", "and", "or"];
 
-/// Beginnings of words by which a task does more than write tests: `… and make them pass`.
+/// Beginnings of words for other work than tests: `… and make them pass`.
 const WORK: [&str; 6] = ["implement", "refactor", "fix", "pass", "green", "make"];
 
-/// Most words between a verb and the tests.
+/// Maximum number of words between a verb and the tests.
 const BETWEEN: usize = 4;
 
-/// True if the words of a task say that it writes tests, and every file that they name is a test file.
+/// True if a task's words name only work on tests and only test files.
 pub(super) fn only_writes_tests(words: &str) -> bool {
     let tokens: Vec<&str> = words
         .split_whitespace()
@@ -106,7 +106,7 @@ fn may_follow(token: &str) -> bool {
         || !token.starts_with(|c: char| c.is_alphanumeric() || c == '`')
 }
 
-/// True if the words speak of more than tests; `before implementing it` does not.
+/// True if the words mention more than tests. `before implementing it` does not.
 fn does_other_work(tokens: &[&str]) -> bool {
     let mut before = String::new();
     for token in tokens.iter().filter(|token| !is_path(token)) {
@@ -119,7 +119,7 @@ fn does_other_work(tokens: &[&str]) -> bool {
     false
 }
 
-/// A token without marks around it.
+/// Returns a token without marks around it.
 fn plain(token: &str) -> &str {
     token.trim_matches(|c: char| !c.is_alphanumeric())
 }
@@ -134,23 +134,21 @@ fn is_path(token: &str) -> bool {
     path.contains('/') && !path.contains("//") || has_extension
 }
 
-/// True for a path below a folder of tests, or with the name of a test file.
+/// True for a path below a test directory, or with the name of a test file.
 fn is_test_path(token: &str) -> bool {
     let path = plain(token);
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let is_folder = |part: &str| {
-        matches!(
-            part,
-            "test" | "tests" | "spec" | "specs" | "__tests__" | "e2e"
-        )
-    };
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
     let is_named = ["Test", "Tests", "TestCase", "IT", "Spec", "_test", "_spec"]
         .iter()
         .any(|end| stem.ends_with(end));
     is_path(token)
-        && (folders.split('/').any(is_folder)
-            || is_named
+        && (folders.split('/').any(|part| {
+            matches!(
+                part,
+                "test" | "tests" | "spec" | "specs" | "__tests__" | "e2e"
+            )
+        }) || is_named
             || stem.starts_with("test_")
             || name.contains(".test.")
             || name.contains(".spec."))

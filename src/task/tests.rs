@@ -1,4 +1,4 @@
-//! Tests of the task file, by what they are about.
+//! Tests of the task file, by subject.
 
 mod edits;
 mod explaining;
@@ -26,7 +26,7 @@ fn rows(text: impl Into<Vec<u8>>) -> Vec<Row> {
     parse(text).rows()
 }
 
-/// The key of an id's box, written as the file writes it.
+/// Returns the key of an id's box, written as in the file.
 fn key(name: &str) -> TaskKey {
     let (family, word) = match name {
         "FINAL" => ("FINAL", "FINAL"),
@@ -40,7 +40,7 @@ fn key(name: &str) -> TaskKey {
     }
 }
 
-/// `key mark` of each row; keys without an id show as `-`.
+/// Lists each row as `key mark`. A key without an id shows as `-`.
 fn boxes(text: impl Into<Vec<u8>>) -> Vec<String> {
     let name = |row: &Row| {
         if row.key.has_id() {

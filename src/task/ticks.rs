@@ -1,37 +1,37 @@
-//! Which boxes one version of a task file ticked that the version before it had open.
+//! Finds the boxes that a version of a task file ticked.
 //!
-//! Promises: a task that was only renumbered or worded anew is known again and is no tick; a task that came ticked is one.
+//! Promises: a task that was only renumbered or reworded is matched and is no tick. A task that was added ticked is
+//! one.
 
 use super::file::TaskFile;
 use super::row::Row;
 use std::collections::{HashMap, HashSet};
 
-/// The boxes that are ticked in `after` and were open, or not there, in `before`, in the order of the file.
+/// Returns the boxes that are ticked in `after` and open or missing in `before`, in file order.
 pub fn ticked_since(before: &TaskFile, after: &TaskFile) -> Vec<Row> {
     let (old, new) = (before.rows(), after.rows());
     let known = known_again(&old, &new);
-    let was_done = |at: &usize| {
-        known
-            .get(at)
-            .is_some_and(|was| old.get(*was).is_some_and(|row| row.mark.is_done()))
-    };
-    let now_done = new.iter().enumerate().filter(|(_, row)| row.mark.is_done());
-    now_done
-        .filter(|(at, _)| !was_done(at))
-        .map(|(_, row)| row.clone())
-        .collect()
+    let mut ticked = Vec::new();
+    for (at, row) in new.iter().enumerate() {
+        let was = known.get(&at).and_then(|was| old.get(*was));
+        if row.mark.is_done() && !was.is_some_and(|was| was.mark.is_done()) {
+            ticked.push(row.clone());
+        }
+    }
+    ticked
 }
 
-/// For each row of `new` that is known again, which row of `old` it was: by name and text; by its text; by its name; and
-/// lines without an id, which are named by their text, by their order among those that are left.
+/// Maps each matched row of `new` to its row of `old`.
+///
+/// Rows match by name and text, then by text, then by name. Lines without an id, which are named by their text, then
+/// match by their order among the remaining ones.
 fn known_again(old: &[Row], new: &[Row]) -> HashMap<usize, usize> {
     let mut known = HashMap::new();
-    let by_text = |row: &Row| format!("{} {}", row.key.stage.word(), row.text);
     pair(old, new, &mut known, |row| {
-        Some(format!("{} {}", row.key, by_text(row)))
+        Some(format!("{} {}", row.key, stage_and_text(row)))
     });
     pair(old, new, &mut known, |row| {
-        (!row.text.is_empty()).then(|| by_text(row))
+        (!row.text.is_empty()).then(|| stage_and_text(row))
     });
     pair(old, new, &mut known, |row| {
         row.key.has_id().then(|| row.key.to_string())
@@ -42,7 +42,12 @@ fn known_again(old: &[Row], new: &[Row]) -> HashMap<usize, usize> {
     known
 }
 
-/// Pairs the rows of one name that are not paired yet, in their order.
+/// Returns the stage and the text of a row.
+fn stage_and_text(row: &Row) -> String {
+    format!("{} {}", row.key.stage.word(), row.text)
+}
+
+/// Pairs the rows of one name that are not paired yet, in order.
 fn pair(
     old: &[Row],
     new: &[Row],

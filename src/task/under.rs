@@ -1,7 +1,7 @@
-//! What stands under a task: the steps, examples and files that a person wrote below its line.
+//! The text below a task: the steps, examples and files that a user wrote below its line.
 //!
-//! A line belongs to the list item that it is indented into; one that is not indented, to the implementation above it.
-//! Lines for stages, wherever they are put, change no task's text.
+//! A line belongs to the list item into which it is indented. A line without indentation belongs to the
+//! implementation above it. Lines for stages change no task's text, at any position.
 
 use super::family::text_digest;
 use super::file::TaskFile;
@@ -9,18 +9,18 @@ use super::meaning::commits_nothing;
 use super::scan::{ReadAs, clean, column};
 use super::stage::{Stage, TaskKey};
 
-/// A task as it stands in the file, for whoever works on it.
+/// A task with its text, for the agent that works on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskText {
     /// The heading above it and the titles of its parents, outermost first.
     pub above: Vec<String>,
-    /// The words of its own line, and what stands under it.
+    /// The words of its own line, and the text below it.
     pub own: String,
-    /// The same of its family's work, for a stage that is not the work; empty otherwise.
+    /// The same for its family's work if this is another stage, otherwise empty.
     pub work: String,
 }
 
-/// A line under a task; `inside` if it is indented into its item.
+/// A line below a task. `inside` if it is indented into the task's item.
 struct Under<'a> {
     text: &'a [u8],
     read: ReadAs,
@@ -28,7 +28,7 @@ struct Under<'a> {
 }
 
 impl TaskFile {
-    /// A box with all that is to be known of it; empty if it has no line.
+    /// Returns a box with its text; empty if it has no line.
     pub fn text_of(&self, key: &TaskKey) -> TaskText {
         let under = self.under();
         let at = |stage: &Stage| {
@@ -48,7 +48,7 @@ impl TaskFile {
         }
     }
 
-    /// The texts of all boxes of a family.
+    /// Returns the texts of all boxes of a family.
     pub fn family_text(&self, family: &str) -> String {
         let under = self.under();
         let own = (0..self.tasks.len())
@@ -58,14 +58,18 @@ impl TaskFile {
             .join("\n")
     }
 
-    /// The lines of each task in document order: the text behind its box, then the lines of text that are indented into
-    /// its item, and into no deeper task's.
+    /// Returns the lines of each task in document order.
+    ///
+    /// The first is the text after its box. The lines of text that are indented into its item, and into no deeper
+    /// task's, follow.
     pub fn task_lines(&self) -> Vec<Vec<&[u8]>> {
-        let is_own = |line: &Under<'_>| line.inside && line.read == ReadAs::Text;
         let tasks = self.tasks.iter().zip(self.under());
         tasks
             .map(|(task, under)| {
-                let below = under.into_iter().filter(is_own).map(|line| line.text);
+                let below = under
+                    .into_iter()
+                    .filter(|line| line.inside && line.read == ReadAs::Text)
+                    .map(|line| line.text);
                 std::iter::once(task.words(&self.bytes))
                     .chain(below)
                     .collect()
@@ -73,32 +77,38 @@ impl TaskFile {
             .collect()
     }
 
-    /// For each task a digest of what is indented below it, empty if nothing is; and whether that says to commit nothing.
+    /// Returns the digest of the lines indented below each task.
+    ///
+    /// The flag is true if they say to commit nothing.
+    ///
+    /// The digest is empty if there are no such lines.
     pub(super) fn notes_under(&self) -> Vec<(String, bool)> {
-        let note = |lines: Vec<Under>| {
-            let inside: Vec<&[u8]> = lines
-                .into_iter()
-                .filter(|line| line.inside)
-                .map(|line| line.text)
-                .collect();
-            let nothing = inside
-                .iter()
-                .any(|line| commits_nothing(&String::from_utf8_lossy(line)));
-            let inside = inside.join(&b'\n');
-            let is_blank = inside.trim_ascii().is_empty();
-            (
-                if is_blank {
-                    String::new()
-                } else {
-                    text_digest(&inside)
-                },
-                nothing,
-            )
-        };
-        self.under().into_iter().map(note).collect()
+        self.under()
+            .into_iter()
+            .map(|lines| {
+                let inside: Vec<&[u8]> = lines
+                    .into_iter()
+                    .filter(|line| line.inside)
+                    .map(|line| line.text)
+                    .collect();
+                let nothing = inside
+                    .iter()
+                    .any(|line| commits_nothing(&String::from_utf8_lossy(line)));
+                let inside = inside.join(&b'\n');
+                let is_blank = inside.trim_ascii().is_empty();
+                (
+                    if is_blank {
+                        String::new()
+                    } else {
+                        text_digest(&inside)
+                    },
+                    nothing,
+                )
+            })
+            .collect()
     }
 
-    /// The heading above a task, and its parents.
+    /// Returns the heading above a task, and its parents.
     fn above(&self, at: Option<usize>) -> Vec<String> {
         let Some(task) = at.and_then(|at| self.tasks.get(at)) else {
             return Vec::new();
@@ -116,7 +126,7 @@ impl TaskFile {
         above
     }
 
-    /// The words of a task's line, and what stands under it.
+    /// Returns the words of a task's line and the text below it.
     fn whole(&self, at: usize, under: &[Vec<Under<'_>>]) -> String {
         let Some(task) = self.tasks.get(at) else {
             return String::new();
@@ -132,10 +142,10 @@ impl TaskFile {
         whole.trim_matches('\n').trim_end().to_owned()
     }
 
-    /// The lines under each task, up to the next one; comments are none.
+    /// Returns the lines below each task, up to the next one, without comments.
     fn under(&self) -> Vec<Vec<Under<'_>>> {
         let mut found: Vec<Vec<Under>> = self.tasks.iter().map(|_| Vec::new()).collect();
-        // The open list items of tasks: the column of the bullet, and the task.
+        // The open list items of tasks, each with the column of its bullet and its task.
         let mut open: Vec<(u32, usize)> = Vec::new();
         let mut work = None;
         let mut fence: Option<(Option<usize>, bool)> = None;
@@ -167,7 +177,7 @@ impl TaskFile {
                 open.last().map(|(_, task)| *task).or(work),
                 !open.is_empty(),
             );
-            // A fence is one thing, whatever the indentation of its lines.
+            // A fence is one unit, even if its lines differ in indentation.
             let (owner, inside) = if is_fence {
                 *fence.get_or_insert(owner)
             } else {

@@ -1,7 +1,7 @@
-//! Virtual stages (`stages: virtual`): stages that a task goes through without lines in the file.
+//! Virtual stages (`stages: virtual`): stages of a task that have no lines in the file.
 //!
-//! The box of a task in the file is ticked exactly when all its stages are; what a person ticks or opens
-//! there applies to all of them.
+//! The box of a task in the file is ticked exactly when all its stages are. A tick or untick by a user applies to all
+//! of them.
 
 use super::file::TaskFile;
 use super::grammar::Grammar;
@@ -11,25 +11,25 @@ use super::row::{Mark, Row};
 use super::stage::{Stage, TaskKey};
 use std::collections::{HashMap, HashSet};
 
-/// Where the stages of a task are.
+/// The location of a task's stages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Stages {
-    /// In the file, each on a line of its own; a task without such lines has its implementation alone.
+    /// In the file, each on a line of its own. A task without such lines has only its implementation.
     #[default]
     File,
-    /// Not in the file, which is left alone; its tasks go through the default stages all the same.
+    /// Not in the file, which stays unchanged. Its tasks nevertheless have the default stages.
     Virtual {
-        /// Which gates there are, and where they go.
+        /// The gates and their placements.
         gates: Vec<(String, Placement)>,
     },
 }
 
-/// All that decides which boxes a task file has.
+/// The rules that decide the boxes of a task file.
 #[derive(Clone, Debug, Default)]
 pub struct TaskRules {
-    /// How the file is read.
+    /// The grammar of the file.
     pub grammar: Grammar,
-    /// Which boxes there are besides those in the file.
+    /// The source of boxes other than those in the file.
     pub stages: Stages,
 }
 
@@ -48,10 +48,10 @@ impl TaskRules {
         TaskFile::parse(bytes, &self.grammar)
     }
 
-    /// The boxes in the order of work: those in the file, and the virtual stages.
+    /// Returns the boxes in the order of work: those in the file, and the virtual stages.
     ///
-    /// `known` are the boxes as they were last seen. Their marks of virtual stages hold as long as the box
-    /// of the task shows what they left there; otherwise a person changed it, and it decides for all stages.
+    /// `known` are the boxes as last recorded. Their marks of virtual stages stay valid as long as the box of the
+    /// task has the mark that follows from them. Otherwise a user changed it, and it decides for all stages.
     pub fn boxes(&self, file: &TaskFile, known: &[Row]) -> Vec<Row> {
         let rows = file.rows();
         let all = match &self.stages {
@@ -68,7 +68,7 @@ impl TaskRules {
         all
     }
 
-    /// What makes a run refuse the file, and what keeps virtual stages from their places.
+    /// Returns the problems for which a run refuses the file, including virtual stages that cannot be placed.
     pub fn problems(&self, file: &TaskFile) -> Vec<Problem> {
         let mut problems = file.problems();
         if let Stages::Virtual { gates } = &self.stages
@@ -86,7 +86,7 @@ impl TaskRules {
     }
 }
 
-/// The boxes in the file, with the marks that they have there.
+/// Returns the boxes in the file, with their marks in the file.
 pub fn written(rows: &[Row]) -> Vec<Row> {
     let families = families(rows);
     let with_line = rows.iter().filter(|row| !row.is_virtual).cloned();
@@ -98,18 +98,19 @@ pub fn written(rows: &[Row]) -> Vec<Row> {
         .collect()
 }
 
-/// The flips in the file that flips of these boxes amount to; a flip of a box that is not among the rows
-/// stays as it is.
+/// Translates flips of boxes into flips in the file. A flip of a box that is not among the rows stays unchanged.
 pub fn on_file(rows: &[Row], flips: &[(TaskKey, Mark)]) -> Vec<(TaskKey, Mark)> {
     if !rows.iter().any(|row| row.is_virtual) {
         return flips.to_vec();
     }
     let marks: HashMap<&TaskKey, Mark> = flips.iter().map(|(key, mark)| (key, *mark)).collect();
-    let flipped = |row: &Row| Row {
-        mark: marks.get(&row.key).copied().unwrap_or(row.mark),
-        ..row.clone()
-    };
-    let after: Vec<Row> = rows.iter().map(flipped).collect();
+    let after: Vec<Row> = rows
+        .iter()
+        .map(|row| Row {
+            mark: marks.get(&row.key).copied().unwrap_or(row.mark),
+            ..row.clone()
+        })
+        .collect();
     let changed = written(rows)
         .into_iter()
         .zip(written(&after))
@@ -125,14 +126,14 @@ pub fn on_file(rows: &[Row], flips: &[(TaskKey, Mark)]) -> Vec<(TaskKey, Mark)> 
         .collect()
 }
 
-/// True for a box in the file that shows the virtual stages of its family.
+/// True for a box in the file that represents the virtual stages of its family.
 fn is_work(row: &Row) -> bool {
     !row.is_virtual && row.key.stage == Stage::Implementation
 }
 
-/// What is known of a family with virtual stages.
+/// The state of a family with virtual stages.
 struct Family {
-    /// They and the implementation are ticked.
+    /// True if the stages and the implementation are ticked.
     all_done: bool,
     /// Mark and text of the implementation's box.
     work: Option<(Mark, String)>,
@@ -156,7 +157,7 @@ fn families(rows: &[Row]) -> HashMap<String, Family> {
     found
 }
 
-/// The mark in the file of a row: open while virtual stages are left to do.
+/// Returns the mark of a row in the file: open while virtual stages are not done.
 fn shown(row: &Row, families: &HashMap<String, Family>) -> Mark {
     match families.get(&row.key.family) {
         Some(family) if is_work(row) && row.mark.is_done() && !family.all_done => Mark::OPEN,
@@ -164,55 +165,55 @@ fn shown(row: &Row, families: &HashMap<String, Family>) -> Mark {
     }
 }
 
-/// Sets the mark of each virtual stage, and of each box that shows virtual stages.
+/// Sets the mark of each virtual stage, and of each box that represents virtual stages.
 fn settle(rows: &mut [Row], known: &[Row]) {
     let before: HashMap<&TaskKey, Mark> = known.iter().map(|row| (&row.key, row.mark)).collect();
     let (then, now) = (families(known), families(rows));
-    let all_ticked = |group: Option<u32>| {
-        let mut with_line = rows.iter().filter(|row| !row.is_virtual && !row.optional);
-        with_line.all(|row| group.is_some_and(|group| row.group != group) || row.mark.is_done())
-    };
-    let settled = |row: &Row| {
-        let known = before.get(&row.key).copied();
-        if row.approval && row.is_virtual {
-            return known;
-        }
-        let Some((shows, digest)) = &now.get(&row.key.family)?.work else {
-            // A wider gate, or FINAL: all boxes that it covers decide together.
-            let group = (row.key.family != "END" && row.key.stage.is_gate()).then_some(row.group);
-            return known.or_else(|| {
-                Some(if all_ticked(group) {
-                    Mark::DONE
-                } else {
-                    Mark::OPEN
+    let marks: Vec<Option<Mark>> = rows
+        .iter()
+        .map(|row| {
+            let known = before.get(&row.key).copied();
+            if row.approval && row.is_virtual {
+                return known;
+            }
+            let Some((shows, digest)) = &now.get(&row.key.family)?.work else {
+                // All boxes that a wider gate or FINAL covers decide together.
+                let group =
+                    (row.key.family != "END" && row.key.stage.is_gate()).then_some(row.group);
+                return known.or_else(|| {
+                    let mut with_line = rows.iter().filter(|row| !row.is_virtual && !row.optional);
+                    let all_ticked = with_line.all(|row| {
+                        group.is_some_and(|group| row.group != group) || row.mark.is_done()
+                    });
+                    Some(if all_ticked { Mark::DONE } else { Mark::OPEN })
+                });
+            };
+            let done = known.filter(|known| known.is_done());
+            let done = done.filter(|_| {
+                then.get(&row.key.family).is_some_and(|old| {
+                    let same_text = old.work.as_ref().is_some_and(|(_, text)| text == digest);
+                    same_text && old.all_done == shows.is_done()
                 })
             });
-        };
-        let is_as_left = |old: &Family| {
-            let same_text = old.work.as_ref().is_some_and(|(_, text)| text == digest);
-            same_text && old.all_done == shows.is_done()
-        };
-        let done = known.filter(|known| known.is_done());
-        let done = done.filter(|_| then.get(&row.key.family).is_some_and(is_as_left));
-        if row.is_virtual {
-            // What is neither open nor done (`[~]`) is so for every stage that is not done.
-            let said = match shows {
-                mark if mark.is_done() => Mark::DONE,
-                mark if mark.is_open() => Mark::OPEN,
-                other => *other,
-            };
-            Some(done.unwrap_or(said))
-        } else {
-            is_work(row).then(|| done.filter(|_| shows.is_open()).unwrap_or(*shows))
-        }
-    };
-    let marks: Vec<Option<Mark>> = rows.iter().map(settled).collect();
+            if row.is_virtual {
+                // A mark that is neither open nor done (`[~]`) applies to every stage that is not done.
+                let said = match shows {
+                    mark if mark.is_done() => Mark::DONE,
+                    mark if mark.is_open() => Mark::OPEN,
+                    other => *other,
+                };
+                Some(done.unwrap_or(said))
+            } else {
+                is_work(row).then(|| done.filter(|_| shows.is_open()).unwrap_or(*shows))
+            }
+        })
+        .collect();
     for (row, mark) in rows.iter_mut().zip(marks) {
         row.mark = mark.unwrap_or(row.mark);
     }
 }
 
-/// The boxes of a file with the planned stages among them, marks as in the file.
+/// Inserts the planned stages among the boxes of a file, with the marks of the file.
 fn with_stages(rows: &[Row], planned: &[PlannedBox]) -> Vec<Row> {
     let mut beside: HashMap<(usize, Position), Vec<&TaskKey>> = HashMap::new();
     for planned in planned {
@@ -235,7 +236,7 @@ fn with_stages(rows: &[Row], planned: &[PlannedBox]) -> Vec<Row> {
     all
 }
 
-/// The row of a virtual stage; a stage of the task beside it has that one's text and place.
+/// Returns the row of a virtual stage. A stage of the neighbouring task has its text and position.
 fn virtual_row(beside: &Row, key: &TaskKey) -> Row {
     let own = beside.key.family == key.family;
     Row {

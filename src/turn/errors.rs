@@ -1,10 +1,10 @@
-//! What a CLI says of its own trouble, since its agent last said or did something.
+//! Collects the errors that a CLI reports about itself after its agent's last words or action.
 //!
-//! Promise: neither the agent's words nor a tool's results are among it, and an error that was got over is none.
+//! Promise: the agent's words and tool results are excluded, and so is an error from which the CLI recovered.
 
 use super::event::{CliError, TurnEvent};
 
-/// Errors that are kept, the last ones.
+/// Maximum number of errors kept, the latest ones.
 const KEPT: usize = 20;
 
 /// Folds events to the errors after the last sign of work.
@@ -16,7 +16,7 @@ pub struct CliErrors {
 }
 
 impl CliErrors {
-    /// Takes in what an event tells.
+    /// Adds an event.
     pub fn tell(&mut self, event: &TurnEvent) {
         if event.is_work() {
             *self = Self::default();
@@ -29,17 +29,17 @@ impl CliErrors {
         }
     }
 
-    /// The CLI calls its end a failure, whatever its exit code.
+    /// True if the CLI reports its end as a failure, even with exit code 0.
     pub fn has_failed(&self) -> bool {
         self.has_failed
     }
 
-    /// The errors, the last one first.
+    /// Returns the errors, latest first.
     pub fn last_first(&self) -> impl Iterator<Item = &CliError> {
         self.errors.iter().rev()
     }
 
-    /// Lines between the events, the last one first: some CLIs say there why they did not even begin.
+    /// Returns the lines between the events, latest first. Some CLIs print there why they could not start.
     pub fn plain(&self) -> impl Iterator<Item = &str> {
         self.plain.iter().rev().map(String::as_str)
     }

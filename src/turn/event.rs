@@ -1,9 +1,10 @@
-//! What a transcript tells, whatever CLI printed it.
+//! The events of a transcript, the same for every CLI.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One thing that a transcript tells; they come in its order. All of it is the agent's word: bounded, and never trusted.
+/// One event of a transcript, in the order of the transcript. All of it is the agent's word: bounded, and never
+/// trusted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TurnEvent {
@@ -11,51 +12,43 @@ pub enum TurnEvent {
     ToolStarted {
         /// Pairs it with its end.
         call: String,
-        /// The tool's name in the CLI's words.
+        /// The tool's name in the CLI's spelling.
         tool: String,
-        /// Its arguments.
         input: Value,
     },
     /// A tool's result arrived.
     ToolEnded {
         /// The call that it ends.
         call: String,
-        /// How it ended.
         outcome: ToolOutcome,
         /// The result or the error, bounded.
         output: String,
-        /// The paths which the CLI itself says that the call changed; most say nothing.
+        /// The paths that this call changed according to the CLI. Most CLIs report none.
         changed: Vec<String>,
     },
-    /// The agent's own words, a whole message. What sub-agents say is their result, not here.
-    Said {
-        /// The message.
-        text: String,
-    },
+    /// A whole message of the agent. The words of sub-agents are tool results, not messages.
+    Said { text: String },
     /// Tokens and money.
     Used {
-        /// Tokens of every kind, cached ones too.
+        /// Tokens of every kind, including cached ones.
         tokens: Option<u64>,
-        /// US dollars.
+        /// Cost in US dollars.
         dollars: Option<f64>,
-        /// What the figures stand for.
+        /// The scope of the figures.
         span: Span,
     },
-    /// The CLI's own error: of the provider, of the login, of its limits.
+    /// An error of the CLI itself: of the provider, of the login, of its limits.
     Trouble(CliError),
-    /// The name of the session, which a later run may continue.
-    Session {
-        /// It.
-        id: String,
-    },
-    /// The turn came to its end; a run that was killed or cut has none.
+    /// The id of the session, which a later run may continue.
+    Session { id: String },
+    /// The turn is complete. A run that was killed or cut off has no such event.
     Finished {
-        /// The CLI calls it a success.
+        /// True if the CLI reports success.
         ok: bool,
-        /// The last message, where the end repeats it.
+        /// The last message, if the end repeats it.
         text: Option<String>,
     },
-    /// A line that is too long to be read, even with its texts cut: what it told is lost.
+    /// A line that is too long to be read, even with its texts cut. Its content is lost.
     Lost,
     /// A line that is unknown or malformed, bounded.
     Unread {
@@ -65,7 +58,7 @@ pub enum TurnEvent {
 }
 
 impl TurnEvent {
-    /// The agent said or did something: its model answers.
+    /// True if the agent wrote a message or used a tool, so its model answers.
     pub fn is_work(&self) -> bool {
         matches!(
             self,
@@ -79,37 +72,36 @@ impl TurnEvent {
 pub struct CliError {
     /// The HTTP status, if named.
     pub status: Option<u64>,
-    /// When a usage limit ends, seconds since 1970.
+    /// The end of a usage limit, in seconds since 1970.
     pub resets_at: Option<i64>,
-    /// The CLI calls it a usage limit.
+    /// True if the CLI reports a usage limit.
     pub is_limit: bool,
-    /// It tries again by itself: an error only where it was ended while it did.
+    /// True if the CLI retries by itself. It is an error only if the CLI was stopped during the retry.
     pub is_retry: bool,
-    /// Its words.
     pub message: String,
 }
 
-/// How the call of a tool ended, in the words of the CLI. `Done` proves nothing.
+/// The result of a tool call as the CLI reports it. `Done` proves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToolOutcome {
     /// No error was reported.
     Done,
-    /// It failed, or a command exited with another code than 0.
+    /// The call failed, or a command exited with a code other than 0.
     Failed,
-    /// It was not run: a permission or a policy refused it.
+    /// A permission or a policy refused the call.
     Denied,
 }
 
-/// What figures of tokens and money stand for.
+/// The scope of token and money figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Span {
-    /// One step: to be added.
+    /// One step, to be added to the sum.
     Step,
-    /// This run so far: replaces what it said before.
+    /// This run so far, which replaces earlier figures.
     Run,
-    /// The session so far, with the earlier runs that it continues.
+    /// The session so far, including the earlier runs that it continues.
     Session,
 }
 
@@ -117,10 +109,10 @@ pub enum Span {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// No events: what it prints is what it says.
+    /// No events: the output is the agent's words.
     #[default]
     Text,
-    /// Claude Code `--output-format stream-json --verbose`; Qwen Code, Amp and Claude's session files too.
+    /// Claude Code `--output-format stream-json --verbose`, also of Qwen Code, Amp and Claude's session files.
     Claude,
     /// Codex `exec --json`.
     Codex,
@@ -141,23 +133,23 @@ pub enum Format {
 }
 
 impl Format {
-    /// Their names, as `format:` and serde have them.
+    /// The names, as in `format:` and serde.
     pub const NAMES: [&'static str; 10] = [
         "text", "claude", "codex", "gemini", "opencode", "copilot", "cursor", "goose", "pi",
         "hermes",
     ];
 
-    /// Standard output is a transcript, one event a line. Of the others it is what the agent says.
+    /// True if standard output is a transcript with one event per line. Otherwise it is the agent's words.
     pub fn prints_events(self) -> bool {
         !matches!(self, Self::Text | Self::Hermes)
     }
 
-    /// A tool is told when it starts, and not with its end alone.
+    /// True if the CLI prints the start of a tool call and not only its end.
     pub fn tells_starts(self) -> bool {
         self != Self::Opencode
     }
 
-    /// The format of that name.
+    /// Returns the format of that name.
     pub fn named(name: &str) -> Option<Self> {
         serde_json::from_value(name.into()).ok()
     }

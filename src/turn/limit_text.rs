@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 /// A message about a usage limit, and its meaning for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitText {
-    /// It ends by itself.
+    /// The limit ends by itself.
     Passes,
-    /// An administrator took the allowance away, so no waiting heals it.
+    /// An administrator removed the allowance, so waiting does not help.
     Disabled,
 }
 
@@ -31,7 +31,7 @@ fn shape(words: &str) -> Option<Regex> {
     Regex::new(&format!("{BEFORE}(?:{words}){AFTER}")).ok()
 }
 
-/// Returns what a line says about a usage limit; `None` for every other line, prose about limits too.
+/// Returns the usage limit that a line reports; `None` for every other line, including prose about limits.
 pub fn limit_text(line: &str) -> Option<LimitText> {
     static SHAPES: LazyLock<[(LimitText, Option<Regex>); 2]> = LazyLock::new(|| {
         [

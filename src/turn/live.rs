@@ -1,8 +1,7 @@
-//! A transcript while it comes: whether a tool runs, what was used, and whether the agent, or its model, still gets
-//! anywhere.
+//! Follows a transcript while it is printed: running tools, usage, and progress of the agent and its model.
 //!
-//! Promises: a poll that waits is no loop, nor is a call that changed a file or had another result than the one before;
-//! memory is bounded whatever is printed.
+//! Promises: a poll that waits is no loop, nor is a call that changed a file or had a different result than the one
+//! before. Memory is bounded for any output.
 
 use super::event::{Format, Span, TurnEvent};
 use super::reader::Reader;
@@ -13,39 +12,40 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
-/// The same calls with the same results so often in turn, or so many answers of the model without a call, are a loop. CLIs
-/// that look for loops themselves end at 5; the loops that were seen went on for hundreds of rounds.
+/// Number of repetitions that count as a loop: equal calls with equal results, or answers without a call.
+///
+/// CLIs that detect loops themselves stop at 5. Observed loops had hundreds of rounds.
 const ROUNDS: u32 = 30;
-/// So many calls may take turns in a loop.
+/// Maximum number of calls that alternate in a loop.
 const TURNS: usize = 3;
-/// A call that took as long waits for something.
+/// A call that takes this long is waiting for something.
 const WAITS: Duration = Duration::from_secs(2);
-/// Calls whose end is waited for.
+/// Maximum number of open calls to track.
 const CALLS: usize = 1_000;
 
-/// What is known of a transcript up to now.
+/// The state of a transcript up to now.
 #[derive(Debug, Default)]
 pub struct Live {
     reader: Reader,
     usage: Usage,
-    /// The calls that have begun: the tool, and what it was given.
+    /// The calls that have begun: the tool, and a hash of its input.
     calls: BTreeMap<String, (String, DefaultHasher)>,
-    /// When something was told last.
+    /// Time of the last event.
     told: Duration,
-    /// The last calls, the newest first: what each was given and gave, and its tool.
+    /// The last calls, newest first: a hash of input and output, and the tool.
     last: [(Option<u64>, String); TURNS],
-    /// How many calls in a row were as the call so many places before.
+    /// For each distance, the number of successive calls equal to the call that many positions before.
     repeated: [u32; TURNS],
-    /// Answers of the model since the last call of a tool, and since the last words.
+    /// Answers of the model since the last tool call, and since the last words.
     answers: u32,
     empty: u32,
     acts: u64,
-    /// When the transcript's last word came, if nothing was done since.
+    /// Time of the transcript's end, if no work followed.
     finished: Option<Duration>,
 }
 
 impl Live {
-    /// At the beginning of a transcript.
+    /// Begins a transcript.
     pub fn new(format: Format) -> Self {
         Self {
             reader: Reader::new(format),
@@ -53,7 +53,7 @@ impl Live {
         }
     }
 
-    /// Takes what came at this time, counted from any moment.
+    /// Reads the bytes that arrived at `now`, counted from any fixed moment.
     pub fn read(&mut self, bytes: &[u8], now: Duration) {
         for event in self.reader.read(bytes) {
             self.usage.tell(&event);
@@ -62,54 +62,56 @@ impl Live {
         }
     }
 
-    /// A tool was started and has not ended.
+    /// True if a tool was started and has not ended.
     pub fn is_tool_running(&self) -> bool {
         self.reader.is_tool_running()
     }
 
-    /// What was used up to now.
+    /// Returns the usage so far.
     pub fn used(&self) -> &Usage {
         &self.usage
     }
 
-    /// When the transcript came to its end, counted as for [`Live::read`]; `None` before that, and when work followed.
+    /// Returns the time of the transcript's end, counted as for [`Live::read`]; `None` before it, and if work
+    /// followed.
     pub fn finished(&self) -> Option<Duration> {
         self.finished
     }
 
-    /// How often the agent said or did something.
+    /// Returns the number of messages and tool uses of the agent.
     pub fn acts(&self) -> u64 {
         self.acts
     }
 
-    /// That its model answers, and says nothing, for a sentence; `None` if it does.
+    /// Returns a phrase if its model gives only empty answers; `None` otherwise.
     pub fn unanswered(&self) -> Option<String> {
         (self.empty >= ROUNDS).then(|| format!("{ROUNDS} answers in a row were empty"))
     }
 
-    /// What the agent does again and again, for a sentence; `None` if it gets on.
+    /// Returns a phrase about the action that the agent repeats; `None` if it makes progress.
     pub fn loops(&self) -> Option<String> {
-        let nothing = || format!("asked its model {ROUNDS} times in a row and used no tool");
         let calls = (1..)
             .zip(self.repeated)
             .find(|(turns, repeated)| repeated + turns >= ROUNDS * turns);
-        let same = |(turns, _)| {
-            let tools: Vec<&str> = self
-                .last
-                .iter()
-                .take(turns as usize)
-                .rev()
-                .map(|(_, tool)| tool.as_str())
-                .collect();
-            let how = if turns == 1 { "in a row" } else { "in turn" };
-            format!(
-                "called {} {ROUNDS} times {how} with the same input and result",
-                tools.join(", ")
-            )
-        };
         calls
-            .map(same)
-            .or_else(|| (self.answers >= ROUNDS).then(nothing))
+            .map(|(turns, _)| {
+                let tools: Vec<&str> = self
+                    .last
+                    .iter()
+                    .take(turns as usize)
+                    .rev()
+                    .map(|(_, tool)| tool.as_str())
+                    .collect();
+                let how = if turns == 1 { "in a row" } else { "in turn" };
+                format!(
+                    "called {} {ROUNDS} times {how} with the same input and result",
+                    tools.join(", ")
+                )
+            })
+            .or_else(|| {
+                (self.answers >= ROUNDS)
+                    .then(|| format!("asked its model {ROUNDS} times in a row and used no tool"))
+            })
     }
 
     fn tell(&mut self, event: &TurnEvent, now: Duration) {
@@ -162,7 +164,7 @@ impl Live {
     }
 }
 
-/// Codex numbers its calls in what they were given.
+/// Removes the id: Codex numbers its calls in their input.
 fn without_id(input: &Value) -> String {
     let mut input = input.clone();
     input.as_object_mut().map(|keys| keys.remove("id"));
@@ -183,7 +185,7 @@ mod tests {
         )
     }
 
-    /// What is said of so many calls, each of which takes this long.
+    /// Returns the phrase about `calls` calls, each of which takes this long.
     fn said(calls: u32, takes: Duration, one: impl Fn(u32) -> String) -> Option<String> {
         let mut live = Live::new(Format::Claude);
         let mut now = Duration::ZERO;
@@ -232,9 +234,15 @@ mod tests {
         assert!(said(3 * ROUNDS, quick, turns(3)).is_some());
         assert_eq!(said(500, quick, turns(4)), None);
         // An edit of its own content, then the same test with the same result.
-        let edit_and_test = |at: u32| call(at, &(at % 2 * at).to_string(), "no rule");
-        assert_eq!(said(500, quick, edit_and_test), None);
-        // The same edit and test: what the test says is new.
+        assert_eq!(
+            said(500, quick, |at| call(
+                at,
+                &(at % 2 * at).to_string(),
+                "no rule"
+            )),
+            None
+        );
+        // The same edit and test, but the test has a new result.
         assert_eq!(
             said(500, quick, |at| call(
                 at,

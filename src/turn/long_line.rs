@@ -1,20 +1,23 @@
-//! One line of a transcript while it comes, however long it is.
+//! Reads one line of a transcript of any length in pieces.
 //!
-//! Promises: memory is bounded; a line that is too long stays the same JSON, its longest texts cut; the headers of a patch
-//! (`*** Update File: …`) stay in a text that is cut; a line that is too long even so is known to be lost.
+//! Promises:
+//!
+//! - Memory is bounded.
+//! - A line that is too long stays the same JSON, with its longest texts cut.
+//! - The headers of a patch (`*** Update File: …`) stay in a text that is cut.
+//! - A line that is too long even so is reported as lost.
 
-/// A longer line is shortened, bytes. (Results of tools hold whole files, and images.)
+/// Maximum length of an unshortened line, in bytes. (Results of tools hold whole files, and images.)
 pub(super) const LONGEST_LINE: usize = 4 << 20;
-/// The texts of a line that is shortened keep so many bytes, the less the longer the line is.
+/// Bytes kept of each text in a shortened line. The limit decreases with the length of the line.
 const LIMITS: [usize; 3] = [64 << 10, 4 << 10, 256];
-/// A header of a patch is kept whole up to this size, bytes.
+/// Maximum length of a patch header that is kept whole, in bytes.
 const LONGEST_HEADER: usize = 8 << 10;
-/// The bytes that are taken at once.
+/// Number of bytes processed at once.
 const PIECE: usize = 64 << 10;
-/// The end of a line and the begin of a header in a text.
+/// The end of a line and the beginning of a header in a text.
 const HEADER: &[u8] = b"\\n***";
 
-/// The line so far.
 #[derive(Debug, Default)]
 pub(super) struct LongLine {
     bytes: Vec<u8>,
@@ -38,7 +41,7 @@ impl LongLine {
         }
     }
 
-    /// Returns the line and whether its rest is lost, and begins a new one.
+    /// Returns the line, and true if its rest is lost. Begins a new line.
     pub(super) fn take(&mut self) -> (Vec<u8>, bool) {
         let Self { bytes, is_lost, .. } = std::mem::take(self);
         (bytes, is_lost)
@@ -71,13 +74,13 @@ impl LongLine {
 struct Cutter {
     limit: usize,
     in_text: bool,
-    /// Bytes of the text that were kept.
+    /// Number of bytes kept of the text.
     kept: usize,
-    /// A character or an escape sequence whose last byte has not come.
+    /// A character or an escape sequence without its last byte.
     unit: Vec<u8>,
-    /// The begin of a possible header, behind the limit.
+    /// The beginning of a possible header after the limit.
     pending: Vec<u8>,
-    /// Bytes of the header that is being read; 0 in any other line of the text.
+    /// Bytes of the current header; 0 in any other line of the text.
     header: usize,
     is_line_start: bool,
 }
@@ -130,7 +133,8 @@ impl Cutter {
     }
 }
 
-/// The size of the character or escape sequence that begins so. Half of a surrogate pair is no character.
+/// Returns the size of the character or escape sequence with this beginning. Half of a surrogate pair is no
+/// character.
 fn size(unit: &[u8]) -> usize {
     match unit {
         [
@@ -188,14 +192,15 @@ mod tests {
 
     #[test]
     fn the_headers_of_a_patch_stay_however_long_it_is() {
-        let hunk = |file: &str| {
-            format!(
-                "*** Update File: {file}\n@@\n-{}\n+new * **\n",
-                "x".repeat(900_000)
-            )
-        };
         let files: Vec<String> = (0..12).map(|at| format!("src/f{at}.txt")).collect();
-        let patch: String = files.iter().map(|file| hunk(file)).collect();
+        let hunks: Vec<String> = files
+            .iter()
+            .map(|file| {
+                let removed = "x".repeat(900_000);
+                format!("*** Update File: {file}\n@@\n-{removed}\n+new * **\n")
+            })
+            .collect();
+        let patch = hunks.concat();
         let line =
             json!({"mode": "patch", "patch": format!("*** Begin Patch\n{patch}*** End Patch\n")});
         let (line, is_lost) = through(&line.to_string(), 1 << 20);

@@ -1,4 +1,4 @@
-//! What an agent did in its turn, read from the transcript that its CLI prints.
+//! An agent's actions in its turn, read from the transcript that its CLI prints.
 
 mod errors;
 mod event;

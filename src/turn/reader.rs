@@ -1,7 +1,11 @@
-//! Bytes in, events out.
+//! Turns the bytes of a transcript into events.
 //!
-//! Promises: however the stream is cut, the events are the same; memory is bounded whatever is printed; a line that is
-//! unknown or malformed is one `Unread` and hides nothing else; a line that is too long is read with its texts cut.
+//! Promises:
+//!
+//! - The events are the same for any division of the stream.
+//! - Memory is bounded for any output.
+//! - A line that is unknown or malformed is one `Unread` and hides nothing else.
+//! - A line that is too long is read with its texts cut.
 
 use super::event::{Format, TurnEvent};
 use super::formats::{self, Plain};
@@ -9,9 +13,9 @@ use super::long_line::{LONGEST_LINE, LongLine};
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 
-/// What is kept of an unread line, characters.
+/// Maximum length of a kept unread line, in characters.
 const UNREAD: usize = 200;
-/// Calls without an end that are remembered; a CLI has a handful.
+/// Maximum number of open calls to remember. A CLI has few.
 const CALLS: usize = 1_000;
 
 /// Reads a transcript that comes in pieces.
@@ -28,7 +32,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// At the beginning of a transcript.
+    /// Begins a transcript.
     pub fn new(format: Format) -> Self {
         Self {
             format,
@@ -36,7 +40,7 @@ impl Reader {
         }
     }
 
-    /// What the next bytes tell.
+    /// Returns the events of the next bytes.
     pub fn read(&mut self, bytes: &[u8]) -> Vec<TurnEvent> {
         let mut events = Vec::new();
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
@@ -49,7 +53,7 @@ impl Reader {
         events
     }
 
-    /// What the end of the transcript tells: a last line without its end may be whole.
+    /// Returns the remaining events at the end of the transcript. A last line without a line end may be whole.
     pub fn end(&mut self) -> Vec<TurnEvent> {
         let mut events = Vec::new();
         self.end_of_line(&mut events);
@@ -60,7 +64,7 @@ impl Reader {
         events
     }
 
-    /// A tool was started and has not ended.
+    /// True if a tool was started and has not ended.
     pub fn is_tool_running(&self) -> bool {
         !self.open.is_empty()
     }
@@ -83,7 +87,7 @@ impl Reader {
         } else {
             formats::read(self.format, &line)
         };
-        let unread = || {
+        for event in read.unwrap_or_else(|| {
             let begin = &line[..line.len().min(UNREAD * 4)];
             vec![TurnEvent::Unread {
                 line: String::from_utf8_lossy(begin)
@@ -91,8 +95,7 @@ impl Reader {
                     .take(UNREAD)
                     .collect(),
             }]
-        };
-        for event in read.unwrap_or_else(unread) {
+        }) {
             self.tell(event, events);
         }
     }
@@ -127,7 +130,7 @@ impl Reader {
             }
             TurnEvent::Trouble(error) => self.has_failed |= !error.is_retry && !error.is_limit,
             TurnEvent::Finished { ok, .. } => {
-                // Goose ends in the same way after an error.
+                // Goose prints the same end after an error.
                 *ok &= self.format != Format::Goose || !self.has_failed;
                 self.open.clear();
             }
@@ -136,7 +139,7 @@ impl Reader {
         events.push(event);
     }
 
-    /// Tells a message whose pieces have all come.
+    /// Emits a message after its last piece.
     fn say(&mut self, events: &mut Vec<TurnEvent>) {
         if !self.said.is_empty() {
             events.push(TurnEvent::Said {
@@ -146,7 +149,7 @@ impl Reader {
     }
 }
 
-/// Reads a whole transcript; `each` gets its events in their order.
+/// Reads a whole transcript, and passes its events to `each` in order.
 ///
 /// # Errors
 /// The transcript cannot be read.

@@ -1,31 +1,30 @@
-//! A transcript as a person reads it: what the agent says, which tool it uses on what, and what failed.
+//! Formats a transcript for readers: the agent's messages, its tools with their targets, and failures.
 //!
-//! Promise: whatever a transcript holds, these are bounded lines of visible characters.
+//! Promise: for any transcript, the output is bounded lines of visible characters.
 
 use super::event::{CliError, ToolOutcome, TurnEvent};
 use crate::source::text::{block, line};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Longest line, characters.
+/// Maximum length of a line, in characters.
 const LINE: usize = 300;
-/// Calls whose end is waited for.
+/// Maximum number of open calls to track.
 const CALLS: usize = 1_000;
 
-/// Where the target of a tool stands among its arguments: the first of these that is there.
+/// Arguments that may hold the target of a tool, in order of preference.
 const TARGETS: &str = "file_path filePath path notebook_path absolute_path dir_path pattern query url description prompt";
 
-/// Shows events as lines.
 #[derive(Debug, Default)]
 pub struct Shown {
-    /// The folder that paths are shown from, with a slash at its end.
+    /// The directory from which paths are shown, with a slash at its end.
     root: String,
     calls: BTreeMap<String, String>,
     last: String,
 }
 
 impl Shown {
-    /// With paths as seen from this folder.
+    /// Shows paths relative to this directory.
     pub fn from(root: &str) -> Self {
         Self {
             root: format!("{}/", root.trim_end_matches('/')),
@@ -33,7 +32,7 @@ impl Shown {
         }
     }
 
-    /// The lines of an event; most have none.
+    /// Returns the lines of an event. Most events have none.
     pub fn lines(&mut self, event: &TurnEvent) -> Vec<String> {
         let one = match event {
             TurnEvent::Said { text } => {
@@ -82,13 +81,13 @@ impl Shown {
             _ => return Vec::new(),
         };
         let one = line_of(&one);
-        // Many CLIs tell their error twice.
+        // Many CLIs print their error twice.
         let is_again = one.starts_with('✗') && one == self.last;
         self.last.clone_from(&one);
         if is_again { Vec::new() } else { vec![one] }
     }
 
-    /// `$ mvn test`, `Edit src/a.rs`.
+    /// Returns `$ mvn test` or `Edit src/a.rs`.
     fn call(&self, tool: &str, input: &Value) -> String {
         let command = ["command", "cmd"]
             .iter()
@@ -105,21 +104,22 @@ impl Shown {
             .iter()
             .find_map(|key| input[*key].as_str())
             .unwrap_or_default();
-        let header = |row: &str| {
+        let headers = patch.lines().filter_map(|row| {
             Some(
                 row.strip_prefix("*** ")?
                     .split_once(" File: ")?
                     .1
                     .to_owned(),
             )
-        };
-        let headers = patch.lines().filter_map(header);
+        });
         let one = TARGETS.split(' ').find_map(|key| words(&input[key]));
         let all: Vec<String> = changes.chain(headers).chain(one).collect();
-        let near = |path: &String| path.strip_prefix(&self.root).unwrap_or(path).to_owned();
         format!(
             "{tool} {}",
-            all.iter().map(near).collect::<Vec<_>>().join(", ")
+            all.iter()
+                .map(|path| path.strip_prefix(&self.root).unwrap_or(path).to_owned())
+                .collect::<Vec<_>>()
+                .join(", ")
         )
     }
 }
@@ -128,26 +128,25 @@ fn line_of(text: &str) -> String {
     line(text, LINE)
 }
 
-/// A text, or a list of them.
+/// Returns a text, or a list of texts joined.
 fn words(value: &Value) -> Option<String> {
-    let list = || {
-        Some(
-            value
-                .as_array()?
-                .iter()
-                .filter_map(Value::as_str)
-                .collect::<Vec<_>>()
-                .join(" "),
-        )
-    };
     value
         .as_str()
         .map(str::to_owned)
-        .or_else(list)
+        .or_else(|| {
+            Some(
+                value
+                    .as_array()?
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            )
+        })
         .filter(|text| !text.is_empty())
 }
 
-/// The command that a shell is given.
+/// Returns the command inside a call of a shell.
 fn without_shell(command: &str) -> &str {
     let inner = ["/bin/bash -lc ", "bash -lc "]
         .iter()
@@ -155,7 +154,7 @@ fn without_shell(command: &str) -> &str {
     inner.map_or(command, |inner| inner.trim_matches(['\'', '"']))
 }
 
-/// Why a tool failed.
+/// Returns the reason for which a tool failed.
 fn failure(output: &str) -> &str {
     let output = output
         .trim_start_matches("<tool_use_error>")

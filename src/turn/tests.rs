@@ -1,4 +1,4 @@
-//! Real transcripts of the CLIs, told; and what hostile ones cannot do.
+//! Reads real transcripts of the CLIs, and hostile ones.
 
 use super::*;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ const CLIS: &[(&str, Format)] = &[
     ("hermes", Format::Hermes),
 ];
 
-/// The transcripts of a CLI with their names.
+/// Returns the transcripts of a CLI with their names.
 fn transcripts(cli: &str) -> Vec<(String, Vec<u8>)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts");
     let entries = fs_err::read_dir(folder)
@@ -90,7 +90,7 @@ fn a_warning_with_which_gemini_ends_is_an_error_that_was_not_got_over() {
     );
 }
 
-/// From their documentation and from captures of others, since they could not be run.
+/// The lines are from their documentation and from captures by others, since the CLIs could not be run.
 #[test]
 fn cursor_and_goose_tell_what_their_documentation_says() {
     let cursor = r#"{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/r","session_id":"c6b6","model":"m","permissionMode":"default"}

@@ -1,34 +1,34 @@
-//! What an attempt used, as its CLI counts.
+//! The usage of an attempt, as its CLI counts.
 
 use super::event::{Span, TurnEvent};
 use crate::source::text::line;
 use serde::{Deserialize, Serialize};
 
-/// The highest amount that is believed, in dollars.
+/// The highest amount that is accepted, in dollars.
 const MOST: f64 = 1_000_000.0;
 
-/// What an attempt used, folded from its events.
+/// The usage of an attempt, summed from its events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens of every kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Millionths of a US dollar.
+    /// Cost in millionths of a US dollar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub micros: Option<u64>,
     /// The session, which a later attempt may continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The tokens are those of the whole session.
+    /// True if the tokens are those of the whole session.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tokens_of_session: bool,
-    /// The money is that of the whole session.
+    /// True if the cost is that of the whole session.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub micros_of_session: bool,
 }
 
 impl Usage {
-    /// Takes in what an event tells.
+    /// Adds an event.
     pub fn tell(&mut self, event: &TurnEvent) {
         match event {
             TurnEvent::Session { id } => self.session = Some(line(id, 100)),
@@ -54,12 +54,12 @@ impl Usage {
         }
     }
 
-    /// The figures of this attempt alone, tokens and money; `earlier` is the attempt before it in the same session.
+    /// Returns the tokens and the cost of this attempt alone. `earlier` is the attempt before it in the same session.
     pub fn since(&self, earlier: Option<&Self>) -> (Option<u64>, Option<u64>) {
         let earlier =
             earlier.filter(|earlier| self.session.is_some() && earlier.session == self.session);
         let less = |now: Option<u64>, of_session: bool, before: Option<u64>| {
-            // A lower total is no continuation of that one.
+            // A lower total does not continue the earlier one.
             let before = before
                 .filter(|before| of_session && now >= Some(*before))
                 .unwrap_or(0);
@@ -80,7 +80,7 @@ impl Usage {
     }
 }
 
-/// Rounded to whole millionths, through decimal text, since a cast could truncate.
+/// Rounds to whole millionths, through decimal text, since a cast could truncate.
 fn micros(dollars: f64) -> Option<u64> {
     (0.0..=MOST)
         .contains(&dollars)

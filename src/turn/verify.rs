@@ -1,9 +1,9 @@
-//! The verifier of a turn: models can no longer silently over-claim file edits.
+//! The verifier of a turn, which detects false claims of file edits.
 //!
-//! What an agent's tools reported, file by file, is held against the two blobs that git has of the file: before the
-//! turn and now. What failed and was never made good is a [`Finding`]. No model is asked; nothing is forgiven because
-//! a file merely changed; nobody is accused of what git cannot tell. The caller knows the file system and git: it
-//! hands in the [`Place`] of each spelling.
+//! It compares the reports of an agent's tools, file by file, with git's two blobs of the file: before the turn and
+//! now. A failed edit that was never repaired is a [`Finding`]. It runs no model. A change of the file alone excuses
+//! nothing, and nothing that git cannot show is held against an agent. The caller knows the file system and git: it
+//! passes the [`Place`] of each spelling.
 
 mod calls;
 mod claims;
@@ -21,45 +21,42 @@ use calls::Call;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Findings of one turn that are kept.
+/// Maximum number of findings of one turn.
 const MOST: usize = 200;
 
-/// The file that a spelling stands for.
+/// The file of a spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its one name, for people: two spellings of one file have the same.
+    /// Its one name for users, equal for two spellings of one file.
     pub name: String,
-    /// What git has of it; `None` where git cannot tell: outside of the packages, ignored.
+    /// Its blobs in git; `None` where git does not track files: outside the packages, or ignored.
     pub blobs: Option<Blobs>,
 }
 
 /// A file's content before the turn and now; `None` while it is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Blobs {
-    /// Before.
     pub before: Option<String>,
-    /// Now.
     pub after: Option<String>,
 }
 
-/// What is unresolved, or worth a remark, about one file.
+/// An unresolved or noteworthy edit of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Finding {
-    /// The file; empty for calls that named none.
+    /// The file. Empty for calls that named none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub path: String,
-    /// What became of the edit.
     pub verdict: Verdict,
     /// The tool of the last call.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub tool: String,
-    /// Calls that did not do it.
+    /// Number of calls that did not make the edit.
     pub tries: u32,
     /// The first error, one line.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub first: String,
-    /// The last error, where it is another.
+    /// The last error, if it differs from the first.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub last: String,
     /// A command that may have changed the file.
@@ -67,20 +64,20 @@ pub struct Finding {
     pub command: String,
 }
 
-/// What became of an edit; the worst first.
+/// The results of an edit, most severe first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It failed, and the file is as it was.
+    /// It failed, and the file is unchanged.
     #[default]
     Failed,
-    /// It was not allowed, and the file is as it was.
+    /// It was not allowed, and the file is unchanged.
     Denied,
     /// Its call has no end.
     Unfinished,
-    /// The agent says so, no tool did it, and the file is as it was.
+    /// Only the agent claims it: no tool made it, and the file is unchanged.
     Claimed,
-    /// A line of the transcript is too long to be read: what it told is lost.
+    /// A line of the transcript is too long to be read, so its content is lost.
     Unreadable,
     /// It failed after another one had succeeded.
     FailedAfterSuccess,
@@ -88,7 +85,7 @@ pub enum Verdict {
     ChangedOtherwise,
     /// It failed, and the file is gone.
     DeletedAfterwards,
-    /// It failed on a file of which git cannot tell.
+    /// It failed on a file outside git.
     OutsideGit,
     /// It failed because there is no such file: an edit of a wrong path.
     WrongPath,
@@ -96,14 +93,14 @@ pub enum Verdict {
     WithoutPath,
     /// Its call was refused before it did anything.
     NeverRan,
-    /// The agent says so, and there is no such file.
+    /// The agent claims it, and there is no such file.
     NoSuchFile,
-    /// It succeeded, and the file is as it was.
+    /// It succeeded, and the file is unchanged.
     NoNetChange,
 }
 
 impl Verdict {
-    /// True for an edit that was to be made and is not known to be made by any means.
+    /// True for an edit that was intended and that no known means made.
     pub fn is_unrepaired(self) -> bool {
         use Verdict::{FailedAfterSuccess, NoSuchFile, OutsideGit, Unreadable, WrongPath};
         self.blocks()
@@ -118,7 +115,7 @@ impl Verdict {
         matches!(self, Self::NeverRan | Self::WithoutPath)
     }
 
-    /// True for what nobody may report as done.
+    /// True for a verdict with which an edit must not be reported as done.
     pub fn blocks(self) -> bool {
         self <= Self::Claimed
     }
@@ -131,17 +128,17 @@ struct OnFile<'a> {
 }
 
 impl Calls {
-    /// Paths that the agent's last words claim, beside [`Calls::targets`].
+    /// Returns the paths that the agent's last words claim, in addition to [`Calls::targets`].
     pub fn claimed(&self) -> Vec<String> {
         claims::claimed(&self.words)
     }
 
-    /// The number of calls that were to edit, and of spellings of files.
+    /// Returns the number of editing calls, and of spellings of files.
     pub fn size(&self) -> (usize, usize) {
         (self.edits().count(), self.targets().count())
     }
 
-    /// What is to be said of the turn, the worst first. A spelling without a place is of no file.
+    /// Returns the findings, most severe first. Skips a spelling without a place.
     pub fn judge(&self, places: &BTreeMap<String, Place>) -> Vec<Finding> {
         let mut files: BTreeMap<&str, OnFile<'_>> = BTreeMap::new();
         let mut found = Vec::new();
@@ -164,7 +161,7 @@ impl Calls {
             .reported
             .iter()
             .filter_map(|path| Some(places.get(path)?.name.as_str()));
-        // A call that did nothing backs no claim.
+        // A call that did nothing supports no claim.
         files.retain(|_, file| file.calls.iter().any(|(_, call)| !call.never_ran));
         let touched: Vec<&str> = files.into_keys().chain(reported).collect();
         found.extend(self.without_path());
@@ -183,14 +180,13 @@ impl Calls {
 
     fn of_file(&self, name: &str, file: &OnFile<'_>) -> Option<Finding> {
         let has_run = file.calls.iter().any(|(_, call)| !call.never_ran);
-        let ended = |(_, call): &&(usize, &Call)| call.end.is_some() && call.never_ran != has_run;
         let last_success = file
             .calls
             .iter()
             .filter(|(_, call)| call.is_done())
             .map(|(at, _)| *at)
             .max();
-        // A call that began before a later one succeeded is made good by it.
+        // A call that began before a later one succeeded is repaired by it.
         let open = file
             .calls
             .iter()
@@ -198,7 +194,7 @@ impl Calls {
         let last = file
             .calls
             .iter()
-            .filter(ended)
+            .filter(|(_, call)| call.end.is_some() && call.never_ran != has_run)
             .max_by_key(|(_, call)| call.end.map(|(_, place)| place));
         let (_, call) = open.or(last)?;
         let is_same = file.blobs.map(|blobs| blobs.before == blobs.after);
@@ -249,8 +245,9 @@ impl Calls {
         })
     }
 
-    /// The command that may have changed a file after its edit had failed: the last one that names it, else the last
-    /// one that is not git's.
+    /// Returns the command that may have changed a file after its edit failed.
+    ///
+    /// It is the last command that names the file, otherwise the last one that is not git's.
     fn other_means(&self, name: &str, failed: &[&(usize, &Call)]) -> String {
         let since = failed
             .iter()
@@ -274,23 +271,19 @@ impl Calls {
         named.map(|command| (*command).clone()).unwrap_or_default()
     }
 
-    /// Calls of editing tools that named no file and failed, unless the tool succeeded later.
+    /// Returns failed calls of editing tools that named no file, unless the tool succeeded later.
     fn without_path(&self) -> Option<Finding> {
         let edits: Vec<(usize, &Call, &[String])> = self.edits().collect();
-        let is_made_good = |at: usize, tool: &str| {
-            edits
-                .iter()
-                .any(|(later, call, _)| *later > at && call.tool == tool && call.is_done())
-        };
-        let has_failed = |(at, call, paths): &&(usize, &Call, &[String])| {
-            paths.is_empty()
-                && call.end.is_some()
-                && !call.is_done()
-                && !is_made_good(*at, &call.tool)
-        };
         let failed: Vec<&Call> = edits
             .iter()
-            .filter(has_failed)
+            .filter(|(at, call, paths)| {
+                paths.is_empty()
+                    && call.end.is_some()
+                    && !call.is_done()
+                    && !edits.iter().any(|(later, other, _)| {
+                        later > at && other.tool == call.tool && other.is_done()
+                    })
+            })
             .map(|(_, call, _)| *call)
             .collect();
         let last = failed.last()?;
@@ -303,7 +296,7 @@ impl Calls {
         })
     }
 
-    /// Files that the last words claim and that nothing touched.
+    /// Returns the findings for files that the last words claim and that nothing touched.
     fn claims(&self, places: &BTreeMap<String, Place>, touched: &[&str]) -> Vec<Finding> {
         let mut found: Vec<Finding> = Vec::new();
         for spelled in self.claimed() {

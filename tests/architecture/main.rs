@@ -1,6 +1,6 @@
-//! The architecture, held by tests: layers look down, files and functions stay small, the map is true.
+//! Tests the architecture: layers look down, files and functions stay small, the map is true.
 
-#![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
+#![expect(clippy::unwrap_used, reason = "a test ends where it cannot continue")]
 
 mod rust_source;
 
@@ -9,7 +9,7 @@ use rust_source::{Source, circles, files, sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// What each module may name with `crate::`, besides itself. Adapters never name each other.
+/// The modules that each module may name with `crate::` in addition to itself. Adapters never name each other.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("source", &[]),
     ("task", &["source"]),
@@ -63,7 +63,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const PURE: &[&str] = &[
     "source", "task", "mutation", "turn", "machine", "config", "report",
 ];
-/// What a pure layer may not name.
+/// Paths that a pure layer may not name.
 const OUTSIDE: &[&str] = &[
     "std::fs",
     "fs_err",
@@ -76,14 +76,14 @@ const OUTSIDE: &[&str] = &[
     "std::thread",
 ];
 const MAX_FILE_LINES: usize = 535;
-/// Of the longest function today, so that none grows beyond it. Most functions have fewer than 40.
+/// Lines of the longest function, so that none becomes longer. Most functions have fewer than 40.
 const MAX_FUNCTION_LINES: usize = 176;
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The code without comments, so that prose may name anything.
+/// Returns the code without comments, so that prose may name anything.
 fn without_comments(code: &str) -> String {
     code.lines()
         .filter(|line| !line.trim_start().starts_with("//"))
@@ -91,25 +91,25 @@ fn without_comments(code: &str) -> String {
         .join("\n")
 }
 
-/// Production lines that a module may have: no comments, no blank lines, no tests.
+/// Maximum production lines of each module: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 1_245),
+    ("agent", 1_270),
     ("build", 33),
     ("cli", 9_171),
-    ("config", 1_865),
+    ("config", 1_883),
     ("engine", 7_159),
     ("gate", 11_682),
-    ("git", 5_534),
+    ("git", 5_548),
     ("journal", 418),
     ("lib", 14),
     ("machine", 4_922),
     ("main", 11),
     ("mutation", 610),
-    ("source", 3_357),
+    ("source", 3_368),
     ("report", 4_346),
-    ("sys", 2_305),
-    ("task", 4_842),
-    ("turn", 2_409),
+    ("sys", 2_310),
+    ("task", 4_871),
+    ("turn", 2_399),
     ("report", 4_346),
 ];
 
@@ -213,7 +213,7 @@ fn pure_layers_name_nothing_outside() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// A connection can be made with the standard library, with system calls, with tokio, or with a crate that speaks a protocol.
+/// The standard library, system calls, tokio or a crate for a protocol could open a connection.
 #[test]
 fn ralph_speaks_to_no_network_itself() {
     let sockets = [
@@ -272,10 +272,7 @@ fn files_say_what_they_are_for_and_stay_small() {
             wrong.push(format!("{} has {lines} lines", source.path.display()));
         }
         if !source.code.starts_with("//!") {
-            wrong.push(format!(
-                "{} does not say what it is for",
-                source.path.display()
-            ));
+            wrong.push(format!("{} has no description", source.path.display()));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -365,7 +362,7 @@ fn no_test_file_is_forgotten() {
     }
 }
 
-/// The second binary runs what is listed in `tests!`; there `#[test]` would take a function out of the program.
+/// The second binary runs the list in `tests!`. `#[test]` would remove a function from the program there.
 #[test]
 fn each_test_is_run_by_its_binary() {
     let tests = root().join("tests");

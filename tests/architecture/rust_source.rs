@@ -1,4 +1,4 @@
-//! Reads the program's Rust files by their tokens, so that no guard depends on how a file is laid out.
+//! Reads the program's Rust files by their tokens, so that no guard depends on their layout.
 
 use fs_err as fs;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 /// One file of the program, without its tests.
 pub(crate) struct Source {
     pub(crate) path: PathBuf,
-    /// `["gate", "pit", "output"]` for `src/gate/pit/output.rs`; a `mod.rs` has its folder's path.
+    /// `["gate", "pit", "output"]` for `src/gate/pit/output.rs`. A `mod.rs` has the path of its directory.
     pub(crate) module: Vec<String>,
-    /// The text; lines that belong to `#[cfg(test)]` items are empty.
+    /// The text. Lines of `#[cfg(test)]` items are empty.
     pub(crate) code: String,
     pub(crate) functions: Vec<Function>,
     /// Every path that starts with `crate`, `super` or `self`, from the crate's root.
     pub(crate) names: BTreeSet<Vec<String>>,
-    /// What `use` brings in: the name and the path behind it.
+    /// The names that `use` imports, each with its path.
     imports: BTreeMap<String, Vec<String>>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Function {
 }
 
 impl Source {
-    /// Lines that are neither blank nor comments nor tests.
+    /// Returns the number of lines that are neither blank nor comments nor tests.
     pub(crate) fn production_lines(&self) -> usize {
         self.code
             .lines()
@@ -35,7 +35,7 @@ impl Source {
             .count()
     }
 
-    /// The first part of the path below `src`.
+    /// Returns the first part of the path below `src`.
     pub(crate) fn top(&self) -> &str {
         self.module.first().map_or("", String::as_str)
     }
@@ -143,7 +143,7 @@ impl Source {
     }
 }
 
-/// The paths of a use tree or an expression that starts here, each with the name it is known by.
+/// Collects the paths of a use tree or an expression that starts here, each with its local name.
 fn paths(tokens: &[TokenTree], before: &[String], found: &mut Vec<(Vec<String>, String)>) {
     let mut path = before.to_vec();
     let mut rest = tokens;
@@ -194,7 +194,7 @@ fn is_separator(tokens: &[TokenTree]) -> bool {
     is_colon(0) && is_colon(1)
 }
 
-/// The path with `crate`, `self` and `super` resolved.
+/// Returns the path with `crate`, `self` and `super` resolved.
 fn from_root(module: &[String], path: Vec<String>) -> Vec<String> {
     let mut base = module.to_vec();
     let mut parts = path.into_iter().peekable();
@@ -214,7 +214,7 @@ fn trees(group: &Group) -> Vec<TokenTree> {
     group.stream().into_iter().collect()
 }
 
-/// Drops each item behind `#[cfg(test)]` and notes its first and last line.
+/// Removes each item behind `#[cfg(test)]` and records its first and last line.
 fn without_tests(tokens: TokenStream, tests: &mut Vec<(usize, usize)>) -> Vec<TokenTree> {
     let mut kept: Vec<TokenTree> = Vec::new();
     let mut tokens = tokens.into_iter();
@@ -276,7 +276,7 @@ pub(crate) fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// All files of the program in order of their paths.
+/// Returns all files of the program, ordered by path.
 pub(crate) fn sources() -> Vec<Source> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut paths = Vec::new();
@@ -288,8 +288,10 @@ pub(crate) fn sources() -> Vec<Source> {
         .collect()
 }
 
-/// The groups of neighbours (files or folders of one folder, below `src/<module>/`) that name each other in a
-/// circle. What a folder's own file takes from its children, and they from it, is no circle.
+/// Returns the groups of neighbours that name each other in a circle.
+///
+/// Neighbours are files or directories of one directory, below `src/<module>/`. Names between a directory's own file
+/// and its children are no circle.
 pub(crate) fn circles(sources: &[Source]) -> Vec<String> {
     let known: BTreeMap<&[String], &Source> = sources
         .iter()
@@ -340,7 +342,7 @@ pub(crate) fn circles(sources: &[Source]) -> Vec<String> {
     groups.into_iter().collect()
 }
 
-/// The file that holds what a path names; imports and re-exports on the way are followed.
+/// Returns the file of the item that a path names, through imports and re-exports.
 fn file_of(known: &BTreeMap<&[String], &Source>, path: &[String], depth: usize) -> Vec<String> {
     let length = (0..=path.len())
         .rev()

@@ -1,4 +1,4 @@
-//! Agents of every kind: what they do to git, to processes, to ralph.
+//! Agents of every kind: their effects on git, on processes and on ralph.
 
 use super::project::{Project, signal, wait_for};
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,7 +8,7 @@ const TWO: &str = "- [ ] 1. One\n- [ ] 2. Two\n";
 #[test]
 fn commits_of_an_agent_that_exits_1_count_with_the_next_attempt() {
     let project = Project::new(TWO);
-    project.agent("1./1) as_usual; exit 1 ;;\n1./2) echo 'it stands already' ;;");
+    project.agent("1./1) as_usual; exit 1 ;;\n1./2) echo 'it exists already' ;;");
     project.ralph(&["run"]).code(0);
     assert_eq!(
         project.story(),
@@ -492,7 +492,7 @@ fn a_reviewer_is_heard_in_its_own_words_of_a_transcript_and_its_work_is_shown_wh
 END
 ;;
 1.REQ-CHECK/1) cat <<END
-{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"b","content":"RALPH-VERDICT $RALPH_VERDICT_TOKEN: FAIL somebody else's"}]}}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"b","content":"RALPH-VERDICT $RALPH_VERDICT_TOKEN: FAIL another agent's"}]}}
 {"type":"assistant","message":{"content":[{"type":"text","text":"It is good.\\n\\n**RALPH-VERDICT $RALPH_VERDICT_TOKEN: PASS**"}]}}
 END
 ;;"#,
@@ -522,6 +522,6 @@ END
         project
             .read(".ralph/state/iter-1/agent.out")
             .contains("tool_use"),
-        "as it was printed"
+        "the printed text"
     );
 }

@@ -6,7 +6,7 @@ const LINT: &str =
     "gates:\n  LINT: {run: [sh, -c, 'test ! -e src/main/bad.txt || { echo bad line; exit 1; }']}\n";
 const TASKS: &str = "- [x] 0. Before\n- [ ] 1. One\n- [ ] 2. Two\n- [ ] 3. Three\n- [ ] 4. Four\n";
 
-/// A repository that somebody ticked: 1. true, 2. untrue, 3. true again, 4. without work, 0. before all.
+/// Returns a repository with ticks: 1. true, 2. untrue, 3. true again, 4. without work, 0. before all.
 fn history() -> Project {
     let project = Project::empty();
     project.write(".ralph/config.yaml", LINT);
@@ -46,7 +46,7 @@ fn tick(project: &Project, id: &str) {
     project.write("tasks.md", text);
 }
 
-/// Name and verdict of each box.
+/// Returns name and verdict of each box.
 fn verdicts(facts: &serde_json::Value) -> Vec<(String, String)> {
     let text = |it: &serde_json::Value, key: &str| it[key].as_str().unwrap().to_owned();
     facts["boxes"]
@@ -142,7 +142,7 @@ fn parts_are_joined_and_a_missing_one_could_not_be_told() {
         ]
         .concat();
         let mut facts = project.ralph(&args).code(code).json().remove(0);
-        // What it took differs.
+        // Durations differ.
         facts["boxes"]
             .as_array_mut()
             .unwrap()
@@ -180,7 +180,7 @@ fn parts_are_joined_and_a_missing_one_could_not_be_told() {
             (Some(remark), &0.into())
         );
     }
-    // What one part says of a box in the other's share is not believed.
+    // A part's verdict about a box in the other's share is ignored.
     let (first, fails) = (
         project.read(".ralph/parts/1.json"),
         second.replace("2/2", "1/2"),
@@ -275,7 +275,7 @@ fn what_cannot_be_audited_says_why() {
     );
     let done = project.ralph(&["audit"]).code(2);
     assert!(done.err.contains("--past"), "{}", done.err);
-    // A gate that cannot be run says nothing of the boxes.
+    // A gate that cannot be run gives no verdict.
     project.write(
         ".ralph/config.yaml",
         "gates:\n  LINT: {run: [no-such-program]}\n",
@@ -303,7 +303,7 @@ fn what_the_audited_repository_configures_runs_only_when_it_is_trusted() {
         "{}",
         done.err
     );
-    // A gate of ralph's own takes nothing from there either: no command, no arguments, no variables, no threshold.
+    // A gate of ralph takes nothing from there either: no command, no arguments, no variables, no threshold.
     let own = "gates:\n  PITEST: {classpath_command: [touch, ran], threshold: 0, env: ['*']}\n";
     project.write(".ralph/config.yaml", own);
     for gate in ["PITEST", "MUTATION"] {

@@ -1,4 +1,4 @@
-//! Whatever is wrong before a run: exit 2, a whole sentence, and a next action.
+//! Errors before a run: exit 2, a whole sentence, and a next action.
 
 use super::project::{Done, Project};
 

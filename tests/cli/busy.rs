@@ -1,4 +1,4 @@
-//! Two at once: a second run, and questions beside a run.
+//! Two processes at once: a second run, and queries during a run.
 
 use super::project::{Project, wait_for};
 
@@ -50,7 +50,7 @@ fn a_second_run_ends_at_once_names_the_holder_and_changes_nothing() {
     assert!(project.files() == before, "nothing changes");
     assert!(
         journal() >= settled && run.try_wait().unwrap().is_none(),
-        "the first run goes on"
+        "the first run continues"
     );
     run.kill().unwrap();
     run.wait().unwrap();

@@ -1,4 +1,4 @@
-//! What people do by hand: accept, reopen.
+//! Manual commands: accept, reopen.
 
 use super::project::Project;
 
@@ -150,7 +150,7 @@ fn an_agent_of_another_loop_may_change_nothing_by_hand() {
         &["reopen", "1.", "--reason", "x"],
         &["place", "each"],
     ] {
-        // Also where the agent takes the variable out of the environment of what it starts.
+        // Also when the agent removes the variable from the environment of its processes.
         let script = format!(
             "env -u RALPH_AGENT {} {}; exit $?",
             env!("CARGO_BIN_EXE_ralph"),

@@ -1,10 +1,10 @@
-//! Journals with a chain made anew, as somebody would who forges one.
+//! Journals with a recomputed chain, as a forger would write.
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 
-/// The records of a journal, each with the hash that it had.
+/// Returns the records of a journal, each with its original hash.
 pub(crate) fn records(journal: &str) -> Vec<Value> {
     let record = |line: &str| {
         let mut record: Value =
@@ -15,7 +15,7 @@ pub(crate) fn records(journal: &str) -> Vec<Value> {
     journal.lines().map(record).collect()
 }
 
-/// A journal of these records, numbers and hashes made anew, and progress.txt naming the new hashes.
+/// Returns a journal of these records with new numbers and hashes, and progress.txt with the new hashes.
 pub(crate) fn rechained(records: &[Value], progress: &str) -> (String, String) {
     let (mut head, mut text, mut progress) = ("0".repeat(64), String::new(), progress.to_owned());
     for (at, record) in records.iter().enumerate() {

@@ -1,10 +1,11 @@
-//! `ralph check`: what is wrong before a run, in all forms.
+//! `ralph check`: errors before a run, in all formats.
 
 use super::project::Project;
 use serde_json::Value;
 
-/// The rules of the findings, with their places, in the order in which they are told; without the one that every short
-/// file gets.
+/// Returns the rules of the findings with their places, in the order of the output.
+///
+/// The rule that applies to every short file is omitted.
 fn rules(project: &Project, args: &[&str], code: i32) -> Vec<String> {
     let found = project
         .ralph(&[&["check", "--json"], args].concat())
@@ -187,7 +188,7 @@ fn a_gate_over_work_that_was_done_before_ralph_ran_is_told() {
     assert_eq!(told(&project), ["2"]);
     project.ralph(&["run"]).code(3);
     project
-        .ralph(&["accept", "1.LINT", "--reason", "it was looked at"])
+        .ralph(&["accept", "1.LINT", "--reason", "it was reviewed"])
         .code(0);
     assert_eq!(told(&project), [""; 0]);
     project.ralph(&["run"]).code(0);
@@ -217,7 +218,7 @@ fn a_task_file_outside_of_any_workspace_is_checked() {
     ");
     assert!(project.files() == before);
     project.ralph(&["check"]).code(2);
-    // In a workspace its words hold.
+    // In a workspace its words apply.
     project.write(
         ".ralph/config.yaml",
         "gates: {LINT: {run: [sh]}}\ntasks: {sections: {exclude: [Later, Never]}}\n",
@@ -299,15 +300,15 @@ fn sections_that_hold_no_tasks_are_never_taken_or_ticked() {
     assert_eq!(
         project.read("tasks.md"),
         "# Plan\n- [x] 1. One\n\n# Success criteria\n- [ ] all is well\n- [ ] 2. Not a task\n",
-        "what the agent ticked outside is put back"
+        "the agent's tick outside is restored"
     );
-    // A person may tick there at any time.
+    // A user may tick there at any time.
     let ticked =
         project.read("tasks.md").replace("- [ ] all", "- [x] all") + "- [ ] 3. more of them\n";
     project.write("tasks.md", &ticked);
     project.ralph(&["run"]).code(0);
     assert_eq!(project.read("tasks.md"), ticked);
-    // And may change what counts: the same bytes are other tasks then.
+    // A user may also change the sections: the same bytes are other tasks then.
     project.config("tasks: {sections: {exclude: [nothing]}}\n");
     let next = project.ralph(&["next"]).code(0).out;
     assert!(next.contains("2.") && next.contains("Not a task"), "{next}");
@@ -364,7 +365,7 @@ fn findings_are_sarif() {
     error orphan-stage tasks.md:3
     error uncommitted-changes src/app/README.md:1
     ");
-    // A finding that only moves stays the same to whoever keeps alerts.
+    // A finding that only moves has the same fingerprint.
     project.write(
         "tasks.md",
         "# Plan\n\n- [ ] 1. One\n- [ ] 1. One\n- [ ] 5.PITEST\n",
@@ -381,7 +382,7 @@ fn findings_are_sarif() {
     assert_eq!(prints(&log), prints(&moved));
 }
 
-/// The places of all results: `path:line`.
+/// Returns the places of all results as `path:line`.
 fn sarif_places(project: &Project, folder: &str, args: &[&str]) -> Vec<String> {
     let mut check = project.command(&[&["check", "--format", "sarif"], args].concat());
     check.current_dir(project.path(folder));
@@ -475,7 +476,7 @@ fn places_are_from_the_root_of_the_repository_however_a_file_is_named() {
         sarif_places(&project, "proj/other", &["--tasks", linked]),
         wanted
     );
-    // The configuration's own place is from the workspace.
+    // The configuration's own path is relative to the workspace.
     project.write(
         "proj/.ralph/config.yaml",
         "tasks: {sections: {exclude: [Later]}}\n",
@@ -514,7 +515,7 @@ fn findings_about_the_configuration_stand_on_the_line_of_their_key() {
             "missing-program .ralph/config.yaml:15"
         ]
     );
-    // Stages without a line stand nowhere: what is wrong with their places is wrong in the configuration.
+    // Stages without a line have no place in the file, so errors in their placement are errors of the configuration.
     project.config("stages: virtual\nplacement:\n  PITEST: {after: ['9']}\n");
     assert!(
         rules(&project, &[], 1).contains(&"placed-after-no-task .ralph/config.yaml:4".to_owned())
@@ -551,7 +552,7 @@ fn a_changed_journal_is_told_with_its_line() {
     );
 }
 
-/// The findings of a task file alone.
+/// Returns the findings of a task file alone.
 fn in_tasks(project: &Project, text: impl AsRef<[u8]>, code: i32) -> Vec<String> {
     project.write("t.md", text);
     rules(project, &["--tasks", "t.md"], code)

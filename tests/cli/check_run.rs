@@ -1,9 +1,9 @@
-//! `ralph check` and `ralph run`: what would stop an iteration is said before it begins.
+//! `ralph check` and `ralph run`: problems that would stop an iteration are reported before it begins.
 
 use super::project::Project;
 use std::os::unix::fs::PermissionsExt;
 
-/// The findings of a rule: level, place, what is wrong.
+/// Returns the findings of a rule: level, place, message.
 fn told(project: &Project, rule: &str, code: i32) -> Vec<String> {
     let found = project.ralph(&["check", "--json"]).code(code).json();
     let word = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
@@ -207,7 +207,7 @@ fn what_is_under_way_in_a_repository_is_told() {
         "{shown}"
     );
     git(&["bisect", "reset"]);
-    // A rebase that stands between two commits, with nothing changed.
+    // A rebase that stopped between two commits, with no changes.
     git(&["commit", "--quiet", "--allow-empty", "--message", "two"]);
     let mut rebase = project.program("git");
     rebase
@@ -230,7 +230,7 @@ fn what_is_under_way_in_a_repository_is_told() {
 
 #[test]
 fn packages_without_java_are_not_asked_for_tests_of_classes() {
-    let project = Project::new("- [ ] 1. Mend the parser\n- [ ] 1.PITEST\n");
+    let project = Project::new("- [ ] 1. Repair the parser\n- [ ] 1.PITEST\n");
     let add = |file: &str| {
         project.write(&format!("src/app/{file}"), "x = 1\n");
         project.git("src/app", &["add", "--all"]);
@@ -244,7 +244,7 @@ fn packages_without_java_are_not_asked_for_tests_of_classes() {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
-    assert_eq!(all(), [""; 0], "nothing stands there yet");
+    assert_eq!(all(), [""; 0], "nothing exists there yet");
     add("src/parser.py");
     assert_eq!(all(), ["no-java"]);
     // A gate that is a command may judge anything, with tests or without.

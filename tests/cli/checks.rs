@@ -1,4 +1,4 @@
-//! Checks, who commits, checkpoints, people told, and the final gate.
+//! Checks, committers, checkpoints, hooks, and the final gate.
 
 use super::project::Project;
 

@@ -1,4 +1,4 @@
-//! What `templates/ci` brings: its YAML fits the published schemas, and its steps do what their comments say.
+//! The files of `templates/ci`: their YAML fits the published schemas, and their steps do as their comments say.
 
 use super::project::{Done, Project};
 use crate::support::needs::tests;
@@ -27,7 +27,7 @@ fn text(path: &str) -> String {
     fs_err::read_to_string(folder().join(path)).unwrap()
 }
 
-/// The jobs of the component with its inputs' defaults in place, as GitLab reads it, after what it says of them.
+/// Returns the component's description, and its jobs with the inputs' defaults inserted as GitLab does.
 fn component() -> (String, String) {
     let file = text("gitlab/ralph.yml");
     let (head, jobs) = file.split_once("\n---\n").unwrap();
@@ -53,14 +53,14 @@ fn component() -> (String, String) {
     (head.to_owned(), jobs)
 }
 
-/// The step of an action that has this name.
+/// Returns the step of an action with this name.
 fn step(action: &str, name: &str) -> Value {
     let action: Value = serde_yaml::from_str(&text(action)).unwrap();
     let steps = action["runs"]["steps"].as_sequence().unwrap().clone();
     steps.into_iter().find(|step| step["name"] == name).unwrap()
 }
 
-/// Runs a step as the runner does, with its variables given by their names.
+/// Runs a step as the runner does, with these variables.
 fn run(project: &Project, step: &Value, given: &[(&str, &str)]) -> Done {
     let script = step["run"].as_str().unwrap();
     let mut bash = shell(project, script, given);
@@ -75,7 +75,7 @@ fn run(project: &Project, step: &Value, given: &[(&str, &str)]) -> Done {
     Project::finish(bash)
 }
 
-/// `bash --noprofile --norc -eo pipefail`, as runners call it.
+/// Builds `bash --noprofile --norc -eo pipefail`, as runners call it.
 fn shell(project: &Project, script: &str, given: &[(&str, &str)]) -> std::process::Command {
     project.tool(
         "ralph",
@@ -121,7 +121,7 @@ fn inputs_are_variables_of_a_step_and_never_its_code() {
     assert_eq!(seen, 3);
 }
 
-/// A package with a gate that wants a second line in its file.
+/// Returns a package with a gate that needs a second line in its file.
 fn judged() -> Project {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT g\n");
     project.config("gates:\n  LINT: {run: [sh, -c, 'test $(grep -c . src/main/1.txt) -gt 1']}\n");

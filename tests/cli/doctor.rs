@@ -1,9 +1,9 @@
-//! `ralph doctor`: tools that are there, missing, ill or hostile; other programs called ralph.
+//! `ralph doctor`: present, missing, broken or hostile tools, and other programs called ralph.
 
 use super::project::{Done, Project};
 use std::os::unix::fs::PermissionsExt as _;
 
-/// A workspace with one Maven package, an open gate, and the tools that it needs, all of them scripts.
+/// Returns a workspace with one Maven package, an open gate, and scripts for all tools that it needs.
 fn project() -> Project {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PITEST Mutants\n- [ ]* 2. Two\n");
     project.write(
@@ -23,14 +23,14 @@ fn project() -> Project {
     project
 }
 
-/// `doctor` with these tools and no others.
+/// Runs `doctor` with these tools and no others.
 fn doctor(project: &Project, args: &[&str]) -> Done {
     let mut command = project.command(&[&["doctor"], args].concat());
     command.env("PATH", project.path("../home/bin"));
     Project::finish(command)
 }
 
-/// What is told about one thing.
+/// Returns the output about one tool.
 fn about(project: &Project, done: &Done, names: &[&str]) -> String {
     let mut kept = Vec::new();
     let mut keeps = false;
@@ -133,7 +133,7 @@ fn what_is_needed_and_missing_or_ill_is_said_with_the_reason() {
         done.out
     );
 
-    // The package's own Maven will do, and is not started.
+    // The package's own Maven is sufficient, and is not started.
     project.write("src/app/mvnw", "#!/bin/sh\ntouch started\n");
     fs_err::set_permissions(
         project.path("src/app/mvnw"),

@@ -1,11 +1,11 @@
-//! Ends of agents that are nobody's fault, or that only a person can do something about.
+//! Ends of agents that are not their fault, or that need an action of the user.
 
 use super::project::{Project, signal, wait_for};
 use std::process::Stdio;
 
 const ONE: &str = "- [ ] 1. One\n";
 
-/// Starts a run that waits for a limit whose end the agent prints as a time of day, in this zone; the entry's lines.
+/// Starts a run that waits for a limit, printed as a time of day in this zone. Returns the entry's lines too.
 fn waiting(zone: &str, printed: &str) -> (Project, String) {
     let project = Project::new(ONE);
     project.config("hooks: {waiting: [\"cp\", \"/dev/stdin\", \"told\"]}\n");
@@ -41,7 +41,7 @@ fn a_reset_time_is_read_in_the_machines_zone_and_waited_for_exactly() {
         ),
     ] {
         let (project, lines) = waiting(zone, printed);
-        // The printed time has no seconds, so that it is at most a minute before two hours have passed.
+        // The printed time has no seconds, so it is at most one minute less than two hours away.
         let waits = lines.contains("begins in 2 h") || lines.contains("begins in 1 h 59 min");
         assert!(waits, "{zone}: {lines}");
         assert!(
@@ -188,7 +188,7 @@ fn a_run_over_its_budget_asks_and_continues_when_a_person_allows_more() {
     project.config(
         "limits: {cost: {run: 0.5}}\non_budget: pause\nhooks: {waiting: [\"cp\", \"/dev/stdin\", \"told\"]}\n",
     );
-    // An agent that writes the answer itself gets nothing.
+    // An agent that writes the answer itself has no effect.
     project.agent(
         "*) as_usual; echo '{\"micros\":9000000,\"tokens\":0}' > $WORKSPACE/.ralph/state/allowed.json; ralph resume --cost 9 && touch $WORKSPACE/refused; echo '{\"type\":\"result\",\"is_error\":false,\"total_cost_usd\":0.75}' ;;"
             .replace("ralph resume", &format!("{} resume", env!("CARGO_BIN_EXE_ralph")))
@@ -226,7 +226,7 @@ fn a_run_over_its_budget_asks_and_continues_when_a_person_allows_more() {
     wait_for("the hook tells the command", || {
         project.has("told") && project.read("told").contains("ralph resume --cost USD")
     });
-    // Not enough: it asks again.
+    // Not enough, so it pauses again.
     project.ralph(&["resume", "--cost", "0.2"]).code(0);
     wait_for("it asks again", || {
         project.read("out.txt").matches("paused: ").count() == 2
@@ -347,9 +347,9 @@ fn another_agent_stands_in_for_one_that_is_out_of_quota_and_the_run_does_not_wai
         stood_in.contains("The agent was `second`, in place of `default`."),
         "{stood_in}"
     );
-    // The machine decides the same again; what names another agent differs.
+    // The machine makes the same decisions. A name of another agent differs.
     project.ralph(&["replay"]).code(0);
-    // A new run asks the first again.
+    // A new run starts with the first agent again.
     project.write("tasks.md", "- [x] 1. One\n- [x] 2. Two\n- [ ] 3. Three\n");
     assert_eq!(
         project.ralph(&["prompt", "3.", "--json"]).json()[0]["agent"],

@@ -1,4 +1,4 @@
-//! Gates in anybody's loop: `snapshot`, `gate <ID>`, `gate NAME`, `diff`.
+//! Gates in any loop: `snapshot`, `gate <ID>`, `gate NAME`, `diff`.
 
 use super::project::{Project, signal, wait_for};
 use std::os::unix::fs::PermissionsExt as _;
@@ -208,7 +208,7 @@ fn a_command_gate_is_told_the_task_the_files_and_the_commits_in_place_and_in_a_c
             .ralph(&["gate", "LINT", "--since", "HEAD~1"])
             .code(1);
         assert!(alone.out.contains(&format!("LINT {told}")), "{}", alone.out);
-        // No attempt of this task is known: it has no base.
+        // No attempt of this task is recorded, so it has no base.
         project
             .ralph(&["gate", "1.LINT", "--since", "HEAD~1"])
             .code(1);
@@ -489,7 +489,9 @@ fn a_gate_alone_ends_with_its_signal() {
     assert_eq!(project.processes(), [0; 0]);
 }
 
-/// A workspace that is the repository of its package, with a configuration on `main` and a branch with bad work.
+/// Returns a workspace with a configuration on `main` and bad work on a branch.
+///
+/// The workspace is its package's repository.
 fn pull_request(on_main: Option<&str>, on_branch: &str) -> Project {
     let project = Project::empty();
     let commit = |message: &str| {
@@ -521,13 +523,13 @@ fn a_branch_does_not_bring_the_configuration_that_judges_it() {
     let note = "note: .ralph/config.yaml is not the one that main has: its version there judges.";
     assert!(done.err.contains(note), "{}", done.err);
     project.ralph(&[&since[..], &["--trust"]].concat()).code(0);
-    // Removed without a commit: the same.
+    // Removal without a commit gives the same.
     fs_err::remove_file(project.path(".ralph/config.yaml")).unwrap();
     assert!(project.ralph(&since).code(1).err.contains(note));
-    // The branch that brings the first configuration is judged with the defaults, which know no LINT.
+    // A branch that adds the first configuration is judged with the defaults, which have no LINT.
     let done = pull_request(None, lie).ralph(&since).code(2);
     assert!(done.err.contains("the defaults judge"), "{}", done.err);
-    // A file that no commit holds is no part of a branch.
+    // A file in no commit is not part of a branch.
     let project = pull_request(None, lie);
     project.git("", &["rm", "--quiet", "--cached", ".ralph/config.yaml"]);
     project.git("", &["commit", "--quiet", "--message", "no longer tracked"]);

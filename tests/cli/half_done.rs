@@ -1,8 +1,8 @@
-//! Half-done task files of four tools, each from `init` over `place` to the end of the run: no stop but a person's.
+//! Half-done task files of four tools, each from `init` and `place` to the end of the run: only `STOP` lines stop it.
 
 use super::project::Project;
 
-/// `init`, `place each`, `run`, with `accept` at each stop for a person; the names of the stops.
+/// Runs `init`, `place each` and `run`, with `accept` at each stop. Returns the names of the stops.
 fn to_the_end(folder: &str, text: &str) -> Vec<String> {
     let project = Project::new("");
     fs_err::remove_file(project.path("tasks.md")).unwrap();

@@ -3,7 +3,7 @@
 use super::project::Project;
 use serde_json::json;
 
-/// The workspace of the demo's bundle.
+/// Returns the workspace of the demo's bundle.
 fn demo() -> Project {
     let project = Project::empty();
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples/demo.tar");

@@ -1,11 +1,11 @@
-//! `ralph init`: what it finds, what it chooses, what it asks, and that it never overwrites.
+//! `ralph init`: its findings, choices and questions. It never overwrites a file.
 
 use super::project::{Done, Project};
 
 const KIRO: &str =
     "# Implementation Plan\n\n- [x] 1. One\n  - _Requirements: 1.1_\n- [ ] 1.1 Two\n";
 
-/// A folder with the files of several tools, and a package of each kind.
+/// Returns a directory with the files of several tools, and a package of each kind.
 fn many() -> Project {
     let project = Project::empty();
     project.package("src/orders");
@@ -14,7 +14,7 @@ fn many() -> Project {
     project
 }
 
-/// `init` with these programs on PATH and nothing else.
+/// Runs `init` with only these programs on PATH.
 fn init(project: &Project, programs: &[&str], args: &[&str]) -> Done {
     for program in programs {
         project.tool(program, "exit 1");
@@ -257,10 +257,10 @@ fn json_says_what_was_found_chosen_and_written() {
     assert_eq!(facts["wrote"].as_array().unwrap().len(), 3);
 }
 
-/// `init` at a terminal, where codex is the only agent: how it ended, and what was shown.
+/// Runs `init` at a terminal with codex as the only agent. Returns its exit code and its output.
 fn typed(project: &Project, keys: &str) -> (i32, String) {
     project.tool("codex", "exit 1");
-    // `script` gives the program a terminal; what is typed comes through its standard input.
+    // `script` gives the program a terminal, whose keys come through its standard input.
     let path = std::env::var_os("PATH").unwrap_or_default();
     let script = std::env::split_paths(&path)
         .map(|folder| folder.join("script"))

@@ -1,4 +1,4 @@
-//! The journal: its chain, and what ralph does when it is not as ralph left it.
+//! The journal: its chain, and ralph's behaviour when another program changed it.
 
 use super::project::Project;
 use sha2::{Digest as _, Sha256};
@@ -10,7 +10,9 @@ fn hash(previous: &str, body: &str) -> String {
     ralph::source::hex(&Sha256::digest(format!("{previous}{body}")))
 }
 
-/// Each line's `h` is SHA-256 of `p` and the bytes of `r`, and `p` is the `h` before.
+/// Checks the chain: each `h` is SHA-256 of `p` and the bytes of `r`.
+///
+/// Each `p` is the `h` before.
 #[track_caller]
 pub(super) fn assert_chain(project: &Project) {
     let mut previous = "0".repeat(64);
@@ -71,7 +73,7 @@ fn a_flipped_byte_in_the_middle_is_noticed_by_every_verb() {
             done.err
         );
     }
-    assert_eq!(project.bytes(JOURNAL), bytes, "nobody wrote to it");
+    assert_eq!(project.bytes(JOURNAL), bytes, "no process wrote to it");
     assert_eq!(project.read("tasks.md"), TWO.replace("[ ] 1.", "[x] 1."));
 }
 

@@ -1,4 +1,4 @@
-//! The end of ralph at any moment, and what the next run makes of it.
+//! ralph killed at any moment, and the recovery of the next run.
 
 use super::journal::assert_chain;
 use super::project::{Project, signal, wait_for};
@@ -114,7 +114,7 @@ fn killed_while_a_gate_runs_the_gate_runs_again() {
     assert_complete(&project);
 }
 
-/// Kills ralph each time so many records further; a recovery alone writes about seven.
+/// Kills ralph again and again after this many records. A recovery alone writes about seven.
 fn killed_again_and_again(strides: &[usize]) {
     let project = project();
     for stride in strides {
@@ -177,7 +177,7 @@ fn a_ralph_that_is_stopped_stops_its_agent_which_goes_on_or_ends_with_it() {
     let (is_killed, goes_on) = (true, false);
     for end in [goes_on, is_killed] {
         let project = project();
-        // What others have stopped stays so.
+        // Processes that others stopped stay stopped.
         project.agent(
             "1./1) if ! [ -e own ]; then sleep 1000 & kill -STOP $!; echo $! > other; echo $$ > own; until [ -e go ]; do sleep 0.05; done; kill -KILL $(cat other); fi; as_usual ;;",
         );
@@ -191,7 +191,7 @@ fn a_ralph_that_is_stopped_stops_its_agent_which_goes_on_or_ends_with_it() {
                 .is_ok_and(|stat| stat.contains(") T "))
         };
         let (own, other) = (project.read("own"), project.read("other"));
-        // One that cannot be caught, as TSTP can.
+        // STOP cannot be caught, unlike TSTP.
         assert!(signal(pid, "STOP"));
         wait_for("the agent is stopped", || is_stopped(&own));
         if end == is_killed {
@@ -203,7 +203,7 @@ fn a_ralph_that_is_stopped_stops_its_agent_which_goes_on_or_ends_with_it() {
             project.ralph(&["run"]).code(0);
         } else {
             assert!(signal(pid, "CONT"));
-            wait_for("the agent goes on", || !is_stopped(&own));
+            wait_for("the agent continues", || !is_stopped(&own));
             assert!(is_stopped(&other));
             project.write("go", "");
             assert_eq!(run.wait().unwrap().code(), Some(0));
@@ -225,7 +225,7 @@ fn a_signal_during_a_gate_ends_the_gate() {
     assert_complete(&project);
 }
 
-/// A gate that kills the ralph that runs it, once.
+/// A gate that once kills the ralph that runs it.
 const LINT: &str = r#"
 cd "${0%/*}"
 echo run >> lint.log
@@ -245,7 +245,7 @@ fn a_run_that_was_killed_in_a_gate_goes_on_and_claims_no_edit_of_tasks() {
     let second = project.ralph(&["run"]).code(0);
     assert!(
         !second.out.contains("put back"),
-        "nobody changed tasks.md: {}",
+        "tasks.md is unchanged: {}",
         second.out
     );
     assert_eq!(

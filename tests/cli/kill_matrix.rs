@@ -1,7 +1,9 @@
-//! The real binary, killed at its own writes: before, in the middle of and after each of them, in a row, inside
-//! recovery too, while an agent commits. What a stranger finds afterwards is what an undisturbed run leaves.
+//! The real binary, killed at its own writes: before, during and after each of them.
 //!
-//! `RALPH_KILLS=10000` asks for so many kills in each of the two ways (benches/kills.sh).
+//! Kills also follow each other, hit a recovery, or hit while an agent commits. The final state is that of an
+//! undisturbed run.
+//!
+//! `RALPH_KILLS=10000` sets the number of kills in each of the two ways (benches/kills.sh).
 
 use super::project::Project;
 use crate::support::needs::tests;
@@ -23,7 +25,7 @@ tests! {
 const TASKS: &str =
     "- [ ] 1.TEST-FIRST t\n- [ ] 1. One\n- [ ] 1.REQ-CHECK r\n- [ ] 1.LINT g\n- [ ] 2. Two\n";
 
-/// The library that kills, made from `kill_at.c`.
+/// Returns the library that kills, built from `kill_at.c`.
 pub(crate) fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
@@ -43,7 +45,7 @@ pub(crate) fn library() -> &'static Path {
     })
 }
 
-/// A workspace that no run was in, in memory where the machine has a disk there: a kill needs no disk that keeps.
+/// Returns a workspace without a run, in memory if the machine has a memory disk: a kill needs no durable disk.
 fn project() -> Project {
     static FIRST: OnceLock<Project> = OnceLock::new();
     let first = FIRST.get_or_init(|| {
@@ -63,16 +65,16 @@ fn project() -> Project {
     project
 }
 
-/// Where and how a process is killed.
+/// The write at which a process is killed, and the moment.
 #[derive(Clone, Copy, Debug)]
 struct Kill {
     /// Its n-th write below the workspace; never if 0.
     at: u64,
-    /// 0 before, 1 in the middle of, 2 after it.
+    /// 0 before, 1 during, 2 after it.
     how: u64,
 }
 
-/// Runs until the kill; `true` if the run came to its end before. The writes that it made then are in the file.
+/// Runs until the kill; `true` if the run ended before it. The file then has the number of its writes.
 fn life(project: &Project, kill: Kill) -> bool {
     let mut command = project.command(&["run"]);
     command
@@ -92,7 +94,7 @@ fn life(project: &Project, kill: Kill) -> bool {
     done.code == 0
 }
 
-/// What must hold at the end, whatever happened before.
+/// Checks the final state, which is the same for any earlier kills.
 fn assert_complete(project: &Project, what: &str) {
     project.ralph(&["run"]).code(0);
     assert_eq!(
@@ -127,7 +129,7 @@ fn assert_complete(project: &Project, what: &str) {
     );
 }
 
-/// How many kills this variable asks for.
+/// Returns the number of kills that this variable sets.
 pub(crate) fn asked(variable: &str, usual: u64) -> u64 {
     std::env::var_os(variable).map_or(usual, |asked| asked.to_str().unwrap().parse().unwrap())
 }
@@ -140,7 +142,7 @@ fn killed_at_any_write_and_again_in_the_recovery_the_end_is_the_same() {
     kill_everywhere(asked("RALPH_KILLS", 60));
 }
 
-/// Kills runs and their recovery so many times, spread over all writes.
+/// Kills runs and their recovery `wanted` times, spread over all writes.
 fn kill_everywhere(wanted: u64) {
     let undisturbed = project();
     assert!(life(&undisturbed, Kill { at: 0, how: 0 }));
@@ -148,7 +150,7 @@ fn kill_everywhere(wanted: u64) {
     assert!(writes > 200, "{writes} writes");
     assert_complete(&undisturbed, "undisturbed");
     let (mut made, mut row) = (0, 0);
-    // Spread over all writes and all three ways; where more are asked for than there are, all of them again.
+    // Spread over all writes and all three moments. A larger number repeats all of them.
     let points = writes * 3;
     let rows = (wanted / 4).max(1);
     while made < wanted {
@@ -187,7 +189,7 @@ fn killed_at_random_writes_in_a_row_the_end_is_the_same() {
     kill_at_random(asked("RALPH_KILLS", 60));
 }
 
-/// Kills runs at random writes so many times.
+/// Kills runs at random writes `wanted` times.
 fn kill_at_random(wanted: u64) {
     let mut seed: u64 = 0x5DEE_CE66;
     let mut random = |below: u64| {

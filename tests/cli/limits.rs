@@ -1,4 +1,4 @@
-//! Where a run stops before the end, and the flags of `run`.
+//! Limits at which a run stops early, and the flags of `run`.
 
 use super::project::Project;
 

@@ -1,4 +1,4 @@
-//! `schema`, `completions` and `man`: made from what the program reads by, for programs that read them.
+//! `schema`, `completions` and `man`, generated from the program's own definitions for other programs.
 
 use super::project::Project;
 

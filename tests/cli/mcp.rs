@@ -1,4 +1,4 @@
-//! `ralph mcp`, spoken to by a small client of the tests' own, and by the protocol's official inspector.
+//! `ralph mcp`, called by a small client of the tests, and by the protocol's official inspector.
 
 use super::project::{Project, wait_for};
 use crate::support::mcp_bridge::Bridge;
@@ -78,7 +78,7 @@ impl Client {
         id
     }
 
-    /// The next message of the server.
+    /// Returns the next message of the server.
     fn hear(&mut self) -> Value {
         let mut line = String::new();
         assert!(
@@ -115,7 +115,7 @@ impl Client {
             .collect()
     }
 
-    /// Calls a tool: whether it is an error, and the structured answer, which is the text's too.
+    /// Calls a tool. Returns true for an error, and the structured answer, which equals the text's.
     fn call(&mut self, name: &str, arguments: &Value) -> (bool, Value) {
         let result = self.ask(
             "tools/call",
@@ -127,7 +127,7 @@ impl Client {
         (result["isError"] == true, answer)
     }
 
-    /// A call that fits the schema that the tool has.
+    /// Makes a valid call by the tool's schema.
     fn good(&mut self, name: &str, arguments: &Value) -> Value {
         let tool = self
             .tools()
@@ -159,10 +159,10 @@ fn fits(schema: &Value, value: &Value) {
     }
 }
 
-/// By which the version of the engine is known.
+/// The directory that gives the version of the engine.
 const INSTALLED: &str = ".venv/lib/python3/site-packages/mutmut-3.8.1.dist-info";
 
-/// A project whose engine for Python is this script.
+/// Returns a project whose engine for Python is this script.
 fn with_engine(script: &str) -> Project {
     let project = Project::new(TASKS);
     project.write("a.py", "def one():\n    return 1\n");
@@ -184,7 +184,7 @@ fn is_alive(pid: &Path) -> bool {
         .is_some_and(|process| process.is_alive())
 }
 
-/// Starts a call that never ends by itself; where its process writes its number.
+/// Starts a call that never ends by itself. Returns its process id, and the file with that id.
 fn hang(client: &mut Client, project: &Project) -> (i64, PathBuf) {
     let pid = project.path("../pid");
     let params = json!({
@@ -441,7 +441,7 @@ fn a_mutation_test_is_offered_where_it_works_and_inside_an_attempt_only_if_a_per
             .call("mutation_test", &json!({ "target_module": "a.py" }))
             .0
     );
-    // An engine of a version that is too old, or is not known, is not offered.
+    // An engine with an old or unknown version is not offered.
     let rename =
         |from: &str, to: &str| fs_err::rename(project.path(from), project.path(to)).unwrap();
     let mut client = Client::new(&project, &[("PATH", "/usr/bin:/bin")]);
@@ -527,8 +527,10 @@ fn whatever_a_caller_sends_the_answer_is_an_envelope_and_nothing_is_started() {
     assert!(!project.has("../home/started") && !project.has("hit"));
 }
 
-/// Scenarios of the suite for servers that offer more: tools by the suite's own names, what is sent to a client in between,
-/// prompts, resources, completions, a log. And what is the HTTP transport's, which is the tests' own here.
+/// Scenarios of the suite for servers with more features.
+///
+/// They are tools with the suite's own names, messages to a client meanwhile, prompts, resources, completions, a log,
+/// and the HTTP transport, which is the tests' own here.
 const NOT_OFFERED: [&str; 28] = [
     "completion-complete",
     "dns-rebinding-protection",
@@ -608,14 +610,14 @@ fn the_official_conformance_suite_finds_no_fault_in_what_is_offered() {
     }
 }
 
-/// The inspector, in a folder that later runs find again.
+/// Returns the inspector, in a directory that later runs reuse.
 fn inspector() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let packages = ["@modelcontextprotocol/inspector@2.12.0"];
     PROGRAM.get_or_init(|| from_npm("inspector-2.12.0", &packages).join(".bin/mcp-inspector"))
 }
 
-/// `node_modules` with these packages, in a folder that later runs find again.
+/// Returns `node_modules` with these packages, in a directory that later runs reuse.
 fn from_npm(name: &str, packages: &[&str]) -> PathBuf {
     let folder = tools::installed(name, |folder| {
         fs_err::write(folder.join("package.json"), "{}").unwrap();

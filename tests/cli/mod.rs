@@ -1,10 +1,10 @@
 //! The command line, from outside: the real binary, real git, a scripted agent.
 //!
-//! Owns: what a person or a script can rely on: files, exit codes, messages.
+//! Owns: everything on which a user or a script can rely: files, exit codes, messages.
 //!
 //! Promises: hermetic (own home, no git settings but its own); no Maven, no network, no terminal.
 //!
-//! Refuses to know: how ralph does it.
+//! Refuses to know: ralph's implementation.
 
 mod agents;
 mod audit;

@@ -1,5 +1,6 @@
-//! Journals of ralph 0.1.0 in which gates ran before their turn, beside the reviewers: they stay readable, and
-//! their runs go on.
+//! Journals of ralph 0.1.0 in which gates ran before their turn, in parallel with the reviewers.
+//!
+//! They stay readable, and their runs continue.
 
 use super::project::Project;
 use ralph::engine::{Fault, FaultKind, Places, Replay, read_journal};
@@ -44,8 +45,8 @@ fn fold(records: &[String]) -> State {
         .unwrap_or_else(|fault| panic!("{fault} {:?}", kinds(records)))
 }
 
-/// `pending`: stopped before the gate's turn, its verdict known. `served`: the verdict was used. `meddled`: the
-/// gate ticked boxes while reviewers worked, which were put back after a survey.
+/// `pending`: stopped before the gate's turn with a known verdict. `served`: the verdict was used. `meddled`: the
+/// gate ticked boxes while reviewers worked, which were restored after a survey.
 #[test]
 fn a_journal_with_gates_before_their_turn_is_folded_to_the_boxes_of_its_run() {
     for (name, stop) in [
@@ -70,7 +71,7 @@ fn a_journal_with_gates_before_their_turn_is_folded_to_the_boxes_of_its_run() {
             .windows(2)
             .any(|pair| pair == ["surveyed", "tasks-restored"]);
         assert_eq!(put_back, name == "meddled");
-        // Wherever the run may have been killed.
+        // The run may have been killed at any record.
         for end in 0..records.len() {
             fold(&records[..end]);
         }
@@ -97,7 +98,7 @@ fn a_journal_with_gates_before_their_turn_is_folded_to_the_boxes_of_its_run() {
     }
 }
 
-/// The commits that the journal names, made again.
+/// Creates the commits of the journal again.
 fn commit(project: &Project, path: &str, text: &str, who: (&str, &str), message: &str) {
     project.write(&format!("src/app/{path}"), text);
     project.git("src/app", &["add", "--all"]);
@@ -195,7 +196,7 @@ fn journals_of_every_format_are_decided_again_as_they_were() {
             .findings
             .iter()
             .filter(|finding| finding.kind == Grade::Differs);
-        // There is no progress.txt beside these journals.
+        // These journals have no progress.txt.
         let others: Vec<String> = differs
             .map(ToString::to_string)
             .filter(|told| !told.contains("is not in progress.txt"))

@@ -1,9 +1,9 @@
-//! What reaches a terminal, a pipe, a log.
+//! Output to a terminal, a pipe, a log.
 
 use super::project::Project;
 use std::process::Stdio;
 
-/// Text as hostile as a task file, a verdict or a program may hold it.
+/// The most hostile text that a task file, a verdict or a program may hold.
 const EVIL: &str = "\u{1b}[31mred\u{1b}]0;title\u{7} \u{202e}desrever\u{2066} \u{9b}1m";
 
 fn assert_plain(what: &str, text: &str) {
@@ -151,6 +151,6 @@ fn an_answer_that_could_not_be_written_is_no_success() {
     assert_eq!(
         (done.status.code(), done.stderr),
         (Some(0), Vec::new()),
-        "nobody listens: no fault"
+        "no listener: no error"
     );
 }

@@ -1,4 +1,4 @@
-//! `ralph place` and `ralph stage`: lines for gates and stages, put in and taken away.
+//! `ralph place` and `ralph stage`: lines for gates and stages, inserted and removed.
 
 use super::project::{Project, signal, wait_for};
 
@@ -43,7 +43,7 @@ fn a_placement_is_written_into_the_task_file_and_remembered_beside_its_comments(
     assert_eq!(project.read("tasks.md"), PLAN);
 }
 
-/// What a dry run prints; it changes nothing.
+/// Returns the output of a dry run, which changes nothing.
 fn dry(args: &[&str]) -> String {
     let project = Project::new(PLAN);
     let before = project.files();
@@ -308,7 +308,7 @@ fn the_gates_and_sections_of_a_workspace_hold_for_other_task_files_in_it() {
     assert_eq!(
         project.read(".ralph/config.yaml"),
         before,
-        "the choice of the workspace's own file stands"
+        "the choice of the workspace's own file stays"
     );
 }
 
@@ -430,7 +430,7 @@ fn nothing_is_placed_beside_a_run() {
     signal(i32::try_from(run.id()).unwrap(), "KILL");
     run.wait().unwrap();
 
-    // What was cut short is settled first: the next run takes the line for a person's.
+    // An interrupted attempt is settled first: otherwise the next run treats the line as a user's.
     wait_for("the agent's end", || project.processes().is_empty());
     project.ralph(&["place", "each"]).code(0);
     assert_eq!(project.read("tasks.md"), "- [ ] 1. One\n- [ ] 1.PITEST\n");
@@ -529,7 +529,7 @@ fn placed_group_and_end_gates_judge_fail_and_are_judged_again() {
     );
     project.ralph(&["run"]).code(0);
     assert_eq!(project.read("tasks.md"), placed.replace("[ ]", "[x]"));
-    // A command names no class: every family that changed production files of the package works again.
+    // A command names no class: every task that changed production files of the package is reworked.
     assert_eq!(
         project.story(),
         [
@@ -566,7 +566,7 @@ fn what_stage_wrote_it_takes_away_again_and_nothing_else() {
     stage(&["--none"]);
     assert_eq!(project.read("tasks.md"), plain);
     assert!(stage(&["--none"]).contains("no open line of a stage"));
-    // What somebody wrote or ticked stays, and so do gates that were placed.
+    // Lines and ticks of users stay, and so do placed gates.
     project.ralph(&["place", "each"]).code(0);
     let placed = project.read("tasks.md");
     stage(&["--all"]);
@@ -585,7 +585,7 @@ fn what_stage_wrote_it_takes_away_again_and_nothing_else() {
         project.read("tasks.md"),
         placed.replace("- [ ] 1. One", "- [x] 1.TEST-FIRST\n- [ ] 1. One")
     );
-    // Some of them alone.
+    // Only some of them.
     project.write("tasks.md", plain);
     stage(&["1", "--only", "PRE-CR,TEST-FIRST"]);
     assert_eq!(

@@ -1,11 +1,11 @@
-//! A workspace in a folder of its own: packages, tasks, a scripted agent; and ralph called in it.
+//! A workspace in its own directory: packages, tasks, a scripted agent, and calls of ralph in it.
 //!
-//! Owns: the environment in which ralph runs (cleared: no person's git settings, no CI's variables) and the
-//! questions that tests ask of the files afterwards.
+//! Owns: the environment in which ralph runs (cleared: no user's git settings, no CI's variables) and the queries of
+//! tests about the files afterwards.
 //!
-//! Promises: no sleep; whoever waits looks for a condition and has a deadline; nothing outlives the project.
+//! Promises: no sleep; every wait is for a condition and has a deadline; nothing outlives the project.
 //!
-//! Refuses to know: what ralph should answer.
+//! Refuses to know: the expected answers of ralph.
 
 use assert_cmd::Command as Assert;
 use nix::sys::statvfs::{FsFlags, statvfs};
@@ -48,9 +48,8 @@ as_usual() {
 case ${RALPH_TASK:-$RALPH_STAGE}/$RALPH_ATTEMPT in
 "#;
 
-/// What a call of ralph came to.
+/// The result of a call of ralph.
 pub(crate) struct Done {
-    /// Its exit code.
     pub(crate) code: i32,
     /// Standard output.
     pub(crate) out: String,
@@ -59,7 +58,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// The same, when the exit code is this one; else the test fails and shows everything.
+    /// Checks the exit code. On a mismatch the test fails and shows everything.
     #[track_caller]
     pub(crate) fn code(self, expected: i32) -> Self {
         assert_eq!(
@@ -70,7 +69,7 @@ impl Done {
         self
     }
 
-    /// Standard output as JSON lines.
+    /// Returns standard output as JSON lines.
     #[track_caller]
     pub(crate) fn json(&self) -> Vec<serde_json::Value> {
         self.out
@@ -82,8 +81,9 @@ impl Done {
     }
 }
 
-/// Makes new temporary folders in memory if there is room for those of all tests, and programs may run from there. Tests make
-/// and remove many small files, which takes twice as much of the system's time on a disk.
+/// Creates new temporary directories in memory if there is enough room, and programs may run there.
+///
+/// Tests create and remove many small files, which takes twice as much of the system's time on a disk.
 pub(crate) fn use_memory() {
     static MEMORY: Once = Once::new();
     MEMORY.call_once(|| {
@@ -102,7 +102,7 @@ pub(crate) fn use_memory() {
 pub(crate) struct Project(TempDir);
 
 impl Project {
-    /// Package `app` with one commit, these tasks, and an agent that does everything right.
+    /// Returns a package `app` with one commit, these tasks, and an agent that does everything right.
     pub(crate) fn new(tasks: impl AsRef<[u8]>) -> Self {
         let project = Self::empty();
         project.package("src/app");
@@ -112,7 +112,7 @@ impl Project {
         project
     }
 
-    /// A folder with nothing in it.
+    /// Returns an empty directory.
     pub(crate) fn empty() -> Self {
         use_memory();
         let project = Self(TempDir::with_prefix("ralph-cli-").unwrap());
@@ -125,36 +125,35 @@ impl Project {
         self.0.path().join("home")
     }
 
-    /// A path in the workspace.
+    /// Returns a path in the workspace.
     pub(crate) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         self.0.path().join("ws").join(path)
     }
 
-    /// Writes a file.
     pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.path(path);
         fs_err::create_dir_all(path.parent().unwrap()).unwrap();
         fs_err::write(path, text).unwrap();
     }
 
-    /// The bytes of a file.
+    /// Returns the bytes of a file.
     #[track_caller]
     pub(crate) fn bytes(&self, path: &str) -> Vec<u8> {
         fs_err::read(self.path(path)).unwrap()
     }
 
-    /// The text of a file.
+    /// Returns the text of a file.
     #[track_caller]
     pub(crate) fn read(&self, path: &str) -> String {
         String::from_utf8(self.bytes(path)).unwrap()
     }
 
-    /// True when something stands there.
+    /// True if the path exists.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.path(path).symlink_metadata().is_ok()
     }
 
-    /// A repository with one commit.
+    /// Creates a repository with one commit.
     pub(crate) fn package(&self, folder: &str) {
         self.write(&format!("{folder}/README.md"), "a package\n");
         self.git(folder, &["init", "--quiet", "--initial-branch", "main"]);
@@ -162,13 +161,13 @@ impl Project {
         self.git(folder, &["commit", "--quiet", "--message", "start"]);
     }
 
-    /// The configuration: the scripted agent, and this.
+    /// Writes the configuration: the scripted agent, and this text.
     pub(crate) fn config(&self, more: &str) {
         let agent = "agents:\n  default: {command: [sh, agent.sh]}\n";
         self.write(".ralph/config.yaml", format!("{agent}{more}"));
     }
 
-    /// What the agent does, as cases of `TASK/ATTEMPT` (`1./1) tick_all ;;`); everything else as usual.
+    /// Writes the agent as cases of `TASK/ATTEMPT` (`1./1) tick_all ;;`). Everything else is as usual.
     pub(crate) fn agent(&self, cases: &str) {
         self.write(
             "agent.sh",
@@ -176,8 +175,7 @@ impl Project {
         );
     }
 
-    /// A program of the person's that stands first on the PATH: a shell script, which finds the workspace as
-    /// `$ws`.
+    /// Writes a user's program that is first on the PATH: a shell script, with the workspace in `$ws`.
     pub(crate) fn tool(&self, name: &str, script: &str) {
         let bin = self.home().join("bin");
         fs_err::create_dir_all(&bin).unwrap();
@@ -191,14 +189,14 @@ impl Project {
         fs_err::set_permissions(bin.join(name), mode).unwrap();
     }
 
-    /// Ralph, in the workspace, with a cleared environment.
+    /// Builds a call of ralph in the workspace, with a cleared environment.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.program(env!("CARGO_BIN_EXE_ralph"));
         command.args(args).current_dir(self.path(""));
         command
     }
 
-    /// A program with a cleared environment.
+    /// Builds a call of a program with a cleared environment.
     #[expect(
         clippy::disallowed_methods,
         reason = "tests start programs, with an environment of their own"
@@ -210,7 +208,7 @@ impl Project {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path =
             std::env::join_paths([own].into_iter().chain(std::env::split_paths(&path))).unwrap();
-        // As root Claude Code wants it; whoever runs the tests may be root.
+        // As root Claude Code needs it, and the tests may run as root.
         command
             .env("TMPDIR", self.home())
             .env("PATH", path)
@@ -226,9 +224,9 @@ impl Project {
         command
     }
 
-    /// What is shown when a verb runs at a terminal and somebody types this.
+    /// Returns the screen of a verb at a terminal after these keys.
     pub(crate) fn at_terminal(&self, verb: &str, keys: &str) -> String {
-        // `script` gives the program a terminal; what is typed comes through its standard input.
+        // `script` gives the program a terminal, whose keys come through its standard input.
         let mut script = self.program("script");
         script.args([
             "-qec",
@@ -245,19 +243,19 @@ impl Project {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// Calls ralph and waits for its end, at most a minute.
+    /// Calls ralph and waits at most a minute for its end.
     #[track_caller]
     pub(crate) fn ralph(&self, args: &[&str]) -> Done {
         Self::finish(self.command(args))
     }
 
-    /// Waits for a program's end, at most a minute.
+    /// Waits at most a minute for a program's end.
     #[track_caller]
     pub(crate) fn finish(command: Command) -> Done {
         Self::finish_within(command, 60)
     }
 
-    /// Waits for a program's end, at most so many seconds.
+    /// Waits at most `seconds` for a program's end.
     #[track_caller]
     pub(crate) fn finish_within(command: Command, seconds: u64) -> Done {
         let output = Assert::from_std(command)
@@ -273,7 +271,7 @@ impl Project {
         }
     }
 
-    /// Starts ralph and does not wait; its output goes nowhere.
+    /// Starts ralph without waiting, and discards its output.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
         let mut command = self.command(args);
         command
@@ -283,7 +281,7 @@ impl Project {
         command.spawn().unwrap()
     }
 
-    /// Standard output of git, without the line end.
+    /// Returns the standard output of git, without the line end.
     #[track_caller]
     pub(crate) fn git(&self, folder: &str, args: &[&str]) -> String {
         let mut git = self.program("git");
@@ -293,12 +291,12 @@ impl Project {
         done.out.trim_end().to_owned()
     }
 
-    /// HEAD of `app`.
+    /// Returns HEAD of `app`.
     pub(crate) fn head(&self) -> String {
         self.git("src/app", &["rev-parse", "HEAD"])
     }
 
-    /// What progress.txt says of ralph's iterations.
+    /// Returns ralph's entries in progress.txt.
     pub(crate) fn entries(&self) -> Vec<Entry> {
         if self.has("progress.txt") {
             entries(&self.read("progress.txt"))
@@ -307,7 +305,7 @@ impl Project {
         }
     }
 
-    /// The entry of an iteration; there must be exactly one.
+    /// Returns the entry of an iteration, which must exist exactly once.
     #[track_caller]
     pub(crate) fn entry(&self, iteration: u64) -> Entry {
         let found: Vec<_> = self
@@ -319,7 +317,7 @@ impl Project {
         found.into_iter().next().unwrap()
     }
 
-    /// `1.=ACCEPTED` and so on: what came of each iteration, in order.
+    /// Returns the result of each iteration in order: `1.=ACCEPTED` and so on.
     pub(crate) fn story(&self) -> Vec<String> {
         self.entries()
             .iter()
@@ -327,7 +325,7 @@ impl Project {
             .collect()
     }
 
-    /// Living processes that were started by ralph in this workspace, or stand in it.
+    /// Returns living processes that ralph started in this workspace, or that run in it.
     pub(crate) fn processes(&self) -> Vec<i32> {
         let mark = self.0.path().to_str().unwrap().to_owned().into_bytes();
         let mut found = Vec::new();
@@ -347,7 +345,7 @@ impl Project {
         found
     }
 
-    /// The journal's lines.
+    /// Returns the journal's lines.
     pub(crate) fn journal(&self) -> Vec<String> {
         let path = ".ralph/state/journal.jsonl";
         if self.has(path) {
@@ -357,7 +355,7 @@ impl Project {
         }
     }
 
-    /// Every file below the workspace with its bytes; folders of git are left out when told so.
+    /// Returns every file below the workspace with its bytes, without git's directories.
     pub(crate) fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut open = vec![self.path("")];
         let mut found = BTreeMap::new();
@@ -374,7 +372,7 @@ impl Project {
         found
     }
 
-    /// A text with this project's folders and times taken out, for snapshots.
+    /// Returns a text without this project's directories and times, for snapshots.
     pub(crate) fn redacted(&self, text: &str) -> String {
         text.replace(
             self.path("").to_str().unwrap().trim_end_matches('/'),
@@ -385,7 +383,7 @@ impl Project {
 }
 
 impl Drop for Project {
-    /// A failed test leaves no process behind.
+    /// Kills the processes of a failed test.
     fn drop(&mut self) {
         for pid in self.processes() {
             signal(pid, "KILL");
@@ -393,7 +391,7 @@ impl Drop for Project {
     }
 }
 
-/// An entry of ralph's in progress.txt.
+/// ralph's entry in progress.txt.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) iteration: u64,
@@ -436,7 +434,7 @@ fn entries(text: &str) -> Vec<Entry> {
     found
 }
 
-/// Looks until it is so, or fails.
+/// Waits for a condition, or fails.
 #[track_caller]
 pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let watch = ralph::sys::clock::Stopwatch::start();
@@ -449,7 +447,7 @@ pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Sends a signal; false when there is no such process.
+/// Sends a signal; false without such a process.
 pub(crate) fn signal(pid: i32, name: &str) -> bool {
     let name: nix::sys::signal::Signal = format!("SIG{name}").parse().unwrap();
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), name).is_ok()

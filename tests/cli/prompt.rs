@@ -1,4 +1,4 @@
-//! `ralph prompt`, and what prompts carry.
+//! `ralph prompt`, and the content of prompts.
 
 use super::project::Project;
 

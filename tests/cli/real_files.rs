@@ -1,9 +1,9 @@
-//! Task files run to their end: they differ from the start in ticks alone.
+//! Task files run to their end, after which they differ from the start only in ticks.
 
 use super::project::Project;
 use ralph::task::{Grammar, Mark, TaskFile};
 
-/// Runs the tasks as they are; how many boxes were ticked.
+/// Runs the tasks and returns the number of ticked boxes.
 pub(crate) fn run_to_the_end(bytes: &[u8]) -> usize {
     run(bytes, "")
 }
@@ -32,7 +32,7 @@ fn run(before: &[u8], config: &str) -> usize {
     count
 }
 
-/// The bytes with each required open box ticked, and how many these are.
+/// Returns the bytes with each required open box ticked, and the number of these.
 fn ticked(bytes: &[u8]) -> (Vec<u8>, usize) {
     let mut ticked = bytes.to_vec();
     let mut count = 0;

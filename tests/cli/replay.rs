@@ -1,4 +1,4 @@
-//! `ralph replay`: runs are equal to their journals wherever they are looked at, and what was changed is named.
+//! `ralph replay`: runs equal their journals from any directory, and changes are named.
 
 use super::chain::{self, rechained};
 use super::project::{Project, signal, wait_for};
@@ -17,7 +17,7 @@ const STAGED: &str = "- [ ] 1.TEST-FIRST t\n- [ ] 1. One\n- [ ] 1.REQ-CHECK r\n-
 /// A gate that fails until the second attempt of `1.` was made.
 const GATE: &str = "checks: {green: [sh, -c, 'exit 0']}\ngates:\n  LINT: {run: [sh, -c, 'test $(grep -c . src/main/1.txt) -gt 1']}\n";
 
-/// A run with rework, reviews, a check, a tick that was put back, and the final report.
+/// Returns a run with rework, reviews, a check, a restored tick, and the final report.
 pub(super) fn ran() -> Project {
     let project = Project::new(STAGED);
     project.config(GATE);
@@ -71,7 +71,7 @@ impl Player {
         .found
     }
 
-    /// The grade and the places of what is found.
+    /// Returns the grade and the places of the findings.
     pub(super) fn told(&mut self) -> (Option<Grade>, Vec<String>) {
         let found = self.play();
         (
@@ -81,7 +81,7 @@ impl Player {
     }
 }
 
-/// Puts a journal of these records in place, and the progress.txt that fits it.
+/// Writes a journal of these records, and the matching progress.txt.
 pub(super) fn rechain(project: &Project, records: &[Value]) {
     let (journal, progress) = rechained(records, &project.read("progress.txt"));
     project.write(JOURNAL, journal);
@@ -201,7 +201,7 @@ fn a_record_cut_out_of_a_chain_made_anew_is_missed() {
     }
 }
 
-/// A change of a record, by its kind; what the finding says.
+/// A change of a record, by its kind, and the text of the finding.
 type Forgery = (&'static str, fn(&mut Value), &'static str);
 
 const FORGERIES: &[Forgery] = &[
@@ -325,7 +325,7 @@ fn evidence_and_decisions_that_were_changed_in_a_chain_made_anew_are_named() {
             at + 1
         );
     }
-    // What was changed in the journal alone no longer fits progress.txt.
+    // A change in the journal alone no longer fits progress.txt.
     let mut forged = all.clone();
     forged[1]["at"] = "2020-01-01T00:00:00Z".into();
     rechain(&project, &forged);
@@ -337,7 +337,7 @@ fn evidence_and_decisions_that_were_changed_in_a_chain_made_anew_are_named() {
     );
 }
 
-/// A file, a change of its text, what the finding says.
+/// A file, a change of its text, and the text of the finding.
 type FileForgery<'a> = (&'a str, &'a dyn Fn(&str) -> String, &'a str);
 
 #[test]
@@ -415,7 +415,7 @@ fn files_that_were_changed_are_named_with_their_line() {
             "{says}: {told:?}"
         );
     }
-    // Notes of agents and people are theirs; so are lines that they add.
+    // Notes and added lines of agents and users are allowed.
     let (tasks, progress) = (project.read("tasks.md"), project.read("progress.txt"));
     project.write("tasks.md", format!("{tasks}- [ ] 4. new\n"));
     project.write("progress.txt", format!("hello\n{progress}bye\n"));
@@ -448,7 +448,7 @@ fn views_of_heads_and_diffs_that_were_changed_are_named_with_their_line() {
             told[0].starts_with(&format!("{file}:1: The view differs")),
             "{told:?}"
         );
-        // Who takes it away says nothing with it.
+        // Removing it gives no finding.
         fs_err::remove_file(project.path(&file)).unwrap();
         assert_eq!(player.told(), (None, Vec::new()));
         project.write(&file, text);
@@ -463,7 +463,7 @@ fn kinds_of_files_are_those_of_the_run_whatever_the_configuration_says_today() {
         "{GATE}files: {{production: ['lib/**'], test: ['**/src/main/**']}}\n"
     ));
     assert_eq!(Player::of(&project).told(), (None, Vec::new()));
-    // Journals of before do not say what they were, and a pattern that is none says nothing.
+    // Earlier journals do not record the patterns, and an invalid pattern decides nothing.
     let all = records(&project);
     let start = find(&all, "run-started");
     for (files, grade, says) in [
@@ -497,7 +497,7 @@ fn kinds_of_files_are_those_of_the_run_whatever_the_configuration_says_today() {
 
 #[test]
 fn words_of_another_build_are_a_remark_and_its_decisions_are_compared() {
-    // A run that ends with words: nothing was ever committed.
+    // A run whose only work is words: nothing was ever committed.
     let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
     project.agent("1./*) as_usual ;;\n2./*) true ;;");
     project.ralph(&["run"]).code(1);
@@ -543,7 +543,7 @@ fn words_of_another_build_are_a_remark_and_its_decisions_are_compared() {
             grade.is_none() && unchecked.contains(says),
             "{told} {unchecked}"
         );
-        // Of the same version, before its builds were told apart and since.
+        // Builds of the same version, before and since builds are distinguished.
         for build in [
             env!("CARGO_PKG_VERSION"),
             concat!(env!("CARGO_PKG_VERSION"), "+0123456789abcdef"),
@@ -560,7 +560,7 @@ fn words_of_another_build_are_a_remark_and_its_decisions_are_compared() {
             "{told}"
         );
     }
-    // What was decided.
+    // Decisions.
     for words in [
         ("ACCEPTED", "REJECTED"),
         ("(attempt 1", "(attempt 2"),
@@ -694,7 +694,7 @@ fn the_head_is_handed_to_a_command_and_one_that_does_not_take_it_is_said() {
 
 #[test]
 fn what_is_missing_is_said_and_is_never_equal() {
-    // Squashed: the commits of the run are in no branch of this clone. Shallow: their ancestors are not.
+    // Squashed: the commits of the run are in no branch of this clone. Shallow: their ancestors are missing.
     for (clone, says) in [
         (&["clone", "--quiet"][..], "are not in its repository"),
         (&["clone", "--quiet", "--depth", "1"], "unshallow"),
@@ -720,7 +720,7 @@ fn what_is_missing_is_said_and_is_never_equal() {
     fs_err::rename(project.path("src/app"), project.path("src/renamed")).unwrap();
     let done = project.ralph(&["replay"]).code(3);
     assert!(done.err.contains("no package called app"), "{}", done.err);
-    // Without repositories the decisions are made again all the same.
+    // Without repositories the decisions are nevertheless made again.
     fs_err::remove_dir_all(project.path("src")).unwrap();
     let done = project.ralph(&["replay"]).code(3);
     assert!(done.out.contains("re-checked: decision"), "{}", done.out);
@@ -729,7 +729,7 @@ fn what_is_missing_is_said_and_is_never_equal() {
     assert!(done.err.contains("nothing to replay"), "{}", done.err);
 }
 
-/// An archive with these entries, each of this type.
+/// Returns an archive with these entries, each of this type.
 fn archive(entries: &[(&str, tar::EntryType)]) -> Vec<u8> {
     let mut archive = tar::Builder::new(Vec::new());
     for (path, kind) in entries {
@@ -777,7 +777,7 @@ fn a_bundle_replays_in_an_empty_folder_with_its_gates_and_gives_the_same_bytes_e
     left.retain(|path| !path.ends_with("run.tar"));
     assert!(left.is_empty(), "{left:?}");
 
-    // Parts, joined; one that is missing; one of another run.
+    // Joined parts, a missing part, and a part of another run.
     let whole = elsewhere
         .ralph(&["replay", "--bundle", "run.tar", "--rerun-gates", "--json"])
         .json()
@@ -808,7 +808,7 @@ fn a_bundle_replays_in_an_empty_folder_with_its_gates_and_gives_the_same_bytes_e
             .starts_with("Part 2/2 is missing"),
         "{facts}"
     );
-    // A part that claims another verdict, one of another split, one twice.
+    // A part with another verdict, one of another split, and a duplicate one.
     let judged = |part: &str| part.contains("\"again\":\"FAIL\"");
     let first = elsewhere.read("parts/1.json");
     let (file, mine, other) = if judged(&part) {
@@ -827,7 +827,7 @@ fn a_bundle_replays_in_an_empty_folder_with_its_gates_and_gives_the_same_bytes_e
     );
     let facts = elsewhere.ralph(&merge).code(1).json().remove(0);
     assert_eq!(facts["findings"][0]["what"], "1.LINT: FAIL then, PASS now.");
-    // The other part has no word about that gate.
+    // The other part does not mention that gate.
     let (_, claims) = mine.split_once("\"gates\":").unwrap();
     let (kept, rest) = other.split_once("\"gates\":").unwrap();
     let (gates, after) = (
@@ -1079,12 +1079,12 @@ fn a_run_can_be_read_record_by_record() {
             .iter()
             .all(|part| frame[part].as_array().unwrap().is_empty())
     });
-    assert_eq!(silent, None, "a record that says nothing");
+    assert_eq!(silent, None, "a record without content");
     let done = project.ralph(&["replay", "--step"]).code(2);
     assert!(done.err.contains("hint: "), "{}", done.err);
 }
 
-/// Runs of earlier versions, as they were packed: a version that reads a journal otherwise fails here.
+/// Bundles of earlier versions: a version that reads a journal in another way fails here.
 #[test]
 fn a_bundle_of_every_format_replays_equal_with_its_gates() {
     let project = Project::empty();
@@ -1108,7 +1108,7 @@ fn a_bundle_of_every_format_replays_equal_with_its_gates() {
 
 #[test]
 fn people_kills_wide_gates_and_virtual_stages_replay_equal() {
-    // People: a box ticked in the file, one accepted, one opened again.
+    // Manual changes: a box ticked in the file, one accepted, one reopened.
     let project = Project::new("- [x] 1. One\n- [ ] 2. Two\n- [ ] G1.LINT g\n");
     project.config("gates:\n  LINT: {run: [sh, -c, 'exit 0']}\n");
     project.ralph(&["run", "--once"]).code(5);
@@ -1119,7 +1119,7 @@ fn people_kills_wide_gates_and_virtual_stages_replay_equal() {
     assert!(done.out.contains("[x] 1.       person"), "{}", done.out);
     assert!(done.out.contains("a person's word"), "{}", done.out);
 
-    // Killed in the middle of an attempt, and of a gate.
+    // Killed during an attempt, and during a gate.
     let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT g\n");
     project.config(
         "gates:\n  LINT: {run: [sh, -c, 'test -e ../../go || { touch ../../judging; sleep 600; }']}\n",
@@ -1146,7 +1146,7 @@ fn people_kills_wide_gates_and_virtual_stages_replay_equal() {
     let done = project.ralph(&["replay"]).code(0);
     assert!(done.out.contains("1.TEST-FIRST"), "{}", done.out);
 
-    // Rejected, put back, blocked: commits that are in no branch.
+    // Rejected, restored, blocked: commits that are in no branch.
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR r\n");
     project.agent("1.PRE-CR/*) commit app src/main/x.txt; verdict PASS ok ;;");
     project.ralph(&["run"]).code(1);

@@ -1,4 +1,4 @@
-//! `ralph report`: the page has each iteration of progress.txt, in words that are no markup.
+//! `ralph report`: the page has each iteration of progress.txt, with all markup escaped.
 
 use super::project::Project;
 

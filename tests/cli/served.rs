@@ -1,4 +1,4 @@
-//! Thin bundles beside clones of repositories that a server has.
+//! Thin bundles with clones of repositories on a server.
 
 use super::project::{Project, wait_for};
 use crate::support::needs::tests;
@@ -11,7 +11,7 @@ tests! {
     ]
 }
 
-/// `git daemon` for the repositories below a folder of a project, on this machine alone.
+/// `git daemon` for the repositories below a project's directory, on this machine only.
 struct Daemon(Child, u16);
 
 impl Daemon {
@@ -50,7 +50,7 @@ impl Drop for Daemon {
     }
 }
 
-/// A reviewer commits, which is put back: a commit that is in no branch.
+/// Returns a run in which a reviewer's commit was undone and is in no branch.
 fn ran() -> Project {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR r\n");
     project.agent("1.PRE-CR/1) commit app src/main/x.txt; verdict PASS ok ;;");
@@ -81,7 +81,7 @@ fn a_thin_bundle_replays_beside_clones_of_what_a_server_has() {
             "{}",
             done.err
         );
-        // What was put back is in no branch: it has to be sent, and fetched.
+        // The undone commit is in no branch: it must be sent, and fetched.
         elsewhere.git("", &["clone", "--quiet", &address, "src/app"]);
         let done = elsewhere.ralph(&replay).code(3);
         assert!(

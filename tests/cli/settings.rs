@@ -1,4 +1,4 @@
-//! Flags over environment over file; `check --config`; what an agent may not set.
+//! Flags over environment over file, `check --config`, and settings that an agent may not change.
 
 use super::project::{Done, Project};
 
@@ -10,7 +10,7 @@ fn with(project: &Project, variables: &[(&str, &str)], args: &[&str]) -> Done {
     Project::finish(command)
 }
 
-/// The lines of `check --config` that do not come from a default.
+/// Returns the lines of `check --config` that do not come from a default.
 fn told(project: &Project, variables: &[(&str, &str)], args: &[&str]) -> String {
     let out = with(project, variables, &[&["check", "--config"], args].concat())
         .code(0)

@@ -1,9 +1,8 @@
-//! Shapes of task files that were read wrong once: what `ralph check` makes of each, and what a run does at a person's
-//! stop.
+//! Shapes of task files that were once misread: the result of `ralph check`, and of a run at a `STOP` line.
 
 use super::project::Project;
 
-/// What `check --tasks plan.md --explain` says, and `check --tasks plan.md`.
+/// Returns the output of `check --tasks plan.md --explain`, and of `check --tasks plan.md`.
 fn read(text: &str, flags: &[&str]) -> String {
     let project = Project::empty();
     project.write("plan.md", text);

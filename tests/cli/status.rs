@@ -1,8 +1,8 @@
-//! `ralph status`: the table, the JSON, what is said of runs beside it.
+//! `ralph status`: the table, the JSON, and the report on other runs.
 
 use super::project::{Project, wait_for};
 
-/// What status says, without the line of times.
+/// Returns the output of status, without the line of times.
 fn status(project: &Project) -> String {
     let out = project.ralph(&["status"]).code(0).out;
     let lines: Vec<&str> = out

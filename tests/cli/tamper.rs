@@ -1,5 +1,6 @@
-//! Whoever changes a finished run by hand is found: each byte and record of its journal, each box, each line of
-//! progress.txt, each file that a gate left.
+//! Manual changes to a finished run are found.
+//!
+//! They cover each byte and record of its journal, each box, each line of progress.txt, each file that a gate wrote.
 
 use super::project::Project;
 use super::replay::{JOURNAL, Player, find, ran, rechain, records};
@@ -18,7 +19,7 @@ fn each_byte_of_a_journal_flipped_in_three_ways_is_found_at_its_record() {
             bytes[at] = whole ^ flip;
             match journal::replay(&bytes, |_| Ok::<(), JournalError>(())) {
                 Err(JournalError::Corrupt { line, .. }) => assert_eq!(line, record, "{at} {flip}"),
-                // Behind it stands no record any more: a replay names the one that is none.
+                // No record follows it: a replay names the invalid one.
                 Ok(ending) => {
                     assert_eq!(ending.records + 1, record, "{at} {flip}");
                     assert!(

@@ -1,4 +1,4 @@
-//! What agents do to tasks.md, and what becomes of it.
+//! Changes of agents to tasks.md, and their results.
 
 use super::project::Project;
 

@@ -1,11 +1,11 @@
-//! The hook of `templates/hooks` after a turn that a person began: what it shows, and when it is silent.
+//! The hook of `templates/hooks` after a user's turn: its output, and the cases without output.
 
 use super::project::Project;
 use super::verifier::{NOT_FOUND, Turn};
 use assert_cmd::Command as Assert;
 use serde_json::{Value, json};
 
-/// A folder, and the hook in it.
+/// A directory with the hook.
 struct Session(Project);
 
 impl Session {
@@ -55,7 +55,7 @@ impl Session {
         }
     }
 
-    /// A turn in which this was done, and what the person is shown.
+    /// Runs a turn with these changes, and returns the output for the user.
     fn turn(&self, done: impl FnOnce(), turn: Turn, env: &[(&str, &str)]) -> String {
         self.hook("begin", env);
         done();
@@ -75,7 +75,7 @@ fn failed(path: &str) -> Turn {
 fn an_edit_that_failed_is_shown_where_git_alone_cannot_tell() {
     let session = Session::in_git();
     let project = &session.0;
-    // Turn 1 creates a file; turn 2 cannot edit it.
+    // Turn 1 creates a file. Turn 2 cannot edit it.
     let write = || Turn::default().edit("1", "notes.md").ended("1", None);
     assert_eq!(
         session.turn(
@@ -94,7 +94,7 @@ fn an_edit_that_failed_is_shown_where_git_alone_cannot_tell() {
     assert_eq!(
         project.git("app", &["status", "--porcelain"]),
         "?? notes.md",
-        "the index is as it was"
+        "the index is unchanged"
     );
     // A failure after a success on the same file.
     let twice = Turn::default()
@@ -107,7 +107,7 @@ fn an_edit_that_failed_is_shown_where_git_alone_cannot_tell() {
         shown.contains("`a.txt` changed, but its last edit failed (Edit)"),
         "{shown}"
     );
-    // A path outside of the repository.
+    // A path outside the repository.
     let outside = project.path("outside.txt");
     let shown = session.turn(|| {}, failed(outside.to_str().unwrap()), &[]);
     assert!(

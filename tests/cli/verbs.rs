@@ -2,7 +2,7 @@
 
 use super::project::Project;
 
-/// Each verb with the first line of its help.
+/// Returns each verb with the first line of its help.
 fn verbs(project: &Project) -> Vec<(String, String)> {
     let all = project.ralph(&["--help"]).code(0).out;
     assert!(all.contains("Exit codes: 0 done"), "{all}");

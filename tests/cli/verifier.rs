@@ -1,4 +1,4 @@
-//! The verifier of file edits: what an agent's transcript tells is held against git, by `ralph verify` and in the loop.
+//! The verifier of file edits compares an agent's transcript with git, in `ralph verify` and in the loop.
 
 use super::project::{Done, Project};
 use assert_cmd::Command as Assert;
@@ -50,7 +50,7 @@ impl Turn {
 pub(super) const NOT_FOUND: &str =
     "<tool_use_error>String to replace not found in file.\nString: x</tool_use_error>";
 
-/// `ralph verify` in the package `app`, which is a repository without a workspace of its own.
+/// Runs `ralph verify` in the package `app`, which is a repository without a workspace of its own.
 fn verify(project: &Project, args: &[&str], transcript: &str) -> Done {
     let mut command = project.command(&[&["verify"], args].concat());
     command.current_dir(project.path("src/app"));
@@ -66,7 +66,7 @@ fn verify(project: &Project, args: &[&str], transcript: &str) -> Done {
     }
 }
 
-/// A repository with four files, two of which were changed since.
+/// Returns a repository with four files, two of which were changed since.
 fn repository() -> Project {
     let project = Project::empty();
     for file in ["a.txt", "b.txt", "c.txt", "d.txt"] {
@@ -139,7 +139,7 @@ fn what_was_made_good_is_at_most_a_remark() {
         done.out
     );
     assert!(!done.out.contains("b.txt"), "{}", done.out);
-    // Commits change nothing: the turn's begin is compared with the work tree.
+    // Commits change nothing: the turn's start is compared with the work tree.
     project.git(
         "src/app",
         &["commit", "--quiet", "--all", "--message", "all"],
@@ -214,7 +214,7 @@ fn a_claim_without_any_edit_is_unresolved() {
     .code(1);
     assert!(
         done.out
-            .contains("`b.txt` was said to be edited; no tool did, and it is as it was."),
+            .contains("`b.txt` was claimed as edited, but no tool edited it and it is unchanged."),
         "{}",
         done.out
     );
@@ -271,7 +271,7 @@ const SESSION: &str = include_str!("../fixtures/transcripts/hermes-batch.jsonl")
 /// Its output.
 const PRINTED: &str = include_str!("../fixtures/transcripts/hermes-footer.jsonl");
 
-/// The four files, two of them as they became.
+/// Writes the four files, two of them in their final state.
 fn after_the_batch(project: &Project) {
     for (file, text) in [
         ("f1.md", "new\n"),
@@ -297,7 +297,7 @@ fn hermes_is_verified_by_its_session_or_by_its_footer() {
     - `f2.md` failed (patch): Could not find a match for old_string in the file
     - `f4.md` failed (patch): Could not find a match for old_string in the file
     - An edit that named no file failed (patch): path required
-    - `nodir/f1.md/x` was reported as edited (write_file) and is as it was.
+    - `nodir/f1.md/x` was reported as edited (write_file) but is unchanged.
     Look at `git status` and `git diff`; make each of these edits, or leave it out and say so.
     ");
     let done = verify(&project, &["--format", "hermes"], PRINTED).code(1);
@@ -316,7 +316,7 @@ fn hermes_is_verified_by_its_session_or_by_its_footer() {
     assert!(done.err.contains("hermes sessions export"), "{}", done.err);
 }
 
-/// A workspace whose Hermes answers with that session and prints that, and does the work of half of it.
+/// Returns a workspace whose Hermes answers with that session and output, and does half of its work.
 fn hermes(session: &str, printed: &str) -> Project {
     let project = Project::new("- [ ] 1. One\n");
     for file in ["f1.md", "f2.md", "f3.md", "f4.md"] {
@@ -403,7 +403,7 @@ fn a_call_that_was_refused_for_its_arguments_is_named_and_backs_no_claim() {
     )
     .code(1);
     assert!(
-        done.out.contains("`b.txt` was said to be edited"),
+        done.out.contains("`b.txt` was claimed as edited"),
         "{}",
         done.out
     );
@@ -437,8 +437,9 @@ fn a_path_is_relative_to_where_the_agent_stood() {
     assert_eq!(facts["findings"][0]["path"], "inner/b.txt");
 }
 
-/// A workspace whose agent prints Claude's events. Its first attempt commits one file, says that it edited two, and
-/// the edit of the other one failed.
+/// Returns a workspace whose agent prints Claude's events.
+///
+/// Its first attempt commits one file and claims edits of two. One of them failed.
 fn loop_with(config: &str) -> Project {
     let project = Project::new("- [ ] 1. One\n");
     let agent = "agents:\n  default: {command: [sh, agent.sh], format: claude}\n";

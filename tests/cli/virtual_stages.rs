@@ -1,4 +1,4 @@
-//! `stages: virtual`: the stages of a file that is left alone.
+//! `stages: virtual`: the stages of a task file that stays unchanged.
 
 use super::project::Project;
 

@@ -42,7 +42,7 @@ impl<'a> Terminal<'a> {
         self.tmux(&["capture-pane", "-p"]).out
     }
 
-    /// The process that the shell in the pane waits for.
+    /// Returns the process for which the pane's shell waits.
     fn view(&self) -> i32 {
         let shell = self.tmux(&["display-message", "-p", "#{pane_pid}"]).out;
         let children = format!("/proc/{0}/task/{0}/children", shell.trim());
@@ -53,7 +53,7 @@ impl<'a> Terminal<'a> {
             .unwrap()
     }
 
-    /// Gives the window another size, and waits until the terminal has it.
+    /// Resizes the window, and waits until the terminal has the new size.
     fn resizes(&self, columns: u16, rows: u16) {
         self.tmux(&[
             "resize-window",
@@ -74,7 +74,7 @@ impl<'a> Terminal<'a> {
         self.tmux(&["send-keys", "-l", text]);
     }
 
-    /// Types a command; its exit code is printed behind `word`.
+    /// Types a command, and prints its exit code after `word`.
     pub(crate) fn runs(&self, command: &str, word: &str) {
         self.types(&format!("{command}; echo {word} $?"));
         self.tmux(&["send-keys", "Enter"]);
@@ -102,7 +102,7 @@ impl<'a> Terminal<'a> {
         self.waits_for("the view", |pane| pane.contains("q quit"));
     }
 
-    /// The screen of the shell, with its cursor and its settings, is back.
+    /// Checks that the screen of the shell, with its cursor and its settings, is restored.
     fn is_as_it_was(&self, ended: &str, settings: &str) {
         let pane = self.waits_for("the prompt after the view", |pane| {
             pane.contains(ended) && pane.trim_end().ends_with("prompt>")
@@ -120,7 +120,7 @@ impl<'a> Terminal<'a> {
         );
     }
 
-    /// What `stty` says of the terminal.
+    /// Returns the output of `stty` for the terminal.
     fn settings(&self, name: &str) -> String {
         let file = format!("stty-{name}");
         self.runs(&format!("stty -a > {file}"), "");
@@ -137,7 +137,7 @@ impl Drop for Terminal<'_> {
     }
 }
 
-/// An agent that waits in each task until the test lets it go on.
+/// An agent that waits in each task for the test.
 const WAITS: &str = "1./1) echo 'hello from \u{1b}[31mone'; mkfifo go-1; touch started-1; cat go-1 > seen-1; as_usual ;;\n\
 2./1) echo 'hello from two'; mkfifo go-2; touch started-2; cat go-2 > seen-2; as_usual ;;";
 
@@ -155,7 +155,7 @@ fn a_running_loop_is_seen_live_and_the_terminal_is_given_back() {
     let terminal = Terminal::open(&project);
     let settings = terminal.settings("before");
     let mut run = project.start(&["run"]);
-    // The shell is to leave a view alone that is stopped below.
+    // The shell must leave a view alone that is stopped below.
     terminal.runs("set +m", "");
     terminal.starts_watching("ended");
     let row = |pane: &str, id: &str, word: &str| {
@@ -175,7 +175,7 @@ fn a_running_loop_is_seen_live_and_the_terminal_is_given_back() {
     });
     terminal.tmux(&["resize-window", "-x", "100", "-y", "30"]);
     terminal.waits_for("the large window again", |pane| pane.contains("q quit"));
-    // What is cut off in between is lost, though the size is the same when the view looks again.
+    // Text cut off meanwhile is lost, though the size is the same at the next look of the view.
     let view = terminal.view();
     assert!(signal(view, "STOP"));
     terminal.resizes(40, 10);
@@ -229,7 +229,7 @@ fn a_signal_ends_the_view_and_gives_the_terminal_back() {
 fn a_terminal_that_is_gone_ends_the_view() {
     let project = Project::new("- [ ] 1. One\n");
     let terminal = Terminal::open(&project);
-    // A shell that outlives its terminal notes the end. It ignores the signal, and so does the view.
+    // A shell that outlives its terminal records the end. It ignores the signal, and so does the view.
     let watch = format!(
         "trap \"\" HUP; {} status --watch; echo $? > ended",
         env!("CARGO_BIN_EXE_ralph")
@@ -301,7 +301,7 @@ fn a_run_is_gone_through_forth_and_back() {
     terminal.waits_for("its end", |pane| pane.contains("ended 0"));
 }
 
-/// The state of a process, as `/proc` has it: `T` for one that is stopped.
+/// Returns the state of a process from `/proc`: `T` if stopped.
 fn state(pid: i32) -> char {
     let stat = fs_err::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     stat.rsplit(") ").next().unwrap().chars().next().unwrap()
@@ -338,7 +338,7 @@ fn ctrl_z_stops_all_that_an_agent_started_and_that_time_counts_nowhere() {
     });
     assert_eq!(tree.map(state), ['T', 'T']);
     terminal.runs("fg", "went");
-    wait_for("all of them to go on", || {
+    wait_for("all of them to continue", || {
         tree.iter().all(|pid| state(*pid) != 'T')
     });
     project.write("go", "");

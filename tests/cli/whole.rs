@@ -1,4 +1,4 @@
-//! Runs that reach the end, and everything that they leave behind.
+//! Runs that reach the end, and all their files.
 
 use super::project::Project;
 use std::os::unix::fs::PermissionsExt as _;
@@ -166,7 +166,7 @@ fn what_ralph_keeps_of_an_iteration_is_for_its_owner_alone() {
     while let Some(path) = open.pop() {
         let mode = path.metadata().unwrap().permissions().mode() & 0o777;
         if path.is_dir() {
-            // What stands deeper is behind this one.
+            // Deeper paths are behind this directory.
             let is_iteration = path.parent().unwrap().ends_with("state") || path.ends_with("state");
             assert!(
                 mode == 0o700 || !is_iteration,

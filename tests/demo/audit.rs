@@ -1,4 +1,4 @@
-//! A history that somebody ticked, audited with real PIT in parts that are joined.
+//! A history with ticks, audited with real PIT in parts that are joined.
 
 use super::ralph;
 use crate::cli::project::Project;
@@ -18,7 +18,7 @@ fn test_class(name: &str, body: &str) -> String {
     )
 }
 
-/// Commits everything, with this box ticked.
+/// Ticks this box and commits everything.
 fn tick(project: &Project, id: &str) {
     let text = project
         .read("tasks.md")
@@ -28,7 +28,7 @@ fn tick(project: &Project, id: &str) {
     project.git("", &["commit", "--quiet", "--message", id]);
 }
 
-/// Runs the audit: exit code, what it says.
+/// Runs the audit, and returns its exit code and output.
 fn audit(project: &Project, more: &[&str]) -> (Option<i32>, String) {
     let mut command = ralph();
     command

@@ -1,7 +1,8 @@
-//! Kills of the real binary while a gate with real PIT judges, in the workspace and in its cache, up to four in a row. Each
-//! run after one uses the cache that was left.
+//! Kills of the real binary during a gate with real PIT.
 //!
-//! `RALPH_PIT_KILLS=200` asks for so many (benches/kills.sh).
+//! They hit the workspace and its cache, up to four in a row.
+//!
+//! Each following run uses the remaining cache. `RALPH_PIT_KILLS=200` sets their number (benches/kills.sh).
 
 use super::{Demo, entries, ralph};
 use crate::cli::kill_matrix::{asked, library};
@@ -10,10 +11,10 @@ use assert_cmd::Command;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Kills in a row at most, before a run may come to its end.
+/// Maximum number of successive kills before a run may end.
 const ROW: usize = 4;
 
-/// A finished demo whose last gate is open again, with the run that judges it.
+/// Returns a finished demo whose last gate is open again, with the run that judges it.
 fn opened(folder: &Path) {
     let copied = Command::new("cp")
         .arg("-a")
@@ -37,7 +38,8 @@ fn in_copy(folder: &Path) -> Command {
     command
 }
 
-/// Runs until the n-th write, or to the end if that is 0: exit code, `None` if it was killed; the writes until its end.
+/// Runs until the n-th write, or to the end if that is 0. Returns the exit code (`None` if killed) and the number of
+/// writes.
 fn life(folder: &Path, at: u64, how: u64) -> (Option<i32>, u64) {
     let count = folder.join("count");
     let mut command = in_copy(folder);
@@ -62,7 +64,7 @@ fn killed_while_pit_judges_the_verdict_is_that_of_an_undisturbed_run() {
     opened(&folder);
     let (code, writes) = life(&folder, 0, 0);
     assert!(code == Some(0) && writes > 50, "{code:?}, {writes} writes");
-    // The verdict after what was begun and interrupted.
+    // Returns the verdict after interrupted work.
     let verdict = |what: &str| {
         let progress = fs_err::read_to_string(folder.join("ws/progress.txt")).unwrap();
         let entries = entries(&progress);
@@ -89,7 +91,7 @@ fn killed_while_pit_judges_the_verdict_is_that_of_an_undisturbed_run() {
         opened(&folder);
         let mut what = format!("of {writes} writes, killed at");
         for _ in 0..ROW {
-            // Spread over all writes, an early one beside a late one.
+            // Spread over all writes, an early one next to a late one.
             let (at, how) = (1 + tried * 7 % wanted * writes / wanted, tried % 3);
             what = format!("{what} {at} ({how})");
             tried += 1;

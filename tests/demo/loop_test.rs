@@ -1,4 +1,4 @@
-//! What the demo's workspace shows of the loop.
+//! The loop in the demo's workspace.
 
 use super::{Demo, Entry, root};
 use crate::support::needs::tests;
@@ -7,7 +7,7 @@ use regex_lite::Regex;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The tags of a journal's records, and where it ends.
+/// Returns the tags of a journal's records, and its end.
 fn journal(bytes: &[u8]) -> Result<(Vec<String>, Ending), JournalError> {
     let mut tags = Vec::new();
     let ending = replay(bytes, |record| -> Result<(), JournalError> {
@@ -17,7 +17,7 @@ fn journal(bytes: &[u8]) -> Result<(Vec<String>, Ending), JournalError> {
     Ok((tags, ending))
 }
 
-/// All records of the journal, after its chain was checked.
+/// Returns all records of the journal, after checking its chain.
 fn facts(demo: &Demo) -> Vec<Value> {
     let text = demo.text(".ralph/state/journal.jsonl");
     text.lines()
@@ -25,7 +25,7 @@ fn facts(demo: &Demo) -> Vec<Value> {
         .collect()
 }
 
-/// The facts of one kind.
+/// Returns the records of one kind.
 fn of_kind<'a>(facts: &'a [Value], kind: &str) -> Vec<&'a Value> {
     facts.iter().filter(|fact| fact["kind"] == kind).collect()
 }
@@ -37,7 +37,7 @@ fn entry(entries: &[Entry], iteration: u64) -> &Entry {
         .unwrap()
 }
 
-/// `<package>/<path>` of a list of changes.
+/// Returns `<package>/<path>` of a list of changes.
 fn paths(changes: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let changes = changes.as_array().unwrap();
@@ -66,7 +66,7 @@ fn it_ends_well_and_says_each_iteration() {
     );
 }
 
-/// Where the page's session keeps its workspace.
+/// The workspace in the page's session.
 const SHOWN: &str = "/tmp/ralph-demo";
 
 fn its_output_is_the_session_in_the_page_of_the_demo() {
@@ -143,8 +143,10 @@ fn it_ticks_every_required_box_and_changes_no_other_byte() {
     }
 }
 
-/// The tale: a reviewer and a rework that changes only tests stand between the production change of task 2
-/// and the gate that passes it, and the gate still judges (docs/design.md "Snapshots and changes").
+/// The gate judges task 2 although a rework changed only tests.
+///
+/// A reviewer and the rework come between the production change of task 2 and the gate that passes it (docs/design.md
+/// "Snapshots and changes").
 fn each_iteration_has_its_verdict() {
     let demo = Demo::get();
     let entries = demo.entries();
@@ -221,7 +223,7 @@ fn the_gate_fails_once_with_named_survivors_then_passes_and_skips_what_has_no_ja
     assert_eq!(
         survivors.len(),
         5,
-        "18 mutants, 10 killed, one of each line is told: {survivors:#?}"
+        "18 mutants, 10 killed, one of each line is reported: {survivors:#?}"
     );
     assert!(fail.lines.contains(&more), "{:?}", fail.lines);
     assert!(
@@ -249,7 +251,7 @@ fn the_gate_fails_once_with_named_survivors_then_passes_and_skips_what_has_no_ja
     let prompt = demo.text(".ralph/state/iter-12/prompt.md");
     assert!(
         prompt.contains("Shipping.java:13"),
-        "the next attempt is told which mutants lived"
+        "the next prompt lists the survivors"
     );
 }
 

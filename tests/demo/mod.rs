@@ -1,10 +1,10 @@
-//! `ralph demo` on real git, real Maven and real PIT, run once for all tests of this folder.
+//! `ralph demo` on real git, real Maven and real PIT, run once for all tests of this directory.
 //!
-//! Owns: the one run, and the questions that its workspace answers: boxes, progress.txt, journal.
+//! Owns: the one run, and the queries that its workspace answers: boxes, progress.txt, journal.
 //!
-//! Promises: nothing is written outside a temporary folder and Maven's own repository.
+//! Promises: nothing is written outside a temporary directory and Maven's own repository.
 //!
-//! Refuses to know: how ralph came to its decisions; the files it left are all that is read.
+//! Refuses to know: the reasons of ralph's decisions. Tests read only the files that it wrote.
 
 pub(crate) mod audit;
 pub(crate) mod kill;
@@ -26,7 +26,7 @@ struct Demo {
 }
 
 impl Demo {
-    /// The run that all tests share.
+    /// Returns the run that all tests share.
     fn get() -> &'static Self {
         static DEMO: OnceLock<Demo> = OnceLock::new();
         DEMO.get_or_init(Self::run)
@@ -52,7 +52,7 @@ impl Demo {
         }
     }
 
-    /// The workspace.
+    /// Returns the workspace.
     fn path(&self) -> PathBuf {
         fs_err::canonicalize(self.folder.path())
             .unwrap()
@@ -63,13 +63,12 @@ impl Demo {
         fs_err::read_to_string(self.path().join(path)).unwrap()
     }
 
-    /// The entries of progress.txt.
     fn entries(&self) -> Vec<Entry> {
         entries(&self.text("progress.txt"))
     }
 }
 
-/// The binary under test, with a cache of its own for all tests of this folder.
+/// Builds a call of the binary under test, with one cache for all tests of this directory.
 fn ralph() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ralph"));
     command
@@ -84,17 +83,17 @@ fn cache() -> &'static Path {
     CACHE.get_or_init(|| TempDir::new().unwrap()).path()
 }
 
-/// The folder of this repository.
+/// Returns the directory of this repository.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What ralph wrote to progress.txt about one iteration.
+/// ralph's entry in progress.txt about one iteration.
 #[derive(Debug)]
 struct Entry {
     iteration: u64,
     task: String,
-    /// First 8 digits of the hash of the record that it stands for.
+    /// First 8 digits of the hash of its record.
     tag: String,
     headline: String,
     lines: Vec<String>,

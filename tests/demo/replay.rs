@@ -1,4 +1,4 @@
-//! The demo's bundle, replayed with real PIT where nothing else is.
+//! The demo's bundle, replayed with real PIT in an empty directory.
 
 use super::{Demo, ralph};
 use crate::cli::chain::{rechained, records};
@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// The demo's bundle, in a folder with nothing else.
+/// Returns the demo's bundle, in a directory with nothing else.
 fn bundled() -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("demo.tar");
@@ -156,7 +156,7 @@ fn its_report_says_which_survivors_rework_killed() {
     assert_eq!(survivors.join(", "), killed, "{failed}");
     assert!(survivors.len() > 3, "{survivors:?}");
 
-    // What the gate left is believed as it left it; what is not there leaves the scores of the classes.
+    // The gate's files are trusted unchanged. Missing ones leave the scores of the classes.
     let left = Demo::get().path().join(".ralph/state/iter-13/gate");
     let aside = left.with_file_name("aside");
     fs_err::rename(&left, &aside).unwrap();

@@ -1,4 +1,4 @@
-//! The gate in a loop that is not ralph's: `tests/shell-loop/loop.sh`.
+//! The gate in another loop than ralph's: `tests/shell-loop/loop.sh`.
 
 use super::{cache, entries, root};
 use crate::support::needs::tests;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 const TASKS: &str = "# Tasks\n\n- [ ] 2. Compute the shipping cost (R2)\n- [ ] 2.PITEST Do the tests kill the mutants?\n";
 
-/// The example with two boxes; no agent of it is configured, since the loop calls its own.
+/// Returns the example with two boxes. It configures no agent, since the loop calls its own.
 fn workspace() -> TempDir {
     let folder = TempDir::new().unwrap();
     let example = root().join(".ralph-example");

@@ -1,4 +1,6 @@
-//! Every reference to a page of this repository leads somewhere, and code refers to no other page.
+//! Checks every reference to a page of this repository.
+//!
+//! Code must refer to no other page.
 
 mod prose;
 mod reference;
@@ -18,7 +20,7 @@ const FOLDERS: &[&str] = &[
     "SECURITY.md",
 ];
 
-/// Texts of other people, which tests read as they are.
+/// Texts of other authors, which tests read unchanged.
 const FOREIGN: &[&str] = &["tests/fixtures", "tests/taskfiles/files"];
 
 fn root() -> PathBuf {
@@ -30,7 +32,7 @@ fn is_page(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|end| end == "md")
 }
 
-/// The texts in which references are looked for, with their paths from the root.
+/// Returns the searched texts with their paths from the root.
 fn texts() -> Vec<(String, String)> {
     let mut open: Vec<PathBuf> = FOLDERS.iter().map(|folder| root().join(folder)).collect();
     let mut texts = Vec::new();
@@ -63,7 +65,7 @@ fn headings(page: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The anchor that GitHub gives a heading.
+/// Returns GitHub's anchor of a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading
         .chars()
@@ -118,7 +120,7 @@ fn a_link_in_a_page_leads_to_a_file_and_a_heading() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The file of a path such as `machine::accept` (`src/machine/accept.rs`), or of a type in it.
+/// Returns the file of a path such as `machine::accept` (`src/machine/accept.rs`), or of a type in it.
 fn file_of(modules: &[&str]) -> Option<PathBuf> {
     let path = root().join("src").join(modules.join("/"));
     [path.with_extension("rs"), path.join("mod.rs")]
@@ -261,7 +263,7 @@ fn code_refers_to_no_page_that_is_not_here() {
     {
         let cites_others = name.starts_with("src/gate/") && name.contains("class_file")
             || OUTSIDE.iter().any(|outside| text.contains(outside));
-        // The expressions are slow, and nearly no line can match.
+        // The expressions are slow, and almost no line can match.
         let may_match = |line: &str| ["§", ".md", "book"].iter().any(|part| line.contains(part));
         for (number, line) in text.lines().enumerate().filter(|(_, line)| may_match(line)) {
             if page.is_match(line) || section.is_match(line) && !cites_others {

@@ -1,4 +1,4 @@
-//! Compares the generated parts of reference pages with the program. `RALPH_WRITE_DOCS=1` writes them anew.
+//! Compares the generated parts of reference pages with the program. `RALPH_WRITE_DOCS=1` writes them.
 //!
 //! A generated part is between `<!-- generated -->` and `<!-- /generated -->`.
 
@@ -39,7 +39,7 @@ fn printed(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The verbs, in the order of `ralph --help`.
+/// Returns the verbs, in the order of `ralph --help`.
 pub(super) fn verbs() -> Vec<String> {
     let help = printed(&["--help"]);
     let (_, list) = help.split_once("Start here:\n").unwrap();
@@ -51,10 +51,10 @@ pub(super) fn verbs() -> Vec<String> {
         .collect()
 }
 
-/// Options that every verb has; the page shows them once.
+/// Options of every verb, which the page shows once.
 const COMMON: [&str; 6] = ["--root", "--json", "--help", "--spec", "--agent", "--set"];
 
-/// The help of a verb without the options that every verb has.
+/// Returns the help of a verb without the options of every verb.
 fn own_help(help: &str) -> String {
     let (mut kept, mut is_skipped) = (String::new(), false);
     for line in help.lines() {
@@ -103,7 +103,7 @@ fn the_page_of_commands_is_the_help() {
     check_page("commands.md", &page);
 }
 
-/// Words that a value may be, with their meanings.
+/// Returns the words that a value may be, with their meanings.
 fn choices(value: &Value) -> Vec<String> {
     let list = value["oneOf"].as_array().into_iter().flatten();
     list.filter_map(|choice| {
@@ -114,7 +114,7 @@ fn choices(value: &Value) -> Vec<String> {
     .collect()
 }
 
-/// A cell of a table: one line, no bar.
+/// Returns a cell of a table: one line, no bar.
 fn cell(text: &str) -> String {
     text.replace('\n', " ").replace('|', "\\|")
 }
@@ -127,7 +127,7 @@ fn default_of(value: &Value) -> String {
     }
 }
 
-/// A row for each key below `path`, those of groups in place of the group.
+/// Adds a row for each key below `path`. The keys of a group replace the group.
 fn rows(path: &str, keys: &Value, table: &mut String) {
     for (name, value) in keys.as_object().into_iter().flatten() {
         let path = format!("{path}{name}");
@@ -199,7 +199,7 @@ fn the_page_of_the_configuration_is_the_schema() {
     check_page("configuration.md", &page);
 }
 
-/// The gates: PITEST whole, for the others the keys that they have, and a gate that is a command.
+/// Adds the gates: PITEST in full, the keys of the others, and a gate that is a command.
 fn gates(value: &Value, page: &mut String) {
     let names = value["properties"].as_object().unwrap();
     let engine = |name: &str| names[name]["oneOf"][0]["properties"].clone();
@@ -351,7 +351,7 @@ fn troubleshooting_quotes_texts_that_ralph_prints() {
         .filter(|(path, _)| path.starts_with("src/"))
         .map(|(_, text)| text)
         .collect();
-    // git's own words, and a headline that is put together.
+    // git's own words, and a composed headline.
     let others = ["unable to auto-detect email address", "PITEST SKIP"];
     let quote = Regex::new("`([^`]+)`").unwrap();
     let mut count = 0;

@@ -1,7 +1,7 @@
 //! The example's scripted agent, played through without ralph.
 //!
-//! Owns: that each role does what the stage's evidence asks for, and that the tale of the demo is told:
-//! a missing test, weak tests, a claim, two repairs.
+//! Owns: each role gives the evidence of its stage, and the demo shows its events: a missing test, weak tests, a
+//! claim, two repairs.
 //!
 //! Promises: the script runs under the system's `sh` in a fresh copy; nothing outside that copy changes.
 //!
@@ -36,7 +36,7 @@ impl Workspace {
         self.0.path()
     }
 
-    /// Standard output of git in a package.
+    /// Returns the standard output of git in a package.
     fn git(&self, package: &str, args: &[&str]) -> String {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=Test", "-c", "user.email=test@example.org"])
@@ -60,7 +60,7 @@ impl Workspace {
         fs_err::write(&path, before + progress).unwrap();
     }
 
-    /// The agent as ralph would start it, not yet run.
+    /// Builds a call of the agent as ralph would start it.
     fn agent(&self, role: &str, task: &str) -> Command {
         let mut agent = Command::new("sh");
         agent
@@ -75,7 +75,7 @@ impl Workspace {
         agent
     }
 
-    /// Runs the agent; gives its output and `<package>: <status>\t<path>` of what it committed.
+    /// Runs the agent. Returns its output and `<package>: <status>\t<path>` of its commits.
     fn turn(&self, role: &str, task: &str) -> (String, Vec<String>) {
         let heads = ["orders", "manual"]
             .map(|package| (package, self.git(package, &["rev-parse", "HEAD"])));

@@ -1,11 +1,11 @@
 //! The example project that `ralph demo` copies.
 //!
-//! Owns: what its files promise before any of them runs under ralph: valid keys, the shapes of tasks that
-//! the demo is there to show, and an agent that keeps the rules of each stage (docs/design.md "Evidence").
+//! Owns: the promises of its files before any of them runs under ralph: valid keys, the shapes of tasks that the demo
+//! shows, and an agent that keeps the rules of each stage (docs/design.md "Evidence").
 //!
 //! Promises: needs `sh` and `git`, no Java, no network.
 //!
-//! Refuses to know: how ralph reads these files, what the gate says of the tests.
+//! Refuses to know: ralph's reading of these files, the gate's verdict on the tests.
 
 mod agent;
 
@@ -13,7 +13,7 @@ use regex_lite::Regex;
 use serde_yaml::Value;
 use std::path::{Path, PathBuf};
 
-/// The folder `.ralph-example`.
+/// Returns the directory `.ralph-example`.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(".ralph-example")
 }
@@ -22,7 +22,7 @@ fn text(path: &str) -> String {
     fs_err::read_to_string(root().join(path)).unwrap()
 }
 
-/// All files below `folder`, as paths relative to it, sorted; what a build leaves is left out.
+/// Returns all files below `folder` as relative paths, sorted, without outputs of builds.
 fn files_below(folder: &Path) -> Vec<String> {
     let mut open = vec![folder.to_path_buf()];
     let mut found = Vec::new();
@@ -137,7 +137,7 @@ fn an_overriding_prompt_needs_no_fact_and_holds_no_verdict_line() {
     assert!(!prompt.lines().any(|line| line.starts_with("RALPH-VERDICT")));
 }
 
-/// Boxes outside the fence: marks after the bullet, and the first word.
+/// Returns the boxes outside the fence: marks after the bullet, and the first word.
 fn boxes(tasks: &str) -> Vec<(String, String)> {
     let form = Regex::new(r"^- (\[.\]\*?) +(\S+) +\S").unwrap();
     let mut in_fence = false;

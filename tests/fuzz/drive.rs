@@ -1,10 +1,10 @@
-//! What must hold for any bytes: the functions that the fuzz targets drive, and the test `fuzz` too.
+//! Properties for any bytes: the functions of the fuzz targets and of the test `fuzz`.
 //!
-//! Owns: how arbitrary bytes become a task file, and what an agent did to it.
+//! Owns: the conversion of arbitrary bytes into a task file and an agent's changes to it.
 //!
 //! Promises: a panic is a defect of the program.
 //!
-//! Refuses to know: where the bytes come from.
+//! Refuses to know: the source of the bytes.
 
 use ralph::task::{
     Edit, Grammar, Mark, Placement, ReadAs, Row, Sections, Stages, TaskFile, TaskRules,
@@ -12,10 +12,10 @@ use ralph::task::{
 };
 use std::sync::LazyLock;
 
-/// Bytes before the text that choose what is done with it.
+/// Number of bytes before the text that choose the operation.
 const CHOICES: usize = 4;
 
-/// The text, the grammar that the first bytes choose, and these bytes.
+/// Returns the choices of the first bytes, the text, and the chosen grammar.
 fn split(data: &[u8]) -> ([u8; CHOICES], &[u8], &'static Grammar) {
     let mut choices = [0; CHOICES];
     let given = data.len().min(CHOICES);
@@ -27,7 +27,7 @@ fn split(data: &[u8]) -> ([u8; CHOICES], &[u8], &'static Grammar) {
     (choices, text, grammar)
 }
 
-/// All sections, some left out, some taken in. Made once: patterns take longer to build than a file to read.
+/// All sections, some excluded, some included. Built once: patterns take longer to build than a file to read.
 static GRAMMARS: LazyLock<[Grammar; 3]> = LazyLock::new(|| {
     let patterns = |texts: &[&str]| {
         texts
@@ -46,7 +46,7 @@ static GRAMMARS: LazyLock<[Grammar; 3]> = LazyLock::new(|| {
     ]
 });
 
-/// Parser, remarks, problems, lines, requirements.
+/// Runs parser, remarks, problems, lines and requirements.
 pub(super) fn parse(data: &[u8]) {
     let (_, text, grammar) = split(data);
     let file = TaskFile::parse(text, grammar);
@@ -100,7 +100,7 @@ pub(super) fn parse(data: &[u8]) {
     let _ = file.unused_sections();
 }
 
-/// Flips, the file without its ticks and back, and what an agent did.
+/// Runs flips, the removal and restoration of ticks, and an agent's changes.
 pub(super) fn edit(data: &[u8]) {
     let (choices, text, grammar) = split(data);
     let file = TaskFile::parse(text, grammar);
@@ -160,7 +160,7 @@ fn flip(file: &TaskFile, row: &Row, rows: &[Row], grammar: &Grammar) {
     assert!(read.len() == rows.len() && same, "no other box is touched");
 }
 
-/// The file as an agent might leave it.
+/// Returns the file as an agent might write it.
 fn agents(file: &TaskFile, choices: [u8; CHOICES]) -> Vec<u8> {
     let text = file.bytes();
     let place = |choice: u8| text.len() * usize::from(choice) / 256;
@@ -197,7 +197,7 @@ fn is_subsequence(part: &[u8], whole: &[u8]) -> bool {
     part.iter().all(|byte| rest.any(|other| other == byte))
 }
 
-/// Gates and stages, in lines and without: put in twice and taken away again.
+/// Inserts gates and stages twice, in lines and without, and removes them.
 pub(super) fn place(data: &[u8]) {
     let (choices, text, grammar) = split(data);
     let file = TaskFile::parse(text, grammar);
@@ -238,7 +238,7 @@ pub(super) fn place(data: &[u8]) {
         assert_eq!(
             others(read.rows()),
             others(rows.clone()),
-            "every other box is what it was"
+            "every other box is unchanged"
         );
     }
     let gates = vec![("PITEST".to_owned(), placement)];

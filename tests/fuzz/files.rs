@@ -1,12 +1,12 @@
-//! What the fuzz targets drive, over task files.
+//! Runs the fuzz targets over task files.
 
 use super::drive;
 use std::path::PathBuf;
 
-/// Bytes from which on a file takes an unoptimised build too long.
+/// Size in bytes from which a file takes an unoptimised build too long.
 const LONG: usize = 10_000;
 
-/// Drives each target with each of these files.
+/// Runs each target with each of these files.
 pub(crate) fn are_read_and_edited(paths: &[PathBuf]) {
     for (number, path) in (0..=u8::MAX).cycle().zip(paths) {
         let choices = [
@@ -17,7 +17,7 @@ pub(crate) fn are_read_and_edited(paths: &[PathBuf]) {
         ];
         let data = [&choices[..], &fs_err::read(path).unwrap()].concat();
         drive::parse(&data);
-        // Long files are edited by the tests of `taskfiles`, box by box.
+        // The tests of `taskfiles` edit long files, box by box.
         if data.len() < LONG {
             drive::edit(&data);
             drive::place(&data);

@@ -1,11 +1,11 @@
-//! A short run of what the fuzz targets drive: random bytes and pieces of task files.
+//! A short run of the fuzz targets: random bytes and pieces of task files.
 
 mod drive;
 pub(crate) mod files;
 
 use proptest::prelude::*;
 
-/// Pieces of which task files and their accidents are made.
+/// Pieces of task files and of their usual mistakes.
 const PIECES: &[&str] = &[
     "- [ ] ",
     "- [x] ",

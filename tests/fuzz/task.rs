@@ -1,4 +1,4 @@
-//! The modules that are fuzzed, as the program has them.
+//! The fuzzed modules, as in the program.
 
 #[path = "../../src/source/mod.rs"]
 pub mod source;

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 fn what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository() {
     let workspace = Workspace::new();
-    // A stronger test, compiled where Maven would find it; its source, changed and untracked.
+    // A stronger test, compiled to the directory that Maven reads, with its source changed and untracked.
     let other = tempfile::tempdir().unwrap();
     workspace.class(&test_file("CalcTest"), &strong()).class(
         &test_file("MoreCalcTest"),
@@ -105,7 +105,7 @@ fn a_listed_file_that_is_not_committed_gives_no_verdict() {
 fn no_committed_setting_that_skips_tests_or_mutants_changes_the_verdict() {
     let workspace = Workspace::new();
     let mut pom = Pom::new("clean", JUnit::Four);
-    // The parent is one folder up, in no repository.
+    // The parent is one directory up, in no repository.
     pom.head = "<parent><groupId>com.acme</groupId><artifactId>up</artifactId><version>7</version></parent>";
     let up = "<project xmlns=\"http://maven.apache.org/POM/4.0.0\"><modelVersion>4.0.0</modelVersion><groupId>com.acme</groupId><artifactId>up</artifactId>\
         <version>7</version><packaging>pom</packaging></project>";
@@ -234,7 +234,7 @@ fn what_tests_write_is_put_right_and_what_then_makes_tests_red_gives_no_verdict(
         "{passes}"
     );
 
-    // A mutant of `add` spoils the file for all that run after it.
+    // A mutant of `add` damages the file for all later tests.
     let spoils = "@Test public void spoils() throws Exception { if (new Calc().add(2, 3) != 5) put(DATA.toString(), \"bad\"); \
         new Calc().sub(3, 2); assertEquals(\"5\", java.nio.file.Files.readString(DATA)); }";
     workspace.class(&test_file("CalcTest"), &test(spoils));
@@ -284,7 +284,7 @@ fn what_others_wrote_into_the_cache_is_made_anew_or_not_believed() {
         fs_err::write(class.unwrap().path(), "not what was compiled").unwrap();
     }
 
-    // PIT's jars as another program would have them: a gate alone believes it, a run does not.
+    // Another program's PIT jars: a gate alone trusts the record, a run does not.
     for fact in below("cache/ralph/facts/tools") {
         let mut tools: Value =
             serde_json::from_str(&fs_err::read_to_string(&fact).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! A small `Spawn` straight over `std::process`: no supervision beyond a process group and a wall limit.
+//! A small `Spawn` directly over `std::process`: no supervision beyond a process group and a wall limit.
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -11,7 +11,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-/// Starts processes directly.
 pub(crate) struct DirectSpawn;
 
 struct Direct {

@@ -1,4 +1,6 @@
-//! What an engine may leave that looks like a pass and is none: scripts in the place of mutmut and `StrykerJS`, each leaving one thing.
+//! Results of an engine that look like a pass but are not.
+//!
+//! Scripts replace mutmut and `StrykerJS`, each with one such result.
 
 use super::direct_spawn::DirectSpawn;
 use super::project::{Project, error, reasons};
@@ -18,10 +20,10 @@ tests! {
     ]
 }
 
-/// What a gate says of what an engine left.
+/// The gate's verdict on an engine's results.
 enum Said {
     Pass,
-    /// Of nothing to mutate.
+    /// There is nothing to mutate.
     Skip,
     /// The first words of the reasons.
     Fail(&'static str),
@@ -30,7 +32,7 @@ enum Said {
 }
 use Said::{Error, Fail, Pass, Skip};
 
-/// What a gate says instead; `None` if it says this.
+/// Returns the gate's verdict if it is not the expected one.
 fn differs(report: &GateReport, said: &Said, of: &str) -> Option<String> {
     let is_said = match (&report.verdict, said) {
         (Verdict::Pass, Pass) | (Verdict::Skip { .. }, Skip) => true,
@@ -50,7 +52,9 @@ fn script(project: &Project, path: &str, text: &str) {
 /// The results of an earlier run, in which every mutant was killed.
 const OLD: &str = r#"{"exit_code_by_key": {"shop.price.x_net__mutmut_1": 1}}"#;
 
-/// A package whose mutmut says this version, and then does this; `meta 1,null` leaves two mutants with these codes.
+/// Returns a package whose mutmut has this version and runs this script.
+///
+/// `meta 1,null` writes two mutants with these codes.
 fn mutmut(version: &str, does: &str) -> Project {
     let mut project = Project::new();
     project.request.name = "MUTMUT".to_owned();
@@ -97,10 +101,10 @@ fn what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one() {
                 "No test kills a mutant of file src/shop/price.py of package p: all 2 kills are time-outs.",
             ),
         ),
-        // One that was interrupted, one that was not checked: mutmut exits with 0.
+        // An interrupted and an unchecked mutant: mutmut exits with 0.
         ("meta 1,2", Error(unchecked)),
         ("meta 1,null", Error(unchecked)),
-        // Its process died under the mutant, or ended in a way that nobody knows.
+        // Its process died under the mutant, or ended with an unknown code.
         ("meta 1,-11,-9,77", Error("ended in an error")),
         ("meta ''", Skip),
         ("exit 0", Error("it left no results of src/shop/price.py")),
@@ -141,7 +145,7 @@ fn what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one() {
             "meta 1; echo 'Failed to run clean test'; exit 1",
             Fail("The tests of p fail without any mutation"),
         ),
-        // Tests that pass without the engine are red by its doing.
+        // The engine causes the failure of tests that pass without it.
         (
             "case $2 in pytest) exit 0;; esac; echo 'FAILED tests/a.py::b - Failed trampoline hit'; echo 'failed to collect stats. runner returned 1'; exit 1",
             Error(
@@ -164,9 +168,9 @@ fn what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one() {
             "meta null; echo 'ralph: tests started processes'; echo 'Stopping early, because we could not find any test case for any mutant.'; exit 1",
             Error("The tests of p run its code in other processes than pytest's own"),
         ),
-        // Tests may start processes where they reach mutants, too.
+        // Tests may also start processes where they reach mutants.
         ("echo 'ralph: tests started processes'; meta 1,1", Pass),
-        // A file that it cannot read is an error of its own, since it would pass over it in silence.
+        // An unreadable file is an error of its own, since mutmut would skip it silently.
         (
             "meta ''; case $PYTHONWARNINGS in *'error:Unsupported syntax in:SyntaxWarning'*) exit 1;; esac",
             Error("mutmut gave no verdict on p (exited with code 1)"),
@@ -191,7 +195,7 @@ fn what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one() {
 }
 
 fn python_that_asks_whether_it_is_mutated_and_a_mutmut_that_is_old_give_no_verdict() {
-    // These two find no test for any mutant, or keep no results, and exit with 0.
+    // These versions find no test for any mutant, or keep no results, and exit with 0.
     for old in ["3.0.5", "3.1.0", "3.4.0", "2.5.1"] {
         let why = error(&mutmut(old, "meta 1").run()).0;
         assert_eq!(
@@ -211,7 +215,8 @@ fn python_that_asks_whether_it_is_mutated_and_a_mutmut_that_is_old_give_no_verdi
     );
 }
 
-/// A package whose Stryker does this; `report STATUS…` leaves a mutant of each status in `src/calc.ts`.
+/// Returns a package whose Stryker runs this script. `report STATUS…` writes a mutant of each status in
+/// `src/calc.ts`.
 fn stryker(does: &str) -> Project {
     let mut project = Project::new();
     project.request.name = "STRYKER".to_owned();
@@ -291,7 +296,7 @@ fn what_stryker_leaves_is_a_verdict_only_where_each_mutant_has_one() {
             "echo 'ERROR Stryker No tests were executed. Stryker will exit prematurely.'; exit 1",
             Fail("No test of p ran"),
         ),
-        // Of a file of types alone there is no mutant, and no test that imports it when it runs.
+        // A file with only types has no mutant, and no test that imports it at run time.
         (
             "echo 'Instrumented 1 source file(s) with 0 mutant(s)'; echo 'ERROR Stryker No tests were executed.'; exit 1",
             Skip,
@@ -317,7 +322,7 @@ fn what_stryker_leaves_is_a_verdict_only_where_each_mutant_has_one() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Commits of packages that are in this folder of their repository.
+/// Commits of packages in this directory of their repository.
 struct Committed(&'static str);
 
 impl Checkouts for Committed {

@@ -24,7 +24,7 @@ tests! {
     ]
 }
 
-/// The kinds that files have by the default patterns.
+/// Returns the kinds of files by the default patterns.
 fn classifier() -> Classifier {
     let files = ralph::config::parse("", Path::new("/w"), &[])
         .unwrap()
@@ -32,7 +32,7 @@ fn classifier() -> Classifier {
     Classifier::new(&files.test, &files.production, &files.build).unwrap()
 }
 
-/// Sets the files that the family changed, with their kinds by name.
+/// Sets the files that the task changed, with their kinds by name.
 fn changed(project: &mut Project, paths: &[&str]) {
     project.changed(paths);
     let classifier = classifier();
@@ -84,11 +84,12 @@ fn python_that_production_imports_is_judged_whatever_its_name() {
     assert_eq!(weak.failing, ["p/shop/price_test.py"], "{weak:?}");
     let remark = "p/shop/price_test.py is judged as production code, since shop/price.py loads it.";
     assert!(weak.remarks.iter().any(|said| said == remark), "{weak:?}");
-    // Alone it is no SKIP either.
+    // On its own it is no SKIP either.
     changed(&mut project, &["shop/price_test.py"]);
     assert_eq!(project.run().failing, ["p/shop/price_test.py"]);
 
-    // Honest: what tests alone import stays theirs, and a name that only sounds like a test's is production code.
+    // Honest: code that only tests import counts as tests, and a name that only resembles a test's is production
+    // code.
     project.write(
         "tests/cases.py",
         "CASES = [(5, 500), (11, 1050)]\n\n\ndef of(n):\n    return CASES[n]\n",
@@ -128,7 +129,7 @@ fn javascript_that_production_imports_is_judged_whatever_its_name() {
     assert_eq!(weak.failing, ["p/src/impl.spec.js"], "{weak:?}");
 }
 
-/// A test that writes its expectation where `path` says, if it is absent.
+/// Returns a test that writes its expectation to `path`, if it is missing.
 fn approving(path: &str) -> String {
     format!(
         "import os, tempfile\nfrom shop import price\n\nGOLDEN = {path}\n\n\ndef test_is_as_approved():\n    now = str([price.cents(q) for q in (5, 10, 11, 50, 100, 101, 500)])\n    if not os.path.exists(GOLDEN):\n        open(GOLDEN, 'w').write(now)\n    assert open(GOLDEN).read() == now\n"
@@ -158,7 +159,7 @@ fn python_that_approves_what_it_finds_kills_nothing() {
         );
         assert!(said.contains(named), "{said}");
     }
-    // Honest: what the commit holds is an expectation, and a log that no test reads is none.
+    // Honest: the committed content is an expectation, and a log that no test reads is not.
     let committed = "[500, 1000, 1050, 4950, 9950, 9550, 49450]";
     project.write("tests/price.approved", committed);
     let last = "    open(os.path.join(tempfile.gettempdir(), 'log'), 'a').write(now)\n";
@@ -197,7 +198,7 @@ fn javascript_that_approves_what_it_finds_kills_nothing() {
 
 const JAVA: &str = "public class Price { public int cents(int q) { int c = q * 100; if (q > 10) c -= 50; if (q > 100) c -= 500; return c; } }";
 
-/// A test that writes its expectation where `path` says, if it is absent.
+/// Returns a test that writes its expectation to `path`, if it is missing.
 fn approving_class(path: &str) -> String {
     format!(
         "import java.nio.file.*;\nclass PriceTest {{ @org.junit.jupiter.api.Test void approved() throws Exception {{\n Path file = {path};\n StringBuilder now = new StringBuilder();\n for (int q : new int[] {{5, 10, 11, 50, 100, 101, 500}}) now.append(new Price().cents(q)).append(' ');\n if (!Files.exists(file)) Files.writeString(file, now);\n Files.writeString(Files.createTempFile(\"seen\", \".log\"), now);\n org.junit.jupiter.api.Assertions.assertEquals(Files.readString(file), now.toString());\n}} }}"
@@ -228,7 +229,7 @@ fn java_that_approves_what_it_finds_kills_nothing() {
         );
         assert!(said.contains(named), "{said}");
     }
-    // Honest: what the commit holds is an expectation, and a log that no test reads is none.
+    // Honest: the committed content is an expectation, and a log that no test reads is not.
     project.write(
         "src/test/resources/price.approved",
         "500 1000 1050 4950 9950 9550 49450 ",
@@ -264,7 +265,7 @@ fn settings_of_cargo_that_name_programs_and_engines_of_the_package_are_no_eviden
         );
     }
 
-    // The installed program is a link to a folder of the package itself.
+    // The installed program is a link to a directory of the package itself.
     let mut project = Project::new();
     project.request.name = "STRYKER".to_owned();
     let engine = "#!/bin/sh\nexit 0\n";

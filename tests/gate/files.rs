@@ -41,7 +41,7 @@ pub(super) fn done(command: &mut Command) {
     command.assert().success();
 }
 
-/// A virtual environment with mutmut and cosmic-ray.
+/// Returns a virtual environment with mutmut and cosmic-ray.
 pub(crate) fn python() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -59,7 +59,7 @@ pub(crate) fn python() -> &'static Path {
     })
 }
 
-/// `node_modules` with `StrykerJS` and vitest; `RALPH_STRYKER` names another version (10 needs Node 22).
+/// Returns `node_modules` with `StrykerJS` and vitest. `RALPH_STRYKER` names another version (10 needs Node 22).
 pub(crate) fn node() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -80,10 +80,10 @@ pub(crate) fn node() -> &'static Path {
     })
 }
 
-/// The folder of cargo-mutants.
+/// The directory of cargo-mutants.
 pub(crate) const CARGO_MUTANTS: &str = "cargo-mutants-27.1.0";
 
-/// The PATH with cargo-mutants on it.
+/// Returns the PATH with cargo-mutants.
 pub(super) fn rust() -> &'static str {
     static PATH: OnceLock<String> = OnceLock::new();
     PATH.get_or_init(|| {
@@ -244,7 +244,7 @@ fn python_in_a_package_src_is_judged_whatever_distributes_its_tests() {
         "tests/test_price.py",
         &test.replace("from shop", "from src.shop"),
     );
-    // No file of the package is loaded in place of a module of the engine.
+    // No file of the package is loaded instead of a module of the engine.
     project
         .write("mutmut/__init__.py", "")
         .write("mutmut/__main__.py", "raise SystemExit(0)\n");
@@ -257,7 +257,7 @@ fn python_in_a_package_src_is_judged_whatever_distributes_its_tests() {
     );
 }
 
-/// Fails a run of fewer than two tests, as a threshold of the coverage does.
+/// Fails a run of fewer than two tests, as a coverage threshold does.
 const THRESHOLD: &str = "def pytest_sessionfinish(session):
     if session.testscollected < 2:
         session.exitstatus = 1
@@ -273,7 +273,7 @@ fn a_run_of_pytest_that_fails_without_a_test_kills_nothing() {
     );
 }
 
-/// The names of the runs, and of how many tests each asked.
+/// Returns the names of the runs, each with its number of tests.
 fn tiers(report: &GateReport) -> Vec<(&str, u64)> {
     report
         .trace
@@ -286,7 +286,7 @@ fn tiers(report: &GateReport) -> Vec<(&str, u64)> {
 fn own_tests_are_asked_first_and_all_where_these_do_not_suffice() {
     let strong = "    assert net(100, 10) == 90\n    assert Cart().total() == 42\n";
     let mut project = python_project(strong);
-    // Tests that have nothing to do with it are neither waited for nor obeyed.
+    // Unrelated tests neither delay nor decide it.
     project.write(
         "tests/test_other.py",
         "def test_other():\n    assert False\n",
@@ -381,7 +381,7 @@ fn mutants_of_typescript_are_killed_or_named_with_line_and_change() {
     );
     assert_eq!(survivor.mutant.description, "replaced `a + b` by `a - b`");
     assert_eq!(survivor.tests, ["adds"]);
-    // Ralph's own page, and Stryker's; each with the mutants as JSON beside it.
+    // ralph's own page and Stryker's, each with the mutants as JSON next to it.
     for (page, file) in weak.reports.iter().zip(["p/src/calc.ts", "src/calc.ts"]) {
         let page = project.workspace().join(page);
         assert!(page.is_file());
@@ -446,12 +446,12 @@ fn typescript_that_is_red_or_asks_whether_it_is_mutated_is_no_pass() {
 
 const RATE: &str = "pub fn net(gross: i64, rate: i64) -> i64 {\n    gross - rate\n}\n";
 
-/// Rust with a test in it.
+/// Returns Rust code with a test.
 pub(super) fn with_test(code: &str, test: &str) -> String {
     format!("{code}\n#[{}]\nfn nets() {{\n    {test}\n}}\n", "test")
 }
 
-/// A member of a Cargo workspace, whose own settings would leave everything out.
+/// Returns a member of a Cargo workspace, whose own settings would exclude everything.
 fn rust_project(code: &str, test: &str, path: &str) -> Project {
     let mut project = Project::new();
     project.request.name = "CARGO-MUTANTS".to_owned();
@@ -661,7 +661,7 @@ fn a_rust_engine_that_is_absent_or_old_or_leaves_no_results_gives_no_verdict() {
 }
 
 fn each_language_is_judged_by_its_engine_and_the_worst_verdict_stands() {
-    // What hides mutants of TypeScript is not obeyed.
+    // Comments that hide mutants of TypeScript are ignored.
     let hidden = format!("// Stryker disable all\n{CALC}");
     let mut project = node_project(&hidden, "expect(add(1, 2)).toBe(3);");
     project.request.name = "MUTATION".to_owned();

@@ -15,10 +15,10 @@ fn command(argv: &[&str]) -> Vec<String> {
     argv.iter().map(|argument| (*argument).to_owned()).collect()
 }
 
-/// `Calc` with a weak test, an interface with a test, and `build.sh`.
+/// Returns `Calc` with a weak test, an interface with a test, and `build.sh`.
 fn scripted() -> Project {
     let mut project = Project::new();
-    // Its own, so that no other test has got the jars already.
+    // Its own cache, so that no other test has downloaded the jars already.
     project.request.cache = project.workspace().join("cache");
     project.settings.classpath_command = Some(command(&["sh", "build.sh"]));
     project
@@ -130,7 +130,7 @@ fn a_class_beside_the_tests_and_a_class_of_another_source_fail_as_with_maven() {
     );
 }
 
-/// What is changed in an answer that could be believed, and what is said of it.
+/// Changes of a credible answer, each with the text of the error.
 fn lies(outside: &str) -> Vec<(&'static str, Value, &'static str)> {
     let (folder, jar) = (
         "which is no folder of the package.",
@@ -197,7 +197,7 @@ fn lies(outside: &str) -> Vec<(&'static str, Value, &'static str)> {
 
 fn an_answer_that_cannot_be_believed_is_an_error_that_says_why() {
     let mut project = Project::new();
-    // The package's own folder beside the checkout that is judged.
+    // The package's own directory, next to the judged checkout.
     let home = project.workspace().join("home");
     for folder in ["out/main/x", "out/test"] {
         fs_err::create_dir_all(project.root().join(folder)).unwrap();
@@ -218,7 +218,7 @@ fn an_answer_that_cannot_be_believed_is_an_error_that_says_why() {
     };
     let good = json!({"path": "", "classes": "out/main", "test_classes": "out/test", "classpath": ["a.jar", "out"]});
     let answer = |module: &Value| format!("ralph-classpath: {}\n", json!({ "modules": [module] }));
-    // It is believed, and then the class is not there.
+    // The answer is accepted, and then the class is missing.
     let (why, _) = told(&answer(&good));
     assert_eq!(
         why,
@@ -248,7 +248,7 @@ fn an_answer_that_cannot_be_believed_is_an_error_that_says_why() {
             .contains("did not print one line that begins with `ralph-classpath:`")
     );
 
-    // PIT itself comes from outside of the package, and is what was asked for. Nothing else compiles again.
+    // PIT itself comes from outside the package, as requested. Nothing else compiles again.
     let project = scripted();
     let pit = format!(
         "[{}]",
@@ -302,7 +302,7 @@ fn a_command_that_hangs_or_cannot_be_started_is_an_error() {
     );
 }
 
-/// A workspace whose package is built by a command.
+/// Returns a workspace whose package a command builds.
 fn workspace(settings: &str, files: &[(&str, &str)]) -> Workspace {
     let workspace = Workspace::new();
     workspace.write(
@@ -318,7 +318,7 @@ fn workspace(settings: &str, files: &[(&str, &str)]) -> Workspace {
     workspace
 }
 
-/// The command leaves a program behind, says a lot, and answers in between.
+/// The command leaves a program running, prints a lot, and answers meanwhile.
 fn in_a_checkout_noise_is_passed_over_what_is_left_behind_ends_and_files_that_tests_write_are_put_right()
  {
     let spoken = "i=0; while [ $i -lt 30000 ]; do echo \"$i ....................................\"; i=$((i+1)); done\n";
@@ -365,7 +365,7 @@ fn in_a_checkout_noise_is_passed_over_what_is_left_behind_ends_and_files_that_te
         "what the command left behind has ended"
     );
 
-    // A change of an old class must not lower the score that it had, which a second checkout tells.
+    // A change of an old class must not lower its earlier score, which a second checkout gives.
     workspace.class(&main_file("Calc"), "public class Calc { public int add(int a, int b) { return a + b; }\npublic int sub(int a, int b) { return a - b - 0; } }");
     workspace.class(
         &test_file("CalcTest"),
@@ -377,7 +377,7 @@ fn in_a_checkout_noise_is_passed_over_what_is_left_behind_ends_and_files_that_te
     assert!(lower["reasons"].to_string().contains("100%"), "{lower}");
 }
 
-/// Two projects, JUnit 5 and JUnit 4, a resource, a system property; a daemon is asked for.
+/// Two projects with JUnit 5 and JUnit 4, a resource, a system property, and a request for a daemon.
 const SETTINGS: &str = "include 'core', 'app'\n";
 const GRADLE: &str = "subprojects {\n    apply plugin: 'java'\n    repositories { mavenCentral() }\n    test { systemProperty 'greeting', 'good day' }\n}\n\
     project(':core') { dependencies { testCompile 'org.junit.jupiter:junit-jupiter:5.10.2' } }\n\
@@ -424,7 +424,7 @@ fn a_real_gradle_builds_two_projects_and_leaves_no_daemon() {
         "{:?}",
         workspace.logs().keys()
     );
-    // Nothing that was started for the workspace runs on.
+    // No process of the workspace keeps running.
     let place_told = format!("XDG_CACHE_HOME={}", workspace.path("cache").display());
     let processes = fs_err::read_dir("/proc").unwrap().flatten();
     let told = processes.filter_map(|process| fs_err::read(process.path().join("environ")).ok());

@@ -1,4 +1,4 @@
-//! What hides written code from PIT, what only looks like a kill or a pass, and honest code beside it.
+//! Code that hides from PIT, false kills and false passes, and similar honest code.
 
 use super::project::{JUnit, Pom, Project, error, reasons};
 use super::{main_file, scores, test_file};
@@ -6,12 +6,12 @@ use crate::support::needs::tests;
 use ralph::config::TestTiers;
 use ralph::mutation::Verdict;
 
-/// A project that a script builds, with these classes, each with its test. All are changed.
+/// Returns a project that a script builds, with these classes and their tests, all changed.
 fn project(classes: &[(&str, &str, &str)]) -> Project {
     with_classes(Project::scripted(JUnit::Five), classes)
 }
 
-/// The same built by Maven, with these dependencies.
+/// Returns the same project built by Maven, with these dependencies.
 fn maven_project(dependencies: &'static str, classes: &[(&str, &str, &str)]) -> Project {
     let project = Project::new();
     project.write(
@@ -89,7 +89,7 @@ fn written_code_is_judged_whatever_filter_of_pit_would_hide_it() {
             java.util.function.IntSupplier all = () -> {\n return q * 7 + 1; };\n return all.getAsInt(); } }",
             "@Test void one() { assertEquals(1, new Signs().one()); new Signs().cents$of(2); }",
         ),
-        // A class next to its target, its declaration in escapes, its name that of a class in another file.
+        // A class next to its target with an escaped declaration, and with the name of a class in another file.
         (
             "Price",
             "public class Price { int of(int q) { return Aux$Sums.of(q); } }\ncl\\u0061ss Aux$Sums { static int of(int q) { return q * 7 + 1; } }",
@@ -188,7 +188,7 @@ fn honest_code_of_the_same_kinds_and_honest_tests_with_state_pass() {
             static Code of(String code) { return BY.get(code); } }",
             "@Test void of() { assertSame(Code.B, Code.of(\"b\")); }",
         ),
-        // Its tests have a temporary folder, a counter, a context that starts once and a cache that they clear.
+        // Its tests have a temporary directory, a counter, a context that starts once and a cache that they clear.
         (
             "Store",
             "import java.nio.file.*; public class Store {\n private static final java.util.Map<String, Integer> CACHE = new java.util.HashMap<>();\n\
@@ -242,7 +242,7 @@ fn time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass() {
             &halting,
         ),
     ]);
-    // Further tiers would sleep and end JVMs again, and find the same.
+    // Further tiers would sleep and end JVMs again, with the same result.
     project.settings.tests = TestTiers::Own;
     let report = project.run();
     let text = reasons(&report);
@@ -293,7 +293,7 @@ fn a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing() {
         ),
         "static int runs; @Test void runs() { @CALL@ assertEquals(1, ++runs); }".to_owned(),
     ];
-    // Each JVM after the second, where there are several workers.
+    // Each JVM after the second, with several workers.
     let many = several_workers("Late");
     let call = |n| format!("new Late().f{n}(1, 2); new Late().f{n}(20, 2);");
     let calls = (0..12).map(call).collect::<Vec<_>>().concat();
@@ -332,7 +332,7 @@ fn a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing() {
     );
 }
 
-/// A class with so many mutants that two JVMs share them.
+/// Returns a class with enough mutants for two JVMs.
 fn several_workers(class: &str) -> String {
     let methods =
         (0..12).map(|n| format!("int f{n}(int a, int b) {{ return a > {n} ? a * b : b; }}\n"));
@@ -343,11 +343,11 @@ fn several_workers(class: &str) -> String {
 }
 
 fn a_port_or_a_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
-    // Below those that the system gives to any process that asks: another test could get it in between.
+    // Below the ports that the system assigns on request, which another test could get meanwhile.
     let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
     let port = (20_000..30_000).find(is_free).unwrap();
     let marks = tempfile::tempdir().unwrap();
-    // The JVM that has it ends only after another one has asked for it, whatever the load is.
+    // The JVM that holds it ends only after another one has requested it, under any load.
     let up = |name: &str, take: &str| {
         let mark = format!(
             "java.nio.file.Path.of(\"{}\")",
@@ -461,7 +461,7 @@ fn a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide() 
     assert_eq!(told, 1, "{:?}", report.remarks);
 }
 
-/// It knows where the results go, and would seal them if it could still read the key.
+/// It knows the path of the results, and would seal them if it could still read the key.
 const FORGED: &str = r#"@Test void forges() throws Exception {
     java.util.List<String> call = java.util.List.of(ProcessHandle.current().parent().get().info().arguments().get());
     java.nio.file.Path folder = java.nio.file.Path.of(call.get(call.indexOf("--reportDir") + 1));
@@ -537,7 +537,7 @@ fn a_class_that_was_made_from_another_source_than_its_own_fails() {
             ),
         ],
     );
-    // The build does not compile the source of the one, and makes the other from a file of another name.
+    // The build does not compile one of the sources, and compiles the other from a file of another name.
     let real = |name: &str| format!("src/real/java/com/acme/{name}.java");
     project
         .class(
@@ -581,7 +581,7 @@ fn a_test_that_asks_pit_which_mutant_runs_fails() {
     assert_eq!(reasons(&report), why, "{}", project.logs());
     assert_eq!(report.failing, names(&project, &["Price"]));
 
-    // In a class that is no test of the task's it is nobody's work.
+    // In a class that is not a test of the task, the task is not responsible.
     project.class(&test_file("PriceTest"), "class PriceTest { }");
     project.class(
         &test_file("Spy"),
@@ -591,7 +591,7 @@ fn a_test_that_asks_pit_which_mutant_runs_fails() {
     assert_eq!(error(&project.run()), (why, false));
 }
 
-/// Dependencies on annotation processors, and on a PIT that must not be the one that judges.
+/// Returns dependencies on annotation processors, and on a PIT that must not be the judging one.
 fn processors() -> String {
     let artifact = |group: &str, name: &str, version: &str| {
         format!(

@@ -1,4 +1,4 @@
-//! The map of which tests execute what, with real PIT.
+//! The map of the code that each test executes, with real PIT.
 
 use super::direct_spawn::DirectSpawn;
 use super::project::{JUnit, Project};
@@ -9,7 +9,7 @@ use ralph::gate::{Checkouts, GatePorts, run};
 use ralph::mutation::GateReport;
 use std::path::{Path, PathBuf};
 
-/// A checkout of commits, of which all that is not Java has this digest.
+/// A checkout of commits whose files other than Java have this digest.
 struct Commit(&'static str);
 
 impl Checkouts for Commit {
@@ -22,7 +22,7 @@ impl Checkouts for Commit {
     }
 }
 
-/// `name: the tests that were asked` of each tier, idle ones not named.
+/// Returns `name: tests` for each tier, without idle ones.
 fn asked(report: &GateReport) -> Vec<String> {
     let tier = |tier: &ralph::mutation::TraceTier| {
         let names = tier
@@ -44,7 +44,7 @@ pub(super) fn judge(project: &Project, other_files: &'static str) -> GateReport 
     run(&project.request, &project.settings, &ports)
 }
 
-/// A class with a static initialiser.
+/// Returns a class with a static initialiser.
 fn other(name: &str, result: &str) -> String {
     format!(
         "public class Other {{ static final java.util.List<String> NAMES = new java.util.ArrayList<>(java.util.List.of(\"{name}\"));\n\
@@ -52,7 +52,9 @@ fn other(name: &str, result: &str) -> String {
     )
 }
 
-/// `Sum` is used by its own test, through `User`, and by reflection; `Other` does not use it yet. Eight tests are idle.
+/// Returns a project where `Sum` is used by its own test, through `User`, and by reflection.
+///
+/// `Other` does not use it yet. Eight tests are idle.
 fn many(junit: JUnit) -> Project {
     let mut project = Project::scripted(junit);
     let (test, assert) = match junit {
@@ -98,7 +100,7 @@ fn many(junit: JUnit) -> Project {
     project
 }
 
-/// Next to the own test that of the class that calls it.
+/// The caller's test, in addition to the own test.
 const NEAR: &str = "near: UserTest";
 
 fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_of_all_tests() {
@@ -127,7 +129,7 @@ fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_
         first.trace
     );
 
-    // A new caller whose test was never seen to touch the class.
+    // A new caller whose test was never observed to touch the class.
     project.class(&main_file("Other"), &other("a", "new Sum().less(a)"));
     let called = judge(&project, "one");
     assert_eq!(
@@ -157,7 +159,7 @@ fn a_red_test_of_others_costs_no_map_with_junit_4() {
         .iter()
         .map(|tier| tier.name.as_str())
         .collect();
-    assert_eq!(tiers, ["all"], "all at once, since the map was asked for");
+    assert_eq!(tiers, ["all"], "all at once, since the map was requested");
     let second = judge(&project, "one");
     assert_eq!(
         asked(&second),

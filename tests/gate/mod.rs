@@ -26,7 +26,7 @@ use ralph::mutation::{GateReport, NoCoverage, Verdict};
 const MAIN: &str = "src/main/java/com/acme";
 const TEST: &str = "src/test/java/com/acme";
 
-/// A class for tests that each kill one method's mutants, and none the last one's.
+/// A class for tests that each kill one method's mutants, and none of the last method's.
 const SUM: &str = "public class Sum {\n\
     public int add(int a, int b) { return a + b; }\n\
     public int twice(int a) { return a * 2; }\n\
@@ -41,7 +41,7 @@ fn test_file(class: &str) -> String {
     format!("{TEST}/{class}.java")
 }
 
-/// `class killed/total` of each judged class.
+/// Returns `class killed/total` of each judged class.
 fn scores(report: &GateReport) -> Vec<String> {
     let coverage = |class: &ralph::mutation::ClassScore| class.tally.coverage(NoCoverage::Survived);
     report
@@ -51,10 +51,10 @@ fn scores(report: &GateReport) -> Vec<String> {
         .collect()
 }
 
-/// A project of many classes.
+/// Returns a project of many classes.
 ///
-/// It has JUnit 5, a Surefire that gives properties and environment, JVMs with a collector of the user's choice, and settings
-/// that skip all tests.
+/// It has JUnit 5, a Surefire that sets properties and environment, JVMs with a collector of the user's choice, and
+/// settings that skip all tests.
 fn many() -> Project {
     let mut project = Project::new();
     project
@@ -112,7 +112,7 @@ fn classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark() {
     .chain([test_file("WeakTest")])
     .collect();
     project.changed(&paths.iter().map(String::as_str).collect::<Vec<_>>());
-    // A report of an earlier run lies where the new one will be.
+    // A report of an earlier run is in the path of the new one.
     let stale = project.request.folder.join("report/p");
     fs_err::create_dir_all(&stale).unwrap();
     fs_err::write(stale.join("results.tsv"), "E\tdone\t0\t0\t0\t\n").unwrap();
@@ -149,7 +149,7 @@ fn classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark() {
     assert_eq!(
         (report.survivors_total, report.survivors.len()),
         (9, 4),
-        "one of each line is told"
+        "one of each line is reported"
     );
     assert!(
         report
@@ -238,8 +238,8 @@ fn a_module_of_a_reactor_is_built_with_its_siblings_and_judged_alone() {
             "import org.junit.jupiter.api.*; class AppTest { \
             @Test void two() { Assertions.assertEquals(2, new App().two()); } }",
         );
-    // The tests of Base are in the module that uses it, so they run there and kill in base. Those of Lone are in a module that does
-    // not use it, on whose class path it is not.
+    // The tests of Base are in the module that uses it, so they run there and kill in base. Those of Lone are in a
+    // module that does not use it and does not have it on its class path.
     let test = |class: &str, body: &str| {
         format!("import org.junit.jupiter.api.*; class {class} {{ @Test void one() {{ {body} }} }}")
     };

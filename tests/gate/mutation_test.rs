@@ -1,4 +1,4 @@
-//! `ralph mutation-test` over small folders without git: real engines, and engines that do what they like.
+//! `ralph mutation-test` over small directories without git, with real and arbitrary engines.
 
 use super::files::{node, python, rust, with_test};
 use super::project::{JUnit, Pom};
@@ -48,7 +48,7 @@ tests! {
     ]
 }
 
-/// A folder, and the program over it.
+/// A directory, and the program over it.
 struct Folder {
     home: TempDir,
     env: Vec<(&'static str, String)>,
@@ -82,7 +82,7 @@ impl Folder {
         self
     }
 
-    /// An interpreter of the folder's own that says it has mutmut, and then does this.
+    /// Returns a directory with its own interpreter that claims to have mutmut and then runs this script.
     fn engine(script: &str) -> Self {
         let folder = Self::new();
         let script = format!(
@@ -127,7 +127,9 @@ impl Folder {
         answer
     }
 
-    /// The same, with the report for viewers: it is what the published schema says, and holds as many mutants of each kind.
+    /// Returns the answer, and checks the report for viewers.
+    ///
+    /// The report fits the published schema, and holds as many mutants of each kind.
     fn reported(&self, args: &[&str]) -> Value {
         let out = self.home.path().join("out");
         let answer = self.measured(&[args, &["--report", out.to_str().unwrap()]].concat());
@@ -168,7 +170,7 @@ impl Folder {
         answer
     }
 
-    /// Path, length and time of all that is in the folder.
+    /// Returns path, length and time of everything in the directory.
     fn state(&self) -> BTreeMap<PathBuf, String> {
         let mut all = BTreeMap::new();
         let mut open = vec![self.path("")];
@@ -187,7 +189,7 @@ impl Folder {
     }
 }
 
-/// What stands between the marks, which are there once.
+/// Returns the text between the marks, each of which must exist once.
 fn inside(tail: &Value) -> String {
     let text = tail.as_str().unwrap();
     assert_eq!(
@@ -249,7 +251,7 @@ fn what_an_engine_prints_is_bounded_and_stands_between_marks_that_it_cannot_forg
     assert_eq!(answer["mutation_score_percent"], Value::Null);
 }
 
-/// Where programs keep what they log in with.
+/// Files in which programs keep their credentials.
 const CREDENTIALS: [&str; 12] = [
     ".netrc",
     ".git-credentials",
@@ -267,7 +269,7 @@ const CREDENTIALS: [&str; 12] = [
 
 fn an_engine_gets_the_variables_of_the_list_and_no_secret() {
     let mut folder = Folder::engine("env; exit 7");
-    // Whoever opens one of these waits for a writer without end.
+    // Opening one of these blocks without end for a writer.
     let home = folder.home.path().join("home");
     for store in CREDENTIALS {
         let pipe = home.join(store);
@@ -528,7 +530,7 @@ fn python_is_measured_with_uncommitted_work_and_its_folder_stays_as_it_was() {
     let folder = python_folder(
         "    open('written', 'w').write('by a test')\n    assert net(100, 10) == 90\n    lost(1)\n",
     );
-    // What an earlier run of somebody else left is neither believed nor touched.
+    // Results of another user's earlier run are neither trusted nor changed.
     folder.write(
         "mutants/src/shop/price.py.meta",
         "{\"exit_code_by_key\": {\"a\": 1}}",
@@ -685,8 +687,10 @@ fn tests_that_are_red_and_engines_that_are_missing_give_no_score() {
     );
 }
 
-/// The engine replaces `-rate` by `not rate`, which is not an expression there. It calls that killed, a loop without end too, and
-/// a pytest that finds no test. The test passes what pauses the loop, so that it takes no processor.
+/// The engine replaces `-rate` by `not rate`, which is no expression there.
+///
+/// It counts this as killed, and also an endless loop and a pytest that finds no test. The test passes the pause of
+/// the loop, so that it takes no processor time.
 const ODD: &str = "def net(rate):
     return - -rate
 
@@ -852,7 +856,7 @@ fn rust_is_measured_and_its_folder_stays_as_it_was() {
     );
 }
 
-/// Loads the plugin as Hermes does, shows what it offers, and answers these calls of the tool.
+/// Loads the plugin as Hermes does, shows its tools, and answers these calls of the tool.
 const HOST: &str = "import importlib.util, json, sys
 spec = importlib.util.spec_from_file_location('plugin', sys.argv[1])
 plugin = importlib.util.module_from_spec(spec)
@@ -867,7 +871,7 @@ answers = [json.loads(tool['handler'](call, task_id='x')) for call in json.load(
 json.dump({'name': tool['name'], 'shown': tool['check_fn'](), 'answers': answers}, sys.stdout)
 ";
 
-/// The tool is shown where ralph says that it can run, and answers whatever it is called with. A real Hermes calls it in
+/// The tool is shown if ralph reports that it can run, and answers any call. A real Hermes calls it in
 /// `hermes_is_a_preset_a_transcript_and_a_host_of_the_plugin`.
 fn the_plugin_for_hermes_is_one_tool_that_answers_whatever_it_is_called_with() {
     let folder = Folder::engine(NO_MUTANT);
@@ -949,7 +953,7 @@ fn the_plugin_for_hermes_is_one_tool_that_answers_whatever_it_is_called_with() {
     );
 }
 
-/// An engine further down, as in a repository of several services, is enough.
+/// An engine in a subdirectory, as in a repository of several services, is enough.
 fn a_host_is_told_whether_the_tool_can_run() {
     let folder = Folder::new();
     let can_run = |folder: &Folder, path: &str| {

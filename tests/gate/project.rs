@@ -1,4 +1,4 @@
-//! Small Maven projects in temporary folders, and the gate over them.
+//! Small Maven projects in temporary directories, and the gate over them.
 
 use super::direct_spawn::DirectSpawn;
 use ralph::config::GateSettings;
@@ -50,7 +50,7 @@ pub(crate) struct Pom {
     pub(crate) dependencies: &'static str,
     pub(crate) surefire: &'static str,
     pub(crate) plugins: &'static str,
-    /// What the compiler plugin has beside its version.
+    /// The compiler plugin's settings in addition to its version.
     pub(crate) compiler: &'static str,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Project {
     pub(crate) settings: GateSettings,
 }
 
-/// One cache for all tests of this process, as one workspace has one.
+/// Returns one cache for all tests of this process, as one workspace has one.
 fn cache() -> PathBuf {
     static CACHE: OnceLock<TempDir> = OnceLock::new();
     CACHE
@@ -153,13 +153,13 @@ impl Project {
         self.write(path, &format!("package com.acme;\n{body}\n"))
     }
 
-    /// Where programs are looked for.
+    /// Sets the PATH of the gate.
     pub(crate) fn set_path(&mut self, path: &str) {
         self.request.env.retain(|(name, _)| name != "PATH");
         self.request.env.push(("PATH".to_owned(), path.to_owned()));
     }
 
-    /// Says which files the family changed.
+    /// Sets the files that the task changed.
     pub(crate) fn changed(&mut self, paths: &[&str]) -> &mut Self {
         self.request.packages[0].changes = paths.iter().map(|path| change(path)).collect();
         self
@@ -173,7 +173,7 @@ impl Project {
         };
         let mut report = run(&self.request, &self.settings, &ports);
         for path in &mut report.reports {
-            // The gate names absolute paths; the loop relates them.
+            // The gate names absolute paths. The loop makes them relative.
             let inside = Path::new(path).strip_prefix(self.workspace()).unwrap();
             *path = inside.display().to_string();
         }
@@ -187,7 +187,7 @@ impl Project {
         report
     }
 
-    /// The logs of all calls, for the message of a failed test.
+    /// Returns the logs of all calls, for the message of a failed test.
     pub(crate) fn logs(&self) -> String {
         let mut all = String::new();
         let folder = self.request.folder.join("logs/0");
@@ -226,7 +226,7 @@ fn change(path: &str) -> FileChange {
     }
 }
 
-/// The default settings of PITEST.
+/// Returns the default settings of PITEST.
 pub(crate) fn settings() -> GateSettings {
     let gate = ralph::config::parse("", Path::new("/w"), &[])
         .expect("the defaults")
@@ -240,7 +240,7 @@ pub(crate) fn settings() -> GateSettings {
     }
 }
 
-/// The reasons of a FAIL, joined.
+/// Returns the reasons of a FAIL, joined.
 pub(crate) fn reasons(report: &GateReport) -> String {
     match &report.verdict {
         Verdict::Fail { reasons } => reasons.join("\n"),
@@ -248,7 +248,7 @@ pub(crate) fn reasons(report: &GateReport) -> String {
     }
 }
 
-/// The reason and the transience of an ERROR.
+/// Returns the reason and the transience of an ERROR.
 pub(crate) fn error(report: &GateReport) -> (String, bool) {
     match &report.verdict {
         Verdict::Error { why, transient, .. } => (why.clone(), *transient),

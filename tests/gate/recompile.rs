@@ -1,7 +1,7 @@
-//! The compiler that builds when only Java files changed: real git, Maven and javac.
+//! The compiler for changes of Java files alone: real git, Maven and javac.
 //!
-//! A class `Twin` among the tests, in the place of one of the production code, ends most gates here before PIT. They are
-//! about the build alone. Random edits are those of `benches/recompile.py`.
+//! A class `Twin` among the tests, in place of one of the production code, ends most gates here before PIT: they test
+//! only the build. Random edits are those of `benches/recompile.py`.
 
 use super::project::{JUnit, Pom};
 use super::workspace::{TESTS, Workspace, phases, strong, verdict};
@@ -29,7 +29,7 @@ fn how(report: &Value) -> String {
     format!("{name}: {note}")
 }
 
-/// Every file below a folder with its bytes.
+/// Returns every file below a directory with its bytes.
 fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
@@ -48,7 +48,7 @@ fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 impl Workspace {
-    /// `Calc` with a method `sub` of this body and with these members more.
+    /// Writes `Calc` with a method `sub` of this body and with these further members.
     fn calc(&self, sub: &str, more: &str) -> &Self {
         self.class(
             &main_file("Calc"),
@@ -57,13 +57,13 @@ impl Workspace {
         self
     }
 
-    /// A test of this name with this body.
+    /// Writes a test of this name with this body.
     fn test(&self, name: &str, body: &str) -> &Self {
         let all = format!("{TESTS} public class {name} {{ @Test public void one() {{ {body} }} }}");
         self.class(&test_file(name), &all)
     }
 
-    /// Has every gate fail after the build and before PIT.
+    /// Makes every gate fail after the build and before PIT.
     fn build_alone(&self) -> &Self {
         self.class(&main_file("Twin"), "class Twin { }")
             .class(&test_file("Twin"), "class Twin { }")
@@ -82,7 +82,7 @@ impl Workspace {
         content(&self.site().join("tree/src/p/target/test-classes"))
     }
 
-    /// When each class of the tests was written, by its simple name.
+    /// Returns the time of each class of the tests, by its simple name.
     fn test_stamps(&self) -> BTreeMap<String, SystemTime> {
         let folder = self.site().join("tree/src/p/target/test-classes");
         let stamp = |file: String| {
@@ -101,7 +101,7 @@ impl Workspace {
         self.test_classes().into_keys().filter_map(stamp).collect()
     }
 
-    /// Commits and judges, without Maven; the classes of tests that javac wrote.
+    /// Commits and judges without Maven. Returns the classes of tests that javac wrote.
     fn compiled_tests(&self) -> String {
         let before = self.test_stamps();
         let report = self.judged();
@@ -132,7 +132,7 @@ impl Workspace {
     }
 }
 
-/// A package whose build is proven to be repeatable with javac, and its resources.
+/// Returns a package with a proven repeatable build by javac, and its resources.
 fn proven() -> Workspace {
     let workspace = Workspace::new();
     workspace
@@ -174,7 +174,7 @@ fn proven() -> Workspace {
     workspace
 }
 
-/// Two classes more in the file of `Limits`, whose own end they take.
+/// Two further classes in the file of `Limits`, which use its closing brace.
 const HELPER: &str = "} class Helper { static int one() { return 1; } } class Rest {";
 
 fn what_names_nothing_that_changed_is_not_compiled_and_what_does_is() {
@@ -199,7 +199,7 @@ fn what_names_nothing_that_changed_is_not_compiled_and_what_does_is() {
         .join("tree/src/p/target/classes/com/acme/Calc.class");
     let stamp = || fs_err::metadata(&calc).unwrap().modified().unwrap();
     let before = stamp();
-    // A test, a constant that others have by inheritance, a class that goes.
+    // A test, a constant that others inherit, a removed class.
     workspace
         .test("Idle1Test", "int a = 0;")
         .limits(&format!("static final int MAX = 6; {HELPER}"));
@@ -214,7 +214,7 @@ fn what_names_nothing_that_changed_is_not_compiled_and_what_does_is() {
     );
     assert_eq!(stamp(), before, "the production classes were kept");
 
-    // A class comes, a test goes, and production code changes that tests see.
+    // A new class, a removed test, and a change of production code that tests see.
     workspace.git(&["rm", "--quiet", &test_file("Idle6Test")]);
     workspace
         .class(&test_file("Fresh"), "class Fresh {}")
@@ -227,7 +227,7 @@ fn what_names_nothing_that_changed_is_not_compiled_and_what_does_is() {
             .contains_key("com/acme/Idle6Test.class")
     );
 
-    // A test changes with its class, and a production class goes.
+    // A test changes with its class, and a production class is removed.
     let limit = "{ @Test public void limit() { assertEquals(8, Calc.LIMIT); } @Test";
     workspace.class(&test_file("CalcTest"), &strong().replace("{ @Test", limit));
     workspace.git(&["rm", "--quiet", &main_file("Idle")]);
@@ -238,7 +238,7 @@ fn what_names_nothing_that_changed_is_not_compiled_and_what_does_is() {
     is_as_maven_builds(&workspace);
     what_maven_refuses_is_refused(&workspace);
 
-    // Classes by javac are those that PIT judges.
+    // PIT judges the classes of javac.
     workspace.git(&["rm", "--quiet", &test_file("Twin")]);
     workspace.calc(
         "int c = a + b; return c;",
@@ -260,12 +260,12 @@ fn what_names_nothing_that_changed_is_not_compiled_and_what_does_is() {
     );
 }
 
-/// After a change of a resource Maven builds all, and makes the same bytes.
+/// Checks that Maven builds everything after a change of a resource, and makes the same bytes.
 fn is_as_maven_builds(workspace: &Workspace) {
     let mut by_javac = (workspace.classes(), workspace.test_classes());
     workspace.write("ws/src/p/src/main/resources/words/hello.txt", "good day\n");
     workspace.commit();
-    // The proof was of other files, so there is a new one.
+    // The proof was for other files, so there is a new one.
     assert_eq!(how(&workspace.gate("HEAD~2")), PROVEN);
     let by_maven = (workspace.classes(), workspace.test_classes());
     by_javac
@@ -279,10 +279,10 @@ fn is_as_maven_builds(workspace: &Workspace) {
     assert!(by_javac == by_maven, "the same bytes");
 }
 
-/// Each of three faults is one for javac as for Maven, and nothing of a build that failed is used again.
+/// Checks that javac and Maven refuse each of three faults, and that nothing of a failed build is reused.
 fn what_maven_refuses_is_refused(workspace: &Workspace) {
     let faults = [
-        ("Calc.java", "a name that nobody knows"),
+        ("Calc.java", "an unknown name"),
         ("Asserts.java", "a test's dependency in production code"),
         (
             "User.java",
@@ -330,7 +330,7 @@ fn what_maven_refuses_is_refused(workspace: &Workspace) {
 
 fn goals_that_nobody_knows_new_files_and_what_javac_does_not_make_are_mavens() {
     let workspace = Workspace::new();
-    // A goal that might look at sources, and tests that the build leaves out.
+    // A goal that might read sources, and tests that the build excludes.
     let mut pom = Pom::new("clean", JUnit::Four);
     pom.plugins = "<plugin><artifactId>maven-resources-plugin</artifactId><version>3.3.1</version><executions><execution><id>more</id><phase>process-classes</phase>\
         <goals><goal>copy-resources</goal></goals><configuration><outputDirectory>${project.build.directory}/more</outputDirectory>\
@@ -359,7 +359,7 @@ fn goals_that_nobody_knows_new_files_and_what_javac_does_not_make_are_mavens() {
     workspace.calc("return a - b;", "");
     assert_eq!(how(&workspace.judged()), BY_JAVAC);
 
-    // This one compiles, and would kill what the own test leaves: Maven does not pick it.
+    // This one compiles, and would kill the mutants that the own test does not: Maven does not select it.
     let alone = strong().replace("public class CalcTest", "public class CalcOtherBench");
     workspace
         .calc(OTHER, "")
@@ -386,7 +386,7 @@ fn goals_that_nobody_knows_new_files_and_what_javac_does_not_make_are_mavens() {
         "the other goals have not seen this commit: {same}"
     );
 
-    // A class file among the resources: no compiler makes it.
+    // A class file among the resources, which no compiler makes.
     set("javac");
     workspace.write(
         "ws/src/p/src/main/resources/odd/Odd.class",

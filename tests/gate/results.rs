@@ -1,4 +1,4 @@
-//! The recorded results files, which the unit tests of the reader use, are what PIT with ralph's plugin writes today.
+//! The recorded results files for the unit tests of the reader equal those of PIT with ralph's plugin.
 
 use super::project::{JUnit, Project};
 use super::{main_file, test_file};
@@ -6,7 +6,8 @@ use crate::support::needs::tests;
 use ralph::config::TestTiers;
 use std::path::Path;
 
-/// `twice` is killed, `big` and `Foo$In` are reached and not killed, `none` is not reached, `BASE` runs as the class is initialised.
+/// `twice` is killed, `big` and `Foo$In` are reached and not killed, `none` is not reached, `BASE` runs at class
+/// initialisation.
 const FOO: &str = "public class Foo {\n static final int BASE = Math.abs(6) * 7;\n\
     int twice(int a) {\n return a * 2;\n }\n boolean big(int a) {\n return a > 10;\n }\n\
     int none(int a) {\n return a - 1;\n }\n static class In {\n int less(int a) { return a - BASE; }\n }\n}";
@@ -17,7 +18,9 @@ const FOO_TEST: &str = "import static org.junit.jupiter.api.Assertions.*; import
 const OTHER_TEST: &str =
     "class OtherTest { @org.junit.jupiter.api.Test void red() { throw new AssertionError(); } }";
 
-/// The file of the run of all tests, without what differs from run to run: times and the seal.
+/// Returns the file of the run of all tests, without times and the seal.
+///
+/// Both differ from run to run.
 fn recorded(project: &mut Project) -> String {
     project.settings.tests = TestTiers::All;
     let report = project.run();
@@ -35,7 +38,7 @@ fn recorded(project: &mut Project) -> String {
             _ => line.to_owned(),
         })
         .collect();
-    // Within a kind the order of mutants is PIT's affair.
+    // Within a kind the order of mutants is decided by PIT.
     let first = lines.iter().position(|line| line.starts_with("M\t"));
     if let Some(first) = first {
         let last = lines
@@ -54,7 +57,7 @@ fn check(name: &str, project: &mut Project) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures/gate")
         .join(name);
-    // `UPDATE_FIXTURES=1` records the files again; review the diff.
+    // `UPDATE_FIXTURES=1` records the files again. Review the diff.
     if std::env::var_os("UPDATE_FIXTURES").is_some() {
         fs_err::write(&file, &now).unwrap();
     }
@@ -81,7 +84,7 @@ fn the_recorded_results_are_what_pit_writes() {
     check("red.tsv", &mut project(&red, OTHER_TEST));
     let died = FOO_TEST.replace("assertEquals(6,", "Runtime.getRuntime().halt(3 +");
     check("died.tsv", &mut project(&died, OTHER_TEST));
-    // Green in its first JVM only.
+    // It passes only in its first JVM.
     let once = FOO_TEST.replace(
         "void twice() {",
         "void twice() throws Exception { java.nio.file.Files.createFile(java.nio.file.Path.of(System.getProperty(\"basedir\"), \"once\"));",

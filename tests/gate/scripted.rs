@@ -31,20 +31,21 @@ else
 fi
 "#;
 
-/// What Maven resolves to jars for a script: PIT with its plugin for the JUnit platform, which JUnit 5 needs with its launcher.
+/// Dependencies that Maven resolves to jars for a script.
+///
+/// They are PIT, and its plugin for the JUnit platform, which JUnit 5 needs with its launcher.
 const PIT: &str = "<dependency><groupId>org.pitest</groupId><artifactId>pitest-command-line</artifactId><version>1.25.9</version></dependency>";
 const PLATFORM: &str = "<dependency><groupId>org.pitest</groupId><artifactId>pitest-junit5-plugin</artifactId><version>1.2.3</version></dependency>\
     <dependency><groupId>org.junit.platform</groupId><artifactId>junit-platform-launcher</artifactId><version>1.10.2</version></dependency>";
 
-/// Jars by what asks for them.
+/// Jars by their purpose.
 pub(super) struct Jars {
-    /// PIT's own.
     pub(super) pit: Vec<String>,
     /// Those of the tests' framework.
     pub(super) junit: Vec<String>,
 }
 
-/// The jars for JUnit 4 or 5, from Maven, asked once for each.
+/// Returns the jars for JUnit 4 or 5, resolved once by Maven.
 pub(super) fn jars(junit: JUnit) -> &'static Jars {
     static FOUR: OnceLock<Jars> = OnceLock::new();
     static FIVE: OnceLock<Jars> = OnceLock::new();
@@ -57,7 +58,7 @@ pub(super) fn jars(junit: JUnit) -> &'static Jars {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the test asks the real Maven for jars"
+    reason = "the test resolves jars with the real Maven"
 )]
 fn resolve(junit: JUnit, dependencies: &'static str) -> Jars {
     let folder = tempfile::tempdir().unwrap();
@@ -91,7 +92,7 @@ fn resolve(junit: JUnit, dependencies: &'static str) -> Jars {
     Jars { pit, junit }
 }
 
-/// The text of the script.
+/// Returns the text of the script.
 pub(super) fn script(junit: JUnit) -> String {
     let quoted = |jars: &[String]| {
         serde_json::to_string(jars)
@@ -106,7 +107,7 @@ pub(super) fn script(junit: JUnit) -> String {
         .replace("@JARS@", &quoted(junit))
 }
 
-/// A file with the script, which is in no package.
+/// Returns a file with the script, which is in no package.
 pub(super) fn script_file(junit: JUnit) -> PathBuf {
     static FOUR: OnceLock<TempDir> = OnceLock::new();
     static FIVE: OnceLock<TempDir> = OnceLock::new();
@@ -123,13 +124,13 @@ pub(super) fn script_file(junit: JUnit) -> PathBuf {
     folder.path().join("build")
 }
 
-/// The command that runs a script.
+/// Returns the command that runs a script.
 pub(super) fn command(script: &Path) -> Vec<String> {
     vec!["sh".to_owned(), script.display().to_string()]
 }
 
 impl Project {
-    /// A package that the script builds.
+    /// Returns a package that the script builds.
     pub(super) fn scripted(junit: JUnit) -> Self {
         let mut project = Self::new();
         project.settings.classpath_command = Some(command(&script_file(junit)));

@@ -1,4 +1,4 @@
-//! Shapes of Maven projects that companies have, each judged as a plain one would be.
+//! Shapes of Maven projects in companies, each judged like a plain one.
 
 use super::project::{JUnit, Pom, Project, error, reasons};
 use super::scripted::{command, script};
@@ -17,7 +17,7 @@ const JACOCO: &str = "<plugin><groupId>org.jacoco</groupId><artifactId>jacoco-ma
 const MOCKITO: &str = "<plugin><artifactId>maven-dependency-plugin</artifactId><version>3.7.0</version>\
     <executions><execution><goals><goal>properties</goal></goals></execution></executions></plugin>";
 
-/// A project with one class that its test kills all mutants of.
+/// Returns a project with one class whose mutants its test kills.
 fn one_class(pom: &Pom) -> Project {
     let mut project = Project::new();
     project.changed(&[&main_file("Sum")]);
@@ -28,7 +28,7 @@ fn one_class(pom: &Pom) -> Project {
     project
 }
 
-/// The `java` and `javac` of the PATH in another folder, each of which writes down its arguments.
+/// Wraps the `java` and `javac` of the PATH in another directory, each of which records its arguments.
 fn recording_jdk(home: &Path) {
     let path = std::env::var_os("PATH").unwrap();
     let javac = std::env::split_paths(&path)
@@ -94,7 +94,7 @@ pub(crate) fn the_jdk_of_a_toolchain_runs_the_tests_without_the_agent_of_jacoco_
     let ran = fs_err::read_to_string(home.join("bin/java.ran")).unwrap();
     assert!(ran.contains("--targetClasses com.acme.Sum"), "{ran}");
 
-    // The same agent under another name: what no test reaches is no verdict beside what could not be put in place.
+    // The same agent under another name. Without coverage there is no verdict, as without a replaced class.
     let home = std::env::vars().find(|(name, _)| name == "HOME").unwrap().1;
     let mut project = Project::scripted(JUnit::Five);
     let agent = project.workspace().join("coverage.jar");
@@ -174,7 +174,7 @@ pub(crate) fn builds_that_ask_git_for_a_version_get_that_of_the_judged_commit() 
 
     let qoomon = extension("me.qoomon", "maven-git-versioning-extension", "9.11.0");
     workspace.write("ws/src/p/.mvn/extensions.xml", &qoomon);
-    // Of the next commit it is another one, though no POM differs.
+    // The next commit has another one, though no POM differs.
     for (version, since) in [("7.1.0", "HEAD~3"), ("7.2.0", "HEAD~4")] {
         commit(version);
         let report = workspace.gate(since);
@@ -223,7 +223,7 @@ pub(crate) fn tests_of_testng_kill_and_fail() {
     );
 }
 
-/// The shapes of `benches/shapes.sh` that no other test holds. The others run only by hand.
+/// The shapes of `benches/shapes.sh` that no other test covers. The others run only by hand.
 const SHAPES: &str = "jpms-filtered,spring-boot";
 
 pub(crate) fn common_shapes_are_judged_by_what_their_tests_assert() {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 const HALF: &str = "public class Half { public int of(int a) { return a / 2; } }";
 
-/// The classes `Calc` and `Half`, all of whose mutants their committed tests kill.
+/// Returns the classes `Calc` and `Half`, whose mutants their committed tests kill.
 fn tested() -> Workspace {
     let workspace = Workspace::scripted();
     workspace.class(&test_file("CalcTest"), &strong()).class(&main_file("Half"), HALF).class(
@@ -22,7 +22,7 @@ fn tested() -> Workspace {
     workspace
 }
 
-/// `com.acme.Calc 2/4` of each judged class.
+/// Returns `com.acme.Calc 2/4` of each judged class.
 fn scores(report: &Value) -> Vec<String> {
     let score = |class: &Value| {
         let tally = &class["tally"];
@@ -69,7 +69,7 @@ fn a_class_that_is_renamed_or_moved_with_or_without_its_test_is_judged() {
         Value::from(vec![format!("p/{}", main_file("Sum"))])
     );
 
-    // By lines it is judged by what it did not have before: the line with its name, on which `add` stands.
+    // By lines it is judged by its new line, the one with its name, which also holds `add`.
     workspace.class(&test_file("SumTest"), &strong().replace("Calc", "Sum"));
     workspace.commit();
     workspace.set_scripted("scope: lines");

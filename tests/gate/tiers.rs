@@ -1,4 +1,4 @@
-//! Which tests and which mutants decide, with real PIT.
+//! The tests and the mutants that decide, with real PIT.
 
 use super::direct_spawn::DirectSpawn;
 use super::project::{JUnit, Project, reasons};
@@ -13,8 +13,10 @@ use std::path::PathBuf;
 const IMPORT: &str =
     "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.Test;";
 
-/// `add` is killed by the class's own test, `twice` by a test that comes to it through another class, `less`
-/// by one that knows it by reflection alone, `none` by nobody.
+/// Returns a class of four methods.
+///
+/// `add` is killed by the class's own test, `twice` by a test that reaches it through another class, `less` by one
+/// that uses only reflection, `none` by no test.
 fn sum() -> Project {
     let mut project = Project::scripted(JUnit::Five);
     let test = |name: &str, body: &str| {
@@ -40,7 +42,7 @@ fn sum() -> Project {
     project
 }
 
-/// The same where nobody knows yet how long its tests take.
+/// Returns the same class without known durations of its tests.
 fn unknown_sum() -> Project {
     let mut project = sum();
     project.request.cache = project.workspace().join("cache");
@@ -156,7 +158,7 @@ fn a_kill_that_needs_another_test_beside_it_meets_its_control_among_all_tests_of
     assert_eq!((alone.tests_total, beside.tests_total), (1, 2));
 }
 
-/// The family's base stands in another folder.
+/// The task's base, in another directory.
 struct Base(PathBuf);
 
 impl Checkouts for Base {
@@ -165,7 +167,7 @@ impl Checkouts for Base {
     }
 }
 
-/// The report on a project whose base is another one.
+/// Returns the report on a project with another base.
 fn since(base: &Project, project: &Project) -> GateReport {
     let checkouts = Base(base.root());
     let ports = GatePorts {

@@ -17,7 +17,7 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// The class `Calc` with two methods of which the committed test kills one's mutants (2 of 4).
+    /// Returns the class `Calc` with two methods. Its committed test kills only one's mutants (2 of 4).
     pub(super) fn new() -> Self {
         let pom = Pom::new("clean", JUnit::Four).text();
         Self::with_build("pom.xml", &pom, |workspace| {
@@ -25,7 +25,7 @@ impl Workspace {
         })
     }
 
-    /// The same workspace, whose package a script builds and not Maven.
+    /// Returns the same workspace, whose package a script builds instead of Maven.
     pub(super) fn scripted() -> Self {
         Self::with_build("build.gradle", "", |workspace| workspace.set_scripted(""))
     }
@@ -102,7 +102,7 @@ impl Workspace {
         self.git(&["commit", "--quiet", "--message", "x"]);
     }
 
-    /// `ralph gate PITEST --since <rev> --json`: its report.
+    /// Returns the report of `ralph gate PITEST --since <rev> --json`.
     pub(super) fn gate(&self, since: &str) -> Value {
         self.judge("--since", since)
     }
@@ -111,7 +111,7 @@ impl Workspace {
         self.judge_with(flag, value, &[])
     }
 
-    /// The same with these variables.
+    /// Runs the same with these variables.
     pub(super) fn judge_with(&self, flag: &str, value: &str, env: &[(&str, &str)]) -> Value {
         let mut ralph = Command::new(env!("CARGO_BIN_EXE_ralph"));
         ralph
@@ -138,7 +138,7 @@ impl Workspace {
         report
     }
 
-    /// The kept site of this workspace.
+    /// Returns the kept site of this workspace.
     pub(super) fn site(&self) -> PathBuf {
         let sites = self.path("cache/ralph/sites");
         let folders: Vec<PathBuf> = fs_err::read_dir(&sites)
@@ -152,7 +152,7 @@ impl Workspace {
         one.clone()
     }
 
-    /// Logs of the last gate by name.
+    /// Returns the logs of the last gate by name.
     pub(super) fn logs(&self) -> BTreeMap<String, String> {
         let reports = self.path("cache/ralph/reports");
         let mut folders: Vec<_> = fs_err::read_dir(&reports)
@@ -184,7 +184,7 @@ pub(super) fn strong() -> String {
     )
 }
 
-/// The verdict and the coverage: `fail 2/4`.
+/// Returns the verdict and the score: `fail 2/4`.
 pub(super) fn verdict(report: &Value) -> String {
     format!(
         "{} {}/{}",

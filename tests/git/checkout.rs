@@ -1,4 +1,4 @@
-//! A private checkout, asked by the real git: HEAD, status, tags, history.
+//! A private checkout, inspected by the real git: HEAD, status, tags, history.
 
 use super::{Repo, Workspace};
 use ralph::git::{Checkout, Part};
@@ -6,7 +6,7 @@ use ralph::machine::facts::Oid;
 use ralph::source::RepoPath;
 use std::path::Path;
 
-/// A checkout of the package's HEAD; its folder and the repository in it.
+/// Returns a checkout of the package's HEAD, and the repository in it.
 fn checked_out(package: &Repo, tree: &Path) -> (Checkout, Repo) {
     let mut checkout = Checkout::default();
     checkout
@@ -90,7 +90,7 @@ fn objects_are_found_through_worktrees_alternates_and_odd_paths() {
     let odd = "odd \"#\n\\ path";
     let clone = workspace.path(odd);
     origin.git(&["clone", "-q", "--shared", ".", clone.to_str().unwrap()]);
-    // An alternate that is named by a path relative to the objects.
+    // An alternate with a path relative to the objects.
     let relative = workspace.repo("src/p");
     relative.git(&[
         "clone",
@@ -159,7 +159,7 @@ fn what_a_build_did_to_its_repository_is_undone_and_hides_nothing() {
     private.write(".git/index.lock", "");
     private.write(".git/hooks/post-checkout", "#!/bin/sh\ntouch hooked\n");
     private.write("src/main/java/New.java", "class New { }\n");
-    // A repository that a test began where files of the commit are.
+    // A repository that a test created above files of the commit.
     workspace
         .init("tree/p/src/main")
         .write("java/.git/HEAD", "ref: refs/heads/x\n");
@@ -296,7 +296,7 @@ fn pipes_links_and_locked_folders_in_the_way_are_no_obstacle() {
     );
     assert_eq!(outside.read("java/A.java"), "kept");
 
-    // The folder itself became a link.
+    // The directory itself became a link.
     fs_err::remove_dir_all(&tree).unwrap();
     fs_err::os::unix::fs::symlink(&outside.dir, &tree).unwrap();
     checkout.write(&tree).unwrap();

@@ -1,4 +1,4 @@
-//! Which packages there are.
+//! Detection of packages.
 
 use super::{Workspace, change, lines, observe};
 use ralph::git::GitErrorKind;
@@ -194,7 +194,7 @@ fn a_clone_begins_with_what_the_remote_had() {
         lines(&change(&seen, "b").changes),
         ["Added b/src/main/java/B.java"]
     );
-    // The sum of a later attempt, whose base is zeros, sees the same.
+    // The sum of a later attempt, whose base is zeros, gives the same.
     let mut sum = Accumulated::default();
     sum.add(&before, &change(&seen, "b").changes);
     assert_eq!(sum.bases["b"], Oid::zero());

@@ -1,4 +1,4 @@
-//! What became of files that went or were rewritten.
+//! Removed and rewritten files.
 
 use super::{Repo, Workspace};
 use ralph::git::Repositories;
@@ -10,7 +10,7 @@ const PRICE: &str = "package a;\nclass Price {\n  int net(int a) { return a / 2;
 const TEST: &str = "src/test/java/a/PriceTest.java";
 const TESTS: &str = "package a;\nclass PriceTest {\n  @Test void net() { assertEquals(1, new Price().net(2)); }\n}\n";
 
-/// A class with its test, committed.
+/// Returns a class with its test, committed.
 fn start() -> (Workspace, Repo, Repositories) {
     let workspace = Workspace::with(&["p"]);
     let repo = workspace.repo("src/p");

@@ -1,4 +1,4 @@
-//! The git adapter against real git, in temporary folders, without the user's configuration.
+//! The git adapter against real git, in temporary directories, without the user's configuration.
 
 mod checkout;
 mod commit;
@@ -15,7 +15,7 @@ use ralph::machine::facts::{Observation, ObserveRequest, PackageChange, Snapshot
 use ralph::source::Classifier;
 use std::path::{Path, PathBuf};
 
-/// A workspace in a temporary folder.
+/// A workspace in a temporary directory.
 struct Workspace {
     dir: tempfile::TempDir,
 }
@@ -28,7 +28,7 @@ impl Workspace {
         }
     }
 
-    /// A workspace with packages `src/<name>`, each a repository with one commit.
+    /// Returns a workspace with packages `src/<name>`, each a repository with one commit.
     fn with(names: &[&str]) -> Self {
         let workspace = Self::new();
         for name in names {
@@ -41,7 +41,7 @@ impl Workspace {
         self.dir.path().join(relative)
     }
 
-    /// A repository with `A.java`, `ATest.java` and a `.gitignore`, committed.
+    /// Creates a repository with `A.java`, `ATest.java` and a `.gitignore`, committed.
     fn package(&self, relative: &str) -> Repo {
         let repo = self.init(relative);
         repo.write("src/main/java/A.java", "class A {\n  int a;\n}\n");
@@ -89,13 +89,13 @@ fn classifier() -> Classifier {
     Classifier::new(&files.test, &files.production, &files.build).unwrap()
 }
 
-/// A folder in which git is run.
+/// A directory in which git runs.
 struct Repo {
     dir: PathBuf,
 }
 
 impl Repo {
-    /// Runs git, which has to succeed; what it prints, without the last line end.
+    /// Runs git, which must succeed. Returns its output without the last line end.
     fn git(&self, args: &[&str]) -> String {
         let (ok, out) = run_git(&self.dir, args);
         assert!(ok, "git {args:?}: {out}");
@@ -131,7 +131,7 @@ impl Repo {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    /// Lines of `git status --porcelain`, sorted.
+    /// Returns the lines of `git status --porcelain`, sorted.
     fn status(&self) -> Vec<String> {
         let mut lines: Vec<String> = self
             .git(&["status", "--porcelain", "-uall"])
@@ -143,7 +143,7 @@ impl Repo {
     }
 }
 
-/// The one place where tests start git: no configuration but its own, no network, fixed dates.
+/// Starts git, at the only place where tests do: no configuration but its own, no network, fixed dates.
 #[expect(clippy::disallowed_methods, reason = "tests compare with the real git")]
 fn run_git(dir: &Path, args: &[&str]) -> (bool, String) {
     let home = std::env::temp_dir();
@@ -205,7 +205,7 @@ fn change<'o>(observation: &'o Observation, name: &str) -> &'o PackageChange {
         .unwrap()
 }
 
-/// `A path` lines of the changes.
+/// Returns `A path` lines of the changes.
 fn lines(changes: &[ralph::machine::facts::FileChange]) -> Vec<String> {
     changes
         .iter()

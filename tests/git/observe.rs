@@ -1,4 +1,4 @@
-//! What an attempt did.
+//! The changes of an attempt.
 
 use super::{Workspace, change, lines, observe, paths};
 use ralph::git::{GitErrorKind, Repositories};
@@ -133,7 +133,7 @@ fn a_forged_commit_graph_does_not_hide_a_rewrite() {
     repo.write("x.txt", "x");
     let next = repo.commit("on top");
     repo.git(&["commit-graph", "write", "--reachable"]);
-    // The same commit without its parent: the graph still says that it descends from `old`.
+    // The same commit without its parent: the graph still records that it descends from `old`.
     repo.git(&["checkout", "-q", "--orphan", "side"]);
     repo.git(&["commit", "-q", "-m", "rootless"]);
     repo.git(&["branch", "-q", "-M", "main"]);
@@ -259,7 +259,7 @@ fn a_family_accumulates_over_its_attempts_and_forgets_what_was_taken_back() {
         ["Added a/z.txt"]
     );
 
-    // What others did on their branch meanwhile is not HEAD's.
+    // Changes by others on their branch meanwhile are not HEAD's.
     repo.git(&["checkout", "-q", "-b", "others", "base"]);
     repo.write("theirs.txt", "t");
     repo.commit("theirs");

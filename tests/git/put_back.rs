@@ -1,4 +1,4 @@
-//! Keeping what is there, and putting it back.
+//! Keeping content, and restoring it.
 
 use super::{Repo, Workspace, observe};
 use ralph::git::{Extent, Repositories};
@@ -11,7 +11,7 @@ const MAIN: &str = "src/main/java/A.java";
 const TEST: &str = "src/test/java/ATest.java";
 const REF: &str = "refs/ralph/rejected/7";
 
-/// Everything on disk outside of `.git`: path to content (of a link: where it leads).
+/// Returns everything on disk outside `.git`: path to content (of a link: its target).
 fn disk(repo: &Repo) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     let mut todo = vec![repo.dir.clone()];
@@ -45,7 +45,7 @@ fn disk(repo: &Repo) -> BTreeMap<String, Vec<u8>> {
     all
 }
 
-/// HEAD, branch, status and disk.
+/// Returns HEAD, branch, status and disk.
 fn state(repo: &Repo) -> (String, String, Vec<String>, BTreeMap<String, Vec<u8>>) {
     let branch = super::run_git(&repo.dir, &["symbolic-ref", "-q", "HEAD"]).1;
     let head = super::run_git(&repo.dir, &["rev-parse", "-q", "--verify", "HEAD"]).1;
@@ -286,7 +286,7 @@ fn a_link_in_place_of_a_folder_is_not_followed() {
 
 #[test]
 fn doing_it_again_at_any_point_ends_the_same_and_loses_nothing() {
-    // Each cut is what a crash leaves: some of the steps done.
+    // Each cut is the state after a crash: some of the steps are done.
     let cuts: [&[&[&str]]; 5] = [
         &[],
         &[&["update-ref", REF, "KEPT"]],
@@ -317,7 +317,7 @@ fn doing_it_again_at_any_point_ends_the_same_and_loses_nothing() {
         repo.commit("instead");
         repo.write(MAIN, "class Dirty {}\n");
         let seen = observe(&mut repositories, &before);
-        // What a whole call would keep, made by hand.
+        // The commit of a complete call, made by hand.
         repo.git(&["commit", "-q", "-a", "-m", "kept"]);
         let kept = repo.head();
         repo.git(&["reset", "-q", "--soft", "HEAD~1"]);
@@ -463,7 +463,7 @@ fn folders_of_one_repository_are_put_back_together_and_state_files_stay() {
     assert_eq!(
         repo.read("tasks.md"),
         "2\n",
-        "the task file is not git's to put back"
+        "git does not restore the task file"
     );
     assert_eq!(repo.status(), [" M tasks.md"]);
 }

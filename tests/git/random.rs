@@ -1,4 +1,4 @@
-//! Dirt against `git status`, over random work trees.
+//! Dirty files compared with `git status`, over random work trees.
 
 use super::{Repo, Workspace};
 use proptest::prelude::*;
@@ -85,7 +85,7 @@ fn perform(repo: &Repo, step: &Step) {
                 ".gitignore",
                 format!("ignored/\n{}\n", PATHS[*at].lines().next().unwrap()),
             );
-            // Only rules that are committed count.
+            // Only committed rules count.
             try_git(&["commit", "-q", "-m", "ignore", "--", ".gitignore"]);
         }
         Step::Commit => try_git(&["commit", "-q", "-m", "x"]),
@@ -96,7 +96,7 @@ fn perform(repo: &Repo, step: &Step) {
     }
 }
 
-/// The paths that git calls dirty, and those that it calls untracked, without `.gitignore`.
+/// Returns git's dirty and untracked paths, without `.gitignore`.
 fn git_says(repo: &Repo) -> (BTreeSet<String>, BTreeSet<String>) {
     let mut dirty = BTreeSet::new();
     let mut untracked = BTreeSet::new();
@@ -120,7 +120,7 @@ fn git_says(repo: &Repo) -> (BTreeSet<String>, BTreeSet<String>) {
     )
 }
 
-/// Regular files and links of the test's paths on disk.
+/// Returns regular files and links of the test's paths on disk.
 fn on_disk(repo: &Repo) -> BTreeMap<&'static str, Vec<u8>> {
     let mut all = BTreeMap::new();
     for path in PATHS {

@@ -1,4 +1,4 @@
-//! Repositories that cannot be read faithfully are named, with what to do.
+//! Repositories that cannot be read faithfully are refused with a hint.
 
 use super::{Repo, Workspace};
 use ralph::git::{GitError, GitErrorKind};

@@ -1,4 +1,4 @@
-//! What one look at the packages shows.
+//! The result of one scan of the packages.
 
 use super::{Workspace, paths};
 use ralph::machine::facts::Oid;

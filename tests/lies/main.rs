@@ -1,8 +1,8 @@
-//! The third test binary: lies that agents tell, each with what ralph must make of it.
+//! The third test binary: false claims of agents, each with ralph's correct response.
 //!
-//! One file for each attack, in a folder for each promise that it attacks (`tests/lies/<promise>/<name>.yaml`); what may
-//! stand in such a file is [`Lie`]. The files of `tests/reports` have the same form: cases that people reported, of this
-//! program or of others, each with the right answer.
+//! There is one file for each attack, in a directory for each promise that it attacks
+//! (`tests/lies/<promise>/<name>.yaml`). [`Lie`] gives the keys of such a file. The files of `tests/reports` have the
+//! same form: cases that users reported, of this program or of others, each with the right answer.
 
 #[cfg(test)]
 #[path = "../cli/project.rs"]
@@ -25,38 +25,39 @@ mod lie {
     use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
 
-    /// An attack. The texts of `before`, `agent`, `between` and `holds` are shell scripts in the workspace, whose only
-    /// package is `src/app`; `ralph` is on their PATH.
+    /// An attack. The texts of `before`, `agent`, `between` and `holds` are shell scripts in the workspace.
+    ///
+    /// The only package is `src/app`, and `ralph` is on their PATH.
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Lie {
-        /// What somebody does, a sentence.
+        /// The action of the attacker, a sentence.
         #[serde(alias = "report")]
         attack: String,
-        /// tasks.md; `1.` and `2.` if it is not given.
+        /// tasks.md, by default with `1.` and `2.`.
         #[serde(default = "two_tasks")]
         tasks: String,
-        /// More of the configuration.
+        /// Further configuration.
         #[serde(default)]
         config: String,
-        /// Variables of ralph's own environment. None of what it prints holds a value that begins with `canary-`.
+        /// Variables of ralph's own environment. No output holds a value that begins with `canary-`.
         #[serde(default)]
         env: BTreeMap<String, String>,
-        /// What is there before ralph starts.
+        /// Preparation before ralph starts.
         #[serde(default)]
         before: String,
-        /// What the agent does in the attempts `<task>/<attempt>`; in all others what a good one does.
+        /// The agent's actions in the attempts `<task>/<attempt>`. In all others it works correctly.
         agent: BTreeMap<String, String>,
-        /// What happens when the first run has ended; then ralph runs again.
+        /// Actions after the first run, before ralph runs again.
         between: Option<String>,
         /// The exit code of the last run.
         exit: i32,
-        /// What came of each iteration, as in progress.txt (`1.=ACCEPTED`); the first words of it are enough.
+        /// The result of each iteration, as in progress.txt (`1.=ACCEPTED`), or the first words of it.
         story: Vec<String>,
-        /// What the last run or progress.txt says.
+        /// Parts of the last run's output or of progress.txt.
         #[serde(default)]
         says: Vec<String>,
-        /// What is true at the end: the script succeeds.
+        /// A script that succeeds if the final state is right.
         #[serde(default)]
         holds: String,
     }
@@ -130,7 +131,7 @@ mod lie {
         Err(format!("{part}: exit {}\n{}{}", done.code, done.out, done.err).into())
     }
 
-    /// The files below a folder.
+    /// Returns the files below a directory.
     fn files(folder: &Path) -> Vec<PathBuf> {
         let entries = fs_err::read_dir(folder)
             .unwrap()
@@ -146,7 +147,7 @@ mod lie {
             .collect()
     }
 
-    /// One test for each file.
+    /// Returns one test for each file.
     pub(crate) fn tests() -> Vec<Trial> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
         let (lies, reports) = (root.join("lies"), root.join("reports"));

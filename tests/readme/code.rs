@@ -1,6 +1,6 @@
-//! The code that the README shows: spans, blocks, commands of ralph in them.
+//! The code in the README: spans, blocks, commands of ralph in them.
 
-/// Text between single backticks, and the lines of fenced blocks.
+/// Returns text between single backticks, and the lines of fenced blocks.
 pub(super) fn code(markdown: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut in_fence = false;
@@ -16,7 +16,7 @@ pub(super) fn code(markdown: &str) -> Vec<String> {
     found
 }
 
-/// The commands of ralph in a piece of code: each from the word behind `ralph` to a comment, pipe or end.
+/// Returns the commands of ralph in a piece of code, each from the word after `ralph` to a comment, pipe or end.
 pub(super) fn commands(code: &str) -> Vec<Vec<String>> {
     let code = code.split(" #").next().unwrap_or_default();
     let mut found: Vec<Vec<String>> = Vec::new();

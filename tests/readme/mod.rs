@@ -8,7 +8,7 @@ use ralph::cli::Exit;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The folder of this repository.
+/// Returns the directory of this repository.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -21,7 +21,7 @@ fn readme() -> String {
     fs_err::read_to_string(root().join("README.md")).unwrap()
 }
 
-/// What `ralph <verb> --help` prints, when there is such a verb.
+/// Returns the output of `ralph <verb> --help`, if the verb exists.
 fn help(verb: &str) -> Option<String> {
     let output = ralph().args([verb, "--help"]).output().unwrap();
     output
@@ -30,7 +30,7 @@ fn help(verb: &str) -> Option<String> {
         .then(|| String::from_utf8(output.stdout).unwrap())
 }
 
-/// README and the pages, with their names.
+/// Returns README and the pages, with their names.
 fn pages() -> Vec<(String, String)> {
     let mut pages = vec![("README.md".to_owned(), readme())];
     for entry in fs_err::read_dir(root().join("docs")).unwrap() {
@@ -74,7 +74,7 @@ fn every_command_that_is_named_exists_with_its_flags() {
     assert!(help("replay-nothing").is_none());
 }
 
-/// The flags of a command, up to the `--` before another program's.
+/// Returns the flags of a command, up to the `--` before another program's.
 fn own_flags(words: &[String]) -> Vec<&str> {
     let own = words
         .iter()
@@ -89,7 +89,7 @@ fn own_flags(words: &[String]) -> Vec<&str> {
         .collect()
 }
 
-/// Every exit code; a new one does not compile until it is listed here.
+/// Returns every exit code. A new one does not compile until it is listed here.
 fn exits() -> Vec<Exit> {
     let all = [
         Exit::Done,

@@ -20,7 +20,7 @@ tests! {
 
 const VERSION: &str = "0.19.0";
 
-/// A virtual environment without pip, whose modules are compiled when they are used: half the time of one with all that.
+/// Returns a virtual environment without pip that compiles modules on use, in half the usual time.
 fn hermes() -> PathBuf {
     tools::installed(&format!("hermes-{VERSION}"), |folder| {
         Command::new("python3")
@@ -43,13 +43,13 @@ fn hermes() -> PathBuf {
     })
 }
 
-/// No installations and downloads at its start; the model's window, which it would ask the network for.
+/// No installations and downloads at its start. The model's window is set, because it would query the network for it.
 const SETTINGS: &str = "model: {provider: custom, default: mock-model, base_url: '@MODEL@/v1', api_key: sk-test, context_length: 256000}
 security: {allow_lazy_installs: false, tirith_enabled: false}
 plugins: {enabled: [hermes-mutation-runner]}
 ";
 
-/// Half of the edits name a line that is not there.
+/// Half of the edits name a missing line.
 const STEPS: [Step; 4] = [
     Step::Batch(&[
         (
@@ -128,7 +128,7 @@ fn project(model: &str) -> Project {
     project
 }
 
-/// The test that checks the promises for Hermes: it costs one start of it.
+/// Checks all promises for Hermes in one test, which costs one start of it.
 fn hermes_is_a_preset_a_transcript_and_a_host_of_the_plugin() {
     let model = Model::start(&STEPS);
     let project = project(&model.url());

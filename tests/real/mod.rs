@@ -1,4 +1,4 @@
-//! Real CLIs of agents against a scripted model: what ralph decides of what they really print.
+//! Real CLIs of agents against a scripted model: ralph's decisions from their real output.
 //!
 //! `benches/agents.sh` prints the table of more of them.
 
@@ -37,18 +37,18 @@ tests! {
     ]
 }
 
-/// A CLI as it is installed and pointed to the model.
+/// An installed CLI that uses the model.
 struct Cli {
     name: &'static str,
-    /// What npm installs, with a space between packages; the last one's version is that of the CLI.
+    /// The npm packages, separated by spaces. The last one's version is that of the CLI.
     package: &'static str,
-    /// Its program below `node_modules`, for a shell; `$modules` is that folder.
+    /// Its program below `node_modules`, for a shell. `$modules` is that directory.
     program: &'static str,
     /// The name of its process.
     process: &'static str,
     /// Its entry under `agents:`, with `@MODEL@` for the model's address.
     agent: &'static str,
-    /// A file of its own settings in the person's home, with `@MODEL@` for the model's address.
+    /// A file of its own settings in the user's home, with `@MODEL@` for the model's address.
     settings: Option<(&'static str, &'static str)>,
 }
 
@@ -130,7 +130,7 @@ const QWEN: Cli = Cli {
 
 const ALL: [Cli; 7] = [CLAUDE, CODEX, GEMINI, OPENCODE, COPILOT, PI, QWEN];
 
-/// `node_modules` with this CLI, in a folder that later runs find again.
+/// Returns `node_modules` with this CLI, in a directory that later runs reuse.
 fn installed(cli: &Cli) -> PathBuf {
     let version = cli.package.rsplit('@').next().unwrap();
     let folder = tools::installed(&format!("{}-{version}", cli.name), |folder| {
@@ -146,14 +146,14 @@ fn installed(cli: &Cli) -> PathBuf {
     folder.join("node_modules")
 }
 
-/// One installation at a time.
+/// Returns `node_modules`, one installation at a time.
 fn modules(cli: &Cli) -> PathBuf {
     static ONE: Mutex<()> = Mutex::new(());
     let _guard = ONE.lock().unwrap();
     installed(cli)
 }
 
-/// A workspace whose only agent is this CLI with this model.
+/// Returns a workspace whose only agent is this CLI with this model.
 fn project(cli: &Cli, tasks: &str, url: &str, more: &str) -> Project {
     let project = Project::new(tasks);
     let (modules, program) = (modules(cli), cli.program);
@@ -177,7 +177,7 @@ fn project(cli: &Cli, tasks: &str, url: &str, more: &str) -> Project {
 
 const FAMILY: &str = "- [ ] 1.TEST-FIRST Tests\n- [ ] 1. One\n- [ ] 1.REQ-CHECK A\n- [ ] 1.CHECK B\n- [ ] 1.PRE-CR C\n- [ ] FINAL\n";
 
-/// What a repository may bring along: programs that start unasked, and instructions.
+/// Files that a repository may include: programs that start automatically, and instructions.
 const BROUGHT_ALONG: [(&str, &str); 11] = [
     (
         ".mcp.json",
@@ -217,8 +217,8 @@ const BROUGHT_ALONG: [(&str, &str); 11] = [
 ];
 const INSTRUCTIONS: &str = "Instructions that the project has for every agent.";
 
-/// Tools that work on after the turn, ask a person, or keep a list beside tasks.md. (gemini's stay: nothing but a file of
-/// settings switches them off.)
+/// Tools that continue after the turn, question a user, or keep a list other than tasks.md. (gemini's stay: only a
+/// settings file disables them.)
 const OFF: [&str; 13] = [
     "AskUserQuestion",
     "CronCreate",
@@ -235,7 +235,7 @@ const OFF: [&str; 13] = [
     "update_goal",
 ];
 
-/// The agent of the scripted tests does the work, and the model repeats what it prints.
+/// The agent of the scripted tests does the work, and the model repeats its output.
 fn whole_family(cli: &Cli) -> Project {
     let model = Model::start(&[Step::Shell("sh agent.sh < /dev/null"), Step::Repeat]);
     let project = project(
@@ -290,13 +290,13 @@ fn codex_works_through_a_whole_family() {
     whole_family(&CODEX);
 }
 
-/// What a model does, and what must become of the attempt.
+/// A model's actions, and the expected result of the attempt.
 struct Scenario {
     name: &'static str,
     steps: &'static [Step],
     /// The first word of the entry.
     headline: &'static str,
-    /// What the entry says.
+    /// The text of the entry.
     says: &'static str,
 }
 
@@ -403,7 +403,7 @@ const SCENARIOS: [Scenario; 13] = [
     ),
 ];
 
-/// The headline of the first attempt and its lines.
+/// Returns the headline of the first attempt and its lines.
 fn outcome(cli: &Cli, scenario: &Scenario) -> (String, String) {
     let mut model = Some(Model::start(scenario.steps));
     let url = model.as_ref().unwrap().url();
@@ -411,7 +411,7 @@ fn outcome(cli: &Cli, scenario: &Scenario) -> (String, String) {
         model = None;
     }
     let tasks = "- [ ] 1. One\n- [ ] 2. Two\n";
-    // opencode and gemini try to reach a network that is down for as long as they are let, qwen for two minutes.
+    // opencode and gemini retry a network that is down without limit, qwen for two minutes.
     let limit = if cli.name == "qwen" { 200 } else { 35 };
     let project = project(
         cli,
@@ -529,7 +529,7 @@ fn the_live_view_beside_claude_reads_like_a_log() {
     assert_eq!(run.wait().unwrap().code(), Some(143));
 }
 
-/// What a terminal shows of a turn that a person began at the CLI itself, with the hooks of `templates/hooks`.
+/// Returns the terminal's output for a user's turn at the CLI itself, with the hooks of `templates/hooks`.
 fn turn_at_a_terminal(cli: &Cli, call: &str) -> String {
     let model = Model::start(&[Step::Edit, Step::Say("Done. I edited `src/app/README.md`.")]);
     let project = project(cli, FAMILY, &model.url(), "");
@@ -589,8 +589,9 @@ codex exec -m gpt-5.5 -c 'model_provider="mock"' -c 'model_providers.mock={name=
     assert!(pane.contains("src/app/README.md"), "{pane}");
 }
 
-/// What a CLI prints at its end that a person asked, when the model measured a file with the server's tool and repeats what the
-/// tool answered. Mutants are made by real mutmut.
+/// Returns the CLI's final output for a user, after the model measured a file with the server's tool.
+///
+/// The model repeats the tool's answer. Real mutmut makes the mutants.
 fn call_of_the_server(cli: &Cli, call: &str) -> String {
     let model = Model::start(&[
         Step::Tool(
@@ -623,7 +624,7 @@ fn call_of_the_server(cli: &Cli, call: &str) -> String {
     said
 }
 
-/// That score in a tool's answer.
+/// Checks that score in a tool's answer.
 fn has_the_score(said: &str) {
     for part in [
         r#""target_module":"price.py""#,
@@ -654,7 +655,7 @@ codex exec -m gpt-5.5 -c 'model_provider="mock"' -c 'model_providers.mock={name=
     ));
 }
 
-/// `RALPH_CLIS=claude,gemini` chooses, and `RALPH_SCENARIOS=401;429` the scenarios, without the family.
+/// `RALPH_CLIS=claude,gemini` selects CLIs, and `RALPH_SCENARIOS=401;429` the scenarios, without whole tasks.
 fn the_table_of_all_that_are_asked_for() {
     let asked = std::env::var_os("RALPH_CLIS")
         .unwrap()

@@ -1,7 +1,7 @@
-//! A model that does what a script says, for real CLIs of agents: an HTTP server on 127.0.0.1 that speaks as Anthropic's
-//! Messages, `OpenAI`'s Responses and Chat Completions, and Gemini do, as far as the CLIs need it.
+//! A model that follows a script, for real CLIs of agents: an HTTP server on 127.0.0.1.
 //!
-//! Which step is next follows from the number of tool results in a request, so that a repeated request is harmless.
+//! It speaks Anthropic's Messages, `OpenAI`'s Responses and Chat Completions, and Gemini, as far as the CLIs need it.
+//! The number of tool results in a request decides the next step, so that a repeated request is harmless.
 
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -9,20 +9,20 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What the model does next.
+/// The next action of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Step {
     /// It runs a command.
     Shell(&'static str),
     /// It calls a tool of the server `ralph` with these arguments, which are JSON.
     Tool(&'static str, &'static str),
-    /// It calls these tools at once, with arguments that are JSON; in Chat Completions alone.
+    /// It calls these tools at once, with arguments that are JSON, only in Chat Completions.
     Batch(&'static [(&'static str, &'static str)]),
     /// It edits a line that README.md does not hold.
     Edit,
-    /// It says this; `TOKEN` is that of the prompt.
+    /// It writes this text. `TOKEN` is that of the prompt.
     Say(&'static str),
-    /// It says what its last tool printed, with the token of the prompt in place of `TOKEN`.
+    /// It repeats the output of its last tool, with the token of the prompt in place of `TOKEN`.
     Repeat,
     /// The provider refuses the request with this status.
     Status(u16),
@@ -32,7 +32,7 @@ pub(crate) enum Step {
     Cut,
     /// No answer ever comes.
     Hang,
-    /// From now on nobody answers: connections are refused.
+    /// From now on connections are refused.
     Gone,
 }
 
@@ -58,7 +58,7 @@ impl Model {
                     return;
                 }
                 let (over, kept) = (over.clone(), kept.clone());
-                // A CLI that hangs up in between has had enough.
+                // A CLI that hangs up meanwhile needs no more.
                 std::thread::spawn(move || _ = answer(stream, steps, &kept, &|| end(&over, port)));
             }
         });
@@ -69,12 +69,12 @@ impl Model {
         }
     }
 
-    /// The requests with tools so far.
+    /// Returns the requests with tools so far.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 
-    /// `http://127.0.0.1:…`.
+    /// Returns `http://127.0.0.1:…`.
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
@@ -86,13 +86,13 @@ impl Drop for Model {
     }
 }
 
-/// The listener is closed.
+/// Closes the listener.
 fn end(is_over: &AtomicBool, port: u16) {
     is_over.store(true, Ordering::Relaxed);
     let _ = TcpStream::connect(("127.0.0.1", port));
 }
 
-/// The wires.
+/// The APIs.
 #[derive(Clone, Copy, PartialEq)]
 enum Api {
     Messages,
@@ -122,7 +122,7 @@ fn answer(
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let results = results(api, &body);
     let step = steps[rounds(api, &body, results.len()).min(steps.len() - 1)];
-    // A request without tools asks for a title and the like.
+    // A request without tools is for a title or similar.
     let has_tools = body["tools"]
         .as_array()
         .is_some_and(|tools| !tools.is_empty());
@@ -203,7 +203,7 @@ fn request(stream: &TcpStream) -> std::io::Result<(String, Vec<u8>)> {
     }
 }
 
-/// What the tools of this conversation printed.
+/// Returns the outputs of the tools in this conversation.
 fn results(api: Api, body: &Value) -> Vec<String> {
     let list = |key: &str| body[key].as_array().cloned().unwrap_or_default();
     let text = |value: &Value| {
@@ -252,7 +252,7 @@ fn results(api: Api, body: &Value) -> Vec<String> {
     }
 }
 
-/// The steps that were done. One of several calls is one.
+/// Returns the number of finished steps. Several calls at once are one.
 fn rounds(api: Api, body: &Value, results: usize) -> usize {
     let messages = body["messages"].as_array().filter(|_| api == Api::Chat);
     let has_calls = |message: &&Value| {
@@ -265,7 +265,7 @@ fn rounds(api: Api, body: &Value, results: usize) -> usize {
     })
 }
 
-/// The token that the prompt asks for.
+/// Returns the token in the prompt.
 fn token(body: &Value) -> String {
     let body = body.to_string();
     let (_, rest) = body
@@ -277,13 +277,13 @@ fn token(body: &Value) -> String {
 /// An answer of the model.
 enum Content {
     Text(String),
-    /// A tool and its arguments; a text where the tool takes one.
+    /// A tool and its arguments, or a text if the tool takes one.
     Call(String, Value),
     /// Several of them.
     Calls(Vec<(String, Value)>),
 }
 
-/// The step as a call of a tool that the request offers.
+/// Returns the step as a call of a tool that the request offers.
 fn call(body: &str, step: Step) -> Content {
     let offers = |tool: &str| body.contains(&format!("\"name\":\"{tool}\""));
     let Step::Shell(command) = step else {
@@ -400,7 +400,7 @@ fn limit(stream: TcpStream, api: Api) -> std::io::Result<()> {
     reply(stream, 429, &headers, &body)
 }
 
-/// The answer in the words of the API, whole or as events.
+/// Writes the answer in the form of the API, whole or as events.
 fn say(
     stream: TcpStream,
     api: Api,

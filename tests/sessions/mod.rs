@@ -43,7 +43,7 @@ fn is_elsewhere(line: &str) -> bool {
         .any(|(command, _)| line.split(" #").next().unwrap().trim() == *command)
 }
 
-/// The steps of a page.
+/// Returns the steps of a page.
 fn steps(page: &str) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut lines = page.lines();
@@ -111,7 +111,7 @@ impl Workspace {
         self.home.path().join("shop")
     }
 
-    /// What a script prints, standard output or else standard error, without what differs from run to run.
+    /// Returns the script's standard output, otherwise its standard error, without parts that differ from run to run.
     fn run(&self, script: &str) -> Vec<String> {
         let binary = Path::new(env!("CARGO_BIN_EXE_ralph")).parent().unwrap();
         let path = path_without_agents();
@@ -143,7 +143,7 @@ impl Workspace {
         }
     }
 
-    /// Runs a page from its beginning. Returns the page with the outputs that were printed.
+    /// Runs a page from its beginning. Returns the page with the printed outputs.
     fn follow(&self, page: &str) -> String {
         let mut written = page.to_owned();
         for step in steps(page) {
@@ -181,7 +181,7 @@ impl Workspace {
     }
 }
 
-/// The PATH without the directories of agents, which `ralph init` would find.
+/// Returns the PATH without the directories of agents, which `ralph init` would find.
 fn path_without_agents() -> String {
     let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
     let has_agent = |folder: &&str| {
@@ -200,7 +200,7 @@ fn is_writing() -> bool {
     std::env::var_os("RALPH_WRITE_DOCS").is_some()
 }
 
-/// A line without times, hashes and names of temporary files.
+/// Returns a line without times, hashes and names of temporary files.
 fn plain(line: &str) -> String {
     let time = Regex::new(r"\b\d+ (ms|s|min|h)\b").unwrap();
     let hash = Regex::new(r"\b[0-9a-f]{10,64}\b").unwrap();
@@ -208,7 +208,7 @@ fn plain(line: &str) -> String {
     hash.replace_all(&line, "HASH").trim_end().to_owned()
 }
 
-/// True if the lines are those that are expected; `…` matches any number of lines.
+/// True if the lines are the expected ones. `…` matches any number of lines.
 fn matches(expected: &[String], printed: &[String]) -> bool {
     match expected.split_first() {
         None => printed.is_empty(),

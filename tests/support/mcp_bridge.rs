@@ -1,6 +1,7 @@
-//! The HTTP transport of the Model Context Protocol before a server on standard input and output, for clients that know no other.
+//! The HTTP transport of the Model Context Protocol for a server on standard input and output.
 //!
-//! A session is a process of the server; an answer is a stream of events that ends with the response. There is no other stream.
+//! Some clients know no other transport. A session is a process of the server. An answer is a stream of events that
+//! ends with the response. There is no other stream.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -26,7 +27,7 @@ pub(crate) struct Bridge {
 }
 
 impl Bridge {
-    /// Starts it; `server` makes the command of one session.
+    /// Starts it. `server` builds the command of one session.
     pub(crate) fn start(server: impl Fn() -> Command + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -42,7 +43,7 @@ impl Bridge {
                     return;
                 }
                 let (all, server) = (all.clone(), server.clone());
-                // A client that hangs up in between has had enough.
+                // A client that hangs up meanwhile needs no more.
                 std::thread::spawn(move || _ = answer(&stream, &all, &*server));
             }
         });
@@ -53,7 +54,7 @@ impl Bridge {
         }
     }
 
-    /// `http://127.0.0.1:…/mcp`.
+    /// Returns `http://127.0.0.1:…/mcp`.
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.port)
     }
@@ -85,7 +86,7 @@ impl Session {
         let _ = self.server.wait();
     }
 
-    /// Hands a message on, and what the server says until it has answered it.
+    /// Passes a message on, and returns the server's output until its answer.
     fn ask(&mut self, message: &Value) -> std::io::Result<String> {
         writeln!(self.server.stdin.as_mut().unwrap(), "{message}")?;
         let mut events = String::new();
@@ -137,7 +138,7 @@ fn answer(stream: &TcpStream, all: &Sessions, server: &dyn Fn() -> Command) -> s
     }
 }
 
-/// The method, the session that a header names, and the body.
+/// Returns the method, the session in a header, and the body.
 fn request(stream: &TcpStream) -> std::io::Result<(String, String, Vec<u8>)> {
     let mut reader = BufReader::new(stream);
     let (mut method, mut session, mut length) = (String::new(), String::new(), 0);

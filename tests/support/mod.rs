@@ -1,4 +1,4 @@
-//! What the tests share that need something.
+//! Shared parts of the tests that need programs or files.
 
 pub(crate) mod mcp_bridge;
 pub(crate) mod needs;

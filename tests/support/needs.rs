@@ -1,7 +1,7 @@
-//! Tests that can run only where something is there, and the list of them that the second test binary runs.
+//! Tests that need programs or files, and the list of them that the second test binary runs.
 //!
-//! A test is in the quick tier, or with `deep` in the deep one: `cargo test` skips it, `--include-ignored` runs both tiers,
-//! and `--ignored` the deep one alone.
+//! A test is in the quick tier, or with `deep` in the deep one: `cargo test` skips it, `--include-ignored` runs both
+//! tiers, and `--ignored` the deep one alone.
 
 use libtest_mimic::{Completion, Failed, Trial};
 use ralph::sys::clock::Stopwatch;
@@ -9,38 +9,38 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Why a test cannot run here; `None` where it can.
+/// Returns why a test cannot run here; `None` if it can.
 pub(crate) type Need = fn() -> Option<Missing>;
 
-/// What is missing.
+/// A missing requirement.
 pub(crate) enum Missing {
     /// Programs that can be installed, so that CI has them.
     Programs(String),
-    /// What no installation gives.
+    /// A requirement that no installation can satisfy.
     Other(&'static str),
 }
 
-/// Maven, Java and its compiler.
+/// Needs Maven, Java and its compiler.
 pub(crate) fn maven() -> Option<Missing> {
     programs(&["mvn", "java", "javac"])
 }
 
-/// The same, and Gradle.
+/// Needs the same, and Gradle.
 pub(crate) fn gradle() -> Option<Missing> {
     programs(&["gradle", "mvn", "java", "javac"])
 }
 
-/// What `benches/shapes.sh` calls.
+/// Needs the programs of `benches/shapes.sh`.
 pub(crate) fn shapes() -> Option<Missing> {
     programs(&["mvn", "java", "javac", "bash", "git", "python3"])
 }
 
-/// Python and Node, with what installs packages for them.
+/// Needs Python and Node with their package installers.
 pub(crate) fn scripts() -> Option<Missing> {
     programs(&["python3", "node", "npm"])
 }
 
-/// cargo-mutants, which takes minutes to build: CI does it where it is absent.
+/// Needs cargo-mutants, which takes minutes to build: CI builds it if it is missing.
 pub(crate) fn cargo_mutants() -> Option<Missing> {
     let is_there = super::tools::is_installed(crate::gate::files::CARGO_MUTANTS)
         || std::env::var_os("CI").is_some_and(|ci| ci == "true");
@@ -49,7 +49,7 @@ pub(crate) fn cargo_mutants() -> Option<Missing> {
     ))
 }
 
-/// What installs the CLIs of agents, which are programs for this processor.
+/// Needs the installer for CLIs of agents, which are programs for this processor.
 pub(crate) fn npm() -> Option<Missing> {
     if !cfg!(target_arch = "x86_64") {
         return Some(Missing::Other("the CLIs are those for x86_64"));
@@ -57,12 +57,12 @@ pub(crate) fn npm() -> Option<Missing> {
     programs(&["npm", "node"])
 }
 
-/// The same, and a terminal.
+/// Needs the same, and a terminal.
 pub(crate) fn npm_and_tmux() -> Option<Missing> {
     npm().or_else(tmux)
 }
 
-/// A person names the CLIs, as `benches/agents.sh` does.
+/// Needs names of CLIs from the user, as `benches/agents.sh` sets them.
 pub(crate) fn asked_for() -> Option<Missing> {
     match std::env::var_os("RALPH_CLIS") {
         None => Some(Missing::Other(
@@ -72,7 +72,7 @@ pub(crate) fn asked_for() -> Option<Missing> {
     }
 }
 
-/// A compiler for C, and glibc.
+/// Needs a compiler for C, and glibc.
 pub(crate) fn compiler() -> Option<Missing> {
     if !cfg!(target_env = "gnu") {
         return Some(Missing::Other("the library that kills is one for glibc"));
@@ -80,7 +80,7 @@ pub(crate) fn compiler() -> Option<Missing> {
     programs(&["cc"])
 }
 
-/// The server that git brings along.
+/// Needs git's server.
 pub(crate) fn git_daemon() -> Option<Missing> {
     let folder = assert_cmd::Command::new("git")
         .arg("--exec-path")
@@ -91,18 +91,18 @@ pub(crate) fn git_daemon() -> Option<Missing> {
     (!daemon.is_file()).then(|| Missing::Programs("git has no git-daemon here".to_owned()))
 }
 
-/// A terminal that can be scripted.
+/// Needs a terminal that can be scripted.
 pub(crate) fn tmux() -> Option<Missing> {
     programs(&["tmux"])
 }
 
-/// The right to give a file away.
+/// Needs the right to change a file's owner.
 pub(crate) fn root() -> Option<Missing> {
     (!nix::unistd::geteuid().is_root())
         .then_some(Missing::Other("only root can give a folder away"))
 }
 
-/// Real task files; see `tests/taskfiles/corpus.rs`.
+/// Needs real task files; see `tests/taskfiles/corpus.rs`.
 pub(crate) fn corpus() -> Option<Missing> {
     let is_there = corpus_folder().is_dir();
     assert!(
@@ -116,13 +116,13 @@ pub(crate) fn corpus() -> Option<Missing> {
 
 const CORPUS: &str = "RALPH_CORPUS";
 
-/// The folder that `RALPH_CORPUS` names, else the one beside this repository.
+/// Returns the directory in `RALPH_CORPUS`, otherwise the one next to this repository.
 pub(crate) fn corpus_folder() -> PathBuf {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/taskfiles");
     std::env::var_os(CORPUS).map_or_else(beside, PathBuf::from)
 }
 
-/// No more than every test needs.
+/// Needs no more than every test.
 pub(crate) fn nothing() -> Option<Missing> {
     None
 }
@@ -141,7 +141,7 @@ fn programs(names: &[&str]) -> Option<Missing> {
         .then(|| Missing::Programs(format!("not on the PATH: {}", missing.join(", "))))
 }
 
-/// How long each test took that came to its end.
+/// The duration of each finished test.
 static TIMES: Mutex<Vec<(Duration, String)>> = Mutex::new(Vec::new());
 
 /// Prints the ten slowest tests.
@@ -153,7 +153,7 @@ pub(crate) fn print_slowest() {
     }
 }
 
-/// The test; where it cannot run it counts as ignored, or fails in CI when what is missing can be installed.
+/// Returns the test. If it cannot run it counts as ignored, or fails in CI if the requirement can be installed.
 pub(crate) fn trial(need: Need, is_deep: bool, module: &str, name: &str, test: fn()) -> Trial {
     let (_, module) = module.split_once("::").unwrap();
     let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
@@ -172,13 +172,14 @@ pub(crate) fn trial(need: Need, is_deep: bool, module: &str, name: &str, test: f
     .with_ignored_flag(is_deep)
 }
 
-/// The tests of a module, with what they need, and `deep` for those of the deep tier. A test that is not listed is dead
-/// code, which the lints refuse.
+/// The tests of a module, with their needs, and `deep` for those of the deep tier.
+///
+/// A test that is not listed is dead code, which the lints refuse.
 macro_rules! tests {
     (@is_deep) => { false };
     (@is_deep deep) => { true };
     ($($need:ident $($deep:ident)?: [$($test:ident,)+])+) => {
-        /// The tests of this module.
+        /// Returns the tests of this module.
         pub(crate) fn tests() -> Vec<libtest_mimic::Trial> {
             use $crate::support::needs;
             let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! Programs that tests install, in a folder of the user's cache that all checkouts share.
+//! Programs that tests install, in a directory of the user's cache that all checkouts share.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The file that marks an installation as finished.
 const DONE: &str = ".installed";
 
-/// The folder of these tools, there or not. `RALPH_TEST_TOOLS` names another place than the user's cache.
+/// Returns the directory of these tools, existing or not. `RALPH_TEST_TOOLS` replaces the user's cache.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let cache = || variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
@@ -19,7 +19,7 @@ pub(crate) fn is_installed(name: &str) -> bool {
     folder(name).join(DONE).is_file()
 }
 
-/// The folder with these tools, which `install` fills if no test of this user has done it. Other tests wait for it.
+/// Returns the directory with these tools, which `install` fills once per user. Other tests wait for it.
 pub(crate) fn installed(name: &str, install: impl FnOnce(&Path)) -> PathBuf {
     let folder = folder(name);
     fs_err::create_dir_all(&folder).unwrap();

@@ -1,5 +1,6 @@
-//! A small ralph in a process of its own, which tests can interrupt and kill: this test binary again, with
-//! the one test below.
+//! A small ralph in a process of its own, which tests can interrupt and kill.
+//!
+//! It is this test binary again, with the one test below.
 
 use super::{Bench, command, supervisor};
 use ralph::sys::Spawn as _;
@@ -14,7 +15,7 @@ pub(super) fn run(bench: &Bench, script: &str) -> Child {
     run_under(&[], bench, script)
 }
 
-/// The same under another program that executes its arguments.
+/// Starts a client under another program that executes its arguments.
 pub(super) fn run_under(wrapper: &[&str], bench: &Bench, script: &str) -> Child {
     let me = std::env::current_exe().unwrap();
     let mut words: Vec<&str> = wrapper.to_vec();
@@ -36,7 +37,7 @@ pub(super) fn run_under(wrapper: &[&str], bench: &Bench, script: &str) -> Child 
         .unwrap()
 }
 
-/// What the client printed about the end.
+/// Returns the client's output about the end.
 pub(super) fn result(mut client: Child) -> String {
     let mut text = String::new();
     client

@@ -78,7 +78,7 @@ fn writes_that_the_disk_refuses_leave_the_files_as_they_were() {
     }
     // A limit of 8 blocks of 512 bytes, in a process of its own.
     let me = std::env::current_exe().unwrap();
-    // Its output goes into pipes: the limit would hold for a log file of the whole test run as well.
+    // Its output goes into pipes: the limit would otherwise apply to a log file of the whole test run.
     let done = command("sh")
         .args(["-c", "ulimit -f 8; exec \"$@\"", "sh", me.to_str().unwrap()])
         .args([
@@ -197,12 +197,12 @@ fn a_swap_goes_through_a_link_and_leaves_it_a_link() {
     assert!(fs_err::symlink_metadata(&path).unwrap().is_symlink());
 }
 
-/// A person saves as editors do: the whole new text into a file beside, renamed over. Ralph flips the first
-/// character meanwhile. A save must be there once ralph's next two swaps are over.
+/// A user saves as editors do: the whole new text into another file, renamed over. ralph flips the first character
+/// meanwhile. A save must exist after ralph's next two swaps.
 #[test]
 fn no_save_of_a_person_is_lost_to_a_swap_at_the_same_time() {
     const SAVES: usize = 300;
-    // In memory where there is one: without waiting for a disk the two meet more often.
+    // In memory if possible: without waiting for a disk the two collide more often.
     let folder = tempfile::tempdir_in("/dev/shm")
         .or_else(|_| tempfile::tempdir())
         .unwrap();

@@ -1,4 +1,4 @@
-//! All the ways in which a process comes to its end.
+//! All ways in which a process ends.
 
 use super::{Bench, exited, kill, supervisor};
 use ralph::machine::facts::ProcessEnd;
@@ -53,7 +53,7 @@ fn a_process_over_its_wall_limit_is_ended() {
     assert_eq!(
         bench.out(),
         b"up\nasked\n",
-        "it was asked to end before it was killed"
+        "it received TERM before it was killed"
     );
     assert_eq!(bench.nappers(), [0; 0]);
 }

@@ -1,4 +1,4 @@
-//! When it is over, nothing is left, whatever the processes did to stay.
+//! No process is left at the end, even if processes try to stay.
 
 use super::{Bench, GRACE, client, exited, kill, processes_with_argument, supervisor, wait_for};
 use ralph::machine::facts::ProcessEnd;
@@ -7,7 +7,7 @@ use ralph::sys::clock::Stopwatch;
 use std::os::unix::process::ExitStatusExt as _;
 use std::time::Duration;
 
-/// Five processes; four ways out of a process group, of a session, of a parent's sight and of an environment.
+/// Five processes, with four ways out of a process group, a session, a parent's sight and an environment.
 const FOUR: &str = "NAP & setsid NAP & (setsid NAP &) ; (setsid env -i sh -c 'NAP & exec NAP' &)";
 
 #[test]
@@ -111,7 +111,7 @@ fn kill_9_of_ralph_takes_the_whole_tree_without_waiting_for_its_grace() {
 #[test]
 fn kill_9_of_ralph_takes_a_tree_that_holds_the_lifeline_open() {
     let bench = Bench::new();
-    // Root may open the supervisor's pipes; others are refused, and the test shows nothing new.
+    // Root may open the supervisor's pipes. Other users are refused, and the test shows nothing new.
     let hold = "if (: > /proc/$PPID/fd/0) 2> /dev/null; then exec 9> /proc/$PPID/fd/0; fi";
     let mut ralph = client::run(&bench, &format!("{hold}; NAP & NAP"));
     wait_for("both processes", || bench.nappers().len() == 2);
@@ -144,7 +144,7 @@ fn a_second_interrupt_does_not_wait_for_the_grace() {
         "trap 'echo asked' TERM; echo up; while :; do NAP; done",
     );
     let pid = i32::try_from(ralph.id()).unwrap();
-    // A shell that TERM reaches right before it starts the nap answers only after the nap.
+    // A shell that receives TERM right before it starts the nap answers only after the nap.
     wait_for("the process", || {
         bench.path("out").exists() && bench.out() == b"up\n" && bench.nappers().len() == 1
     });
@@ -194,7 +194,7 @@ fn a_hangup_that_was_ignored_at_the_start_stays_ignored() {
 #[test]
 fn a_log_that_the_disk_refuses_ends_the_process_with_an_error() {
     let bench = Bench::new();
-    // 512-byte blocks; the logs are all that the supervisor writes.
+    // 512-byte blocks. The supervisor writes only the logs.
     let ralph = client::run_under(
         &["sh", "-c", "ulimit -f 20; exec \"$@\"", "sh"],
         &bench,

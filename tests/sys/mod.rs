@@ -1,4 +1,4 @@
-//! The operating system under ralph: what it keeps, what it kills.
+//! The operating system under ralph: kept data and killed processes.
 
 mod client;
 mod disk;
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A folder, a tag and a word that no other test's processes carry.
+/// A directory, a tag and a word that no other test's processes have.
 struct Bench {
     folder: TempDir,
     tag: String,
@@ -26,9 +26,9 @@ struct Bench {
     nap: String,
 }
 
-/// What a process gets to end by itself. Longer than any test waits for an event: what had to wait for it fails.
+/// Time for a process to end by itself, longer than any wait of a test: a test that needs it fails.
 const GRACE: Duration = Duration::from_secs(60);
-/// How long a test waits for an event, on a busy machine too.
+/// Maximum wait of a test for an event, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 impl Bench {
@@ -48,7 +48,7 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    /// A shell script; `NAP` in it stands for `sleep` with this test's own word.
+    /// Returns a shell script, in which `NAP` is `sleep` with this test's own word.
     fn script(&self, text: &str) -> ProcessSpec {
         let text = text.replace("NAP", &format!("sleep {}", self.nap));
         self.program(&["sh", "-c", &text])
@@ -85,14 +85,14 @@ impl Bench {
         fs_err::read(self.path("out")).unwrap()
     }
 
-    /// The living processes with this test's word among their arguments.
+    /// Returns the living processes with this test's word among their arguments.
     fn nappers(&self) -> Vec<i32> {
         processes_with_argument(&self.nap)
     }
 }
 
 impl Drop for Bench {
-    /// A failed test leaves nothing behind.
+    /// Kills the processes of a failed test.
     fn drop(&mut self) {
         for pid in self.nappers() {
             let _ = kill(pid, "KILL");
@@ -108,7 +108,7 @@ fn exited(code: i32) -> ProcessEnd {
     ProcessEnd::Exited { code }
 }
 
-/// Looks until it is so, or fails.
+/// Waits for a condition, or fails.
 #[track_caller]
 fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let watch = ralph::sys::clock::Stopwatch::start();
@@ -120,7 +120,7 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "tests start programs beside the supervisor"
+    reason = "tests start programs outside the supervisor"
 )]
 fn command(program: impl AsRef<Path>) -> Command {
     Command::new(program.as_ref())
@@ -134,7 +134,7 @@ fn kill(pid: i32, signal: &str) -> bool {
         .success()
 }
 
-/// Processes (no zombies: those have no arguments) that have this word among their arguments.
+/// Returns processes (no zombies: those have no arguments) with this word among their arguments.
 fn processes_with_argument(word: &str) -> Vec<i32> {
     let mut found = Vec::new();
     for entry in fs_err::read_dir("/proc").unwrap() {

@@ -1,4 +1,4 @@
-//! Finding again what an earlier run left.
+//! Finding processes of an earlier run.
 
 use super::{
     Bench, PATIENCE, command, exited, kill, processes_with_argument, supervisor, wait_for,
@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::process::Child;
 use std::time::Duration;
 
-/// A process beside any supervisor, reaped by a thread when it ends.
+/// Starts a process outside any supervisor, reaped by a thread when it ends.
 fn stray(bench: &Bench, tag: &str) -> (ProcessId, std::thread::JoinHandle<()>) {
     let script = format!("trap '' TERM; sleep {0} & sleep {0}; exit", bench.nap);
     let mut child: Child = command("setsid")
@@ -60,7 +60,7 @@ fn a_recorded_process_is_found_without_a_tag_but_not_under_another_start_time() 
 fn what_survives_the_patience_is_an_error_that_names_it() {
     let bench = Bench::new();
     let (id, ended) = stray(&bench, &bench.tag);
-    // No patience at all: the processes are killed, but nobody saw that they are gone.
+    // Without patience the processes are killed, but their end is not confirmed.
     let error = reap(None, &bench.tag, Duration::ZERO).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TimedOut);
     assert!(error.to_string().contains(&id.pid.to_string()), "{error}");
@@ -76,7 +76,7 @@ fn a_stopped_supervisor_and_its_tree_are_killed() {
         panic!("one supervisor")
     };
     assert!(kill(supervisor, "STOP"));
-    // Half of the patience is the supervisor's own, which will not use it.
+    // Half of the patience is for the supervisor, which will not use it.
     assert!(reap(Some(&running.id()), &bench.tag, Duration::from_secs(6)).unwrap() >= 5);
     assert_eq!(bench.nappers(), [0; 0]);
     assert!(running.wait().is_err());

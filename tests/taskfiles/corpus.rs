@@ -1,5 +1,6 @@
-//! Some hundred real task files, which lie outside the repository: `RALPH_CORPUS` names their folder; without
-//! that variable it is looked for beside the repository.
+//! Some hundred real task files outside the repository.
+//!
+//! `RALPH_CORPUS` names their directory. Without it they are expected next to the repository.
 
 use super::{files, flips, placements};
 use crate::cli::real_files::{run_to_the_end, run_to_the_end_without_lines_for_stages};

@@ -1,8 +1,8 @@
-//! The files of a folder, and work on all of them.
+//! The files of a directory, and work on all of them.
 
 use std::path::{Path, PathBuf};
 
-/// All Markdown files below a folder, in order.
+/// Returns all Markdown files below a directory, in order.
 pub(crate) fn below(folder: &Path) -> Vec<PathBuf> {
     let mut open = vec![folder.to_owned()];
     let mut found = Vec::new();
@@ -25,7 +25,7 @@ pub(crate) fn below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The results for each file and its bytes.
+/// Returns the results for each file and its bytes.
 pub(super) fn in_parallel<T: Send>(paths: &[PathBuf], work: fn(&Path, &[u8]) -> T) -> Vec<T> {
     const THREADS: usize = 4;
     let some = |first: usize| -> Vec<T> {

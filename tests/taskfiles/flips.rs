@@ -25,7 +25,7 @@ impl Count {
     }
 }
 
-/// Reads each of these files, flips each box and all of them, and takes it back to the byte.
+/// Reads each of these files, flips each box and all of them, and restores every byte.
 pub(crate) fn are_read_flipped_and_restored(paths: &[PathBuf]) {
     let count = in_parallel(paths, check)
         .into_iter()
@@ -61,7 +61,7 @@ fn check(path: &Path, bytes: &[u8]) -> Count {
             count.wide_marks += 1;
             continue;
         }
-        // A stage that stands twice has no key of its own; such files are refused.
+        // A duplicate stage has no key of its own. Such files are refused.
         let to = if row.mark.is_done() {
             Mark::OPEN
         } else {
@@ -104,7 +104,7 @@ fn check(path: &Path, bytes: &[u8]) -> Count {
     count
 }
 
-/// Offsets of the marks that pulldown-cmark takes for tasks, outside block quotes and front matter.
+/// Returns the offsets of pulldown-cmark's task markers, outside block quotes and front matter.
 fn markers(bytes: &[u8]) -> Vec<usize> {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return Vec::new();
@@ -125,7 +125,7 @@ fn markers(bytes: &[u8]) -> Vec<usize> {
     found
 }
 
-/// Length of byte-order mark and front matter.
+/// Returns the length of byte-order mark and front matter.
 fn front_matter(text: &str) -> usize {
     let bom = text.len() - text.trim_start_matches('\u{feff}').len();
     let mut at = bom;

@@ -8,7 +8,7 @@ use crate::cli::real_files::{run_to_the_end, run_to_the_end_without_lines_for_st
 use crate::fuzz::files::are_read_and_edited;
 use std::path::{Path, PathBuf};
 
-/// A folder of fixtures for each form.
+/// A directory of fixtures for each form.
 const DIALECTS: [&str; 8] = [
     "kiro",
     "cc-sdd",

@@ -5,14 +5,14 @@ use ralph::task::{Grammar, LinesEdited, Placement, Row, TaskFile, TaskKey, TaskS
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Lines that were put in.
+/// Number of inserted lines.
 #[derive(Default)]
 struct Count {
     gates: usize,
     stages: usize,
 }
 
-/// Puts gates and stages into each of these files in every way, and takes them away again.
+/// Inserts gates and stages into each of these files in every way, and removes them.
 pub(crate) fn are_taken_away_to_the_byte(paths: &[PathBuf]) {
     let counts = in_parallel(paths, check);
     let gates: usize = counts.iter().map(|count| count.gates).sum();

@@ -1,9 +1,9 @@
-//! Text from outside in a prompt: bounded, cleaned, and between marks that it cannot contain.
+//! Outside text in a prompt: bounded, cleaned, and between marks that it cannot contain.
 
 use crate::agent::claim::{NAME, VerdictLine};
 use crate::source::{digest_parts, text};
 
-/// The text between marks; empty if the text is.
+/// Returns the text between marks; empty for an empty text.
 ///
 /// ```text
 /// === DATA 3f2a9c01d4e5: requirements.md ===
@@ -19,14 +19,16 @@ pub(super) fn marked(name: &str, text: &str) -> String {
     format!("=== DATA {mark}: {name} ===\n{text}\n=== END {mark} ===")
 }
 
-/// Twelve hex digits that do not occur in the text. They are a digest of it, so its author cannot guess them.
+/// Returns twelve hex digits that do not occur in the text. They are a digest of it, so its author cannot guess them.
 fn mark(name: &str, text: &str) -> String {
     let mut marks =
         (0_u64..).map(|turn| digest_parts([name, &turn.to_string(), text])[..12].to_owned());
     marks.find(|mark| !text.contains(mark)).unwrap_or_default()
 }
 
-/// The cleaned text; if it is longer, its first lines up to `cap` bytes, and how much was left out.
+/// Returns the cleaned text, cut to its first lines up to `cap` bytes.
+///
+/// It ends with the size of the rest.
 pub(super) fn head(text: &str, cap: usize, whole: &str) -> String {
     let text = text::block(text);
     if text.len() <= cap {
@@ -41,8 +43,11 @@ pub(super) fn head(text: &str, cap: usize, whole: &str) -> String {
     )
 }
 
-/// The cleaned text; if it is longer, its last lines up to `cap` bytes, and how much was left out, including
-/// `before` bytes that were not read.
+/// Returns the cleaned text, cut to its last lines up to `cap` bytes.
+///
+/// It begins with the size of the omitted part.
+///
+/// The size includes `before` bytes that were not read.
 pub(super) fn tail(text: &str, cap: usize, before: u64, whole: &str) -> String {
     let text = text::block(text);
     let at = if text.len() <= cap {
@@ -60,14 +65,14 @@ pub(super) fn tail(text: &str, cap: usize, before: u64, whole: &str) -> String {
     }
 }
 
-/// The first of these places that lies between two characters.
+/// Returns the first of these offsets that lies between two characters.
 fn boundary(mut places: impl Iterator<Item = usize>, text: &str) -> usize {
     places
         .find(|&place| text.is_char_boundary(place))
         .unwrap_or(0)
 }
 
-/// One line per item, each at most `chars` long; at most `most` of them, then how many more.
+/// Returns one line per item, each at most `chars` long: at most `most` of them, then the number of the others.
 pub(super) fn lines(items: &[String], most: usize, chars: usize) -> String {
     let mut lines: Vec<String> = items
         .iter()
@@ -80,8 +85,9 @@ pub(super) fn lines(items: &[String], most: usize, chars: usize) -> String {
     lines.join("\n")
 }
 
-/// The prompt without unsafe characters and without a line that reads like a verdict: such a line gets a
-/// bar in front, so that an echo of the prompt is not a claim.
+/// Removes unsafe characters from a prompt, and disarms lines that read like a verdict.
+///
+/// Such a line gets a bar in front, so that an echo of the prompt is not a claim.
 pub(super) fn disarmed(prompt: &str, verdict: &VerdictLine) -> String {
     let mut out = String::with_capacity(prompt.len() + 1);
     for line in text::block(prompt).split_inclusive('\n') {

@@ -3,7 +3,7 @@
 use crate::config::Role;
 use crate::source::digest;
 
-/// Digits of a digest that are compared.
+/// Number of compared digits of a digest.
 const DIGITS: usize = 16;
 
 /// The digests of former templates by their role.
@@ -34,8 +34,9 @@ const FORMER: [(Role, &str); 6] = [
     ),
 ];
 
-/// True for the text of a template that came with an earlier ralph for this role. Its `init` copied them into workspaces;
-/// a copy that nobody changed is no template of a person's own.
+/// True for the text of a template that came with an earlier ralph for this role.
+///
+/// Its `init` copied them into workspaces. An unchanged copy is not a user's own template.
 pub fn is_former(role: Role, template: &str) -> bool {
     let digest = digest(template.as_bytes());
     FORMER

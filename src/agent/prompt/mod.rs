@@ -1,7 +1,7 @@
-//! Prompts: templates filled with facts.
+//! Fills templates of prompts with facts.
 //!
-//! Promises: a variable that does not exist is an error with file and line; text from outside is between marks; no line
-//! of a prompt matches `^RALPH-VERDICT` or would be taken for a verdict; the same facts give the same bytes.
+//! Promises: a variable that does not exist is an error with file and line. Outside text is between marks. No line of
+//! a prompt matches `^RALPH-VERDICT` or would count as a verdict. The same facts give the same bytes.
 
 mod data;
 mod former;
@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 /// Cap of a file of the spec, and of all together, bytes.
 const SPEC_CAP: usize = 64 * 1024;
 const SPECS_CAP: usize = 96 * 1024;
-/// What is left of that for a file to be begun, bytes.
+/// Minimum remaining space for the next file of the spec, in bytes.
 const MIN_SPEC: usize = 1024;
 /// Cap of `progress`, bytes.
 const PROGRESS_CAP: usize = 16 * 1024;
@@ -30,28 +30,27 @@ const REASONS_CAP: usize = 32 * 1024;
 const REASON_CAP: usize = 8 * 1024;
 /// Cap of `task_text` and of `implementation`, bytes each.
 const TASK_CAP: usize = 16 * 1024;
-/// The most changed files, and the most leftovers, that are listed.
+/// Maximum number of listed changed files, and of listed leftovers.
 const CHANGES: usize = 200;
 const LEFTOVERS: usize = 50;
 /// Cap of a name or path, characters.
 const NAME_CHARS: usize = 400;
 
-/// What a prompt is made of, as found; this module bounds and cleans it.
+/// The raw facts of a prompt. This module bounds and cleans them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PromptFacts {
     /// The box as `tasks.md` names it (`2.`, `2.TEST-FIRST`, `FINAL`); empty without an id.
     pub task: String,
     /// The family's id (`2`); empty without one.
     pub id: String,
-    /// The text of the task's line and what stands under it, as found.
+    /// The raw text of the task's line and of the lines below it.
     pub task_text: String,
-    /// The same of the implementation, for a stage with words of its own; empty otherwise.
+    /// The same for the implementation, for a stage with words of its own; empty otherwise.
     pub implementation: String,
     /// The heading above the task and the titles of its parents, outermost first.
     pub parents: Vec<String>,
     /// The word of the stage, `IMPLEMENT` for the implementation.
     pub stage: String,
-    /// The iteration.
     pub iteration: u64,
     /// The attempt in a row for this stage, from 1.
     pub attempt: u32,
@@ -65,29 +64,28 @@ pub struct PromptFacts {
     pub progress_file: String,
     /// The files of the spec: path below its folder, and text as found.
     pub spec_files: Vec<(String, String)>,
-    /// What this reviewer found when it last said FAIL.
+    /// The findings of this reviewer's last FAIL.
     pub findings: Vec<String>,
-    /// A gate or reviewer has said FAIL, so that lines of TEST-FIRST may change.
+    /// True if a gate or reviewer reported FAIL, so that lines of TEST-FIRST may change.
     pub may_change_tests: bool,
-    /// Why the last attempt was rejected, or a gate or reviewer said FAIL.
+    /// The reasons for which the last attempt was rejected, or a gate or reviewer reported FAIL.
     pub reasons: Vec<String>,
     /// `progress.txt` or its end.
     pub progress: String,
     /// Bytes of `progress.txt` before that end.
     pub progress_before: u64,
-    /// Paths that an earlier attempt of this stage left uncommitted, from the workspace.
+    /// Paths that an earlier attempt of this stage did not commit, from the workspace.
     pub leftovers: Vec<String>,
-    /// The packages.
     pub packages: Vec<PromptPackage>,
-    /// True when ralph commits what the attempt leaves.
+    /// True if ralph commits the changes of the attempt.
     pub commit_by_ralph: bool,
-    /// The file that lists the family's changes, absolute; empty if there is none.
+    /// The file that lists the task's changes, absolute; empty without one.
     pub diff_file: String,
-    /// The family's changed files, from the workspace.
+    /// The task's changed files, from the workspace.
     pub changes: Vec<String>,
     /// Build files and settings of test runners among them.
     pub build_settings: Vec<String>,
-    /// True for a reviewer: a verdict line must end its output.
+    /// True for a reviewer, whose output must end with a verdict line.
     pub verdict_wanted: bool,
     /// The token of the attempt's verdict line.
     pub verdict_token: String,
@@ -95,25 +93,25 @@ pub struct PromptFacts {
     pub validation_report: String,
     /// Percentage of mutants that must be killed.
     pub threshold: u32,
-    /// Names of test classes that the mutation gate looks for, `{}` for the class.
+    /// Names of test classes for the mutation gate, `{}` for the class.
     pub test_names: Vec<String>,
 }
 
-/// A package as a prompt names it.
+/// A package in a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptPackage {
-    /// The folder's base name.
+    /// The directory's base name.
     pub name: String,
-    /// The folder, relative to the workspace.
+    /// The directory, relative to the workspace.
     pub path: String,
-    /// The commit before the family's first attempt; empty if the family changed nothing here.
+    /// The commit before the task's first attempt; empty if the task changed nothing here.
     pub base: String,
 }
 
-/// A template that cannot be filled; the place is its path from the workspace (`.ralph/prompts/worker.md`).
+/// A template that cannot be filled. The location is its path from the workspace (`.ralph/prompts/worker.md`).
 pub type PromptError = Problem<()>;
 
-/// A template: what all roles share, so that it is the same text for all of them, then what is the role's own.
+/// A template: the part that is the same for all roles, then the role's own part.
 macro_rules! whole {
     ($role:literal) => {
         concat!(
@@ -123,7 +121,7 @@ macro_rules! whole {
     };
 }
 
-/// The template that comes with ralph for a role.
+/// Returns ralph's own template for a role.
 pub fn builtin(role: Role) -> &'static str {
     match role {
         Role::TestWriter => whole!("test-writer"),
@@ -135,7 +133,7 @@ pub fn builtin(role: Role) -> &'static str {
     }
 }
 
-/// True if a template tells the agent the token of its verdict line.
+/// True if a template includes the token of the verdict line.
 pub fn names_token(template: &str) -> bool {
     template.contains("verdict_token")
 }
@@ -208,10 +206,10 @@ fn prompt_error(file: &str, source: &str, shown: &Value, error: &minijinja::Erro
     Problem::new((), format!("{what}: `{written}`."), hint).at(file, line)
 }
 
-/// The facts as a template sees them (docs/prompts.md lists them). Texts from outside are blocks of marked data, empty
-/// when there is nothing.
+/// Returns the facts for a template (docs/prompts.md lists them).
+///
+/// Outside texts are blocks of marked data, empty without content.
 fn shown(role: Role, facts: &PromptFacts) -> Value {
-    let name = |text: &str| text::line(text, NAME_CHARS);
     let in_spec = "the whole file is in the spec folder";
     let spec = |file: &str| {
         let found = facts.spec_files.iter().find(|(name, _)| name == file);
@@ -219,37 +217,38 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
             .map(|(name, text)| data::marked(name, &data::head(text, SPEC_CAP, in_spec)))
             .unwrap_or_default()
     };
-    let in_tasks = "it stands in the task file";
+    let in_tasks = "it is in the task file";
     let task = |what: &str, text: &str| data::marked(what, &data::head(text, TASK_CAP, in_tasks));
-    let list = |what: &str, items: &[String], most: usize| {
-        data::marked(what, &data::lines(items, most, NAME_CHARS))
-    };
     let told = without_survivors(&facts.progress, &facts.reasons);
     let progress = data::tail(&told, PROGRESS_CAP, facts.progress_before, in_spec);
-    let package = |package: &PromptPackage| {
-        context! {
-            name => name(&package.name), path => name(&package.path), base => name(&package.base), diff => diff(package),
-        }
-    };
     let test_names: Vec<String> = facts
         .test_names
         .iter()
-        .map(|test| format!("`{}`", name(&test.replace("{}", "Foo"))))
+        .map(|test| format!("`{}`", safe_name(&test.replace("{}", "Foo"))))
+        .collect();
+    let packages: Value = facts
+        .packages
+        .iter()
+        .map(|package| {
+            context! {
+                name => safe_name(&package.name), path => safe_name(&package.path), base => safe_name(&package.base), diff => diff(package),
+            }
+        })
         .collect();
     context! {
         role => role.word(),
-        task => name(&facts.task),
-        id => name(&facts.id),
+        task => safe_name(&facts.task),
+        id => safe_name(&facts.id),
         task_text => task("task", &facts.task_text),
         implementation => task("implementation", &facts.implementation),
-        parents => list("parents", &facts.parents, CHANGES),
-        stage => name(&facts.stage),
+        parents => marked_list("parents", &facts.parents, CHANGES),
+        stage => safe_name(&facts.stage),
         iteration => facts.iteration,
         attempt => facts.attempt,
-        workspace => name(&facts.workspace),
-        spec => name(&facts.spec),
-        tasks_file => name(&facts.tasks_file),
-        progress_file => name(&facts.progress_file),
+        workspace => safe_name(&facts.workspace),
+        spec => safe_name(&facts.spec),
+        tasks_file => safe_name(&facts.tasks_file),
+        progress_file => safe_name(&facts.progress_file),
         spec_files => spec_files(&facts.spec_files),
         requirements => spec("requirements.md"),
         design => spec("design.md"),
@@ -257,37 +256,54 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
         findings => data::marked("findings", &reasons(&facts.findings)),
         may_change_tests => facts.may_change_tests,
         progress => data::marked("progress.txt", &progress),
-        leftovers => list("leftovers", &facts.leftovers, LEFTOVERS),
-        packages => facts.packages.iter().map(package).collect::<Value>(),
+        leftovers => marked_list("leftovers", &facts.leftovers, LEFTOVERS),
+        packages => packages,
         commit_by_ralph => facts.commit_by_ralph,
-        diff_file => name(&facts.diff_file),
-        changes => list("changed files", &facts.changes, CHANGES),
-        build_settings => list("changed build files", &facts.build_settings, CHANGES),
+        diff_file => safe_name(&facts.diff_file),
+        changes => marked_list("changed files", &facts.changes, CHANGES),
+        build_settings => marked_list("changed build files", &facts.build_settings, CHANGES),
         verdict_wanted => facts.verdict_wanted,
-        verdict_token => name(&facts.verdict_token),
-        validation_report => name(&facts.validation_report),
+        verdict_token => safe_name(&facts.verdict_token),
+        validation_report => safe_name(&facts.validation_report),
         threshold => facts.threshold,
         test_names => test_names.join(", "),
     }
 }
 
-/// progress.txt without the survivors that the reasons list, which have their folders there.
-fn without_survivors(progress: &str, reasons: &[String]) -> String {
-    let place = |line: &str| {
-        let mut words = line.strip_prefix("survivor ")?.split(' ');
-        let (file, mutator) = (words.next()?, words.next()?);
-        Some(format!("{} {mutator}", file.rsplit('/').next()?))
-    };
-    let listed: BTreeSet<String> = reasons.iter().filter_map(|reason| place(reason)).collect();
-    let is_other = |line: &&str| {
-        line.strip_prefix("- ")
-            .and_then(|line| place(line.trim_end()))
-            .is_none_or(|place| !listed.contains(&place))
-    };
-    progress.split_inclusive('\n').filter(is_other).collect()
+/// Returns a list between marks.
+fn marked_list(what: &str, items: &[String], most: usize) -> String {
+    data::marked(what, &data::lines(items, most, NAME_CHARS))
 }
 
-/// The files of the spec, each a block, as many as fit; the names of the others.
+/// Returns a name or path as one bounded line.
+fn safe_name(text: &str) -> String {
+    text::line(text, NAME_CHARS)
+}
+
+/// Removes from progress.txt the survivors that the reasons list with their directories.
+fn without_survivors(progress: &str, reasons: &[String]) -> String {
+    let listed: BTreeSet<String> = reasons
+        .iter()
+        .filter_map(|reason| survivor_place(reason))
+        .collect();
+    progress
+        .split_inclusive('\n')
+        .filter(|line| {
+            line.strip_prefix("- ")
+                .and_then(|line| survivor_place(line.trim_end()))
+                .is_none_or(|place| !listed.contains(&place))
+        })
+        .collect()
+}
+
+/// Returns the file and the mutator of a survivor's line.
+fn survivor_place(line: &str) -> Option<String> {
+    let mut words = line.strip_prefix("survivor ")?.split(' ');
+    let (file, mutator) = (words.next()?, words.next()?);
+    Some(format!("{} {mutator}", file.rsplit('/').next()?))
+}
+
+/// Returns as many files of the spec as fit, and the names of the others.
 fn spec_files(files: &[(String, String)]) -> String {
     let mut left = SPECS_CAP;
     let mut blocks = Vec::new();
@@ -314,14 +330,16 @@ fn spec_files(files: &[(String, String)]) -> String {
     blocks.join("\n\n")
 }
 
-/// The command that shows what was changed in a package; empty if nothing was.
+/// Returns the command that shows a package's changes; empty without changes.
 fn diff(package: &PromptPackage) -> String {
     if package.base.is_empty() {
         return String::new();
     }
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     let path = text::line(&package.path, NAME_CHARS);
-    let path = if path.chars().all(is_plain) {
+    let path = if path
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
+    {
         path
     } else {
         format!("'{}'", path.replace('\'', r"'\''"))
@@ -332,16 +350,15 @@ fn diff(package: &PromptPackage) -> String {
     )
 }
 
-/// The reasons as a list; the first ones when they are too long together.
+/// Returns the reasons as a list, shortened to the first ones if they are too long together.
 fn reasons(reasons: &[String]) -> String {
-    let one = |reason: &String| {
-        let text = data::head(reason, REASON_CAP, "this reason goes on in progress.txt");
-        format!("- {}", text.trim().replace('\n', "\n  "))
-    };
     let all: Vec<String> = reasons
         .iter()
         .filter(|reason| !reason.trim().is_empty())
-        .map(one)
+        .map(|reason| {
+            let text = data::head(reason, REASON_CAP, "this reason continues in progress.txt");
+            format!("- {}", text.trim().replace('\n', "\n  "))
+        })
         .collect();
     data::head(
         &all.join("\n"),

@@ -3,8 +3,10 @@
 use super::{PromptError, PromptFacts, PromptPackage, render};
 use crate::config::Role;
 
-/// Fills a user's template with made-up facts, once with few and once with many of them, so that both sides of
-/// `{% if reasons %}` are tried. What depends on one value alone (`{% if attempt == 3 %}`) may not be reached.
+/// Fills a user's template with made-up facts, once with few and once with many of them.
+///
+/// Both sides of `{% if reasons %}` are tried. A part that depends on one value alone (`{% if attempt == 3 %}`) may
+/// not be reached.
 ///
 /// # Errors
 /// The template is malformed, or uses a variable that does not exist.
@@ -15,7 +17,7 @@ pub fn try_out(given: &str, role: Role) -> Result<(), PromptError> {
     Ok(())
 }
 
-/// The first attempt at a task without an id.
+/// Returns the first attempt at a task without an id.
 fn first_attempt() -> PromptFacts {
     PromptFacts {
         task: "do this".to_owned(),
@@ -35,9 +37,8 @@ fn first_attempt() -> PromptFacts {
     }
 }
 
-/// An attempt after a rejected one, with every fact set.
+/// Returns an attempt after a rejected one, with every fact set.
 fn later_attempt() -> PromptFacts {
-    let text = |text: &str| text.to_owned();
     PromptFacts {
         task: text("2.1."),
         id: text("2.1"),
@@ -65,13 +66,20 @@ fn later_attempt() -> PromptFacts {
     }
 }
 
+/// Returns an owned text.
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
 fn packages(names: &[&str]) -> Vec<PromptPackage> {
-    let package = |name: &&str| PromptPackage {
-        name: (*name).to_owned(),
-        path: format!("src/{name}"),
-        base: "4b825dc".to_owned(),
-    };
-    names.iter().map(package).collect()
+    names
+        .iter()
+        .map(|name| PromptPackage {
+            name: (*name).to_owned(),
+            path: format!("src/{name}"),
+            base: "4b825dc".to_owned(),
+        })
+        .collect()
 }
 
 #[cfg(test)]

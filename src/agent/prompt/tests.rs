@@ -1,4 +1,4 @@
-//! Bounds, marks, errors, and that no prompt holds a verdict.
+//! Tests bounds, marks and errors, and that no prompt holds a verdict.
 
 use super::*;
 use crate::agent::VerdictLine;

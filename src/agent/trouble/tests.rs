@@ -1,14 +1,14 @@
-//! What real CLIs printed at a limit or a refused login (shortened), and what must not look like one.
+//! Shortened outputs of real CLIs at a limit or a refused login, and similar harmless texts.
 
 use super::*;
 use proptest::prelude::*;
 
-/// 2026-11-21 21:55:00 UTC.
+/// Returns 2026-11-21 21:55:00 UTC.
 fn now() -> Timestamp {
     "2026-11-21T21:55:00Z".parse().expect("a time")
 }
 
-/// What kind of trouble it was, the message, and the seconds until a reset.
+/// Returns the kind of trouble, the message, and the seconds until a reset.
 fn told(
     end: &ProcessEnd,
     stdout: &str,
@@ -415,7 +415,7 @@ fn a_cli_that_tries_in_silence_until_it_is_ended_tells_its_trouble_on_standard_e
     );
     let kind = |stdout: &str, stderr: &str| told(&ended, stdout, stderr).map(|(kind, ..)| kind);
     assert_eq!(kind(begun, &gemini), Some("outage"));
-    // What came before the agent's last act is not handed in.
+    // The caller passes no output from before the agent's last action.
     let worked = r#"{"type":"message","role":"assistant","content":"I look at it.","delta":true}"#;
     assert_eq!(kind(&format!("{begun}\n{worked}"), &gemini), Some("outage"));
     let log = |error: &str| {
@@ -459,7 +459,7 @@ fn a_cli_that_asks_again_until_it_is_ended_could_not_reach_its_model_whatever_th
     assert_eq!(
         told(&ended, &[retry, said].join("\n"), ""),
         None,
-        "it was got over"
+        "the CLI recovered"
     );
     assert_eq!(
         told(&FAILED, &[said, retry].join("\n"), ""),
@@ -580,7 +580,7 @@ fn prose_and_prompts_about_limits_are_none() {
     }
 }
 
-/// The texts of 2026 and what each is; the last one is an administrator's.
+/// The texts of 2026 with their meanings. The last one is an administrator's.
 const LIMITS: [(&str, &str, Option<u64>); 7] = [
     (
         "You've hit your limit · resets 10:30pm (America/Sao_Paulo)",
@@ -673,7 +673,7 @@ fn the_structure_of_a_message_tells_more_than_its_words() {
     assert!(hint(LIMITS[6].0).starts_with("ask the administrator"));
 }
 
-/// The words of an agent whose task is about limits, of its tools and of the programs that it calls.
+/// Words about limits from an agent with such a task, its tools and its programs.
 const HONEST: [&str; 20] = [
     "You've hit your limit is what the client shows after five calls.",
     "I added the message \"You've hit your session limit · resets 10pm\" to the page.",

@@ -1,4 +1,4 @@
-//! An override wins over the file, is read by its rules, and is named when it is wrong.
+//! Tests that an override takes precedence, follows the rules of the file, and is named in errors.
 
 use super::*;
 use crate::config::{Settings, parse};
@@ -108,7 +108,7 @@ fn every_setting_is_a_key_and_changes_what_it_names() {
     }
 }
 
-/// No word is taken for another, and nothing but a word is taken.
+/// Only the exact words are accepted.
 #[test]
 fn the_verifier_is_one_of_three_words_and_the_environment_wins() {
     for word in ["block", "warn", "off"] {

@@ -1,12 +1,13 @@
-//! The schema, held against every configuration that ralph writes or shows, by a JSON Schema validator that
-//! checks formats.
+//! Validates every configuration that ralph writes or shows against the schema.
+//!
+//! The JSON Schema validator checks formats.
 
 use super::*;
 use crate::config::{SCHEMA_FILE, TEMPLATE, parse, schema};
 use boon::{Compiler, Draft, Schemas};
 use std::path::Path;
 
-/// What the validator says of a YAML text; the schema itself is checked against its draft.
+/// Returns the validator's error for a YAML text. The schema itself is checked against its draft.
 fn misfit(text: &str) -> Option<String> {
     let value: Value = serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
@@ -30,7 +31,7 @@ fn read(text: &str) -> Result<(), String> {
         .map_err(|errors| format!("{errors:?}"))
 }
 
-/// True for keys that are written at the root of a configuration.
+/// True for keys of the root of a configuration.
 fn has_keys_of_the_root(text: &str) -> bool {
     let keys = schema()["properties"].clone();
     let value = serde_yaml::from_str::<Value>(text).unwrap_or_default();
@@ -95,7 +96,7 @@ fn every_file_that_ralph_writes_names_its_schema_in_the_first_line() {
     assert_eq!(
         written,
         format!("{:#}\n", schema()),
-        "`ralph schema` prints what the example has beside it"
+        "`ralph schema` prints the schema file next to the example"
     );
 }
 

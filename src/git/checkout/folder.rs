@@ -1,7 +1,7 @@
-//! Brings a folder to what a checkout holds, and says how it differs.
+//! Updates a directory to the content of a checkout, and reports the differences.
 //!
-//! Promises: a file whose content is right is not touched, so that its time stays; what does not belong there
-//! goes, except build outputs (an untracked `target` folder beside a POM). No link is followed.
+//! Promises: a file with the right content is not written, so that its time stays. Files that do not belong there are
+//! removed, except build outputs (an untracked `target` directory next to a POM). No link is followed.
 
 use super::{Checkout, MAX_BLOB, Stats, join, refuse, repository, unwritable};
 use crate::git::backup_refs::bare_entry;
@@ -20,7 +20,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// With one of these a project begins.
+/// Files that mark the root of a project.
 const BUILD_FILES: [&str; 5] = [
     "pom.xml",
     "build.gradle",
@@ -29,37 +29,37 @@ const BUILD_FILES: [&str; 5] = [
     "settings.gradle.kts",
 ];
 
-/// How a folder differs from what belongs there. Paths are relative to it.
+/// The differences of a directory from its wanted content. Paths are relative to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// Files of other content or mode, or gone.
+    /// Files with other content or mode, or missing ones.
     pub wrong: Vec<Vec<u8>>,
-    /// Files and whole folders that do not belong there.
+    /// Files and whole directories that do not belong there.
     pub extra: Vec<Vec<u8>>,
-    /// Folders of build outputs, absolute.
+    /// Directories of build outputs, absolute.
     pub outputs: Vec<PathBuf>,
 }
 
 type Found = Result<Differences, GitError>;
 
-/// A part of a checkout: what lies in a folder, and in none of certain folders in it. The default is all of it.
+/// A part of a checkout: a directory without certain directories in it. The default is everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     /// Empty for all.
     pub folder: Vec<u8>,
-    /// What is left out.
+    /// The excluded directories.
     pub without: Vec<Vec<u8>>,
 }
 
 impl Part {
-    /// True for a path in it, and for its folder.
+    /// True for a path in it, and for its directory.
     pub fn holds(&self, path: &[u8]) -> bool {
         let is_in = |folder: &Vec<u8>| folder == path || path.starts_with(&join(folder, b""));
         is_in(&self.folder) && !self.without.iter().any(is_in)
     }
 }
 
-/// True for a path in a project at which a Maven build finds something without being told.
+/// True for a path in a project that a Maven build reads by default.
 fn is_read(path: &[u8]) -> bool {
     let mut parts = path.split(|&byte| byte == b'/');
     let first = parts
@@ -72,11 +72,13 @@ fn is_read(path: &[u8]) -> bool {
 }
 
 impl Checkout {
-    /// Brings a folder to exactly these files, build outputs aside, and says how it differed. Beside it, `<folder>.git` is made anew for ralph alone.
+    /// Updates a directory to exactly these files, except build outputs, and returns the differences before.
+    ///
+    /// Creates `<folder>.git` next to it, for ralph alone.
     pub fn write(&mut self, folder: &Path) -> Result<Differences, GitError> {
         let all = &Part::default();
         let found = self.update(folder, all, |_| true).or_else(|_| {
-            // Whatever a build left there that cannot be read or replaced goes with the whole folder.
+            // If a build left anything that cannot be read or replaced, the whole directory is removed.
             remove(folder).doing("remove a checkout")?;
             self.update(folder, all, |_| true)
         });
@@ -84,7 +86,8 @@ impl Checkout {
         found
     }
 
-    /// Puts these files of a part right, and removes what builds read; what else a build made stays: tests run on it.
+    /// Restores the files of a part, and removes files that builds read. Other build products stay: tests run on
+    /// them.
     pub fn put_right(&mut self, folder: &Path, part: &Part) -> Result<(), GitError> {
         let found = self.update(folder, part, |path| self.is_read(path));
         self.written.extend(
@@ -133,7 +136,7 @@ impl Checkout {
         Ok(found)
     }
 
-    /// What somebody touched since it was written, and may have put back: change times cannot be.
+    /// Returns paths changed since they were written, even if restored: change times cannot be set back.
     pub fn touched(&self, folder: &Path) -> Vec<RepoPath> {
         let now = self.stats(folder).into_iter();
         let touched = now.filter(|(path, stat)| self.written.get(path) != Some(stat));
@@ -142,7 +145,7 @@ impl Checkout {
             .collect()
     }
 
-    /// Those differences that a Maven build would read without being told.
+    /// Returns the differences that a Maven build reads by default.
     pub fn read_by_builds(&self, found: &Differences) -> impl Iterator<Item = RepoPath> {
         let extra = found.extra.iter().filter(|path| self.is_read(path));
         found
@@ -152,8 +155,10 @@ impl Checkout {
             .map(|path| RepoPath::from_bytes(path))
     }
 
-    /// As [`is_read`], for a path from the top: a project begins at its first build file, else with its repository, and
-    /// may itself lie in a folder `src`.
+    /// True for a path from the top that a build reads; see [`is_read`].
+    ///
+    /// A project begins at its first build file, otherwise with its repository, and may itself be in a directory
+    /// `src`.
     fn is_read(&self, path: &[u8]) -> bool {
         let built = folders_above(path).find(|at| self.is_module(at));
         let project =
@@ -169,15 +174,17 @@ impl Checkout {
     }
 
     fn stats(&self, folder: &Path) -> Stats {
-        let is_top =
-            |at: &[u8]| at.is_empty() || self.is_module(at) || self.commits.contains_key(at);
-        let is_read = |at: &&[u8]| !is_top(at) && self.is_read(at);
-        let folders = self.folders().into_iter().filter(is_read);
-        let stat = |path: &[u8]| (path.to_vec(), FileStat::at(&on_disk(folder, path)));
-        self.paths().chain(folders).map(stat).collect()
+        let folders = self.folders().into_iter().filter(|at| {
+            let is_top = at.is_empty() || self.is_module(at) || self.commits.contains_key(*at);
+            !is_top && self.is_read(at)
+        });
+        self.paths()
+            .chain(folders)
+            .map(|path| (path.to_vec(), FileStat::at(&on_disk(folder, path))))
+            .collect()
     }
 
-    /// How a part of a folder differs from what belongs there.
+    /// Returns the differences of a part of a directory from its wanted content.
     pub fn inspect(&self, folder: &Path, part: &Part) -> Result<Differences, GitError> {
         let (repo, index) = self.repository(folder)?;
         let found = self.compare(&repo, &index, folder, part);
@@ -186,8 +193,9 @@ impl Checkout {
         found
     }
 
-    /// A repository whose work tree is the folder, and an index of what belongs there. Nothing in them is from an
-    /// earlier use: builds and tests may have been there.
+    /// Creates a repository whose work tree is the directory, and an index of the wanted content.
+    ///
+    /// Nothing is taken from an earlier use: builds and tests may have changed it.
     fn repository(&self, folder: &Path) -> Result<(Repository, Index), GitError> {
         let sources = self
             .sources
@@ -195,17 +203,15 @@ impl Checkout {
             .map(|source| OpenRepo::open(source))
             .collect::<Result<Vec<_>, _>>()?;
         let repo = repository::beside(folder, &sources)?;
-        let index = || {
-            let mut index = Index::new()?;
-            for (path, leaf) in &self.leaves {
-                index.add(&bare_entry(path, *leaf))?;
-            }
-            Ok(index)
-        };
-        Ok((repo, index().map_err(|error| unwritable(&error))?))
+        let mut index = Index::new().map_err(|error| unwritable(&error))?;
+        for (path, leaf) in &self.leaves {
+            let added = index.add(&bare_entry(path, *leaf));
+            added.map_err(|error| unwritable(&error))?;
+        }
+        Ok((repo, index))
     }
 
-    /// By content: the index has no times of files that a comparison could trust.
+    /// Compares by content: the index has no times of files that a comparison could trust.
     fn compare(&self, repo: &Repository, index: &Index, folder: &Path, part: &Part) -> Found {
         let mut options = DiffOptions::new();
         if !part.folder.is_empty() {
@@ -243,7 +249,7 @@ impl Checkout {
         Ok(found)
     }
 
-    /// A `target` folder beside a POM.
+    /// True for a `target` directory next to a POM.
     fn is_output(&self, folder: &[u8]) -> bool {
         let beside = folder.strip_suffix(b"target");
         beside.is_some_and(|at| {
@@ -251,7 +257,7 @@ impl Checkout {
         })
     }
 
-    /// The folders in which files belong, with all above them.
+    /// Returns the directories that contain files, with all above them.
     fn folders(&self) -> BTreeSet<&[u8]> {
         self.paths()
             .flat_map(folders_above)
@@ -293,7 +299,7 @@ impl Checkout {
             .map_err(|error| unwritable(&error))
     }
 
-    /// Copies a file from beside the commits.
+    /// Copies a file that is not from a commit.
     fn copy(&self, folder: &Path, path: &[u8]) -> io::Result<()> {
         let (Some(from), Some((_, mode))) = (self.files.get(path), self.leaves.get(path)) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Repositories of ralph's own: they have no objects, they read those of the packages' repositories.
+//! ralph's own repositories. They have no objects and read those of the packages' repositories.
 
 use crate::git::Repositories;
 use crate::git::content::on_disk;
@@ -15,17 +15,17 @@ use std::path::Path;
 
 /// Every file has the bytes of its blob: nothing is converted when files are written or compared.
 const ATTRIBUTES: &str = "* -text -crlf -eol -ident -filter -working-tree-encoding\n";
-/// Tags and remotes that are copied at most.
+/// Maximum number of copied tags and remotes.
 const MAX_TAGS: usize = 10_000;
 const MAX_REMOTES: usize = 100;
-/// Objects of a repository that are copied at most: how deep they lie, how many, how many bytes. Each checkout copies them.
+/// Limits for copied objects of a repository: depth, number and bytes. Each checkout copies them.
 const OBJECT_DEPTH: usize = 2;
 const MAX_OBJECTS: usize = 10_000;
 const MAX_OBJECT_BYTES: u64 = 256 << 20;
-/// What is being done here if it fails.
+/// The operation, for errors.
 const DOING: &str = "make a private repository";
 
-/// Makes the bare repository `<folder>.git` anew, with `folder` as its work tree; builds do not find it.
+/// Creates the bare repository `<folder>.git` with `folder` as its work tree. Builds do not find it.
 pub(super) fn beside(folder: &Path, sources: &[OpenRepo]) -> Result<Repository, GitError> {
     let git_dir = folder.with_extension("git");
     init(&git_dir, Oid::ZERO_SHA1, true, sources)?;
@@ -34,14 +34,15 @@ pub(super) fn beside(folder: &Path, sources: &[OpenRepo]) -> Result<Repository, 
     Ok(repo)
 }
 
-/// Removes the repository that [`beside`] made: it names the packages' repositories, and tests run next to it.
+/// Removes the repository of [`beside`]: it names the packages' repositories, and tests run next to it.
 pub(super) fn forget(folder: &Path) -> Result<(), GitError> {
     crate::sys::disk::remove(&folder.with_extension("git")).doing(DOING)
 }
 
-/// Makes the `.git` that a build finds in its folder: HEAD is the commit, the index is its tree, the tags and the
-/// addresses of the remotes are those of `source`; there are no branches, hooks or settings. It does not name `source` unless
-/// that has too many objects to copy.
+/// Creates the `.git` that a build finds in its directory.
+///
+/// HEAD is the commit, the index is its tree, and the tags and URLs of the remotes are those of `source`. There are
+/// no branches, hooks or settings. It does not name `source` unless that has too many objects to copy.
 pub(super) fn visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Result<(), GitError> {
     let git_dir = folder.join(".git");
     init(&git_dir, commit, false, std::slice::from_ref(source))?;
@@ -70,8 +71,11 @@ pub(super) fn visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Result<(
     copy_objects(&source.repo.commondir().join("objects"), &git_dir).doing(DOING)
 }
 
-/// Makes a folder with a commit's files a repository with that commit as its HEAD, and objects of its own: it does not name
-/// the repository that it is made from. Zeros make nothing.
+/// Makes a directory with a commit's files a repository with that HEAD.
+///
+/// It has its own objects.
+///
+/// It does not name the repository from which it is made. Zeros create nothing.
 pub fn add_to_copy(copy: &Path, repository: &Path, commit: &facts::Oid) -> Result<(), GitError> {
     let Some(commit) = tree::oid_of(commit)? else {
         return Ok(());
@@ -80,7 +84,8 @@ pub fn add_to_copy(copy: &Path, repository: &Path, commit: &facts::Oid) -> Resul
     visible(copy, &source, commit)
 }
 
-/// Copies the objects in place of the link to them; the link stays where they are too many, or lie in further repositories.
+/// Replaces the link to the objects by a copy. The link stays if there are too many, or they are in other
+/// repositories.
 fn copy_objects(from: &Path, git_dir: &Path) -> io::Result<()> {
     let entries = walk(from, OBJECT_DEPTH, MAX_OBJECTS, |_| true).collect::<io::Result<Vec<_>>>();
     let Ok(entries) = entries else { return Ok(()) };
@@ -101,7 +106,7 @@ fn copy_objects(from: &Path, git_dir: &Path) -> io::Result<()> {
         let place = objects.join(file.path().strip_prefix(from).map_err(io::Error::other)?);
         place.parent().map_or(Ok(()), fs_err::create_dir_all)?;
         match fs_err::copy(file.path(), &place) {
-            // Another process packs them: the link leads to what they became.
+            // Another process packs them: the link leads to the packs.
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             copied => copied?,
         };
@@ -110,7 +115,7 @@ fn copy_objects(from: &Path, git_dir: &Path) -> io::Result<()> {
     fs_err::remove_dir_all(git_dir.join("shared"))
 }
 
-/// Adds the remotes of `source` without the user and password that an address may hold.
+/// Adds the remotes of `source` without user and password in their URLs.
 fn add_remotes(repo: &Repository, source: &Repository) -> Result<(), git2::Error> {
     for name in source
         .remotes()?
@@ -125,7 +130,7 @@ fn add_remotes(repo: &Repository, source: &Repository) -> Result<(), git2::Error
     Ok(())
 }
 
-/// An address without the user and password that it may hold.
+/// Returns a URL without user and password.
 fn public(url: &str) -> String {
     let known = url
         .split_once("://")
@@ -141,7 +146,9 @@ fn public(url: &str) -> String {
 }
 
 impl Repositories {
-    /// Where a package was cloned from, without user and password: that of `origin`, else of any other remote.
+    /// Returns the URL from which a package was cloned, without user and password.
+    ///
+    /// It is that of `origin`, otherwise of any other remote.
     pub fn remote(&mut self, package: &str) -> Result<Option<String>, GitError> {
         self.in_package(package, |_, open, _| {
             let names = open.repo.remotes().doing(DOING)?;
@@ -153,7 +160,7 @@ impl Repositories {
     }
 }
 
-/// Makes a repository without objects that reads those of a clone, if there is one; true if there is.
+/// Creates a repository without objects that reads those of a clone; false without a clone.
 pub fn borrow(folder: &Path, clone: &Path) -> Result<bool, GitError> {
     let sources: Vec<OpenRepo> = OpenRepo::open(clone).into_iter().collect();
     let git_dir = folder.join(".git");
@@ -162,10 +169,10 @@ pub fn borrow(folder: &Path, clone: &Path) -> Result<bool, GitError> {
     Ok(!sources.is_empty())
 }
 
-/// Makes a repository with a detached HEAD. Git's own way of making one takes templates and settings of the user.
+/// Creates a repository with a detached HEAD. Git's own command would use templates and settings of the user.
 fn init(git_dir: &Path, head: Oid, is_bare: bool, sources: &[OpenRepo]) -> Result<(), GitError> {
-    // A path in this file must be quoted in ways that git and its libraries do not agree on; links need none. They
-    // have a folder of their own, since JGit takes that of an alternate for a repository when it looks like one.
+    // Git and its libraries do not agree on the quoting of paths in this file. Links need none. They have a directory
+    // of their own, because JGit treats the directory of an alternate as a repository if it looks like one.
     let alternates: Vec<String> = (0..sources.len())
         .map(|number| format!("../shared/{number}\n"))
         .collect();
@@ -188,32 +195,40 @@ fn init(git_dir: &Path, head: Oid, is_bare: bool, sources: &[OpenRepo]) -> Resul
     write().doing(DOING)
 }
 
-/// Writes an index of the commit's tree that knows the files on the disk: `git status` need not read them.
+/// Writes an index of the commit's tree with the stat data of the files.
+///
+/// `git status` then need not read them.
 fn write_index(
     folder: &Path,
     file: &Path,
     source: &OpenRepo,
     commit: Oid,
 ) -> Result<(), git2::Error> {
-    let low = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
-    let time = |seconds: i64, nanos: i64| {
-        IndexTime::new(
-            i32::try_from(seconds).unwrap_or_default(),
-            u32::try_from(nanos).unwrap_or_default(),
-        )
-    };
     let mut index = Index::open(file)?;
     index.read_tree(&source.repo.find_commit(commit)?.tree()?)?;
     for mut entry in index.iter().collect::<Vec<_>>() {
         let Ok(meta) = fs_err::symlink_metadata(on_disk(folder, &entry.path)) else {
             continue;
         };
-        entry.ctime = time(meta.ctime(), meta.ctime_nsec());
-        entry.mtime = time(meta.mtime(), meta.mtime_nsec());
-        (entry.dev, entry.ino) = (low(meta.dev()), low(meta.ino()));
+        entry.ctime = index_time(meta.ctime(), meta.ctime_nsec());
+        entry.mtime = index_time(meta.mtime(), meta.mtime_nsec());
+        (entry.dev, entry.ino) = (low_bits(meta.dev()), low_bits(meta.ino()));
         (entry.uid, entry.gid) = (meta.uid(), meta.gid());
-        entry.file_size = low(meta.size());
+        entry.file_size = low_bits(meta.size());
         index.add(&entry)?;
     }
     index.write()
+}
+
+/// Returns a time in the form of git's index.
+fn index_time(seconds: i64, nanos: i64) -> IndexTime {
+    IndexTime::new(
+        i32::try_from(seconds).unwrap_or_default(),
+        u32::try_from(nanos).unwrap_or_default(),
+    )
+}
+
+/// Returns the low 32 bits, as in git's index.
+fn low_bits(number: u64) -> u32 {
+    u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default()
 }

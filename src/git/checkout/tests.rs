@@ -1,4 +1,4 @@
-//! Checkouts over real repositories: exactly the commit, nothing left in the repository.
+//! Tests checkouts over real repositories: exactly the commit, and no change to the repository.
 
 use super::{Checkout, Differences, Part, add_to_copy, check_link};
 use crate::machine::facts;
@@ -13,7 +13,7 @@ const FILE: i32 = 0o100_644;
 const EXEC: i32 = 0o100_755;
 const LINK: i32 = 0o120_000;
 
-/// What stands at a path: mode and bytes.
+/// Mode and bytes of each path.
 type Files = BTreeMap<String, (i32, Vec<u8>)>;
 
 fn repository() -> (TempDir, Repository) {
@@ -69,7 +69,7 @@ fn checkout(repo: &Path, commit: &facts::Oid) -> Checkout {
     checkout
 }
 
-/// Everything in a folder but folders and repositories.
+/// Returns everything in a directory except directories and repositories.
 fn found(folder: &Path) -> Files {
     let mut all = Files::new();
     let mut todo = vec![PathBuf::new()];
@@ -97,7 +97,7 @@ fn found(folder: &Path) -> Files {
     all
 }
 
-/// Every file of a repository's folder with its bytes and its time.
+/// Returns every file of a repository's directory with its bytes and its time.
 fn trace(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, i64, i64)> {
     let mut all = BTreeMap::new();
     let mut todo = vec![folder.to_owned()];
@@ -135,7 +135,7 @@ fn arbitrary_files() -> impl Strategy<Value = Files> {
         prop::collection::vec(any::<u8>(), 0..6),
     );
     prop::collection::btree_map(name, content, 0..12).prop_map(|files: Files| {
-        // A path cannot be a file and a folder.
+        // A path cannot be a file and a directory.
         let is_folder = |path: &str| {
             files
                 .keys()
@@ -152,8 +152,8 @@ fn arbitrary_files() -> impl Strategy<Value = Files> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever stood in the folder, afterwards it is the commit; what was right was not touched; and
-    /// whatever is done to it then is seen.
+    /// For any earlier content, the directory becomes the commit. Right files are not written, and any later change
+    /// is detected.
     #[test]
     fn a_folder_becomes_exactly_the_commit(first in arbitrary_files(), second in arbitrary_files(), planted in arbitrary_files(), pick in any::<prop::sample::Index>()) {
         let (home, repo) = repository();
@@ -302,7 +302,7 @@ fn links_stay_inside_and_are_not_followed() {
     fs_err::create_dir_all(&outside).unwrap();
     fs_err::write(outside.join("b"), "kept").unwrap();
     fs_err::create_dir(&root).unwrap();
-    // Where the folder `a` belongs, and where the file `c` does, somebody put links that lead out.
+    // Links that lead out replace the directory `a` and the file `c`.
     fs_err::os::unix::fs::symlink(&outside, root.join("a")).unwrap();
     fs_err::os::unix::fs::symlink(outside.join("b"), root.join("c")).unwrap();
     plan.write(&root).unwrap();
@@ -430,7 +430,7 @@ fn a_copy_is_a_repository_at_its_commit_that_names_no_other() {
             path.display()
         );
     }
-    // A test that removes an object removes it there alone.
+    // A test that removes an object removes it only there.
     let blob = repo
         .find_commit(Oid::from_str(&judged.0).unwrap())
         .unwrap()
@@ -481,7 +481,7 @@ fn the_way_of_a_link_is_known_without_asking_the_disk() {
             "{path} {target}"
         );
     }
-    // The last one may climb further than it seems, through a link in the middle.
+    // The last one may climb further than it appears, through a link in the middle.
     let out = [
         ("a", "/etc"),
         ("a", "../b"),
@@ -498,7 +498,7 @@ fn the_way_of_a_link_is_known_without_asking_the_disk() {
     }
 }
 
-/// Returns when the clock of the file system has moved on.
+/// Returns when the clock of the file system has advanced.
 fn let_the_clock_tick(file: &Path) {
     let changed = |path: &Path| {
         let data = fs_err::symlink_metadata(path).unwrap();

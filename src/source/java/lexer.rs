@@ -1,9 +1,10 @@
-//! Java's words, marks and literals, without comments; an unclosed literal ends with its line, an unclosed
-//! comment or text block with the file.
+//! Splits Java into words, marks and literals, without comments.
+//!
+//! An unclosed literal ends with its line, an unclosed comment or text block with the file.
 
 use std::borrow::Cow;
 
-/// What stands for an escaped character that is not ASCII: it may be part of a name.
+/// The replacement for an escaped character outside ASCII, which may be part of a name.
 pub(super) const OF_A_NAME: &[u8] = b"x";
 
 /// A piece of a program.
@@ -18,7 +19,7 @@ pub(super) enum Token<'a> {
 }
 
 impl Token<'_> {
-    /// As it is written.
+    /// Returns the text as written.
     pub(super) fn text(self) -> String {
         match self {
             Self::Word(bytes) | Self::Literal(bytes) => String::from_utf8_lossy(bytes).into_owned(),
@@ -27,8 +28,9 @@ impl Token<'_> {
     }
 }
 
-/// Decodes `\uXXXX`, which Java does before everything else (so `\u002f*` opens a comment; Java Language
-/// Specification §3.3). What is not ASCII becomes `other`.
+/// Decodes `\uXXXX`, and replaces a character outside ASCII by `other`.
+///
+/// Java decodes it before everything else, so `\u002f*` opens a comment (Java Language Specification §3.3).
 pub fn unescaped<'a>(source: &'a [u8], other: &[u8]) -> Cow<'a, [u8]> {
     if !source.windows(2).any(|pair| pair == b"\\u") {
         return Cow::Borrowed(source);
@@ -43,7 +45,7 @@ pub fn unescaped<'a>(source: &'a [u8], other: &[u8]) -> Cow<'a, [u8]> {
             out.extend_from_slice(decoded.as_ref().map_or(other, std::slice::from_ref));
             rest = after;
         } else {
-            // A backslash takes the next character with it: in `\\u0041` the `u` begins no escape.
+            // A backslash consumes the next character: in `\\u0041` the `u` begins no escape.
             out.push(byte);
             if let Some((&next, after)) = tail.split_first() {
                 out.push(next);
@@ -54,7 +56,7 @@ pub fn unescaped<'a>(source: &'a [u8], other: &[u8]) -> Cow<'a, [u8]> {
     Cow::Owned(out)
 }
 
-/// `uXXXX`, with any number of `u`; `None` in it for what is not ASCII.
+/// Reads `uXXXX`, with any number of `u`. The inner `None` is a character outside ASCII.
 fn unicode_escape(tail: &[u8]) -> Option<(Option<u8>, &[u8])> {
     let letters = tail.iter().take_while(|&&byte| byte == b'u').count();
     let digits = tail.get(letters..letters + 4)?;
@@ -68,30 +70,33 @@ fn unicode_escape(tail: &[u8]) -> Option<(Option<u8>, &[u8])> {
     ))
 }
 
-/// The text without comments and indentation, line for line. What is written with `\uXXXX` stays as it is: an escape may
-/// end a comment.
+/// Returns the text without comments and indentation, line for line.
+///
+/// A text with `\uXXXX` is returned unchanged: an escape may end a comment.
 pub fn code_lines(source: &[u8]) -> Cow<'_, [u8]> {
     if matches!(unescaped(source, OF_A_NAME), Cow::Owned(_)) {
         return Cow::Borrowed(source);
     }
     let (mut lexer, mut out, mut done) = (Lexer { rest: source }, Vec::new(), 0);
-    let ends = |gap: &[u8]| {
-        gap.iter()
-            .copied()
-            .filter(|&byte| byte == b'\n')
-            .collect::<Vec<_>>()
-    };
     while let Some(token) = lexer.next() {
         let end = source.len() - lexer.rest.len();
         let code = match token {
             Token::Mark(_) => &source[end - 1..end],
             Token::Word(bytes) | Token::Literal(bytes) => bytes,
         };
-        out.extend([&ends(&source[done..end - code.len()]), code, b" "].concat());
+        out.extend([&line_ends(&source[done..end - code.len()]), code, b" "].concat());
         done = end;
     }
-    out.extend(ends(&source[done..]));
+    out.extend(line_ends(&source[done..]));
     Cow::Owned(out)
+}
+
+/// Returns the line ends of a text.
+fn line_ends(gap: &[u8]) -> Vec<u8> {
+    gap.iter()
+        .copied()
+        .filter(|&byte| byte == b'\n')
+        .collect::<Vec<_>>()
 }
 
 /// Reads tokens one by one.

@@ -1,6 +1,7 @@
-//! The members of a Java source, so that two versions can be compared by what the compiler reads: comments, white space,
-//! imports and the order of members do not count. What stands before the body of a method or type says whether a test runner
-//! runs it.
+//! The members of a Java source, for comparing two versions by what the compiler reads.
+//!
+//! Comments, white space, imports and the order of members do not count. The text before the body of a method or type
+//! decides if a test runner runs it.
 
 use super::lexer::{Lexer, OF_A_NAME, Token, unescaped};
 use crate::source::digest_parts;
@@ -11,18 +12,20 @@ use std::slice::Iter;
 /// A field, method, initialiser, or the header of a type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Member {
-    /// The digest of the headers of the types that it is in.
+    /// The digest of the headers of the types around it.
     headers: String,
     pub(super) words: String,
     is_enabled_test: bool,
-    /// It is a test under a condition (`@DisabledIf`, `@EnabledOnOs`).
+    /// True for a test under a condition (`@DisabledIf`, `@EnabledOnOs`).
     is_conditional: bool,
 }
 
-/// How many enabled test methods a source holds: annotated with `@Test`, `@ParameterizedTest`, `@RepeatedTest`,
-/// `@TestFactory` or `@TestTemplate` (also fully qualified), or `JUnit` 3's `public void testX()` in a class that extends
-/// `TestCase`; without `@Disabled` or `@Ignore` on the method or a class around it, and without `TestNG`'s
-/// `enabled = false`. A test that only an inherited or composed annotation makes is not seen.
+/// Returns the number of enabled test methods in a source.
+///
+/// They are annotated with `@Test`, `@ParameterizedTest`, `@RepeatedTest`, `@TestFactory` or `@TestTemplate` (also
+/// fully qualified), or are `JUnit` 3's `public void testX()` in a class that extends `TestCase`. Neither the method
+/// nor a class around it has `@Disabled`, `@Ignore` or `TestNG`'s `enabled = false`. A test that only an inherited or
+/// composed annotation makes is not recognised.
 pub(in crate::source) fn enabled_tests(source: &[u8]) -> u64 {
     members(source)
         .iter()
@@ -30,7 +33,7 @@ pub(in crate::source) fn enabled_tests(source: &[u8]) -> u64 {
         .count() as u64
 }
 
-/// Counts the enabled tests that run under a condition alone.
+/// Counts the enabled tests that run only under a condition.
 pub(in crate::source) fn conditional_tests(source: &[u8]) -> u64 {
     members(source)
         .iter()
@@ -38,7 +41,9 @@ pub(in crate::source) fn conditional_tests(source: &[u8]) -> u64 {
         .count() as u64
 }
 
-/// Code by which a test ends before it checks anything, or never checks it, as [`Member::words`] has it.
+/// Code that disables the checks of a test, in the form of [`Member::words`].
+///
+/// It ends a test before it checks anything, or never checks it.
 const DEAD: [&str; 8] = [
     "if(true)return;",
     "if(true){return;",
@@ -50,8 +55,12 @@ const DEAD: [&str; 8] = [
     "Assumptions.abort(",
 ];
 
-/// The members of `written` that `now` does not have as they are: how many, and the words of the first. A member that
-/// `base` had already may change if it is a test; what tests rely on may not. `None` if nothing is lost.
+/// Returns the members of `written` that `now` lost: their number, and the first.
+///
+/// A changed member is lost too.
+///
+/// A member that `base` already had may change if it is a test. Code that tests rely on may not. `None` if nothing is
+/// lost.
 pub(in crate::source) fn lost_members(
     base: Option<&[u8]>,
     written: &[u8],
@@ -73,7 +82,7 @@ fn is_test(member: &Member) -> bool {
     words.contains("void test") || TESTS.iter().any(|test| words.contains(&format!("@{test}")))
 }
 
-/// What a type says of its members.
+/// The properties that a type gives to its members.
 #[derive(Default)]
 struct Type {
     headers: String,
@@ -82,16 +91,16 @@ struct Type {
     is_test_case: bool,
 }
 
-/// The declaration that is being read.
+/// The current declaration.
 #[derive(Default)]
 struct Declaration<'a> {
     words: String,
     /// Its tokens before its body.
     head: Vec<Token<'a>>,
-    /// Open parentheses.
+    /// Number of open parentheses.
     depth: u32,
     is_type: bool,
-    /// It has a `=` outside of an annotation's parentheses.
+    /// True if it has a `=` outside an annotation's parentheses.
     is_value: bool,
 }
 
@@ -101,10 +110,10 @@ impl<'a> Declaration<'a> {
             Token::Mark(b'(') => self.depth += 1,
             Token::Mark(b')') => self.depth = self.depth.saturating_sub(1),
             Token::Mark(b'=') => self.is_value |= self.depth == 0,
-            // A method may be called so.
+            // A method may have this name.
             Token::Word(b"record") if !matches!(next, Some(Token::Word(_))) => {}
             Token::Word(b"class" | b"interface" | b"enum" | b"record") if self.depth == 0 => {
-                // Not `A.class`, and not a class within a value.
+                // Neither `A.class` nor a class within a value.
                 self.is_type |= !self.words.ends_with('.') && !self.is_value;
             }
             _ => {}
@@ -113,7 +122,7 @@ impl<'a> Declaration<'a> {
         self.say(token);
     }
 
-    /// Adds the words of a token, with a space where two would be one.
+    /// Adds the words of a token, with a space where two would merge.
     fn say(&mut self, token: Token<'_>) {
         let text = token.text();
         if self.words.ends_with(is_part) && text.starts_with(is_part) {
@@ -123,7 +132,7 @@ impl<'a> Declaration<'a> {
     }
 }
 
-/// Without recursion, and in linear time, however deep types are nested.
+/// Returns the members of a source, in linear time and without recursion for any depth of types.
 pub(super) fn members(source: &[u8]) -> Vec<Member> {
     let bytes = unescaped(source, OF_A_NAME);
     let mut tokens = Lexer { rest: &bytes }.peekable();
@@ -137,7 +146,7 @@ pub(super) fn members(source: &[u8]) -> Vec<Member> {
             body(&mut tokens, &mut declaration);
         }
         let ends = match token {
-            // What stands in parentheses is a value.
+            // Text in parentheses is a value.
             Token::Mark(b';' | b'{') => declaration.depth == 0,
             Token::Mark(b'}') => true,
             _ => {
@@ -186,7 +195,7 @@ pub(super) fn members(source: &[u8]) -> Vec<Member> {
     found
 }
 
-/// Reads to the brace that closes.
+/// Reads to the closing brace.
 fn body<'a>(tokens: &mut Peekable<Lexer<'a>>, declaration: &mut Declaration<'a>) {
     let mut depth = 1_u64;
     while depth > 0 {
@@ -227,7 +236,7 @@ pub(super) struct Head {
     pub(super) is_off: bool,
     is_conditional: bool,
     pub(super) extends_test_case: bool,
-    /// Of a method: it is `public void testX()`.
+    /// For a method, true if it is `public void testX()`.
     method: Option<bool>,
 }
 
@@ -246,7 +255,7 @@ impl Head {
                             Some(is_public && is_void && is_empty && name.starts_with(b"test"));
                     }
                 }
-                // A field: whatever its value holds, it is no test.
+                // A field is no test, whichever value it has.
                 Token::Mark(b'=') => return Self::default(),
                 Token::Mark(b'<') => angles += 1,
                 Token::Mark(b'>') => angles -= 1,
@@ -262,13 +271,13 @@ impl Head {
         head
     }
 
-    /// True for a method that is a test by its annotations, or in a `JUnit` 3 class by its name.
+    /// True for a test method by its annotations, or by its name in a `JUnit` 3 class.
     pub(super) fn is_test(&self, in_test_case: bool) -> bool {
         self.method
             .is_some_and(|by_name| self.is_annotated || in_test_case && by_name)
     }
 
-    /// `@a.b.Name(…)`.
+    /// Reads `@a.b.Name(…)`.
     fn annotation(&mut self, tokens: &mut Tokens<'_, '_>) {
         let name = qualified_name(tokens);
         let arguments = tokens
@@ -286,7 +295,7 @@ impl Head {
     }
 }
 
-/// Reads `a.b.Name`; the last part.
+/// Reads `a.b.Name` and returns the last part.
 fn qualified_name<'a>(tokens: &mut Tokens<'_, 'a>) -> &'a [u8] {
     let mut last: &[u8] = b"";
     while let Some(&Token::Word(word)) = tokens.peek() {
@@ -299,7 +308,7 @@ fn qualified_name<'a>(tokens: &mut Tokens<'_, 'a>) -> &'a [u8] {
     last
 }
 
-/// Reads to the `)` that closes; the words on the way.
+/// Reads to the closing `)` and returns the words before it.
 fn parenthesised<'a>(tokens: &mut Tokens<'_, 'a>) -> Vec<&'a [u8]> {
     let mut depth = 1_u64;
     let mut words = Vec::new();

@@ -1,19 +1,20 @@
-//! The statements of a Java source, so that two versions can be compared by how much of one stands in the other: format,
-//! comments, imports and order do not count.
+//! The statements of a Java source, for measuring how much of one version is in another.
+//!
+//! Format, comments, imports and order do not count.
 
 use super::members::{enabled_tests, is_part, members};
 use crate::source::lines::how_often;
 use std::collections::HashMap;
 
-/// What a statement of a test has in it if it checks something, in small letters.
+/// Parts of a statement that checks something in a test, in lower case.
 const CHECKS: [&str; 6] = ["assert", "verif", "expect", "check", "should", "fail("];
 
-/// How often each statement stands in a source.
+/// The number of occurrences of each statement in a source.
 #[derive(Clone, Debug)]
 pub struct Statements(HashMap<String, u64>);
 
 impl Statements {
-    /// Those of a class, without those that name it: a class keeps its code when it is renamed.
+    /// Returns the statements of a class except those that name it: a renamed class keeps its code.
     pub fn of_class(name: &str, source: &[u8]) -> Self {
         let mut all = Self::of(source);
         all.0
@@ -29,7 +30,7 @@ impl Statements {
         Self(how_often(statements.map(str::to_owned)))
     }
 
-    /// How many characters of it stand in an older source, if that is at least half of them.
+    /// Returns the number of characters that an older source contains, if at least half.
     pub fn mostly_from(&self, older: &Self) -> Option<u64> {
         let all: u64 = self
             .0
@@ -55,19 +56,20 @@ impl Statements {
     }
 }
 
-/// True if fewer tests of `before` are enabled in `now`, an assertion or a row of test data is not there any more, or a
-/// test may end before them.
+/// True if `now` weakens the tests of `before`.
+///
+/// Fewer tests are enabled, an assertion or a row of test data is gone, or a test may end before them.
 pub fn is_weakened(before: &[u8], now: &[u8]) -> bool {
-    let checks = |statement: &str| {
-        let statement = statement.to_lowercase();
-        statement.starts_with('"') || CHECKS.iter().any(|word| statement.contains(word))
-    };
-    let ends_early = |statement: &str| {
-        statement == "return" || statement.ends_with(")return") || statement.contains("assum")
-    };
     let is_less = enabled_tests(now) < enabled_tests(before);
     let (before, now) = (Statements::of(before), Statements::of(now));
-    is_less || before.has_more(&now, checks) || now.has_more(&before, ends_early)
+    is_less
+        || before.has_more(&now, |statement| {
+            let statement = statement.to_lowercase();
+            statement.starts_with('"') || CHECKS.iter().any(|word| statement.contains(word))
+        })
+        || now.has_more(&before, |statement| {
+            statement == "return" || statement.ends_with(")return") || statement.contains("assum")
+        })
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! The types at the top of a Java source, and the code that runs when one is loaded.
+//! The top-level types of a Java source, and the code that runs when one is loaded.
 
 use super::lexer::{Lexer, OF_A_NAME, Token, unescaped};
 use super::members::members;
 use crate::source::lines::{how_often, take};
 
-/// The full names of the types that a source declares, with `/` between their parts as in paths.
+/// Returns the full names of the types in a source, separated by `/`.
 pub(in crate::source) fn top_types(source: &[u8]) -> Vec<String> {
     let bytes = unescaped(source, OF_A_NAME);
     let mut tokens = Lexer { rest: &bytes }.peekable();
@@ -36,18 +36,20 @@ pub(in crate::source) fn top_types(source: &[u8]) -> Vec<String> {
     types
 }
 
-/// The blocks that a new version of a class runs when it is loaded or made, and the older one did not.
+/// Returns blocks that only the new version of a class runs on loading or creation.
 pub(in crate::source) fn adds_initialiser(before: &[u8], now: &[u8]) -> Option<(u64, String)> {
-    let blocks = |source: &[u8]| {
-        let members = members(source).into_iter().map(|member| member.words);
-        members
-            .filter(|words| words.starts_with('{') || words.starts_with("static{"))
-            .collect::<Vec<_>>()
-    };
-    let mut known = how_often(blocks(before));
-    let mut new = blocks(now)
+    let mut known = how_often(initialiser_blocks(before));
+    let mut new = initialiser_blocks(now)
         .into_iter()
         .filter(|block| !take(&mut known, block));
     let first = crate::source::text::line(&new.next()?, 120);
     Some((1 + new.count() as u64, first))
+}
+
+/// Returns the initialiser blocks of a source.
+fn initialiser_blocks(source: &[u8]) -> Vec<String> {
+    let members = members(source).into_iter().map(|member| member.words);
+    members
+        .filter(|words| words.starts_with('{') || words.starts_with("static{"))
+        .collect::<Vec<_>>()
 }

@@ -1,7 +1,7 @@
-//! The files that a source loads: by its imports, and by the paths in its strings (`require`, `import_module`, `include!`).
+//! The files that a source loads by its imports, and by paths in strings (`require`, `import_module`, `include!`).
 //!
-//! Promises: nothing is read from the disk. A source that no grammar can read loads each file whose name it mentions. A path
-//! that is put together as the program runs is not known.
+//! Promises: nothing is read from the disk. A source that no grammar can read loads each file whose name it mentions.
+//! A path that is built at run time is unknown.
 
 use super::syntax::{Language, Step, field, parts, parts_of_kind, text, walk, words};
 use std::cell::RefCell;
@@ -9,21 +9,21 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use tree_sitter::{Node, Tree};
 
-/// Folders that hold only tests.
+/// Directories that hold only tests.
 const TEST_FOLDERS: [&str; 4] = ["test", "tests", "__tests__", "spec"];
-/// Files that are their folder.
+/// Files that represent their directory.
 const FOLDER_FILES: [&str; 3] = ["__init__", "index", "mod"];
-/// Files in whose own folder their modules are.
+/// Files whose modules are in their own directory.
 const CRATE_ROOTS: [&str; 3] = ["lib", "main", "mod"];
 
 /// A way in which a source names another file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reference {
-    /// The path of a file without its ending, or of its folder (`__init__`, `index`, `mod`).
+    /// The path of a file without its extension, or of its directory (`__init__`, `index`, `mod`).
     Module(String),
-    /// The end of such a path: where modules are searched is a matter of settings.
+    /// The end of such a path: settings decide the directories in which modules are searched.
     ModuleEnd(String),
-    /// A path with or without its ending; it may also name a folder.
+    /// A path with or without its extension. It may also name a directory.
     File(String),
     /// The end of such a path.
     FileEnd(String),
@@ -38,7 +38,7 @@ pub struct Loads {
 }
 
 impl Loads {
-    /// Reads a source. `path` starts at the same folder as the paths given to [`Loads::has`].
+    /// Reads a source. `path` starts at the same directory as the paths given to [`Loads::has`].
     pub fn of(path: &str, source: &[u8]) -> Self {
         let mut loads = Self::default();
         let Some(language) = Language::of(path.as_bytes()) else {
@@ -62,7 +62,7 @@ impl Loads {
     pub fn has(&self, file: &str) -> bool {
         let stem = without_ending(file);
         let module = module_of(file);
-        let is_it = |reference: &Reference| match reference {
+        self.references.iter().any(|reference| match reference {
             Reference::Module(name) => module == name,
             Reference::ModuleEnd(name) => ends_with(module, name),
             Reference::File(name) => {
@@ -71,9 +71,7 @@ impl Loads {
             Reference::FileEnd(name) => [file, stem, module]
                 .iter()
                 .any(|path| ends_with(path, name)),
-        };
-        self.references.iter().any(is_it)
-            || !self.words.is_empty() && file_words(file).all(|word| self.words.contains(word))
+        }) || !self.words.is_empty() && file_words(file).all(|word| self.words.contains(word))
     }
 
     fn python(&mut self, tree: &Tree, source: &[u8], folder: &str) {
@@ -116,7 +114,7 @@ impl Loads {
         self.strings(root, source, folder);
     }
 
-    /// Adds a dotted name of Python with the packages above it; leading dots count from the folder of the source.
+    /// Adds a dotted name of Python with the packages above it. Leading dots count from the directory of the source.
     fn module(&mut self, dotted: &str, folder: &str) {
         let dotted: String = dotted.split_whitespace().collect();
         let name = dotted.trim_start_matches('.');
@@ -138,7 +136,7 @@ impl Loads {
         }
     }
 
-    /// Adds the paths and dotted names that strings below a node may be.
+    /// Adds the strings below a node that may be paths or dotted names.
     fn strings(&mut self, root: Node<'_>, source: &[u8], folder: &str) {
         let all = RefCell::new(BTreeSet::new());
         walk(
@@ -165,14 +163,14 @@ impl Loads {
     }
 
     fn path(&mut self, path: &str, folder: &str) {
-        // A query or a fragment behind it changes how it is loaded, not what.
+        // A query or a fragment behind it does not change the loaded file.
         let path = path.split(['?', '#']).next().unwrap_or_default();
         if path.starts_with("./") || path.starts_with("../") || path == "." || path == ".." {
             self.references
                 .extend(joined(folder, path).map(Reference::File));
             return;
         }
-        // After an alias for a folder (`@/`, `src/`) the rest is the end of a path.
+        // After an alias for a directory (`@/`, `src/`) the rest is the end of a path.
         let rest = path.split_once('/').map_or(path, |(_, rest)| rest);
         for end in [path, rest] {
             let dotted = end.replace('.', "/");
@@ -232,7 +230,7 @@ impl Loads {
         }
     }
 
-    /// Rust's paths of files are relative without a dot at their beginning.
+    /// Adds Rust's paths of files, which are relative without a leading dot.
     fn named_files(&mut self, node: Node<'_>, source: &[u8], folder: &str) {
         let all = words([node], source);
         let paths = all.split('"').filter(|part| {
@@ -248,7 +246,7 @@ impl Loads {
     }
 }
 
-/// True for a source of Rust that is compiled for tests alone, as it says at its top.
+/// True for a Rust source whose head compiles it for tests alone.
 pub fn is_for_tests_alone(path: &str, source: &[u8]) -> bool {
     let Some(tree) = Language::of(path.as_bytes())
         .filter(|language| *language == Language::Rust)
@@ -261,19 +259,19 @@ pub fn is_for_tests_alone(path: &str, source: &[u8]) -> bool {
         .any(|attribute| is_for_tests(attribute, source))
 }
 
-/// `cfg(test)`, alone or as one of several conditions that must all be true.
+/// True for `cfg(test)`, alone or as one of several conditions that must all be true.
 fn is_for_tests(attribute: Node<'_>, source: &[u8]) -> bool {
     let words = words([attribute], source);
     let is_all = words.contains("cfg ( all ( test ") && !words.contains("any (");
     words.contains("cfg ( test )") || is_all && !words.contains("not (")
 }
 
-/// The words of a file's name by which a source can mention it. An `__init__.py` has those of its folder.
+/// Returns the words by which a source can mention a file. An `__init__.py` has those of its directory.
 pub fn file_words(file: &str) -> impl Iterator<Item = &str> {
     path_words(module_of(file).rsplit('/').next().unwrap_or_default())
 }
 
-/// The words of a text or a path: letters, digits and `_`.
+/// Returns the words of a text or a path: letters, digits and `_`.
 pub fn path_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| !word.is_empty())
@@ -287,7 +285,7 @@ fn without_ending(file: &str) -> &str {
         .map_or(file, |at| &file[..name + at])
 }
 
-/// A file's path without its ending. An `__init__.py` has that of its folder.
+/// Returns a file's path without its extension. An `__init__.py` has that of its directory.
 fn module_of(file: &str) -> &str {
     let stem = without_ending(file);
     match stem.rsplit_once('/') {
@@ -304,16 +302,16 @@ fn ends_with(path: &str, end: &str) -> bool {
 /// True for a path that only tests would have.
 fn is_of_tests(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
-    let is_named = |word: &str| {
-        let bare = word.trim_end_matches('s');
-        matches!(bare, "test" | "spec" | "conftest")
-    };
-    path_words(name).any(|word| word.split('_').any(is_named))
-        || path
-            .split('/')
-            .rev()
-            .skip(1)
-            .any(|folder| TEST_FOLDERS.contains(&folder))
+    path_words(name).any(|word| {
+        word.split('_').any(|word| {
+            let bare = word.trim_end_matches('s');
+            matches!(bare, "test" | "spec" | "conftest")
+        })
+    }) || path
+        .split('/')
+        .rev()
+        .skip(1)
+        .any(|folder| TEST_FOLDERS.contains(&folder))
 }
 
 fn join(folder: &str, name: &str) -> String {
@@ -324,7 +322,7 @@ fn join(folder: &str, name: &str) -> String {
     }
 }
 
-/// A relative path from a folder; `None` if it leads out of the package.
+/// Returns a relative path from a directory; `None` if it leads out of the package.
 fn joined(folder: &str, path: &str) -> Option<String> {
     let mut at: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {

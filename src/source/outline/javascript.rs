@@ -1,4 +1,4 @@
-//! JavaScript and TypeScript, as Jest, Vitest, Mocha, Jasmine, Playwright, node's own runner and Deno find their tests.
+//! Finds tests in JavaScript and TypeScript as Jest, Vitest, Mocha, Jasmine, Playwright, node's runner and Deno do.
 
 use super::syntax::{
     Step, field, has_end, holds, is_always, is_dead, is_never, parts, text, uses, walk, words,
@@ -19,7 +19,7 @@ const SUITES: [&str; 8] = [
 const TESTS: [&str; 9] = [
     "it", "test", "specify", "fit", "iit", "xit", "xtest", "xspecify", "ftest",
 ];
-/// Objects whose `test` is one.
+/// Objects whose `test` is a test function.
 const RUNNERS: [&str; 5] = ["Deno", "QUnit", "tap", "t", "suite"];
 const FIXTURES: [&str; 8] = [
     "before",
@@ -31,11 +31,11 @@ const FIXTURES: [&str; 8] = [
     "setup",
     "teardown",
 ];
-/// Parts of a callee, and keys of its options, that switch a test off.
+/// Parts of a callee, and keys of its options, that disable a test.
 const OFF: [&str; 8] = [
     "skip", "todo", "fixme", "fails", "failing", "fail", "ignore", "skipIf",
 ];
-/// Names that a file of tests has without binding them.
+/// Names that a test file has without binding them.
 const GLOBALS: [&str; 4] = ["expect", "assert", "globalThis", "window"];
 
 /// Reads a file; `None` if its suites are nested too deeply.
@@ -49,8 +49,10 @@ pub(super) fn outline(tree: &Tree, source: &[u8]) -> Option<Outline> {
     // If some have `.only`, no other one runs.
     if !reader.only.is_empty() {
         let only = reader.only;
-        let is_meant = |path: &str| only.iter().any(|meant| path.starts_with(meant.as_str()));
-        reader.outline.tests.retain(|test| is_meant(&test.path));
+        reader.outline.tests.retain(|test| {
+            only.iter()
+                .any(|meant| test.path.starts_with(meant.as_str()))
+        });
     }
     Some(reader.outline)
 }
@@ -64,9 +66,9 @@ struct Reader<'s> {
 
 /// A call of the test framework.
 struct Call<'t> {
-    /// The callee: `["it", "only"]`.
+    /// The callee, for example `["it", "only"]`.
     callee: Vec<String>,
-    /// Arguments within the callee: the condition of `skipIf`.
+    /// Arguments within the callee, for example the condition of `skipIf`.
     conditions: Vec<Node<'t>>,
     arguments: Vec<Node<'t>>,
 }
@@ -140,15 +142,17 @@ impl<'t> Call<'t> {
             .is_some_and(|last| FIXTURES.contains(&last.as_str()))
     }
 
-    /// The function that it is given.
+    /// Returns the function among its arguments.
     fn callback(&self) -> Option<Node<'t>> {
-        let is_function = |node: &&Node<'t>| {
-            matches!(
-                node.kind(),
-                "arrow_function" | "function_expression" | "function" | "generator_function"
-            )
-        };
-        self.arguments.iter().find(is_function).copied()
+        self.arguments
+            .iter()
+            .find(|node| {
+                matches!(
+                    node.kind(),
+                    "arrow_function" | "function_expression" | "function" | "generator_function"
+                )
+            })
+            .copied()
     }
 
     fn is_alone(&self) -> bool {
@@ -156,16 +160,17 @@ impl<'t> Call<'t> {
     }
 
     fn is_off(&self, source: &[u8]) -> bool {
-        let is_key = |node: Node<'_>| {
-            node.kind() == "pair"
-                && OFF.contains(&field(node, "key", source).trim_matches(['"', '\'']))
-                && !is_never(field(node, "value", source))
-        };
         let by_option = self
             .arguments
             .iter()
             .filter(|node| node.kind() == "object")
-            .any(|node| parts(*node).into_iter().any(is_key));
+            .any(|node| {
+                parts(*node).into_iter().any(|node| {
+                    node.kind() == "pair"
+                        && OFF.contains(&field(node, "key", source).trim_matches(['"', '\'']))
+                        && !is_never(field(node, "value", source))
+                })
+            });
         let condition = self
             .conditions
             .first()
@@ -181,7 +186,7 @@ impl<'t> Call<'t> {
         by_option || by_name
     }
 
-    /// The conditions under which alone it runs.
+    /// Returns the conditions under which alone it runs.
     fn guards(&self, source: &[u8]) -> Vec<String> {
         let is_guarded = self.has(&["skipIf", "runIf"]);
         self.conditions
@@ -200,7 +205,7 @@ impl Reader<'_> {
         let mut scope = scope.clone();
         for statement in parts(block) {
             self.statement(statement, &scope)?;
-            // Nothing behind it is declared.
+            // Nothing after it is declared.
             scope.is_off |= self.ends(statement);
         }
         Some(())
@@ -259,7 +264,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// `const { a } = require("b")` is an import.
+    /// True for `const { a } = require("b")`, which is an import.
     fn is_required(&self, statement: Node<'_>) -> bool {
         parts(statement).iter().all(|declarator| {
             let value = declarator.child_by_field_name("value");
@@ -268,11 +273,9 @@ impl Reader<'_> {
         })
     }
 
-    /// A file that declares `it` itself has no tests; one that extends the runner's has.
+    /// Handles a rebound name. A file that declares `it` itself has no tests, unless it extends the runner's `it`.
     fn rebound(&mut self, statement: Node<'_>) {
         let names = self.bound(statement);
-        let is_runner =
-            |name: &String| TESTS.contains(&name.as_str()) || SUITES.contains(&name.as_str());
         let is_function = statement.kind().contains("function")
             || parts(statement).iter().any(|declarator| {
                 declarator
@@ -284,7 +287,11 @@ impl Reader<'_> {
                         )
                     })
             });
-        if is_function && names.iter().any(is_runner) {
+        if is_function
+            && names
+                .iter()
+                .any(|name| TESTS.contains(&name.as_str()) || SUITES.contains(&name.as_str()))
+        {
             self.only.push("(none)".to_owned());
         }
     }
@@ -307,7 +314,7 @@ impl Reader<'_> {
                 self.add(statement, scope, Role::Test);
                 self.test(&call, scope);
             }
-            // `"use strict"`.
+            // For example `"use strict"`.
             None if inner.kind() == "string" => {}
             _ => {
                 self.add(statement, scope, Role::Statement);
@@ -374,7 +381,7 @@ impl Reader<'_> {
         self.outline.add_test(&scope, &title);
     }
 
-    /// A test of node's runner may be a function alone.
+    /// True for a test of node's runner that is only a function.
     fn is_short(&self, call: &Call<'_>) -> bool {
         call.callback().is_some()
             || call.arguments.iter().any(|node| {
@@ -386,7 +393,7 @@ impl Reader<'_> {
             })
     }
 
-    /// Looks for tests in loops, conditions and callbacks.
+    /// Finds tests in loops, conditions and callbacks.
     fn compound(&mut self, root: Node<'_>, scope: &Scope) -> Option<()> {
         let mut pending = vec![(root, scope.clone())];
         while let Some((node, scope)) = pending.pop() {
@@ -407,9 +414,11 @@ impl Reader<'_> {
                         guard
                     });
                 }
-                let is_empty = |node: Node<'_>| node.kind() == "array" && parts(node).is_empty();
                 inner.is_off |= parts(node).into_iter().any(|part| {
-                    is_empty(part) || part.child_by_field_name("object").is_some_and(is_empty)
+                    is_empty_array(part)
+                        || part
+                            .child_by_field_name("object")
+                            .is_some_and(is_empty_array)
                 });
                 match child.kind() {
                     "statement_block" => {
@@ -433,7 +442,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// The names that a declaration binds.
+    /// Returns the names that a declaration binds.
     fn bound(&self, statement: Node<'_>) -> Vec<String> {
         let mut names = Vec::new();
         let own = field(statement, "name", self.source);
@@ -484,4 +493,9 @@ impl Reader<'_> {
             uses,
         });
     }
+}
+
+/// True for `[]`.
+fn is_empty_array(node: Node<'_>) -> bool {
+    node.kind() == "array" && parts(node).is_empty()
 }

@@ -1,4 +1,4 @@
-//! Python, as pytest and unittest find its tests.
+//! Finds tests in Python as pytest and unittest do.
 
 use super::syntax::{
     Step, field, has_end, holds, is_always, is_dead, is_never, last_name, parts, parts_of_kind,
@@ -7,7 +7,7 @@ use super::syntax::{
 use super::{MAX_DEPTH, Member, Outline, Role, Scope};
 use tree_sitter::{Node, Tree};
 
-/// Names that say to a runner which tests of a module or class to run.
+/// Names that select for a runner the tests of a module or class.
 const SWITCHES: [&str; 11] = [
     "pytestmark",
     "__test__",
@@ -21,7 +21,7 @@ const SWITCHES: [&str; 11] = [
     "collect_ignore_glob",
     "pytest_plugins",
 ];
-/// Calls that reach names without naming them.
+/// Calls that access names without mentioning them.
 const REFLECTION: [&str; 8] = [
     "globals",
     "vars",
@@ -55,7 +55,7 @@ struct Definition<'t> {
 }
 
 impl Reader<'_> {
-    /// Reads the statements of a module or class. In one that is no class of tests no method is a test.
+    /// Reads the statements of a module or class. In a class without tests no method is a test.
     fn body(&mut self, block: Node<'_>, scope: &Scope, has_tests: bool) -> Option<()> {
         if scope.depth > MAX_DEPTH {
             return None;
@@ -96,7 +96,7 @@ impl Reader<'_> {
             }
             "pass_statement" => {}
             "expression_statement" => self.expression(statement, scope),
-            // It runs when the file is started as a program, which no runner does.
+            // It runs only if the file is started as a program, which no runner does.
             "if_statement" if is_main(field(statement, "condition", self.source)) => {}
             _ => {
                 self.add(statement, scope, Role::Statement);
@@ -121,7 +121,7 @@ impl Reader<'_> {
                 node.kind() == "named_expression" || self.is_reflection(node)
             });
         match inner.kind() {
-            // A text between statements is a comment.
+            // A string between statements is a comment.
             "string" | "concatenated_string" | "ellipsis" => {}
             "assignment" if binds_names && !self.is_switch(statement) => {
                 self.add(statement, scope, Role::Declaration);
@@ -189,7 +189,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds what the decorators of a definition say of its tests.
+    /// Adds the conditions in a definition's decorators to its tests.
     fn decorators(&self, definition: &Definition<'_>, scope: &mut Scope) {
         for decorator in parts_of_kind(definition.whole, "decorator") {
             let Some(expression) = parts(decorator).into_iter().next() else {
@@ -222,7 +222,7 @@ impl Reader<'_> {
         scope.guards.insert(words([call], self.source));
     }
 
-    /// Looks for tests in the blocks of a statement.
+    /// Finds tests in the blocks of a statement.
     fn compound(&mut self, statement: Node<'_>, scope: &Scope, has_tests: bool) -> Option<()> {
         let mut pending = vec![(statement, scope.clone())];
         while let Some((node, scope)) = pending.pop() {
@@ -263,7 +263,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Reads the tests of a block that is no class; its statements are members of none.
+    /// Reads the tests of a block that is no class, without adding its statements as members.
     fn blocks_tests(&mut self, block: Node<'_>, scope: &Scope, has_tests: bool) -> Option<()> {
         let known = self.outline.members.len();
         self.body(block, scope, has_tests)?;
@@ -271,7 +271,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// True for a statement that switches off the module or class in which it is.
+    /// True for a statement that disables the module or class around it.
     fn switches_off(&self, statement: Node<'_>) -> bool {
         let Some(inner) = parts(statement).into_iter().next() else {
             return false;
@@ -301,25 +301,22 @@ impl Reader<'_> {
         }
     }
 
-    /// Forgets the tests of a scope that are bound again.
+    /// Removes the tests of a scope that are bound again.
     fn forget(&mut self, names: &[String], scope: &Scope, first: usize) {
         let own: Vec<_> = names.iter().map(|name| scope.path_of(name)).collect();
-        let is_bound = |path: &str| {
-            own.iter().any(|own| {
-                path.strip_prefix(own.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            })
-        };
         let later = self
             .outline
             .tests
             .split_off(first.min(self.outline.tests.len()));
-        self.outline
-            .tests
-            .extend(later.into_iter().filter(|test| !is_bound(&test.path)));
+        self.outline.tests.extend(later.into_iter().filter(|test| {
+            !own.iter().any(|own| {
+                let rest = test.path.strip_prefix(own.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+        }));
     }
 
-    /// The names that a statement binds, takes away, or changes so that they are no test any more.
+    /// Returns the names that a statement binds, deletes, or changes so that they are no longer tests.
     fn bound(&self, statement: Node<'_>) -> Vec<String> {
         let mut names = Vec::new();
         walk(

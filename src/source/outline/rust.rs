@@ -1,10 +1,10 @@
-//! Rust, as cargo finds its tests.
+//! Finds tests in Rust as cargo does.
 
 use super::syntax::{field, is_dead, last_name, parts, text, uses, words};
 use super::{MAX_DEPTH, Member, Outline, Role, Scope};
 use tree_sitter::{Node, Tree};
 
-/// Attributes by which a function is a test, by the last name of their path.
+/// Attributes that make a function a test, by the last name of their path.
 const TESTS: [&str; 6] = [
     "test",
     "rstest",
@@ -141,7 +141,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A macro at the place of an item; the tests in `proptest!` are tests.
+    /// Reads a macro in the position of an item. The tests in `proptest!` are tests.
     fn macros(&mut self, item: Node<'_>, whole: &[Node<'_>], scope: &Scope) {
         let call = if item.kind() == "macro_invocation" {
             Some(item)
@@ -169,7 +169,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds what an attribute says of the tests behind it.
+    /// Adds the effect of an attribute on the tests after it.
     fn attribute(&self, attribute: Node<'_>, scope: &mut Scope) {
         let words = words([attribute], self.source);
         let words = words
@@ -194,7 +194,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The path of an attribute: `tokio::test`.
+    /// Returns the path of an attribute: `tokio::test`.
     fn attribute_path(&self, item: Node<'_>) -> &str {
         let attribute = parts(item).into_iter().next();
         let path = attribute.and_then(|attribute| parts(attribute).into_iter().next());

@@ -1,14 +1,14 @@
-//! Trees of tree-sitter: which grammar reads a file, and the tokens of a node.
+//! Trees of tree-sitter: the grammar for a file, and the tokens of a node.
 //!
-//! The walks do not recurse: a source may nest as deeply as its author likes.
+//! The walks do not recurse: a source may have any nesting depth.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use tree_sitter::{Node, Parser, Tree};
 
-/// Larger sources are not parsed: no test class is that long.
+/// Maximum size of a parsed source: no test class is longer.
 const MAX_BYTES: usize = 1 << 20;
-/// Trees are not deeper: what reads them may look through a branch once for each node above it.
+/// Maximum depth of trees: a reader may search a branch once for each node above it.
 const MAX_DEPTH: u32 = 1_000;
 
 /// A language with a grammar.
@@ -16,13 +16,13 @@ const MAX_DEPTH: u32 = 1_000;
 pub(super) enum Language {
     Python,
     TypeScript,
-    /// JavaScript too: the grammar for JSX with types reads all of it.
+    /// Also JavaScript: the grammar for JSX with types reads all of it.
     Tsx,
     Rust,
 }
 
 impl Language {
-    /// By the ending of a file.
+    /// Returns the language by the extension of a file.
     pub(super) fn of(path: &[u8]) -> Option<Self> {
         let dot = path.iter().rposition(|&byte| byte == b'.')?;
         match &path[dot + 1..] {
@@ -34,7 +34,7 @@ impl Language {
         }
     }
 
-    /// The tree of a source without a syntax error.
+    /// Returns the tree of a source without a syntax error.
     pub(super) fn parse(self, source: &[u8]) -> Option<Tree> {
         if source.len() > MAX_BYTES {
             return None;
@@ -68,7 +68,7 @@ fn is_shallow(root: Node<'_>) -> bool {
     deepest <= MAX_DEPTH
 }
 
-/// The text of a node.
+/// Returns the text of a node.
 pub(super) fn text<'a>(node: Node<'_>, source: &'a [u8]) -> &'a str {
     source
         .get(node.byte_range())
@@ -76,13 +76,13 @@ pub(super) fn text<'a>(node: Node<'_>, source: &'a [u8]) -> &'a str {
         .unwrap_or_default()
 }
 
-/// The text of a node's field; empty if it has none.
+/// Returns the text of a node's field; empty if it has none.
 pub(super) fn field<'a>(node: Node<'_>, name: &str, source: &'a [u8]) -> &'a str {
     node.child_by_field_name(name)
         .map_or("", |child| text(child, source))
 }
 
-/// The children that are more than punctuation and comments.
+/// Returns the children except punctuation and comments.
 pub(super) fn parts(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
     node.named_children(&mut cursor)
@@ -90,7 +90,7 @@ pub(super) fn parts(node: Node<'_>) -> Vec<Node<'_>> {
         .collect()
 }
 
-/// The children of a kind.
+/// Returns the children of a kind.
 pub(super) fn parts_of_kind<'t>(node: Node<'t>, kind: &str) -> Vec<Node<'t>> {
     parts(node)
         .into_iter()
@@ -102,13 +102,13 @@ pub(super) fn parts_of_kind<'t>(node: Node<'t>, kind: &str) -> Vec<Node<'t>> {
 #[derive(Clone, Copy)]
 pub(super) struct Step<'t> {
     pub(super) node: Node<'t>,
-    /// The field of its parent that it is.
+    /// Its field in its parent.
     pub(super) field: Option<&'static str>,
-    /// The kind of its parent, empty for the root of the walk. (A node itself finds its parent from the top only.)
+    /// The kind of its parent, empty for the root of the walk. (A node finds its parent only from the top.)
     pub(super) parent: &'static str,
 }
 
-/// Goes through a node and all in it; `enter` says whether its children are of interest.
+/// Visits a node and its descendants. `enter` returns true to visit the children.
 pub(super) fn walk<'t>(
     root: Node<'t>,
     mut enter: impl FnMut(Step<'t>) -> bool,
@@ -143,7 +143,7 @@ pub(super) fn walk<'t>(
     }
 }
 
-/// True if a node holds one that is meant.
+/// True if a node contains a matching one.
 pub(super) fn holds<'t>(root: Node<'t>, mut is_meant: impl FnMut(Node<'t>) -> bool) -> bool {
     let mut found = false;
     walk(
@@ -157,7 +157,7 @@ pub(super) fn holds<'t>(root: Node<'t>, mut is_meant: impl FnMut(Node<'t>) -> bo
     found
 }
 
-/// The names that a node reads, without those of attributes and arguments.
+/// Returns the names that a node reads, without those of attributes and arguments.
 pub(super) fn uses(root: Node<'_>, source: &[u8]) -> Vec<String> {
     let mut names = BTreeSet::new();
     walk(
@@ -202,8 +202,9 @@ pub(super) const BLOCKS: [&str; 7] = [
     "declaration_list",
 ];
 
-/// The tokens of nodes as words with one space between them: comments, layout, semicolons, trailing commas and the quotes
-/// of plain strings do not count.
+/// Returns the tokens of nodes as words separated by one space.
+///
+/// Comments, layout, semicolons, trailing commas and the quotes of plain strings do not count.
 pub(super) fn words<'t>(nodes: impl IntoIterator<Item = Node<'t>>, source: &[u8]) -> String {
     let mut tokens = Tokens::default();
     for root in nodes {
@@ -260,7 +261,7 @@ impl Tokens {
             // Formatters add them.
             ";" if parent != "for_statement" => {}
             closer @ (")" | "]" | "}") => {
-                // `(1,)` is another value than `(1)`.
+                // `(1,)` and `(1)` are different values.
                 if !parent.starts_with("tuple") && self.0.last().is_some_and(|last| last == ",") {
                     self.0.pop();
                 }
@@ -275,7 +276,7 @@ impl Tokens {
     }
 }
 
-/// A string with double quotes if it may have both.
+/// Returns a string with double quotes if both kinds are valid.
 fn plain(literal: &str) -> String {
     let inner = literal
         .strip_prefix('\'')
@@ -286,7 +287,7 @@ fn plain(literal: &str) -> String {
     }
 }
 
-/// True for an expression whose value is known, and false.
+/// True for a constant expression that is false.
 pub(super) fn is_never(condition: &str) -> bool {
     let condition = bare(condition);
     let negated = condition
@@ -298,7 +299,7 @@ pub(super) fn is_never(condition: &str) -> bool {
     ) || negated.is_some_and(|rest| matches!(bare(rest), "True" | "true" | "1"))
 }
 
-/// True for an expression whose value is known, and true.
+/// True for a constant expression that is true.
 pub(super) fn is_always(condition: &str) -> bool {
     let condition = bare(condition);
     let negated = condition
@@ -324,7 +325,7 @@ const ENDS: [&str; 9] = [
     "abort",
 ];
 
-/// True for code in which a test may be ended by a call.
+/// True for code in which a call may end a test.
 pub(super) fn has_end(node: Node<'_>, source: &[u8]) -> bool {
     holds(node, |node| {
         let is_name = node.child_count() == 0 && node.kind().ends_with("identifier");
@@ -332,17 +333,18 @@ pub(super) fn has_end(node: Node<'_>, source: &[u8]) -> bool {
     })
 }
 
-/// True if a block holds code that never runs, or none: an end at its top with more behind it, or a condition that is known.
+/// True if a block holds no code, or code that never runs.
+///
+/// Such code follows an early end at the top of the block, or a constant condition.
 pub(super) fn is_dead(block: Node<'_>, source: &[u8]) -> bool {
     let statements = parts(block);
-    let is_filler = |node: &Node<'_>| {
+    if statements.iter().all(|node| {
         matches!(node.kind(), "pass_statement" | "empty_statement")
             || (node.kind() == "expression_statement"
                 && parts(*node)
                     .iter()
                     .all(|inner| matches!(inner.kind(), "string" | "ellipsis")))
-    };
-    if statements.iter().all(is_filler) {
+    }) {
         return true;
     }
     let ends_early = statements.iter().enumerate().any(|(at, statement)| {
@@ -356,7 +358,7 @@ pub(super) fn is_dead(block: Node<'_>, source: &[u8]) -> bool {
                 at + 1 < statements.len()
             }
             "raise_statement" => at + 1 < statements.len() || has_end(*inner, source),
-            // A helper may have such a name: what counts is the call itself.
+            // A helper may have such a name: only the call itself counts.
             "call" | "call_expression" => inner
                 .child_by_field_name("function")
                 .is_some_and(|function| ENDS.contains(&last_name(text(function, source)))),
@@ -366,12 +368,12 @@ pub(super) fn is_dead(block: Node<'_>, source: &[u8]) -> bool {
     ends_early || holds(block, |node| is_constant_branch(node, source))
 }
 
-/// The name at the end of `a.b.name` or `a::b::name`.
+/// Returns the name at the end of `a.b.name` or `a::b::name`.
 pub(super) fn last_name(path: &str) -> &str {
     path.rsplit(['.', ':']).next().unwrap_or_default().trim()
 }
 
-/// A condition that is never true, or one that is always true before an end.
+/// True for a condition that is never true, or one that is always true before an end.
 fn is_constant_branch(node: Node<'_>, source: &[u8]) -> bool {
     if !matches!(
         node.kind(),
@@ -383,13 +385,17 @@ fn is_constant_branch(node: Node<'_>, source: &[u8]) -> bool {
     let body = node
         .child_by_field_name("consequence")
         .or_else(|| node.child_by_field_name("body"));
-    let ends = |body: Node<'_>| {
-        holds(body, |node| {
-            matches!(
-                node.kind(),
-                "return_statement" | "return_expression" | "raise_statement" | "throw_statement"
-            )
-        }) || has_end(body, source)
-    };
-    is_never(condition) || (is_always(condition) && body.is_some_and(ends))
+    is_never(condition)
+        || (is_always(condition)
+            && body.is_some_and(|body| {
+                holds(body, |node| {
+                    matches!(
+                        node.kind(),
+                        "return_statement"
+                            | "return_expression"
+                            | "raise_statement"
+                            | "throw_statement"
+                    )
+                }) || has_end(body, source)
+            }))
 }

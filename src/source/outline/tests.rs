@@ -13,7 +13,7 @@ fn lost(name: &str, written: &str, now: &str) -> Option<(u64, String)> {
     Outline::lost(None, &of(name, written), &of(name, now))
 }
 
-/// The tests that are there now less those of before.
+/// Returns the number of tests now, minus the number before.
 fn delta(name: &str, before: &str, now: &str) -> i64 {
     let (before, now) = (of(name, before), of(name, now));
     now.tests_since(&before).cast_signed() - before.tests().cast_signed()

@@ -1,8 +1,9 @@
-//! The real disk: the order of write, fsync and rename that keeps ralph's files whole after kill -9, a power failure or
-//! a full disk (docs/design.md "Crash rule").
+//! The real disk: the order of write, fsync and rename that keeps ralph's files whole.
 //!
-//! Promises: readers see the old bytes or the new ones; after a failed fsync a file is not written again; a FIFO,
-//! a device or a folder in place of a file is an error, and ralph does not block on it.
+//! They survive kill -9, a power failure and a full disk (docs/design.md "Crash rule").
+//!
+//! Promises: readers see the old bytes or the new ones. After a failed fsync a file is not written again. A FIFO, a
+//! device or a directory in place of a file is an error, and ralph does not block on it.
 
 mod swap;
 
@@ -18,35 +19,34 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as 
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// The mode of a file that ralph makes.
+/// The mode of a file that ralph creates.
 const PRIVATE: u32 = 0o600;
 
-/// Opens neither a link nor, waiting for somebody, a pipe.
+/// Flags that refuse a link and do not block on a pipe.
 pub(super) const CAREFUL: i32 = OFlag::O_NOFOLLOW.union(OFlag::O_NONBLOCK).bits();
 
-/// The mode of a file that people share, before the umask.
+/// The mode of a file that users share, before the umask.
 const SHARED: u32 = 0o666;
 
-/// The disk itself.
 #[derive(Debug, Default)]
 pub struct RealDisk {
-    /// Handles of files that were appended to: the journal is opened once, not once a record.
+    /// Handles of files for appending: the journal is opened once, not once per record.
     open: BTreeMap<PathBuf, Appended>,
-    /// Files whose fsync failed: this process does not write them again.
+    /// Files whose fsync failed. This process does not write them again.
     broken: BTreeSet<PathBuf>,
 }
 
 #[derive(Debug)]
 struct Appended {
     file: File,
-    /// Device and inode: the handle counts only while the path names the same file.
+    /// Device and inode: the handle is valid only while the path names the same file.
     identity: (u64, u64),
-    /// The file was made by this handle and its folder does not hold it durably yet.
+    /// True if this handle created the file and its directory does not hold it durably yet.
     fresh: bool,
 }
 
 impl RealDisk {
-    /// The disk, with no file open.
+    /// Returns the disk, with no file open.
     pub fn new() -> Self {
         Self::default()
     }
@@ -62,7 +62,7 @@ impl RealDisk {
         Ok(())
     }
 
-    /// The handle for appending, reopened if the path names another file than before.
+    /// Returns the handle for appending, reopened if the path names another file than before.
     fn handle(&mut self, path: &Path) -> io::Result<&mut Appended> {
         let identity =
             if_there(fs::symlink_metadata(path))?.map(|found| (found.dev(), found.ino()));
@@ -118,7 +118,7 @@ impl Disk for RealDisk {
         let before = length.saturating_sub(cap);
         file.seek(SeekFrom::Start(before))?;
         let mut bytes = Vec::new();
-        // No more than `cap`, whatever is appended meanwhile.
+        // At most `cap` bytes, even if the file grows meanwhile.
         file.take(cap).read_to_end(&mut bytes)?;
         Ok(Some((bytes, before)))
     }
@@ -267,7 +267,7 @@ impl Disk for RealDisk {
     }
 }
 
-/// Counts the bytes that are read.
+/// Counts the bytes read.
 struct Counted<R> {
     from: R,
     bytes: u64,
@@ -281,7 +281,7 @@ impl<R: io::Read> io::Read for Counted<R> {
     }
 }
 
-/// `None` for what does not exist.
+/// Returns `None` for a missing file.
 pub(crate) fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -289,7 +289,7 @@ pub(crate) fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Makes the missing folders above a path, mode 0700.
+/// Creates the missing directories above a path, mode 0700.
 pub(crate) fn make_parents(path: &Path) -> io::Result<()> {
     let parent = folder_of(path);
     if parent.is_dir() {
@@ -302,7 +302,7 @@ pub(crate) fn make_parents(path: &Path) -> io::Result<()> {
         .map_err(|error| in_path(&error, "make the folder", parent))
 }
 
-/// The same error with what was being done, and to which file.
+/// Returns the same error with the operation and the file.
 pub(crate) fn in_path(error: &io::Error, doing: &str, path: &Path) -> io::Error {
     io::Error::new(
         error.kind(),
@@ -310,7 +310,7 @@ pub(crate) fn in_path(error: &io::Error, doing: &str, path: &Path) -> io::Error 
     )
 }
 
-/// A temporary file in the folder of `path` that holds the bytes and has the mode; unlinked when dropped.
+/// Creates a temporary file in the directory of `path` with these bytes and this mode. It is unlinked when dropped.
 fn stage(path: &Path, bytes: &[u8], mode: u32) -> io::Result<NamedTempFile> {
     make_parents(path)?;
     let mut staged = tempfile::Builder::new()
@@ -319,14 +319,16 @@ fn stage(path: &Path, bytes: &[u8], mode: u32) -> io::Result<NamedTempFile> {
     staged
         .write_all(bytes)
         .map_err(|error| in_path(&error, "write the new", path))?;
-    // Set on the open file: a mode given at creation is cut by the umask.
+    // Set on the open file: the umask restricts a mode given at creation.
     staged
         .as_file()
         .set_permissions(Permissions::from_mode(mode))?;
     Ok(staged)
 }
 
-/// The mode of the regular file at the path; that of a private file when there is none.
+/// Returns the mode of the regular file at the path.
+///
+/// A missing file has the mode of a private one.
 fn existing_mode(path: &Path) -> io::Result<u32> {
     let found = if_there(fs::symlink_metadata(path))?.filter(std::fs::Metadata::is_file);
     Ok(found.map_or(PRIVATE, |found| found.mode() & 0o7777))
@@ -346,7 +348,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<Option<(File, u64)>> {
     Ok(Some((file, length)))
 }
 
-/// The first `cap` bytes of a regular file that a person wrote; `None` if it does not exist.
+/// Returns the first `cap` bytes of a regular file from a user; `None` if it does not exist.
 pub fn read_beginning(path: &Path, cap: u64) -> io::Result<Option<Vec<u8>>> {
     let Some((file, _)) = open_regular(path)? else {
         return Ok(None);
@@ -356,7 +358,7 @@ pub fn read_beginning(path: &Path, cap: u64) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Removes a file, a link or a whole folder; what is not there is no error.
+/// Removes a file, a link or a whole directory. A missing one is no error.
 pub fn remove(path: &Path) -> io::Result<()> {
     let removed = match fs_err::symlink_metadata(path) {
         Ok(data) if data.is_dir() => fs_err::remove_dir_all(path),
@@ -393,7 +395,7 @@ fn sync_appended(appended: &mut Appended, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until the folder of `path` holds its entries durably.
+/// Waits until the directory of `path` holds its entries durably.
 fn sync_folder(path: &Path) -> io::Result<()> {
     fs::File::open(folder_of(path))?.sync_all()
 }

@@ -1,7 +1,7 @@
-//! Compare-and-swap of a whole file that people may save at the same moment.
+//! Compare-and-swap of a whole file that users may save at the same moment.
 //!
-//! Promises: a save that lands between the comparison and the write is found in the displaced file and put back. (Over
-//! 1,500 such saves none was lost; compare-then-rename lost 34.)
+//! Promises: a save between the comparison and the write is found in the displaced file and restored. (Over 1,500
+//! such saves none was lost. Compare-then-rename lost 34.)
 
 use super::{RealDisk, if_there, in_path, open_regular, stage, sync_folder};
 use crate::sys::{Disk as _, Swap};
@@ -11,7 +11,7 @@ use std::os::unix::fs::{MetadataExt as _, fchown};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
-/// How many saves in a row may interfere before restoring the latest is given up.
+/// Maximum number of successive interfering saves before ralph gives up restoring the latest.
 const ROUNDS: u32 = 1_000;
 
 /// See [`crate::sys::Disk::swap`].
@@ -24,7 +24,7 @@ pub(super) fn swap(disk: &RealDisk, path: &Path, expected: &[u8], new: &[u8]) ->
     };
     let found = disk.read(&real)?;
     if found.as_deref() == Some(new) {
-        // Perhaps the work of an earlier process that died before its fsync.
+        // It may be the work of an earlier process that died before its fsync.
         file.sync_all()?;
         sync_folder(&real)?;
         return Ok(Swap::Done);
@@ -40,7 +40,7 @@ pub(super) fn swap(disk: &RealDisk, path: &Path, expected: &[u8], new: &[u8]) ->
             staged.as_file().metadata()?.gid(),
         )
     {
-        // Best effort: only root can give a file away, and then the owner should not change.
+        // Best effort: only root can change the owner of a file, and the owner should stay the same.
         let _ = fchown(staged.as_file(), Some(meta.uid()), Some(meta.gid()));
         staged.as_file().set_permissions(meta.permissions())?;
     }
@@ -60,8 +60,10 @@ pub(super) fn swap(disk: &RealDisk, path: &Path, expected: &[u8], new: &[u8]) ->
     }
 }
 
-/// Inspects what the exchange took out. If it is not what was expected, somebody saved meanwhile: it goes
-/// back, and whatever comes out then is inspected the same way, so the latest save ends up in place.
+/// Inspects the displaced file.
+///
+/// If it does not have the expected bytes, a user saved meanwhile. It is swapped back, and the file displaced then is
+/// inspected in the same way, so the latest save ends up in place.
 fn inspect(
     disk: &RealDisk,
     staged: NamedTempFile,
@@ -69,7 +71,7 @@ fn inspect(
     expected: &[u8],
     new: &[u8],
 ) -> io::Result<Swap> {
-    // Whatever fails here, the displaced file may be somebody's work: it is kept, not unlinked.
+    // On any failure here, the displaced file may be a user's work: it is kept, not unlinked.
     let swap = match settle(disk, staged.path(), real, expected, new) {
         Ok(swap) => swap,
         Err(error) => return Err(keep(staged, real, &error)),
@@ -94,8 +96,8 @@ fn settle(
     for _ in 0..ROUNDS {
         match exchange(staged, real) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                // The file was removed after ours was put there: the save goes back under its name,
-                // unless a newer one has come.
+                // The file was removed after ours was written: the save is restored under its name, unless a newer
+                // one exists.
                 return match fs::hard_link(staged, real) {
                     Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
                     _ => Ok(Swap::Changed),
@@ -112,7 +114,7 @@ fn settle(
     Err(io::Error::other("it is being saved again and again"))
 }
 
-/// Leaves the displaced bytes where they are, and names the file in the error.
+/// Keeps the displaced file, and names it in the error.
 fn keep(staged: NamedTempFile, real: &Path, error: &io::Error) -> io::Error {
     let place = match staged.keep() {
         Ok((_, place)) => place,
@@ -125,7 +127,7 @@ fn keep(staged: NamedTempFile, real: &Path, error: &io::Error) -> io::Error {
     in_path(error, &why, real)
 }
 
-/// The file system cannot exchange: compare once more and rename. The window is small but it is there.
+/// Compares again and renames, on a file system without exchange. The race window is small but exists.
 fn rename_if_equal(
     disk: &RealDisk,
     staged: NamedTempFile,
@@ -149,7 +151,7 @@ fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     renameat2(AT_FDCWD, one, AT_FDCWD, other, RenameFlags::RENAME_EXCHANGE).map_err(io::Error::from)
 }
 
-/// This system has no such call.
+/// Fails, because this system has no such call.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn exchange(_: &Path, _: &Path) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())

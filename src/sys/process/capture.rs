@@ -1,5 +1,7 @@
-//! Output of any length in a log of bounded length: the first and the last half of the cap, and the number of bytes
-//! between them that were left out. Memory does not grow.
+//! Captures output of any length in a log of bounded length.
+//!
+//! The log holds the first and the last half of the limit, with the number of omitted bytes between them. Memory use
+//! is constant.
 
 use crate::machine::budget::Most;
 use crate::machine::facts::ProcessEnd;
@@ -16,19 +18,19 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// One stream of output on its way into its log.
+/// One stream of output and its log.
 #[derive(Debug)]
 pub(super) struct Stream {
-    /// Open until the end of the output was seen. Once it is closed, the process gets an error if it writes on.
+    /// Open until the end of the output was seen. After it is closed, the process gets an error when it writes.
     pub(super) pipe: Option<File>,
     pub(super) log: Log,
-    /// What it tells, if it is a transcript; when that began.
+    /// Its events and their start, if it is a transcript.
     transcript: Option<(Live, Instant)>,
 }
 
 impl Stream {
-    /// Reading never waits: somebody else may have emptied the pipe (through `/proc`) since it was
-    /// announced as readable.
+    /// Begins to capture. Reading never waits: another process may have emptied the pipe (through `/proc`) since it
+    /// was announced as readable.
     pub(super) fn new(pipe: PipeReader, log: Log, transcript: Option<Format>) -> io::Result<Self> {
         fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let transcript = transcript.map(|format| (Live::new(format), monotonic()));
@@ -39,25 +41,25 @@ impl Stream {
         })
     }
 
-    /// True while a tool runs, as far as the transcript tells.
+    /// True while a tool runs, as far as the transcript shows.
     pub(super) fn is_tool_running(&self) -> bool {
         self.transcript
             .as_ref()
             .is_some_and(|(told, _)| told.is_tool_running())
     }
 
-    /// When the transcript came to its end, if it did.
+    /// Returns the time of the transcript's end, if it ended.
     pub(super) fn finished(&self) -> Option<Instant> {
         let (told, began) = self.transcript.as_ref()?;
         began.checked_add(told.finished()?)
     }
 
-    /// Signs of the agent's work that the transcript told.
+    /// Returns the number of the agent's actions in the transcript.
     pub(super) fn acts(&self) -> u64 {
         self.transcript.as_ref().map_or(0, |(told, _)| told.acts())
     }
 
-    /// Bytes that came, of what is no transcript.
+    /// Returns the number of bytes of a stream that is not a transcript.
     pub(super) fn errors(&self) -> u64 {
         if self.transcript.is_some() {
             0
@@ -66,17 +68,17 @@ impl Stream {
         }
     }
 
-    /// What it tells for which the process is to be ended.
+    /// Returns the reason in the transcript for which the process must be stopped.
     pub(super) fn excess(&self, most: Most) -> Option<ProcessEnd> {
         let (told, _) = self.transcript.as_ref()?;
         let unanswered = told.unanswered().map(|why| ProcessEnd::Outage { why });
-        let looping = || told.loops().map(|what| ProcessEnd::Looping { what });
-        let over = || {
-            Some(ProcessEnd::OverBudget {
-                used: most.over_while_it_runs(told.used())?,
+        unanswered
+            .or_else(|| told.loops().map(|what| ProcessEnd::Looping { what }))
+            .or_else(|| {
+                Some(ProcessEnd::OverBudget {
+                    used: most.over_while_it_runs(told.used())?,
+                })
             })
-        };
-        unanswered.or_else(looping).or_else(over)
     }
 
     /// Moves available output into the log; true if there was any.
@@ -108,16 +110,16 @@ impl Stream {
 pub(super) struct Log {
     path: PathBuf,
     file: File,
-    /// Bytes kept of the beginning.
+    /// Maximum bytes of the beginning.
     head: u64,
-    /// Bytes kept in all.
+    /// Maximum bytes of both parts.
     cap: u64,
-    /// Bytes that came.
+    /// Number of bytes received.
     total: u64,
 }
 
 impl Log {
-    /// Makes the file anew, mode 0600; whatever is there (a planted link, say) is unlinked, not followed.
+    /// Creates the file, mode 0600. An existing path (for example a planted link) is unlinked, not followed.
     pub(super) fn create(path: &Path, cap: u64) -> io::Result<Self> {
         make_parents(path)?;
         if_there(fs::remove_file(path))?;
@@ -140,7 +142,6 @@ impl Log {
         })
     }
 
-    /// Adds bytes.
     pub(super) fn add(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let offset = self.offset();
@@ -155,7 +156,7 @@ impl Log {
         Ok(())
     }
 
-    /// Puts the last part in order, behind a line that says how much was left out.
+    /// Orders the last part, after a line with the number of omitted bytes.
     pub(super) fn finish(mut self) -> io::Result<()> {
         if self.total <= self.cap {
             return Ok(());
@@ -175,7 +176,7 @@ impl Log {
         Ok(())
     }
 
-    /// Where the next byte goes: a ring behind the head once the cap is reached.
+    /// Returns the offset for the next byte: a ring after the head once the limit is reached.
     fn offset(&self) -> u64 {
         match self.total.checked_sub(self.head) {
             Some(behind) if self.total >= self.cap => self.head + behind % (self.cap - self.head),

@@ -1,16 +1,16 @@
-//! How every program is started, and how it is gone afterwards (docs/design.md "Processes").
+//! Starts every program, and makes sure that it is gone afterwards (docs/design.md "Processes").
 //!
-//! For each process ralph executes itself again under a hidden verb, holds a pipe to it (the lifeline) and listens to its
-//! reports:
+//! For each process ralph executes itself again under a hidden verb, holds a pipe to it (the lifeline) and listens to
+//! its reports:
 //!
 //! ```text
 //! ralph ──lifeline, order, "stop", "kill"──► supervisor (own session, subreaper) ──► process (own group)
 //!       ◄──started, ended─────────────────                                       ◄── output → capped logs
 //! ```
 //!
-//! Promises: when ralph is gone, however it ended, so is every process it started, whatever session, group or
-//! environment that process gave itself. If the supervisor itself is killed, the process, its descendants and everything
-//! with the tag are killed; only a process that left both its parent and its environment stays out of reach.
+//! Promises: when ralph is gone for any reason, so is every process it started, in any session, group or environment.
+//! If the supervisor itself is killed, the process, its descendants and everything with the tag are killed. Only a
+//! process that left both its parent and its environment is not reached.
 
 mod capture;
 mod reap;
@@ -41,48 +41,47 @@ use watch::UNKILLABLE;
 use wire::Report;
 pub(in crate::sys) use wire::os_path;
 
-/// The hidden verb under which ralph is its own supervisor; the tag follows it.
+/// The hidden verb under which ralph is its own supervisor. The tag follows it.
 pub const VERB: &str = "__supervise";
 
 /// The variable that marks a process tree.
 pub const TAG: &str = "RALPH_TAG";
 
-/// What a supervisor may need beyond its limits before it counts as stuck.
+/// Time beyond its limits after which a supervisor counts as stuck.
 const SLACK: Duration = Duration::from_secs(15);
 
-/// How long one wait for a supervisor is; one that took much longer was spent stopped.
+/// Duration of one wait for a supervisor. A much longer wait means that ralph was stopped.
 const TICK: Duration = Duration::from_secs(1);
 
-/// How long a supervisor may take to start the process.
+/// Maximum time for a supervisor to start the process.
 const START: Duration = Duration::from_secs(60);
 
-/// How long it may take to kill what a dead supervisor left.
+/// Maximum time to kill the processes of a dead supervisor.
 const REAP: Duration = Duration::from_secs(5);
 
 impl ProcessId {
-    /// The process that has this number now; `None` when there is none.
+    /// Returns the current process with this number; `None` without one.
     pub fn of(pid: i32) -> io::Result<Option<Self>> {
         Ok(tree::find(pid)?.map(|row| row.id))
     }
 
-    /// This process.
     pub fn own() -> io::Result<Self> {
         let pid = getpid().as_raw();
         Self::of(pid)?.ok_or_else(|| io::Error::other("/proc does not show this process."))
     }
 
-    /// True while exactly this process is there and not a zombie.
+    /// True while exactly this process exists and is not a zombie.
     pub fn is_alive(&self) -> bool {
         matches!(tree::find(self.pid), Ok(Some(row)) if row.id == *self && !row.zombie)
     }
 
-    /// The id of a process that was not started.
+    /// Returns the id of a process that was not started.
     fn none() -> Self {
         Self { pid: 0, started: 0 }
     }
 }
 
-/// The one place where a `Command` is made.
+/// Builds a `Command`, at the only place where this is allowed.
 #[expect(clippy::disallowed_methods, reason = "this is the owner of processes")]
 fn command(program: impl AsRef<OsStr>) -> Command {
     Command::new(program)
@@ -96,9 +95,11 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// `program` is the ralph binary, which must call [`supervise_main`] when its first argument is
-    /// [`VERB`]; `/proc/self/exe` is this one even after a new one was installed under its path. The first
-    /// of the interrupts stops what runs, the second kills it; after the first nothing is started.
+    /// Creates a supervisor factory.
+    ///
+    /// `program` is the ralph binary, which must call [`supervise_main`] when its first argument is [`VERB`].
+    /// `/proc/self/exe` names this binary even after a new one was installed under its path. The first interrupt
+    /// stops running processes, the second kills them. After the first no process is started.
     pub fn new(program: PathBuf, interrupts: Option<Interrupts>) -> Self {
         Self {
             program,
@@ -106,12 +107,13 @@ impl Supervisor {
         }
     }
 
-    /// Executes a supervisor for a process with this tag before the process is described, so that it comes up
-    /// while the caller writes the process's input. It starts nothing by itself. The signals of a terminal are
-    /// blocked, so that none can end it before it catches them.
+    /// Starts a supervisor for a process with this tag before the process is known.
+    ///
+    /// It becomes ready while the caller writes the process's input, and starts nothing by itself. The signals of a
+    /// terminal are blocked, so that none can end it before it catches them.
     pub fn ready(&self, tag: &str) -> io::Result<Ready> {
         let mut command = command(&self.program);
-        // No environment: the process could read it in /proc, secrets of ralph's own included.
+        // No environment: the process could read it in /proc, including ralph's secrets.
         command.args([VERB, tag]).env_clear();
         command
             .stdin(Stdio::piped())
@@ -129,8 +131,8 @@ impl Supervisor {
         })
     }
 
-    /// As [`Spawn::start`], by a supervisor that is ready; its tag must be the specification's. After an
-    /// interrupt nothing is started.
+    /// Starts a process as [`Spawn::start`] does, by a ready supervisor with the tag of `spec`. After an interrupt
+    /// nothing is started.
     pub fn start_by(&self, ready: Ready, spec: &ProcessSpec) -> io::Result<Box<dyn Running>> {
         if self
             .interrupts
@@ -171,8 +173,8 @@ impl Supervisor {
             Some(Report::Ended(ended)) => return Ok(Box::new(NotRunning(Ok(ended)))),
             Some(Report::Failed { why, errno }) => return Err(wire::failure(why, errno)),
             None => {
-                // What was started may be quick enough to kill its supervisor before that can say so: this is
-                // how the process ended, not a process that could not be started.
+                // A fast process can kill its supervisor before that reports the start: this is how the process
+                // ended, not a process that could not be started.
                 let gone = limit.is_none_or(|limit| monotonic() < limit);
                 let killed = gone && supervised.lifeline.0.wait()?.signal().is_some();
                 let why = supervised.lost();
@@ -193,8 +195,9 @@ impl Spawn for Supervisor {
     }
 }
 
-/// A supervisor. Its standard input is the lifeline: when this is dropped, that ends, and with it the supervisor and
-/// all that it started.
+/// A supervisor. Its standard input is the lifeline, which ends when this is dropped.
+///
+/// The supervisor and all its processes then end too.
 #[derive(Debug)]
 struct Lifeline(Child);
 
@@ -212,7 +215,7 @@ pub struct Ready {
     tag: String,
 }
 
-/// What never ran under supervision, with its end.
+/// A process that never ran under supervision, with its result.
 struct NotRunning(io::Result<Ended>);
 
 impl Running for NotRunning {
@@ -225,12 +228,12 @@ impl Running for NotRunning {
     }
 }
 
-/// A process under supervision. Dropped without a wait, it is killed.
+/// A process under supervision, killed if it is dropped without a wait.
 struct Supervised {
     lifeline: Lifeline,
     reports: BufReader<ChildStdout>,
     interrupts: Option<Subscription>,
-    /// How many interrupts were passed on.
+    /// Number of interrupts passed on.
     passed_on: usize,
     id: ProcessId,
     spec: ProcessSpec,
@@ -255,8 +258,9 @@ impl Running for Supervised {
 }
 
 impl Supervised {
-    /// The next report; interrupts are passed on meanwhile. `None` when the supervisor is gone, or silent
-    /// beyond the limit.
+    /// Returns the next report, and passes on interrupts meanwhile.
+    ///
+    /// `None` if the supervisor is gone, or silent beyond the limit.
     fn next_report(&mut self, mut limit: Option<Instant>) -> io::Result<Option<Report>> {
         loop {
             let left = limit.map(|limit| limit.saturating_duration_since(monotonic()));
@@ -285,7 +289,7 @@ impl Supervised {
         }
     }
 
-    /// Waits; tells whether there is a report to read and whether there is an interrupt to read.
+    /// Waits. Returns true for a report to read, and true for an interrupt to read.
     fn wait_for_news(&self, left: Option<Duration>) -> io::Result<(bool, bool)> {
         if !self.reports.buffer().is_empty() {
             return Ok((true, false));
@@ -302,21 +306,21 @@ impl Supervised {
         let (asked, since) = (left.map_or(TICK, |left| left.min(TICK)), monotonic());
         wait_for(&mut fds, Some(asked))?;
         if monotonic() > since + asked + TICK {
-            // Nobody else knows of a STOP, which cannot be caught.
+            // A STOP cannot be caught, so only the duration of the wait shows it.
             leave_out(since + asked);
         }
         let ready = |index: usize| fds.get(index).and_then(PollFd::any).unwrap_or(false);
         Ok((ready(0), ready(1)))
     }
 
-    /// Sends an order to the supervisor; if it is gone, its report will be missing.
+    /// Sends an order to the supervisor. If it is gone, its report will be missing.
     fn say(&mut self, word: &[u8]) {
         if let Some(lifeline) = &mut self.lifeline.0.stdin {
             let _ = lifeline.write_all(&[word, b"\n"].concat());
         }
     }
 
-    /// The longest time from the order to end until everything is gone.
+    /// Returns the maximum time from the order to end until everything is gone.
     fn slack(&self) -> Duration {
         self.spec
             .grace
@@ -324,9 +328,9 @@ impl Supervised {
             .saturating_add(SLACK)
     }
 
-    /// The supervisor is gone without a report, or stuck: kills what it had started.
+    /// Kills the processes of a supervisor that is gone without a report, or stuck.
     fn lost(&mut self) -> io::Error {
-        // Both fail only when it has been waited for.
+        // Both fail only after a wait for it.
         let _ = self.lifeline.0.kill();
         let status = self.lifeline.0.wait();
         let died = status.map_or_else(|error| error.to_string(), |status| status.to_string());
@@ -342,9 +346,10 @@ impl Supervised {
     }
 }
 
-/// Closes this process's memory, pipes and environment in `/proc` to other processes of the same user, the
-/// agent's included (root's are not kept out). After it, [`is_inside_agent`] can no longer read this
-/// process's own environment: ask first.
+/// Closes this process's memory, pipes and environment in `/proc` to other processes of the same user.
+///
+/// They include the agent's (but not root's). After it, [`is_inside_agent`] can no longer read this process's own
+/// environment: call that first.
 pub fn close_to_others() -> io::Result<()> {
     Ok(nix::sys::prctl::set_dumpable(false)?)
 }

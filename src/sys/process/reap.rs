@@ -1,5 +1,6 @@
-//! Ends what an earlier run, or a supervisor that was killed, left behind: found by the tag in the environment or by
-//! a recorded process id together with its start time.
+//! Ends processes that an earlier run, or a killed supervisor, left running.
+//!
+//! They are found by the tag in the environment, or by a recorded process id with its start time.
 
 use super::tree::{self, Process};
 use super::{TAG, VERB};
@@ -10,12 +11,13 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::time::Duration;
 
-/// How often the process table is looked at while waiting.
+/// Interval of looks at the process table while waiting.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Ends every process whose environment holds the tag, the recorded one, and the descendants of both.
-/// Returns how many it killed. A supervisor that is just ending them is given half of the patience first.
-/// Fails with `TimedOut` when some are alive after it.
+///
+/// Returns the number of killed processes. A supervisor that is just ending them first gets half of the patience.
+/// Fails with `TimedOut` if some are alive after it.
 pub fn reap(id: Option<&ProcessId>, tag: &str, patience: Duration) -> io::Result<u32> {
     let watch = clock::Stopwatch::start();
     while watch.elapsed() < patience / 2 && !supervisors(&tree::all()?, tag).is_empty() {
@@ -46,12 +48,16 @@ pub fn reap(id: Option<&ProcessId>, tag: &str, patience: Duration) -> io::Result
     }
 }
 
-/// By this entry of the environment a loop that is not ralph's says that what it starts is an agent. Any other value of
-/// the variable names the agent that `ralph run` starts.
+/// The environment entry by which another loop than ralph's marks its processes as agents.
+///
+/// Any other value of the variable names the agent that `ralph run` starts.
 const AGENT: &[u8] = b"RALPH_AGENT=1";
 
-/// True when this process, or one of those above it, was started by ralph for an agent, a gate or a check, or has
-/// `RALPH_AGENT=1` in its environment.
+/// True inside an agent, a gate or a check.
+///
+/// ralph started this process or an ancestor for one of them.
+///
+/// Also true for `RALPH_AGENT=1` in their environment.
 pub fn is_inside_agent() -> io::Result<bool> {
     let rows = tree::all()?;
     let tag = format!("{TAG}=");
@@ -72,7 +78,7 @@ pub fn is_inside_agent() -> io::Result<bool> {
     Ok(false)
 }
 
-/// Replaces this process by an agent of a loop that is not ralph's; why the program cannot be started.
+/// Replaces this process by an agent of another loop than ralph's. Returns why the program cannot be started.
 pub fn become_agent(program: &str, arguments: &[String]) -> io::Error {
     super::command(program)
         .args(arguments)
@@ -80,7 +86,7 @@ pub fn become_agent(program: &str, arguments: &[String]) -> io::Error {
         .exec()
 }
 
-/// The living processes that carry the tag, the recorded one, and the descendants of both; never this one.
+/// Returns the living processes with the tag, the recorded one, and the descendants of both; never this one.
 fn left_behind(id: Option<&ProcessId>, tag: &str) -> io::Result<Vec<Process>> {
     let rows = tree::all()?;
     let mark = format!("{TAG}={tag}");
@@ -113,7 +119,7 @@ fn supervisors(rows: &[Process], tag: &str) -> BTreeSet<i32> {
         .collect()
 }
 
-/// A supervisor shows its verb and its tag as arguments: its environment is empty, and closed to others.
+/// True for a supervisor, by its verb and tag as arguments: its environment is empty, and closed to others.
 fn is_supervisor(pid: i32, tag: Option<&str>) -> bool {
     let arguments = tree::read(pid, "cmdline").unwrap_or_default();
     let mut entries = entries(&arguments).skip(1);

@@ -1,7 +1,7 @@
 //! The supervisor: `ralph` executed again under a hidden verb, one for each process.
 //!
-//! Promises: it is a subreaper, so nothing that the process starts can leave its tree; its own environment is empty;
-//! when its lifeline ends, it kills the tree and ends.
+//! Promises: it is a subreaper, so no descendant of the process can leave its tree. Its own environment is empty.
+//! When its lifeline ends, it kills the tree and ends.
 
 use super::capture::{Log, Stream};
 use super::watch::Watch;
@@ -26,8 +26,8 @@ use std::process::Stdio;
 /// The exit code of a supervisor that failed itself.
 const FAULT: i32 = 70;
 
-/// The body of the hidden verb: reads the order from standard input, reports on standard output. Returns
-/// the exit code of this process.
+/// Runs the hidden verb: reads the order from standard input, reports on standard output. Returns the exit code of
+/// this process.
 pub fn supervise_main() -> i32 {
     if close_inherited().is_err() {
         return FAULT;
@@ -42,13 +42,15 @@ pub fn supervise_main() -> i32 {
         Ok(None) => return 0,
         Err(error) => (Report::failed(&error), FAULT),
     };
-    // There may be no reader left.
+    // The reader may be gone.
     let _ = report.line().and_then(|line| status.write_all(&line));
     code
 }
 
-/// Closes every file but the standard three: what ralph was started with (a lock, a log, a socket of the
-/// caller) must not reach the process. Call it before anything is opened.
+/// Closes every file but the standard three.
+///
+/// Files that ralph inherited (a lock, a log, a socket of the caller) must not reach the process. Call it before any
+/// file is opened.
 fn close_inherited() -> io::Result<()> {
     let names =
         fs_err::read_dir("/proc/self/fd")?.map(|entry| entry.map(|entry| entry.file_name()));
@@ -58,7 +60,7 @@ fn close_inherited() -> io::Result<()> {
             .and_then(|name| name.parse::<i32>().ok())
             .filter(|fd| *fd > 2)
         {
-            // One of them was the folder itself, which is closed by now.
+            // One of them was the directory itself, which is already closed.
             let _ = nix::unistd::close(number);
         }
     }
@@ -89,15 +91,16 @@ fn supervise(status: &mut File) -> io::Result<Option<Ended>> {
         .map(Some)
 }
 
-/// Makes this process a subreaper in its own session that ignores a terminal's signals; returns a socket that is readable after each
-/// child's end.
+/// Makes this process a subreaper in its own session that ignores a terminal's signals.
+///
+/// Returns a socket that is readable after each child's end.
 fn become_supervisor() -> io::Result<UnixStream> {
     survive_file_limits()?;
     endings().try_for_each(catch_and_forget)?;
     let (children, bell) = UnixStream::pair()?;
     children.set_nonblocking(true)?;
     signal_hook::low_level::pipe::register(SIGCHLD, bell)?;
-    // Ralph starts the supervisor with these blocked, so that none can hit before they are caught.
+    // ralph starts the supervisor with these blocked, so that none can arrive before they are caught.
     SigSet::all().thread_unblock()?;
     setsid()?;
     prctl::set_child_subreaper(true)?;
@@ -106,7 +109,7 @@ fn become_supervisor() -> io::Result<UnixStream> {
     Ok(children)
 }
 
-/// Starts the process. The outer error is the supervisor's, the inner one says why the program cannot run.
+/// Starts the process. The outer error is the supervisor's, the inner one is why the program cannot run.
 fn launch(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<Result<i32, String>> {
     let stdin = match &spec.stdin {
         Some(path) => match open_regular(Path::new(path))? {
@@ -150,8 +153,9 @@ fn launch(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<Result<i3
     })
 }
 
-/// The writing ends for the process; the reading ends go to `streams` with their logs. One pipe when both
-/// go to the same log.
+/// Returns the writing ends for the process. Adds the reading ends to `streams` with their logs.
+///
+/// There is one pipe if both go to the same log.
 fn outputs(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<(PipeWriter, PipeWriter)> {
     let mut open = |path: &Path, transcript| -> io::Result<PipeWriter> {
         let (reader, writer): (PipeReader, PipeWriter) = io::pipe()?;

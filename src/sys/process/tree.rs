@@ -1,7 +1,7 @@
-//! The process table as `/proc` shows it, and how a set of processes is killed that may fork faster than one can look.
+//! The process table in `/proc`, and the killing of processes that may fork quickly.
 //!
-//! Promises: a process is only ever signalled under the start time under which it was found; STOP goes to all before
-//! KILL goes to any, so what is killed cannot be replaced meanwhile.
+//! Promises: a process is only ever signalled under the start time with which it was found. STOP goes to all before
+//! KILL goes to any, so killed processes cannot be replaced meanwhile.
 
 use super::ProcessId;
 use nix::libc::ESRCH;
@@ -11,23 +11,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read as _};
 
-/// How often a set is looked up again for new members before it is killed anyway.
+/// Maximum number of searches for new members of a set before it is killed anyway.
 const PASSES: u32 = 20;
 
 /// One row of the process table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Process {
-    /// Id and start time.
     pub(super) id: ProcessId,
     /// The parent's process id.
     pub(super) parent: i32,
-    /// Dead but not yet reaped.
+    /// True if dead but not yet reaped.
     pub(super) zombie: bool,
-    /// Stopped by a signal.
+    /// True if stopped by a signal.
     pub(super) stopped: bool,
 }
 
-/// The row of one process; `None` when there is none.
+/// Returns the row of one process; `None` without one.
 pub(super) fn find(pid: i32) -> io::Result<Option<Process>> {
     match read(pid, "stat") {
         Ok(bytes) => Ok(parse(pid, &bytes)),
@@ -38,7 +37,7 @@ pub(super) fn find(pid: i32) -> io::Result<Option<Process>> {
     }
 }
 
-/// All processes that can be seen.
+/// Returns all visible processes.
 pub(super) fn all() -> io::Result<Vec<Process>> {
     let mut rows = Vec::new();
     for entry in fs_err::read_dir("/proc")? {
@@ -51,7 +50,7 @@ pub(super) fn all() -> io::Result<Vec<Process>> {
     Ok(rows)
 }
 
-/// The living descendants of the roots, the roots themselves left out.
+/// Returns the living descendants of the roots, without the roots.
 pub(super) fn descendants(rows: &[Process], roots: &BTreeSet<i32>) -> Vec<Process> {
     let mut children: BTreeMap<i32, Vec<&Process>> = BTreeMap::new();
     for row in rows {
@@ -72,7 +71,7 @@ pub(super) fn descendants(rows: &[Process], roots: &BTreeSet<i32>) -> Vec<Proces
     found
 }
 
-/// Stops every process that `find` names, and looks again until there is no new one. Returns those that it stopped.
+/// Stops every process that `find` returns, and repeats until there is no new one. Returns the stopped ones.
 pub(super) fn stop(
     mut find: impl FnMut() -> io::Result<Vec<Process>>,
 ) -> io::Result<BTreeSet<ProcessId>> {
@@ -90,8 +89,9 @@ pub(super) fn stop(
     Ok(hit)
 }
 
-/// Stops every process that `find` names as [`stop`] does, and kills them all. Returns those that it killed. They may
-/// still be dying when it returns.
+/// Stops processes as [`stop`] does, and kills them all. Returns the killed ones.
+///
+/// They may still be dying when it returns.
 pub(super) fn stop_and_kill(
     find: impl FnMut() -> io::Result<Vec<Process>>,
 ) -> io::Result<BTreeSet<ProcessId>> {
@@ -102,15 +102,16 @@ pub(super) fn stop_and_kill(
     Ok(hit)
 }
 
-/// Sends a signal to the process that has this id and this start time. That it is gone, or another's, shows
-/// in the next look at the table.
+/// Sends a signal to the process with this id and this start time.
+///
+/// The next look at the table shows a process that is gone or replaced.
 pub(super) fn send(id: &ProcessId, signal: Signal) {
     if id.is_alive() {
         let _ = kill(Pid::from_raw(id.pid), signal);
     }
 }
 
-/// Reads a line of `/proc/<pid>/stat` (proc(5)): the name in brackets may hold anything, brackets included.
+/// Reads a line of `/proc/<pid>/stat` (proc(5)). The name in brackets may hold anything, including brackets.
 fn parse(pid: i32, bytes: &[u8]) -> Option<Process> {
     let after_name = bytes.iter().rposition(|byte| *byte == b')')? + 1;
     let rest = std::str::from_utf8(bytes.get(after_name..)?).ok()?;
@@ -128,8 +129,9 @@ fn parse(pid: i32, bytes: &[u8]) -> Option<Process> {
     })
 }
 
-/// A file of `/proc/<pid>`: `environ` and `cmdline` hold the environment and the arguments with which the process
-/// was started, separated by NUL bytes.
+/// Reads a file of `/proc/<pid>`.
+///
+/// `environ` and `cmdline` hold the initial environment and arguments of the process, separated by NUL bytes.
 pub(super) fn read(pid: i32, file: &str) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(format!("/proc/{pid}/{file}"))?.read_to_end(&mut bytes)?;

@@ -1,8 +1,8 @@
 //! The supervisor's one loop: output, limits, orders, and the end of the whole tree (docs/design.md "Processes").
 //!
-//! Promises: no process of the tree is left when it returns, which the kernel confirms (ECHILD); a process that survives
-//! KILL for [`UNKILLABLE`] is an error; nothing that the process does with its output can block the loop; while ralph is
-//! stopped, so is the tree, and no limit comes nearer.
+//! Promises: no process of the tree is left when it returns, which the kernel confirms (ECHILD). A process that
+//! survives KILL for [`UNKILLABLE`] is an error. Nothing that the process does with its output can block the loop.
+//! While ralph is stopped, so is the tree, and limits do not advance.
 
 use super::capture::Stream;
 use super::tree;
@@ -22,29 +22,29 @@ use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// How long descendants may live on after the process ended by itself, before they count as leftovers.
+/// Time for descendants to live after the process ended by itself, before they count as leftovers.
 const SETTLE: Duration = Duration::from_millis(100);
-/// How long descendants may live on after a TERM ended the process.
+/// Time for descendants to live after a TERM ended the process.
 const SETTLE_TERMINATED: Duration = Duration::from_secs(1);
-/// The longest grace when ralph itself has gone.
+/// Maximum grace after ralph itself is gone.
 const GRACE_ABANDONED: Duration = Duration::from_millis(300);
-/// How long output is read after the end of the process: somebody outside the tree may hold the pipe.
+/// Time to read output after the end of the process: a process outside the tree may hold the pipe.
 const DRAIN: Duration = Duration::from_secs(2);
-/// How long killed processes may take to vanish.
+/// Maximum time for killed processes to vanish.
 pub(super) const UNKILLABLE: Duration = Duration::from_secs(30);
-/// How often ralph is looked at: whether it is stopped, and besides the lifeline, which a hostile process may hold open,
-/// whether it died.
+/// Interval of checks that ralph is neither stopped nor dead.
+///
+/// The lifeline alone does not show its death, because a hostile process may hold it open.
 const LOOK_AT_PARENT: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// The process runs.
     Running,
-    /// It was sent TERM and has until then.
+    /// It was sent TERM, and has until this time.
     Terminating(Instant),
-    /// It ended by itself; its descendants have until then.
+    /// It ended by itself. Its descendants have until this time.
     Settling(Instant),
-    /// The tree is empty; output may come until then.
+    /// The tree is empty. Output may arrive until this time.
     Draining(Instant),
 }
 
@@ -60,21 +60,21 @@ pub(super) struct Watch {
     streams: Vec<Stream>,
     began: Instant,
     last_output: Instant,
-    /// When ralph was looked at.
+    /// Time of the last check of ralph.
     looked: Instant,
-    /// Since when the tree is stopped, as ralph is, and what was stopped then.
+    /// Start of the current stop of ralph and the tree, and the processes stopped then.
     paused: Option<(Instant, BTreeSet<ProcessId>)>,
     stage: Stage,
-    /// Why ralph ended the process, if it did.
+    /// The reason for which ralph ended the process, if it did.
     cause: Option<ProcessEnd>,
-    /// How the process ended.
+    /// The end of the process, and its time.
     end: Option<(ProcessEnd, Instant)>,
     /// True once no child is left.
     alone: bool,
-    /// The first failure of the supervision; the tree is ended because of it.
+    /// The first failure of the supervision, which ends the tree.
     fault: Option<io::Error>,
     leftovers: BTreeSet<ProcessId>,
-    /// Signs of work in the transcript so far, and what standard error had after the last one.
+    /// Actions in the transcript so far, and the size of standard error after the last one.
     acts: u64,
     errors_before: u64,
 }
@@ -111,12 +111,12 @@ impl Watch {
         }
     }
 
-    /// Runs until the tree is empty and its output is in the logs; first reports which process was started.
+    /// Runs until the tree is empty and its output is in the logs. First reports the started process.
     pub(super) fn run(
         mut self,
         started: impl FnOnce(ProcessId) -> io::Result<()>,
     ) -> io::Result<Ended> {
-        // Not waited for yet, so it is in the table even when it has ended.
+        // It was not waited for yet, so it is in the table even after its end.
         let lived = ProcessId::of(self.leader)
             .and_then(|id| id.ok_or_else(|| io::Error::other("A child is missing in /proc.")))
             .and_then(started)
@@ -143,7 +143,7 @@ impl Watch {
                 match stream.pump(&mut buffer) {
                     Ok(true) => self.last_output = monotonic(),
                     Ok(false) => {}
-                    // The log cannot be written: the process is ended, the error is the result.
+                    // The log cannot be written: the process is ended, and the error is the result.
                     Err(error) => {
                         stream.pipe = None;
                         self.fault.get_or_insert(error);
@@ -209,7 +209,7 @@ impl Watch {
         }
     }
 
-    /// Moves to the next stage if its time has come.
+    /// Moves to the next stage at its time.
     fn advance(&mut self) -> io::Result<()> {
         let now = monotonic();
         match self.stage {
@@ -263,20 +263,20 @@ impl Watch {
             })
     }
 
-    /// When a process hangs whose transcript has ended.
+    /// Returns the time from which a process with a finished transcript counts as hanging.
     fn hang(&self) -> Option<Instant> {
         let finished = self.streams.iter().find_map(Stream::finished)?;
         finished.checked_add(self.spec.after_result?)
     }
 
-    /// The limit of silence: none while a tool runs.
+    /// Returns the limit of silence; none while a tool runs.
     fn idle(&self) -> Option<Duration> {
         self.spec
             .idle
             .filter(|_| !self.streams.iter().any(Stream::is_tool_running))
     }
 
-    /// Asks the process's group to end. CONT, because a stopped process gets no TERM.
+    /// Sends TERM to the process's group, and CONT, because a stopped process gets no TERM.
     fn terminate(&mut self, cause: ProcessEnd, grace: Duration) {
         self.go_on();
         if self.end.is_none() && self.cause.is_none() {
@@ -289,9 +289,9 @@ impl Watch {
         self.hurry(grace);
     }
 
-    /// Shortens the time that is left to end.
+    /// Shortens the remaining time to end.
     fn hurry(&mut self, grace: Duration) {
-        // A grace that overflows the clock: a year will do.
+        // A grace that overflows the clock: a year is enough.
         let year = Duration::from_secs(31_536_000);
         let latest = monotonic() + grace.min(year);
         match &mut self.stage {
@@ -322,7 +322,7 @@ impl Watch {
         }
     }
 
-    /// Stops the tree once ralph is stopped, and lets it go on with ralph.
+    /// Stops the tree when ralph is stopped, and continues it with ralph.
     fn keep_step(&mut self) -> io::Result<()> {
         let now = monotonic();
         if now.saturating_duration_since(self.looked) < LOOK_AT_PARENT {
@@ -336,18 +336,20 @@ impl Watch {
             self.go_on();
         } else if self.paused.is_none() {
             let me = BTreeSet::from([getpid().as_raw()]);
-            // What somebody else stopped stays so.
-            let running = || {
-                let mut rows = tree::descendants(&tree::all()?, &me);
-                rows.retain(|row| !row.stopped);
-                Ok(rows)
-            };
-            self.paused = Some((now, tree::stop(running)?));
+            // Processes that another program stopped stay stopped.
+            self.paused = Some((
+                now,
+                tree::stop(|| {
+                    let mut rows = tree::descendants(&tree::all()?, &me);
+                    rows.retain(|row| !row.stopped);
+                    Ok(rows)
+                })?,
+            ));
         }
         Ok(())
     }
 
-    /// Ends the pause of the tree; its time counts nowhere.
+    /// Ends the pause of the tree, and excludes its time from all limits.
     fn go_on(&mut self) {
         if let Some((since, stopped)) = self.paused.take() {
             leave_out(since);
@@ -358,7 +360,7 @@ impl Watch {
         }
     }
 
-    /// Kills what is left of the tree and stays until the kernel says that nothing is.
+    /// Kills the rest of the tree, and returns when the kernel reports that it is empty.
     fn kill_all(&mut self) -> io::Result<()> {
         let give_up = monotonic() + UNKILLABLE;
         let me = BTreeSet::from([getpid().as_raw()]);
@@ -384,7 +386,7 @@ impl Watch {
         let leader = self.leader;
         self.leftovers.retain(|id| id.pid != leader);
         let ended = self.end.as_ref().map_or_else(monotonic, |(_, at)| *at);
-        // What is in the pipes now is still read, even if the time is up.
+        // Remaining data in the pipes is still read, even if the time is up.
         self.stage = Stage::Draining((ended + DRAIN).max(monotonic() + SETTLE));
         Ok(())
     }
@@ -404,13 +406,13 @@ impl Watch {
         }
     }
 
-    /// The tree is empty, and the output is at its end or has had its time.
+    /// True if the tree is empty, and its output is complete or out of time.
     fn is_over(&self) -> bool {
-        let is_read = || self.streams.iter().all(|stream| stream.pipe.is_none());
-        matches!(self.stage, Stage::Draining(until) if is_read() || monotonic() >= until)
+        let is_read = self.streams.iter().all(|stream| stream.pipe.is_none());
+        matches!(self.stage, Stage::Draining(until) if is_read || monotonic() >= until)
     }
 
-    /// Waits until something happens or the next deadline has come.
+    /// Waits until an event or the next deadline.
     fn wait(&mut self) -> io::Result<()> {
         let now = monotonic();
         let deadline = match self.stage {
@@ -447,7 +449,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Empties the socket that announces ended children; `waitpid` counts them.
+    /// Empties the socket that announces ended children. `waitpid` counts them.
     fn silence(&self) {
         let mut bell = &self.children;
         while matches!(bell.read(&mut [0; 256]), Ok(count) if count > 0) {}

@@ -1,4 +1,4 @@
-//! What ralph and its supervisor tell each other, one JSON object a line; paths of any bytes come through unchanged.
+//! The messages between ralph and its supervisor, one JSON object per line. Paths of any bytes are preserved.
 
 use crate::sys::{Ended, ProcessId};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -7,12 +7,12 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// The word that asks the supervisor to end the process in order: TERM, grace, KILL.
+/// The order to end the process: TERM, grace, KILL.
 pub(super) const STOP: &[u8] = b"stop";
-/// The word that asks the supervisor to kill the process now.
+/// The order to kill the process now.
 pub(super) const KILL: &[u8] = b"kill";
 
-/// Paths in JSON, whatever their bytes are.
+/// Serialises paths of any bytes in JSON.
 pub(in crate::sys) mod os_path {
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
     use std::ffi::OsString;
@@ -29,17 +29,16 @@ pub(in crate::sys) mod os_path {
     }
 }
 
-/// What the supervisor says on its standard output.
+/// The supervisor's messages on its standard output.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Report {
-    /// The process runs.
     Started(ProcessId),
-    /// The process and all that it started are gone.
+    /// The process and all its descendants are gone.
     Ended(Ended),
-    /// The supervision itself failed; what was started is gone unless `why` says otherwise.
+    /// The supervision itself failed. Its processes are gone unless `why` is different.
     Failed {
-        /// A whole sentence.
+        /// The reason, a whole sentence.
         why: String,
         /// The system's error number, if there is one.
         errno: Option<i32>,
@@ -47,9 +46,9 @@ pub(super) enum Report {
 }
 
 impl Report {
-    /// The report of a failure.
+    /// Returns the report of a failure.
     pub(super) fn failed(error: &io::Error) -> Self {
-        // What fs_err or ralph wrapped keeps its kind but not its number.
+        // An error that fs_err or ralph wrapped keeps its kind but not its number.
         let errno = error.raw_os_error().or_else(|| match error.kind() {
             io::ErrorKind::StorageFull => Some(nix::libc::ENOSPC),
             io::ErrorKind::QuotaExceeded => Some(nix::libc::EDQUOT),
@@ -64,7 +63,7 @@ impl Report {
         }
     }
 
-    /// The line, its end included.
+    /// Returns the line, including its end.
     pub(super) fn line(&self) -> io::Result<Vec<u8>> {
         let mut line = serde_json::to_vec(self)?;
         line.push(b'\n');
@@ -72,7 +71,7 @@ impl Report {
     }
 }
 
-/// The error that a [`Report::Failed`] describes.
+/// Returns the error that a [`Report::Failed`] describes.
 pub(super) fn failure(why: String, errno: Option<i32>) -> io::Error {
     match errno {
         Some(number) => io::Error::new(io::Error::from_raw_os_error(number).kind(), why),
@@ -80,7 +79,7 @@ pub(super) fn failure(why: String, errno: Option<i32>) -> io::Error {
     }
 }
 
-/// Ralph's end of the conversation, and the lifeline.
+/// The supervisor's connection to ralph, and the lifeline.
 #[derive(Debug)]
 pub(super) struct Control {
     pipe: BufReader<File>,
@@ -93,8 +92,9 @@ impl Control {
         })
     }
 
-    /// Waits for a line; `None` when there is none any more. An order of one word is written at once, so whoever
-    /// sees its beginning does not wait for its end.
+    /// Waits for a line; `None` at the end of the input.
+    ///
+    /// An order of one word is written at once, so after its beginning its end needs no wait.
     pub(super) fn line(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut line = Vec::new();
         self.pipe.read_until(b'\n', &mut line)?;

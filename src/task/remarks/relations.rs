@@ -1,4 +1,4 @@
-//! Remarks on how tasks relate: ids that are used twice, parents and children, stages and gates.
+//! Remarks on relations between tasks: duplicate ids, parents and children, stages and gates.
 
 use crate::source::text::count;
 use crate::task::file::TaskFile;
@@ -9,10 +9,10 @@ use crate::task::row::{Mark, Row};
 use crate::task::stage::Stage;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Adds the remarks on tasks that others make odd.
+/// Adds the remarks that depend on several tasks.
 pub(super) fn remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
     let mut first_of_id: HashMap<&str, u32> = HashMap::new();
-    // By the parent's line: the line of its first open child; of its first child above it, and their number.
+    // By the parent's line: the line of its first open child, and its first child above it with the number of such.
     let mut open_child: BTreeMap<u32, u32> = BTreeMap::new();
     let mut above: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
     for task in &file.tasks {
@@ -54,13 +54,12 @@ pub(super) fn remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
     }
 }
 
-/// Stages on the wrong side of their task, and gates that have nothing to judge.
+/// Reports stages on the wrong side of their task, and gates that have nothing to judge.
 fn stages(rows: &[Row], remarks: &mut Vec<Remark>) {
     let families = Families::new(rows);
-    let works = |row: &Row| row.key.stage.is_work() && !row.checkpoint;
     let groups: HashSet<u32> = rows
         .iter()
-        .filter(|row| works(row))
+        .filter(|row| has_changes(row))
         .map(|row| row.group)
         .collect();
     let has_work = |family: &str| {
@@ -69,7 +68,7 @@ fn stages(rows: &[Row], remarks: &mut Vec<Remark>) {
             .into_iter()
             .chain([family])
             .flat_map(|name| families.boxes(name));
-        own.any(|(_, row)| works(row))
+        own.any(|(_, row)| has_changes(row))
     };
     for row in rows
         .iter()
@@ -114,4 +113,9 @@ fn stages(rows: &[Row], remarks: &mut Vec<Remark>) {
             &[&name, why],
         ));
     }
+}
+
+/// True for work that can change something.
+fn has_changes(row: &Row) -> bool {
+    row.key.stage.is_work() && !row.checkpoint
 }

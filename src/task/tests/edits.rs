@@ -1,4 +1,4 @@
-//! The one-byte edit, the text without marks and the way back.
+//! Tests of the one-byte edit, and of the text without marks and its restoration.
 
 use super::{key, parse};
 use crate::task::{Edit, Mark, Refused, digest, with_marks};
@@ -53,7 +53,7 @@ fn a_flip_that_cannot_be_says_why() {
     insta::assert_snapshot!(say("7.", Mark::DONE), @"The task file has no box `7.`.");
     insta::assert_snapshot!(say("2.PITEST", Mark::DONE), @"The task file has more than one box `2.PITEST`.");
     insta::assert_snapshot!(say("1.", Mark::DONE), @"The box of `1.` holds `✅`, which takes more than one byte, and ralph changes single bytes only.");
-    insta::assert_snapshot!(say("2.", Mark('\n')), @r"`\n` cannot stand in a box.");
+    insta::assert_snapshot!(say("2.", Mark('\n')), @r"`\n` cannot mark a box.");
     for to in ['P', '1', '✅', '[', ']', '\\', '\r'] {
         assert_eq!(
             file.flip(&key("2."), Mark(to)).unwrap_err().kind,

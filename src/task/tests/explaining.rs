@@ -1,4 +1,4 @@
-//! What each line is read as.
+//! Tests of the reading of each line.
 
 use crate::task::{Grammar, LeftOut, ReadAs, Sections, TaskFile};
 

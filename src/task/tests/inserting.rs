@@ -1,4 +1,4 @@
-//! Lines put in and taken away.
+//! Tests of inserted and removed lines.
 
 use super::properties::{fenced, file, plan};
 use super::{boxes, key, parse};
@@ -20,7 +20,7 @@ fn text(surgery: &LinesEdited) -> String {
     String::from_utf8(surgery.bytes.clone()).unwrap()
 }
 
-/// Places and takes away again: the text between, after both ways were checked.
+/// Places a gate and removes it, checks both ways, and returns the text with the gate.
 fn there_and_back(before: &str, placement: &Placement) -> String {
     let there = placed(before, placement);
     assert_eq!(
@@ -414,7 +414,7 @@ fn ids_that_are_not_one_task_are_listed() {
 
 #[test]
 fn a_line_that_would_change_how_others_are_read_is_refused() {
-    // The word is no gate of the grammar, so the line would be a task of its own.
+    // The grammar has no such gate, so the line would be a task of its own.
     let error = parse("- [ ] 1. a\n- [ ] 2. b\n")
         .placed("STRYKER", &after(&["2"]), false)
         .unwrap_err();
@@ -422,7 +422,7 @@ fn a_line_that_would_change_how_others_are_read_is_refused() {
     assert!(
         error
             .to_string()
-            .starts_with("A line for 2.STRYKER does not fit beside the task on line 2")
+            .starts_with("A line for 2.STRYKER does not fit next to the task on line 2")
     );
 }
 
@@ -554,7 +554,7 @@ fn no_gate_goes_behind_what_is_done_unless_it_is_asked_for() {
     assert_eq!(
         keys(after(&["1"]), false),
         of("1.PITEST", "2.PITEST"),
-        "as it was named"
+        "a named task gets its gate"
     );
     let done = parse("- [x] 1. a\n");
     assert_eq!(
@@ -600,7 +600,7 @@ fn a_task_that_only_writes_tests_gets_no_gate() {
         .collect();
     assert_eq!(groups, ["G2.PITEST"]);
 
-    // A gate that is there is taken away again; a ticked one stays.
+    // An existing open gate is removed, and a ticked one stays.
     let gated = "- [ ] T012 Write tests for the price\n- [ ] T012.PITEST\n";
     let placed = |text: &str| {
         let file = parse(text);

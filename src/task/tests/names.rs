@@ -1,10 +1,10 @@
-//! Ids, stages, optional tasks, texts.
+//! Tests of ids, stages, optional tasks and texts.
 
 use super::{boxes, parse, rows};
 use crate::task::{Grammar, Placement, Stage, TaskFile};
 use regex_lite::Regex;
 
-/// `key|text`, with `*` behind the key when optional.
+/// Returns `key|text`, with `*` after the key of an optional task.
 fn shown(task: &str) -> String {
     let rows = rows(format!("- [ ] {task}\n"));
     let row = rows.first().expect("a task");

@@ -1,4 +1,4 @@
-//! Problems and remarks.
+//! Tests of problems and remarks.
 
 use super::parse;
 use crate::task::{ProblemKind, RemarkKind};

@@ -1,4 +1,4 @@
-//! Which gates and stages are wanted, and where.
+//! Tests of planned gates and stages.
 
 use super::rows;
 use crate::task::{
@@ -6,7 +6,7 @@ use crate::task::{
 };
 use crate::task::{plan_gate, plan_stages};
 
-/// `key`, the side and the key beside which it goes.
+/// Lists each box as its key, the side, and the key of its neighbour.
 fn shown(text: &str, wanted: &[PlannedBox]) -> Vec<String> {
     let rows = rows(text);
     let name = |key: &TaskKey| key.to_string();
@@ -185,7 +185,7 @@ fn each_heading_with_required_tasks_has_one_group_gate_with_a_number_of_its_own(
     assert_eq!(
         gates(text, &Placement::Groups),
         ["G4.PITEST End 1.", "G1.PITEST exists", "G3.PITEST End 3."],
-        "what stands keeps its number and is not used again"
+        "an existing gate keeps its number, which is not used again"
     );
 }
 

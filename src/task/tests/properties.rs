@@ -1,4 +1,4 @@
-//! What holds for any file.
+//! Properties of every file.
 
 use crate::task::exclude::excluded;
 use crate::task::scan::lines;
@@ -8,7 +8,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// Pieces of which task files and their accidents are made.
+/// Pieces of task files and of their usual mistakes.
 const PIECES: &[&str] = &[
     "- [ ] ",
     "- [x] ",
@@ -87,7 +87,7 @@ pub(super) fn file() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
-/// Files that are mostly lists of tasks.
+/// Generates files that are mostly lists of tasks.
 pub(super) fn plan() -> impl Strategy<Value = Vec<u8>> {
     let line = (0..4_usize, 0..6_usize, 0..12_usize, "[a-c]{0,2}");
     proptest::collection::vec(line, 0..14).prop_map(|lines| {
@@ -113,7 +113,7 @@ pub(super) fn plan() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Lists at all depths with fences and comments between.
+/// Generates lists at all depths with fences and comments between.
 pub(super) fn fenced() -> impl Strategy<Value = Vec<u8>> {
     const LINES: &[&str] = &[
         "- [ ] a",
@@ -176,7 +176,7 @@ fn unique(rows: &[Row]) -> Vec<&TaskKey> {
         .collect()
 }
 
-/// Offsets of the marks that pulldown-cmark takes for tasks, outside block quotes and front matter.
+/// Returns the offsets of pulldown-cmark's task markers, outside block quotes and front matter.
 fn markers(text: &str) -> Vec<usize> {
     let mut quotes = 0;
     let mut found = Vec::new();
@@ -191,7 +191,7 @@ fn markers(text: &str) -> Vec<usize> {
     found
 }
 
-/// The fences and comments that pulldown-cmark finds in the text itself.
+/// Returns the fences and comments that pulldown-cmark finds in the text itself.
 fn hidden(text: &str) -> Vec<Range<usize>> {
     let is_hidden = |event: &Event<'_>, range: &Range<usize>| match event {
         Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => true,
@@ -238,7 +238,7 @@ proptest! {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let text = text.trim_start_matches('\u{feff}');
         prop_assume!(!text.starts_with("---"));
-        // A box without a text is a paragraph or none by its mark; ralph reads every box as an open one.
+        // A box without a text begins a paragraph only with some marks. ralph reads every box as an open one.
         let text = String::from_utf8(parse(text.as_bytes()).with_open(|_| true)).unwrap();
         let ours: HashSet<usize> = parse(text.as_bytes()).mark_offsets().collect();
         for at in markers(&text) {
@@ -398,7 +398,7 @@ fn check(before: &[u8], after: &[u8]) -> Result<(), TestCaseError> {
     let length: usize = result.added.iter().map(String::len).sum();
     let ends = result.bytes.len() - before.len() - length;
     prop_assert!(ends >= result.added.len() && ends <= 2 * result.added.len());
-    // Once more is once: what was judged stands.
+    // A second run changes nothing.
     prop_assert_eq!(
         reconcile(&result.bytes, &result.bytes, &grammar).bytes,
         result.bytes

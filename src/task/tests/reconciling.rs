@@ -1,4 +1,4 @@
-//! What an agent did to the file, and what stays of it.
+//! Tests of an agent's changes to the file, and of the parts that are kept.
 
 use crate::task::{Grammar, Reconciled, reconcile};
 
@@ -143,7 +143,7 @@ fn a_new_task_stays_with_the_lines_and_tasks_below_it() {
             &format!("{}- [ ] FINAL", added.replace("[x]", "[ ]"))
         )
     );
-    // What is below it and more than text stays in the other version alone.
+    // Anything below it other than text is dropped.
     for below in [
         "  ```\n  x\n  ```\n",
         "  - [ ] without an id\n",
@@ -157,7 +157,7 @@ fn a_new_task_stays_with_the_lines_and_tasks_below_it() {
         let result = run(&format!("{PLAN}- [ ] 7. new\n{below}"));
         assert_eq!(text(&result), format!("{PLAN}- [ ] 7. new\n"), "{below}");
     }
-    // A line below an old task is none of it, and none below the one above the new.
+    // A new line below an old task is dropped, and so is one below the task above the new one.
     let result = run(&PLAN.replace(
         "  - detail\n\n",
         "  - detail\n  - skip the tests\n- [ ] 7. new\n  - more\n\n",
@@ -171,7 +171,7 @@ fn a_new_task_stays_with_the_lines_and_tasks_below_it() {
         text(&run(&format!("{PLAN}- [ ] 7. new\n{many}"))),
         format!("{PLAN}- [ ] 7. new\n")
     );
-    // A parent that may not stay takes its children with it.
+    // A parent that is dropped takes its children with it.
     let result = run(&format!(
         "{PLAN}- [ ] 7. a\n- [ ] 7. b\n  - [ ] 7.1 c\n- [ ] 8. d\n"
     ));
@@ -230,7 +230,7 @@ fn what_text_was_restored_is_said() {
         "- [ ] 1. a\n- [ ] 2. b\n- [ ] 3. c\n- [ ] 4. d\n- [ ] 5. e\n- [ ] 6. f\n- [ ] 7. g\n";
     let gone = reconcile(six.as_bytes(), b"", &Grammar::default()).reworded;
     assert_eq!(gone, said("1., 2., 3., 4., 5. and 2 more"));
-    // Boxes, line ends and what was kept are no text that was restored.
+    // Boxes, line ends and kept lines do not count as restored text.
     for after in [
         PLAN.replace("[ ]", "[x]"),
         PLAN.replace('\n', "\r\n"),

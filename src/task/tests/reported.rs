@@ -1,4 +1,4 @@
-//! Defects that were reported of other tools that read task files; none of them may be ralph's.
+//! Defects reported for other tools that read task files. ralph must have none of them.
 
 use super::{boxes, key, parse, rows};
 use crate::task::{Grammar, Mark, RemarkKind, Sections, TaskFile, reconcile};
@@ -22,7 +22,7 @@ fn every_bullet_and_depth_counts() {
     assert_eq!(rows(text).len(), 9);
 }
 
-/// MrLesk/Backlog.md #1033, imdone #131: behind a `[~]` the wrong line was ticked.
+/// MrLesk/Backlog.md #1033, imdone #131: the wrong line after a `[~]` was ticked.
 #[test]
 fn the_line_behind_an_unknown_mark_is_the_one_that_is_ticked() {
     let text = "- [~] 1. a\n- [ ] 2. b\n- [-]* 3. c\n- [ ] 4. d\n";
@@ -83,7 +83,7 @@ fn a_plan_that_was_cut_short_comes_back_whole() {
     }
 }
 
-/// kirodotdev/Kiro #8859: a box that an editor had set to `[-]` was never taken up again.
+/// kirodotdev/Kiro #8859: a box that an editor had set to `[-]` was never run again.
 #[test]
 fn a_task_in_progress_can_be_ticked() {
     let text = "- [-] 1. a\n";

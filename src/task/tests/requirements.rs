@@ -1,4 +1,4 @@
-//! The requirements that a task names.
+//! Tests of the requirements that a task names.
 
 use super::parse;
 

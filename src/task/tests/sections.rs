@@ -1,4 +1,4 @@
-//! Sections whose boxes are no tasks.
+//! Tests of sections without tasks.
 
 use crate::task::{Grammar, LeftOut, Mark, RemarkKind, Sections, TaskFile, reconcile, with_marks};
 
@@ -12,7 +12,7 @@ fn grammar(include: &[&str], exclude: &[&str]) -> Grammar {
     Grammar::default().with_sections(Sections::new(&all(include), &all(exclude)).unwrap())
 }
 
-/// The texts of the tasks.
+/// Returns the texts of the tasks.
 fn tasks(text: &str, grammar: &Grammar) -> Vec<String> {
     TaskFile::parse(text, grammar)
         .rows()
@@ -140,14 +140,14 @@ fn a_box_outside_is_no_task_and_its_bytes_are_kept() {
         with_marks(&skeleton, &file.rows()).unwrap(),
         PLAN.as_bytes()
     );
-    // An agent's change of it is put back.
+    // A change by an agent is restored.
     let claimed = PLAN
         .replace("- [ ] dod", "- [x] dod")
         .replace("- [ ] 1.1 a", "- [x] 1.1 a");
     let result = reconcile(PLAN.as_bytes(), claimed.as_bytes(), &grammar);
     assert_eq!(result.bytes, PLAN.as_bytes());
     assert_eq!(result.claims.len(), 1);
-    // What it adds there is no task; a renamed heading makes none.
+    // A line that an agent adds there is not a task, and a renamed heading creates none.
     for (from, to) in [
         ("- [x] sc", "- [x] sc\n- [ ] 9. new"),
         ("## Success Criteria:", "## Tasks"),
@@ -166,7 +166,7 @@ fn marks_are_found_again_when_the_sections_or_gates_were_changed_in_between() {
         .replace("- [ ] dod", "- [X] dod");
     let before = grammar(&[], &["checks"]);
     let file = TaskFile::parse(ticked.as_str(), &before);
-    // Whatever the grammar is now: the rows say where each mark belongs.
+    // The grammar does not matter: the rows give the line of each mark.
     assert_eq!(
         with_marks(&file.text_without_marks(), &file.rows()).unwrap(),
         ticked.as_bytes()

@@ -1,9 +1,9 @@
-//! Which boxes a version ticked.
+//! Tests of the boxes that a version ticked.
 
 use super::parse;
 use crate::task::ticked_since;
 
-/// The lines' texts that `after` ticked.
+/// Returns the texts of the lines that `after` ticked.
 fn ticked(before: &str, after: &str) -> Vec<String> {
     ticked_since(&parse(before), &parse(after))
         .into_iter()

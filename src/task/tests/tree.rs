@@ -1,4 +1,4 @@
-//! What is a task, under which heading and under which parent.
+//! Tests of tasks, their headings and their parents.
 
 use super::{boxes, rows};
 
@@ -119,7 +119,7 @@ fn fences_are_found_the_same_whatever_is_ticked() {
     }
 }
 
-/// `key < parent @group` of each row.
+/// Lists each row as `key < parent @group`.
 fn tree(text: &str) -> String {
     let name = |family: &str| {
         if family.starts_with('~') {

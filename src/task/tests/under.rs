@@ -1,4 +1,4 @@
-//! What stands under a task.
+//! Tests of the text below a task.
 
 use super::parse;
 use crate::task::{Stage, TaskKey, TaskText};
@@ -73,7 +73,7 @@ fn all_that_stands_under_a_task_until_the_next_one_is_its_text() {
     assert_eq!(
         text_of(FILE, "2", Stage::Implementation).own,
         "Send it\n```\ncurl -d @cart\n```\n**Checkpoint**: it can be sold.",
-        "what is not indented is its own too, whatever line for a stage stands between"
+        "a line without indentation is its own too, even after a line for a stage"
     );
     assert_eq!(
         text_of(FILE, "9", Stage::Implementation),

@@ -1,4 +1,4 @@
-//! Stages without a line: what they add, and what the boxes of the file show of them.
+//! Tests of stages without a line: the added rows, and their state in the boxes of the file.
 
 use super::super::{
     Grammar, Mark, Placement, Row, Stages, TaskFile, TaskKey, TaskRules, on_file, with_marks,
@@ -21,7 +21,7 @@ fn boxes(text: &str, placement: Placement, known: &[Row]) -> Vec<Row> {
     rules.boxes(&rules.parse(text), known)
 }
 
-/// The boxes with a gate after each task.
+/// Returns the boxes with a gate after each task.
 fn read(text: &str, known: &[Row]) -> Vec<Row> {
     boxes(text, Placement::Each, known)
 }
@@ -46,7 +46,7 @@ fn shown(rows: &[Row]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// The rows after ralph wrote these boxes, and the file as it wrote it.
+/// Applies flips as ralph writes them, and returns the file and its rows.
 fn flipped(text: &str, rows: &[Row], flips: &[(TaskKey, Mark)]) -> (String, Vec<Row>) {
     let mut bytes = text.as_bytes().to_vec();
     let mut told = flips.to_vec();

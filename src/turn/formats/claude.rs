@@ -4,7 +4,7 @@ use super::line::{Line, outcome, used};
 use crate::turn::event::{CliError, Span, TurnEvent};
 use crate::turn::limit_text::limit_text;
 
-/// Lines that tell nothing: parts of messages that come whole later, and what session files hold beside them.
+/// Lines without events: parts of messages that come whole later, and metadata of session files.
 const SILENT: &str = "stream_event attachment file-history-snapshot last-prompt mode queue-operation summary system rate_limit_event";
 
 pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
@@ -48,11 +48,12 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
 /// The fields with the words of a notice.
 const NOTICE: [&str; 3] = ["/content", "/message", "/text"];
 
-/// Returns true for a notice of a usage limit. What hooks print, and the names of tasks that the model chose, are not the CLI's words.
+/// Returns true for a notice of a usage limit.
+///
+/// Output of hooks, and the names of tasks that the model chose, are not the CLI's words.
 fn is_limit_notice(line: Line<'_>, subtype: &str) -> bool {
     let is_own = !subtype.starts_with("hook") && !subtype.starts_with("task");
-    let says = || limit_text(line.first(&NOTICE)).is_some();
-    is_own && (line.text("/error") == "rate_limit" || says())
+    is_own && (line.text("/error") == "rate_limit" || limit_text(line.first(&NOTICE)).is_some())
 }
 
 fn of_assistant(part: Line<'_>, is_sub_agent: bool) -> Vec<TurnEvent> {
@@ -66,8 +67,9 @@ fn of_assistant(part: Line<'_>, is_sub_agent: bool) -> Vec<TurnEvent> {
 fn of_user(line: Line<'_>, part: Line<'_>) -> Option<TurnEvent> {
     let id = Some(part.text("/tool_use_id")).filter(|_| part.text("/type") == "tool_result")?;
     let output = part.content("/content");
-    let is_refused = |meta: Line<'_>| meta.text("/id") == id && meta.has("/non_execution_kind");
-    let is_denied = line.each("/tool_result_meta").any(is_refused)
+    let is_denied = line
+        .each("/tool_result_meta")
+        .any(|meta| meta.text("/id") == id && meta.has("/non_execution_kind"))
         || output.starts_with("Claude requested permissions");
     let is_error = part.is_true("/is_error");
     let changed = line.texts("/tool_use_result/bashEditDiff/files", "/filePath");
@@ -79,7 +81,7 @@ fn of_user(line: Line<'_>, part: Line<'_>) -> Option<TurnEvent> {
     ))
 }
 
-/// `subtype` says "success" of errors too.
+/// `subtype` is "success" for errors too.
 fn result(line: Line<'_>) -> Vec<TurnEvent> {
     let usage = line.at("/usage");
     let kinds = [
@@ -88,7 +90,7 @@ fn result(line: Line<'_>) -> Vec<TurnEvent> {
         "/cache_read_input_tokens",
         "/output_tokens",
     ];
-    // Of these, Qwen's sum counts cached ones once.
+    // Qwen's sum counts cached tokens once.
     let tokens = usage.number("/total_tokens").or_else(|| usage.sum(&kinds));
     let ok = !line.is_true("/is_error");
     let spent = used(None, line.dollars("/total_cost_usd"), Span::Session);

@@ -1,5 +1,6 @@
-//! Codex `exec --json`, and its session files (`~/.codex/sessions/…/rollout-….jsonl`), which hooks find. A patch that does not
-//! match the file is in the session files alone; beside `exec --json` standard error has it.
+//! Codex `exec --json`, and its session files (`~/.codex/sessions/…/rollout-….jsonl`), which hooks find.
+//!
+//! Only the session files record a patch that does not match the file. With `exec --json`, standard error reports it.
 
 use super::line::{Line, outcome, used};
 use crate::turn::event::{Span, ToolOutcome, TurnEvent};
@@ -57,7 +58,7 @@ fn of_item(item: Line<'_>, is_completed: bool) -> Vec<TurnEvent> {
     events
 }
 
-/// How results of tools that failed begin.
+/// Prefixes of the results of failed tools.
 const FAILED: [&str; 4] = [
     "apply_patch verification failed",
     "unsupported call",
@@ -65,7 +66,7 @@ const FAILED: [&str; 4] = [
     "failed to",
 ];
 
-/// What the payload of a `response_item` tells.
+/// Returns the events of a `response_item`'s payload.
 fn of_session(item: Line<'_>) -> Vec<TurnEvent> {
     let name = item.text("/name");
     match item.text("/type") {
@@ -89,14 +90,13 @@ fn of_session(item: Line<'_>) -> Vec<TurnEvent> {
     }
 }
 
-/// `Exit code: 1`, or `Process exited with code 1`, among the first lines of a command's result.
+/// Returns the code of `Exit code: 1`, or `Process exited with code 1`, in the first lines of a command's result.
 fn exit_code(output: &str) -> Option<&str> {
-    let line = |line| {
+    output.lines().take(4).find_map(|line| {
         ["Exit code: ", "Process exited with code "]
             .iter()
             .find_map(|begin| str::strip_prefix(line, begin))
-    };
-    output.lines().take(4).find_map(line)
+    })
 }
 
 #[cfg(test)]

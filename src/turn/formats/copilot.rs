@@ -3,7 +3,7 @@
 use super::line::{Line, outcome};
 use crate::turn::event::{CliError, TurnEvent};
 
-/// The kinds of lines, by their beginning, that tell nothing; more of them are marked as ephemeral.
+/// Prefixes of the kinds of lines without events. More such lines are marked as ephemeral.
 const SILENT: &[&str] = &[
     "assistant.turn_",
     "user.",
@@ -45,7 +45,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
     })
 }
 
-/// A command that failed is a "success".
+/// A failed command is a "success".
 fn ended(data: Line<'_>) -> TurnEvent {
     let has_failed = !data.is_true("/success") || data.exits_badly("/shellExecution/exitCode");
     let outcome = outcome(data.text("/error/code") == "denied", has_failed);

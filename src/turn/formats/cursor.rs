@@ -1,4 +1,5 @@
-//! Cursor `--output-format stream-json`, from its documentation: calls have lines of their own, the rest is as Claude's.
+//! Cursor `--output-format stream-json`, from its documentation. Calls have lines of their own, the rest is like
+//! Claude's.
 
 use super::claude;
 use super::line::{Line, outcome};
@@ -13,7 +14,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
     }
 }
 
-/// The name of a tool is the key under which its call stands.
+/// Returns the events of a call. The key that holds the call is the name of its tool.
 fn tool(line: Line<'_>) -> Vec<TurnEvent> {
     let calls = line.at("/tool_call").0.as_object();
     let mut names = calls.into_iter().flatten().map(|(name, _)| name.as_str());
@@ -39,7 +40,7 @@ fn tool(line: Line<'_>) -> Vec<TurnEvent> {
         let has_failed =
             !call.has("/result/success") || call.exits_badly("/result/success/exitCode");
         let outcome = outcome(call.has("/result/rejected"), has_failed);
-        // What an error looks like is not documented.
+        // The shape of an error is not documented.
         let output = Some(call.at("/result").0).filter(|_| outcome != ToolOutcome::Done);
         let output = output.map(Value::to_string).unwrap_or_default();
         events.push(line.ended("/call_id", outcome, &output, Vec::new()));

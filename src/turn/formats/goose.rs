@@ -1,4 +1,5 @@
-//! Goose `--output-format stream-json`, from what others captured: a message comes in pieces, `complete` follows errors.
+//! Goose `--output-format stream-json`, from captures by others. A message comes in pieces, and `complete` follows
+//! errors.
 
 use super::line::{Line, outcome, used};
 use crate::turn::event::{Span, TurnEvent};

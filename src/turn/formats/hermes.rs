@@ -1,11 +1,12 @@
-//! Hermes Agent. It prints what its agent says, and at the end a footer about edits that failed. Calls of tools are in
-//! its session alone, which `hermes sessions export --format jsonl` prints as one line.
+//! Hermes Agent. It prints its agent's words, and at the end a footer about failed edits.
+//!
+//! Tool calls are only in its session, which `hermes sessions export --format jsonl` prints as one line.
 
 use super::line::{Line, outcome, used};
 use crate::turn::event::{Span, ToolOutcome, TurnEvent};
 use serde_json::{Deserializer, Value, json};
 
-/// The begin of the footer, in each of its wordings.
+/// The beginning of the footer, common to all its wordings.
 const FOOTER: &str = "⚠️ File-mutation verifier:";
 /// Tools whose failures the footer names.
 const EDITORS: [&str; 2] = ["write_file", "patch"];
@@ -14,7 +15,7 @@ const EDITORS: [&str; 2] = ["write_file", "patch"];
 pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
     line.at("/messages").0.as_array()?;
     let mut events = vec![line.session("/id")];
-    // Those that a compression or a rewind took out are no part of what was done last.
+    // Messages that a compression or a rewind removed are not part of the latest work.
     events.extend(line.each("/messages").flat_map(of_message));
     let tokens = line.sum(&[
         "/input_tokens",
@@ -58,7 +59,7 @@ fn of_message(message: Line<'_>) -> Vec<TurnEvent> {
     }
 }
 
-/// A result is JSON, which advice of Hermes may follow, or plain text. No field says that it failed.
+/// Reads a result: JSON, which advice of Hermes may follow, or plain text. No field reports a failure.
 fn outcome_of(tool: &str, output: &str) -> ToolOutcome {
     let first = Deserializer::from_str(output).into_iter::<Value>().next();
     let Some(Ok(result @ Value::Object(_))) = first else {
@@ -91,14 +92,14 @@ fn outcome_of(tool: &str, output: &str) -> ToolOutcome {
 #[derive(Debug, Default)]
 pub(in crate::turn) struct Plain {
     said: String,
-    /// The entries of a footer that nothing has followed so far.
+    /// The entries of a footer that no text has followed so far.
     footer: Option<Vec<(String, String, String)>>,
-    /// Between the heading of a difference that Hermes shows and the end of it.
+    /// True between the heading and the end of a diff that Hermes shows.
     in_difference: bool,
 }
 
 impl Plain {
-    /// Takes a line. Its words are kept up to this size, bytes.
+    /// Adds a line. Keeps words up to `most` bytes.
     pub(in crate::turn) fn line(&mut self, line: &str, most: usize) {
         if line.starts_with(FOOTER) {
             self.footer = Some(Vec::new());
@@ -146,7 +147,7 @@ impl Plain {
     }
 }
 
-/// ``  • `f1.md` — [patch] Could not find …``: the path, the tool, the error.
+/// Returns the path, the tool and the error of ``  • `f1.md` — [patch] Could not find …``.
 fn entry(line: &str) -> Option<(String, String, String)> {
     let (path, rest) = line.strip_prefix("  • `")?.split_once("` — [")?;
     let (tool, error) = rest.split_once("] ")?;

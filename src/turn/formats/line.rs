@@ -1,17 +1,17 @@
-//! A line of JSON, and the events that are made of its fields.
+//! A line of JSON, and the events built from its fields.
 
 use crate::turn::event::{CliError, Span, ToolOutcome, TurnEvent};
 use serde_json::Value;
 
-/// Characters that are kept of a tool's output.
+/// Maximum length of a tool's output, in characters.
 const OUTPUT: usize = 4_000;
 
-/// A JSON value whose fields are asked for by their path (`/message/content`).
+/// A JSON value whose fields are read by their path (`/message/content`).
 #[derive(Clone, Copy)]
 pub(super) struct Line<'a>(pub(super) &'a Value);
 
 impl<'a> Line<'a> {
-    /// The value there, `null` if there is none.
+    /// Returns the value at a path, or `null`.
     pub(super) fn at(self, path: &str) -> Line<'a> {
         Line(self.0.pointer(path).unwrap_or(&Value::Null))
     }
@@ -24,12 +24,12 @@ impl<'a> Line<'a> {
         *self.at(path).0 == Value::Bool(true)
     }
 
-    /// The text there, empty if there is none.
+    /// Returns the text at a path, or an empty text.
     pub(super) fn text(self, path: &str) -> &'a str {
         self.at(path).0.as_str().unwrap_or_default()
     }
 
-    /// The first of these texts that is there.
+    /// Returns the first of these texts that exists.
     pub(super) fn first(self, paths: &[&str]) -> &'a str {
         paths
             .iter()
@@ -46,12 +46,12 @@ impl<'a> Line<'a> {
         self.at(path).0.as_f64()
     }
 
-    /// A command's exit code is there, and another than 0.
+    /// True for an exit code other than 0 at this path.
     pub(super) fn exits_badly(self, path: &str) -> bool {
         self.number(path).is_some_and(|code| code != 0)
     }
 
-    /// The sum of these numbers, if one of them is there.
+    /// Returns the sum of these numbers, if at least one exists.
     pub(super) fn sum(self, paths: &[&str]) -> Option<u64> {
         paths
             .iter()
@@ -59,29 +59,28 @@ impl<'a> Line<'a> {
             .reduce(u64::saturating_add)
     }
 
-    /// The elements of the list there.
+    /// Returns the elements of the list at a path.
     pub(super) fn each(self, path: &str) -> impl Iterator<Item = Line<'a>> {
         self.at(path).0.as_array().into_iter().flatten().map(Line)
     }
 
-    /// The texts at a path of each element of the list there.
+    /// Returns the text at a path of each element of a list.
     pub(super) fn texts(self, list: &str, path: &str) -> Vec<String> {
         self.each(list)
             .map(|element| element.text(path).to_owned())
             .collect()
     }
 
-    /// The text of a content there: a text, or a list of parts with texts.
+    /// Returns the text of a content: a text, or a list of parts with texts.
     pub(super) fn content(self, path: &str) -> String {
-        let parts = || {
-            self.each(path)
-                .map(|part| part.first(&["/text", "/content/text"]))
-                .collect::<Vec<_>>()
-        };
-        self.at(path)
-            .0
-            .as_str()
-            .map_or_else(|| parts().join("\n"), str::to_owned)
+        if let Some(text) = self.at(path).0.as_str() {
+            return text.to_owned();
+        }
+        let parts = self.each(path);
+        parts
+            .map(|part| part.first(&["/text", "/content/text"]))
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     pub(super) fn started(self, call: &str, tool: &str, input: &str) -> TurnEvent {
@@ -93,7 +92,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// `changed`: what the CLI itself says that the call changed.
+    /// Returns the end of a call. `changed` holds the paths that the CLI reports as changed.
     pub(super) fn ended(
         self,
         call: &str,
@@ -110,12 +109,14 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Nothing where there are no words.
+    /// Returns a message; nothing for an empty text.
     pub(super) fn said(text: &str) -> Vec<TurnEvent> {
-        let said = || TurnEvent::Said {
-            text: text.to_owned(),
-        };
-        (!text.trim().is_empty()).then(said).into_iter().collect()
+        (!text.trim().is_empty())
+            .then(|| TurnEvent::Said {
+                text: text.to_owned(),
+            })
+            .into_iter()
+            .collect()
     }
 
     pub(super) fn error(self, messages: &[&str], status: &str) -> CliError {

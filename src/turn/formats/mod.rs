@@ -1,4 +1,4 @@
-//! The formats: one line of a transcript in, its events out.
+//! The formats: each turns one line of a transcript into its events.
 
 mod claude;
 mod codex;
@@ -16,10 +16,10 @@ pub(super) use hermes::Plain;
 use super::event::{Format, TurnEvent};
 use line::Line;
 
-/// Lines from which a format is guessed.
+/// Number of lines from which a format is guessed.
 const LINES: usize = 20;
 
-/// The format in which most of the first lines are known; plain text if that is not most of them.
+/// Returns the format that knows most of the first lines; plain text if it knows fewer than half.
 pub fn guess(transcript: &[u8]) -> Format {
     let lines = || {
         transcript
@@ -40,7 +40,7 @@ pub fn guess(transcript: &[u8]) -> Format {
         .map_or(Format::Text, |(_, format)| format)
 }
 
-/// What a line tells; `None` if it is unknown or malformed.
+/// Returns the events of a line; `None` if it is unknown or malformed.
 pub(super) fn read(format: Format, line: &[u8]) -> Option<Vec<TurnEvent>> {
     let reader = match format {
         Format::Text => {

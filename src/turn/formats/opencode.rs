@@ -1,4 +1,4 @@
-//! opencode `run --format json`. A call is printed with its end only, and only those of the first session.
+//! opencode `run --format json`. It prints a call only with its end, and only calls of the first session.
 
 use super::line::{Line, outcome, used};
 use crate::turn::event::{CliError, Span, TurnEvent};
@@ -33,7 +33,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
 
 fn tool(part: Line<'_>) -> Vec<TurnEvent> {
     let state = part.at("/state");
-    // A tool that is not there, and arguments that are wrong.
+    // A tool that does not exist, or wrong arguments.
     let is_invalid = part.text("/tool") == "invalid";
     let tool = if is_invalid {
         state.text("/input/tool")
@@ -49,7 +49,7 @@ fn tool(part: Line<'_>) -> Vec<TurnEvent> {
     let mut changed = Vec::new();
     for file in state.each("/metadata/files") {
         changed.push(file.text("/filePath").to_owned());
-        // Of a file that was moved, the one is the source and the other the target.
+        // For a moved file, one path is the source and the other the target.
         let target = file.first(&["/movePath", "/relativePath"]);
         changed.extend((file.text("/type") == "move").then(|| target.to_owned()));
     }
@@ -64,7 +64,7 @@ fn tool(part: Line<'_>) -> Vec<TurnEvent> {
     vec![part.started("/callID", tool, "/state/input"), ended]
 }
 
-/// The provider's answer is in it as a text.
+/// Returns an error. It holds the provider's answer as a text.
 fn error(line: Line<'_>) -> TurnEvent {
     let body: Value =
         serde_json::from_str(line.text("/error/data/responseBody")).unwrap_or_default();

@@ -1,9 +1,9 @@
-//! pi `--mode json`. `agent_end` comes once a retry: the end is the last `turn_end` that asks for no tool.
+//! pi `--mode json`. `agent_end` comes once per retry: the end is the last `turn_end` without a tool call.
 
 use super::line::{Line, outcome, used};
 use crate::turn::event::{Span, TurnEvent};
 
-/// Lines that tell nothing: pieces of messages that come whole later.
+/// Lines without events: pieces of messages that come whole later.
 const SILENT: &str = "agent_start agent_end turn_start message_start message_update message_end tool_execution_update auto_retry_end";
 
 pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
@@ -16,10 +16,9 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
                 message.dollars("/usage/cost/total"),
                 Span::Step,
             );
-            let said = |part: Line<'_>| Line::said(part.text("/text"));
             message
                 .each("/content")
-                .flat_map(said)
+                .flat_map(|part| Line::said(part.text("/text")))
                 .chain([used])
                 .collect()
         }

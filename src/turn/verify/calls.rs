@@ -1,4 +1,4 @@
-//! The calls of one turn: what each was to edit, how it ended, in the order in which results arrived.
+//! The calls of one turn: the files of each, its end, and the order of results.
 
 use super::targets::{Task, task};
 use crate::source::text::line;
@@ -6,26 +6,25 @@ use crate::turn::{ToolOutcome, TurnEvent};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-/// Characters of a preview.
+/// Maximum length of a preview, in characters.
 pub const PREVIEW: usize = 180;
-/// So much of a tool's name and of a command is kept, characters.
+/// Maximum length of a tool's name or command, in characters.
 const NAME: usize = 40;
 const COMMAND: usize = 80;
 
-/// A tool's call.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) tool: String,
     pub(super) task: Task,
-    /// How it ended, and the place of its result among all results; `None` while it runs.
+    /// Its outcome, and the position of its result among all results; `None` while it runs.
     pub(super) end: Option<(ToolOutcome, usize)>,
-    /// What its error says.
+    /// Its error message.
     pub(super) error: String,
-    /// It was refused before it did anything: for arguments that are missing, or in favour of another message.
+    /// True if it was refused before it took effect: for missing arguments, or in favour of another message.
     pub(super) never_ran: bool,
 }
 
-/// Begins of the errors of such calls, lower-case: Claude, Gemini and Qwen, opencode, Copilot, pi, Hermes.
+/// Prefixes of the errors of such calls, lower-case: Claude, Gemini and Qwen, opencode, Copilot, pi, Hermes.
 const NEVER_RAN: [&str; 12] = [
     "inputvalidationerror",
     "params must have required property",
@@ -47,26 +46,26 @@ impl Call {
     }
 }
 
-/// What was heard of a turn so far.
+/// The calls and words of a turn so far.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
     pub(super) all: Vec<Call>,
     /// The last call of each id.
     open: HashMap<String, usize>,
     results: usize,
-    /// The agent's last words: what it said since the last tool call.
+    /// The agent's last words: those after the last tool call.
     pub(super) words: String,
-    /// Events that were understood.
+    /// Number of events with known content.
     understood: usize,
-    /// Files which the CLI itself says that a call changed.
+    /// Files that a call changed according to the CLI.
     pub(super) reported: Vec<String>,
-    /// Lines that were too long to be read.
+    /// Number of lines that were too long to be read.
     pub(super) lost: u32,
     has_session: bool,
 }
 
 impl Calls {
-    /// Takes the next event. One that is heard twice counts once.
+    /// Adds the next event. A repeated event counts once.
     pub fn hear(&mut self, event: &TurnEvent) {
         self.understood +=
             usize::from(!matches!(event, TurnEvent::Unread { .. } | TurnEvent::Lost));
@@ -135,7 +134,7 @@ impl Calls {
         }
     }
 
-    /// Adds what the CLI printed at its end of files that no call here was to edit.
+    /// Adds the CLI's final report about files that no call here was to edit.
     pub fn add_summary(&mut self, printed: Self) {
         let known: HashSet<String> = self.targets().map(ToOwned::to_owned).collect();
         for mut call in printed.all {
@@ -155,17 +154,17 @@ impl Calls {
         self.understood += printed.understood;
     }
 
-    /// True for words without a session or a call: whether edits failed cannot be known from them.
+    /// True for words without a session or a call, from which failed edits cannot be known.
     pub fn is_words_alone(&self) -> bool {
         self.all.is_empty() && !self.has_session
     }
 
-    /// True if no line of the transcript was understood.
+    /// True if no line of the transcript was known.
     pub fn is_empty(&self) -> bool {
         self.understood == 0
     }
 
-    /// The files that calls were to edit, as they spelled them, each once.
+    /// Returns the files that calls were to edit, in their spelling, each once.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
         let mut seen = HashSet::new();
         let paths = self
@@ -175,7 +174,7 @@ impl Calls {
         paths.filter(move |path| seen.insert(*path))
     }
 
-    /// The calls that edit, with their number.
+    /// Returns the calls that edit, with their number.
     pub(super) fn edits(&self) -> impl Iterator<Item = (usize, &Call, &[String])> {
         self.all
             .iter()
@@ -187,7 +186,7 @@ impl Calls {
     }
 }
 
-/// The error in a result: the field `error` (or its `message`) of a JSON object, else the text itself.
+/// Returns the error in a result: the field `error` (or its `message`) of a JSON object, otherwise the text.
 pub fn preview(output: &str) -> String {
     let text = output.trim();
     let inner = text.strip_prefix("<tool_use_error>").unwrap_or(text);

@@ -1,8 +1,8 @@
-//! Files that an agent's last words say it edited: a verb in the past tense with paths as its objects ("edited
-//! `a.txt` and b.txt"), or a path with such a verb behind it ("a.txt was written", "- `a.txt`: added a test").
+//! Finds files that an agent's last words claim to have edited.
 //!
-//! Only what stands so directly is a claim, and a sentence that denies, supposes or looks back holds none: an honest
-//! summary that names a file in passing accuses nobody.
+//! A claim is a verb in the past tense with paths as its objects ("edited `a.txt` and b.txt"), or a path followed by
+//! such a verb ("a.txt was written", "- `a.txt`: added a test"). Only these direct forms count, and a sentence that
+//! denies, supposes or refers to the past holds none. An honest summary that mentions a file accuses no one.
 
 use super::targets::is_among;
 
@@ -10,15 +10,15 @@ use super::targets::is_among;
 const VERBS: &str = "added adjusted changed corrected created deleted edited extended fixed implemented modified moved \
     overwritten overwrote patched refactored removed renamed replaced rewritten rewrote updated \
     written wrote";
-/// Words that may stand between a verb and its object, or between a path and its verb.
+/// Words allowed between a verb and its object, or between a path and its verb.
 const BETWEEN: &str =
     "the a file files and both also new test tests class & was were been has have";
-/// A sentence with one of these claims nothing of this turn.
+/// Words that exclude a sentence from the claims about this turn.
 const DENIALS: &str = "not no never none nothing neither nor without cannot unable failed tried try instead if unless \
     would should could must may might will when where which that before earlier previous previously \
     already last prior once need needs by to-do";
 
-/// The path-like words that a text claims were edited, in its order.
+/// Returns the path-like words that a text claims were edited, in text order.
 pub(super) fn claimed(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for line in text.lines() {
@@ -43,10 +43,10 @@ fn in_sentence(words: &[&str], found: &mut Vec<String>) {
         .iter()
         .filter(|word| !word.is_empty() && **word != "-");
     let words: Vec<(String, &str)> = words.map(|word| (word.to_lowercase(), *word)).collect();
-    let denies = |(word, _): &(String, &str)| {
-        is_among(DENIALS, word) || word.ends_with("n't") || word.ends_with("n’t")
-    };
-    if words.iter().any(denies) {
+    if words
+        .iter()
+        .any(|(word, _)| is_among(DENIALS, word) || word.ends_with("n't") || word.ends_with("n’t"))
+    {
         return;
     }
     let (mut claims, mut named) = (false, Vec::new());
@@ -67,16 +67,17 @@ fn in_sentence(words: &[&str], found: &mut Vec<String>) {
     }
 }
 
-/// The path in a word such as `src/A.java:12`.
+/// Returns the path in a word such as `src/A.java:12`.
 fn path_like(word: &str) -> Option<String> {
-    let is_part =
-        |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '@' | '~' | '$');
     let path = match word.rsplit_once(':') {
         Some((path, line)) if line.starts_with(|c: char| c.is_ascii_digit()) => path,
         _ => word,
     };
-    (path.chars().all(is_part) && (has_extension(path) || path.contains('/')))
-        .then(|| path.to_owned())
+    (path
+        .chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '@' | '~' | '$'))
+        && (has_extension(path) || path.contains('/')))
+    .then(|| path.to_owned())
 }
 
 /// True for `a.txt` and `.env`, not for `1.2`.

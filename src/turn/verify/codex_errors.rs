@@ -1,12 +1,12 @@
-//! Codex's patches that do not fit the file: only its standard error tells of them, no line of its transcript does.
+//! Codex's patches that do not fit the file. Only its standard error reports them, not its transcript.
 
 use crate::turn::{ToolOutcome, TurnEvent};
 use serde_json::json;
 
-/// What stands before the message of a tool that failed.
+/// The text before the message of a failed tool.
 const MARK: &str = " ERROR codex_core::tools::router: error=";
 
-/// The calls of which Codex's standard error tells that they failed; nothing says when they were.
+/// Returns the failed calls in Codex's standard error. Their time is unknown.
 pub fn codex_errors(stderr: &str) -> Vec<TurnEvent> {
     let messages = stderr
         .lines()
@@ -46,7 +46,7 @@ pub fn codex_errors(stderr: &str) -> Vec<TurnEvent> {
     failed.flatten().collect()
 }
 
-/// `… expected lines in /r/a b.txt:` → `/r/a b.txt`; else the first absolute path.
+/// Returns `/r/a b.txt` for `… expected lines in /r/a b.txt:`, otherwise the first absolute path.
 fn path_in(message: &str) -> Option<&str> {
     let behind = message
         .split_once(" in /")

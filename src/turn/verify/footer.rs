@@ -1,15 +1,16 @@
-//! Footers for the next prompt and for people: one line for each file, then the next step.
+//! Footers for the next prompt and for users: one line for each file, then the next step.
 
 use super::{Finding, PREVIEW, Verdict};
 use crate::source::text::{count, line};
 
-/// Files that a footer names.
+/// Maximum number of files in a footer.
 const NAMED: usize = 10;
-/// Characters of a path that is shown.
+/// Maximum length of a path, in characters.
 const PATH: usize = 200;
 
-/// Whole lines without control characters: what is unresolved, the remarks, what to do. None if there is no finding.
-/// They end with `git status`, because that tells what landed.
+/// Returns whole lines without control characters: unresolved edits, notes, and the next step.
+///
+/// Empty without a finding. They end with `git status`, because it shows the edits that landed.
 pub fn footer(findings: &[Finding]) -> Vec<String> {
     let unresolved = findings
         .iter()
@@ -42,8 +43,10 @@ pub fn footer(findings: &[Finding]) -> Vec<String> {
     lines
 }
 
-/// The same for a person at a prompt: edits that failed and were not repaired, and apart from them calls that never reached
-/// the disk. None if there is neither.
+/// Returns the footer for a user at a prompt: unrepaired failed edits, and separately calls that never reached the
+/// disk.
+///
+/// Empty without either.
 pub fn footer_for_people(findings: &[Finding]) -> Vec<String> {
     let failed: Vec<&Finding> = findings
         .iter()
@@ -83,7 +86,7 @@ pub fn footer_for_people(findings: &[Finding]) -> Vec<String> {
     lines
 }
 
-/// The findings without what is secret.
+/// Removes secrets from the findings.
 pub fn redacted(mut findings: Vec<Finding>, redact: impl Fn(&str) -> String) -> Vec<Finding> {
     for finding in &mut findings {
         let Finding {
@@ -101,7 +104,7 @@ pub fn redacted(mut findings: Vec<Finding>, redact: impl Fn(&str) -> String) -> 
     findings
 }
 
-/// A text in backticks that nothing in it can close.
+/// Returns a text in backticks that its content cannot close.
 fn quoted(text: &str, max: usize) -> String {
     format!("`{}`", line(text, max).replace('`', "'"))
 }
@@ -140,7 +143,7 @@ fn entry(finding: &Finding) -> String {
         Verdict::Denied => format!("{path} was not allowed{tool}{told}"),
         Verdict::Unfinished => format!("{path} has a call without an end{tool}."),
         Verdict::Claimed => {
-            format!("{path} was said to be edited; no tool did, and it is as it was.")
+            format!("{path} was claimed as edited, but no tool edited it and it is unchanged.")
         }
         Verdict::FailedAfterSuccess => {
             format!("{path} changed, but its last edit failed{tool}{told}")
@@ -152,12 +155,11 @@ fn entry(finding: &Finding) -> String {
         Verdict::OutsideGit => format!("{path} failed{tool} where git cannot tell{told}"),
         Verdict::WrongPath => format!("{path} is no file; its edit failed{tool}{told}"),
         Verdict::WithoutPath => format!("An edit that named no file failed{tool}{told}"),
-        Verdict::NoSuchFile => format!("{path} was said to be edited; there is no such file."),
+        Verdict::NoSuchFile => format!("{path} was claimed as edited, but there is no such file."),
         Verdict::NeverRan => format!("{path} was not tried: its call was refused{tool}{told}"),
         Verdict::Unreadable => {
-            "A line of the transcript is too long to be read; what it tells is not known."
-                .to_owned()
+            "A line of the transcript is too long to be read, so its content is unknown.".to_owned()
         }
-        Verdict::NoNetChange => format!("{path} was reported as edited{tool} and is as it was."),
+        Verdict::NoNetChange => format!("{path} was reported as edited{tool} but is unchanged."),
     }
 }

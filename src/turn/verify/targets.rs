@@ -1,16 +1,16 @@
-//! Which files a tool's call is to edit, in the words of each CLI.
+//! Finds the files that a tool's call is to edit, for the spelling of each CLI.
 //!
-//! Read from the call's arguments alone. A shell command has no targets: git sees what it did.
+//! Reads the call's arguments alone. A shell command has no targets: git shows its changes.
 
 use serde_json::Value;
 
-/// A longer path is none, bytes.
+/// Maximum length of a path, in bytes.
 const LONGEST_PATH: usize = 4096;
 
-/// What a call is to do.
+/// The purpose of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// It edits these files; none if its arguments name none.
+    /// It edits these files. Empty if its arguments name none.
     Edit(Vec<String>),
     /// It runs this command.
     Command(String),
@@ -18,11 +18,11 @@ pub enum Task {
     Other,
 }
 
-/// Tools that edit files, lower-case letters of their names only.
+/// Tools that edit files, by the letters of their names in lower case.
 const EDITORS: &str = "write writefile create createfile edit editfile multiedit replace strreplace searchreplace insert \
     patch applypatch notebookedit editnotebook delete deletefile undoedit fswrite texteditor \
     strreplaceeditor strreplacebasededittool filechange";
-/// Those of them that make no new file.
+/// Editing tools that create no new file.
 const EDIT_ONLY: &str =
     "edit editfile multiedit replace strreplace searchreplace insert undoedit notebookedit";
 /// Tools that run commands.
@@ -41,7 +41,7 @@ const PATH_KEYS: [&str; 8] = [
 /// The argument that holds a patch in the V4A format.
 const PATCH_KEYS: [&str; 4] = ["patchText", "patch", "input", "patch_text"];
 
-/// What a call of this tool with these arguments is to do.
+/// Returns the purpose of a call of this tool with these arguments.
 pub fn task(tool: &str, input: &Value) -> Task {
     let name = plain_name(tool);
     if is_among(SHELLS, &name) {
@@ -54,7 +54,7 @@ pub fn task(tool: &str, input: &Value) -> Task {
     if let Some(changes) = input.get("changes").and_then(Value::as_array) {
         return Task::Edit(changes.iter().filter_map(path).collect());
     }
-    // Hermes' `patch` replaces text in one file unless its mode says otherwise.
+    // Hermes' `patch` replaces text in one file unless its mode is different.
     let mode = input
         .get("mode")
         .and_then(Value::as_str)
@@ -67,7 +67,7 @@ pub fn task(tool: &str, input: &Value) -> Task {
     }
 }
 
-/// True for a tool that makes no new file.
+/// True for a tool that creates no new file.
 pub(super) fn edits_only(tool: &str) -> bool {
     is_among(EDIT_ONLY, &plain_name(tool))
 }
@@ -77,7 +77,7 @@ pub(super) fn is_among(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
 
-/// `functions.Write_File`, `writeToolCall`, `developer__write` → `writefile`, `write`, `write`.
+/// Returns `writefile`, `write`, `write` for `functions.Write_File`, `writeToolCall`, `developer__write`.
 fn plain_name(tool: &str) -> String {
     let own = ["developer__", "functions."]
         .iter()
@@ -116,7 +116,9 @@ fn is_path(path: &str) -> bool {
     !path.trim().is_empty() && path.len() <= LONGEST_PATH && !path.contains('\0')
 }
 
-/// The files of a patch; of one that is not shown, the file that is named beside it.
+/// Returns the files of a patch.
+///
+/// If the patch is not included, it is the file named next to it.
 fn patched(input: &Value) -> Vec<String> {
     match input
         .as_str()
@@ -127,8 +129,9 @@ fn patched(input: &Value) -> Vec<String> {
     }
 }
 
-/// The files that a patch in the V4A format names, in its order: what it updates, adds, deletes, and both ends of
-/// what it moves.
+/// Returns the files that a patch in the V4A format changes, in order.
+///
+/// Of a move, both ends are included.
 pub fn in_patch(patch: &str) -> Vec<String> {
     let mut paths = Vec::new();
     for header in patch.lines().filter_map(|line| line.strip_prefix("***")) {

@@ -1,5 +1,7 @@
-//! The cases that a verifier of file edits has to get right, one row each: those that others learned the hard way, and
-//! what ralph does where it differs. Rows are numbered; each number is a row or is named with the reason.
+//! The cases that a verifier of file edits has to get right, one row each.
+//!
+//! They come from defects of other verifiers, with ralph's behaviour where it differs. Rows are numbered. Each number
+//! is a row or is listed with the reason.
 
 mod cases;
 mod properties;
@@ -8,7 +10,8 @@ use super::*;
 use crate::turn::TurnEvent;
 use serde_json::{Value, json};
 
-/// A turn, one event a line: `edit 1 a.txt`, `run 2 sed -i a.txt`, `done 1`, `fail 1 why`, `deny 1 why`, `say text`.
+/// Returns the events of a turn, one per line: `edit 1 a.txt`, `run 2 sed -i a.txt`, `done 1`, `fail 1 why`, `deny 1
+/// why`, `say text`.
 fn events(script: &str) -> Vec<TurnEvent> {
     script
         .lines()
@@ -63,7 +66,7 @@ fn heard(script: &str) -> Calls {
     calls
 }
 
-/// Files of a repository at `/r`: name, content before, content now; empty is absent.
+/// Files of a repository at `/r`: name, content before, content now. Empty means absent.
 type Files<'a> = &'a [(&'a str, &'a str, &'a str)];
 
 fn places(calls: &Calls, files: Files<'_>) -> BTreeMap<String, Place> {
@@ -99,7 +102,7 @@ fn findings(script: &str, files: Files<'_>) -> Vec<Finding> {
     calls.judge(&places(&calls, files))
 }
 
-/// What is found, `path: verdict` each.
+/// Returns the findings, each as `path: verdict`.
 fn judged(script: &str, files: Files<'_>) -> Vec<String> {
     findings(script, files)
         .iter()

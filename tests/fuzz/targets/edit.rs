@@ -1,4 +1,4 @@
-//! Everything that is written to a task file.
+//! Everything that writes to a task file.
 #![no_main]
 
 #[path = "../drive.rs"]

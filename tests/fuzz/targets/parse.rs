@@ -1,4 +1,4 @@
-//! Everything that is read from a task file.
+//! Everything that reads a task file.
 #![no_main]
 
 #[path = "../drive.rs"]

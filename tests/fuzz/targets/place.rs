@@ -1,4 +1,4 @@
-//! Gates and stages put into a task file and taken away.
+//! Gates and stages inserted into a task file and removed.
 #![no_main]
 
 #[path = "../drive.rs"]

@@ -1,4 +1,4 @@
-//! The prompts that come with ralph: one whole, as an agent reads it, and what each role must be told.
+//! Tests ralph's own prompts: one in full, and the required content for each role.
 
 use super::*;
 

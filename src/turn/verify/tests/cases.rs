@@ -74,7 +74,7 @@ const TARGETS: &[(u8, Check)] = &[
         assert_eq!(patch(text), ["a", "n", "o"]);
     }),
     (7, || assert_eq!(patch("***Update File: x"), ["x"])),
-    // In the patch's order; nothing depends on it.
+    // In the patch's order, on which nothing depends.
     (8, || {
         assert_eq!(
             patch("*** Move File: a -> b\n*** Update File: c"),
@@ -161,7 +161,7 @@ const PREVIEWS: &[(u8, Check)] = &[
 
 const TRANSITIONS: &[(u8, Check)] = &[
     (36, || {
-        // A plain `ok` is believed as far as git shows it.
+        // A plain `ok` is accepted only as far as git shows it.
         assert!(judged("edit 1 a\ndone 1 ok", CHANGED).is_empty());
         assert_eq!(judged("edit 1 a\ndone 1 ok", SAME), ["a: NoNetChange"]);
     }),
@@ -225,7 +225,7 @@ const TRANSITIONS: &[(u8, Check)] = &[
         }
     }),
     (47, || {
-        // The result that arrives last counts, whichever call began first.
+        // The result that arrives last counts, in any order of the calls' starts.
         assert_eq!(
             judged("edit 1 a\nedit 2 a\ndone 2\nfail 1 no", CHANGED),
             ["a: FailedAfterSuccess"]
@@ -242,7 +242,7 @@ const TRANSITIONS: &[(u8, Check)] = &[
         assert!(Verdict::Denied.blocks());
     }),
     (49, || {
-        // A call without its arguments did not edit either; what a later one says is the last error.
+        // A call without its arguments did not edit either. The error of a later call is the last error.
         let found = findings(
             "edit 1 a\nfail 1 old_string is missing\nedit 2 a\nfail 2 not found",
             SAME,
@@ -296,7 +296,7 @@ const TRANSITIONS: &[(u8, Check)] = &[
             ["a: ChangedOtherwise"]
         );
     }),
-    // A call that wrote a part of the file: the baseline is that of the turn's begin.
+    // A call that wrote a part of the file: the baseline is that of the turn's start.
     (57, || {
         assert_eq!(
             judged("edit 1 a\nfail 1 disk full", CHANGED),
@@ -304,7 +304,7 @@ const TRANSITIONS: &[(u8, Check)] = &[
         );
     }),
     (58, || {
-        // A new file that was not written is missing; an edit of a wrong path is none of this project's files.
+        // A new file that was not written is missing. An edit of a wrong path concerns no file of this project.
         assert_eq!(
             judged("patch 1 *** Add File: a\nfail 1 no", &[]),
             ["a: Failed"]
@@ -374,7 +374,7 @@ const FOOTER: &[(u8, Check)] = &[
         assert_eq!(footer(&failed(10)).len(), 12);
         assert_eq!(footer(&failed(11))[11], "… and 1 more");
     }),
-    // Text of an error is shown as it is: no gateway makes files of it.
+    // The text of an error is shown unchanged. No file is created from it.
     (70, || {
         assert!(
             footer(&findings(
@@ -409,7 +409,7 @@ const GIT: &[(u8, Check)] = &[
     (83, || {
         assert_eq!(judged("edit 1 a", SAME), ["a: Unfinished"]);
         assert_eq!(judged("edit 1 a", CHANGED), ["a: Unfinished"]);
-        // A later call made it good.
+        // A later call repaired it.
         assert!(judged("edit 1 a\nedit 2 a\ndone 2", CHANGED).is_empty());
         assert_eq!(
             judged("edit 2 a\ndone 2\nedit 1 a", CHANGED),
@@ -456,7 +456,7 @@ const GIT: &[(u8, Check)] = &[
     }),
 ];
 
-/// Cases that are not the verifier's, or that stand elsewhere.
+/// Cases outside the verifier, or tested elsewhere.
 const ELSEWHERE: &[(u8, &str)] = &[
     (
         28,
@@ -491,7 +491,7 @@ const ELSEWHERE: &[(u8, &str)] = &[
     (71, "as 70"),
     (
         72,
-        "the finding is in the journal, whatever the agent said: tests/cli/verifier.rs",
+        "the finding is in the journal for any words of the agent: tests/cli/verifier.rs",
     ),
     (
         73,

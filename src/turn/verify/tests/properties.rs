@@ -1,9 +1,9 @@
-//! What holds of every turn.
+//! Properties of every turn.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Turns of calls on four files, some of them without an end, with commands and words between.
+/// Generates turns of calls on four files, some without an end, with commands and words between.
 fn turns() -> impl Strategy<Value = Vec<TurnEvent>> {
     let call = (0..4_usize, 0..4_usize);
     prop::collection::vec(call, 0..12).prop_map(|calls| {
@@ -58,7 +58,7 @@ proptest! {
         prop_assert_eq!(verdicts(&turn(&[0, 1, 2, 3]), changed), verdicts(&turn(&order), changed));
     }
 
-    /// A file that git shows unchanged is never let pass because the transcript ended early.
+    /// A file that git shows unchanged is never accepted because the transcript ended early.
     #[test]
     fn a_cut_lets_nothing_land_that_git_does_not_show(events in turns(), cut: prop::sample::Index) {
         let cut = &events[..cut.index(events.len() + 1)];

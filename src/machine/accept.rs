@@ -1,4 +1,4 @@
-//! What an accepted attempt leads to: its box is ticked, boxes that stand for older content are opened.
+//! Acceptance of an attempt: ticks its box and reopens boxes that vouch for older content.
 
 use super::boxes::Flips;
 use super::choice::is_required_open;
@@ -145,7 +145,9 @@ pub(super) fn final_gate(
     )
 }
 
-/// What a ticked box vouches for: a reviewer's the files that it saw, others' the commits.
+/// Returns the content that a ticked box vouches for.
+///
+/// A reviewer vouches for the files that it saw, all other stages for commits.
 fn judged_content(stage: &Stage, observation: &Observation) -> JudgedContent {
     let commits = JudgedContent::commits(observation.after.heads());
     if !stage.is_review() {

@@ -1,4 +1,4 @@
-//! The beginning of an iteration: what an agent is started for, what a gate is asked to judge.
+//! The beginning of an iteration: the orders for an agent and for a gate.
 
 use super::effect::{AgentOrder, Effect, GateOrder};
 use super::facts::{Accumulated, FileChange, Snapshot, full_path};
@@ -46,7 +46,7 @@ pub(super) fn begin(
     effects
 }
 
-/// What an agent is started for in this iteration.
+/// Returns the order for the agent of this iteration.
 pub fn agent_order(
     state: &State,
     key: &TaskKey,
@@ -92,7 +92,11 @@ pub fn agent_order(
     }
 }
 
-/// What a box asks for: the text of its line, or of its task's line if it has none, as stages that ralph wrote.
+/// Returns the task text of a box.
+///
+/// Without text of its own the box has that of its task's line, as stages that ralph wrote.
+///
+/// Stages that ralph wrote have no text of their own.
 fn words(spec: &SpecState, row: &Row) -> String {
     if !row.text.is_empty() {
         return row.text.clone();
@@ -122,7 +126,7 @@ pub(super) fn begin_gate(
     ]
 }
 
-/// What a gate is to judge in this iteration.
+/// Returns the order for the gate of this iteration.
 pub fn gate_order(
     state: &State,
     key: &TaskKey,

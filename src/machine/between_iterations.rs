@@ -90,8 +90,9 @@ fn ask_for_budget(state: &mut State, key: TaskKey, what: &str) -> Vec<Effect> {
     std::iter::once(notify).chain(super::owed(state)).collect()
 }
 
-/// Why the run ends on an edit of tasks.md that may be nobody's, and which iteration keeps it; `None` if the file is
-/// as ralph left it.
+/// Returns why the run ends on an edit of tasks.md whose author is unknown.
+///
+/// The text names the iteration that keeps the edit. `None` if the file is as ralph left it.
 fn edited_unwatched(
     spec: &SpecState,
     tasks: &TasksSeen,
@@ -118,7 +119,10 @@ fn edited_unwatched(
     ))
 }
 
-/// The end of a run. Hooks are called first, but not for a run that could not begin: whoever started it sees why.
+/// Returns the effects that end a run.
+///
+/// Hooks are called first, except for a run that could not begin: the person who started it sees
+/// the reason.
 pub(super) fn finish(stop: StopReason) -> Vec<Effect> {
     let event = match stop {
         StopReason::AllDone | StopReason::Gaps { .. } => "done",

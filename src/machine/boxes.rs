@@ -26,7 +26,7 @@ impl Flips {
         self.0.push((key.clone(), Mark::DONE));
     }
 
-    /// Opens a box: its own evidence begins anew.
+    /// Unticks a box and restarts its evidence.
     pub(super) fn open(&mut self, spec: &mut SpecState, key: &TaskKey) {
         remember_opening(spec, key);
         self.0.push((key.clone(), Mark::OPEN));
@@ -127,7 +127,7 @@ pub(super) fn edited(spec: &SpecState, seen: &TasksSeen) -> Vec<(TaskKey, Mark)>
         .collect()
 }
 
-/// Takes over tasks.md as it was read.
+/// Adopts the contents of tasks.md into the state.
 pub(super) fn take_over(
     state: &mut State,
     seen: &TasksSeen,

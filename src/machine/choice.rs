@@ -1,4 +1,4 @@
-//! The choice: which box is next, or every reason why there is none.
+//! The choice of the next box, or every reason why no box can be taken.
 
 use super::hierarchy;
 use super::policy::Policy;
@@ -7,7 +7,7 @@ use super::stop::StopReason;
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::BTreeSet;
 
-/// What to do next.
+/// The next step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// Try this box.
@@ -73,7 +73,9 @@ pub fn all_done(spec: &SpecState, policy: &Policy) -> StopReason {
     }
 }
 
-/// Why an open box cannot be taken now; `None` when it can. Whole sentences with the line.
+/// Returns why an open box cannot be taken now, or `None` if it can.
+///
+/// Each reason is a whole sentence that names the line.
 pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
     let at = hierarchy::named(row);
     if !row.mark.is_open() {
@@ -144,8 +146,10 @@ fn first_open(spec: &SpecState, wanted: impl Fn(&Row) -> bool) -> Option<&Row> {
         .find(|row| is_required_open(row) && wanted(row))
 }
 
-/// The box that a run takes next: [`choose`], unless a block stops the run (`on_blocked: stop`). Whoever says
-/// what is next asks here.
+/// Returns the box that a run takes next.
+///
+/// This is [`choose`], unless a block stops the run (`on_blocked: stop`). All output that names the
+/// next box uses it.
 pub fn next(spec: &SpecState, policy: &Policy) -> Choice {
     // A run of named tasks does not stop because another one is blocked.
     let goes_on = policy.go_on_when_blocked || !policy.only.is_empty();
@@ -155,7 +159,7 @@ pub fn next(spec: &SpecState, policy: &Policy) -> Choice {
     }
 }
 
-/// Why nothing can be taken, as the end of a run.
+/// Returns the end of a run in which no box can be taken.
 pub fn stuck(spec: &SpecState, reasons: Vec<String>) -> StopReason {
     if blocked(spec).is_some() {
         StopReason::Blocked { reasons }
@@ -164,7 +168,9 @@ pub fn stuck(spec: &SpecState, reasons: Vec<String>) -> StopReason {
     }
 }
 
-/// What a person does after a run ended so, with the name of the first box that is blocked, else of the next one.
+/// Returns the next step for a person after a run stopped for this reason.
+///
+/// It names the first blocked box, or the next box if none is blocked.
 pub fn hint(spec: &SpecState, stop: &StopReason) -> String {
     let first = blocked_families(spec)
         .next()
@@ -182,7 +188,7 @@ pub fn hint(spec: &SpecState, stop: &StopReason) -> String {
     })
 }
 
-/// What is blocked and still open.
+/// Returns the reasons of all blocked tasks that are not done.
 fn blocked(spec: &SpecState) -> Option<Vec<String>> {
     let reasons: Vec<String> = blocked_families(spec)
         .map(|(name, why)| hierarchy::blocked_by(spec, name, why))

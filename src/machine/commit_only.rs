@@ -1,4 +1,4 @@
-//! Which ticked boxes have no evidence but a commit.
+//! Lists the ticked boxes whose only evidence is a commit.
 
 use super::hierarchy::{self, with_ancestors};
 use super::state::{By, SpecState};

@@ -12,12 +12,12 @@ use crate::task::{Mark, TaskKey};
 /// Files that a note names.
 const NAMED: usize = 10;
 
-/// What an iteration leads to beside its entry.
+/// Result of an iteration in addition to its entry.
 #[derive(Default)]
 pub(super) struct Outcome {
     /// Boxes that it changes.
     pub(super) flips: Flips,
-    /// What comes next; the next iteration if `None`.
+    /// The next phase; `None` starts the next iteration.
     pub(super) next: Option<Phase>,
     /// The hook to call.
     pub(super) notify: Option<&'static str>,
@@ -31,7 +31,7 @@ pub(super) fn text(headline: impl Into<String>, lines: Vec<String>) -> Body {
     }
 }
 
-/// What was seen beside the evidence: named, never judged.
+/// Returns notes on observations that are reported but never judged.
 pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
     let mut notes = Vec::new();
     for claim in &seen.claims {
@@ -196,7 +196,9 @@ pub(super) fn conclude(
     super::owed(state)
 }
 
-/// Blocks the family of a box. The sentence with which the run stops; `None` if it goes on with other families.
+/// Blocks the family of a box.
+///
+/// Returns the sentence with which the run stops, or `None` if it continues with other families.
 pub(super) fn block(state: &mut State, key: &TaskKey, why: &str) -> Option<String> {
     state.spec_state_mut().family_mut(&key.family).blocked = Some(why.to_owned());
     let stops = !state.policy.go_on_when_blocked;

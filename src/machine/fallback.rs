@@ -1,7 +1,9 @@
-//! Which agent of a role makes the next attempt: the first of them that is not out of quota or reach.
+//! Selects the agent of a role for the next attempt.
 //!
-//! A new run tries every agent anew. Time is what surveys found, and what attempts and waits took since: it never goes
-//! back within a run.
+//! It is the first one within its quota and in reach.
+//!
+//! A new run tries every agent again. Time comes from surveys and from the duration of attempts and
+//! waits since: it never runs backwards within a run.
 
 use super::state::State;
 use crate::task::TaskKey;
@@ -23,7 +25,7 @@ pub(super) fn choose(state: &State, key: &TaskKey) -> Result<String, (String, u6
         let known = state.run.out_of_quota.get(name);
         known.map_or(0, |known| known.until.saturating_sub(state.run.now))
     };
-    // Of equals the first.
+    // Ties go to the agent listed first.
     match agents_of(state, key)
         .iter()
         .map(|name| (left(name), name))

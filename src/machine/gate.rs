@@ -103,7 +103,7 @@ fn after_error(state: &mut State, gate: String, why: &str, hint: &str, transient
     }
 }
 
-/// What the worker reads: the reasons, then the survivors.
+/// Returns the lines for the worker: the reasons, then the survivors.
 fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> {
     let mut lines = reasons.to_vec();
     lines.extend(report.survivors.iter().map(|survivor| {
@@ -127,8 +127,9 @@ fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> 
     lines
 }
 
-/// What follows a survivor's mutation in a line: its source line and the tests that reach it, as far as they are
-/// known. Bounded, without control characters.
+/// Returns the source line of a survivor and the known tests that reach it.
+///
+/// The text follows the mutation in a line. It is bounded and holds no control characters.
 pub fn survivor_details(survivor: &Survivor) -> String {
     let plain = |text: &str| line(text, SOURCE_CHARS);
     let mut known = Vec::new();

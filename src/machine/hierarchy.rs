@@ -55,7 +55,7 @@ pub fn named(row: &Row) -> String {
     }
 }
 
-/// Why a family is blocked, with the line of its work; a whole sentence.
+/// Returns why a family is blocked, as a sentence with the line of its work.
 pub fn blocked_by(spec: &SpecState, family: &str, why: &str) -> String {
     let row = work_box(spec, family).and_then(|key| spec.row(&key));
     match row.or_else(|| spec.family_rows(family).next()) {

@@ -1,7 +1,10 @@
-//! Ticked boxes that stand for older content: a gate that judged another commit, a review of other files.
+//! Ticked boxes that vouch for older content.
 //!
-//! A gate's box is unticked when its own task works again; tests that are added leave a review ticked. A commit of another
-//! task or of a person leaves a gate's box ticked, and [`older_verdicts`] names it.
+//! A gate judged another commit, or a reviewer saw other files.
+//!
+//! A gate's box is unticked when its own task works again. Added tests leave a review ticked. A
+//! commit of another task or of a person leaves a gate's box ticked, and [`older_verdicts`] names
+//! it.
 
 use super::facts::{Accumulated, FileChange, LostLines, Observation, Oid, full_path};
 use super::hierarchy::{self, with_ancestors};
@@ -117,7 +120,7 @@ fn is_covered_by_newer(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid
     })
 }
 
-/// The ticked boxes over a family that, with what they stand for, are wanted.
+/// Returns the ticked boxes over a family whose judged content matches `wanted`.
 fn ticked(
     spec: &SpecState,
     family: &str,

@@ -106,8 +106,9 @@ pub(super) fn responsible(spec: &SpecState, key: &TaskKey, failing: &[String]) -
     families
 }
 
-/// Of these families the one with work of its own that was begun last; if none was begun, the last required one in
-/// the file.
+/// Returns the family of `covered` with work of its own that began last.
+///
+/// If none has begun, returns the last required one in the file.
 fn begun_last(spec: &SpecState, covered: &BTreeSet<String>) -> Option<String> {
     let begun = |name: &str| spec.family(name).map_or(0, |family| family.first_iteration);
     let works = |row: &&Row| hierarchy::work_box(spec, &row.key.family).as_ref() == Some(&row.key);

@@ -1,4 +1,4 @@
-//! What attempts used, as their CLIs count it: a sum, and the most that it may be.
+//! Usage of attempts as their CLIs count it: a sum, and its limits.
 
 use super::policy::{Budget, Policy};
 use crate::turn::Usage;
@@ -84,7 +84,7 @@ pub struct Most {
 }
 
 impl Most {
-    /// What a run, a task or an attempt may use.
+    /// Returns the limits of a run, a task or an attempt.
     pub(super) fn of(policy: &Policy, part: impl Fn(&Budget) -> Option<u64>) -> Self {
         Self {
             tokens: part(&policy.tokens),

@@ -28,19 +28,19 @@ const NAMED: usize = 10;
 pub struct Evidence<'a> {
     /// The attempt: its box, how the agent ended, what it said.
     pub attempt: &'a Attempt,
-    /// What was seen in git, in tasks.md and in the validator's report, and what the check said.
+    /// Observations of git, tasks.md and the validator's report, and the result of the check.
     pub seen: &'a Findings,
-    /// What attempts of this stage left uncommitted, `<package>/<path>`.
+    /// Files that attempts of this stage left uncommitted, `<package>/<path>`.
     pub left: &'a [String],
-    /// How many tests of each package passed before, as far as reports said it.
+    /// Tests of each package that passed before, as far as reports counted them.
     pub passed_before: &'a BTreeMap<String, u64>,
     /// The packages in which `checks.red` left a test report for the family.
     pub reported: &'a BTreeSet<String>,
-    /// What the rules and the family's past add.
+    /// The rules and the family's history.
     pub context: Context,
 }
 
-/// What the rules and the family's past add to the evidence.
+/// The rules and the family's history for a decision, in addition to the evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -57,13 +57,13 @@ pub struct Context {
     pub ask_red: bool,
     /// `checks.green` is configured.
     pub ask_green: bool,
-    /// Edits that failed and were never made good reject the attempt.
+    /// Edits that failed and were never repaired reject the attempt.
     pub edits_block: bool,
     /// Enabled tests that earlier, rejected attempts of this stage took away and that are still gone.
     pub tests_owed: i64,
 }
 
-/// What follows from the evidence of an attempt.
+/// The decision about an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The stage is done.
@@ -79,12 +79,12 @@ pub enum Decision {
     },
     /// A check must run first; in all packages when `everywhere`.
     NeedsCheck {
-        /// Which.
+        /// The check to run.
         check: Check,
         /// In every package, not only in the changed ones.
         everywhere: bool,
     },
-    /// Only a person can go on.
+    /// Only a person can continue.
     Blocked(String),
     /// Ralph's own end, a usage limit or an outage cut it short: neither progress nor failure.
     Uncounted,
@@ -147,9 +147,11 @@ fn by_evidence(evidence: &Evidence<'_>) -> Decision {
     }
 }
 
-/// The decision with what the verifier found of the attempt's edits weighed in: work that over-claims is not accepted,
-/// and the next attempt is told why. Reviewers and the validator are to change nothing: no edit rejects them. Who
-/// says BLOCKED claims nothing.
+/// Weighs the unresolved edits of the attempt into the decision.
+///
+/// Work that over-claims is not accepted, and the next attempt gets the reason. Reviewers and the
+/// validator must not change anything, so no edit rejects them. An agent that reports BLOCKED
+/// claims nothing.
 fn weighed(decision: Decision, evidence: &Evidence<'_>) -> Decision {
     let edits = &evidence.seen.observation.edits;
     if edits.is_empty() || must_not_change(&evidence.attempt.key.stage) {
@@ -392,7 +394,7 @@ fn not_green(results: &[CheckResult], evidence: &Evidence<'_>) -> Vec<String> {
     results.iter().filter_map(reason).collect()
 }
 
-/// Why a check that ended with 0 is not believed, by the reports that it wrote.
+/// Returns why the test reports contradict a check that exited with 0.
 fn too_few_passed(result: &CheckResult, evidence: &Evidence<'_>) -> Option<String> {
     if let Some(ReportedTests::Unreadable(file)) = &result.tests {
         return Some(format!(

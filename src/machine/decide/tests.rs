@@ -638,7 +638,7 @@ fn edits_that_failed_reject_work_and_nobody_elses() {
         Verdict::Unfinished,
         Verdict::Claimed,
     ] {
-        // No check is asked for what is rejected anyway.
+        // A rejected attempt gets no check.
         let told = reasons(decided(Stage::Implementation, verdict, true, None, true));
         assert!(
             told.starts_with("Verifier: 1 file edit is unresolved."),
@@ -652,7 +652,7 @@ fn edits_that_failed_reject_work_and_nobody_elses() {
             }
         ));
     }
-    // What is rejected for something else is told of the edits too.
+    // An attempt that is rejected for another reason reports the edits too.
     let told = reasons(decided(
         Stage::Implementation,
         Verdict::Failed,

@@ -1,4 +1,4 @@
-//! What stands behind a tick, remembered from the tick to its end.
+//! The evidence behind a tick, remembered from the tick to its end.
 
 use super::sim::{Act, Sim, rules};
 use crate::machine::commit_only::is_commit_only;

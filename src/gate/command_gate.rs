@@ -22,7 +22,7 @@ pub(super) fn run(
 ) -> Result<Option<String>, GateAbort> {
     let log = format!("{}-{}", file_name(name), file_name(&package.name));
     let list = commands.next_log("changed-files")?;
-    // Whatever is in its place is replaced, not opened.
+    // The file is replaced: it may be a link that a task left, which must not be followed.
     RealDisk::new().write(&list, changed_files(package).as_bytes())?;
     let commit = |commit: &Option<Oid>| commit.as_ref().map(Oid::to_string).unwrap_or_default();
     let told = [

@@ -34,9 +34,9 @@ pub(crate) struct Commands<'a> {
 
 /// One call that ended.
 pub(crate) struct Call {
-    /// How it ended.
+    /// The end of the process.
     pub(crate) end: ProcessEnd,
-    /// What it printed, both streams; bounded.
+    /// Output of both streams; bounded.
     pub(crate) output: String,
     /// Wall time, milliseconds.
     pub(crate) millis: u64,
@@ -99,7 +99,9 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// As [`Commands::run`], whatever the end, into a log from [`Commands::next_log`]; it may print nothing for as long as
+    /// Runs a program like [`Commands::run`], and returns every end of it.
+    ///
+    /// The log comes from [`Commands::next_log`]. The program may print nothing for as long as
     /// `idle`.
     pub(crate) fn run_into(
         &self,
@@ -185,7 +187,7 @@ pub(crate) fn file_name(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
-/// Makes a folder that is empty, whatever was there before.
+/// Creates an empty folder in place of any former content.
 pub(crate) fn fresh_folder(folder: &Path) -> Result<(), GateAbort> {
     remove(folder)?;
     Ok(fs_err::create_dir_all(folder)?)

@@ -8,7 +8,7 @@
 //! mutant that was not checked, or whose check was interrupted.
 //!
 //! A script of ralph's starts it (`driver.py`): options of pytest that distribute, order or end a run would make mutants look
-//! killed, or reached by no test, wherever they are set. Where they have an effect all the same, there is no verdict.
+//! killed, or reached by no test, in any place where they are set. If they have an effect nevertheless, there is no verdict.
 
 mod cosmic_ray;
 
@@ -259,7 +259,7 @@ fn write_settings(work: &Work<'_>) -> Result<(), GateAbort> {
     Ok(fs_err::write(&file, own)?)
 }
 
-/// Where tests failed, or were not there, before anything was mutated.
+/// Returns the result if tests failed, or did not exist, before anything was mutated.
 fn not_green(call: &Call) -> Option<Measured> {
     let output = &call.output;
     let red = [
@@ -365,7 +365,9 @@ pub(super) fn read(
     Ok(files)
 }
 
-/// What an exit code of mutmut's child means; `None` if its check was interrupted.
+/// Returns the status for an exit code of mutmut's child.
+///
+/// `None` if its check was interrupted.
 fn status(code: i64) -> Option<MutantStatus> {
     Some(match code {
         1 | 3 => MutantStatus::Killed,

@@ -4,7 +4,7 @@
 //! mutant. What counts are the outcomes that it keeps, never its exit code alone, which is 0 without any mutant too. Nothing that
 //! an earlier build left is reused.
 //!
-//! cargo-mutants keeps `mutants.json`, all that it means to test, then `outcomes.json`, what came of each. Results that are absent, cut,
+//! cargo-mutants keeps `mutants.json`, all that it means to test, then `outcomes.json`, the result of each. Results that are absent, cut,
 //! too large or of another shape are an error; so is a mutant that was not tested.
 
 use crate::gate::commands::{Call, read_text};
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 const MAX_LOG: u64 = 16 << 20;
 /// Lines of a file that are named to it.
 const MOST_LINES: usize = 2_000;
-/// What it is told in each run; a number of jobs follows.
+/// Arguments of each run; a number of jobs follows.
 const ARGUMENTS: &str = "mutants --in-place --no-config --cap-lints=true --colors=never --annotations=none \
     --minimum-test-timeout=20 --jobserver-tasks";
 /// Files of cargo's settings.
@@ -179,7 +179,7 @@ fn engine(work: &Work<'_>) -> Result<String, GateAbort> {
     Ok(engine.display().to_string())
 }
 
-/// Runs cargo in the module, with a target folder beside the copy.
+/// Runs cargo in the module, with a target folder next to the copy.
 fn cargo(work: &Work<'_>, name: &str, arguments: &[String]) -> Result<Call, GateAbort> {
     start(work, name, "cargo".to_owned(), arguments)
 }
@@ -240,7 +240,9 @@ fn above(work: &Work<'_>) -> Result<String, GateAbort> {
     })
 }
 
-/// What failed in the project itself; `None` if neither its code nor its tests did.
+/// Returns the failures of the project itself.
+///
+/// `None` if its code and its tests passed.
 fn causes(log: &str) -> Option<Vec<String>> {
     let is_red = |line: &str| {
         line.starts_with("error: test failed") || line.starts_with("error: could not compile")

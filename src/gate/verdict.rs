@@ -81,7 +81,7 @@ impl JudgedClass {
         }
     }
 
-    /// How many survivors there are, those that were not kept among them.
+    /// Returns the number of survivors, with those that were not kept.
     fn survivors_total(&self) -> u64 {
         let whole = self
             .score
@@ -103,11 +103,11 @@ pub(crate) struct ModuleResult {
     pub(crate) aborts: Vec<GateAbort>,
     /// Targets that a failure among the aborts belongs to, `<package>/<path>`.
     pub(crate) failing: BTreeSet<String>,
-    /// Facts beside the verdict.
+    /// Remarks in addition to the verdict.
     pub(crate) remarks: Vec<String>,
     /// HTML reports, the first page of each; absolute paths.
     pub(crate) reports: Vec<String>,
-    /// What was done.
+    /// Record of the gate's steps.
     pub(crate) trace: Trace,
 }
 
@@ -146,9 +146,9 @@ impl ModuleResult {
 /// The result of an engine, module by module.
 #[derive(Default)]
 pub(crate) struct EngineResult {
-    /// What was to be judged.
+    /// The scope.
     pub(crate) scope: Scope,
-    /// What came of it.
+    /// The results of the modules.
     pub(crate) results: Vec<ModuleResult>,
     /// The time that it took.
     pub(crate) used: Duration,

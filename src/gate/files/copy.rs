@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 /// Bytes that are copied.
 const MAX_BYTES: u64 = 2 << 30;
-/// Folders that are never copied, whatever the language.
+/// Folders of any language that are never copied.
 const LEFT_OUT: [&str; 4] = [".git", "node_modules", ".venv", "venv"];
 /// The file by which tools mark a folder of theirs as one that can be made again (Cargo's `target`).
 const CACHE_MARK: &str = "CACHEDIR.TAG";
-/// What tools write into the folders of what is installed.
+/// Folders that tools write into the folders of installed packages.
 const CACHES: [&str; 4] = [".cache", ".vite", ".vite-temp", ".vitest"];
 
 /// Lists the files of a package.
@@ -107,7 +107,9 @@ pub(crate) fn copy(
     Ok(hiding)
 }
 
-/// A folder in which each entry of another one is a link, so that what tools put beside them stays there.
+/// Creates a folder of links to each entry of another folder.
+///
+/// Files that tools add stay in the new folder.
 fn link(own: &Path, place: &Path) -> std::io::Result<()> {
     fs_err::create_dir(place)?;
     for entry in fs_err::read_dir(own)? {
@@ -115,7 +117,7 @@ fn link(own: &Path, place: &Path) -> std::io::Result<()> {
         if CACHES.iter().any(|cache| entry.file_name() == *cache) {
             continue;
         }
-        // A relative link may lead to a package beside this one, of which there is a copy.
+        // A relative link may lead to a neighbouring package that is copied too.
         let inside = fs_err::read_link(entry.path())
             .ok()
             .filter(|target| target.is_relative());

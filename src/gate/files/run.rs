@@ -27,7 +27,7 @@ const TRACED: usize = 20;
 /// Files whose comments were not obeyed that are named.
 const NAMED: usize = 5;
 
-/// What is to be judged.
+/// Returns the files to judge.
 pub(crate) fn scope_of(
     request: &GateRequest,
     settings: &GateSettings,
@@ -85,7 +85,7 @@ pub(crate) fn judge(
         )
     });
     let mut results: Vec<ModuleResult> = judged.collect();
-    // What lies in the gate's folder is kept for people: the logs and reports, not the copies.
+    // The logs and reports in the gate's folder are kept for people, the copies are not.
     if let Err(error) = fresh_folder(&request.folder.join(WORK)) {
         results.push(ModuleResult {
             aborts: vec![error],

@@ -1,4 +1,4 @@
-//! Which files are mutated, and why the others are not.
+//! Selects the files to mutate, and gives a reason for each other one.
 //!
 //! Pure over the request and the names of the files.
 
@@ -11,7 +11,7 @@ use crate::source::{ChangedLines, Kind, text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Folders whose files are tests whatever their names.
+/// Folders whose files are tests under any name.
 const TEST_FOLDERS: [&str; 4] = ["test", "tests", "__tests__", "spec"];
 
 /// The files of a package. Paths are relative to it, `/`-separated.
@@ -23,7 +23,7 @@ pub(super) struct Files {
     pub(super) sources: BTreeSet<String>,
     /// Sources that are no production code by their names, and the production code that loads each.
     pub(super) loaded: BTreeMap<String, String>,
-    /// What is at each changed path.
+    /// The kind of file at each changed path.
     pub(super) entries: BTreeMap<String, Entry>,
 }
 
@@ -135,7 +135,7 @@ impl Language {
         ending.is_some_and(|ending| self.extensions.contains(&ending)) && !path.ends_with(".d.ts")
     }
 
-    /// By its name alone, wherever it is.
+    /// Judges the name alone, in any folder.
     fn is_test_of(&self, test: &str, path: &str) -> bool {
         let in_tests = test
             .split('/')

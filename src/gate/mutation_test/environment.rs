@@ -1,4 +1,6 @@
-//! Which variables reach an engine: a list of names, what toolchains need, and what the caller names in
+//! Variables that reach an engine.
+//!
+//! They are a list of names, those that toolchains need, and those that the caller names in
 //! `MUTATION_RUNNER_FORWARD_ENV`.
 
 use crate::source::is_named;
@@ -8,7 +10,7 @@ use std::path::Path;
 /// Names more variables, separated by commas.
 pub const FORWARD: &str = "MUTATION_RUNNER_FORWARD_ENV";
 
-/// Names that pass; one that ends in `*` stands for all that begin so.
+/// Names that pass; a `*` at the end matches all names with that prefix.
 const PASSED: &str = "PATH HOME USER LOGNAME SHELL TMPDIR TMP TEMP LANG LC_* TERM PWD OLDPWD PYTHONPATH PYTHONHOME \
     VIRTUAL_ENV JAVA_HOME JDK_HOME MAVEN_HOME M2_HOME MAVEN_OPTS MAVEN_ARGS MAVEN_USER_HOME NODE_PATH NVM_DIR NVM_BIN \
     FNM_DIR VOLTA_HOME PNPM_HOME COREPACK_HOME CARGO_HOME RUSTUP_HOME RUSTUP_TOOLCHAIN PYENV_ROOT PYENV_VERSION";
@@ -97,7 +99,7 @@ pub(super) fn python_path_advice(
     })
 }
 
-/// No engine leaves files of Python's beside the sources.
+/// Keeps Python from writing files next to the sources.
 const WRITE_NOTHING: &str = "PYTHONDONTWRITEBYTECODE";
 
 /// The caller's `PYTHONPATH`, which engines replace, without what leads into the folder: the copy has that.

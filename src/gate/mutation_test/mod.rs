@@ -1,6 +1,6 @@
-//! A mutation test that is no gate: one target, by its language's engine, whatever git says of it (docs/mutation-test.md).
+//! A mutation test outside of a gate: one target, by its language's engine, in any state of git (docs/mutation-test.md).
 //!
-//! Promises: an engine works in a private copy of the folder and never in the folder itself; what is uncommitted is judged too;
+//! Promises: an engine works in a private copy of the folder and never in the folder itself; uncommitted changes are judged too;
 //! a target that is another one afterwards, a time-out, a module without a verdict and tests that fail by themselves give no score;
 //! nothing outlives the call.
 
@@ -33,21 +33,21 @@ use std::time::Duration;
 use target::Target;
 use window::{Printed, Window};
 
-/// What is to be measured, and with what.
+/// Request to measure one target.
 pub struct TestRequest<'a> {
     /// The folder that holds the target: a real path.
     pub folder: &'a Path,
-    /// The target as it was typed.
+    /// The engine; `None` selects that of the target's language.
     pub target: &'a str,
     /// The engine; that of the target's language if `None`.
     pub engine: Option<Engine>,
     /// All processes together are ended past it.
     pub timeout: Duration,
-    /// How Java is built and PIT is run.
+    /// Settings of Java's build and of PIT.
     pub settings: &'a GateSettings,
-    /// What tells tests from production code.
+    /// Separates tests from production code.
     pub classifier: &'a Classifier,
-    /// Where `mutation.json` and `mutation.html` go, if they are wanted.
+    /// Folder for `mutation.json` and `mutation.html`, if they are wanted.
     pub report: Option<&'a Path>,
     /// An empty private folder for the copy, the logs and the reports.
     pub work: &'a Path,
@@ -59,7 +59,7 @@ pub struct TestRequest<'a> {
     pub env: &'a [(String, String)],
     /// From [`withheld`].
     pub withheld: &'a [String],
-    /// What never leaves the process.
+    /// Texts that never leave the process.
     pub secrets: &'a Secrets,
 }
 
@@ -194,7 +194,7 @@ impl TestRequest<'_> {
         engine.judge(&self.gate_request(package), &settings, ports)
     }
 
-    /// The folder as a package of which the target's files are to be judged.
+    /// Returns the folder as a package with the target's files as changes.
     fn package(&self, files: &[String]) -> GatePackage {
         let name = self
             .folder
@@ -221,7 +221,7 @@ impl TestRequest<'_> {
         GateRequest {
             name: "mutation-test".to_owned(),
             packages: vec![package],
-            // A file without a test of its own is measured all the same.
+            // A file without a test of its own is measured too.
             no_tests_written: true,
             confirms: true,
             folder: self.work.join("run"),
@@ -233,7 +233,7 @@ impl TestRequest<'_> {
     }
 }
 
-/// What is known when an engine has ended.
+/// Knowledge after an engine has ended.
 struct Answer<'a> {
     request: &'a TestRequest<'a>,
     target: Target,

@@ -1,7 +1,8 @@
-//! The target of a mutation test: from what was typed to files in the folder.
+//! The target of a mutation test: from the typed text to files in the folder.
 //!
-//! Promises: a text with control characters is refused before anything is looked at; what is outside of the folder, or the
-//! folder itself, is refused by its real path, whatever links lead to it; a target that is another one after the run is noticed.
+//! Promises: a text with control characters is refused before the disk is read; a path outside of
+//! the folder, or the folder itself, is refused by its real path, through any links; a target that
+//! is another one after the run is noticed.
 
 use super::super::scope::{Entry, entry};
 use crate::report::mutation_test::Refusal;
@@ -30,7 +31,7 @@ impl Target {
         check_text(typed)?;
         match fs_err::canonicalize(folder.join(typed)) {
             Ok(real) => Self::at(folder, real),
-            // Whether something is there outside of the folder, nobody is told.
+            // The refusal does not reveal if a file outside of the folder exists.
             Err(_) if leads_out(folder, typed) => Err(outside()),
             Err(_) => Self::at(folder, folder.join(by_name(folder, typed)?)),
         }
@@ -108,7 +109,7 @@ fn leads_out(folder: &Path, typed: &str) -> bool {
     inside.is_absolute() || depth.is_none()
 }
 
-/// What is wrong with a text whatever is on the disk.
+/// Checks a typed text without reading the disk.
 fn check_text(typed: &str) -> Result<(), Refusal> {
     let hint = "Name a source file or a package inside the folder, such as `src/shop/price.py`.";
     let refused = |why: &str| Err(Refusal::usage(why, hint));

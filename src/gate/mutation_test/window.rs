@@ -13,7 +13,7 @@ use std::sync::Mutex;
 
 /// Bytes that are kept of each stream: the first and the last half.
 const WINDOW: u64 = 256 << 10;
-/// A line that says how much is left out between the halves, at most.
+/// Longest line for the size of the omitted part between the halves, in bytes.
 const GAP: u64 = 100;
 
 /// The logs of tests that run without the engine.
@@ -32,7 +32,7 @@ pub(super) struct Window<'a> {
     pub(super) inner: &'a dyn Spawn,
     /// The engine reads both streams as one, in the order in which they were printed.
     pub(super) is_joined: bool,
-    /// Variables that hold whatever an engine says.
+    /// Variables that replace those of an engine's environment.
     pub(super) env: &'a [(String, String)],
     pub(super) last: Mutex<Option<Printed>>,
     /// The engine and its version, from its own answer.

@@ -102,7 +102,7 @@ impl Drop for RunOutput {
     }
 }
 
-/// Facts beside the outcome.
+/// Prints events that are not part of the outcome.
 fn aside(event: &Event) {
     match event {
         Event::BudgetAllowed { more } if !more.is_none() => {

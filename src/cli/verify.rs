@@ -1,5 +1,6 @@
-//! `ralph verify`: the edits that an agent's transcript tells of, held against git; for any loop, and for hooks of
-//! agents that a person talks to. It changes nothing.
+//! `ralph verify`: compares the edits in an agent's transcript with git.
+//!
+//! It serves any loop, and hooks of agents that a person talks to. It changes nothing.
 
 use super::{Exit, Fault, FaultKind, Invocation, ensure, environment, ui};
 use crate::config::{Preset, Verifier};

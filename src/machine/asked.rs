@@ -41,30 +41,36 @@ pub struct Answer {
     pub should: Option<String>,
 }
 
+impl Answer {
+    /// Returns the answer to an event from outside.
+    fn from_outside(should: Option<&str>) -> Self {
+        Self {
+            effect: None,
+            should: should.map(str::to_owned),
+        }
+    }
+}
+
 impl Asked {
     /// Takes the next fact, before it is folded into this state.
     pub fn answer(&mut self, state: &State, event: &Event) -> Answer {
         let has_started = std::mem::take(&mut self.has_started);
         let is_at_rest = matches!(state.phase, Phase::Idle | Phase::Stopped(_));
         let is_restoring = matches!(self.effects.front(), Some(Effect::RestoreTasks { .. }));
-        let outside = |should: Option<&str>| Answer {
-            effect: None,
-            should: should.map(str::to_owned),
-        };
         match event {
             Event::RunStarted { .. } => {
                 self.effects.clear();
                 self.has_started = true;
-                return outside(None);
+                return Answer::from_outside(None);
             }
-            Event::Resumed if has_started => return outside(None),
+            Event::Resumed if has_started => return Answer::from_outside(None),
             Event::Resumed => {
-                return outside(Some(
+                return Answer::from_outside(Some(
                     "no `Resumed`, which follows on the start of a run only",
                 ));
             }
             Event::StopRequested { .. } | Event::Paused { .. } | Event::GateJudgedAhead => {
-                return outside(None);
+                return Answer::from_outside(None);
             }
             Event::FamilyPinned { .. }
             | Event::GateRequested { .. }
@@ -73,7 +79,7 @@ impl Asked {
             | Event::Surveyed { .. }
                 if self.effects.is_empty() && is_at_rest && state.mode == Mode::Verb =>
             {
-                return outside(None);
+                return Answer::from_outside(None);
             }
             // Ralph 0.1.0 restored edits that arrived while a gate ran parallel to reviewers (see
             // `legacy`).
@@ -87,7 +93,7 @@ impl Asked {
             _ => {}
         }
         let Some(effect) = self.effects.pop_front() else {
-            return outside(Some("nothing: the process had nothing left to do"));
+            return Answer::from_outside(Some("nothing: the process had nothing left to do"));
         };
         let should = mismatch(&effect, state, event);
         Answer {

@@ -193,14 +193,13 @@ fn remember(state: &mut State, attempt: &Attempt, observation: &Observation, str
 /// Remembers the packages after an attempt, and what of it is uncommitted.
 fn note_after(state: &mut State, attempt: &Attempt, after: &Snapshot) {
     let earlier = still_left(state.leftovers.as_ref(), after);
-    let has = |all: &[Dirt], entry: &Dirt| all.iter().any(|dirt| dirt.path == entry.path);
     let dirt = uncommitted(after, |package, entry| {
         let before = attempt.before.package(&package.name);
         !package.untracked.contains(entry)
-            || before.is_none_or(|before| !has(&before.untracked, entry))
+            || before.is_none_or(|before| !has_path(&before.untracked, entry))
             || earlier
                 .get(&package.name)
-                .is_some_and(|left| has(left, entry))
+                .is_some_and(|left| has_path(left, entry))
     });
     state.leftovers = (!dirt.is_empty()).then(|| Leftovers {
         key: attempt.key.clone(),
@@ -209,6 +208,10 @@ fn note_after(state: &mut State, attempt: &Attempt, after: &Snapshot) {
     });
     state.last_after = Some(after.clone());
     state.heads = after.heads();
+}
+
+fn has_path(all: &[Dirt], entry: &Dirt) -> bool {
+    all.iter().any(|dirt| dirt.path == entry.path)
 }
 
 /// Continues after the work tree was restored. `tasks`: tasks.md is still to be restored.

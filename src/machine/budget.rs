@@ -51,22 +51,21 @@ pub(super) fn allow(state: &mut State, key: &TaskKey, more: Allowance) {
 
 /// Returns the sentence on a budget that is used up before an attempt at this box.
 pub(super) fn used_up(state: &State, key: &TaskKey) -> Option<String> {
-    let of_run = || {
-        let most = Most::of(&state.policy, |budget| budget.run).with(state.run.allowed);
-        let words = most.over(state.run.used)?;
-        Some(format!("The run used {words} (limits.*.run)."))
-    };
-    let of_task = || {
-        let family = state.spec_state().family(&key.family);
-        let (used, allowed) = family
-            .map(|family| {
-                let used = family.used.since(family.used_before);
-                (used.unwrap_or_default(), family.allowed)
-            })
-            .unwrap_or_default();
-        let most = Most::of(&state.policy, |budget| budget.task).with(allowed);
-        let words = most.over(used)?;
-        Some(format!("Task {} used {words} (limits.*.task).", key.family))
-    };
-    state.run.over.clone().or_else(of_run).or_else(of_task)
+    if let Some(over) = &state.run.over {
+        return Some(over.clone());
+    }
+    let most = Most::of(&state.policy, |budget| budget.run).with(state.run.allowed);
+    if let Some(words) = most.over(state.run.used) {
+        return Some(format!("The run used {words} (limits.*.run)."));
+    }
+    let family = state.spec_state().family(&key.family);
+    let (used, allowed) = family
+        .map(|family| {
+            let used = family.used.since(family.used_before);
+            (used.unwrap_or_default(), family.allowed)
+        })
+        .unwrap_or_default();
+    let most = Most::of(&state.policy, |budget| budget.task).with(allowed);
+    let words = most.over(used)?;
+    Some(format!("Task {} used {words} (limits.*.task).", key.family))
 }

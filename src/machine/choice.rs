@@ -28,17 +28,26 @@ pub fn choose(spec: &SpecState, policy: &Policy) -> Choice {
         named.insert(family.as_str());
         named.extend(families.below(family));
     }
-    let is_chosen = |row: &&Row| policy.only.is_empty() || named.contains(row.key.family.as_str());
-    let is_meant =
-        |row: &&Row| !row.mark.is_done() && (policy.optional || !row.optional) && !row.struck;
-    let open: Vec<&Row> = spec.rows.iter().filter(is_meant).collect();
-    let end = open.iter().rposition(is_chosen).map_or(0, |last| last + 1);
+    // Each open box, and true if the run may take it.
+    let mut open: Vec<(&Row, bool)> = Vec::new();
+    for row in &spec.rows {
+        if !row.mark.is_done() && (policy.optional || !row.optional) && !row.struck {
+            let is_chosen = policy.only.is_empty() || named.contains(row.key.family.as_str());
+            open.push((row, is_chosen));
+        }
+    }
+    let last = open.iter().rposition(|(_, is_chosen)| *is_chosen);
+    open.truncate(last.map_or(0, |last| last + 1));
     let mut reasons = Vec::new();
-    // Nothing below a box that a person has to approve is taken, chosen or not.
-    let is_next = |row: &&&Row| row.approval || is_chosen(row);
-    for row in open[..end].iter().filter(is_next) {
+    for (row, is_chosen) in open {
+        // No box below one that a person has to approve is taken, chosen or not.
+        if row.approval {
+            return Choice::Approve(row.key.clone());
+        }
+        if !is_chosen {
+            continue;
+        }
         match obstacle(spec, row) {
-            _ if row.approval => return Choice::Approve(row.key.clone()),
             None => return Choice::Take(row.key.clone()),
             Some(reason) => reasons.push(reason),
         }
@@ -58,11 +67,13 @@ pub fn choose(spec: &SpecState, policy: &Policy) -> Choice {
 pub fn all_done(spec: &SpecState, policy: &Policy) -> StopReason {
     let open = spec.rows.iter().filter(|row| is_required_open(row)).count();
     if !policy.only.is_empty() && open > 0 {
-        let name = |family: &String| match hierarchy::work_box(spec, family) {
-            Some(key) => spec.name(&key),
-            None => family.clone(),
-        };
-        let tasks = policy.only.iter().map(name).collect();
+        let mut tasks = Vec::new();
+        for family in &policy.only {
+            tasks.push(match hierarchy::work_box(spec, family) {
+                Some(key) => spec.name(&key),
+                None => family.clone(),
+            });
+        }
         return StopReason::OnlyDone { tasks, open };
     }
     if spec.gaps.is_empty() {
@@ -90,9 +101,10 @@ pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
     {
         return Some(format!("{at} is blocked: {why}"));
     }
-    let is_owed = |other: &&Row| !other.mark.is_done() && (row.optional || !other.optional);
-    if let Some(open) = hierarchy::earlier(spec, row).find(is_owed) {
-        return Some(format!("{at} waits for {}.", placed(open)));
+    for earlier in hierarchy::earlier(spec, row) {
+        if !earlier.mark.is_done() && (row.optional || !earlier.optional) {
+            return Some(format!("{at} waits for {}.", placed(earlier)));
+        }
     }
     let waits_for = match row.key.stage {
         Stage::Implementation => spec
@@ -101,8 +113,9 @@ pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
             .first_below(&row.key.family, is_required_open),
         Stage::Final => first_open(spec, |other| other.key != row.key),
         Stage::Gate(_) if row.key.is_wider_gate() => {
-            let is_owed = |other: &Row| is_required_open(other) && other.key != row.key;
-            spec.rows.families().first_covered(&row.key, is_owed)
+            spec.rows.families().first_covered(&row.key, |other| {
+                is_required_open(other) && other.key != row.key
+            })
         }
         _ => None,
     };
@@ -172,18 +185,19 @@ pub fn stuck(spec: &SpecState, reasons: Vec<String>) -> StopReason {
 ///
 /// It names the first blocked box, or the next box if none is blocked.
 pub fn hint(spec: &SpecState, stop: &StopReason) -> String {
-    let first = blocked_families(spec)
+    let mut named = blocked_families(spec)
         .next()
         .and_then(|(family, _)| hierarchy::work_box(spec, family));
-    let all = Policy {
-        optional: true,
-        ..Policy::default()
-    };
-    let next = || match choose(spec, &all) {
-        Choice::Take(key) => Some(key),
-        Choice::AllDone | Choice::Stuck(_) | Choice::Approve(_) => None,
-    };
-    first.or_else(next).map_or(stop.hint().to_owned(), |key| {
+    if named.is_none() {
+        let all = Policy {
+            optional: true,
+            ..Policy::default()
+        };
+        if let Choice::Take(key) = choose(spec, &all) {
+            named = Some(key);
+        }
+    }
+    named.map_or(stop.hint().to_owned(), |key| {
         stop.hint().replace("<ID>", &spec.name(&key))
     })
 }

@@ -7,7 +7,7 @@ use super::facts::{FileChange, full_path};
 use super::state::{Findings, Phase, SpecState, State};
 use super::{fallback, hierarchy};
 use crate::source::text::names;
-use crate::task::{Mark, TaskKey};
+use crate::task::TaskKey;
 
 /// Files that a note names.
 const NAMED: usize = 10;
@@ -160,11 +160,11 @@ pub(super) fn conclude(
         state.run.idle + 1
     };
     let spec = state.spec_state();
-    let word = |mark: Mark| if mark.is_done() { "ticked" } else { "opened" };
-    let boxes = flips
-        .iter()
-        .map(|(key, mark)| format!("{} {}", word(*mark), spec.name(key)))
-        .collect();
+    let mut boxes = Vec::new();
+    for (key, mark) in &flips {
+        let word = if mark.is_done() { "ticked" } else { "opened" };
+        boxes.push(format!("{word} {}", spec.name(key)));
+    }
     let (name, task) = (spec.name(key), spec.title(key));
     let entry = Entry {
         iteration: state.iteration,

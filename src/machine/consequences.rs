@@ -58,7 +58,7 @@ pub(super) fn follow(
             let outcome = blocked(state, key, &why);
             // For the attempt after `ralph run --retry`.
             let went_on =
-                format!("An earlier attempt was blocked, and a person had the task go on: {why}");
+                format!("A person resumed the task after an earlier attempt was blocked: {why}");
             state.spec_state_mut().stage_mut(key).reasons = vec![went_on];
             let lines = std::iter::once(why)
                 .chain(notes(state.spec_state(), seen))
@@ -189,7 +189,7 @@ fn not_set_up(state: &mut State, attempt: &Attempt, hint: &str) -> Vec<Effect> {
             hint: hint.to_owned(),
         }));
     } else {
-        lines.push("It is tried once more.".to_owned());
+        lines.push("ralph tries it again.".to_owned());
     }
     conclude(
         state,

@@ -133,7 +133,7 @@ pub enum Event {
         changes: Vec<FileChange>,
         /// Digest of the files left in `iter-N/gate`.
         ///
-        /// Empty if there are none or too many, and in older journals.
+        /// Empty if there is no file, or too much, and in older journals.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         left: String,
         /// tasks.md differs from its state before: a process of the gate wrote to it.

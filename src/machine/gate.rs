@@ -131,14 +131,16 @@ fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> 
 ///
 /// The text follows the mutation in a line. It is bounded and holds no control characters.
 pub fn survivor_details(survivor: &Survivor) -> String {
-    let plain = |text: &str| line(text, SOURCE_CHARS);
     let mut known = Vec::new();
     if !survivor.source.is_empty() {
-        known.push(format!(" | source: `{}`", plain(&survivor.source)));
+        known.push(format!(
+            " | source: `{}`",
+            line(&survivor.source, SOURCE_CHARS)
+        ));
     }
     let names = survivor.tests.iter().take(TESTS_NAMED);
     let names: Vec<String> = names
-        .map(|name| plain(name.rsplit('.').next().unwrap_or(name)))
+        .map(|name| line(name.rsplit('.').next().unwrap_or(name), SOURCE_CHARS))
         .collect();
     if survivor.mutant.status == MutantStatus::NoCoverage {
         known.push(" | no test reaches it".to_owned());

@@ -16,7 +16,7 @@
 //! idle ─ Surveyed ─► over-budget ─ BudgetAllowed ─► idle
 //! ```
 //!
-//! Only these functions tick a box. They call `Flips::tick` (in `boxes`, private), which also unticks parents:
+//! Only these functions tick a box. They call `Flips::tick` (in `boxes`, private); `Flips` also unticks boxes:
 //!
 //! | function | evidence |
 //! |---|---|
@@ -24,7 +24,7 @@
 //! | `accept::final_gate` | the validation report was written and no other required box is open |
 //! | `gate::ended` | the gate's verdict is PASS or SKIP |
 //! | `boxes::flip_parents` | the last required child of a parent was ticked |
-//! | `people::accepted` | a person said so: `ralph accept` |
+//! | `people::accepted` | a person accepted it: `ralph accept` |
 //!
 //! A box that was ticked in tasks.md itself between two attempts is a person's: `boxes::take_over` remembers it. If a
 //! process may have outlived its supervisor, its author is unknown, and `between_iterations` restores the file.

@@ -14,7 +14,7 @@ pub(super) fn says_blocked(evidence: &Evidence<'_>) -> Option<String> {
     };
     let why = line(why, MAX_SAID);
     Some(if why.is_empty() {
-        "the agent says that it cannot go on, and gives no reason.".to_owned()
+        "the agent says that it cannot continue, and gives no reason.".to_owned()
     } else {
         format!("the agent says: {why}")
     })

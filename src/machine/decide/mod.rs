@@ -7,9 +7,7 @@
 mod claims;
 
 use super::event::{Check, CheckResult, ReportedTests, Validation};
-use super::facts::{
-    Claim, FileChange, FileStatus, LostLines, PackageChange, ProcessEnd, Shadow, full_path,
-};
+use super::facts::{Claim, FileStatus, LostLines, ProcessEnd, Shadow, full_path};
 use super::state::{Attempt, Findings};
 use crate::source::text::{count, names};
 use crate::source::{Kind, RepoPath};
@@ -197,7 +195,11 @@ fn accept_unless(reasons: Vec<String>) -> Decision {
 
 fn breaches(evidence: &Evidence<'_>) -> Vec<String> {
     let kept = kept_words(&evidence.seen.kept);
-    let what = |package: &PackageChange| {
+    let mut breaches = Vec::new();
+    for package in &evidence.seen.observation.packages {
+        if !package.is_breach() {
+            continue;
+        }
         let what = if !package.secret.is_empty() {
             format!(
                 "The name of a file or a branch holds the value of {}",
@@ -213,13 +215,12 @@ fn breaches(evidence: &Evidence<'_>) -> Vec<String> {
             let files = names(package.protected.iter().map(RepoPath::as_str), NAMED);
             format!("Protected files were changed ({files})")
         };
-        format!("{what} in {}; HEAD was put back{kept}.", package.name)
-    };
-    let packages = evidence.seen.observation.packages.iter();
-    packages
-        .filter(|package| package.is_breach())
-        .map(what)
-        .collect()
+        breaches.push(format!(
+            "{what} in {}; HEAD was put back{kept}.",
+            package.name
+        ));
+    }
+    breaches
 }
 
 fn kept_words(kept: &[String]) -> String {
@@ -242,9 +243,11 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
     }
     let observation = &evidence.seen.observation;
     let mut reasons = Vec::new();
-    let is_test =
-        |change: &FileChange| change.kind == Kind::Test && change.status != FileStatus::Deleted;
-    if !observation.stage.iter().any(is_test) {
+    let has_tests = observation
+        .stage
+        .iter()
+        .any(|change| change.kind == Kind::Test && change.status != FileStatus::Deleted);
+    if !has_tests {
         reasons.push("No test file was committed.".to_owned());
         reasons.extend(only_talked(evidence).into_iter().chain(unclear(evidence)));
     }
@@ -283,15 +286,18 @@ fn embedded(evidence: &Evidence<'_>) -> Option<String> {
 }
 
 fn red(results: &[CheckResult]) -> Decision {
-    let reason = |result: &CheckResult| match &result.end {
-        ProcessEnd::Exited { code: 0 } => Some(format!(
-            "checks.red passed in {}: the new tests must fail before the implementation.",
-            result.package
-        )),
-        ProcessEnd::Exited { .. } => None,
-        end => Some(format!("checks.red in {} {end}.", result.package)),
-    };
-    accept_unless(results.iter().filter_map(reason).collect())
+    let mut reasons = Vec::new();
+    for result in results {
+        match &result.end {
+            ProcessEnd::Exited { code: 0 } => reasons.push(format!(
+                "checks.red passed in {}: the new tests must fail before the implementation.",
+                result.package
+            )),
+            ProcessEnd::Exited { .. } => {}
+            end => reasons.push(format!("checks.red in {} {end}.", result.package)),
+        }
+    }
+    accept_unless(reasons)
 }
 
 fn implementation(evidence: &Evidence<'_>) -> Decision {
@@ -351,19 +357,16 @@ fn shadow_words(shadow: &Shadow) -> String {
 }
 
 fn nothing_to_do(evidence: &Evidence<'_>, why: &str) -> Decision {
-    let blocked = |because: &str| {
-        Decision::Blocked(format!(
-            "the agent says that there is nothing to do ({why}), and {because}"
-        ))
-    };
     if evidence.attempt.key.stage != Stage::Implementation || !evidence.context.checkpoint {
-        return blocked("the task is not a checkpoint.");
+        return unconfirmed(why, "the task is not a checkpoint.");
     }
     match &evidence.seen.check {
-        _ if !evidence.context.ask_green => blocked("no checks.green is configured to confirm it."),
+        _ if !evidence.context.ask_green => {
+            unconfirmed(why, "no checks.green is configured to confirm it.")
+        }
         Some((Check::Green, results)) => match not_green(results, evidence).first() {
             None => Decision::Accept,
-            Some(reason) => blocked(reason),
+            Some(reason) => unconfirmed(why, reason),
         },
         _ => Decision::NeedsCheck {
             check: Check::Green,
@@ -372,26 +375,26 @@ fn nothing_to_do(evidence: &Evidence<'_>, why: &str) -> Decision {
     }
 }
 
+/// Blocks a task whose agent claims that there is nothing to do.
+fn unconfirmed(why: &str, because: &str) -> Decision {
+    Decision::Blocked(format!(
+        "the agent says that there is nothing to do ({why}), and {because}"
+    ))
+}
+
 fn not_green(results: &[CheckResult], evidence: &Evidence<'_>) -> Vec<String> {
-    let why = |result: &CheckResult| {
-        if !result.end.is_success() {
-            let tail = if result.tail.is_empty() {
-                String::new()
-            } else {
-                format!(" {}", result.tail)
-            };
-            return Some(format!("{}.{tail}", result.end));
-        }
-        too_few_passed(result, evidence)
-    };
-    let reason = |result: &CheckResult| {
-        Some(format!(
-            "checks.green in {} {}",
-            result.package,
-            why(result)?
-        ))
-    };
-    results.iter().filter_map(reason).collect()
+    let mut reasons = Vec::new();
+    for result in results {
+        let why = if result.end.is_success() {
+            too_few_passed(result, evidence)
+        } else if result.tail.is_empty() {
+            Some(format!("{}.", result.end))
+        } else {
+            Some(format!("{}. {}", result.end, result.tail))
+        };
+        reasons.extend(why.map(|why| format!("checks.green in {} {why}", result.package)));
+    }
+    reasons
 }
 
 /// Returns why the test reports contradict a check that exited with 0.

@@ -248,7 +248,7 @@ impl Sim {
     pub(super) fn feed(&mut self, event: &Event) -> Vec<Effect> {
         let bytes = serde_json::to_string(event).expect("an event is JSON");
         let back: Event = serde_json::from_str(&bytes).expect("JSON is the event again");
-        assert_eq!(&back, event, "a stored event comes back as it was");
+        assert_eq!(&back, event, "a stored event is read unchanged");
         self.facts.push(event.clone());
         let (state, effects) = step(std::mem::take(&mut self.state), event).expect("possible");
         self.state = state;

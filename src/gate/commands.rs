@@ -64,7 +64,6 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// The children's environment.
     pub(crate) fn environment(&self) -> &BTreeMap<String, String> {
         &self.env
     }
@@ -177,14 +176,10 @@ impl<'a> Commands<'a> {
 
 /// A name as a part of a file's name.
 pub(crate) fn file_name(name: &str) -> String {
-    let plain = |c: char| {
-        if c.is_alphanumeric() || matches!(c, '-' | '_') {
-            c
-        } else {
-            '_'
-        }
-    };
-    name.chars().map(plain).collect()
+    name.replace(
+        |c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_'),
+        "_",
+    )
 }
 
 /// Creates an empty folder in place of any former content.

@@ -53,7 +53,6 @@ const RUST: Language = Language {
     tells: &[concat!("changed by ", "cargo-mutants")],
 };
 
-/// cargo-mutants.
 pub(crate) struct CargoMutants;
 
 impl FileEngine for CargoMutants {
@@ -136,12 +135,11 @@ fn arguments(work: &Work<'_>, above: &str) -> Vec<String> {
 
 /// A pattern for the names of the mutants of a file that count: on its lines, unless they are very many.
 fn mutants_of(work: &Work<'_>, file: &str, above: &str) -> String {
-    let escaped = |c: char| format!("\\x{{{:x}}}", u32::from(c));
-    let path = format!("{above}{file}")
+    let path: Vec<String> = format!("{above}{file}")
         .chars()
-        .map(escaped)
-        .collect::<Vec<_>>()
-        .concat();
+        .map(|c| format!("\\x{{{:x}}}", u32::from(c)))
+        .collect();
+    let path = path.concat();
     let ranges = work.lines.get(file).map_or(&[][..], Vec::as_slice);
     let lines = ranges
         .iter()
@@ -244,24 +242,26 @@ fn above(work: &Work<'_>) -> Result<String, GateAbort> {
 ///
 /// `None` if its code and its tests passed.
 fn causes(log: &str) -> Option<Vec<String>> {
-    let is_red = |line: &str| {
+    let is_red = log.lines().any(|line| {
         line.starts_with("error: test failed") || line.starts_with("error: could not compile")
-    };
-    let is_cause = |line: &str| {
+    });
+    if !is_red {
+        return None;
+    }
+    Some(told(log, |line| {
         line.starts_with("test ") && line.ends_with(" FAILED")
             || line.starts_with("error[")
             || line.starts_with("error: ")
-    };
-    log.lines().any(is_red).then(|| told(log, is_cause))
+    }))
 }
 
 fn no_verdict(work: &Work<'_>, call: &Call, log: &str) -> GateAbort {
-    let is_error = |line: &str| {
+    let errors = told(log, |line| {
         ["error", "ERROR", "Error"]
             .iter()
             .any(|word| line.starts_with(word))
-    };
-    work.no_verdict("cargo", call, &told(log, is_error), "cargo mutants")
+    });
+    work.no_verdict("cargo", call, &errors, "cargo mutants")
 }
 
 const ENGINE: &str = "cargo-mutants";

@@ -13,7 +13,6 @@ use std::path::{Component, Path};
 /// A class to be mutated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// The package.
     pub(crate) package: String,
     /// The source file in the package.
     pub(crate) path: RepoPath,
@@ -83,7 +82,6 @@ pub(crate) struct Module {
     ///
     /// It is another module if only their own tests are here.
     pub(crate) code: String,
-    /// The build tool.
     pub(crate) tool: BuildTool,
     /// The classes to be mutated; empty when the module must only compile and pass its changed tests.
     pub(crate) targets: Vec<Target>,
@@ -196,7 +194,6 @@ impl Scope {
 pub(crate) enum Entry {
     /// A regular file.
     File,
-    /// Nothing.
     Absent,
     /// A symbolic link, or a path that goes through one.
     Link,

@@ -24,7 +24,6 @@ pub(crate) const MAX_SOURCE: u64 = 4 << 20;
 /// One judged class.
 #[derive(Clone, Debug)]
 pub(crate) struct JudgedClass {
-    /// Its score.
     pub(crate) score: ClassScore,
     /// Survivors that were kept.
     pub(crate) survivors: Vec<Survivor>,
@@ -43,33 +42,28 @@ impl JudgedClass {
     ) -> Self {
         let path = target.path.to_text();
         let lines: Vec<&str> = source.lines().collect();
-        let line = |number: u32| {
-            Some(text::line(
-                lines.get((number as usize).checked_sub(1)?)?,
-                160,
-            ))
-        };
-        let survivor = |ReportedMutant {
-                            mutant,
-                            tests,
-                            tests_total,
-                        }: &ReportedMutant| Survivor {
-            package: target.package.clone(),
-            path: Some(target.path.clone()),
-            source: line(mutant.line).unwrap_or_default(),
-            changed: path.rsplit('/').next() == Some(&mutant.file)
-                && package.has_changed(&target.path, mutant.line),
-            tests: tests.iter().take(TESTS_NAMED).cloned().collect(),
-            tests_total: *tests_total,
-            ..Survivor::from(mutant.clone())
-        };
-        let lives = |it: &&ReportedMutant| {
-            matches!(
-                it.mutant.status,
+        let mut survivors = Vec::new();
+        for reported in &mutants {
+            let mutant = &reported.mutant;
+            if !matches!(
+                mutant.status,
                 MutantStatus::Survived | MutantStatus::NoCoverage
-            )
-        };
-        let survivors = mutants.iter().filter(lives).map(survivor).collect();
+            ) {
+                continue;
+            }
+            let index = (mutant.line as usize).checked_sub(1);
+            let line = index.and_then(|index| lines.get(index));
+            survivors.push(Survivor {
+                package: target.package.clone(),
+                path: Some(target.path.clone()),
+                source: line.map(|line| text::line(line, 160)).unwrap_or_default(),
+                changed: path.rsplit('/').next() == Some(&mutant.file)
+                    && package.has_changed(&target.path, mutant.line),
+                tests: reported.tests.iter().take(TESTS_NAMED).cloned().collect(),
+                tests_total: reported.tests_total,
+                ..Survivor::from(mutant.clone())
+            });
+        }
         Self {
             score,
             survivors,
@@ -146,7 +140,6 @@ impl ModuleResult {
 /// The result of an engine, module by module.
 #[derive(Default)]
 pub(crate) struct EngineResult {
-    /// The scope.
     pub(crate) scope: Scope,
     /// The results of the modules.
     pub(crate) results: Vec<ModuleResult>,

@@ -136,9 +136,11 @@ pub(super) fn folders(module: &str) -> Vec<PathBuf> {
 type Hiding = (Regex, &'static str);
 
 fn hides_of(language: &Language) -> std::io::Result<Vec<Hiding>> {
-    let compile = |(pattern, other): &(&str, &'static str)| Ok((Regex::new(pattern)?, *other));
-    let compiled: Result<_, regex_lite::Error> = language.hides.iter().map(compile).collect();
-    compiled.map_err(std::io::Error::other)
+    let mut hides = Vec::new();
+    for (pattern, other) in language.hides {
+        hides.push((Regex::new(pattern).map_err(std::io::Error::other)?, *other));
+    }
+    Ok(hides)
 }
 
 /// True if words of a copied source lost their meaning.
@@ -167,30 +169,35 @@ fn rewrite(
     Ok(new != old)
 }
 
+fn is_left_out(entry: &DirEntry, language: &Language) -> bool {
+    let name = entry.file_name().to_str().unwrap_or_default();
+    [&LEFT_OUT, language.installed, language.outputs]
+        .iter()
+        .any(|names| names.contains(&name))
+        || entry.file_type().is_dir() && entry.path().join(CACHE_MARK).is_file()
+}
+
 /// All that is committed, and what else a build left; neither repositories nor what is installed, links to it included.
 fn entries(root: &Path, language: &Language) -> impl Iterator<Item = Result<DirEntry, GateAbort>> {
-    let is_left_out = move |entry: &DirEntry| {
-        let name = entry.file_name().to_str().unwrap_or_default();
-        [&LEFT_OUT, language.installed, language.outputs]
-            .iter()
-            .any(|names| names.contains(&name))
-            || entry.file_type().is_dir() && entry.path().join(CACHE_MARK).is_file()
-    };
     let all = walk(root, MAX_DEPTH, MAX_ENTRIES, move |folder| {
-        !is_left_out(folder)
+        !is_left_out(folder, language)
     });
-    all.filter(move |entry| !entry.as_ref().is_ok_and(is_left_out))
-        .map(|entry| {
-            entry.map_err(|error| {
-                let why = text::line(&error.to_string(), 300);
-                let hint = "Make the folder readable, then try again.";
-                GateAbort::setup(
-                    format!(
-                        "The package cannot be copied: {}.",
-                        why.trim_end_matches('.')
-                    ),
-                    hint,
-                )
-            })
+    all.filter(move |entry| {
+        !entry
+            .as_ref()
+            .is_ok_and(|entry| is_left_out(entry, language))
+    })
+    .map(|entry| {
+        entry.map_err(|error| {
+            let why = text::line(&error.to_string(), 300);
+            let hint = "Make the folder readable, then try again.";
+            GateAbort::setup(
+                format!(
+                    "The package cannot be copied: {}.",
+                    why.trim_end_matches('.')
+                ),
+                hint,
+            )
         })
+    })
 }

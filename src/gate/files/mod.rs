@@ -30,7 +30,6 @@ use std::rc::Rc;
 
 /// Properties of a language that follow from the names of its files.
 pub(crate) struct Language {
-    /// Its name, for people.
     pub(crate) name: &'static str,
     /// Endings of its sources.
     pub(crate) extensions: &'static [&'static str],
@@ -57,7 +56,6 @@ pub(crate) trait FileEngine {
     fn language(&self) -> &'static Language;
     /// Mutates the files of the work, and runs the tests of its module.
     fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort>;
-    /// Its name.
     fn name(&self) -> &'static str;
     /// Runs the tests of the module alone; false if one fails.
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort>;
@@ -79,7 +77,6 @@ pub(crate) trait FileEngine {
 pub(crate) struct Work<'a> {
     /// Starts its programs.
     pub(crate) commands: &'a Commands<'a>,
-    /// The gate's settings.
     pub(crate) settings: &'a GateSettings,
     /// `<package>/<folder>` for messages.
     pub(crate) label: String,
@@ -305,9 +302,7 @@ pub(crate) struct FileMutant {
     pub(crate) function: String,
     /// The kind of change, in the engine's words.
     pub(crate) mutator: String,
-    /// The change itself.
     pub(crate) description: String,
-    /// The result.
     pub(crate) status: MutantStatus,
     /// The tests that reach it.
     pub(crate) tests: Vec<String>,

@@ -123,21 +123,27 @@ impl TestRequest<'_> {
     /// The engine, and the production files of the target that it mutates.
     fn choose(&self, target: &Target) -> Result<(Engine, Vec<String>), Refusal> {
         let files = target.files()?;
-        let is_production =
-            |file: &&String| self.classifier.kind_of(file.as_bytes()) == Kind::Production;
-        let of = |engine: Engine| -> Vec<String> {
-            let is_its = |file: &&String| engine.language().is_source(file) && is_production(file);
-            files.iter().filter(is_its).cloned().collect()
-        };
-        let is_asked = |engine: &Engine| {
-            self.engine
-                .map_or(engine.gate().is_some(), |only| only == *engine)
-        };
-        let asked = || Engine::ALL.into_iter().filter(is_asked);
-        let mut found: Vec<(Engine, Vec<String>)> = asked()
-            .map(|engine| (engine, of(engine)))
-            .filter(|(_, files)| !files.is_empty())
-            .collect();
+        let mut found: Vec<(Engine, Vec<String>)> = Vec::new();
+        let mut languages = Vec::new();
+        for engine in Engine::ALL {
+            let is_selected = match self.engine {
+                Some(only) => only == engine,
+                None => engine.gate().is_some(),
+            };
+            if !is_selected {
+                continue;
+            }
+            let language = engine.language();
+            languages.push(language.name);
+            let mut sources = files.clone();
+            sources.retain(|file| {
+                language.is_source(file)
+                    && self.classifier.kind_of(file.as_bytes()) == Kind::Production
+            });
+            if !sources.is_empty() {
+                found.push((engine, sources));
+            }
+        }
         match (found.pop(), found.is_empty()) {
             (Some(only), true) => Ok(only),
             (Some(_), false) => Err(Refusal::usage(
@@ -145,11 +151,8 @@ impl TestRequest<'_> {
                 "Name a smaller target, or an engine: mutmut, pit, stryker or cargo-mutants.",
             )),
             (None, _) => {
-                let (path, all) = (
-                    text::line(&target.path, 300),
-                    asked().map(|engine| engine.language().name),
-                );
-                let languages = all.collect::<Vec<_>>().join(", ");
+                let path = text::line(&target.path, 300);
+                let languages = languages.join(", ");
                 Err(Refusal::usage(
                     format!(
                         "There is no production code in {path} that can be mutated ({languages})."
@@ -200,19 +203,22 @@ impl TestRequest<'_> {
             .folder
             .file_name()
             .map_or_else(|| "folder".into(), |name| name.to_string_lossy());
-        let change = |file: &String| FileChange {
-            package: name.clone().into_owned(),
-            path: RepoPath::from_bytes(file.as_bytes()),
-            status: FileStatus::Modified,
-            kind: Kind::Production,
-            old: None,
-            new: None,
-        };
+        let mut changes = Vec::new();
+        for file in files {
+            changes.push(FileChange {
+                package: name.clone().into_owned(),
+                path: RepoPath::from_bytes(file.as_bytes()),
+                status: FileStatus::Modified,
+                kind: Kind::Production,
+                old: None,
+                new: None,
+            });
+        }
         GatePackage {
-            name: name.clone().into_owned(),
+            name: name.into_owned(),
             root: self.folder.to_owned(),
             home: self.folder.to_owned(),
-            changes: files.iter().map(change).collect(),
+            changes,
             ..GatePackage::default()
         }
     }
@@ -343,8 +349,6 @@ impl Answer<'_> {
     }
 
     fn refusal(&self, why: &str, hint: &str) -> Refusal {
-        let private = self.request.work.display().to_string();
-        let shown = |text: &str| self.redacted(&text.replace(&private, "…"));
         let streams = self.printed.as_ref();
         let all = streams.map_or_else(String::new, |last| {
             [why, &last.stdout, &last.stderr].join("\n")
@@ -362,8 +366,14 @@ impl Answer<'_> {
             streams.map(|last| (self.redacted(&last.stdout), self.redacted(&last.stderr)));
         Refusal {
             printed,
-            ..Refusal::unknown(shown(why), shown(&hint))
+            ..Refusal::unknown(self.without_work(why), self.without_work(&hint))
         }
+    }
+
+    /// Returns a text without the path of the private folder and without secrets.
+    fn without_work(&self, text: &str) -> String {
+        let work = self.request.work.display().to_string();
+        self.redacted(&text.replace(&work, "…"))
     }
 
     fn redacted(&self, text: &str) -> String {

@@ -8,7 +8,6 @@ use crate::source::text;
 use crate::sys::poison::ignore_poison;
 use crate::sys::{Ended, ProcessSpec, Running, Spawn};
 use std::io;
-use std::path::Path;
 use std::sync::Mutex;
 
 /// Bytes that are kept of each stream: the first and the last half.
@@ -57,12 +56,11 @@ impl Spawn for Window<'_> {
             spec.stderr = both.with_extension("err");
         }
         let ended = self.inner.run(&spec)?;
-        let read = |path: &Path| read_text(path, spec.log_cap + GAP);
-        let stdout = read(&both);
+        let stdout = read_text(&both, spec.log_cap + GAP);
         let stderr = if self.is_joined {
             String::new()
         } else {
-            read(&spec.stderr)
+            read_text(&spec.stderr, spec.log_cap + GAP)
         };
         let name = both.file_stem().unwrap_or_default().to_string_lossy();
         if name.ends_with("version") {

@@ -53,7 +53,6 @@ sys.exit(code)
 /// It is a multiple of the time without a mutant, plus these seconds.
 const PATIENCE: (u32, Duration) = (4, Duration::from_secs(5));
 
-/// cosmic-ray.
 pub(crate) struct CosmicRay;
 
 impl FileEngine for CosmicRay {
@@ -64,9 +63,9 @@ impl FileEngine for CosmicRay {
     fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort> {
         let python = python(work)?;
         check_version(work, &python, ENGINE, OLDEST, "'cosmic-ray>=8.7' pytest")?;
-        let beside = |name: &str| work.output.join(name).display().to_string();
         let [script, config, session, results] =
-            ["tests.py", "cosmic-ray.toml", "session.sqlite", "results"].map(beside);
+            ["tests.py", "cosmic-ray.toml", "session.sqlite", "results"]
+                .map(|name| work.output.join(name).display().to_string());
         write_driver(work)?;
         fs_err::write(
             &script,
@@ -199,14 +198,17 @@ impl Ended {
     /// The first line that differs, before and after.
     fn change(&self) -> String {
         let diff = self.diff.as_deref().unwrap_or_default();
-        let of = |sign: char| {
-            let mut lines = diff.lines().skip_while(|line| !line.starts_with("@@"));
-            lines
-                .find_map(|line| line.strip_prefix(sign))
-                .map_or("nothing", str::trim)
-        };
-        format!("replaced `{}` by `{}`", of('-'), of('+'))
+        let (old, new) = (first_signed(diff, '-'), first_signed(diff, '+'));
+        format!("replaced `{old}` by `{new}`")
     }
+}
+
+/// Returns the first line of a diff's hunks with this sign, without it.
+fn first_signed(diff: &str, sign: char) -> &str {
+    let mut lines = diff.lines().skip_while(|line| !line.starts_with("@@"));
+    lines
+        .find_map(|line| line.strip_prefix(sign))
+        .map_or("nothing", str::trim)
 }
 
 impl Mutation {

@@ -15,7 +15,7 @@ const IN_MEMORY: u64 = 8 << 20;
 
 /// The content of progress.txt before an attempt.
 pub(super) enum ProgressBefore {
-    /// Its bytes.
+    /// All bytes of a file of at most [`IN_MEMORY`].
     InMemory(Vec<u8>),
     /// The digest of the copy in the state folder.
     Copied { digest: String, length: u64 },
@@ -141,7 +141,6 @@ pub(super) struct HeadingLine<'a> {
     pub(super) number: u64,
     /// Its offset in bytes.
     pub(super) offset: usize,
-    /// Its bytes.
     pub(super) text: &'a [u8],
     /// The line below it.
     pub(super) headline: &'a [u8],

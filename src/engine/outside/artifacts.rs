@@ -1,6 +1,6 @@
 //! Copies the files that a gate left to the folder where people look for them.
 //!
-//! Promises: regular files only, bounded, private; a remark names the files that exceeded the
+//! Promises: regular files only, bounded, private; a remark reports that files exceeded the
 //! bounds. Only the last few folders of separate gates are kept.
 
 use super::{new_folder, private_folder};

@@ -106,7 +106,7 @@ pub struct Parts {
     pub listener: Listener,
     /// Callback for the progress of a gate.
     pub progress: Progress,
-    /// Callback for the agent's output.
+    /// Callback for the agent's words and actions.
     pub said: Progress,
     /// Ralph's cache folder.
     pub cache: PathBuf,

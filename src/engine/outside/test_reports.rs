@@ -1,7 +1,7 @@
 //! The test reports that a check wrote.
 //!
-//! Promises: an existing report counts only if it was written again, with any time; none is
-//! removed.
+//! Promises: an existing report counts only if it was written again, even if its modification
+//! time was set; none is removed.
 
 use super::patterns::globs;
 use crate::engine::Fault;

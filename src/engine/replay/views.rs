@@ -33,7 +33,6 @@ pub(super) struct Views {
     state: BTreeMap<PathBuf, (u64, String)>,
 }
 
-/// An entry.
 #[derive(Debug)]
 struct Expected {
     /// The record that says that it was written; 0 if that is still owed.

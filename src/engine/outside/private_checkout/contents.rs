@@ -38,7 +38,6 @@ pub(in super::super) struct SourcePackage {
 /// All that a checkout is made from.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Sources {
-    /// The workspace's folder.
     pub(in super::super) workspace: PathBuf,
     /// All packages by name.
     pub(in super::super) packages: BTreeMap<String, SourcePackage>,

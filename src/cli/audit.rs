@@ -67,7 +67,6 @@ pub enum What {
     Tag,
 }
 
-/// `ralph audit`.
 pub(super) fn audit(call: &Invocation, args: &AuditArgs) -> anyhow::Result<Exit> {
     let mut workspace = open(call, &args.past)?;
     let tasks = workspace.places.tasks();

@@ -7,7 +7,6 @@ use crate::source::Secrets;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// `ralph bundle`.
 pub(super) fn bundle(call: &Invocation, file: &Path, is_thin: bool) -> Result<Exit, Fault> {
     let workspace = call.open()?;
     let mut repositories = workspace.repositories()?;

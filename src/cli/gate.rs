@@ -65,7 +65,6 @@ pub enum Format {
     Sarif,
 }
 
-/// `ralph gate`.
 pub(super) fn gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
     let format = match (args.format, call.json) {
         (None, false) => Format::Human,

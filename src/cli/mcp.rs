@@ -58,7 +58,6 @@ impl Drop for Ending {
     }
 }
 
-/// `ralph mcp`.
 pub(super) fn mcp(call: &Invocation) -> Result<Exit, Fault> {
     let internal = |error: &dyn std::fmt::Display| {
         Fault::new(

@@ -69,7 +69,6 @@ pub(super) struct Caller<'a> {
     pub(super) progress: &'a (dyn Fn(&str) + Sync),
 }
 
-/// `ralph mutation-test`.
 pub(super) fn mutation_test(call: &Invocation, args: &MutationTestArgs) -> Result<Exit, Fault> {
     let inside_agent = is_inside_agent()?;
     close_to_others()?;

@@ -42,7 +42,6 @@ pub struct ReplayArgs {
     pub github: bool,
 }
 
-/// `ralph replay`.
 pub(super) fn replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, Fault> {
     let folder = tempfile::tempdir()?;
     let workspace = match &args.bundle {

@@ -39,7 +39,6 @@ pub struct RunArgs {
     pub retry: Vec<String>,
 }
 
-/// Runs the loop.
 pub(super) fn run(call: &Invocation, args: &RunArgs) -> Result<Exit, Fault> {
     let workspace = call.open()?;
     if args.dry_run {

@@ -14,7 +14,6 @@ use crate::sys::clock;
 use crate::task::TaskKey;
 use serde_json::json;
 
-/// Shows a run.
 #[derive(Debug)]
 pub(super) struct RunOutput {
     json: bool,

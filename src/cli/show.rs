@@ -60,7 +60,6 @@ pub(super) fn choice(call: &Invocation, state: &State, policy: &Policy) -> Exit 
     Exit::WorkLeft
 }
 
-/// `ralph diff`.
 pub(super) fn diff(call: &Invocation, id: Option<&str>) -> Result<Exit, Fault> {
     let workspace = call.open()?;
     let state = workspace.read_state()?;

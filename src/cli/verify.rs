@@ -56,7 +56,6 @@ fn format(name: &str) -> Result<Format, String> {
         })
 }
 
-/// `ralph verify`.
 pub(super) fn verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, Fault> {
     let hint = "pipe what the agent printed: `ralph verify --format claude < agent.out`";
     ensure(

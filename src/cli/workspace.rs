@@ -33,15 +33,12 @@ pub(super) struct Invocation {
     pub(super) root_by: &'static str,
     /// Settings from flags and environment.
     pub(super) given: Vec<Override>,
-    /// `--json`.
     pub(super) json: bool,
 }
 
 /// A workspace whose configuration was read.
 pub(super) struct Workspace {
-    /// The folders.
     pub(super) places: Places,
-    /// The configuration.
     pub(super) settings: Settings,
     /// The words of its task file.
     pub(super) rules: TaskRules,
@@ -54,7 +51,6 @@ pub(super) struct Workspace {
 ///
 /// Defaults apply if there is one.
 pub(super) struct Opened {
-    /// The workspace.
     pub(super) workspace: Workspace,
     /// The first mistake in its configuration; its settings are the defaults then.
     pub(super) error: Option<ConfigError>,
@@ -290,7 +286,6 @@ impl Workspace {
         })
     }
 
-    /// The packages.
     pub(super) fn repositories(&self) -> Result<Repositories, Fault> {
         let (
             Places {

@@ -15,7 +15,6 @@ pub(crate) struct Needed {
     pub(crate) engine: Engine,
     /// The gate that uses it.
     pub(crate) gate: &'static str,
-    /// It is there.
     pub(crate) found: bool,
     /// Description of the installed version, or of the lack.
     pub(crate) what: String,

@@ -1,6 +1,6 @@
 //! Problems of a task file itself.
 //!
-//! It is an error if a run refuses the file, otherwise a warning.
+//! Each is an error if a run refuses the file, otherwise a warning.
 
 use super::{CONFIG, Finding, Level, Opened};
 use crate::source::text;

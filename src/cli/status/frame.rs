@@ -37,9 +37,7 @@ pub(super) struct View {
 /// A frame of a film.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shown {
-    /// Its title.
     pub(super) title: String,
-    /// Its lines.
     pub(super) lines: Vec<String>,
     /// The keys, or what is being typed.
     pub(super) keys: String,
@@ -142,7 +140,6 @@ fn pressed(key: &KeyEvent) -> Option<Act> {
     }
 }
 
-/// Draws the view.
 pub(super) fn draw(view: &View, frame: &mut Frame<'_>) {
     let columns = usize::from(frame.area().width);
     let (head, reasons) = (head(view, columns), reasons(view));

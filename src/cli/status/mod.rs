@@ -28,7 +28,6 @@ pub struct StatusArgs {
     pub watch: bool,
 }
 
-/// `ralph status`.
 pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault> {
     if args.watch {
         let hint = "`ralph status` says the same once, `ralph status --json` as JSON";

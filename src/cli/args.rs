@@ -16,7 +16,7 @@ const EXITS: &str = "Exit codes: 0 done · 1 work left · \
 const EXITS_OF_OTHERS: &str = "Exit codes: 0 done, or yes · 1 no · 2 usage or configuration · 3 could not tell · \
 4 state was changed by others · 70 internal · 74 disk · 75 workspace busy";
 
-/// What the help of each verb says below its flags: `[verb]`, then the text.
+/// Help of each verb below its flags: `[verb]`, then the text.
 const HELP: &str = include_str!("../../templates/help.txt");
 
 /// The groups of the list of commands; each command is in one. The first has what a newcomer needs.

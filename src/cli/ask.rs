@@ -32,7 +32,7 @@ pub(super) fn can_ask() -> bool {
 
 /// One of the choices by its index, `default` offered first.
 pub(super) fn one_of(question: &str, choices: &[String], default: usize) -> anyhow::Result<usize> {
-    // What wraps is not taken off the screen again when the next question comes.
+    // A line that wraps stays on the screen when the next question is drawn.
     let columns = usize::from(Term::stderr().size().1)
         .saturating_sub(MARK)
         .max(NARROWEST);
@@ -47,7 +47,7 @@ pub(super) fn one_of(question: &str, choices: &[String], default: usize) -> anyh
     answered(|| select.interact_opt())?.context(Left(Exit::WorkLeft))
 }
 
-/// Whether what was shown is to be written.
+/// Asks if ralph may write the shown text.
 pub(super) fn agreed() -> anyhow::Result<bool> {
     Ok(one_of("Write this?", &["yes".to_owned(), "no".to_owned()], 0)? == 0)
 }

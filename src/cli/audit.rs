@@ -1,4 +1,6 @@
-//! `ralph audit --past`: a gate on what the history of a repository ticked, whoever drove it. It changes nothing.
+//! `ralph audit --past`: a gate on the ticks in a repository's history, by any author.
+//!
+//! It changes nothing.
 
 use super::environment::{CONFIG, unsound};
 use super::replay_gates::{PartArgs, Shard, parts};
@@ -54,7 +56,7 @@ pub struct AuditArgs {
     pub md: Option<PathBuf>,
 }
 
-/// What counts as a box.
+/// Unit that counts as a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum What {
     /// Each box of tasks.md that a commit ticked, on the commits since the tick before it
@@ -65,7 +67,6 @@ pub enum What {
     Tag,
 }
 
-/// `ralph audit`.
 pub(super) fn audit(call: &Invocation, args: &AuditArgs) -> anyhow::Result<Exit> {
     let mut workspace = open(call, &args.past)?;
     let tasks = workspace.places.tasks();
@@ -195,7 +196,7 @@ fn distrust(call: &Invocation, workspace: &mut Workspace, gate: &str) -> Result<
     Ok(())
 }
 
-/// Where the boxes of a judgement are among all; its record is the number of its range.
+/// Returns the indexes of a judgement's boxes; its record is the number of its range.
 fn boxes<'r>(ranges: &'r [Range], judgement: &Judgement) -> &'r [usize] {
     let range = usize::try_from(judgement.record)
         .ok()
@@ -203,7 +204,9 @@ fn boxes<'r>(ranges: &'r [Range], judgement: &Judgement) -> &'r [usize] {
     range.map_or(&[], |range| &range.boxes)
 }
 
-/// Judges, and says how far it is; what ended it before its time.
+/// Runs the gate and shows the progress.
+///
+/// Returns the exit of an early end.
 fn judge(
     workspace: &Workspace,
     chosen: &[&Judgement],

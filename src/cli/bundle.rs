@@ -7,7 +7,6 @@ use crate::source::Secrets;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// `ralph bundle`.
 pub(super) fn bundle(call: &Invocation, file: &Path, is_thin: bool) -> Result<Exit, Fault> {
     let workspace = call.open()?;
     let mut repositories = workspace.repositories()?;
@@ -45,7 +44,9 @@ pub(super) fn bundle(call: &Invocation, file: &Path, is_thin: bool) -> Result<Ex
     Ok(Exit::Done)
 }
 
-/// Unpacks a bundle for this process; clones that a thin one needs stand below the folder of the call.
+/// Unpacks a bundle for this process.
+///
+/// A thin bundle reads its clones below the folder of the call.
 pub(super) fn unpacked(call: &Invocation, file: &Path, into: &Path) -> Result<PathBuf, Fault> {
     let Unpacked { workspace, missing } = unpack(file, into, &call.folder()?)?;
     for (folder, address) in missing {

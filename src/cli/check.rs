@@ -34,7 +34,7 @@ pub struct CheckArgs {
     pub config: bool,
 }
 
-/// How findings are shown.
+/// Format of the findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CheckFormat {
     /// Lines for people

@@ -1,6 +1,6 @@
-//! Completions: a script for the shell that asks ralph itself, which knows the tasks, gates and agents of the workspace.
+//! Completions: a shell script that gets tasks, gates and agents from ralph.
 //!
-//! Promise: whatever is wrong with the workspace, there are no messages, only fewer candidates.
+//! Promise: an invalid workspace leads to no messages, only to fewer candidates.
 
 use super::args::command;
 use super::settings::GlobalFlags;
@@ -14,7 +14,7 @@ use std::io;
 
 /// The variable by which the script asks; its value is the shell.
 const VARIABLE: &str = "RALPH_COMPLETE";
-/// Characters of a task's text beside its id.
+/// Characters of a task's text next to its id.
 const CHARS: usize = 60;
 
 /// Answers a shell that asks for candidates; false if none does.

@@ -80,7 +80,7 @@ pub(super) fn demo(outside: &Invocation, into: Option<&Path>) -> Result<Exit, Fa
             folder.display()
         ));
     }
-    // What the environment sets for another workspace is nothing to the example.
+    // Variables for another workspace must not change the example.
     let call = Invocation {
         root: Some(folder.clone()),
         root_by: "--into",
@@ -96,7 +96,7 @@ pub(super) fn demo(outside: &Invocation, into: Option<&Path>) -> Result<Exit, Fa
     Ok(exit)
 }
 
-/// Where the result is; a demo that failed is kept, to be looked at.
+/// Prints the place of the result, and keeps a failed demo for an inspection.
 fn after(folder: &Path, temporary: Option<tempfile::TempDir>, exit: Exit) {
     match temporary {
         Some(temporary) if exit == Exit::Done => {

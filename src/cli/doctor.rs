@@ -71,7 +71,7 @@ fn workspace(call: &Invocation) -> Result<(Option<Opened>, Finding), Fault> {
     Ok((None, line(Level::Error, &fault.what, &fault.hint)))
 }
 
-/// What a run leaves out because of the configuration.
+/// Returns the checks and features that the configuration turns off.
 fn skipped(inspection: &Inspection<'_>) -> Vec<Finding> {
     let checks = &inspection.opened.workspace.settings.checks;
     let mut findings = Vec::new();

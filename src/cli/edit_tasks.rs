@@ -1,5 +1,9 @@
-//! How `ralph place` and `ralph stage` edit a task file: which file, under which lock, and what is shown. What somebody
-//! saves at the same time is never lost; with `--check` and `--dry-run` nothing is written.
+//! Edits of a task file by `ralph place` and `ralph stage`.
+//!
+//! It selects the file, takes its lock, and shows the change.
+//!
+//! Text that another program saves at the same time is never lost. With `--check` and `--dry-run`
+//! nothing is written.
 
 use super::workspace::is_writable;
 use super::{Fault, FaultKind, Invocation, RealDisk, Workspace, ensure, ui};
@@ -19,11 +23,11 @@ use std::time::Duration;
 /// The gate that is meant when none is named.
 pub(super) const GATE: &str = "PITEST";
 
-/// How often a write is tried again because somebody saved the file at the same time.
+/// Most retries of a write because another program saved the file at the same time.
 const TRIES: u32 = 20;
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
-/// After this time a diff is no longer the shortest; it is right all the same.
+/// Time limit for the shortest diff; a later diff is longer but correct.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Flags of the verbs that edit a task file.
@@ -54,11 +58,11 @@ pub(super) struct Target {
     pub(super) writes: bool,
 }
 
-/// What became of the file.
+/// Result of an edit.
 pub(super) struct Change<'t> {
     target: &'t Target,
     edited: LinesEdited,
-    /// The change as a unified diff; empty if there is none.
+    /// The change as a unified diff; empty without a change.
     diff: String,
     /// The rows of the file as it is now.
     pub(super) now: Vec<Row>,
@@ -242,7 +246,7 @@ impl Target {
         ))
     }
 
-    /// What the file has against an edit.
+    /// Returns the error for an edit that the file does not allow.
     pub(super) fn refused(&self, refusal: Refusal) -> Fault {
         Fault::setup(format!("{}: {}", self.shown, refusal.what), refusal.hint)
     }
@@ -324,7 +328,7 @@ pub(super) fn show_diff(diff: &str) {
     }
 }
 
-/// Says which tasks were skipped because they have no id of their own.
+/// Prints a note on tasks that were skipped for lack of an id.
 pub(super) fn note_without_id(lines: &[u32], what: &str, hint: &str) {
     let Some(first) = lines.first() else { return };
     let tasks = count(lines.len() as u64, "task");
@@ -354,7 +358,7 @@ pub(super) fn note_tests_alone(gate: &str, tasks: &[String]) {
     ));
 }
 
-/// The change of a file; empty if there is none.
+/// Returns the change of a file as a unified diff; empty without a change.
 pub(super) fn unified(name: &str, before: &str, after: &str) -> String {
     let diff = TextDiff::configure()
         .timeout(PATIENCE)

@@ -1,5 +1,6 @@
-//! What ralph reads of its environment: variables, the cache folder, the text of the configuration. Ralph's own settings
-//! are not handed on to what it starts.
+//! ralph's environment: variables, the cache folder, the text of the configuration.
+//!
+//! ralph does not pass its own settings on to its child processes.
 
 use super::settings::is_setting;
 use crate::config::{self, ConfigError};
@@ -18,8 +19,9 @@ pub(super) fn environment() -> Vec<(String, String)> {
         .collect()
 }
 
-/// The text of the configuration; empty if there is none. Only a regular file is read, and of one that is too long
-/// only enough to show that.
+/// Reads the text of the configuration; empty without a file.
+///
+/// Only a regular file is read. A file that is too long is read only as far as needed to show that.
 pub(super) fn read_config(root: &Path) -> Result<String, ConfigError> {
     let bytes = match disk::read_beginning(&root.join(CONFIG), config::LONGEST_TEXT as u64 + 1) {
         Ok(bytes) => bytes.unwrap_or_default(),
@@ -52,7 +54,7 @@ pub(super) fn read_config(root: &Path) -> Result<String, ConfigError> {
     })
 }
 
-/// What is wrong with the settings, as a fault.
+/// Returns a mistake in the settings as an error with a hint.
 pub(super) fn unsound(error: &ConfigError) -> Fault {
     let hint = if error.place == CONFIG {
         "fix .ralph/config.yaml, then `ralph check`"

@@ -4,7 +4,7 @@ use crate::engine::FaultKind;
 use crate::machine::stop::StopReason;
 use crate::mutation::Verdict;
 
-/// How a verb of ralph ends.
+/// Exit status of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// 0: all done; for questions: yes.

@@ -48,7 +48,7 @@ pub struct GateArgs {
     pub trust: bool,
 }
 
-/// How a verdict is shown.
+/// Format of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Lines for people
@@ -65,7 +65,6 @@ pub enum Format {
     Sarif,
 }
 
-/// `ralph gate`.
 pub(super) fn gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
     let format = match (args.format, call.json) {
         (None, false) => Format::Human,
@@ -130,7 +129,7 @@ fn refuse_unknown_gate(workspace: &Workspace, name: &str) -> Result<(), Fault> {
     ))
 }
 
-/// What is asked, of which workspace, and how the answer is shown.
+/// A gate to run: its workspace, its arguments and the output format.
 struct Judging<'a> {
     workspace: &'a Workspace,
     args: &'a GateArgs,
@@ -384,8 +383,9 @@ impl Judging<'_> {
     }
 }
 
-/// Where the packages lie in what CI checks out: the git repository that holds the workspace, else the
-/// workspace itself.
+/// Returns the folders of the packages in a CI checkout.
+///
+/// The checkout is the git repository that holds the workspace, else the workspace itself.
 fn folders(workspace: &Workspace) -> Result<Folders, Fault> {
     let root = &workspace.places.workspace;
     let checkout = root

@@ -28,7 +28,7 @@ const STAGES: [&str; 2] = [
     "file: only what is in the file is done (`ralph stage` can add lines)",
 ];
 
-/// What is left to do.
+/// Next steps after `ralph init`.
 const NEXT: &str = "`ralph check`, then `ralph run`";
 
 /// Flags of `init`; `--spec` and `--agent` are those of every verb.
@@ -48,7 +48,7 @@ pub struct InitArgs {
     pub stages: Option<String>,
 }
 
-/// What is in a folder: task files, packages, agent CLIs on PATH.
+/// Contents of a folder: task files, packages, agent CLIs on PATH.
 struct Found {
     specs: Vec<Spec>,
     packages: Vec<Package>,
@@ -178,7 +178,8 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
     let settings = config::parse(&text, &root, &[]).map_err(|error| unsound(&error))?;
     let workspace = Workspace::with(root.clone(), settings, call.json);
     let places = workspace.places.clone();
-    // Nothing is written yet: what the placement will take is said, or that the task file cannot have it.
+    // Before anything is written, ralph shows the time that the placement takes, or why the task
+    // file cannot have it.
     if let Some(placement) = chosen
         .placement
         .as_ref()
@@ -259,7 +260,7 @@ fn is_no_part_of_another(call: &Invocation, root: &Path) -> Result<(), Fault> {
     ensure(call.root.is_some() || outer == root, what, hint)
 }
 
-/// What `--spec` and `--agent` name; flags that `init` cannot follow are refused.
+/// Returns the values of `--spec` and `--agent`, and refuses flags that `init` cannot follow.
 fn flags(call: &Invocation, args: &InitArgs, is_new: bool) -> Result<[Option<String>; 2], Fault> {
     let flag = |key: &str| {
         let given = call
@@ -313,7 +314,9 @@ fn flags(call: &Invocation, args: &InitArgs, is_new: bool) -> Result<[Option<Str
 /// Proposal for a workspace of several languages.
 const MIXED: &str = "one gate judges all these languages: `gates: {MUTATION: {}}` in .ralph/config.yaml, `ralph place each --gate MUTATION`";
 
-/// How the settings of a new configuration are chosen: what flags name, what a person answers, what is the only one.
+/// Selection of the settings of a new configuration.
+///
+/// A value comes from flags, from a person's answer, or from the only candidate.
 struct Choice<'a> {
     root: &'a Path,
     grammar: &'a Grammar,
@@ -455,7 +458,7 @@ impl Choice<'_> {
         Ok(installed.get(at).cloned())
     }
 
-    /// Where stages come from; asked for if the task file has none.
+    /// Returns the source of stages; asks if the task file has none.
     fn stages(&self, spec: &str) -> anyhow::Result<Option<String>> {
         let is_plain = |known: &Spec| known.folder == spec && !known.has_stages && known.boxes > 0;
         if self.args.stages.is_some() || !self.asks || !self.found.specs.iter().any(is_plain) {

@@ -10,7 +10,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use std::path::Path;
 
-/// What ralph reads and writes.
+/// Files that ralph reads and writes.
 const FILES: [(&str, &str); 6] = [
     (
         "tasks.md",
@@ -36,8 +36,9 @@ pub(super) fn schema(json: bool) -> Exit {
     Exit::Done
 }
 
-/// `ralph man`: ralph(1), or with `into` a page for each verb, `ralph-run.1` and so on; pages that are there
-/// already are written anew.
+/// `ralph man`: ralph(1), or with `into` a page for each verb, `ralph-run.1` and so on.
+///
+/// Existing pages are replaced.
 pub(super) fn man(into: Option<&Path>) -> Result<Exit, Fault> {
     let Some(folder) = into else {
         ui::line(String::from_utf8_lossy(&page(&command())?).trim_end());
@@ -61,7 +62,7 @@ pub(super) fn man(into: Option<&Path>) -> Result<Exit, Fault> {
     Ok(Exit::Done)
 }
 
-/// One page; what the help says below the flags stands in sections of its own.
+/// Renders one page; the help text below the flags becomes sections of its own.
 fn page(command: &Command) -> Result<Vec<u8>, Fault> {
     let mut page = Vec::new();
     let man = Man::new(command.clone());

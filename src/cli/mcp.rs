@@ -40,7 +40,7 @@ const MOST_CALLS: usize = 4;
 /// The message of a call that waits for a permit.
 const WAITING: &str = "Waiting for other calls to end";
 
-/// What all calls share.
+/// Shared state of all calls.
 #[derive(Clone)]
 struct Server {
     invocation: Invocation,
@@ -49,7 +49,7 @@ struct Server {
     calls: Arc<Semaphore>,
 }
 
-/// Ends a call with all that it started, at the latest when nobody waits for it any more.
+/// Ends a call with all its processes, when the client cancels it or disconnects.
 struct Ending(Interrupts);
 
 impl Drop for Ending {
@@ -58,7 +58,6 @@ impl Drop for Ending {
     }
 }
 
-/// `ralph mcp`.
 pub(super) fn mcp(call: &Invocation) -> Result<Exit, Fault> {
     let internal = |error: &dyn std::fmt::Display| {
         Fault::new(
@@ -195,7 +194,7 @@ impl ServerHandler for Server {
     }
 }
 
-/// The variable in which an attempt's token stands.
+/// The variable that holds an attempt's token.
 const TOKEN: &str = "RALPH_VERDICT_TOKEN";
 
 /// The tools as callers see them.
@@ -212,7 +211,7 @@ enum Ask {
     Blocked,
 }
 
-/// What an answer is made of.
+/// Inputs of an answer.
 struct Call<'a> {
     caller: Caller<'a>,
     arguments: JsonObject,
@@ -248,7 +247,9 @@ fn failure(error: &str, remediation: &str) -> (bool, Value) {
 }
 
 impl Call<'_> {
-    /// The answer, whether it is one (a failure tells what happened and what to do), and its text.
+    /// Returns the answer, true if it is a success, and its text.
+    ///
+    /// A failure holds the error and the next step.
     fn answer(&self, ask: Ask) -> (bool, Value, String) {
         let answer = match ask {
             Ask::MutationTest => return self.mutation_test(),

@@ -109,7 +109,7 @@ fn failed(error: anyhow::Error) -> u8 {
     Exit::from(fault.kind).code()
 }
 
-/// Refuses what a person has to put right before a verb goes on: what is wrong, and what to do.
+/// Returns an error with a hint if a condition for the verb does not hold.
 fn ensure(holds: bool, what: impl Into<String>, hint: impl Into<String>) -> Result<(), Fault> {
     if holds {
         Ok(())

@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Folders below the folder in which engines are looked for, and files and folders that are looked at.
+/// Depth of the search for engines below the folder, and most files and folders read.
 const DEPTH: usize = 3;
 const MOST: usize = 20_000;
 
@@ -52,14 +52,16 @@ pub struct MutationTestArgs {
     pub while_open: bool,
 }
 
-/// What is no number is refused like one out of its range: by the answer.
+/// Accepts text that is no number.
+///
+/// The answer refuses it like a number out of range.
 fn number(text: &str) -> Result<Value, std::convert::Infallible> {
     text.parse::<u64>()
         .map(Value::from)
         .or_else(|_| Ok(text.into()))
 }
 
-/// Who asks, and how the answer is waited for.
+/// Caller of a mutation test, and its wait for the answer.
 pub(super) struct Caller<'a> {
     pub(super) call: &'a Invocation,
     pub(super) inside_agent: bool,
@@ -67,7 +69,6 @@ pub(super) struct Caller<'a> {
     pub(super) progress: &'a (dyn Fn(&str) + Sync),
 }
 
-/// `ralph mutation-test`.
 pub(super) fn mutation_test(call: &Invocation, args: &MutationTestArgs) -> Result<Exit, Fault> {
     let inside_agent = is_inside_agent()?;
     close_to_others()?;
@@ -237,7 +238,7 @@ pub(super) fn engines(folder: &Path) -> Vec<Engine> {
         .chain(below.map(DirEntry::into_path))
         .collect();
     let any = |name: &str| folders.iter().any(|folder| folder.join(name).exists());
-    // Of a version that is known to be of use.
+    // Only a version that ralph can read counts.
     let has_installed = |program: &str, package: &str, reads: &dyn Fn(&str) -> bool| {
         environments(&folders).any(|environment| {
             let is_there = environment.join("bin").join(program).exists();

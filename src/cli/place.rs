@@ -137,7 +137,7 @@ pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit>
     })
 }
 
-/// Asks where the gate goes, shows what that would write, and writes it if a person says so.
+/// Asks for the place of the gate, and writes the change after a confirmation.
 fn ask(call: &Invocation, args: &PlaceArgs, target: &Target, gate: &str) -> anyhow::Result<Exit> {
     list_tasks(&target.file()?);
     let now = target
@@ -171,7 +171,7 @@ fn ask(call: &Invocation, args: &PlaceArgs, target: &Target, gate: &str) -> anyh
     Ok(Exit::Done)
 }
 
-/// The tasks, for whoever is asked where gates go.
+/// Lists the tasks before the question for the place of gates.
 pub(super) fn list_tasks(file: &TaskFile) {
     for row in file
         .rows()
@@ -187,7 +187,7 @@ pub(super) fn list_tasks(file: &TaskFile) {
     }
 }
 
-/// Says what a placement in a new workspace would take; with `shows` its lines, too.
+/// Shows the effect of a placement in a new workspace; with `shows` its lines, too.
 pub(super) fn preview(
     call: &Invocation,
     target: &Target,
@@ -227,7 +227,7 @@ fn note_without_gate(lines: &[u32]) {
     note_without_id(lines, "no gate", hint);
 }
 
-/// Where a gate is to go in a task file.
+/// Place of a gate in a task file.
 #[derive(Clone, Copy)]
 struct Plan<'t> {
     target: &'t Target,
@@ -238,8 +238,10 @@ struct Plan<'t> {
 }
 
 impl<'t> Plan<'t> {
-    /// What it means for the lines of the file. Virtual gates have no lines: the configuration alone says where they are,
-    /// but the tasks that it names must exist all the same.
+    /// Returns the effect on the lines of the file.
+    ///
+    /// Virtual gates have no lines: the configuration alone gives their place, but the tasks that
+    /// it names must exist.
     fn placed(&self, file: &TaskFile) -> Result<LinesEdited, Refusal> {
         match file.placed(self.gate, self.choice, self.include_done) {
             Err(refusal) if refusal.kind == Refused::UnknownIds => Err(refusal),
@@ -270,8 +272,8 @@ impl<'t> Plan<'t> {
             choice,
             ..
         } = *self;
-        // What cannot be remembered is not begun.
-        // `placement:` belongs to the spec that the configuration names. Virtual gates have no other place.
+        // Nothing starts unless the choice can be stored. `placement:` belongs to the spec that the
+        // configuration names. Virtual gates have no other place.
         let is_own = |workspace: &&Workspace| target.is_virtual() || !workspace.has_other_spec();
         let own = target.workspace.as_ref().filter(is_own);
         let settled = own.filter(|_| !checks || target.is_virtual());
@@ -407,7 +409,7 @@ pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Resu
     }
 }
 
-/// What was typed; `None` when nothing was.
+/// Returns the typed placement; `None` without arguments.
 fn typed(args: &PlaceArgs) -> Result<Option<Placement>, Fault> {
     let usage = |what: &str| Err(Fault::setup(what, "`ralph place after 2,5,7`"));
     let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy(id)).collect();
@@ -474,7 +476,7 @@ struct EditedConfig {
     path: PathBuf,
     before: Vec<u8>,
     after: String,
-    /// The change as a unified diff; empty if there is none.
+    /// The change as a unified diff; empty without a change.
     diff: String,
 }
 

@@ -42,7 +42,6 @@ pub struct ReplayArgs {
     pub github: bool,
 }
 
-/// `ralph replay`.
 pub(super) fn replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, Fault> {
     let folder = tempfile::tempdir()?;
     let workspace = match &args.bundle {
@@ -154,7 +153,9 @@ fn records_after(earlier: &[u8], records: u64) -> Option<String> {
     })
 }
 
-/// Where a journal parts from an earlier copy, whose last line may have been written only in part.
+/// Returns the first difference of a journal from an earlier copy.
+///
+/// The copy's last line may be incomplete.
 fn not_a_prefix(earlier: &[u8], journal: &[u8], file: &Path) -> Option<Finding> {
     if journal.starts_with(earlier) {
         return None;

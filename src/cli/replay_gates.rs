@@ -90,7 +90,7 @@ pub struct PartArgs {
 }
 
 impl PartArgs {
-    /// Prints the parts if that is all that is asked for; true if it is.
+    /// Prints the parts if the call requests nothing else; true if it did.
     pub(super) fn printed(&self, all: &[Judgement]) -> bool {
         self.matrix.is_some_and(|matrix| {
             print_matrix(all, self.shards, matrix);

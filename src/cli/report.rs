@@ -21,7 +21,6 @@ pub struct ReportArgs {
     pub bundle: Option<PathBuf>,
 }
 
-/// `ralph report`.
 pub(super) fn report(call: &Invocation, args: &ReportArgs) -> anyhow::Result<Exit> {
     let folder = tempfile::tempdir()?;
     let workspace = match &args.bundle {

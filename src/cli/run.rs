@@ -39,14 +39,13 @@ pub struct RunArgs {
     pub retry: Vec<String>,
 }
 
-/// Runs the loop.
 pub(super) fn run(call: &Invocation, args: &RunArgs) -> Result<Exit, Fault> {
     let workspace = call.open()?;
     if args.dry_run {
         return dry_run(call, &workspace, args);
     }
     let end = run_in(&workspace, args)?;
-    // What stopped the run is said in any case.
+    // The reason for the stop is printed in any case.
     let lines = if call.json {
         Vec::new()
     } else {
@@ -59,13 +58,13 @@ pub(super) fn run(call: &Invocation, args: &RunArgs) -> Result<Exit, Fault> {
 
 /// The end of a run.
 pub(super) struct End {
-    /// Why it stopped.
+    /// The reason for the stop.
     pub(super) stop: StopReason,
     /// The head of the journal's chain: kept elsewhere, it is an anchor for `ralph replay`.
     pub(super) head: String,
-    /// `hooks.anchor` keeps it elsewhere; false if there is none.
+    /// `hooks.anchor` keeps it elsewhere; false without such a hook.
     pub(super) anchored: Result<bool, Fault>,
-    /// What a person does next.
+    /// The next step for a person.
     hint: String,
     /// Gates whose tick describes another commit than HEAD, a sentence each.
     older_gates: Vec<String>,
@@ -85,7 +84,8 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
         let limit = workspace.policy().cost.run;
         ui::note(&estimate.line(limit));
     }
-    // The engine folds the journal anew: two states at a time would be the peak of a long run's memory.
+    // The engine folds the journal again: two states at a time would be the peak of a long run's
+    // memory.
     drop(known);
     let mut policy = Policy {
         optional: args.optional,
@@ -193,7 +193,7 @@ fn dry_run(call: &Invocation, workspace: &Workspace, args: &RunArgs) -> Result<E
     let state = workspace.read_boxes()?;
     can_start(workspace, &needed_roles(&state))?;
     let retry = families(&state, &args.retry)?;
-    // What the start of that run makes of the state, blocks that it clears included.
+    // The state that the start of that run leads to, including the blocks that it clears.
     let policy = Policy {
         optional: args.optional,
         only: families(&state, &args.only)?,

@@ -14,7 +14,6 @@ use crate::sys::clock;
 use crate::task::TaskKey;
 use serde_json::json;
 
-/// Shows a run.
 #[derive(Debug)]
 pub(super) struct RunOutput {
     json: bool,
@@ -102,7 +101,7 @@ impl Drop for RunOutput {
     }
 }
 
-/// Facts beside the outcome.
+/// Prints events that are not part of the outcome.
 fn aside(event: &Event) {
     match event {
         Event::BudgetAllowed { more } if !more.is_none() => {

@@ -35,7 +35,7 @@ pub struct GlobalFlags {
     pub set: Vec<String>,
 }
 
-/// What variables and flags set, flags last.
+/// Returns the settings of variables and flags, flags last.
 pub(super) fn given(flags: &GlobalFlags) -> Result<Vec<Override>, Fault> {
     let mut given = Vec::new();
     for setting in SETTINGS {
@@ -147,7 +147,8 @@ pub(super) fn help() -> String {
 
 /// Variables that look like ralph's and are not (other tools called ralph have theirs).
 pub(super) fn strays() -> Vec<String> {
-    // What ralph tells an agent, or marks its processes with: set by ralph, never settings of ralph.
+    // Variables that ralph sets for an agent, or marks its processes with, are never settings of
+    // ralph.
     let told = agent_call(&AgentSettings::default(), &CallFacts::default(), &[]).env;
     let is_fact = |name: &String| name == TAG || told.iter().any(|(known, _)| known == name);
     let mut names: Vec<String> = std::env::vars_os()

@@ -50,7 +50,7 @@ pub(super) fn choice(call: &Invocation, state: &State, policy: &Policy) -> Exit 
             (stop, vec![words])
         }
     };
-    // What a run that stops for these reasons says to do.
+    // The hint of a run that stops for these reasons.
     let hint = choice::hint(book, &stop);
     let facts = json!({ "next": null, "done": false, "reasons": reasons, "hint": hint });
     ui::answer(call.json, &facts, &reasons.join("\n"));
@@ -60,7 +60,6 @@ pub(super) fn choice(call: &Invocation, state: &State, policy: &Policy) -> Exit 
     Exit::WorkLeft
 }
 
-/// `ralph diff`.
 pub(super) fn diff(call: &Invocation, id: Option<&str>) -> Result<Exit, Fault> {
     let workspace = call.open()?;
     let state = workspace.read_state()?;

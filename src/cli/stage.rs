@@ -86,7 +86,7 @@ fn apply(call: &Invocation, target: &Target, args: &StageArgs) -> Result<Exit, F
     let goes = |key: &TaskKey| {
         let stays = match &key.stage {
             Stage::Implementation => true,
-            // A wider gate, or one that a person placed, is none of `stage`'s.
+            // `stage` never moves a wider gate, or one that a person placed.
             Stage::Gate(name) => key.is_wider_gate() || target.is_chosen(name),
             _ => false,
         };

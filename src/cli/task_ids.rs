@@ -1,4 +1,4 @@
-//! The names by which a box is asked for on the command line. Every box has one, and no name means two.
+//! Names of boxes on the command line. Every box has one, and no name has two meanings.
 
 use super::{Fault, State};
 use crate::machine::choice::{self, Choice};

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Between two looks of the line that says what runs now.
+/// Time between two updates of the status line.
 const TICK: Duration = Duration::from_millis(500);
 
 /// The task folder that a flag named.
@@ -28,7 +28,7 @@ const VERBS: [&str; 9] = [
     "status",
 ];
 
-/// Why an answer did not reach standard output; the first time only.
+/// Reason why an answer did not reach standard output; the first one only.
 static LOST: OnceLock<String> = OnceLock::new();
 
 /// A line on standard output.
@@ -75,8 +75,9 @@ fn commands_with_spec(text: &str, spec: &str) -> String {
     })
 }
 
-/// Remembers an answer that was not written. A closed pipe is not a fault: the work goes on without a reader. A full
-/// disk is one.
+/// Remembers an answer that was not written.
+///
+/// A closed pipe is no error: the work continues without a reader. A full disk is one.
 pub(super) fn written(result: &io::Result<()>) {
     if let Err(error) = result
         && error.kind() != io::ErrorKind::BrokenPipe
@@ -85,7 +86,7 @@ pub(super) fn written(result: &io::Result<()>) {
     }
 }
 
-/// What was to be answered and could not be written, as a fault.
+/// Returns the first unwritten answer as an error.
 pub(super) fn lost() -> Option<Fault> {
     let why = LOST.get()?;
     let what = format!("The answer could not be written to standard output: {why}.");
@@ -132,8 +133,9 @@ fn shown(c: char) -> char {
     }
 }
 
-/// The line that says what runs now: painted over and over on a terminal, a plain line elsewhere. It can be given
-/// away.
+/// The status line: painted over and over on a terminal, a plain line elsewhere.
+///
+/// It can be shared by cloning.
 #[derive(Clone, Debug)]
 pub(super) struct StatusLine(Option<ProgressBar>);
 

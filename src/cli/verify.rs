@@ -1,5 +1,6 @@
-//! `ralph verify`: the edits that an agent's transcript tells of, held against git; for any loop, and for hooks of
-//! agents that a person talks to. It changes nothing.
+//! `ralph verify`: compares the edits in an agent's transcript with git.
+//!
+//! It serves any loop, and hooks of agents that a person talks to. It changes nothing.
 
 use super::{Exit, Fault, FaultKind, Invocation, ensure, environment, ui};
 use crate::config::{Preset, Verifier};
@@ -55,7 +56,6 @@ fn format(name: &str) -> Result<Format, String> {
         })
 }
 
-/// `ralph verify`.
 pub(super) fn verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, Fault> {
     let hint = "pipe what the agent printed: `ralph verify --format claude < agent.out`";
     ensure(

@@ -24,24 +24,21 @@ use std::time::Duration;
 const BLINKS: u32 = 10;
 const BLINK: Duration = Duration::from_millis(20);
 
-/// Where the verb was called.
+/// The call of a verb.
 #[derive(Clone)]
 pub(super) struct Invocation {
     /// The workspace, if it was named.
     pub(super) root: Option<PathBuf>,
-    /// What named it: `--root` or a variable.
+    /// The source of the root: `--root` or a variable.
     pub(super) root_by: &'static str,
     /// Settings from flags and environment.
     pub(super) given: Vec<Override>,
-    /// `--json`.
     pub(super) json: bool,
 }
 
 /// A workspace whose configuration was read.
 pub(super) struct Workspace {
-    /// The folders.
     pub(super) places: Places,
-    /// The configuration.
     pub(super) settings: Settings,
     /// The words of its task file.
     pub(super) rules: TaskRules,
@@ -50,13 +47,14 @@ pub(super) struct Workspace {
     pub(super) shows_events: bool,
 }
 
-/// A workspace, and what is wrong with its configuration: where that says nothing sound, the defaults hold.
+/// A workspace, and the first mistake in its configuration.
+///
+/// Defaults apply if there is one.
 pub(super) struct Opened {
-    /// The workspace.
     pub(super) workspace: Workspace,
     /// The first mistake in its configuration; its settings are the defaults then.
     pub(super) error: Option<ConfigError>,
-    /// The text of the configuration; empty if there is none or it cannot be read.
+    /// The text of the configuration; empty if it does not exist or cannot be read.
     pub(super) text: String,
 }
 
@@ -69,7 +67,7 @@ impl Opened {
 }
 
 impl Invocation {
-    /// What flags and variables say.
+    /// Returns the values of flags and variables.
     pub(super) fn of(flags: &GlobalFlags) -> Result<Self, Fault> {
         let (root, root_by) = match (&flags.root, settings::variable(ROOT_VARIABLE)?) {
             (None, Some(root)) => (Some(PathBuf::from(root)), ROOT_VARIABLE),
@@ -142,7 +140,7 @@ impl Invocation {
         })
     }
 
-    /// The workspace's folder; if there is none, the named or the current folder.
+    /// Returns the workspace's folder; without one, the named or the current folder.
     pub(super) fn find_anywhere(&self) -> Result<PathBuf, Fault> {
         self.find().or_else(|_| self.folder())
     }
@@ -277,7 +275,7 @@ impl Workspace {
         own.is_ok_and(|own| own.spec != self.settings.spec)
     }
 
-    /// What tells test, production and build files apart.
+    /// Returns the classifier of test, production and build files.
     pub(super) fn classifier(&self) -> Result<Classifier, Fault> {
         let files = &self.settings.files;
         Classifier::new(&files.test, &files.production, &files.build).map_err(|error| {
@@ -288,7 +286,6 @@ impl Workspace {
         })
     }
 
-    /// The packages.
     pub(super) fn repositories(&self) -> Result<Repositories, Fault> {
         let (
             Places {
@@ -365,12 +362,12 @@ impl Workspace {
 
     /// The real world of this workspace.
     pub(super) fn outside(&self) -> Result<Outside, Fault> {
-        // What ralph was given in its environment stays out of reach of what it starts.
+        // ralph's own environment stays out of reach of its child processes.
         close_to_others()?;
         self.outside_until(Interrupts::install()?)
     }
 
-    /// The same, where somebody else says when it is time to end.
+    /// The same, with a stop signal from the caller.
     pub(super) fn outside_until(&self, interrupts: Interrupts) -> Result<Outside, Fault> {
         let mut output = RunOutput::new(self.json);
         let (line, above) = (output.line.clone(), output.line.clone());
@@ -447,7 +444,7 @@ impl Workspace {
     }
 }
 
-/// Refuses a task file that its owner made read-only: a rename would write it all the same.
+/// Refuses a task file that its owner made read-only: a rename would write it nevertheless.
 pub(super) fn is_writable(path: &Path, shown: &str) -> Result<(), Fault> {
     let is_read_only = fs_err::metadata(path).is_ok_and(|found| found.permissions().readonly());
     let what = format!("{shown}: The file is read-only, and ralph has to write its boxes.");

@@ -1,9 +1,11 @@
-//! A run as one file that needs nothing else: a tar archive of the journal, the spec, the configuration, what gates
-//! left, and a git bundle of each repository with every commit that a record names; a thin one has the addresses of the
+//! A run as one file that needs nothing else: a tar archive.
+//!
+//! It holds the journal, the spec, the configuration, the files that gates left, and a git bundle
+//! of each repository with every commit that a record names. A thin bundle has the addresses of the
 //! repositories in place of their commits, and needs clones of them.
 //!
-//! Promises: the same run gives the same bytes; no secret that is known goes in; what is read stays in its folder,
-//! whatever the names in it, holds regular files only, and is bounded.
+//! Promises: the same run gives the same bytes; no known secret goes in; reads stay inside each
+//! folder for any file names, take regular files only, and are bounded.
 
 use super::{Fault, FaultKind, Places};
 use crate::git::{Repositories, borrow, unbundle};
@@ -22,7 +24,9 @@ use tempfile::NamedTempFile;
 const MAX_BYTES: u64 = 2 << 30;
 const MAX_FILES: usize = 100_000;
 const MAX_DEPTH: usize = 16;
-/// Where the git bundle of a repository stands in the archive: below this, at the repository's path.
+/// Directory of the git bundles in the archive.
+///
+/// Each is below it at the repository's path.
 const GIT: &str = "git";
 const REPOSITORY: &str = "repository.bundle";
 /// In a thin bundle: the address of the repository's remote, one line; empty if it has none.
@@ -72,7 +76,7 @@ impl Archive {
     }
 }
 
-/// What goes into a bundle beside the spec and the configuration.
+/// Contents of a bundle in addition to the spec and the configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents<'a> {
     /// The commits that the journal names, by package.
@@ -85,10 +89,12 @@ pub struct Contents<'a> {
     pub is_thin: bool,
 }
 
-/// Packs a workspace into a file. At most one file of the run is in memory at a time. How many bytes the archive has.
+/// Packs a workspace into a file, and returns the size of the archive in bytes.
 ///
-/// Errors: a known secret in a file (with its place), a commit that is missing, a run of more than 2 GiB; the file is then as
-/// it was.
+/// At most one file of the run is in memory at a time.
+///
+/// Errors: a known secret in a file (with its place), a commit that is missing, a run of more than
+/// 2 GiB. The target file is then unchanged.
 pub fn pack(
     places: &Places,
     repositories: &mut Repositories,
@@ -256,10 +262,12 @@ pub struct Unpacked {
     pub missing: Vec<(String, String)>,
 }
 
-/// Unpacks a bundle into an empty folder; a thin one reads the commits of the repositories that stand below `clones`, each
-/// where the workspace of the run had it.
+/// Unpacks a bundle into an empty folder.
 ///
-/// Errors: what is no bundle, names that lead out of the folder, links, more than 2 GiB.
+/// A thin bundle reads the commits of the repositories below `clones`, each at the path that it has
+/// in the workspace of the run.
+///
+/// Errors: a file that is no bundle, names that lead out of the folder, links, more than 2 GiB.
 pub fn unpack(file: &Path, into: &Path, clones: &Path) -> Result<Unpacked, Fault> {
     let refused = |what: &str| {
         let what = format!("This is no bundle that can be read: {what}.");

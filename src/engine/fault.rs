@@ -1,4 +1,6 @@
-//! What keeps ralph from going on: what happened, and what to do. Neither an agent's failure nor a verdict.
+//! Errors that stop ralph, with the next step for the user.
+//!
+//! An agent's failure and a verdict are not errors.
 
 use crate::journal::{JournalError, Unread};
 use crate::source::Problem;

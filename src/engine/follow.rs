@@ -1,4 +1,6 @@
-//! The state as seen from beside a run: the journal folded as it grows, without a lock, without writing.
+//! The state as other processes see it while ralph runs.
+//!
+//! It folds the journal as it grows, without a lock and without writing.
 
 use super::outside::digest_of_folder;
 use super::{Fault, Fold, Places, with_tasks};
@@ -16,7 +18,7 @@ use std::path::Path;
 /// Bytes of a report that are read.
 const MAX_REPORT: u64 = 256 << 20;
 
-/// A workspace that is looked at from outside.
+/// A workspace that is observed from outside.
 #[derive(Debug)]
 pub struct Follow {
     places: Places,
@@ -27,9 +29,9 @@ pub struct Follow {
     story: Story,
     /// It keeps what happened in each iteration, which few ask for.
     pub keeps_story: bool,
-    /// tasks.md as it was read last; `None` where there is no such file.
+    /// Content of tasks.md at the last reading; `None` without such a file.
     tasks: Option<TaskFile>,
-    /// Why the journal cannot be folded, as long as it is this one.
+    /// The reason why the current journal cannot be folded.
     broken: Option<Fault>,
     /// A journal was seen once, and is there now.
     was_there: bool,
@@ -122,7 +124,7 @@ impl Follow {
         &self.spent
     }
 
-    /// What happened so far; empty if it is not kept.
+    /// Returns the events so far; empty if they are not kept.
     pub fn story(&self) -> &Story {
         &self.story
     }
@@ -150,7 +152,9 @@ fn kept(folder: &Path, digest: &str) -> Option<Value> {
     }
 }
 
-/// The report that viewers of mutation tests share, in a folder that a gate left; `None` if there is none that can be read.
+/// Reads the report that viewers of mutation tests share from the folder of a gate.
+///
+/// `None` if there is no readable report.
 pub fn standard_report(folder: &Path) -> Option<Value> {
     let bytes = read_beginning(&folder.join(STANDARD_REPORT), MAX_REPORT)
         .ok()

@@ -6,7 +6,9 @@ use crate::report::history::History;
 use crate::sys::Disk;
 use std::collections::BTreeSet;
 
-/// The scores that gates measured; `by_lines` are the gates whose scope is changed lines. Without a journal there are none.
+/// Returns the scores that gates measured; empty without a journal.
+///
+/// `by_lines` are the gates whose scope is changed lines.
 ///
 /// Errors: a broken chain, a record that cannot follow.
 pub fn history(

@@ -77,9 +77,9 @@ pub struct Engine<'a> {
     must_sync: bool,
     /// The record behind the current entry was written by this process, not found by it.
     decided_here: bool,
-    /// tasks.md as the state knows it, byte for byte: as it was read last, while nothing was written since.
+    /// The bytes of tasks.md at the last reading, until ralph writes the file.
     tasks_read: Option<Vec<u8>>,
-    /// progress.txt as it was before the attempt that runs.
+    /// progress.txt before the attempt that runs.
     progress_read: Option<ProgressBefore>,
     last_report: Option<GateReport>,
 }
@@ -145,7 +145,7 @@ impl<'a> Engine<'a> {
         self.journal.head()
     }
 
-    /// The world, for what a verb asks beside the loop.
+    /// Returns the world, for verbs outside of the loop.
     pub fn world(&mut self) -> &mut dyn World {
         self.world
     }
@@ -175,7 +175,8 @@ impl<'a> Engine<'a> {
             Err(error) => {
                 let others_ran = !matches!(self.fold.state.phase, Phase::Idle | Phase::Stopped(_));
                 if others_ran && matches!(error, JournalError::Changed) {
-                    // What still runs would write on after the boxes were put back.
+                    // A process that still runs would continue to write after the boxes were
+                    // restored.
                     self.world.abandon_agent();
                     if self.rescue() {
                         let journal = self.places.shown(&self.places.journal());
@@ -198,7 +199,7 @@ impl<'a> Engine<'a> {
         Ok(effects)
     }
 
-    /// Between iterations: has somebody asked for a pause, or for an end?
+    /// Handles a request to pause or to stop the run, between iterations.
     fn listen(&mut self, effect: &Effect) -> Result<(), Fault> {
         if self.fold.state.stopping.is_some()
             || !matches!(
@@ -237,7 +238,9 @@ fn interrupted_elsewhere(state: &State) -> Fault {
     )
 }
 
-/// The state as the journal and tasks.md tell it, without changing anything: for questions beside a run.
+/// Reads the state from the journal and tasks.md without a change on disk.
+///
+/// Verbs use it while a run holds the lock.
 pub fn read_state(disk: &dyn Disk, places: &Places, rules: &TaskRules) -> Result<State, Fault> {
     let state = read_journal(disk, places)?;
     let file = tasks::read_bounded(disk, &places.tasks())?.map(|bytes| rules.parse(bytes));

@@ -23,7 +23,7 @@ const MAX_TASKS: u64 = 16 << 20;
 const NAMED: usize = 5;
 const TEXT: usize = 200;
 
-/// What counts as a box.
+/// Unit that counts as a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// Each box of the task file that a commit ticked.
@@ -47,9 +47,11 @@ impl By {
 /// Boxes that share the commits behind them.
 #[derive(Clone, Debug)]
 pub struct Range {
-    /// Where they are among all boxes.
+    /// Indexes of the boxes among all boxes.
     pub boxes: Vec<usize>,
-    /// What a gate is asked; its report is that of nothing done, and its time how much there is to judge.
+    /// The order for the gate.
+    ///
+    /// Its report is an empty one, and its time is the amount to judge.
     pub judgement: Judgement,
 }
 
@@ -58,7 +60,7 @@ pub struct Range {
 pub struct Past {
     /// The boxes; those that need no gate are judged.
     pub audit: Audit,
-    /// What is left to judge.
+    /// The ranges that still have to be judged.
     pub ranges: Vec<Range>,
 }
 
@@ -110,7 +112,9 @@ pub fn past(
     Ok(past)
 }
 
-/// A package of the only repository: in several the commits of one say nothing about those of another.
+/// Returns a package of the only repository.
+///
+/// With several repositories, the commits of one give no order for those of another.
 fn only_repository(repositories: &Repositories) -> Result<String, Fault> {
     let all = repositories.names();
     let roots: BTreeSet<_> = all
@@ -269,7 +273,7 @@ fn add(repositories: &mut Repositories, past: &mut Past, step: Step<'_>) -> Resu
         .iter()
         .filter(|change| change.kind == Kind::Production)
         .count() as u64;
-    // What is called untrue is so by all tests, as a FAIL that blocks.
+    // A box is called untrue only after all tests ran, as for a FAIL that blocks.
     let order = GateOrder {
         is_last: true,
         ..GateOrder::alone(&past.audit.gate, snapshot, accumulated)

@@ -47,7 +47,7 @@ impl Places {
         self.state().join("lock")
     }
 
-    /// `iter-N/`: prompt, logs, reports, what was put back.
+    /// `iter-N/`: prompt, logs, reports, work that ralph replaced.
     pub fn iteration(&self, number: u64) -> PathBuf {
         self.state().join(format!("iter-{number}"))
     }
@@ -77,7 +77,9 @@ impl Places {
         self.state().join("latest-task-diff.json")
     }
 
-    /// tasks.md with every box emptied, kept under its digest: what an agent's edits are put back to.
+    /// tasks.md with every box emptied, kept under its digest.
+    ///
+    /// Ralph restores the file from it after an agent's edits.
     pub fn skeleton(&self, digest: &str) -> PathBuf {
         self.state()
             .join(format!("tasks-{}.md", digest.get(..16).unwrap_or(digest)))

@@ -1,5 +1,6 @@
-//! Appends ralph's entries to progress.txt, which agents and people write too: one entry an iteration, whatever was cut
-//! short; foreign text is never touched.
+//! Appends ralph's entries to progress.txt, which agents and people write too.
+//!
+//! There is one entry per iteration after any interruption. Foreign text is never changed.
 
 use super::{Engine, Fault};
 use crate::machine::effect::Entry;
@@ -15,7 +16,7 @@ const IN_MEMORY: u64 = 8 << 20;
 
 /// The content of progress.txt before an attempt.
 pub(super) enum ProgressBefore {
-    /// Its bytes.
+    /// All bytes of a file of at most [`IN_MEMORY`].
     InMemory(Vec<u8>),
     /// The digest of the copy in the state folder.
     Copied { digest: String, length: u64 },
@@ -33,7 +34,8 @@ impl Engine<'_> {
             .join("progress-of-the-agent");
         self.set_aside_odd(&path, &aside)?;
         let owed = if self.decided_here {
-            // Nobody can have begun to write it before: only what the file ends with counts.
+            // The entry is new, so no earlier process can have begun it: only the end of the file
+            // counts.
             let (last, _) = self.disk.tail(&path, 1)?.unwrap_or_default();
             whole(&last, text.as_bytes())
         } else {
@@ -48,7 +50,7 @@ impl Engine<'_> {
             self.disk.create_shared(&path)?;
             self.disk.append(&path, &owed)?;
         }
-        // What a process that was killed appended may be in memory only.
+        // Text that a killed process appended may be in memory only.
         self.disk.sync(&path)?;
         Ok(Event::ProgressAppended)
     }
@@ -109,7 +111,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Gives progress.txt the lines back that the attempt took out of it; what it left is kept.
+    /// Restores the lines that the attempt removed from progress.txt, and keeps its version.
     pub(super) fn restore_progress(&mut self) -> Result<(), Fault> {
         let Some(before) = self.progress_to_restore()? else {
             return Ok(());
@@ -140,7 +142,6 @@ pub(super) struct HeadingLine<'a> {
     pub(super) number: u64,
     /// Its offset in bytes.
     pub(super) offset: usize,
-    /// Its bytes.
     pub(super) text: &'a [u8],
     /// The line below it.
     pub(super) headline: &'a [u8],

@@ -1,4 +1,6 @@
-//! What a prompt is told of ralph's own files: the task as tasks.md has it, the end of progress.txt. Read only.
+//! ralph's own files for a prompt: the task of tasks.md, the end of progress.txt.
+//!
+//! Read only.
 
 use super::{Fault, Places};
 use crate::sys::Disk;
@@ -7,7 +9,7 @@ use crate::task::{TaskKey, TaskRules, TaskText};
 /// Bytes of the end of progress.txt that are read for a prompt, which shows a part of them.
 const PROMPT_TAIL: u64 = 64 * 1024;
 
-/// The texts that a prompt carries beside the order, as read by the engine.
+/// The texts of a prompt in addition to the order, as the engine read them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Readings {
     /// The task as tasks.md has it; empty if that is not there.

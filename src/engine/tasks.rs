@@ -1,6 +1,7 @@
-//! tasks.md on the disk: read it, write boxes, put it back.
+//! tasks.md on the disk: reads it, writes boxes, restores it.
 //!
-//! What a person saves at the same time is never lost; an agent's version is kept in `iter-N/` before it is put back.
+//! A person's save at the same time is never lost. An agent's version is kept in `iter-N/` before
+//! ralph restores the file.
 
 use super::progress::sum_of_file;
 use super::{Engine, Fault};
@@ -21,7 +22,7 @@ const MAX_UNREAD: usize = 20;
 const MAX_TEXT: u64 = 16 << 20;
 const MAX_PROGRESS: u64 = 256 << 20;
 
-/// How often a write is tried again because somebody saved the file at the same time.
+/// Most retries of a write because another process saved the file at the same time.
 const TRIES: u32 = 20;
 
 impl Engine<'_> {
@@ -78,7 +79,7 @@ impl Engine<'_> {
         let problems = sentences(&shown, &self.rules.problems(&file));
         self.tasks_read = Some(bytes);
         let book = self.fold.state.spec_state();
-        // The same bytes are other rows when the configuration says so: gates, sections, checkpoints.
+        // The configuration can give the same bytes other rows: gates, sections, checkpoints.
         let same = rows.len() == book.rows.len()
             && rows
                 .iter()
@@ -125,7 +126,7 @@ impl Engine<'_> {
         )
     }
 
-    /// tasks.md as it was before the attempt: skeleton and marks.
+    /// Returns tasks.md before the attempt: skeleton and marks.
     fn expected(&self) -> Result<Vec<u8>, Fault> {
         let book = self.fold.state.spec_state();
         let path = self.places.skeleton(&book.skeleton);
@@ -145,7 +146,9 @@ impl Engine<'_> {
         with_marks(&skeleton, &written(&book.rows)).ok_or_else(lost)
     }
 
-    /// What an agent did to the file: the boxes that it changed, and whether anything changed at all.
+    /// Returns the boxes that an agent changed.
+    ///
+    /// The flag is true if any byte of the file changed.
     pub(super) fn agents_edits(&mut self) -> Result<(Vec<BoxClaim>, bool), Fault> {
         if self.is_odd(&self.places.tasks())? {
             return Ok((Vec::new(), true));
@@ -166,7 +169,7 @@ impl Engine<'_> {
     pub(super) fn restore_tasks(&mut self, iteration: u64) -> Result<Event, Fault> {
         let before = self.expected()?;
         let (bytes, kept) = self.put_tasks_back(&before, iteration)?;
-        // What was written, not what the file holds now: somebody may have saved it since.
+        // Reads the written bytes, not the file: another process may have saved it since.
         let tasks = self.seen(bytes)?;
         // It may also have been kept by an earlier try that was cut short.
         let is_odd = self.is_odd(&kept)?;
@@ -186,8 +189,10 @@ impl Engine<'_> {
         })
     }
 
-    /// After somebody wrote to the journal while an agent, check or gate ran: puts back what this process remembers,
-    /// so that no later run takes an agent's boxes for a person's. True if the journal was removed and is whole again.
+    /// Restores the remembered files after another process wrote to the journal.
+    ///
+    /// It does so after an attempt, check or gate, so that no later run takes an agent's boxes for a
+    /// person's. Returns true if the journal was removed and is whole again.
     pub(super) fn rescue(&mut self) -> bool {
         // The fault that led here is the one to report; this is what can still be saved.
         let is_whole = self.journal.restore_removed(self.disk).unwrap_or(false);
@@ -224,8 +229,10 @@ impl Engine<'_> {
         Ok((written, kept))
     }
 
-    /// Puts in place of a file what `wanted` makes of it, as often as somebody saves it at the same time; `None` if it is
-    /// as wanted. Another version of it is kept first, and so is what is no file.
+    /// Rewrites a file with compare-and-swap and retries on concurrent saves.
+    ///
+    /// `wanted` returns `None` if no change is needed. Another version of the file is kept first,
+    /// and so is an entry that is no file.
     pub(super) fn rewrite(
         &mut self,
         path: &Path,
@@ -322,7 +329,7 @@ impl Engine<'_> {
             .collect();
         for (key, mark) in found {
             let mark = in_file(&key).unwrap_or(mark);
-            // A box that is still open in the file may stand for an implementation that is done.
+            // A box that is not ticked in the file may represent an implementation that is done.
             if !is_hidden(&key) || mark.is_done() {
                 flips.retain(|(other, _)| *other != key);
                 flips.push((key, mark));
@@ -341,8 +348,9 @@ impl Engine<'_> {
         )
     }
 
-    /// Makes the validator's report durable, by writing it anew: once the end of its attempt is recorded, the process that
-    /// reads it may be another, after a power loss.
+    /// Makes the validator's report durable by writing it again.
+    ///
+    /// Once the end of its attempt is recorded, another process may read it after a power loss.
     pub(super) fn keep_validation(&mut self) -> Result<(), Fault> {
         let Phase::Attempting { key, .. } = &self.fold.state.phase else {
             return Ok(());

@@ -61,8 +61,9 @@ pub trait World {
     }
     /// Reads git after an attempt.
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault>;
-    /// Does what any other effect asks of git, of processes and of people, and says what came of it; `None` where no
-    /// fact comes of it, and where ralph's end cut it short.
+    /// Performs any other effect on git, processes or people, and returns its event.
+    ///
+    /// `None` if no event follows, or if ralph's end cut it short.
     fn perform(&mut self, effect: Effect) -> Result<Option<Event>, Fault>;
     /// Waits, unless `exact` somewhat longer; ends early when a stop is requested, and with the wall limit.
     fn wait(&mut self, seconds: u64, exact: bool);

@@ -22,22 +22,21 @@ pub(super) fn run(
 ) -> Result<Option<String>, GateAbort> {
     let log = format!("{}-{}", file_name(name), file_name(&package.name));
     let list = commands.next_log("changed-files")?;
-    // Whatever is in its place is replaced, not opened.
+    // The file is replaced: it may be a link that a task left, which must not be followed.
     RealDisk::new().write(&list, changed_files(package).as_bytes())?;
-    let commit = |commit: &Option<Oid>| commit.as_ref().map(Oid::to_string).unwrap_or_default();
     let told = [
         ("RALPH_CHANGED_FILES", &*list.display().to_string()),
-        ("RALPH_BASE", &commit(&package.base)),
-        ("RALPH_HEAD", &commit(&package.head)),
+        ("RALPH_BASE", &commit_text(package.base.as_ref())),
+        ("RALPH_HEAD", &commit_text(package.head.as_ref())),
     ];
     let call = commands.run(&log, argv.to_vec(), &package.root, &told)?;
     let tail = tail(&call.output);
-    let last = |silent: &str| tail.last().map_or_else(|| silent.to_owned(), String::clone);
+    let last = tail.last().cloned();
     match &call.end {
         ProcessEnd::Exited { code: 0 } => Ok(None),
         ProcessEnd::Exited { code: 77 } => {
             let silent = "its command ended with 77, there is nothing to judge, and gave no reason";
-            let why = last(silent);
+            let why = last.unwrap_or_else(|| silent.to_owned());
             Ok(Some(if package.name == "." {
                 why
             } else {
@@ -57,7 +56,7 @@ pub(super) fn run(
                 "The command of gate {name} {}{}: {}.",
                 text::line(&other.to_string(), 300),
                 text::in_package(&package.name),
-                last("it printed nothing")
+                last.unwrap_or_else(|| "it printed nothing".to_owned())
             ),
             "Run the command by hand; it must end with 0 (pass), 1 (fail) or 77 (skip).",
         )),
@@ -82,4 +81,9 @@ fn tail(output: &str) -> Vec<String> {
         .filter(|line| !line.is_empty())
         .collect();
     lines[lines.len().saturating_sub(TAIL)..].to_vec()
+}
+
+/// Returns the id of a commit; empty without one.
+fn commit_text(commit: Option<&Oid>) -> String {
+    commit.map(Oid::to_string).unwrap_or_default()
 }

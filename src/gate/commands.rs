@@ -34,9 +34,9 @@ pub(crate) struct Commands<'a> {
 
 /// One call that ended.
 pub(crate) struct Call {
-    /// How it ended.
+    /// The end of the process.
     pub(crate) end: ProcessEnd,
-    /// What it printed, both streams; bounded.
+    /// Output of both streams; bounded.
     pub(crate) output: String,
     /// Wall time, milliseconds.
     pub(crate) millis: u64,
@@ -64,7 +64,6 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// The children's environment.
     pub(crate) fn environment(&self) -> &BTreeMap<String, String> {
         &self.env
     }
@@ -99,7 +98,9 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// As [`Commands::run`], whatever the end, into a log from [`Commands::next_log`]; it may print nothing for as long as
+    /// Runs a program like [`Commands::run`], and returns every end of it.
+    ///
+    /// The log comes from [`Commands::next_log`]. The program may print nothing for as long as
     /// `idle`.
     pub(crate) fn run_into(
         &self,
@@ -175,17 +176,13 @@ impl<'a> Commands<'a> {
 
 /// A name as a part of a file's name.
 pub(crate) fn file_name(name: &str) -> String {
-    let plain = |c: char| {
-        if c.is_alphanumeric() || matches!(c, '-' | '_') {
-            c
-        } else {
-            '_'
-        }
-    };
-    name.chars().map(plain).collect()
+    name.replace(
+        |c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_'),
+        "_",
+    )
 }
 
-/// Makes a folder that is empty, whatever was there before.
+/// Creates an empty folder in place of any former content.
 pub(crate) fn fresh_folder(folder: &Path) -> Result<(), GateAbort> {
     remove(folder)?;
     Ok(fs_err::create_dir_all(folder)?)

@@ -27,7 +27,7 @@ impl DiskCache {
         }
     }
 
-    /// What is remembered under a key.
+    /// Returns the value that is stored under a key.
     pub(crate) fn recall<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         cache_file::load(&self.file(key), VERSION)
     }

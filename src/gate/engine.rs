@@ -12,7 +12,7 @@ use crate::config::GateSettings;
 use crate::report::mutation_test::Refusal;
 use crate::source::text;
 
-/// What measures a language.
+/// Mutation engine of a language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
@@ -24,7 +24,7 @@ pub enum Engine {
     Stryker,
     /// cargo-mutants, for Rust.
     CargoMutants,
-    /// cosmic-ray, for Python where it is asked for.
+    /// cosmic-ray, for Python if the caller selects it.
     CosmicRay,
 }
 
@@ -55,7 +55,9 @@ impl Engine {
             })
     }
 
-    /// The name of its gate; none for one that works only where it is asked for.
+    /// Returns the name of its gate.
+    ///
+    /// `None` for an engine that only a caller selects.
     pub fn gate(self) -> Option<&'static str> {
         self.facts().1
     }
@@ -73,7 +75,7 @@ impl Engine {
         ]
     }
 
-    /// What it would judge.
+    /// Returns the scope that it would judge.
     pub(super) fn scope(self, request: &GateRequest, settings: &GateSettings) -> Scope {
         match self.of_files() {
             Some(engine) => files::scope_of(request, settings, engine),

@@ -46,7 +46,6 @@ impl TestPlace {
         Ok(place)
     }
 
-    /// The temporary folder.
     pub(crate) fn temp(&self) -> PathBuf {
         self.folder.path().join("tmp")
     }

@@ -38,7 +38,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a gate is asked to judge.
+/// Order for a gate.
 #[derive(Clone, Debug, Default)]
 pub struct GateRequest {
     /// The gate's name: `PITEST`.
@@ -53,7 +53,7 @@ pub struct GateRequest {
     pub no_tests_written: bool,
     /// A FAIL would block a family, so it must be that of all tests.
     pub confirms: bool,
-    /// An outdated map of who touches what is to be made anew, whatever the verdict.
+    /// Rebuild an outdated map of tests and classes, with any verdict.
     pub makes_map: bool,
     /// `.ralph/state/iter-N/gate`, absolute: logs and HTML reports are kept here.
     pub folder: PathBuf,
@@ -94,14 +94,15 @@ pub struct GatePackage {
     pub root: PathBuf,
     /// Its own folder, absolute, where what no commit holds is installed (`node_modules`, `.venv`).
     pub home: PathBuf,
-    /// What the family changed.
+    /// Changes of the family.
     pub changes: Vec<FileChange>,
-    /// What a file is by its name, if that is known.
+    /// Classifies a file by its name, if that is known.
     pub classifier: Option<Classifier>,
-    /// Which lines of the files that it changed, as they are now; a file of which this is not known is
-    /// absent.
+    /// Changed lines of the changed files, as they are now.
+    ///
+    /// A file whose lines are unknown is absent.
     pub lines: BTreeMap<RepoPath, ChangedLines>,
-    /// Where each class was that the family moved or renamed.
+    /// The former place of each class that the family moved or renamed.
     pub moved: BTreeMap<RepoPath, FileChange>,
     /// Test files that check less than at the family's base.
     pub weakened: BTreeSet<RepoPath>,
@@ -126,7 +127,7 @@ impl GatePackage {
     }
 }
 
-/// What a gate may use of the outside.
+/// Access of a gate to the outside.
 pub struct GatePorts<'a> {
     /// Starts its processes.
     pub spawn: &'a dyn Spawn,
@@ -138,7 +139,8 @@ pub struct GatePorts<'a> {
 
 /// Other commits of the packages that a gate judges.
 pub trait Checkouts: Sync {
-    /// The folder of a package as it was before the family's first attempt, checked out for this gate;
+    /// Returns a checkout of a package from before the family's first attempt.
+    ///
     /// `None` if it did not exist, or if the gate works in place. An error is a whole sentence.
     fn base(&self, package: &str) -> Result<Option<PathBuf>, String>;
 
@@ -153,7 +155,7 @@ pub trait Checkouts: Sync {
         Ok(())
     }
 
-    /// Whether the checkout's outputs belong to the build of this key.
+    /// Returns the state of the checkout's outputs for the build of this key.
     fn output_state(&self, _key: &str) -> OutputState {
         OutputState::Nothing
     }
@@ -185,18 +187,18 @@ pub trait Checkouts: Sync {
     fn built(&self, _build: &Build) {}
 }
 
-/// Whether outputs were made of the sources beside them.
+/// Relation of outputs to the sources in the same checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputState {
     /// Made of these sources: nothing is to be built.
     Current,
     /// Made of what differs from them in Java files of one module alone.
     Java(ChangedJava),
-    /// Of something else, or unknown.
+    /// Made of something else, or unknown.
     Nothing,
 }
 
-/// Which Java files differ from those that outputs were made of.
+/// Java files that differ from those that outputs were made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangedJava {
     /// By their path below `src/main/java`; removed ones too.
@@ -205,7 +207,7 @@ pub struct ChangedJava {
     pub tests: BTreeSet<PathBuf>,
 }
 
-/// A module's build: what it was made of, and what came out.
+/// A module's build: its inputs and its outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Build {
     /// A digest of the folder, the POMs, the arguments, the class path, the JDK and Maven.
@@ -214,7 +216,9 @@ pub struct Build {
     pub folders: Vec<PathBuf>,
     /// The digest of the class files in them.
     pub digest: String,
-    /// The JDK's compiler made them in Maven's place: what else Maven keeps beside them is of an earlier build.
+    /// The JDK's compiler made them instead of Maven.
+    ///
+    /// Maven's other outputs in the same folder are of an earlier build.
     pub recompiled: bool,
 }
 
@@ -228,7 +232,7 @@ impl Checkouts for NoCheckouts {
     }
 }
 
-/// How many processes a gate may use.
+/// Returns the number of processes that a gate may use.
 pub(crate) fn jobs(settings: &GateSettings) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     if settings.jobs == 0 {
@@ -247,7 +251,7 @@ pub(crate) fn rule(settings: &GateSettings) -> Rule {
     }
 }
 
-/// Why a module, package or gate cannot go on.
+/// Cause that ends a module, package or gate early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GateAbort {
     /// The family's fault.

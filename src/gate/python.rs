@@ -8,7 +8,7 @@
 //! mutant that was not checked, or whose check was interrupted.
 //!
 //! A script of ralph's starts it (`driver.py`): options of pytest that distribute, order or end a run would make mutants look
-//! killed, or reached by no test, wherever they are set. Where they have an effect all the same, there is no verdict.
+//! killed, or reached by no test, in any place where they are set. If they have an effect nevertheless, there is no verdict.
 
 mod cosmic_ray;
 
@@ -56,7 +56,6 @@ const PYTHON: Language = Language {
 /// Names that mutmut does not copy.
 const NOT_COPIED: [&str; 4] = [".git", "mutants", ".venv", "venv"];
 
-/// mutmut.
 pub(crate) struct Mutmut;
 
 impl FileEngine for Mutmut {
@@ -212,11 +211,11 @@ fn write_settings(work: &Work<'_>) -> Result<(), GateAbort> {
     } else {
         String::new()
     };
-    let header = |line: &str| line.trim_start().starts_with("[tool.mutmut");
     let mut lines: Vec<&str> = Vec::new();
     let mut is_own = false;
     for line in old.lines() {
-        is_own = header(line) || is_own && !line.trim_start().starts_with('[');
+        let line_start = line.trim_start();
+        is_own = line_start.starts_with("[tool.mutmut") || is_own && !line_start.starts_with('[');
         if !is_own {
             lines.push(line);
         }
@@ -232,34 +231,28 @@ fn write_settings(work: &Work<'_>) -> Result<(), GateAbort> {
     let others = fs_err::read_dir(&work.folder)?
         .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
     let others = others.collect::<std::io::Result<BTreeSet<String>>>()?;
-    let is_copied =
-        |name: &&String| !sources.contains(name.as_str()) && !NOT_COPIED.contains(&name.as_str());
+    let copied: Value = others
+        .iter()
+        .map(String::as_str)
+        .filter(|name| !sources.contains(name) && !NOT_COPIED.contains(name))
+        .collect();
+    let sources: Value = sources.iter().copied().collect();
+    // A pattern that matches the path alone, for Python's fnmatch too.
+    let patterns: Value = work
+        .files
+        .iter()
+        .map(|file| globset::escape(file))
+        .collect();
     // A JSON string is a TOML one.
-    let list = |names: Vec<&str>| Value::from(names).to_string();
     let own = format!(
-        "{}\n[tool.mutmut]\nsource_paths = {}\nonly_mutate = {}\nalso_copy = {}\npytest_add_cli_args_test_selection = {}\n",
+        "{}\n[tool.mutmut]\nsource_paths = {sources}\nonly_mutate = {patterns}\nalso_copy = {copied}\npytest_add_cli_args_test_selection = {}\n",
         lines.join("\n"),
-        list(sources.iter().copied().collect()),
-        // A pattern that matches the path alone, for Python's fnmatch too.
-        Value::from(
-            work.files
-                .iter()
-                .map(|file| globset::escape(file))
-                .collect::<Vec<_>>()
-        ),
-        list(
-            others
-                .iter()
-                .filter(is_copied)
-                .map(String::as_str)
-                .collect()
-        ),
-        list(work.tests.iter().map(String::as_str).collect()),
+        Value::from(work.tests.clone()),
     );
     Ok(fs_err::write(&file, own)?)
 }
 
-/// Where tests failed, or were not there, before anything was mutated.
+/// Returns the result if tests failed, or did not exist, before anything was mutated.
 fn not_green(call: &Call) -> Option<Measured> {
     let output = &call.output;
     let red = [
@@ -270,14 +263,14 @@ fn not_green(call: &Call) -> Option<Measured> {
     if output.contains("failed to collect stats. runner returned 5") {
         return Some(Measured::NoTests);
     }
-    let named = || {
-        Some(failed(output))
-            .filter(|tests| !tests.is_empty())
-            .unwrap_or_else(|| last_line(call))
-    };
-    red.iter()
-        .any(|words| output.contains(words))
-        .then(|| Measured::Red(named()))
+    if !red.iter().any(|words| output.contains(words)) {
+        return None;
+    }
+    let mut names = failed(output);
+    if names.is_empty() {
+        names = last_line(call);
+    }
+    Some(Measured::Red(names))
 }
 
 /// The tests that pytest names as failed.
@@ -326,8 +319,9 @@ pub(super) fn read(
         .unwrap_or_default();
     let mut files = BTreeMap::new();
     for file in &work.files {
-        let beside = |ending: &str| folder.join(format!("{file}.{ending}"));
-        let Some(Meta { exit_code_by_key }) = work.json(ENGINE, &beside("meta"))? else {
+        let Some(Meta { exit_code_by_key }) =
+            work.json(ENGINE, &folder.join(format!("{file}.meta")))?
+        else {
             return Err(work.unclear(
                 ENGINE,
                 &format!("it left no results of {}", text::line(file, 300)),
@@ -337,7 +331,7 @@ pub(super) fn read(
             source: source_lines(&work.folder.join(file)),
             copy: source_lines(&folder.join(file)),
             spans: work
-                .json::<Spans>(ENGINE, &beside("spans"))?
+                .json::<Spans>(ENGINE, &folder.join(format!("{file}.spans")))?
                 .unwrap_or_default(),
         };
         let mut found = Vec::new();
@@ -365,7 +359,9 @@ pub(super) fn read(
     Ok(files)
 }
 
-/// What an exit code of mutmut's child means; `None` if its check was interrupted.
+/// Returns the status for an exit code of mutmut's child.
+///
+/// `None` if its check was interrupted.
 fn status(code: i64) -> Option<MutantStatus> {
     Some(match code {
         1 | 3 => MutantStatus::Killed,
@@ -420,19 +416,15 @@ impl Copies {
             .position(|line| defines(line, "def ", own))
             .unwrap_or(0);
         let class = function.rsplit_once('.').map(|(class, _)| class);
-        let shown = |lines: &[String]| {
-            lines
-                .get(at)
-                .map_or("nothing", |line| line.trim())
-                .to_owned()
-        };
+        let old = before.get(at).map_or("nothing", |line| line.trim());
+        let new = after.get(at).map_or("nothing", |line| line.trim());
         FileMutant {
             id: key.to_owned(),
             line: u32::try_from((self.line_of(class, own) + at).saturating_sub(head))
                 .unwrap_or(u32::MAX),
             function,
             mutator: "mutmut".to_owned(),
-            description: format!("replaced `{}` by `{}`", shown(&before), shown(&after)),
+            description: format!("replaced `{old}` by `{new}`"),
             status,
             tests,
         }

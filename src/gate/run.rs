@@ -58,7 +58,9 @@ fn measure_each(
     joined.unwrap_or_else(|| GateReport::from(Verdict::Skip { why: nothing }))
 }
 
-/// The report of one engine, with that for viewers beside it; a FAIL names its page.
+/// Returns the report of one engine, and writes the report for viewers next to it.
+///
+/// A FAIL names the page.
 fn measure(
     engine: Engine,
     request: &GateRequest,
@@ -145,14 +147,14 @@ fn run_command(
     report
 }
 
-/// What a gate would judge.
+/// Preview of a gate's scope.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Preview {
-    /// What is mutated; empty for a gate that is a command.
+    /// Files and classes to mutate; empty for a gate that is a command.
     pub targets: Vec<PreviewTarget>,
     /// Changed files that are not judged, each with its reason.
     pub left_out: Vec<LeftOut>,
-    /// Why there would be no verdict but ERROR or FAIL: whole sentences.
+    /// Reasons why the verdict could only be ERROR or FAIL, whole sentences.
     pub refused: Vec<String>,
 }
 

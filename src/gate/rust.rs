@@ -4,7 +4,7 @@
 //! mutant. What counts are the outcomes that it keeps, never its exit code alone, which is 0 without any mutant too. Nothing that
 //! an earlier build left is reused.
 //!
-//! cargo-mutants keeps `mutants.json`, all that it means to test, then `outcomes.json`, what came of each. Results that are absent, cut,
+//! cargo-mutants keeps `mutants.json`, all that it means to test, then `outcomes.json`, the result of each. Results that are absent, cut,
 //! too large or of another shape are an error; so is a mutant that was not tested.
 
 use crate::gate::commands::{Call, read_text};
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 const MAX_LOG: u64 = 16 << 20;
 /// Lines of a file that are named to it.
 const MOST_LINES: usize = 2_000;
-/// What it is told in each run; a number of jobs follows.
+/// Arguments of each run; a number of jobs follows.
 const ARGUMENTS: &str = "mutants --in-place --no-config --cap-lints=true --colors=never --annotations=none \
     --minimum-test-timeout=20 --jobserver-tasks";
 /// Files of cargo's settings.
@@ -53,7 +53,6 @@ const RUST: Language = Language {
     tells: &[concat!("changed by ", "cargo-mutants")],
 };
 
-/// cargo-mutants.
 pub(crate) struct CargoMutants;
 
 impl FileEngine for CargoMutants {
@@ -136,12 +135,11 @@ fn arguments(work: &Work<'_>, above: &str) -> Vec<String> {
 
 /// A pattern for the names of the mutants of a file that count: on its lines, unless they are very many.
 fn mutants_of(work: &Work<'_>, file: &str, above: &str) -> String {
-    let escaped = |c: char| format!("\\x{{{:x}}}", u32::from(c));
-    let path = format!("{above}{file}")
+    let path: Vec<String> = format!("{above}{file}")
         .chars()
-        .map(escaped)
-        .collect::<Vec<_>>()
-        .concat();
+        .map(|c| format!("\\x{{{:x}}}", u32::from(c)))
+        .collect();
+    let path = path.concat();
     let ranges = work.lines.get(file).map_or(&[][..], Vec::as_slice);
     let lines = ranges
         .iter()
@@ -179,7 +177,7 @@ fn engine(work: &Work<'_>) -> Result<String, GateAbort> {
     Ok(engine.display().to_string())
 }
 
-/// Runs cargo in the module, with a target folder beside the copy.
+/// Runs cargo in the module, with a target folder next to the copy.
 fn cargo(work: &Work<'_>, name: &str, arguments: &[String]) -> Result<Call, GateAbort> {
     start(work, name, "cargo".to_owned(), arguments)
 }
@@ -247,26 +245,30 @@ fn above(work: &Work<'_>) -> Result<String, GateAbort> {
     })
 }
 
-/// What failed in the project itself; `None` if neither its code nor its tests did.
+/// Returns the failures of the project itself.
+///
+/// `None` if its code and its tests passed.
 fn causes(log: &str) -> Option<Vec<String>> {
-    let is_red = |line: &str| {
+    let is_red = log.lines().any(|line| {
         line.starts_with("error: test failed") || line.starts_with("error: could not compile")
-    };
-    let is_cause = |line: &str| {
+    });
+    if !is_red {
+        return None;
+    }
+    Some(told(log, |line| {
         line.starts_with("test ") && line.ends_with(" FAILED")
             || line.starts_with("error[")
             || line.starts_with("error: ")
-    };
-    log.lines().any(is_red).then(|| told(log, is_cause))
+    }))
 }
 
 fn no_verdict(work: &Work<'_>, call: &Call, log: &str) -> GateAbort {
-    let is_error = |line: &str| {
+    let errors = told(log, |line| {
         ["error", "ERROR", "Error"]
             .iter()
             .any(|word| line.starts_with(word))
-    };
-    work.no_verdict("cargo", call, &told(log, is_error), "cargo mutants")
+    });
+    work.no_verdict("cargo", call, &errors, "cargo mutants")
 }
 
 const ENGINE: &str = "cargo-mutants";

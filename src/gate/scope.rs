@@ -1,5 +1,7 @@
-//! What a gate judges: target classes by module, and changed files that are left out with their reason. What is at a path that
-//! a diff names: no symbolic link is followed, no path leaves its package.
+//! The scope of a gate: target classes by module, and omitted changes with their reason.
+//!
+//! It reads the kind of file at each path that a diff names: no symbolic link is followed, no path
+//! leaves its package.
 
 use crate::gate::{GateAbort, GatePackage};
 use crate::machine::facts::{FileChange, full_path};
@@ -11,7 +13,6 @@ use std::path::{Component, Path};
 /// A class to be mutated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// The package.
     pub(crate) package: String,
     /// The source file in the package.
     pub(crate) path: RepoPath,
@@ -19,11 +20,11 @@ pub(crate) struct Target {
     pub(crate) class: String,
     /// Existing test files that belong to it, anywhere in the package.
     pub(crate) tests: BTreeSet<String>,
-    /// Which of its mutants count.
+    /// Selects the mutants that count.
     pub(crate) extent: Extent,
 }
 
-/// Which mutants of a target count (config `scope`).
+/// Selection of a target's mutants that count (config `scope`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// All.
@@ -64,7 +65,7 @@ impl Target {
 pub(crate) enum BuildTool {
     /// `pom.xml`.
     Maven,
-    /// `build.gradle` or `build.gradle.kts` alone, or whatever `classpath_command` builds.
+    /// `build.gradle` or `build.gradle.kts` alone, or a build by `classpath_command`.
     Gradle,
     /// None: the engine finds and runs the tests.
     Engine,
@@ -77,9 +78,10 @@ pub(crate) struct Module {
     pub(crate) package: usize,
     /// The folder in the package; empty for the package itself.
     pub(crate) dir: String,
-    /// That of the module in which the targets are: another one if their own tests are here alone.
+    /// The folder of the module that holds the targets.
+    ///
+    /// It is another module if only their own tests are here.
     pub(crate) code: String,
-    /// How it is built.
     pub(crate) tool: BuildTool,
     /// The classes to be mutated; empty when the module must only compile and pass its changed tests.
     pub(crate) targets: Vec<Target>,
@@ -164,14 +166,14 @@ impl Module {
     }
 }
 
-/// What is judged and what is not.
+/// Scope of a gate: judged and omitted changes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {
     /// Modules whose Java the family changed, by package and folder.
     pub(crate) modules: Vec<Module>,
     /// Changed production files that are not targets.
     pub(crate) left_out: Vec<LeftOut>,
-    /// What forbids a verdict, or is one.
+    /// Reasons that forbid a verdict, or are one.
     pub(crate) aborts: Vec<GateAbort>,
 }
 
@@ -190,12 +192,11 @@ impl Scope {
     }
 }
 
-/// What is at a path.
+/// Kind of file at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// A regular file.
     File,
-    /// Nothing.
     Absent,
     /// A symbolic link, or a path that goes through one.
     Link,
@@ -204,7 +205,9 @@ pub(crate) enum Entry {
 }
 
 impl Entry {
-    /// Why a change that is this is not judged; `None` for a file and for nothing.
+    /// Returns the reason why a change at this entry is not judged.
+    ///
+    /// `None` for a file and for an absent path.
     pub(crate) fn refusal(self, change: &FileChange) -> Option<GateAbort> {
         let path = change.full_path();
         match self {
@@ -220,7 +223,7 @@ impl Entry {
     }
 }
 
-/// What is at each path that a package's changes name.
+/// Returns the kind of file at each path that a package's changes name.
 pub(crate) fn changed_entries(package: &GatePackage) -> BTreeMap<String, Entry> {
     let paths = package.changes.iter().map(|change| change.path.to_text());
     paths
@@ -228,7 +231,7 @@ pub(crate) fn changed_entries(package: &GatePackage) -> BTreeMap<String, Entry> 
         .collect()
 }
 
-/// What is at a path that a diff names.
+/// Returns the kind of file at a path that a diff names.
 pub(crate) fn entry(root: &Path, path: &str) -> Entry {
     let mut at = root.to_owned();
     let mut last = None;

@@ -1,5 +1,7 @@
-//! The report that viewers of mutation tests share, beside those of the engines: `mutation.json`, and for people
-//! `mutation.html`, one file with the sources that needs no network.
+//! The report that viewers of mutation tests share, next to those of the engines.
+//!
+//! It is `mutation.json`, and for people `mutation.html`, one file with the sources that needs no
+//! network.
 
 use super::verdict::ModuleResult;
 use crate::report::standard::{ReportedFile, facts, html};

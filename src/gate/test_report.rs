@@ -6,7 +6,11 @@ use std::path::Path;
 /// Children of a `testcase` that did not run, or did not pass.
 const NOT_PASSED: [&str; 3] = ["skipped", "failure", "error"];
 
-/// How many tests passed; `None` if the file is not a whole report of at most 32 MiB.
+/// Returns the number of passed tests.
+///
+/// `None` for a file that is no whole report.
+///
+/// A report has at most 32 MiB.
 pub fn passed_tests(report: &Path) -> Option<u64> {
     let root = xml::read_file(report)?;
     matches!(root.name.as_str(), "testsuite" | "testsuites").then(|| passed(&root))

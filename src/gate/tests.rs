@@ -90,7 +90,7 @@ impl Pit {
     }
 }
 
-/// A run with these statuses beside a control.
+/// Returns a run with these statuses and this control.
 fn beside(control: &'static str, statuses: &[&str]) -> Pit {
     Pit {
         control,

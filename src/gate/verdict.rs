@@ -24,7 +24,6 @@ pub(crate) const MAX_SOURCE: u64 = 4 << 20;
 /// One judged class.
 #[derive(Clone, Debug)]
 pub(crate) struct JudgedClass {
-    /// Its score.
     pub(crate) score: ClassScore,
     /// Survivors that were kept.
     pub(crate) survivors: Vec<Survivor>,
@@ -43,33 +42,28 @@ impl JudgedClass {
     ) -> Self {
         let path = target.path.to_text();
         let lines: Vec<&str> = source.lines().collect();
-        let line = |number: u32| {
-            Some(text::line(
-                lines.get((number as usize).checked_sub(1)?)?,
-                160,
-            ))
-        };
-        let survivor = |ReportedMutant {
-                            mutant,
-                            tests,
-                            tests_total,
-                        }: &ReportedMutant| Survivor {
-            package: target.package.clone(),
-            path: Some(target.path.clone()),
-            source: line(mutant.line).unwrap_or_default(),
-            changed: path.rsplit('/').next() == Some(&mutant.file)
-                && package.has_changed(&target.path, mutant.line),
-            tests: tests.iter().take(TESTS_NAMED).cloned().collect(),
-            tests_total: *tests_total,
-            ..Survivor::from(mutant.clone())
-        };
-        let lives = |it: &&ReportedMutant| {
-            matches!(
-                it.mutant.status,
+        let mut survivors = Vec::new();
+        for reported in &mutants {
+            let mutant = &reported.mutant;
+            if !matches!(
+                mutant.status,
                 MutantStatus::Survived | MutantStatus::NoCoverage
-            )
-        };
-        let survivors = mutants.iter().filter(lives).map(survivor).collect();
+            ) {
+                continue;
+            }
+            let index = (mutant.line as usize).checked_sub(1);
+            let line = index.and_then(|index| lines.get(index));
+            survivors.push(Survivor {
+                package: target.package.clone(),
+                path: Some(target.path.clone()),
+                source: line.map(|line| text::line(line, 160)).unwrap_or_default(),
+                changed: path.rsplit('/').next() == Some(&mutant.file)
+                    && package.has_changed(&target.path, mutant.line),
+                tests: reported.tests.iter().take(TESTS_NAMED).cloned().collect(),
+                tests_total: reported.tests_total,
+                ..Survivor::from(mutant.clone())
+            });
+        }
         Self {
             score,
             survivors,
@@ -81,7 +75,7 @@ impl JudgedClass {
         }
     }
 
-    /// How many survivors there are, those that were not kept among them.
+    /// Returns the number of survivors, with those that were not kept.
     fn survivors_total(&self) -> u64 {
         let whole = self
             .score
@@ -103,11 +97,11 @@ pub(crate) struct ModuleResult {
     pub(crate) aborts: Vec<GateAbort>,
     /// Targets that a failure among the aborts belongs to, `<package>/<path>`.
     pub(crate) failing: BTreeSet<String>,
-    /// Facts beside the verdict.
+    /// Remarks in addition to the verdict.
     pub(crate) remarks: Vec<String>,
     /// HTML reports, the first page of each; absolute paths.
     pub(crate) reports: Vec<String>,
-    /// What was done.
+    /// Record of the gate's steps.
     pub(crate) trace: Trace,
 }
 
@@ -146,9 +140,8 @@ impl ModuleResult {
 /// The result of an engine, module by module.
 #[derive(Default)]
 pub(crate) struct EngineResult {
-    /// What was to be judged.
     pub(crate) scope: Scope,
-    /// What came of it.
+    /// The results of the modules.
     pub(crate) results: Vec<ModuleResult>,
     /// The time that it took.
     pub(crate) used: Duration,

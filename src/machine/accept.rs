@@ -1,4 +1,4 @@
-//! What an accepted attempt leads to: its box is ticked, boxes that stand for older content are opened.
+//! Acceptance of an attempt: ticks its box and reopens boxes that vouch for older content.
 
 use super::boxes::Flips;
 use super::choice::is_required_open;
@@ -12,6 +12,7 @@ use crate::source::Kind;
 use crate::source::text::count;
 use crate::task::{Row, Stage, TaskKey};
 use crate::turn::verify::footer;
+use std::collections::BTreeMap;
 
 /// The evidence of an attempt sufficed, or a reviewer passed the work.
 pub(super) fn accept(
@@ -90,12 +91,11 @@ pub(super) fn final_gate(
     validation: &Validation,
     moved: bool,
 ) -> Vec<Effect> {
-    let is_owed = |row: &&Row| row.key != *key && is_required_open(row);
     let open: Vec<String> = state
         .spec_state()
         .rows
         .iter()
-        .filter(is_owed)
+        .filter(|row| row.key != *key && is_required_open(row))
         .map(Row::title)
         .collect();
     let cells = format!(
@@ -145,32 +145,33 @@ pub(super) fn final_gate(
     )
 }
 
-/// What a ticked box vouches for: a reviewer's the files that it saw, others' the commits.
+/// Returns the content that a ticked box vouches for.
+///
+/// A reviewer vouches for the files that it saw, all other stages for commits.
 fn judged_content(stage: &Stage, observation: &Observation) -> JudgedContent {
     let commits = JudgedContent::commits(observation.after.heads());
     if !stage.is_review() {
         return commits;
     }
-    let of_kind = |kind: Kind| {
-        observation
-            .family
-            .iter()
-            .filter(move |change| change.kind == kind)
-    };
-    let production =
-        of_kind(Kind::Production).map(|change| (change.full_path(), change.new.clone()));
-    let tests = of_kind(Kind::Test).filter_map(|change| {
-        let (package, path) = (change.package.clone(), change.path.clone());
-        Some(KeptFile {
-            package,
-            path,
-            base: None,
-            blob: change.new.clone()?,
-        })
-    });
+    let mut production = BTreeMap::new();
+    let mut tests = Vec::new();
+    for change in &observation.family {
+        match (change.kind, &change.new) {
+            (Kind::Production, blob) => {
+                production.insert(change.full_path(), blob.clone());
+            }
+            (Kind::Test, Some(blob)) => tests.push(KeptFile {
+                package: change.package.clone(),
+                path: change.path.clone(),
+                base: None,
+                blob: blob.clone(),
+            }),
+            _ => {}
+        }
+    }
     JudgedContent {
-        production: Some(production.collect()),
-        tests: tests.collect(),
+        production: Some(production),
+        tests,
         ..commits
     }
 }
@@ -186,8 +187,10 @@ fn freeze(state: &mut State, key: &TaskKey, observation: &Observation) {
         let Some(blob) = change.new.clone() else {
             continue;
         };
-        let is_it = |kept: &KeptFile| kept.package == change.package && kept.path == change.path;
-        let known = family.frozen.iter().position(is_it);
+        let known = family
+            .frozen
+            .iter()
+            .position(|kept| kept.package == change.package && kept.path == change.path);
         let base = known.map_or_else(|| change.old.clone(), |at| family.frozen.remove(at).base);
         let (package, path) = (change.package.clone(), change.path.clone());
         family.frozen.push(KeptFile {

@@ -1,4 +1,4 @@
-//! What was asked for and not answered yet: whether a recorded fact is the one that must come next.
+//! Checks that recorded events answer the pending effects in order.
 //!
 //! A journal holds facts, and each fact answers an effect of the machine, or comes from outside. So the order of the
 //! records is a decision that can be made again, and so is what a fact repeats of the effect that it answers:
@@ -6,9 +6,9 @@
 //! | recorded | evidence, believed here | decision, made again here |
 //! |---|---|---|
 //! | `RunStarted`, `StopRequested`, `BoxAccepted` … | all of it | when a verb may say it |
-//! | `Surveyed`, `AgentEnded`, `Waited`, `BudgetAllowed` | what was found | that it was asked for |
+//! | `Surveyed`, `AgentEnded`, `Waited`, `BudgetAllowed` | the result | that the effect was pending |
 //! | `AgentSpawned` | its process | which agent |
-//! | `Observed` | what git showed | that it was asked for, the validator's report only for FINAL |
+//! | `Observed` | the state of git | that the effect was pending, the validator's report only for FINAL |
 //! | `TasksRestored` | lines that were added | no box is ticked by it |
 //! | `Checked` | how the commands ended | which check, in which packages |
 //! | `GateEnded` | the verdict | the commits, the changes where they were given |
@@ -24,7 +24,7 @@ use crate::task::on_file;
 use std::collections::VecDeque;
 use std::mem::discriminant;
 
-/// The effects that were asked for, the next first.
+/// Pending effects, the next one first.
 #[derive(Debug, Default)]
 pub struct Asked {
     effects: VecDeque<Effect>,
@@ -37,8 +37,18 @@ pub struct Asked {
 pub struct Answer {
     /// The effect; `None` for what comes from outside.
     pub effect: Option<Effect>,
-    /// What should stand there, a phrase, if something else does.
+    /// Phrase for the expected event, if the recorded one differs.
     pub should: Option<String>,
+}
+
+impl Answer {
+    /// Returns the answer to an event from outside.
+    fn from_outside(should: Option<&str>) -> Self {
+        Self {
+            effect: None,
+            should: should.map(str::to_owned),
+        }
+    }
 }
 
 impl Asked {
@@ -47,24 +57,20 @@ impl Asked {
         let has_started = std::mem::take(&mut self.has_started);
         let is_at_rest = matches!(state.phase, Phase::Idle | Phase::Stopped(_));
         let is_restoring = matches!(self.effects.front(), Some(Effect::RestoreTasks { .. }));
-        let outside = |should: Option<&str>| Answer {
-            effect: None,
-            should: should.map(str::to_owned),
-        };
         match event {
             Event::RunStarted { .. } => {
                 self.effects.clear();
                 self.has_started = true;
-                return outside(None);
+                return Answer::from_outside(None);
             }
-            Event::Resumed if has_started => return outside(None),
+            Event::Resumed if has_started => return Answer::from_outside(None),
             Event::Resumed => {
-                return outside(Some(
+                return Answer::from_outside(Some(
                     "no `Resumed`, which follows on the start of a run only",
                 ));
             }
             Event::StopRequested { .. } | Event::Paused { .. } | Event::GateJudgedAhead => {
-                return outside(None);
+                return Answer::from_outside(None);
             }
             Event::FamilyPinned { .. }
             | Event::GateRequested { .. }
@@ -73,9 +79,10 @@ impl Asked {
             | Event::Surveyed { .. }
                 if self.effects.is_empty() && is_at_rest && state.mode == Mode::Verb =>
             {
-                return outside(None);
+                return Answer::from_outside(None);
             }
-            // Ralph 0.1.0 put edits back that came while a gate ran beside reviewers (see `legacy`).
+            // Ralph 0.1.0 restored edits that arrived while a gate ran parallel to reviewers (see
+            // `legacy`).
             Event::TasksRestored { tasks, .. } if state.before_edits.is_some() && !is_restoring => {
                 self.effects.clear();
                 return Answer {
@@ -86,7 +93,7 @@ impl Asked {
             _ => {}
         }
         let Some(effect) = self.effects.pop_front() else {
-            return outside(Some("nothing: the process had nothing left to do"));
+            return Answer::from_outside(Some("nothing: the process had nothing left to do"));
         };
         let should = mismatch(&effect, state, event);
         Answer {
@@ -130,7 +137,7 @@ fn expected(effect: &Effect) -> Option<&'static str> {
     })
 }
 
-/// What should stand there; `None` if the fact answers the effect.
+/// Returns the expected event as a phrase, or `None` if the event answers the effect.
 fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
     match (effect, event) {
         (
@@ -216,7 +223,7 @@ fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
     }
 }
 
-/// tasks.md that was put back holds no tick that was not there before.
+/// Checks that a restored tasks.md holds no tick that was not there before.
 fn ticks_nothing(state: &State, tasks: &TasksSeen) -> Option<String> {
     let edited = edited(state.spec_state(), tasks)
         .into_iter()

@@ -1,6 +1,7 @@
-//! From the end of an agent to a decision: observe, put back, check, decide.
+//! From the end of an agent to a decision: observe, restore, check, decide.
 //!
-//! Nothing is judged before tasks.md and the work tree are as they must be; work that is put back counts for nobody.
+//! Nothing is judged before tasks.md and the work tree are in their required state. Work that ralph
+//! restores counts for no task.
 
 use super::between_iterations::{still_left, uncommitted};
 use super::budget;
@@ -62,7 +63,7 @@ pub(super) fn commit_message(state: &State, key: &TaskKey) -> String {
         .to_owned()
 }
 
-/// What the git adapter is asked after an attempt.
+/// Returns the request to the git adapter after an attempt.
 pub(super) fn observe_request(state: &State, attempt: &Attempt) -> ObserveRequest {
     let spec = state.spec_state();
     let key = &attempt.key;
@@ -149,7 +150,9 @@ pub(super) fn observed(
     effects
 }
 
-/// Adds what an attempt changed, and what will not be put back, to the family's memory.
+/// Adds the changes of an attempt that ralph does not restore to the family's memory.
+///
+/// `strict`: the stage must not change anything, so ralph restores all of its changes.
 fn remember(state: &mut State, attempt: &Attempt, observation: &Observation, strict: bool) {
     let iteration = state.iteration;
     note_after(state, attempt, &observation.after);
@@ -190,14 +193,13 @@ fn remember(state: &mut State, attempt: &Attempt, observation: &Observation, str
 /// Remembers the packages after an attempt, and what of it is uncommitted.
 fn note_after(state: &mut State, attempt: &Attempt, after: &Snapshot) {
     let earlier = still_left(state.leftovers.as_ref(), after);
-    let has = |all: &[Dirt], entry: &Dirt| all.iter().any(|dirt| dirt.path == entry.path);
     let dirt = uncommitted(after, |package, entry| {
         let before = attempt.before.package(&package.name);
         !package.untracked.contains(entry)
-            || before.is_none_or(|before| !has(&before.untracked, entry))
+            || before.is_none_or(|before| !has_path(&before.untracked, entry))
             || earlier
                 .get(&package.name)
-                .is_some_and(|left| has(left, entry))
+                .is_some_and(|left| has_path(left, entry))
     });
     state.leftovers = (!dirt.is_empty()).then(|| Leftovers {
         key: attempt.key.clone(),
@@ -208,7 +210,11 @@ fn note_after(state: &mut State, attempt: &Attempt, after: &Snapshot) {
     state.heads = after.heads();
 }
 
-/// The work tree is as it was; `tasks`: tasks.md is still to be put back.
+fn has_path(all: &[Dirt], entry: &Dirt) -> bool {
+    all.iter().any(|dirt| dirt.path == entry.path)
+}
+
+/// Continues after the work tree was restored. `tasks`: tasks.md is still to be restored.
 pub(super) fn work_put_back(
     state: &mut State,
     attempt: Attempt,
@@ -224,7 +230,9 @@ pub(super) fn work_put_back(
     restore_or_evaluate(state, attempt, seen, tasks, false)
 }
 
-/// Asks for what is still to be put back (tasks.md, the work tree); judges the attempt once nothing is.
+/// Requests the restore of tasks.md or the work tree.
+///
+/// Judges the attempt if neither is due.
 pub(super) fn restore_or_evaluate(
     state: &mut State,
     attempt: Attempt,
@@ -279,7 +287,7 @@ fn evaluate(state: &mut State, attempt: Attempt, seen: Findings) -> Vec<Effect> 
     consequences::follow(state, &attempt, &seen, decision)
 }
 
-/// What the rules and the family's past add to the evidence of a box.
+/// Returns the rules and the family's history that a decision depends on.
 pub(super) fn context(state: &State, key: &TaskKey, observation: &Observation) -> Context {
     let spec = state.spec_state();
     let family = spec.family(&key.family);

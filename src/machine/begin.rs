@@ -1,4 +1,4 @@
-//! The beginning of an iteration: what an agent is started for, what a gate is asked to judge.
+//! The beginning of an iteration: the orders for an agent and for a gate.
 
 use super::effect::{AgentOrder, Effect, GateOrder};
 use super::facts::{Accumulated, FileChange, Snapshot, full_path};
@@ -46,7 +46,7 @@ pub(super) fn begin(
     effects
 }
 
-/// What an agent is started for in this iteration.
+/// Returns the order for the agent of this iteration.
 pub fn agent_order(
     state: &State,
     key: &TaskKey,
@@ -64,7 +64,6 @@ pub fn agent_order(
     let paths = touched
         .iter()
         .flat_map(|(package, paths)| paths.iter().map(move |path| (package, path)));
-    let has_changed = |package: &String| everything || touched.contains_key(package);
     let settings =
         known_covered(spec, key).flat_map(|family| family.build_settings.iter().cloned());
     AgentOrder {
@@ -84,7 +83,7 @@ pub fn agent_order(
             .collect(),
         bases: bases
             .into_iter()
-            .filter(|(package, _)| has_changed(package))
+            .filter(|(package, _)| everything || touched.contains_key(package))
             .collect(),
         build_settings: settings.collect(),
         agent: fallback::choose(state, key).unwrap_or_else(|(first, _)| first),
@@ -92,7 +91,11 @@ pub fn agent_order(
     }
 }
 
-/// What a box asks for: the text of its line, or of its task's line if it has none, as stages that ralph wrote.
+/// Returns the task text of a box.
+///
+/// Without text of its own the box has that of its task's line, as stages that ralph wrote.
+///
+/// Stages that ralph wrote have no text of their own.
 fn words(spec: &SpecState, row: &Row) -> String {
     if !row.text.is_empty() {
         return row.text.clone();
@@ -101,7 +104,6 @@ fn words(spec: &SpecState, row: &Row) -> String {
     work.map(|work| work.text.clone()).unwrap_or_default()
 }
 
-/// Begins a gate's iteration.
 pub(super) fn begin_gate(
     state: &mut State,
     key: &TaskKey,
@@ -122,7 +124,7 @@ pub(super) fn begin_gate(
     ]
 }
 
-/// What a gate is to judge in this iteration.
+/// Returns the order for the gate of this iteration.
 pub fn gate_order(
     state: &State,
     key: &TaskKey,
@@ -134,14 +136,6 @@ pub fn gate_order(
     let since_fail = known
         .failed_at
         .map(|failed_at| changed_since(spec, key, failed_at));
-    let has_no_tests = |family: String| {
-        spec.family(&family)
-            .is_some_and(|family| family.tests_written == Some(0))
-            && spec.is_done(&TaskKey {
-                family,
-                stage: Stage::TestFirst,
-            })
-    };
     GateOrder {
         iteration: state.iteration,
         key: key.clone(),
@@ -151,7 +145,9 @@ pub fn gate_order(
         changes,
         former_targets: known.targets,
         changed_since_fail: since_fail.unwrap_or_default(),
-        no_tests_written: hierarchy::covered(spec, key).into_iter().any(has_no_tests),
+        no_tests_written: hierarchy::covered(spec, key)
+            .into_iter()
+            .any(|family| wrote_no_tests(spec, family)),
         is_last: known_covered(spec, key).any(|family| family.reworks >= state.policy.rework),
     }
 }
@@ -162,4 +158,14 @@ fn changed_since(spec: &SpecState, key: &TaskKey, failed_at: u64) -> BTreeSet<St
         .filter(|(_, iteration)| **iteration > failed_at)
         .map(|(path, _)| path.clone())
         .collect()
+}
+
+/// Returns true if TEST-FIRST of a family was ticked without a test.
+fn wrote_no_tests(spec: &SpecState, family: String) -> bool {
+    spec.family(&family)
+        .is_some_and(|family| family.tests_written == Some(0))
+        && spec.is_done(&TaskKey {
+            family,
+            stage: Stage::TestFirst,
+        })
 }

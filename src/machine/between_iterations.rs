@@ -90,8 +90,9 @@ fn ask_for_budget(state: &mut State, key: TaskKey, what: &str) -> Vec<Effect> {
     std::iter::once(notify).chain(super::owed(state)).collect()
 }
 
-/// Why the run ends on an edit of tasks.md that may be nobody's, and which iteration keeps it; `None` if the file is
-/// as ralph left it.
+/// Returns why the run ends on an edit of tasks.md whose author is unknown.
+///
+/// The text names the iteration that keeps the edit. `None` if the file is as ralph left it.
 fn edited_unwatched(
     spec: &SpecState,
     tasks: &TasksSeen,
@@ -118,7 +119,10 @@ fn edited_unwatched(
     ))
 }
 
-/// The end of a run. Hooks are called first, but not for a run that could not begin: whoever started it sees why.
+/// Returns the effects that end a run.
+///
+/// Hooks are called first, except for a run that could not begin: the person who started it sees
+/// the reason.
 pub(super) fn finish(stop: StopReason) -> Vec<Effect> {
     let event = match stop {
         StopReason::AllDone | StopReason::Gaps { .. } => "done",
@@ -140,47 +144,42 @@ pub(super) fn finish(stop: StopReason) -> Vec<Effect> {
 
 fn reason_to_stop(state: &State, key: &TaskKey) -> Option<StopReason> {
     let run = &state.run;
-    let asked = state.stopping.map(|why| match why {
-        StopRequest::Signal { signal } => StopReason::Interrupted { signal },
-        StopRequest::Wall => StopReason::Wall,
-    });
-    let is_used_up = state
-        .policy
-        .iterations
-        .is_some_and(|limit| run.iterations >= limit);
-    let used_up = is_used_up.then_some(StopReason::Iterations {
-        count: run.iterations,
-    });
-    let is_idle = run.idle >= state.policy.idle_iterations;
-    let budget = || {
-        Some(StopReason::Budget {
-            what: budget::used_up(state, key)?,
-        })
-    };
-    asked
-        .or(used_up)
-        .or_else(budget)
-        .or(is_idle.then_some(StopReason::NoProgress {
-            iterations: run.idle,
-        }))
+    if let Some(why) = state.stopping {
+        return Some(match why {
+            StopRequest::Signal { signal } => StopReason::Interrupted { signal },
+            StopRequest::Wall => StopReason::Wall,
+        });
+    }
+    if let Some(limit) = state.policy.iterations
+        && run.iterations >= limit
+    {
+        return Some(StopReason::Iterations {
+            count: run.iterations,
+        });
+    }
+    if let Some(what) = budget::used_up(state, key) {
+        return Some(StopReason::Budget { what });
+    }
+    (run.idle >= state.policy.idle_iterations).then_some(StopReason::NoProgress {
+        iterations: run.idle,
+    })
 }
 
 /// Tracked changes that were not there after the last attempt: a person's.
 fn foreign_dirt(state: &State, snapshot: &Snapshot) -> Vec<String> {
-    let known = |package: &PackageState| {
-        state
+    let mut foreign = Vec::new();
+    for package in &snapshot.packages {
+        let known = state
             .last_after
             .as_ref()
-            .and_then(|after| after.package(&package.name))
-            .map(|seen| &seen.dirt)
-    };
-    let all = snapshot
-        .packages
-        .iter()
-        .flat_map(|package| package.dirt.iter().map(move |dirt| (package, dirt)));
-    all.filter(|(package, dirt)| known(package).is_none_or(|seen| !seen.contains(dirt)))
-        .map(|(package, dirt)| full_path(&package.name, &dirt.path))
-        .collect()
+            .and_then(|after| after.package(&package.name));
+        for dirt in &package.dirt {
+            if known.is_none_or(|known| !known.dirt.contains(dirt)) {
+                foreign.push(full_path(&package.name, &dirt.path));
+            }
+        }
+    }
+    foreign
 }
 
 fn begin_or_clear(state: &mut State, key: &TaskKey, snapshot: &Snapshot) -> Vec<Effect> {
@@ -214,10 +213,13 @@ pub(super) fn uncommitted(
     snapshot: &Snapshot,
     wanted: impl Fn(&PackageState, &Dirt) -> bool,
 ) -> BTreeMap<String, Vec<Dirt>> {
-    let of_package = |package: &PackageState| {
+    let mut by_package = BTreeMap::new();
+    for package in &snapshot.packages {
         let all = package.dirt.iter().chain(&package.untracked);
         let found: Vec<Dirt> = all.filter(|dirt| wanted(package, dirt)).cloned().collect();
-        (!found.is_empty()).then(|| (package.name.clone(), found))
-    };
-    snapshot.packages.iter().filter_map(of_package).collect()
+        if !found.is_empty() {
+            by_package.insert(package.name.clone(), found);
+        }
+    }
+    by_package
 }

@@ -6,7 +6,7 @@
 use super::event::TasksSeen;
 use super::facts::{Accumulated, Oid};
 use super::state::{By, Family, JudgedContent, SpecState, State};
-use crate::task::{Mark, Row, Stage, TaskKey};
+use crate::task::{Mark, Stage, TaskKey};
 use std::collections::BTreeMap;
 
 /// The boxes that an iteration changes.
@@ -26,7 +26,7 @@ impl Flips {
         self.0.push((key.clone(), Mark::DONE));
     }
 
-    /// Opens a box: its own evidence begins anew.
+    /// Unticks a box and restarts its evidence.
     pub(super) fn open(&mut self, spec: &mut SpecState, key: &TaskKey) {
         remember_opening(spec, key);
         self.0.push((key.clone(), Mark::OPEN));
@@ -116,18 +116,18 @@ fn remember_opening(spec: &mut SpecState, key: &TaskKey) {
 pub(super) fn edited(spec: &SpecState, seen: &TasksSeen) -> Vec<(TaskKey, Mark)> {
     let before: BTreeMap<&TaskKey, Mark> =
         spec.rows.iter().map(|row| (&row.key, row.mark)).collect();
-    let was_done = |row: &Row| before.get(&row.key).is_some_and(|mark| mark.is_done());
-    let rows = seen
-        .rows
-        .iter()
-        .flatten()
-        .filter(|row| row.mark.is_done() != was_done(row));
-    rows.map(|row| (row.key.clone(), row.mark))
-        .chain(seen.marks.iter().cloned())
-        .collect()
+    let mut edits = Vec::new();
+    for row in seen.rows.iter().flatten() {
+        let was_done = before.get(&row.key).is_some_and(|mark| mark.is_done());
+        if row.mark.is_done() != was_done {
+            edits.push((row.key.clone(), row.mark));
+        }
+    }
+    edits.extend(seen.marks.iter().cloned());
+    edits
 }
 
-/// Takes over tasks.md as it was read.
+/// Adopts the contents of tasks.md into the state.
 pub(super) fn take_over(
     state: &mut State,
     seen: &TasksSeen,

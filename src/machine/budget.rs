@@ -1,7 +1,10 @@
-//! What attempts used, as their CLIs count it, and the budgets of a run, a task and an attempt.
+//! Usage of attempts, and the budgets of a run, a task and an attempt.
 //!
-//! Where a CLI counts a whole session, an attempt that continues one is given the difference. What no CLI tells is not
-//! counted. An attempt is measured while it runs, as far as its transcript tells, and at its end.
+//! Usage is as the CLIs count it.
+//!
+//! Where a CLI counts a whole session, an attempt that continues one is charged the difference.
+//! Usage that no CLI reports is not counted. An attempt is measured while it runs, as far as its
+//! transcript shows usage, and at its end.
 
 use super::state::{State, Used};
 pub use super::used::{Allowance, Most, dollars};
@@ -46,24 +49,23 @@ pub(super) fn allow(state: &mut State, key: &TaskKey, more: Allowance) {
     family.allowed = family.allowed.and(more);
 }
 
-/// Which budget is used up before an attempt at this box, a whole sentence.
+/// Returns the sentence on a budget that is used up before an attempt at this box.
 pub(super) fn used_up(state: &State, key: &TaskKey) -> Option<String> {
-    let of_run = || {
-        let most = Most::of(&state.policy, |budget| budget.run).with(state.run.allowed);
-        let words = most.over(state.run.used)?;
-        Some(format!("The run used {words} (limits.*.run)."))
-    };
-    let of_task = || {
-        let family = state.spec_state().family(&key.family);
-        let (used, allowed) = family
-            .map(|family| {
-                let used = family.used.since(family.used_before);
-                (used.unwrap_or_default(), family.allowed)
-            })
-            .unwrap_or_default();
-        let most = Most::of(&state.policy, |budget| budget.task).with(allowed);
-        let words = most.over(used)?;
-        Some(format!("Task {} used {words} (limits.*.task).", key.family))
-    };
-    state.run.over.clone().or_else(of_run).or_else(of_task)
+    if let Some(over) = &state.run.over {
+        return Some(over.clone());
+    }
+    let most = Most::of(&state.policy, |budget| budget.run).with(state.run.allowed);
+    if let Some(words) = most.over(state.run.used) {
+        return Some(format!("The run used {words} (limits.*.run)."));
+    }
+    let family = state.spec_state().family(&key.family);
+    let (used, allowed) = family
+        .map(|family| {
+            let used = family.used.since(family.used_before);
+            (used.unwrap_or_default(), family.allowed)
+        })
+        .unwrap_or_default();
+    let most = Most::of(&state.policy, |budget| budget.task).with(allowed);
+    let words = most.over(used)?;
+    Some(format!("Task {} used {words} (limits.*.task).", key.family))
 }

@@ -1,4 +1,4 @@
-//! The choice: which box is next, or every reason why there is none.
+//! The choice of the next box, or every reason why no box can be taken.
 
 use super::hierarchy;
 use super::policy::Policy;
@@ -7,7 +7,7 @@ use super::stop::StopReason;
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::BTreeSet;
 
-/// What to do next.
+/// The next step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// Try this box.
@@ -28,17 +28,26 @@ pub fn choose(spec: &SpecState, policy: &Policy) -> Choice {
         named.insert(family.as_str());
         named.extend(families.below(family));
     }
-    let is_chosen = |row: &&Row| policy.only.is_empty() || named.contains(row.key.family.as_str());
-    let is_meant =
-        |row: &&Row| !row.mark.is_done() && (policy.optional || !row.optional) && !row.struck;
-    let open: Vec<&Row> = spec.rows.iter().filter(is_meant).collect();
-    let end = open.iter().rposition(is_chosen).map_or(0, |last| last + 1);
+    // Each open box, and true if the run may take it.
+    let mut open: Vec<(&Row, bool)> = Vec::new();
+    for row in &spec.rows {
+        if !row.mark.is_done() && (policy.optional || !row.optional) && !row.struck {
+            let is_chosen = policy.only.is_empty() || named.contains(row.key.family.as_str());
+            open.push((row, is_chosen));
+        }
+    }
+    let last = open.iter().rposition(|(_, is_chosen)| *is_chosen);
+    open.truncate(last.map_or(0, |last| last + 1));
     let mut reasons = Vec::new();
-    // Nothing below a box that a person has to approve is taken, chosen or not.
-    let is_next = |row: &&&Row| row.approval || is_chosen(row);
-    for row in open[..end].iter().filter(is_next) {
+    for (row, is_chosen) in open {
+        // No box below one that a person has to approve is taken, chosen or not.
+        if row.approval {
+            return Choice::Approve(row.key.clone());
+        }
+        if !is_chosen {
+            continue;
+        }
         match obstacle(spec, row) {
-            _ if row.approval => return Choice::Approve(row.key.clone()),
             None => return Choice::Take(row.key.clone()),
             Some(reason) => reasons.push(reason),
         }
@@ -58,11 +67,13 @@ pub fn choose(spec: &SpecState, policy: &Policy) -> Choice {
 pub fn all_done(spec: &SpecState, policy: &Policy) -> StopReason {
     let open = spec.rows.iter().filter(|row| is_required_open(row)).count();
     if !policy.only.is_empty() && open > 0 {
-        let name = |family: &String| match hierarchy::work_box(spec, family) {
-            Some(key) => spec.name(&key),
-            None => family.clone(),
-        };
-        let tasks = policy.only.iter().map(name).collect();
+        let mut tasks = Vec::new();
+        for family in &policy.only {
+            tasks.push(match hierarchy::work_box(spec, family) {
+                Some(key) => spec.name(&key),
+                None => family.clone(),
+            });
+        }
         return StopReason::OnlyDone { tasks, open };
     }
     if spec.gaps.is_empty() {
@@ -73,7 +84,9 @@ pub fn all_done(spec: &SpecState, policy: &Policy) -> StopReason {
     }
 }
 
-/// Why an open box cannot be taken now; `None` when it can. Whole sentences with the line.
+/// Returns why an open box cannot be taken now, or `None` if it can.
+///
+/// Each reason is a whole sentence that names the line.
 pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
     let at = hierarchy::named(row);
     if !row.mark.is_open() {
@@ -88,9 +101,10 @@ pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
     {
         return Some(format!("{at} is blocked: {why}"));
     }
-    let is_owed = |other: &&Row| !other.mark.is_done() && (row.optional || !other.optional);
-    if let Some(open) = hierarchy::earlier(spec, row).find(is_owed) {
-        return Some(format!("{at} waits for {}.", placed(open)));
+    for earlier in hierarchy::earlier(spec, row) {
+        if !earlier.mark.is_done() && (row.optional || !earlier.optional) {
+            return Some(format!("{at} waits for {}.", placed(earlier)));
+        }
     }
     let waits_for = match row.key.stage {
         Stage::Implementation => spec
@@ -99,8 +113,9 @@ pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
             .first_below(&row.key.family, is_required_open),
         Stage::Final => first_open(spec, |other| other.key != row.key),
         Stage::Gate(_) if row.key.is_wider_gate() => {
-            let is_owed = |other: &Row| is_required_open(other) && other.key != row.key;
-            spec.rows.families().first_covered(&row.key, is_owed)
+            spec.rows.families().first_covered(&row.key, |other| {
+                is_required_open(other) && other.key != row.key
+            })
         }
         _ => None,
     };
@@ -144,8 +159,10 @@ fn first_open(spec: &SpecState, wanted: impl Fn(&Row) -> bool) -> Option<&Row> {
         .find(|row| is_required_open(row) && wanted(row))
 }
 
-/// The box that a run takes next: [`choose`], unless a block stops the run (`on_blocked: stop`). Whoever says
-/// what is next asks here.
+/// Returns the box that a run takes next.
+///
+/// This is [`choose`], unless a block stops the run (`on_blocked: stop`). All output that names the
+/// next box uses it.
 pub fn next(spec: &SpecState, policy: &Policy) -> Choice {
     // A run of named tasks does not stop because another one is blocked.
     let goes_on = policy.go_on_when_blocked || !policy.only.is_empty();
@@ -155,7 +172,7 @@ pub fn next(spec: &SpecState, policy: &Policy) -> Choice {
     }
 }
 
-/// Why nothing can be taken, as the end of a run.
+/// Returns the end of a run in which no box can be taken.
 pub fn stuck(spec: &SpecState, reasons: Vec<String>) -> StopReason {
     if blocked(spec).is_some() {
         StopReason::Blocked { reasons }
@@ -164,25 +181,28 @@ pub fn stuck(spec: &SpecState, reasons: Vec<String>) -> StopReason {
     }
 }
 
-/// What a person does after a run ended so, with the name of the first box that is blocked, else of the next one.
+/// Returns the next step for a person after a run stopped for this reason.
+///
+/// It names the first blocked box, or the next box if none is blocked.
 pub fn hint(spec: &SpecState, stop: &StopReason) -> String {
-    let first = blocked_families(spec)
+    let mut named = blocked_families(spec)
         .next()
         .and_then(|(family, _)| hierarchy::work_box(spec, family));
-    let all = Policy {
-        optional: true,
-        ..Policy::default()
-    };
-    let next = || match choose(spec, &all) {
-        Choice::Take(key) => Some(key),
-        Choice::AllDone | Choice::Stuck(_) | Choice::Approve(_) => None,
-    };
-    first.or_else(next).map_or(stop.hint().to_owned(), |key| {
+    if named.is_none() {
+        let all = Policy {
+            optional: true,
+            ..Policy::default()
+        };
+        if let Choice::Take(key) = choose(spec, &all) {
+            named = Some(key);
+        }
+    }
+    named.map_or(stop.hint().to_owned(), |key| {
         stop.hint().replace("<ID>", &spec.name(&key))
     })
 }
 
-/// What is blocked and still open.
+/// Returns the reasons of all blocked tasks that are not done.
 fn blocked(spec: &SpecState) -> Option<Vec<String>> {
     let reasons: Vec<String> = blocked_families(spec)
         .map(|(name, why)| hierarchy::blocked_by(spec, name, why))

@@ -1,8 +1,8 @@
-//! Which ticked boxes have no evidence but a commit.
+//! Lists the ticked boxes whose only evidence is a commit.
 
 use super::hierarchy::{self, with_ancestors};
 use super::state::{By, SpecState};
-use crate::task::{Row, Stage, TaskKey};
+use crate::task::{Stage, TaskKey};
 
 /// True for work that ralph ticked for its commits alone: `checks.green` did not run, and the task file has no
 /// TEST-FIRST in its family and no gate or review over it (its own, of a family above, of wider reach). A parent is
@@ -11,18 +11,21 @@ pub fn is_commit_only(spec: &SpecState, key: &TaskKey) -> bool {
     let by_commit = spec
         .stage(key)
         .is_some_and(|stage| stage.ticked_by == Some(By::Ralph) && !stage.green);
-    let is_parent = || spec.rows.families().is_parent(&key.family);
-    key.stage.is_work() && by_commit && spec.is_done(key) && !is_parent() && !is_judged(spec, key)
+    key.stage.is_work()
+        && by_commit
+        && spec.is_done(key)
+        && !spec.rows.families().is_parent(&key.family)
+        && !is_judged(spec, key)
 }
 
 fn is_judged(spec: &SpecState, key: &TaskKey) -> bool {
-    let judges = |row: &Row| row.key.stage.is_gate() || row.key.stage.is_review();
     let families = with_ancestors(spec, &key.family);
     spec.family_rows(&key.family)
         .any(|row| row.key.stage == Stage::TestFirst)
         || families
             .iter()
-            .any(|family| spec.family_rows(family).any(judges))
+            .flat_map(|family| spec.family_rows(family))
+            .any(|row| row.key.stage.is_gate() || row.key.stage.is_review())
         || !hierarchy::wider_gates(spec, &key.family).is_empty()
 }
 

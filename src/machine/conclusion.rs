@@ -7,17 +7,17 @@ use super::facts::{FileChange, full_path};
 use super::state::{Findings, Phase, SpecState, State};
 use super::{fallback, hierarchy};
 use crate::source::text::names;
-use crate::task::{Mark, TaskKey};
+use crate::task::TaskKey;
 
 /// Files that a note names.
 const NAMED: usize = 10;
 
-/// What an iteration leads to beside its entry.
+/// Result of an iteration in addition to its entry.
 #[derive(Default)]
 pub(super) struct Outcome {
     /// Boxes that it changes.
     pub(super) flips: Flips,
-    /// What comes next; the next iteration if `None`.
+    /// The next phase; `None` starts the next iteration.
     pub(super) next: Option<Phase>,
     /// The hook to call.
     pub(super) notify: Option<&'static str>,
@@ -31,7 +31,7 @@ pub(super) fn text(headline: impl Into<String>, lines: Vec<String>) -> Body {
     }
 }
 
-/// What was seen beside the evidence: named, never judged.
+/// Returns notes on observations that are reported but never judged.
 pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
     let mut notes = Vec::new();
     for claim in &seen.claims {
@@ -160,11 +160,11 @@ pub(super) fn conclude(
         state.run.idle + 1
     };
     let spec = state.spec_state();
-    let word = |mark: Mark| if mark.is_done() { "ticked" } else { "opened" };
-    let boxes = flips
-        .iter()
-        .map(|(key, mark)| format!("{} {}", word(*mark), spec.name(key)))
-        .collect();
+    let mut boxes = Vec::new();
+    for (key, mark) in &flips {
+        let word = if mark.is_done() { "ticked" } else { "opened" };
+        boxes.push(format!("{word} {}", spec.name(key)));
+    }
     let (name, task) = (spec.name(key), spec.title(key));
     let entry = Entry {
         iteration: state.iteration,
@@ -196,7 +196,9 @@ pub(super) fn conclude(
     super::owed(state)
 }
 
-/// Blocks the family of a box. The sentence with which the run stops; `None` if it goes on with other families.
+/// Blocks the family of a box.
+///
+/// Returns the sentence with which the run stops, or `None` if it continues with other families.
 pub(super) fn block(state: &mut State, key: &TaskKey, why: &str) -> Option<String> {
     state.spec_state_mut().family_mut(&key.family).blocked = Some(why.to_owned());
     let stops = !state.policy.go_on_when_blocked;

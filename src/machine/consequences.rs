@@ -1,4 +1,5 @@
-//! What a decision about an attempt leads to: acceptance, rework, another attempt, a block, a wait.
+//! Consequences of a decision about an attempt: acceptance, rework, another attempt, a block, a
+//! wait.
 
 use super::accept::{accept, final_gate};
 use super::conclusion::{Outcome, block, conclude, notes, set_verdict, text};
@@ -57,7 +58,7 @@ pub(super) fn follow(
             let outcome = blocked(state, key, &why);
             // For the attempt after `ralph run --retry`.
             let went_on =
-                format!("An earlier attempt was blocked, and a person had the task go on: {why}");
+                format!("A person resumed the task after an earlier attempt was blocked: {why}");
             state.spec_state_mut().stage_mut(key).reasons = vec![went_on];
             let lines = std::iter::once(why)
                 .chain(notes(state.spec_state(), seen))
@@ -78,7 +79,7 @@ pub(super) fn follow(
     }
 }
 
-/// Blocks the family of a box: the run stops, or goes on with other families.
+/// Blocks the family of a box, and stops the run or continues with other families.
 fn blocked(state: &mut State, key: &TaskKey, why: &str) -> Outcome {
     match block(state, key, why) {
         Some(reason) => {
@@ -161,7 +162,9 @@ fn reopen_test_first(
     Some(tests)
 }
 
-/// What the agent, or its CLI, said last, for the person and the next attempt.
+/// Returns the last message of the agent or its CLI.
+///
+/// It is for the person and the next attempt.
 fn last_words(state: &State, attempt: &Attempt) -> Option<String> {
     let words = &attempt.last_words;
     let log = format!(".ralph/state/iter-{}/", state.iteration);
@@ -174,7 +177,7 @@ fn last_words(state: &State, attempt: &Attempt) -> Option<String> {
     }
 }
 
-/// The CLI cannot work as it is set up: tried once more at once, then the run stops.
+/// Retries once if the CLI is not set up, then stops the run.
 fn not_set_up(state: &mut State, attempt: &Attempt, hint: &str) -> Vec<Effect> {
     state.run.not_set_up += 1;
     let why = format!("The agent {}", attempt.end);
@@ -186,7 +189,7 @@ fn not_set_up(state: &mut State, attempt: &Attempt, hint: &str) -> Vec<Effect> {
             hint: hint.to_owned(),
         }));
     } else {
-        lines.push("It is tried once more.".to_owned());
+        lines.push("ralph tries it again.".to_owned());
     }
     conclude(
         state,

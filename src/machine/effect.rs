@@ -17,14 +17,14 @@ pub enum Effect {
     KeepLeftovers {
         /// For the ref's name.
         iteration: u64,
-        /// What is left, by package.
+        /// The files left behind, by package.
         leftovers: BTreeMap<String, Vec<Dirt>>,
     },
     /// Write `iter-N-before.txt` (a view).
     WriteBefore {
         /// N.
         iteration: u64,
-        /// What to write.
+        /// The packages to write.
         snapshot: Snapshot,
     },
     /// Write `latest-task-diff.txt` and `.json` (views).
@@ -61,23 +61,23 @@ pub enum Effect {
     },
     /// Read git and tasks.md after the attempt → `Observed`.
     Observe {
-        /// What to look at.
+        /// The observation to make.
         request: Box<ObserveRequest>,
         /// FINAL was tried: read validation-report.md.
         validation: bool,
     },
     /// Put tasks.md back → `TasksRestored`.
     RestoreTasks {
-        /// Where the agent's version is kept.
+        /// The iteration whose directory keeps the agent's version.
         iteration: u64,
     },
     /// Keep what is there and put HEAD, index and work tree back → `WorkPutBack`.
     PutBack {
         /// For the ref's name.
         iteration: u64,
-        /// What to put back.
+        /// The state to restore.
         before: Snapshot,
-        /// What there is.
+        /// The current state.
         observation: Box<Observation>,
         /// All changes, not only rewritten history: reviewers and the validator change nothing.
         everything: bool,
@@ -86,7 +86,7 @@ pub enum Effect {
     RunCheck {
         /// The iteration, which names the process tree and the logs.
         iteration: u64,
-        /// Which.
+        /// The check to run.
         check: Check,
         /// The packages; all of them when empty.
         packages: Vec<String>,
@@ -109,7 +109,7 @@ pub enum Effect {
     Wait {
         /// At least so many seconds.
         seconds: u64,
-        /// No more than these: somebody named the time.
+        /// Add no random delay: the provider printed the time.
         exact: bool,
     },
     /// Wait until a person allows more → `BudgetAllowed`.
@@ -135,7 +135,7 @@ impl Effect {
     }
 }
 
-/// What to start an agent for.
+/// Order to start an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentOrder {
     /// The iteration.
@@ -148,17 +148,17 @@ pub struct AgentOrder {
     pub line: u32,
     /// 1-based attempt in a row for this stage.
     pub attempt: u32,
-    /// Why the last attempt was rejected, or what a gate or reviewer found.
+    /// Reasons for the last rejection, or the findings of a gate or reviewer.
     pub reasons: Vec<String>,
-    /// What this reviewer found when it last said FAIL.
+    /// Findings of this reviewer at its last FAIL.
     pub findings: Vec<String>,
     /// A gate or reviewer has said FAIL, so that lines of TEST-FIRST may change.
     pub may_change_tests: bool,
-    /// What an earlier attempt of this stage left uncommitted, `<package>/<path>`.
+    /// Files that an earlier attempt of this stage left uncommitted, `<package>/<path>`.
     pub leftovers: Vec<String>,
     /// The family's changes so far.
     pub changes: Vec<String>,
-    /// HEAD of each package that it changed, as it was before its first attempt.
+    /// HEAD before the first attempt, for each package that the family changed.
     pub bases: BTreeMap<String, Oid>,
     /// Build files and settings of test runners among them.
     pub build_settings: Vec<String>,
@@ -168,7 +168,7 @@ pub struct AgentOrder {
     pub most: Most,
 }
 
-/// What to run a gate on.
+/// Order to run a gate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GateOrder {
     /// The iteration.
@@ -221,13 +221,13 @@ pub struct Entry {
     pub iteration: u64,
     /// The box, as the file writes it.
     pub task: String,
-    /// What happened.
+    /// The event that the entry records.
     pub body: Body,
-    /// What ralph wrote into tasks.md, one line each.
+    /// Changes that ralph made to tasks.md, one line each.
     pub boxes: Vec<String>,
 }
 
-/// What happened in an iteration.
+/// Content of the entry of an iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// An attempt or a person's act: a headline and the reasons.

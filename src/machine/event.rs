@@ -30,7 +30,7 @@ pub enum Event {
         spec: String,
         /// The rules of this run: a journal replays without today's configuration.
         policy: Policy,
-        /// What the process is there for.
+        /// The purpose of the process.
         mode: Mode,
         /// Families whose block and counters are cleared (`--retry`).
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -53,9 +53,9 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         inputs: Option<InputDigests>,
     },
-    /// What an earlier attempt had left uncommitted was kept under a ref and taken out of the work tree.
+    /// Uncommitted files of an earlier attempt were moved from the work tree to a ref.
     LeftoversKept {
-        /// Where.
+        /// The refs that hold them.
         kept: Vec<Kept>,
         /// The packages afterwards.
         snapshot: Snapshot,
@@ -66,7 +66,7 @@ pub enum Event {
         pid: i32,
         /// Its start time in clock ticks since boot.
         started: u64,
-        /// Which agent of the configuration; empty in older journals.
+        /// The name of the agent in the configuration; empty in older journals.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         agent: String,
     },
@@ -79,42 +79,44 @@ pub enum Event {
     },
     /// Git and tasks.md were read after an attempt.
     Observed {
-        /// What ralph saw in git.
+        /// The state of git after the attempt.
         observation: Box<Observation>,
         /// Boxes that the agent ticked or opened: claims.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         claims: Vec<BoxClaim>,
-        /// tasks.md is not as it was before the attempt.
+        /// tasks.md differs from its state before the attempt.
         #[serde(default)]
         tasks_changed: bool,
         /// The validator's report, if FINAL was tried and it was written.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         validation: Option<Validation>,
     },
-    /// tasks.md was put back; lines that the agent added under new ids stay.
+    /// tasks.md was restored; lines that the agent added under new ids stay.
     TasksRestored {
         /// The task file as it is now.
         tasks: TasksSeen,
-        /// Where the other version is kept, relative to the workspace; empty when there was none.
+        /// Path of the saved other version, relative to the workspace; empty when there was none.
         kept: String,
-        /// The tasks whose text was put back, as words, empty if it was other text; `None` if no text was.
+        /// The tasks whose text was restored, in prose.
+        ///
+        /// Empty if other text was restored, `None` if no text was.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reworded: Option<String>,
     },
-    /// HEAD, index and work tree were put back.
+    /// HEAD, index and work tree were restored.
     WorkPutBack {
-        /// Where what was there is kept.
+        /// The refs that hold the replaced work.
         kept: Vec<Kept>,
         /// The packages afterwards.
         snapshot: Snapshot,
     },
     /// A check ran.
     Checked {
-        /// Which.
+        /// The check that ran.
         check: Check,
         /// One result a package.
         results: Vec<CheckResult>,
-        /// tasks.md is not as it was before: what the check ran wrote to it.
+        /// tasks.md differs from its state before: a process of the check wrote to it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         tasks_changed: bool,
         /// Protected files and HEADs that it changed.
@@ -129,10 +131,12 @@ pub enum Event {
         heads: BTreeMap<String, Oid>,
         /// The family's changes that it judged.
         changes: Vec<FileChange>,
-        /// Digest of what it left in `iter-N/gate`; empty if that is nothing or too much, and in older journals.
+        /// Digest of the files left in `iter-N/gate`.
+        ///
+        /// Empty if there is no file, or too much, and in older journals.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         left: String,
-        /// tasks.md is not as it was before: what the gate ran wrote to it.
+        /// tasks.md differs from its state before: a process of the gate wrote to it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         tasks_changed: bool,
         /// Protected files and HEADs that it changed.
@@ -158,17 +162,17 @@ pub enum Event {
     },
     /// A signal, or the wall limit, asks for an end.
     StopRequested {
-        /// Why.
+        /// The cause of the request.
         why: StopRequest,
     },
-    /// A person paused the run between two attempts, or had it go on.
+    /// A person paused the run between two attempts, or resumed it.
     Paused {
         /// It begins to wait.
         begins: bool,
     },
     /// The run ended in order.
     RunStopped {
-        /// Why.
+        /// The reason of the stop.
         stop: StopReason,
     },
     /// `ralph snapshot`: a family's base was pinned.
@@ -178,7 +182,7 @@ pub enum Event {
         /// The packages at that moment.
         snapshot: Snapshot,
     },
-    /// `ralph gate <ID>`: somebody's loop asks for a verdict.
+    /// `ralph gate <ID>`: a loop other than ralph's requests a verdict.
     GateRequested {
         /// The gate's box.
         key: TaskKey,
@@ -194,7 +198,7 @@ pub enum Event {
         key: TaskKey,
         /// The person's reason.
         reason: String,
-        /// The packages that it stands for.
+        /// The packages that the acceptance vouches for.
         snapshot: Snapshot,
     },
     /// `ralph reopen`: a person opened a box by hand.
@@ -209,9 +213,9 @@ pub enum Event {
 /// The end of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentEnd {
-    /// How it ended.
+    /// The end of the process.
     pub end: ProcessEnd,
-    /// What it said.
+    /// The claim of the agent.
     pub claim: Option<Claim>,
     /// The last thing that it, or its CLI, said: one line, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -219,7 +223,7 @@ pub struct AgentEnd {
     /// Its transcript is known, and holds no use of a tool.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub only_talked: bool,
-    /// What it used, as its CLI counts.
+    /// Usage as its CLI counts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<Usage>,
     /// Processes that it left behind, and that were killed.
@@ -246,7 +250,7 @@ impl From<ProcessEnd> for AgentEnd {
     }
 }
 
-/// What a process of ralph is there for.
+/// The purpose of a process of ralph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
@@ -257,7 +261,7 @@ pub enum Mode {
     Verb,
 }
 
-/// Why somebody wants the run to end.
+/// The source of a request to stop the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "kebab-case")]
 pub enum StopRequest {
@@ -270,7 +274,7 @@ pub enum StopRequest {
     Wall,
 }
 
-/// tasks.md as it was read: the difference to what the state expects.
+/// Contents of tasks.md at one reading: the difference to the expected state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TasksSeen {
     /// SHA-256 of the file with every box emptied.
@@ -281,7 +285,7 @@ pub struct TasksSeen {
     /// Boxes that hold something else than expected, when the skeleton is the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<(TaskKey, Mark)>,
-    /// Why no run can start on this file, whole sentences.
+    /// Reasons why no run can start on this file, whole sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
     /// Lines that look like open tasks and are not read as tasks, whole sentences; only with `rows`.
@@ -305,7 +309,7 @@ pub struct EarlierEntries {
     pub digest: String,
 }
 
-/// Work that was kept before something was put back.
+/// Work that was saved before ralph restored something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// The package.
@@ -314,7 +318,7 @@ pub struct Kept {
     pub reference: String,
     /// The commit at the ref.
     pub commit: Oid,
-    /// Files that could not be put back: they are kept, and are on disk as they were.
+    /// Files that could not be restored: they are saved, and unchanged on disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unrestored: Vec<RepoPath>,
 }
@@ -396,18 +400,18 @@ impl Check {
     }
 }
 
-/// What a check said of one package.
+/// Result of a check in one package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
     /// The package.
     pub package: String,
-    /// How the command ended.
+    /// The end of the command.
     #[serde(flatten)]
     pub end: ProcessEnd,
     /// The last lines of its output, control characters removed.
     #[serde(default)]
     pub tail: String,
-    /// What the test reports say that it wrote; `None` if it wrote none.
+    /// Summary of the test reports that it wrote; `None` if it wrote none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<ReportedTests>,
     /// Untracked and ignored files of the package that changed since the task began, directories of them with a `/` at
@@ -416,7 +420,7 @@ pub struct CheckResult {
     pub beside: Vec<RepoPath>,
 }
 
-/// What the test reports of a check say together.
+/// Combined result of the test reports of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReportedTests {
@@ -427,7 +431,7 @@ pub enum ReportedTests {
 }
 
 impl CheckResult {
-    /// How many tests passed; `None` if no report says it.
+    /// Returns the number of tests that passed, or `None` if no report counts them.
     pub(super) fn passed(&self) -> Option<u64> {
         match self.tests {
             Some(ReportedTests::Passed(passed)) => Some(passed),

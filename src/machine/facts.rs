@@ -52,7 +52,7 @@ pub fn dirt_names(dirt: &BTreeMap<String, Vec<Dirt>>) -> Vec<String> {
         .collect()
 }
 
-/// What one package looks like at one moment.
+/// State of one package at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackageState {
     /// Base name of the package's folder.
@@ -101,7 +101,7 @@ impl Snapshot {
     }
 }
 
-/// How a path changed between two commits.
+/// Kind of change of a path between two commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum FileStatus {
     /// Absent before.
@@ -122,9 +122,9 @@ pub struct FileChange {
     pub package: String,
     /// The path in the package.
     pub path: RepoPath,
-    /// How it changed.
+    /// The kind of change.
     pub status: FileStatus,
-    /// What the file is to the loop.
+    /// The class of the file (test, production, build or other).
     pub kind: Kind,
     /// The blob before; `None` when added.
     pub old: Option<Oid>,
@@ -152,9 +152,9 @@ pub fn full_path(package: &str, path: &RepoPath) -> String {
     RepoPath::from_bytes(&bytes).as_str().to_owned()
 }
 
-/// Where a sum of changes starts and which paths it covers: a family's, or a stage's own.
+/// Base and paths of a sum of changes: a family's, or a stage's own.
 ///
-/// A path counts when one of the attempts changed it and it now differs from what it was before the
+/// A path counts when one of the attempts changed it and it now differs from its content before the
 /// first of them (docs/design.md "Snapshots and changes").
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -213,8 +213,9 @@ impl Accumulated {
     }
 }
 
-/// A file whose lines somebody must not take away: a test file as TEST-FIRST left it, or as a reviewer
-/// saw it.
+/// A file whose lines must stay.
+///
+/// It is a test file as TEST-FIRST left it, or as a reviewer saw it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct KeptFile {
     /// The package.
@@ -227,7 +228,7 @@ pub struct KeptFile {
     pub blob: Oid,
 }
 
-/// What the machine asks the git adapter after an attempt.
+/// Request of the machine to the git adapter after an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObserveRequest {
     /// The iteration, for names of refs.
@@ -255,7 +256,7 @@ pub struct LostLines {
     pub package: String,
     /// The path in the package.
     pub path: RepoPath,
-    /// How many lines are gone.
+    /// The number of lines that are gone.
     pub count: u64,
     /// The first of them, at most 120 characters, control characters removed.
     pub first: String,
@@ -272,7 +273,7 @@ pub struct Shadow {
     pub production: RepoPath,
 }
 
-/// What happened to one package during an attempt.
+/// Changes of one package during an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(
@@ -285,7 +286,7 @@ pub struct PackageChange {
     /// HEAD before is no ancestor of HEAD after, or the repository vanished.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rewritten: bool,
-    /// HEAD is another commit than before, whatever that holds.
+    /// HEAD is another commit than before, also if the content is the same.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub head_moved: bool,
     /// HEAD names another branch than before (or none).
@@ -345,15 +346,15 @@ pub struct LostTips {
     pub kept: String,
 }
 
-/// What ralph saw in git after an attempt.
+/// State of git after an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Observation {
-    /// The packages after the attempt (before anything is put back).
+    /// The packages after the attempt, before anything is restored.
     pub after: Snapshot,
     /// The packages that differ, by name.
     pub packages: Vec<PackageChange>,
-    /// Files outside of the packages that it changed although no task may; they are as they were before it.
+    /// Files outside of the packages that it changed although no task may; ralph restored them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
     /// Files that ralph was to commit and did not, as they hold a secret: each with what it holds.
@@ -362,7 +363,7 @@ pub struct Observation {
     /// Settings and hooks of git that it changed, and that ralph restored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub git_settings: Vec<String>,
-    /// What the verifier found of the attempt's edits.
+    /// Unresolved edits of the attempt, as the verifier reports them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<Finding>,
     /// The family's changes with this attempt in.
@@ -388,7 +389,7 @@ pub struct Observation {
     pub shadows: Vec<Shadow>,
 }
 
-/// What the lines of an agent's standard output that read `RALPH-VERDICT <token>: …` say.
+/// Meaning of the lines `RALPH-VERDICT <token>: …` in an agent's standard output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "says", rename_all = "kebab-case")]
 pub enum Claim {

@@ -1,7 +1,9 @@
-//! Which agent of a role makes the next attempt: the first of them that is not out of quota or reach.
+//! Selects the agent of a role for the next attempt.
 //!
-//! A new run tries every agent anew. Time is what surveys found, and what attempts and waits took since: it never goes
-//! back within a run.
+//! It is the first one within its quota and in reach.
+//!
+//! A new run tries every agent again. Time comes from surveys and from the duration of attempts and
+//! waits since: it never runs backwards within a run.
 
 use super::state::State;
 use crate::task::TaskKey;
@@ -19,16 +21,14 @@ pub(super) fn agents_of<'a>(state: &'a State, key: &TaskKey) -> &'a [String] {
 /// The agent that an attempt at the box is made with now; `Err` if all are out of quota: the one that is back first, and
 /// the seconds until then.
 pub(super) fn choose(state: &State, key: &TaskKey) -> Result<String, (String, u64)> {
-    let left = |name: &String| {
+    let mut waits = Vec::new();
+    for name in agents_of(state, key) {
         let known = state.run.out_of_quota.get(name);
-        known.map_or(0, |known| known.until.saturating_sub(state.run.now))
-    };
-    // Of equals the first.
-    match agents_of(state, key)
-        .iter()
-        .map(|name| (left(name), name))
-        .min_by_key(|(left, _)| *left)
-    {
+        let left = known.map_or(0, |known| known.until.saturating_sub(state.run.now));
+        waits.push((left, name));
+    }
+    // Ties go to the agent listed first.
+    match waits.into_iter().min_by_key(|(left, _)| *left) {
         None => Ok(String::new()),
         Some((0, name)) => Ok(name.clone()),
         Some((left, name)) => Err((name.clone(), left)),

@@ -103,7 +103,7 @@ fn after_error(state: &mut State, gate: String, why: &str, hint: &str, transient
     }
 }
 
-/// What the worker reads: the reasons, then the survivors.
+/// Returns the lines for the worker: the reasons, then the survivors.
 fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> {
     let mut lines = reasons.to_vec();
     lines.extend(report.survivors.iter().map(|survivor| {
@@ -127,17 +127,20 @@ fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> 
     lines
 }
 
-/// What follows a survivor's mutation in a line: its source line and the tests that reach it, as far as they are
-/// known. Bounded, without control characters.
+/// Returns the source line of a survivor and the known tests that reach it.
+///
+/// The text follows the mutation in a line. It is bounded and holds no control characters.
 pub fn survivor_details(survivor: &Survivor) -> String {
-    let plain = |text: &str| line(text, SOURCE_CHARS);
     let mut known = Vec::new();
     if !survivor.source.is_empty() {
-        known.push(format!(" | source: `{}`", plain(&survivor.source)));
+        known.push(format!(
+            " | source: `{}`",
+            line(&survivor.source, SOURCE_CHARS)
+        ));
     }
     let names = survivor.tests.iter().take(TESTS_NAMED);
     let names: Vec<String> = names
-        .map(|name| plain(name.rsplit('.').next().unwrap_or(name)))
+        .map(|name| line(name.rsplit('.').next().unwrap_or(name), SOURCE_CHARS))
         .collect();
     if survivor.mutant.status == MutantStatus::NoCoverage {
         known.push(" | no test reaches it".to_owned());

@@ -55,7 +55,7 @@ pub fn named(row: &Row) -> String {
     }
 }
 
-/// Why a family is blocked, with the line of its work; a whole sentence.
+/// Returns why a family is blocked, as a sentence with the line of its work.
 pub fn blocked_by(spec: &SpecState, family: &str, why: &str) -> String {
     let row = work_box(spec, family).and_then(|key| spec.row(&key));
     match row.or_else(|| spec.family_rows(family).next()) {
@@ -76,19 +76,23 @@ pub fn work_box(spec: &SpecState, family: &str) -> Option<TaskKey> {
 /// The stages of a family that come before one of them: TEST-FIRST, implementation, then as the file has
 /// them.
 pub fn earlier<'a>(spec: &'a SpecState, row: &'a Row) -> impl Iterator<Item = &'a Row> {
-    let rank = |stage: &Stage| match stage {
+    let at = spec
+        .family_rows(&row.key.family)
+        .position(|other| other.key == row.key)
+        .unwrap_or(usize::MAX);
+    let own = (rank(&row.key.stage), at);
+    spec.family_rows(&row.key.family)
+        .enumerate()
+        .filter(move |(at, other)| (rank(&other.key.stage), *at) < own)
+        .map(|(_, other)| other)
+}
+
+fn rank(stage: &Stage) -> u8 {
+    match stage {
         Stage::TestFirst => 0,
         Stage::Implementation => 1,
         _ => 2,
-    };
-    let family = || spec.family_rows(&row.key.family).enumerate();
-    let at = family()
-        .find(|(_, other)| other.key == row.key)
-        .map_or(usize::MAX, |(at, _)| at);
-    let own = (rank(&row.key.stage), at);
-    family()
-        .filter(move |(at, other)| (rank(&other.key.stage), *at) < own)
-        .map(|(_, other)| other)
+    }
 }
 
 /// The sum of the changes of all families that a stage covers, the earliest first.

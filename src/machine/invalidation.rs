@@ -1,11 +1,14 @@
-//! Ticked boxes that stand for older content: a gate that judged another commit, a review of other files.
+//! Ticked boxes that vouch for older content.
 //!
-//! A gate's box is unticked when its own task works again; tests that are added leave a review ticked. A commit of another
-//! task or of a person leaves a gate's box ticked, and [`older_verdicts`] names it.
+//! A gate judged another commit, or a reviewer saw other files.
+//!
+//! A gate's box is unticked when its own task works again. Added tests leave a review ticked. A
+//! commit of another task or of a person leaves a gate's box ticked, and [`older_verdicts`] names
+//! it.
 
-use super::facts::{Accumulated, FileChange, LostLines, Observation, Oid, full_path};
+use super::facts::{Accumulated, FileChange, Observation, Oid, full_path};
 use super::hierarchy::{self, with_ancestors};
-use super::state::{By, JudgedContent, SpecState, StageState, State};
+use super::state::{By, JudgedContent, SpecState, State};
 use crate::source::Kind;
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,9 +29,8 @@ pub(super) fn gates_of_other_commits(
     family: &str,
     heads: &BTreeMap<String, Oid>,
 ) -> Vec<TaskKey> {
-    let is_other = |content: &JudgedContent| content.heads != *heads;
     ticked(spec, family, |key, stands_for| {
-        key.stage.is_gate() && stands_for.is_none_or(is_other)
+        key.stage.is_gate() && stands_for.is_none_or(|content| content.heads != *heads)
     })
 }
 
@@ -62,12 +64,14 @@ pub fn older_verdicts(spec: &SpecState, heads: &BTreeMap<String, Oid>) -> Vec<Ol
 
 /// The packages in which this gate judged another commit.
 fn older(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid>) -> Vec<OlderVerdict> {
-    // A SKIP judged nothing, which the end of a run says already.
-    let is_verdict =
-        |stage: &&StageState| stage.ticked_by == Some(By::Ralph) && stage.verdict != Some("SKIP");
-    let known = spec.stage(&row.key).filter(is_verdict);
-    let Some((stage, judged)) = known.and_then(|stage| Some((stage, stage.stands_for.as_ref()?)))
-    else {
+    let Some(stage) = spec.stage(&row.key) else {
+        return Vec::new();
+    };
+    // A SKIP judged nothing, and the end of a run reports it already.
+    if stage.ticked_by != Some(By::Ralph) || stage.verdict == Some("SKIP") {
+        return Vec::new();
+    }
+    let Some(judged) = &stage.stands_for else {
         return Vec::new();
     };
     let Accumulated {
@@ -85,23 +89,22 @@ fn older(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid>) -> Vec<Olde
             .chain(stage.targets.iter().cloned())
             .collect::<BTreeSet<String>>()
     });
-    let counts = |package: &String| everything || touched.contains_key(package);
-    let other = judged
-        .heads
-        .iter()
-        .filter(|(package, _)| counts(package))
-        .filter_map(|(package, judged)| {
-            let now = heads.get(package).filter(|now| *now != judged)?;
-            let (key, files) = (row.key.clone(), files.clone());
-            Some(OlderVerdict {
-                key,
+    let mut older = Vec::new();
+    for (package, judged) in &judged.heads {
+        let Some(now) = heads.get(package) else {
+            continue;
+        };
+        if now != judged && (everything || touched.contains_key(package)) {
+            older.push(OlderVerdict {
+                key: row.key.clone(),
                 package: package.clone(),
                 judged: judged.clone(),
                 now: now.clone(),
-                files,
-            })
-        });
-    other.collect()
+                files: files.clone(),
+            });
+        }
+    }
+    older
 }
 
 fn is_covered_by_newer(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid>) -> bool {
@@ -117,29 +120,31 @@ fn is_covered_by_newer(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid
     })
 }
 
-/// The ticked boxes over a family that, with what they stand for, are wanted.
+/// Returns the ticked boxes over a family whose judged content matches `wanted`.
 fn ticked(
     spec: &SpecState,
     family: &str,
     wanted: impl Fn(&TaskKey, Option<&JudgedContent>) -> bool,
 ) -> Vec<TaskKey> {
-    let stands_for = |key: &TaskKey| spec.stage(key).and_then(|stage| stage.stands_for.as_ref());
-    let rows = candidates(spec, family)
-        .into_iter()
-        .filter(|row| row.mark.is_done());
-    rows.filter(|row| wanted(&row.key, stands_for(&row.key)))
-        .map(|row| row.key.clone())
-        .collect()
+    let mut ticked = Vec::new();
+    for row in candidates(spec, family) {
+        let content = spec
+            .stage(&row.key)
+            .and_then(|stage| stage.stands_for.as_ref());
+        if row.mark.is_done() && wanted(&row.key, content) {
+            ticked.push(row.key.clone());
+        }
+    }
+    ticked
 }
 
 /// The later stages of the family and of the families above, the wider gates over it, and FINAL.
 fn candidates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
     let families = with_ancestors(spec, family);
-    let judges = |row: &&Row| row.key.stage.is_review() || row.key.stage.is_gate();
     let own = spec
         .rows
         .iter()
-        .filter(judges)
+        .filter(|row| row.key.stage.is_review() || row.key.stage.is_gate())
         .filter(|row| families.contains(&row.key.family));
     let last = spec.rows.iter().filter(|row| row.key.stage == Stage::Final);
     own.chain(hierarchy::wider_gates(spec, family))
@@ -161,26 +166,24 @@ fn is_outdated(
         .filter(|_| key.stage.is_review())
     else {
         let touched: BTreeSet<&String> = changes.iter().map(|change| &change.package).collect();
-        let counts = |package: &String| key.stage == Stage::Final || touched.contains(package);
-        let differs =
-            |(package, head)| counts(package) && stands_for.heads.get(package) != Some(head);
-        return observation.after.heads().iter().any(differs);
+        return observation.after.heads().iter().any(|(package, head)| {
+            (key.stage == Stage::Final || touched.contains(package))
+                && stands_for.heads.get(package) != Some(head)
+        });
     };
-    let reviewed = |path: &String| production.get(path);
-    let mut written = changes
-        .iter()
-        .filter(|change| change.kind == Kind::Production);
+    let is_new = changes.iter().any(|change| {
+        change.kind == Kind::Production && production.get(&change.full_path()) != Some(&change.new)
+    });
     let now: BTreeSet<String> = changes.iter().map(FileChange::full_path).collect();
-    let is_undone = |path: &String| reviewed(path).is_some() && !now.contains(path);
-    let is_reviewed_test = |lost: &LostLines| {
+    let is_undone = spec.family(family).is_some_and(|known| {
+        let mut touched = known.last_touch.keys();
+        touched.any(|path| production.contains_key(path) && !now.contains(path))
+    });
+    let lost_tests = observation.lost_reviewed.iter().any(|lost| {
         stands_for
             .tests
             .iter()
             .any(|kept| kept.package == lost.package && kept.path == lost.path)
-    };
-    written.any(|change| reviewed(&change.full_path()) != Some(&change.new))
-        || spec
-            .family(family)
-            .is_some_and(|known| known.last_touch.keys().any(is_undone))
-        || observation.lost_reviewed.iter().any(is_reviewed_test)
+    });
+    is_new || is_undone || lost_tests
 }

@@ -1,13 +1,16 @@
-//! What only journals of ralph 0.1.0 hold, so that they are folded to what their run did.
+//! Rules for journals of ralph 0.1.0.
 //!
-//! There a gate could run while reviewers worked. Edits of tasks.md that a survey found meanwhile could be its
-//! work; they were put back: `TasksRestored` follows on `Surveyed`, or comes at the end of the run.
+//! They lead to the state that the run reached.
+//!
+//! In 0.1.0 a gate could run while reviewers worked. Edits of tasks.md that a survey found
+//! meanwhile could be the work of a reviewer, so ralph restored the file: `TasksRestored` follows
+//! on `Surveyed`, or comes at the end of the run.
 
 use super::event::Event;
 use super::state::{Phase, State};
 use super::{Impossible, step};
 
-/// Before an event is taken: undoes the survey before it when the edits that it found were put back.
+/// Undoes the survey before an event when its edits were restored.
 pub(super) fn undo_survey(state: &mut State, event: &Event) -> Result<(), Impossible> {
     let before_edits = state.before_edits.take();
     match event {
@@ -16,7 +19,7 @@ pub(super) fn undo_survey(state: &mut State, event: &Event) -> Result<(), Imposs
         {
             state.before_edits = Some(Box::new(state.clone()));
         }
-        // The run may have been killed before the edits were put back.
+        // The run may have been killed before the edits were restored.
         Event::RunStarted { .. }
         | Event::Resumed
         | Event::StopRequested { .. }

@@ -1,6 +1,6 @@
 //! The machine: `step(State, Event) -> (State, Vec<Effect>)` decides everything and touches nothing.
 //!
-//! The same events give the same state and effects on any machine. What is owed after a restart is a function of
+//! The same events give the same state and effects on any machine. The effects that are due after a restart are a function of
 //! the phase ([`owed`]); there is no separate recovery.
 //!
 //! The phases, and the events that lead from one to the next (in parentheses: only when needed):
@@ -16,18 +16,18 @@
 //! idle ─ Surveyed ─► over-budget ─ BudgetAllowed ─► idle
 //! ```
 //!
-//! Who may tick a box? Whoever calls `Flips::tick` (in `boxes`, private), which also opens them:
+//! Only these functions tick a box. They call `Flips::tick` (in `boxes`, private); `Flips` also unticks boxes:
 //!
-//! | who | on what evidence |
+//! | function | evidence |
 //! |---|---|
 //! | `accept::accept` | [`decide::decide`] accepted the attempt: commits, checks, a reviewer's verdict |
 //! | `accept::final_gate` | the validation report was written and no other required box is open |
 //! | `gate::ended` | the gate's verdict is PASS or SKIP |
 //! | `boxes::flip_parents` | the last required child of a parent was ticked |
-//! | `people::accepted` | a person said so: `ralph accept` |
+//! | `people::accepted` | a person accepted it: `ralph accept` |
 //!
 //! A box that was ticked in tasks.md itself between two attempts is a person's: `boxes::take_over` remembers it. If a
-//! process may have outlived its supervisor, it is nobody's, and `between_iterations` has the file put back.
+//! process may have outlived its supervisor, its author is unknown, and `between_iterations` restores the file.
 
 mod accept;
 pub mod asked;
@@ -117,7 +117,7 @@ pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Imp
     Ok((state, effects))
 }
 
-/// A run begins; the families of `--retry` begin anew.
+/// Starts a run and resets the families of `--retry`.
 fn begin_run(state: &mut State, retry: &[String]) {
     state.run = state::RunCounters::default();
     state.stopping = None;
@@ -165,7 +165,7 @@ fn resumed(state: &mut State) -> Vec<Effect> {
     owed(state)
 }
 
-/// Has tasks.md put back before the effects of the phase, which are owed again then.
+/// Restores tasks.md before the effects of the phase, which are due again afterwards.
 fn restore_tasks_first(state: &mut State, mut effects: Vec<Effect>) -> Vec<Effect> {
     let later = owed(state);
     effects.retain(|effect| !later.contains(effect));
@@ -240,7 +240,7 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             Event::TasksRestored {
                 tasks, reworded, ..
             },
-            // Of the last two only ralph 0.1.0 knew (see `legacy`).
+            // Only ralph 0.1.0 recorded the last two (see `legacy`).
             phase @ (Phase::Restoring { tasks: true, .. }
             | Phase::RestoringTasks { .. }
             | Phase::Idle
@@ -370,7 +370,9 @@ fn after(state: &State) -> Vec<Effect> {
     }
 }
 
-/// What a phase still owes: the effects that lead out of it. Each may be asked for again after a crash.
+/// Returns the pending effects of a phase, which lead out of it.
+///
+/// Each may be requested again after a crash.
 pub fn owed(state: &State) -> Vec<Effect> {
     let iteration = state.iteration;
     match &state.phase {

@@ -1,6 +1,6 @@
-//! What people and other loops ask for: `ralph accept`, `reopen`, `snapshot`.
+//! Requests of people and other loops: `ralph accept`, `reopen`, `snapshot`.
 //!
-//! Boxes change as in a run, only that the journal names a person.
+//! Boxes change as in a run, but the journal names a person.
 
 use super::boxes::Flips;
 use super::conclusion::{Outcome, conclude, text};

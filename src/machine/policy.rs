@@ -29,9 +29,9 @@ pub struct Policy {
     pub iterations: Option<u64>,
     /// Iterations without a changed box, HEAD or verdict before the run stops.
     pub idle_iterations: u32,
-    /// The run goes on with other families when one is blocked.
+    /// The run continues with other families when one is blocked.
     pub go_on_when_blocked: bool,
-    /// Reviews stay ticked whatever they stand for.
+    /// Reviews stay ticked when the files that they saw change.
     pub keep_reviews: bool,
     /// Ralph commits what an agent left.
     pub ralph_commits: bool,
@@ -39,9 +39,11 @@ pub struct Policy {
     pub red: bool,
     /// `checks.green` is configured.
     pub green: bool,
-    /// Edits that failed and were never made good reject an attempt of work.
+    /// Edits that failed and were never repaired reject an attempt of work.
     pub edits_block: bool,
-    /// After an attempt without a supervisor, edits of tasks.md are nobody's: `false` only in older journals.
+    /// After an attempt without a supervisor, edits of tasks.md have an unknown author.
+    ///
+    /// `false` only in older journals.
     pub watched: bool,
     /// The second outage of an agent in a row is another one's turn: `false` only in older journals.
     pub outage_hands_over: bool,
@@ -54,7 +56,9 @@ pub struct Policy {
     /// A budget that is used up pauses the run until a person allows more.
     #[serde(skip_serializing_if = "is_default")]
     pub budget_asks: bool,
-    /// The agents of each stage, the preferred one first; the others stand in when it is out of quota or reach.
+    /// The agents of each stage, the preferred one first.
+    ///
+    /// The others replace it when it is out of quota or reach.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub agents: BTreeMap<Stage, Vec<String>>,
     /// The patterns of test, production and build files; empty in older journals. No decision is made from them: a replay
@@ -74,7 +78,7 @@ pub struct Policy {
     pub tokens: Budget,
 }
 
-/// How much may be used; `None` is no limit.
+/// Limits of usage; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     /// By one run.

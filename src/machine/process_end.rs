@@ -1,9 +1,9 @@
-//! How a process came to its end, and whose fault that is.
+//! The end of a process, and the party that caused it.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How a process came to its end.
+/// The end of a process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "kebab-case")]
 pub enum ProcessEnd {
@@ -29,12 +29,12 @@ pub enum ProcessEnd {
     },
     /// It did the same again and again, without anything new, and was ended.
     Looping {
-        /// What it did.
+        /// The repetition, as the predicate of a sentence.
         what: String,
     },
     /// It used more than one attempt may, and was ended.
     OverBudget {
-        /// How much of how much.
+        /// The usage and its limit.
         used: String,
     },
     /// It could not be started.
@@ -44,33 +44,33 @@ pub enum ProcessEnd {
     },
     /// Its supervisor was killed under it; everything that carried its tag was killed then.
     Unsupervised {
-        /// What is known of it.
+        /// The known details.
         why: String,
     },
     /// Ralph's own end (a signal, a crash, a power loss) cut it short.
     Interrupted,
     /// A usage limit: neither progress nor failure.
     Limited {
-        /// What the agent said, one line.
+        /// The agent's message, one line.
         why: String,
         /// Seconds until the time that it printed, if it printed one.
         reset: Option<u64>,
     },
     /// Its provider or the network is out: neither progress nor failure.
     Outage {
-        /// What the agent said, one line.
+        /// The agent's message, one line.
         why: String,
     },
     /// Its CLI cannot work as it is set up (no login, an unknown model): no waiting heals that.
     NotSetUp {
-        /// What the agent said, one line.
+        /// The agent's message, one line.
         why: String,
-        /// What a person does about it.
+        /// The next step for a person.
         hint: String,
     },
     /// The provider's policy refused the request.
     Refused {
-        /// What the agent said, one line.
+        /// The agent's message, one line.
         why: String,
     },
 }

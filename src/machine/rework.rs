@@ -6,7 +6,7 @@ use super::hierarchy;
 use super::state::{Phase, SpecState, State};
 use super::stop::StopReason;
 use crate::source::text::count;
-use crate::task::{Row, TaskKey};
+use crate::task::TaskKey;
 use std::collections::BTreeSet;
 
 /// Opens the work of these families after a FAIL of `by`, and blocks those whose reworks are used up. `fruitless`: why all
@@ -53,23 +53,21 @@ pub(super) fn rework(
 /// none of them is among the families.
 fn work_to_open(spec: &SpecState, own: &str, families: &BTreeSet<String>) -> Vec<TaskKey> {
     let all = spec.rows.families();
-    let is_above_another = |family: &str| {
-        families
-            .iter()
-            .any(|other| all.above(other).contains(&family))
-    };
-    let opens_with_children = |work: &TaskKey| {
-        all.is_parent(&work.family) && (work.family == own || is_above_another(&work.family))
-    };
     let works: Vec<TaskKey> = families
         .iter()
         .filter_map(|family| hierarchy::work_box(spec, family))
         .collect();
-    let by_itself: Vec<TaskKey> = works
-        .iter()
-        .filter(|work| !opens_with_children(work))
-        .cloned()
-        .collect();
+    let mut by_itself = Vec::new();
+    for work in &works {
+        let opens_with_children = all.is_parent(&work.family)
+            && (work.family == own
+                || families
+                    .iter()
+                    .any(|other| all.above(other).contains(&work.family.as_str())));
+        if !opens_with_children {
+            by_itself.push(work.clone());
+        }
+    }
     if by_itself.is_empty() {
         works
     } else {
@@ -86,35 +84,52 @@ pub(super) fn responsible(spec: &SpecState, key: &TaskKey, failing: &[String]) -
     if covered.len() == 1 {
         return covered;
     }
-    let last = |path: Option<&String>| {
-        let touched = |name: &String| {
-            let touch = &spec.family(name)?.last_touch;
-            path.map_or_else(|| touch.values().max(), |path| touch.get(path))
-                .copied()
-        };
-        covered
-            .iter()
-            .filter_map(|name| Some((touched(name)?, name)))
-            .max()
-            .map(|(_, name)| name.clone())
-    };
-    let mut families: BTreeSet<String> =
-        failing.iter().filter_map(|path| last(Some(path))).collect();
+    let mut families: BTreeSet<String> = failing
+        .iter()
+        .filter_map(|path| last_changed_by(spec, &covered, Some(path)))
+        .collect();
     if families.is_empty() {
-        families.extend(last(None).or_else(|| begun_last(spec, &covered)));
+        let last = last_changed_by(spec, &covered, None);
+        families.extend(last.or_else(|| begun_last(spec, &covered)));
     }
     families
 }
 
-/// Of these families the one with work of its own that was begun last; if none was begun, the last required one in
-/// the file.
+/// Returns the family that last changed this path, or any path.
+fn last_changed_by(
+    spec: &SpecState,
+    covered: &BTreeSet<String>,
+    path: Option<&String>,
+) -> Option<String> {
+    let mut touches = Vec::new();
+    for name in covered {
+        let Some(family) = spec.family(name) else {
+            continue;
+        };
+        let iteration = match path {
+            Some(path) => family.last_touch.get(path),
+            None => family.last_touch.values().max(),
+        };
+        touches.extend(iteration.map(|iteration| (*iteration, name)));
+    }
+    touches.into_iter().max().map(|(_, name)| name.clone())
+}
+
+/// Returns the family of `covered` with work of its own that began last.
+///
+/// If none has begun, returns the last required one in the file.
 fn begun_last(spec: &SpecState, covered: &BTreeSet<String>) -> Option<String> {
-    let begun = |name: &str| spec.family(name).map_or(0, |family| family.first_iteration);
-    let works = |row: &&Row| hierarchy::work_box(spec, &row.key.family).as_ref() == Some(&row.key);
     let families = spec.rows.families();
-    let is_own =
-        |row: &&Row| covered.contains(&row.key.family) && !families.is_parent(&row.key.family);
-    let rows = spec.rows.iter().filter(works).filter(is_own);
-    let last = rows.max_by_key(|row| (begun(&row.key.family), !row.optional, row.line))?;
+    let rows = spec.rows.iter().filter(|row| {
+        let family = &row.key.family;
+        hierarchy::work_box(spec, family).as_ref() == Some(&row.key)
+            && covered.contains(family)
+            && !families.is_parent(family)
+    });
+    let last = rows.max_by_key(|row| {
+        let family = spec.family(&row.key.family);
+        let begun = family.map_or(0, |family| family.first_iteration);
+        (begun, !row.optional, row.line)
+    })?;
     Some(last.key.family.clone())
 }

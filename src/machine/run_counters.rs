@@ -1,4 +1,4 @@
-//! What counts within one run only; the next begins with none of it.
+//! Counters of one run; the next run starts with empty ones.
 
 use super::used::{Allowance, Used};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub struct RunCounters {
     pub waits: u32,
     /// Attempts in a row whose CLI could not work as it is set up.
     pub not_set_up: u32,
-    /// What its attempts used.
+    /// Usage of its attempts.
     pub used: Used,
     /// The allowance beyond the budget of the run.
     pub allowed: Allowance,
@@ -24,7 +24,7 @@ pub struct RunCounters {
     pub out_of_quota: BTreeMap<String, OutOfQuota>,
     /// The time, seconds since 1970, as far as the facts tell it.
     pub now: u64,
-    /// How the last attempt went over its budget, a whole sentence.
+    /// The excess of the last attempt over its budget, a whole sentence.
     pub over: Option<String>,
 }
 

@@ -21,34 +21,37 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct State {
     /// The rules of the current run.
     pub policy: Policy,
-    /// What the current process is there for.
+    /// The purpose of the current process.
     pub mode: Mode,
     /// The task file of the current run, relative to the workspace.
     pub spec: String,
-    /// What is known of each task file.
+    /// The known state of each task file.
     pub specs: BTreeMap<String, SpecState>,
     /// The last iteration that began; numbers never repeat.
     pub iteration: u64,
-    /// What was told last of each session that counts as a whole.
+    /// The last reported usage of each session that counts as a whole.
     pub sessions: BTreeMap<String, Usage>,
-    /// Where the loop is.
+    /// The current phase of the loop.
     pub phase: Phase,
     /// The packages at the last "after".
     pub last_after: Option<Snapshot>,
     /// HEAD of each package when ralph looked last.
     pub heads: BTreeMap<String, Oid>,
-    /// What the last attempt left uncommitted.
+    /// Files that the last attempt left uncommitted.
     pub leftovers: Option<Leftovers>,
     /// The changes behind `latest-task-diff.txt`.
     pub diff: Vec<FileChange>,
-    /// How many tests of each package passed when `checks.green` was last believed, as far as reports said it.
+    /// Tests of each package that passed when `checks.green` was last trusted.
+    ///
+    /// A package without a report is absent.
     pub passed_tests: BTreeMap<String, u64>,
     /// Counters of the current run.
     pub run: RunCounters,
-    /// Somebody wants the run to end.
+    /// The pending request to stop.
     pub stopping: Option<StopRequest>,
-    /// The last iteration that lost a supervisor, until a person ticks or opens a box: what it left behind may
-    /// still edit tasks.md.
+    /// The last iteration that lost a supervisor, until a person ticks or unticks a box.
+    ///
+    /// Processes of that iteration may still edit tasks.md.
     pub unwatched: Option<u64>,
     /// The files that no attempt may change, as at the last survey; `None` in older journals.
     pub inputs: Option<InputDigests>,
@@ -70,7 +73,7 @@ pub struct Leftovers {
     pub dirt: BTreeMap<String, Vec<Dirt>>,
 }
 
-/// What is known of one task file.
+/// Known state of one task file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SpecState {
     /// SHA-256 of the file with every box emptied; empty before the first reading.
@@ -95,7 +98,7 @@ pub struct SpecState {
     pub earlier: Option<EarlierEntries>,
 }
 
-/// What is known of one family.
+/// Known state of one family.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Family {
     /// Digest of the implementation line that all this is about.
@@ -114,13 +117,13 @@ pub struct Family {
     pub build_settings: BTreeSet<String>,
     /// FAILs that were answered with rework.
     pub reworks: u32,
-    /// What its attempts used.
+    /// Usage of its attempts.
     pub used: Used,
-    /// What they had used when a person last cleared its counters.
+    /// Usage of its attempts when a person last cleared its counters.
     pub used_before: Used,
     /// The allowance beyond its budget since then.
     pub allowed: Allowance,
-    /// Why the family is blocked.
+    /// The reason why the family is blocked.
     pub blocked: Option<String>,
     /// A gate or reviewer has said FAIL: test lines are no longer frozen.
     pub failed_once: bool,
@@ -136,14 +139,14 @@ pub struct Family {
     pub test_first_reopened: bool,
     /// The implementation was tried.
     pub implementation_tried: bool,
-    /// What is known of each stage.
+    /// Known state of each stage.
     pub stages: BTreeMap<Stage, StageState>,
 }
 
-/// What is known of one stage of a family.
+/// Known state of one stage of a family.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageState {
-    /// What its own attempts changed since its box was last opened.
+    /// Changes of its own attempts since its box was last unticked.
     pub own: Accumulated,
     /// Enabled tests after minus before, over these attempts, by package.
     pub tests_delta: BTreeMap<String, i64>,
@@ -151,13 +154,13 @@ pub struct StageState {
     pub attempts: u32,
     /// Every rejection in this row was for frozen test lines alone.
     pub frozen_only: bool,
-    /// Why the last attempt was rejected, or what a gate or reviewer found.
+    /// Reasons for the last rejection, or the findings of a gate or reviewer.
     pub reasons: Vec<String>,
-    /// What this reviewer said when it last said FAIL, until it says PASS.
+    /// Findings of this reviewer at its last FAIL, until it reports PASS.
     pub findings: Vec<String>,
-    /// What the ticked box vouches for.
+    /// The content that the ticked box vouches for.
     pub stands_for: Option<JudgedContent>,
-    /// Who ticked the box.
+    /// The author of the tick.
     pub ticked_by: Option<By>,
     /// `checks.green` passed before the box was ticked.
     pub green: bool,
@@ -182,7 +185,7 @@ pub struct ListedSurvivors {
     pub fruitless: Vec<Used>,
 }
 
-/// Who ticked a box.
+/// Author of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// Ralph, after evidence.
@@ -202,7 +205,7 @@ pub struct JudgedContent {
     pub tests: Vec<KeptFile>,
 }
 
-/// Where the loop is. Each phase knows what it still owes ([`super::owed`]).
+/// Phase of the loop. Each phase knows its pending effects ([`super::owed`]).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Phase {
     /// Between iterations.
@@ -210,7 +213,7 @@ pub enum Phase {
     Idle,
     /// Leftovers of another stage are being kept aside.
     Clearing {
-        /// What is left, by package.
+        /// The files left behind, by package.
         leftovers: BTreeMap<String, Vec<Dirt>>,
     },
     /// The agent may be running.
@@ -222,15 +225,15 @@ pub enum Phase {
         /// The process, once recorded.
         process: Option<(i32, u64)>,
     },
-    /// The agent is gone; ralph commits what it left.
+    /// The agent has ended; ralph commits its uncommitted files.
     Committing(Attempt),
     /// The agent is gone; git and tasks.md are to be read.
     Observing(Attempt),
-    /// tasks.md or the work tree is to be put back.
+    /// tasks.md or the work tree is to be restored.
     Restoring {
         /// The attempt.
         attempt: Attempt,
-        /// What was seen.
+        /// Observations so far.
         seen: Findings,
         /// tasks.md is owed.
         tasks: bool,
@@ -241,41 +244,41 @@ pub enum Phase {
     Checking {
         /// The attempt.
         attempt: Attempt,
-        /// What was seen.
+        /// Observations so far.
         seen: Findings,
-        /// Which check.
+        /// The check to run.
         check: Check,
         /// The packages to run it in; all of them when empty.
         packages: Vec<String>,
     },
     /// A gate runs.
     Judging {
-        /// What it runs on.
+        /// The gate to run.
         order: Box<GateOrder>,
     },
-    /// tasks.md is to be put back after a gate, or after a gate that was cut short.
+    /// tasks.md is to be restored after a gate, or after a gate that was cut short.
     RestoringTasks {
-        /// What comes after.
+        /// The phase that follows.
         then: Box<Phase>,
     },
     /// Boxes and the progress entry are owed.
     Applying {
         /// The boxes to write; empty once written.
         flips: Vec<(TaskKey, Mark)>,
-        /// The entry; `None` when there is none.
+        /// The entry for progress.txt, if any.
         entry: Option<Entry>,
         /// The hook to call once the entry is written.
         notify: Option<Effect>,
-        /// What comes after: the next iteration, a wait, or the end of the run.
+        /// The phase that follows: the next iteration, a wait, or the end of the run.
         then: Box<Phase>,
     },
     /// The loop waits for something that passes by itself.
     Waiting {
         /// At least so many seconds.
         seconds: u64,
-        /// No more than these: somebody named the time.
+        /// Add no random delay: the provider printed the time.
         exact: bool,
-        /// Why.
+        /// The cause of the wait.
         why: String,
     },
     /// A budget is used up, and a person may allow more.
@@ -296,9 +299,9 @@ pub struct Attempt {
     pub key: TaskKey,
     /// The packages before.
     pub before: Snapshot,
-    /// How it ended.
+    /// The end of the process.
     pub end: ProcessEnd,
-    /// What it said.
+    /// The claim of the agent.
     pub claim: Option<Claim>,
     /// The last thing that it, or its CLI, said.
     pub last_words: String,
@@ -306,27 +309,27 @@ pub struct Attempt {
     pub only_talked: bool,
 }
 
-/// What was seen after an attempt.
+/// Observations after an attempt.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     /// In git.
     pub observation: Observation,
     /// In tasks.md.
     pub claims: Vec<BoxClaim>,
-    /// What text of tasks.md was put back, as in `TasksRestored`.
+    /// The restored text of tasks.md, as in `TasksRestored`.
     pub reworded: Option<String>,
     /// In validation-report.md.
     pub validation: Option<Validation>,
-    /// What the check said, once it ran.
+    /// The result of the check, once it ran.
     pub check: Option<(Check, Vec<CheckResult>)>,
     /// Protected files and HEADs that the check changed.
     pub trespass: Trespass,
-    /// Where put-back work is kept: `<package>: <ref>`.
+    /// Saved work that ralph replaced: `<package>: <ref>`.
     pub kept: Vec<String>,
 }
 
 impl State {
-    /// What is known of the current task file.
+    /// Returns the known state of the current task file.
     pub fn spec_state(&self) -> &SpecState {
         static EMPTY: std::sync::LazyLock<SpecState> = std::sync::LazyLock::new(SpecState::default);
         self.specs.get(&self.spec).unwrap_or(&EMPTY)
@@ -402,7 +405,7 @@ impl State {
         }
     }
 
-    /// What is known of the current task file, to be changed.
+    /// Returns the mutable state of the current task file.
     pub(super) fn spec_state_mut(&mut self) -> &mut SpecState {
         self.specs.entry(self.spec.clone()).or_default()
     }
@@ -449,22 +452,22 @@ impl SpecState {
         self.rows.families().boxes(family).map(|(_, row)| row)
     }
 
-    /// What is known of a family.
+    /// Returns the known state of a family.
     pub fn family(&self, family: &str) -> Option<&Family> {
         self.families.get(family)
     }
 
-    /// What is known of a family, to be changed.
+    /// Returns the mutable state of a family.
     pub(super) fn family_mut(&mut self, family: &str) -> &mut Family {
         self.families.entry(family.to_owned()).or_default()
     }
 
-    /// What is known of a box.
+    /// Returns the known state of a box.
     pub fn stage(&self, key: &TaskKey) -> Option<&StageState> {
         self.families.get(&key.family)?.stages.get(&key.stage)
     }
 
-    /// What is known of a box, to be changed.
+    /// Returns the mutable state of a box.
     pub(super) fn stage_mut(&mut self, key: &TaskKey) -> &mut StageState {
         self.family_mut(&key.family)
             .stages

@@ -1,13 +1,13 @@
-//! Why a run stops: what happened, and the next action for a person.
+//! The reason why a run stops, and the next action for a person.
 
 use crate::source::text::count;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What to do after a run that was only cut short.
+/// Next action after a run that was only cut short.
 const GO_ON: &str = "`ralph run` goes on where this run stopped";
 
-/// Why a run stopped.
+/// Reason why a run stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "stop", rename_all = "kebab-case")]
 pub enum StopReason {
@@ -39,26 +39,26 @@ pub enum StopReason {
     Approval {
         /// The box.
         task: String,
-        /// What it says.
+        /// The text of the line.
         words: String,
-        /// How to go on.
+        /// The condition and the commands that continue the run.
         hint: String,
     },
     /// `limits.iterations` or `--max-iterations`, or `--once`, is used up.
     Iterations {
-        /// How many ran.
+        /// The number of iterations that ran.
         count: u64,
     },
     /// `limits.wall` is used up.
     Wall,
     /// A budget is used up.
     Budget {
-        /// Which, a whole sentence.
+        /// The budget, a whole sentence.
         what: String,
     },
     /// Nothing changed for too many iterations.
     NoProgress {
-        /// How many.
+        /// The number of iterations.
         iterations: u32,
     },
     /// A signal ended the run.
@@ -70,16 +70,16 @@ pub enum StopReason {
     GateError {
         /// Its box.
         gate: String,
-        /// Why.
+        /// The cause.
         why: String,
-        /// What to do.
+        /// The next action.
         hint: String,
     },
     /// The agent's CLI cannot work as it is set up.
     NotSetUp {
-        /// Why.
+        /// The cause.
         why: String,
-        /// What to do.
+        /// The next action.
         hint: String,
     },
     /// The task file cannot be run.
@@ -95,7 +95,7 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// What happened, and the next action for a person; that is empty when there is none.
+    /// Returns the event, and the next action for a person; the action may be empty.
     fn words(&self) -> (String, &str) {
         match self {
             Self::AllDone => ("All required boxes are ticked.".to_owned(), ""),
@@ -162,7 +162,7 @@ impl StopReason {
         }
     }
 
-    /// The next action for a person; empty when there is none.
+    /// Returns the next action for a person; empty without one.
     pub fn hint(&self) -> &str {
         self.words().1
     }

@@ -1,4 +1,4 @@
-//! What attempts used, as their CLIs count it: a sum, and the most that it may be.
+//! Usage of attempts as their CLIs count it: a sum, and its limits.
 
 use super::policy::{Budget, Policy};
 use crate::turn::Usage;
@@ -84,7 +84,7 @@ pub struct Most {
 }
 
 impl Most {
-    /// What a run, a task or an attempt may use.
+    /// Returns the limits of a run, a task or an attempt.
     pub(super) fn of(policy: &Policy, part: impl Fn(&Budget) -> Option<u64>) -> Self {
         Self {
             tokens: part(&policy.tokens),
@@ -104,8 +104,8 @@ impl Most {
     pub(super) fn over(self, used: Used) -> Option<String> {
         let money = self.micros.filter(|most| used.micros >= *most);
         let money = money.map(|most| format!("{} of {}", dollars(used.micros), dollars(most)));
-        let count = |most| format!("{} of {most} tokens", used.tokens);
-        money.or_else(|| self.tokens.filter(|most| used.tokens >= *most).map(count))
+        let tokens = self.tokens.filter(|most| used.tokens >= *most);
+        money.or_else(|| tokens.map(|most| format!("{} of {most} tokens", used.tokens)))
     }
 
     /// The same for an attempt that runs. Figures of a whole session may count an earlier attempt, and wait for its end.

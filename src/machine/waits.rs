@@ -1,6 +1,7 @@
-//! What becomes of an attempt that its provider cut short: another agent's turn, or a wait.
+//! Consequences of an attempt that its provider cut short: another agent's turn, or a wait.
 //!
-//! A run waits only when all agents of the box are out of quota or reach, for the earliest; and once for an outage.
+//! A run waits when all agents of the box are out of quota or reach, until the first one is back.
+//! It also waits once for an outage.
 
 use super::conclusion::{Outcome, conclude, text};
 use super::effect::Effect;
@@ -115,7 +116,7 @@ fn is_exact(state: &State, name: &str) -> bool {
         .is_some_and(|known| known.exact)
 }
 
-/// How long to wait after so many waits in a row.
+/// Returns the seconds to wait after `times` waits in a row.
 fn seconds(times: u32, reset: Option<u64>) -> u64 {
     let step = usize::try_from(times)
         .unwrap_or(usize::MAX)

@@ -78,7 +78,7 @@ struct Explained<'a> {
 }
 
 impl Explained<'_> {
-    /// True for a task, the heading of one, and whatever has a box and is no task.
+    /// Returns true for a task, its heading, and any box that is no task.
     fn is_listed(&self, line: &ReadLine<'_>, with_tasks: &BTreeSet<u32>) -> bool {
         match line.read {
             ReadAs::Heading(at) => with_tasks.contains(&self.group(at)),

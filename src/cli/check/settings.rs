@@ -69,7 +69,7 @@ fn people(settings: &[Explained]) {
         let value = value
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned);
-        // What is wrong with the file as a whole has no key.
+        // An error of the file as a whole has no key.
         if !key.is_empty() {
             ui::line(format!("{key:<first$}  {:<second$}  {value}", origin(from)).trim_end());
         }

@@ -121,7 +121,9 @@ fn in_checkout(file: &Path, base: &Path) -> PathBuf {
     inside.strip_prefix("/").unwrap_or(inside).to_owned()
 }
 
-/// Where places of a file's findings are from: its own folder when it is in a checkout, else `here`.
+/// Returns the base of the paths of a file's findings.
+///
+/// It is the file's own folder when that is in a checkout, else `here`.
 pub(super) fn base_of(file: &Path, here: &Path) -> PathBuf {
     let folder = here
         .join(file)

@@ -1,5 +1,6 @@
-//! What ralph itself needs of the machine: processes that can be ended with all they started, /proc, a cache. Each
-//! is tried, not guessed from a version.
+//! ralph's own requirements: processes that can be ended with all their children, /proc, a cache.
+//!
+//! Each is tried, not guessed from a version.
 
 use super::{Finding, Level, Probe, cache_folder};
 use crate::sys::ProcessId;

@@ -168,7 +168,9 @@ fn at_once<I: IntoIterator<Item: Send>, T: Send>(
     })
 }
 
-/// What a gate lacks that is not on PATH is a finding of the inspection.
+/// Returns the finding on a tool.
+///
+/// The inspection reports the tools of gates that are not on PATH.
 fn of_tool(probe: &Probe, part: &str, (name, arg, need, hint): Tool<'_>) -> Finding {
     let found = |what: String, hint: &str| Finding::error(part, name, what, hint);
     let lack = |what: String| match need {
@@ -197,8 +199,9 @@ fn of_tool(probe: &Probe, part: &str, (name, arg, need, hint): Tool<'_>) -> Find
     }
 }
 
-/// This program, and each `ralph` on PATH: other tools have a program of that name. None is started: some begin to
-/// work whatever they are asked.
+/// Returns this program, and each `ralph` on PATH: other tools have a program of that name.
+///
+/// None is started: some begin to work with any arguments.
 pub(super) fn ralphs(path: &str) -> Vec<Finding> {
     let identity = |file: &Path| {
         fs_err::metadata(file)

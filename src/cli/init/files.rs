@@ -127,7 +127,7 @@ pub(super) fn write(folder: &Path, config_text: &str) -> Result<Vec<(String, boo
     files.into_iter().map(write).collect()
 }
 
-/// Writes a file that is not there yet; says whether it did.
+/// Writes a new file; false if the path exists already.
 fn write_new(path: &Path, text: &str) -> Result<bool, Fault> {
     match fs_err::File::create_new(path) {
         Ok(mut file) => Ok(file.write_all(text.as_bytes()).map(|()| true)?),
@@ -136,7 +136,7 @@ fn write_new(path: &Path, text: &str) -> Result<bool, Fault> {
     }
 }
 
-/// Places the gate if there is a task file; says what was done.
+/// Places the gate if there is a task file, and describes the change.
 pub(super) fn placed(
     call: &Invocation,
     places: &Places,

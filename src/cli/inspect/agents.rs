@@ -39,7 +39,9 @@ pub(super) fn missing(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Find
         .collect()
 }
 
-/// Why agents of a role cannot be started, each with the key of the configuration that names it, or should.
+/// Returns why agents of a role cannot be started.
+///
+/// Each reason has the key of the configuration that names the agent, or should.
 fn lacks(
     workspace: &Workspace,
     role: Role,
@@ -51,7 +53,7 @@ fn lacks(
         return vec![(what, format!("roles.{}", role.word()))];
     }
     let folder = &workspace.places.workspace;
-    // What is known of its call before an attempt.
+    // Facts of its call that are known before an attempt.
     let facts = CallFacts {
         role,
         workspace: &folder.to_string_lossy(),
@@ -94,7 +96,7 @@ pub(crate) fn lacks_as_root<'p>(
         .then_some(variable)
 }
 
-/// What a person decides about it.
+/// Describes the decision that a person makes about it.
 pub(crate) fn as_root(preset: &str, variable: &str) -> String {
     format!(
         "As root `{preset}` refuses to start unless {variable}=1 says that this machine is a sandbox: if it is, write \
@@ -102,8 +104,9 @@ pub(crate) fn as_root(preset: &str, variable: &str) -> String {
     )
 }
 
-/// Why a program cannot be started in the workspace with this environment; `None` if it can. Relative paths,
-/// also those in `PATH`, are relative to the workspace.
+/// Returns why a program cannot be started in the workspace with this environment.
+///
+/// `None` if it can. Relative paths, also those in `PATH`, are relative to the workspace.
 fn not_startable(
     program: &str,
     environment: &[(String, String)],

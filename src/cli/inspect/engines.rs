@@ -15,11 +15,10 @@ pub(crate) struct Needed {
     pub(crate) engine: Engine,
     /// The gate that uses it.
     pub(crate) gate: &'static str,
-    /// It is there.
     pub(crate) found: bool,
-    /// What is there, or what is not.
+    /// Description of the installed version, or of the lack.
     pub(crate) what: String,
-    /// What to install.
+    /// Command or package to install.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub(crate) hint: &'static str,
 }
@@ -92,7 +91,7 @@ fn mutmut(folders: &BTreeSet<PathBuf>) -> Looked {
     }
 }
 
-/// Where virtual environments may be.
+/// Returns the possible folders of virtual environments.
 pub(crate) fn environments<'f>(
     folders: impl IntoIterator<Item = &'f PathBuf>,
 ) -> impl Iterator<Item = PathBuf> {

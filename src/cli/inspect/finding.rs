@@ -7,7 +7,9 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// How serious a finding is. `check` lists warnings and errors, `doctor` also what is in order.
+/// Severity of a finding.
+///
+/// `check` lists warnings and errors, `doctor` also what is in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Level {
@@ -23,7 +25,7 @@ pub(crate) enum Level {
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Finding {
     pub(crate) level: Level,
-    /// What it is an instance of. A rule keeps its meaning forever: code scanning stores alerts by it.
+    /// Name of its rule. A rule keeps its meaning forever: code scanning stores alerts by it.
     pub(crate) rule: String,
     /// The file, relative to the workspace; or the name of a package or program.
     pub(crate) file: String,
@@ -33,9 +35,9 @@ pub(crate) struct Finding {
     /// The key of the configuration, dotted from the root.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) key: Option<String>,
-    /// What is wrong and what it means, in whole sentences.
+    /// The problem and its consequence, in whole sentences.
     pub(crate) what: String,
-    /// What to do.
+    /// The next step.
     pub(crate) hint: String,
     /// The path on disk if `file` is not that, absolute or relative to the workspace.
     #[serde(skip)]

@@ -1,5 +1,6 @@
-//! What a run will do with a task file as it is and its author may not expect: at most one warning of each kind, on
-//! the first line that it is about.
+//! Effects of a task file on a run that its author may not expect.
+//!
+//! There is at most one warning of each kind, on the first line that has it.
 
 use super::tasks::Read;
 use super::{Finding, Workspace};
@@ -12,7 +13,7 @@ use serde_json::json;
 const SHOWN: usize = 5;
 const REFERENCE: usize = 60;
 
-/// What a run will do that is not plain to see.
+/// Returns warnings on effects that are not obvious.
 pub(super) fn findings(read: &Read, workspace: &Workspace) -> Vec<Finding> {
     let rows = read.file.rows();
     let is_work = |row: &Row| {

@@ -24,14 +24,16 @@ use crate::task::Row;
 use std::collections::BTreeSet;
 use tasks::Read;
 
-/// What is in a workspace. A part that cannot be read stops no other; it says why.
+/// Contents of a workspace.
+///
+/// A part that cannot be read does not hide the others, and holds its own error.
 pub(crate) struct Inspection<'a> {
     pub(crate) opened: &'a Opened,
     pub(crate) file: Result<Read, Box<Finding>>,
     pub(crate) state: Result<State, Box<Finding>>,
     /// The boxes of the task file, and the stages that have no line in it.
     pub(crate) rows: Vec<Row>,
-    /// `None` if the configuration does not say which there are.
+    /// `None` if the configuration does not determine the packages.
     pub(crate) packages: Option<Vec<Package>>,
     repositories: Vec<Finding>,
 }
@@ -40,7 +42,7 @@ impl<'a> Inspection<'a> {
     pub(crate) fn of(opened: &'a Opened) -> Self {
         let workspace = &opened.workspace;
         let file = tasks::read(opened);
-        // What is wrong with the task file is said already, and does not hide the journal.
+        // Problems of the task file are reported already, and do not hide the journal.
         let state = if file.is_ok() {
             workspace.read_state()
         } else {
@@ -74,8 +76,10 @@ impl<'a> Inspection<'a> {
         }
     }
 
-    /// Everything that is wrong. Beside a mistake in the configuration only what is wrong with the task file and the
-    /// journal is said: what the rest means depends on it.
+    /// Returns all problems.
+    ///
+    /// If the configuration has a mistake, only the problems of the task file and the journal are
+    /// added: the meaning of all others depends on it.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut all: Vec<Finding> = self.opened.error.iter().map(of_configuration).collect();
         // Only a sound configuration names the task file.
@@ -129,7 +133,7 @@ impl<'a> Inspection<'a> {
     }
 }
 
-/// What is wrong with a task file, alone or in its workspace.
+/// Returns the problems of a task file, alone or in its workspace.
 pub(crate) fn of_task_file(read: &Result<Read, Box<Finding>>, opened: &Opened) -> Vec<Finding> {
     let read = match read {
         Ok(read) => read,
@@ -156,7 +160,8 @@ pub(crate) fn can_start(workspace: &Workspace, roles: &BTreeSet<Role>) -> Result
 /// A mistake in `.ralph/config.yaml`, in a flag or in a variable.
 fn of_configuration(error: &ConfigError) -> Finding {
     let key = Some(error.kind.clone()).filter(|key| !key.is_empty());
-    // What is wrong in a variable or flag is in no file; code scanning is led to the one that would be read.
+    // A mistake in a variable or flag is in no file. Code scanning needs one, so it gets the file
+    // that ralph would read.
     let found = Finding::error("config-error", &error.place, &error.what, &error.hint).path(CONFIG);
     Finding {
         line: error.line,

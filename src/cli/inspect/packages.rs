@@ -1,4 +1,4 @@
-//! What a package is built from: its files, languages and build tools.
+//! Build inputs of a package: its files, languages and build tools.
 
 use crate::config::GateSettings;
 use crate::gate::GRADLE_COMMAND;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const MISSING_ENGINE: &str = "missing-engine";
 const MISSING_PROGRAM: &str = "missing-program";
 
-/// What the engines of the gates of open boxes lack.
+/// Returns the missing programs of the engines that gates of open boxes use.
 pub(super) fn of_gates(inspection: &Inspection<'_>, packages: &[Package]) -> Vec<Finding> {
     let workspace = &inspection.opened.workspace;
     let open = inspection
@@ -70,7 +70,7 @@ fn of_files(gate: &str, package: &Package) -> Vec<Finding> {
     lacks.map(finding).collect()
 }
 
-/// What the checks and hooks lack.
+/// Returns the missing programs of the checks and hooks.
 pub(super) fn commands(workspace: &Workspace, packages: &[Package]) -> Vec<Finding> {
     let checks = &workspace.settings.checks;
     let roots = roots(packages);
@@ -89,7 +89,7 @@ pub(super) fn commands(workspace: &Workspace, packages: &[Package]) -> Vec<Findi
     findings
 }
 
-/// Whether a package is to be built by Maven for an open gate, and whether by the `mvn` on the PATH.
+/// Returns the need for Maven: by any open gate, and by one that uses `mvn` on PATH.
 pub(crate) fn needs_maven(
     workspace: &Workspace,
     rows: &[Row],
@@ -144,7 +144,7 @@ fn command(rule: &str, key: &str, argv: &[String], folders: &[(&str, &Path)]) ->
     Some(Finding::error(rule, CONFIG, what, hint).key(key))
 }
 
-/// What a gate that measures Java lacks.
+/// Returns the missing programs of a gate that measures Java.
 fn java(gate: &str, settings: &GateSettings, packages: &[Package], findings: &mut Vec<Finding>) {
     if let Some(argv) = &settings.classpath_command {
         let (key, built) = (format!("gates.{gate}.classpath_command"), packages.iter());

@@ -110,7 +110,7 @@ fn shown(package: &str, path: &RepoPath) -> String {
     }
 }
 
-/// Operations that somebody began in the repository of a package and has not ended.
+/// Returns unfinished git operations in the repository of a package.
 fn in_progress(folder: &str, now: &PackageState, underway: &Underway) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut add = |rule: &str, what: String, hint: String| {

@@ -9,7 +9,7 @@ use crate::task::{Grammar, Stage, TaskFile};
 use serde::Serialize;
 use std::path::Path;
 
-/// Where tools put task files; `*` is any folder.
+/// Usual folders of task files; `*` is any folder.
 const SPECS: [&str; 8] = [
     ".",
     "spec",
@@ -52,7 +52,7 @@ pub(crate) fn task_file(root: &Path, folder: &str, grammar: &Grammar) -> Option<
     ))
 }
 
-/// What is to be known of it.
+/// Returns the summary of a spec.
 pub(crate) fn spec(root: &Path, folder: &str, grammar: &Grammar) -> Option<Spec> {
     let file = task_file(root, folder, grammar)?;
     let rows = file.rows();

@@ -1,4 +1,6 @@
-//! What is wrong with a task file itself: an error if a run refuses the file, otherwise a warning.
+//! Problems of a task file itself.
+//!
+//! Each is an error if a run refuses the file, otherwise a warning.
 
 use super::{CONFIG, Finding, Level, Opened};
 use crate::source::text;
@@ -13,14 +15,14 @@ const MAX_REQUIREMENTS: u64 = 1 << 20;
 
 /// A task file that was read.
 pub(crate) struct Read {
-    /// Its name as it was typed, or relative to the workspace.
+    /// Its name as typed, or relative to the workspace.
     pub(crate) shown: String,
     pub(crate) file: TaskFile,
     /// Its boxes and virtual stages.
     pub(crate) boxes: Vec<Row>,
-    /// What makes a run refuse it.
+    /// Reasons why a run refuses it.
     problems: Vec<Problem>,
-    /// The text of requirements.md beside it.
+    /// The text of requirements.md in the same folder.
     pub(super) requirements: Option<String>,
 }
 
@@ -95,7 +97,7 @@ pub(crate) fn read_at(path: &Path, shown: &str, opened: &Opened) -> Result<Read,
     }
 }
 
-/// What is wrong with the file.
+/// Returns the problems of the file.
 pub(crate) fn findings(read: &Read) -> Vec<Finding> {
     let of_problem = |Problem {
                           kind,

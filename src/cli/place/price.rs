@@ -1,4 +1,4 @@
-//! What a placement will cost: how many gates run, how long they take by those that the journal knows, and what none judges.
+//! Price of a placement: its gates, their time by the journal, and tasks without a gate.
 
 use super::Plan;
 use crate::cli::status::Source;
@@ -9,8 +9,11 @@ use crate::task::{Families, Row, Stage, Stages, TaskFile, TaskRules};
 use std::collections::HashSet;
 
 impl Plan<'_> {
-    /// Says what the open gates will take, by those that the journal knows, and how many open tasks have none. A file whose
-    /// lines stay as they are has no news, unless its gates have no lines.
+    /// Prints the time of the open gates, and the open tasks without a gate.
+    ///
+    /// The time comes from the gates in the journal.
+    ///
+    /// Nothing is printed for a file whose lines stay unchanged, unless its gates have no lines.
     pub(super) fn tell_price(&self, call: &Invocation) -> Result<(), Fault> {
         let Self {
             target,

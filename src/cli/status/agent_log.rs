@@ -20,7 +20,7 @@ const DEPTH: usize = 3;
 /// The end of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct AgentLog {
-    /// Its path in the iteration's folder; empty when there is none.
+    /// Its path in the iteration's folder; empty without a log.
     pub(super) name: String,
     /// Its last lines.
     pub(super) lines: Vec<String>,
@@ -78,7 +78,7 @@ fn lines(bytes: &[u8], is_cut: bool, workspace: &Path) -> Vec<String> {
     } else {
         let mut reader = Reader::new(format);
         let mut person = Shown::from(&workspace.to_string_lossy());
-        // What comes behind the last line end is still being written.
+        // Text after the last line end is still being written.
         all.extend(
             reader
                 .read(bytes)
@@ -92,8 +92,10 @@ fn lines(bytes: &[u8], is_cut: bool, workspace: &Path) -> Vec<String> {
     last.iter().map(|row| shown(row)).collect()
 }
 
-/// One line of a log. Escape sequences end with their line at the latest, so that none can hide what follows;
-/// a carriage return overwrites what is before it, as progress bars do.
+/// Returns one line of a log for the screen.
+///
+/// Escape sequences end at the line end, so that none can hide the text after it. A carriage return
+/// overwrites the text before it, as progress bars do.
 fn shown(row: &str) -> String {
     let painted = row
         .trim_end_matches('\r')

@@ -8,7 +8,6 @@ use crate::task::{Row, TaskKey};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-/// The object.
 pub(super) fn facts(state: &State, board: &Board) -> Value {
     let book = state.spec_state();
     let rows: Vec<Value> = book

@@ -26,7 +26,7 @@ pub(super) struct View {
     pub(super) now: i64,
     /// The row that a person chose; the one that runs when `None`.
     pub(super) chosen: Option<usize>,
-    /// What could not be read.
+    /// Parts that could not be read.
     pub(super) trouble: Option<String>,
     /// Colours are wanted.
     pub(super) color: bool,
@@ -37,9 +37,7 @@ pub(super) struct View {
 /// A frame of a film.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shown {
-    /// Its title.
     pub(super) title: String,
-    /// Its lines.
     pub(super) lines: Vec<String>,
     /// The keys, or what is being typed.
     pub(super) keys: String,
@@ -100,7 +98,7 @@ impl View {
     }
 }
 
-/// What a key asks for.
+/// Action of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
     /// End the view.
@@ -111,11 +109,11 @@ pub(super) enum Act {
     End(bool),
     /// Follow what runs again.
     Follow,
-    /// Draw everything anew: the window has another size, or something wrote over it.
+    /// Draw everything again: the window has another size, or another program wrote over it.
     Redraw,
 }
 
-/// What an event of the terminal asks for.
+/// Returns the action of a terminal event.
 pub(super) fn act(event: &Event) -> Option<Act> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => pressed(key),
@@ -142,7 +140,6 @@ fn pressed(key: &KeyEvent) -> Option<Act> {
     }
 }
 
-/// Draws the view.
 pub(super) fn draw(view: &View, frame: &mut Frame<'_>) {
     let columns = usize::from(frame.area().width);
     let (head, reasons) = (head(view, columns), reasons(view));
@@ -178,8 +175,9 @@ pub(super) fn draw(view: &View, frame: &mut Frame<'_>) {
     );
 }
 
-/// The heights of head, table, reasons, log and keys. The table gets what it needs while three tenths are left for
-/// the log; the log gets the rest.
+/// Returns the heights of head, table, reasons, log and keys.
+///
+/// The table gets its full height while three tenths remain for the log. The log gets the rest.
 fn rows(view: &View, area: Rect, head: usize, reasons: usize) -> [usize; 5] {
     let height = usize::from(area.height);
     if height < 12 {
@@ -198,7 +196,7 @@ fn rows(view: &View, area: Rect, head: usize, reasons: usize) -> [usize; 5] {
     [head, table, reasons, left - table, 1]
 }
 
-/// What runs, what is next, gates, time.
+/// Returns the head: current and next task, gates, time.
 fn head(view: &View, columns: usize) -> Vec<Line<'static>> {
     let board = &view.board;
     let plain = Style::new();
@@ -263,7 +261,7 @@ fn running(view: &View) -> String {
     }
 }
 
-/// Why the marked family is open or blocked.
+/// Returns why the marked family is open or blocked.
 fn reasons(view: &View) -> Vec<String> {
     let Some(family) = view.board.families.get(view.row()) else {
         return Vec::new();

@@ -28,7 +28,6 @@ pub struct StatusArgs {
     pub watch: bool,
 }
 
-/// `ralph status`.
 pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault> {
     if args.watch {
         let hint = "`ralph status` says the same once, `ralph status --json` as JSON";
@@ -83,7 +82,7 @@ fn shown(board: &Board) -> Vec<String> {
     lines
 }
 
-/// What `ralph status --json` prints, with the box at which a run is.
+/// Returns the output of `ralph status --json`, with the box that a run works on.
 pub(super) fn current(call: &Invocation) -> Result<(Value, Option<TaskKey>), Fault> {
     Source::open(call)?.look(|state, board| {
         let current = board.current.as_ref().map(|now| now.key.clone());
@@ -91,7 +90,7 @@ pub(super) fn current(call: &Invocation) -> Result<(Value, Option<TaskKey>), Fau
     })
 }
 
-/// What a person reads at the end of a run; nothing where no agent ran.
+/// Returns the summary at the end of a run; empty if no agent ran.
 pub(super) fn summary(call: &Invocation) -> Result<Vec<String>, Fault> {
     let board = Source::open(call)?.board()?;
     Ok(if board.spent.iterations.is_empty() {

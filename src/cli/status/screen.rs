@@ -57,8 +57,12 @@ impl Screen {
         self.terminal.resize(area)
     }
 
-    /// The next key, or the like; `None` if nothing came in this time, an error if the terminal is gone. The library reads for ever from a terminal that is gone, so it is asked only
-    /// where something is to be read, and never before the terminal itself was looked at.
+    /// Returns the next event.
+    ///
+    /// `None` if none came in this time, an error if the terminal is gone.
+    ///
+    /// The library reads forever from a terminal that is gone. So ralph calls it only when there is
+    /// input, and always checks the terminal first.
     pub(super) fn heard(&mut self, patience: Duration) -> io::Result<Option<Event>> {
         let patience = if self.has_more {
             Duration::ZERO

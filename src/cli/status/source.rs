@@ -1,5 +1,7 @@
-//! What the board is made from: configuration, journal, task file, lock, transcripts. Only what is new of the journal and
-//! the transcripts is read; nothing is written, no lock is taken.
+//! Sources of the board: configuration, journal, task file, lock, transcripts.
+//!
+//! Only new parts of the journal and the transcripts are read. Nothing is written, no lock is
+//! taken.
 
 use super::super::environment::{read_config, unsound};
 use super::super::workspace::has_boxes;
@@ -12,13 +14,13 @@ use crate::sys::disk::RealDisk;
 use crate::sys::{clock, lock};
 use std::path::PathBuf;
 
-/// A workspace that is looked at.
+/// A workspace under observation.
 pub(in crate::cli) struct Source {
     workspace: Workspace,
     places: Places,
     /// The text of the configuration that it was opened with.
     config: String,
-    /// A run of this configuration goes on with other families when one is blocked.
+    /// A run of this configuration continues with other families when one is blocked.
     goes_on: bool,
     disk: RealDisk,
     pub(in crate::cli) follow: Follow,
@@ -30,7 +32,7 @@ impl Source {
         Self::open_at(call, call.find()?, false)
     }
 
-    /// The same of the workspace in that folder; whoever wants the story has it kept.
+    /// Opens the source of the workspace in that folder, and keeps the story on request.
     pub(in crate::cli) fn open_at(
         call: &Invocation,
         workspace: PathBuf,
@@ -80,13 +82,13 @@ impl Source {
         self.look(|_, board| board)
     }
 
-    /// The same, beside the state that it was made of.
+    /// Passes the state and its board to `look`.
     pub(super) fn look<T>(&mut self, look: impl FnOnce(&State, Board) -> T) -> Result<T, Fault> {
         self.follow.read(&self.disk)?;
         Ok(self.made(look))
     }
 
-    /// The board after this one: made anew only when something in it can have changed.
+    /// Returns the next board: built again only when something in it can have changed.
     pub(super) fn board_after(&mut self, board: Board) -> Result<Board, Fault> {
         let is_new = self.follow.read(&self.disk)?;
         let is_new = is_new || self.places.paused().is_file() != board.phase.starts_with("paus");
@@ -138,7 +140,7 @@ impl Source {
             .look(|state, _| self.workspace.older_gates(state))
     }
 
-    /// What cannot be shown of a board, and why.
+    /// Returns the parts of a board that cannot be shown, with the reason.
     pub(in crate::cli) fn trouble(&self, board: &Board) -> Option<String> {
         if let Some(why) = self.follow.unread() {
             return Some(format!(

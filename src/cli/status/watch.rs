@@ -26,7 +26,7 @@ const TYPED: usize = 60;
 /// The number of SIGHUP.
 const HANGUP: i32 = 1;
 
-/// Shows the board until somebody ends it.
+/// Shows the board until a key or a signal ends it.
 pub(super) fn watch(call: &Invocation, mut source: Source) -> Result<Exit, Fault> {
     let interrupts = Interrupts::install()?;
     let color = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -58,7 +58,8 @@ pub(super) fn watch(call: &Invocation, mut source: Source) -> Result<Exit, Fault
         }
     };
     match shown() {
-        // Whatever failed, it can no longer be shown. The signal that says so may be on its way, or be ignored.
+        // No error can be shown any more. The signal for a lost terminal may be on its way, or be
+        // ignored.
         Err(_) if Screen::is_gone() => Ok(Exit::Signal(interrupts.first().unwrap_or(HANGUP))),
         ended => ended,
     }
@@ -80,14 +81,14 @@ fn look(view: &mut View, source: &mut Source, call: &Invocation) {
     view.now = clock::now().as_second();
 }
 
-/// What a person sees: one frame, and what is being typed.
+/// Position of the viewer: one frame, and the text that is being typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Place {
     /// Index of the frame.
     at: usize,
     /// The name of a task, while it is typed.
     typed: Option<String>,
-    /// What was not found.
+    /// The name that was not found.
     missed: Option<String>,
 }
 

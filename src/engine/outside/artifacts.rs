@@ -1,7 +1,7 @@
-//! Copies what a gate's run left to where people find it.
+//! Copies the files that a gate left to the folder where people look for them.
 //!
-//! Promises: regular files only, bounded, private; a remark says what the bounds left behind. Of gates that were asked
-//! alone only the last few are kept.
+//! Promises: regular files only, bounded, private; a remark reports that files exceeded the
+//! bounds. Only the last few folders of separate gates are kept.
 
 use super::{new_folder, private_folder};
 use crate::mutation::{GateReport, Verdict};
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const MAX_FILES: usize = 20_000;
 const MAX_BYTES: u64 = 1 << 30;
 const MAX_DEPTH: usize = 12;
-/// Folders kept of gates that were asked alone.
+/// Folders kept of gates that ran outside of the loop.
 const KEPT: usize = 8;
 
 /// Copies what a run left to the folder where people find it, which messages name as `shown`.
@@ -66,8 +66,9 @@ fn copy(from: &Path, to: &Path) -> io::Result<bool> {
     Ok(is_whole)
 }
 
-/// The digest of the names and contents of all files below a folder; empty if there are none. What is neither folder nor
-/// regular file counts by its name.
+/// Returns the digest of the names and contents of all files below a folder.
+///
+/// Empty if there are none. An entry that is neither folder nor regular file counts by its name.
 ///
 /// Errors: more files or bytes than one run may leave.
 pub(in crate::engine) fn digest_of_folder(folder: &Path) -> io::Result<String> {
@@ -109,7 +110,9 @@ pub(in crate::engine) fn digest_of_folder(folder: &Path) -> io::Result<String> {
     })
 }
 
-/// A new folder for what a gate that was asked alone leaves; the oldest beyond the last few go.
+/// Creates a folder for the files of a gate that runs outside of the loop.
+///
+/// Only the last few such folders are kept; it removes the oldest ones.
 pub(super) fn alone(cache: &Path) -> io::Result<PathBuf> {
     let reports = cache.join("reports");
     private_folder(&reports)?;
@@ -119,7 +122,7 @@ pub(super) fn alone(cache: &Path) -> io::Result<PathBuf> {
         .collect();
     there.sort();
     for (_, folder) in there.iter().take((there.len() + 1).saturating_sub(KEPT)) {
-        // Somebody else may sweep at the same time.
+        // Another process may remove the same folder at the same time.
         let _ = fs_err::remove_dir_all(folder);
     }
     Ok(new_folder(&reports, "gate-")?.keep())

@@ -60,7 +60,7 @@ impl Outside {
             role,
             &self.prompt_facts(order, readings, &verdict.token)?,
         )?;
-        // Whatever is in its place is replaced, not opened.
+        // The file is replaced: it may be a link that an attempt left, which must not be followed.
         RealDisk::new().write(&prompt, text.as_bytes())?;
         let agent = self
             .parts
@@ -100,7 +100,7 @@ impl Outside {
             stderr: folder.join("agent.err"),
             log_cap: LOG_CAP,
             wall: Some(self.parts.settings.limits.attempt.min(self.wall_left())),
-            // Where a call is told with its end alone, silence may be a tool that runs.
+            // If the CLI reports a call only at its end, silence may be a running tool.
             idle: self
                 .parts
                 .settings
@@ -165,7 +165,8 @@ impl Outside {
         if let Some(spec) = export {
             told.used = self.export_session(spec, &stderr)?;
         }
-        // Trouble that was got over is none; an error that the CLI ends with may be printed before its agent's last words.
+        // Errors that the CLI recovered from do not count. An error that the CLI ends with may be
+        // printed before its agent's last words.
         let since = if ended.end.is_at_time_limit() {
             ended.errors_before
         } else {
@@ -245,7 +246,7 @@ impl Outside {
         Ok(used)
     }
 
-    /// The prompt that an agent would get for this order, with a token that is none.
+    /// Returns the prompt that an agent would get, with a token that is not valid.
     pub fn prompt(
         &self,
         order: &AgentOrder,
@@ -270,7 +271,7 @@ impl Outside {
             places, settings, ..
         } = &self.parts;
         let TaskText { above, own, work } = readings.task.clone();
-        // A line without words, as stages that ralph wrote, stands for the work.
+        // A line without text, as in stages that ralph wrote, represents the work.
         let (task_text, implementation) = if own.is_empty() {
             (work, String::new())
         } else {
@@ -356,7 +357,9 @@ impl Outside {
         }
     }
 
-    /// `<package>/<path>` as a path from the agent's working directory; quoted as it was.
+    /// Returns `<package>/<path>` as a path from the agent's working directory.
+    ///
+    /// It is quoted if the argument was.
     fn real_path(&self, file: &str) -> String {
         let (quote, bare) = file
             .strip_prefix('"')
@@ -372,7 +375,9 @@ impl Outside {
         }
     }
 
-    /// Runs a check in these packages, in all when there are none; `None` when ralph's end cut it short.
+    /// Runs a check in these packages, in all if the list is empty.
+    ///
+    /// `None` when ralph's end cut it short.
     pub(super) fn run_check(
         &mut self,
         iteration: u64,

@@ -1,7 +1,7 @@
-//! What an attempt's transcript says of its edits, held against git (`turn::verify`).
+//! Compares the edits in an attempt's transcript with git (`turn::verify`).
 //!
-//! Promises: two spellings of one file are one; a file outside of the packages accuses nobody; a file that the family
-//! changed before is no false claim of this attempt.
+//! Promises: two spellings of one file are one; a file outside of the packages is never an error; a
+//! file that the family changed before is no false claim of this attempt.
 
 use super::Outside;
 use super::scripts::plain;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// Bytes of standard error that are read.
 const ERRORS: u64 = 4 << 20;
 
-/// Where the transcript of the attempt that runs is, and how it is read.
+/// Files and format of the running attempt's transcript.
 pub(super) struct TurnLog {
     pub(super) format: Format,
     pub(super) stdout: PathBuf,
@@ -32,7 +32,7 @@ pub(super) struct TurnLog {
 }
 
 impl Outside {
-    /// What the verifier finds of the attempt that just ended.
+    /// Returns the verifier's findings on the attempt that just ended.
     pub(super) fn edits(
         &mut self,
         before: &Snapshot,
@@ -62,8 +62,10 @@ impl Outside {
         Ok(found)
     }
 
-    /// Holds calls against git: the packages as they were, and the work tree now.
-    /// Relative paths are looked for in `folder` first. The findings, and the number of files.
+    /// Compares calls with git: the packages before the attempt, and the work tree now.
+    ///
+    /// Relative paths are resolved in `folder` first. Returns the findings, and the number of
+    /// files.
     fn judge_edits(
         &mut self,
         calls: &Calls,
@@ -95,8 +97,10 @@ impl Outside {
         Ok((found, files.len()))
     }
 
-    /// What a transcript from outside tells, held against a revision; the number of edits and files. Paths are relative to
-    /// `folder`, where the agent stood.
+    /// Compares a transcript from outside with a revision.
+    ///
+    /// Returns the findings, and the number of edits and files. Paths are relative to `folder`, the
+    /// agent's working directory.
     pub fn verify(
         &mut self,
         (format, transcript, errors): (Format, impl Read, impl Read),
@@ -170,8 +174,10 @@ fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     })
 }
 
-/// What a transcript tells. Errors on standard error come first: nothing says when they were, and what succeeded
-/// makes them good.
+/// Reads the calls of a transcript.
+///
+/// Errors on standard error come first, because their time is unknown: a later success resolves
+/// them.
 fn heard(format: Format, stdout: impl Read, stderr: impl Read) -> io::Result<Calls> {
     let mut calls = Calls::default();
     if format == Format::Codex {
@@ -188,7 +194,9 @@ fn heard(format: Format, stdout: impl Read, stderr: impl Read) -> io::Result<Cal
 /// A package before, and the real path of its folder.
 type Root = (PackageState, PathBuf);
 
-/// The file that a spelling stands for: from the first of these folders, or else packages, that has such a file.
+/// Finds the file that a spelling names.
+///
+/// The folders are searched first, then the packages.
 fn place(
     folders: &[&Path; 2],
     repositories: &mut Repositories,

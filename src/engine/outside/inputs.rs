@@ -1,8 +1,10 @@
-//! Files that an attempt works by and may not write: the configuration, the prompts, the spec's own files, settings and hooks of
-//! git, scripts that commands run, and files that `policy.protected` or `policy.instructions` names.
+//! Files that control an attempt and that it may not write.
 //!
-//! Promises: outside of the packages a change is kept in `iter-N/` and restored, through links
-//! and across file systems; in a package it makes the attempt's work one to be put back. How many files were written
+//! They are the configuration, the prompts, the spec's own files, settings and hooks of git,
+//! scripts that commands run, and files that `policy.protected` or `policy.instructions` names.
+//!
+//! Promises: outside of the packages a change is kept in `iter-N/` and restored, through links and
+//! across file systems; in a package ralph restores the attempt's work. Any number of files written
 //! meanwhile hides none of them.
 
 use super::patterns::Patterns;
@@ -511,7 +513,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Moves a file aside that is in the place of a directory above the path.
+/// Moves a file aside that replaces a directory above the path.
 fn make_way(path: &Path, aside: &Path, places: &Places) -> io::Result<()> {
     let above: Vec<&Path> = path
         .ancestors()

@@ -27,9 +27,11 @@ const SEEN: usize = 3;
 struct Prepared {
     request: GateRequest,
     settings: GateSettings,
-    /// What a clean checkout is made from.
+    /// The sources of a clean checkout.
     sources: Sources,
-    /// What a command can see in the packages' own folders and no commit holds, `<package>/<path>`.
+    /// Files in the packages' own folders that no commit holds, `<package>/<path>`.
+    ///
+    /// A command can see them.
     beside: Vec<String>,
 }
 
@@ -50,11 +52,11 @@ impl Prepared {
             .unwrap_or_else(|fault| GateReport::from(no_verdict(fault)))
     }
 
-    /// Runs a gate in its own folder, and brings home what it leaves.
+    /// Runs a gate in its own folder, and copies its outputs back.
     fn measure(&self, ports: &GatePorts<'_>) -> Result<GateReport, Fault> {
         let (cache, workspace) = (&self.request.cache, &self.sources.workspace);
         let clean = self.settings.folder == config::GateFolder::Clean;
-        // What an earlier gate built is for those who can tell that it belongs to these sources.
+        // Only engines can verify that outputs of an earlier gate belong to these sources.
         let kept = clean && self.settings.run.is_none();
         let folder = if kept {
             CacheFolder::take(cache, workspace)?
@@ -182,7 +184,7 @@ impl Outside {
         Ok(self.secrets.of_report(report))
     }
 
-    /// What a gate's order asks to be judged; `None` if nothing is known of that.
+    /// Returns the changes to judge for a gate's order; `None` if none are known.
     fn changes_to_judge(&mut self, order: &GateOrder) -> Result<Option<Vec<FileChange>>, Fault> {
         let changes = match &order.changes {
             Some(changes) => changes.clone(),
@@ -214,17 +216,18 @@ impl Outside {
         self.run_alone(&prepared, &order.snapshot)
     }
 
-    /// What a gate would judge, by the files as they are in the packages' own folders.
+    /// Returns the scope of a gate, from the files in the packages' own folders.
     pub fn preview(&mut self, order: &GateOrder) -> Result<Preview, Fault> {
         let changes = self.changes(&order.accumulated)?;
         let prepared = self.prepare(order, &changes, PathBuf::new(), String::new())?;
         Ok(gate::preview(&prepared.request, &prepared.settings))
     }
 
-    /// A gate on the commits and changes of then, recorded or found in a history; touches no box and no journal. Its report,
-    /// and the folder with what it left.
+    /// Runs a gate on earlier commits and changes, recorded or found in a history.
     ///
-    /// Errors: a package that is not there, a gate that is not configured.
+    /// Touches no box and no journal. Returns its report, and the folder with its outputs.
+    ///
+    /// Errors: a package that does not exist, a gate that is not configured.
     pub fn judge_again(
         &mut self,
         order: &GateOrder,
@@ -248,7 +251,7 @@ impl Outside {
             folder.clone(),
             format!("{}-again", self.tag),
         )?;
-        // The folders of today hold other commits.
+        // The packages' folders hold later commits.
         prepared.settings.folder = config::GateFolder::Clean;
         // Audits and replays also judge work trees of which no snapshot can be taken.
         let report = self.run_alone(&prepared, &Snapshot::default())?;
@@ -422,7 +425,7 @@ fn is_command_in_place(settings: &GateSettings) -> bool {
     settings.run.is_some() && settings.folder == config::GateFolder::InPlace
 }
 
-/// What a command is told of its gate; the packages one a line.
+/// Returns the variables that describe a gate to its command; the packages one per line.
 fn told(order: &GateOrder, packages: &BTreeSet<&String>) -> [(String, String); 3] {
     let task = if order.key.family.is_empty() {
         String::new()

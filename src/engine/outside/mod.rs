@@ -53,7 +53,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// How long a supervisor of an earlier run may take to end what it started.
+/// Time that a supervisor of an earlier run may take to end its processes.
 const REAP_PATIENCE: Duration = Duration::from_secs(15);
 /// Time between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(10);
@@ -62,9 +62,9 @@ const AFTER_RESULT: Duration = Duration::from_secs(15);
 /// Bytes kept of each log of a process.
 const LOG_CAP: u64 = 64 << 20;
 
-/// Who is shown each fact.
+/// Callback for every recorded event.
 type Listener = Box<dyn FnMut(&Event, &State)>;
-/// Who is shown what a gate is doing.
+/// Callback for the progress of a gate.
 type Progress = Box<dyn Fn(&str) + Send + Sync>;
 
 /// The real world.
@@ -76,17 +76,19 @@ pub struct Outside {
     running: Option<RunningAgent>,
     /// The transcript of the last attempt, until it was held against git.
     turn_log: Option<TurnLog>,
-    /// What the attempt that runs may not write; `None` if this process did not start it.
+    /// Files that the running attempt may not write.
+    ///
+    /// `None` if this process did not start it.
     inputs: Option<Inputs>,
     tag: String,
-    /// What no fact may hold.
+    /// Texts that no event may hold.
     secrets: Secrets,
     /// Files of the attempt that ralph did not commit.
     withheld: Vec<String>,
     patterns: OnceCell<Patterns>,
 }
 
-/// What the real world is made of.
+/// Parts of the real world.
 pub struct Parts {
     /// The folders.
     pub places: Places,
@@ -100,11 +102,11 @@ pub struct Parts {
     pub interrupts: Interrupts,
     /// Ralph's own environment.
     pub environment: Vec<(String, String)>,
-    /// Who is shown each fact.
+    /// Callback for every recorded event.
     pub listener: Listener,
-    /// Who is shown what a gate is doing.
+    /// Callback for the progress of a gate.
     pub progress: Progress,
-    /// Who is shown what an agent says and does.
+    /// Callback for the agent's words and actions.
     pub said: Progress,
     /// Ralph's cache folder.
     pub cache: PathBuf,
@@ -143,7 +145,7 @@ impl Outside {
         environment_for(&self.parts.environment, named)
     }
 
-    /// What changed in all packages since HEAD left a revision, and the commits where it did.
+    /// Returns the changes and commits of all packages since HEAD diverged from a revision.
     pub fn since(
         &mut self,
         revision: &str,
@@ -175,9 +177,9 @@ impl Outside {
         self.own_folder(self.parts.places.iteration(iteration))
     }
 
-    /// Hands the head of the journal's chain to `hooks.anchor`; false if there is none.
+    /// Passes the head of the journal's chain to `hooks.anchor`; false without such a hook.
     ///
-    /// Errors: the command did not take it.
+    /// Errors: the command did not accept it.
     pub fn anchor(&mut self, head: &str) -> Result<bool, Fault> {
         let message = serde_json::json!({ "event": "anchor", "head": head });
         let call = |world: &Self| {
@@ -199,7 +201,9 @@ impl Outside {
         ))
     }
 
-    /// Calls the command of an event with a message as its input, each argument as `fill` makes it; `None` if there is none.
+    /// Runs the command of an event with a message as its input.
+    ///
+    /// `fill` makes each argument. `None` if no command is configured.
     fn hook(
         &self,
         event: &str,
@@ -494,7 +498,7 @@ impl World for Outside {
             }
             Effect::Notify { event, task, why } => {
                 let message = serde_json::json!({ "event": event, "task": task, "why": why });
-                // Nothing depends on it: its log says how it went.
+                // No decision depends on it: the hook's log holds its result.
                 drop(self.guard_hook(event, |world| world.hook(event, &message, String::clone))?);
                 return Ok(None);
             }

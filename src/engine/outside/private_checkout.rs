@@ -43,25 +43,27 @@ pub(super) struct PrivateCheckout<'a> {
 
 struct State {
     head: Tree,
-    /// Made when it is asked for.
+    /// Checked out on first use.
     base: Option<Tree>,
     phases: Vec<TracePhase>,
 }
 
 /// One checkout, with what builds left in it.
 struct Tree {
-    /// The folder that stands for the workspace.
+    /// The folder that represents the workspace.
     folder: PathBuf,
     checkout: Checkout,
-    /// What was touched before a build came to its end, and sources of production code, each with who did that.
+    /// Paths that were touched before a build ended, and sources of production code.
+    ///
+    /// Each has the process that touched it.
     touched: BTreeSet<String>,
-    /// What tests or mutants wrote after that, without harm to a verdict.
+    /// Paths that tests or mutants wrote after that, without harm to a verdict.
     written: BTreeSet<RepoPath>,
     outputs: Outputs,
 }
 
 impl Tree {
-    /// Checks the commits out; also says what happened, for people.
+    /// Checks the commits out, and returns the checkout with a phase for the trace.
     fn make(
         sources: &Sources,
         which: Which,
@@ -103,7 +105,7 @@ impl Tree {
         ))
     }
 
-    /// Where a package is in it.
+    /// Returns the folder of a package in the checkout.
     fn place(&self, sources: &Sources, root: &Path) -> Result<PathBuf, Fault> {
         let inside = sources.inside(root)?;
         let root = if inside.is_empty() {
@@ -121,7 +123,9 @@ impl Tree {
             .is_ok_and(|inside| part.holds(inside.as_os_str().as_bytes()))
     }
 
-    /// What differs in a part from the commits and is no source; puts it right if it was judged. The engine still reads sources of production code.
+    /// Returns the paths of a part that differ from the commits and are no sources.
+    ///
+    /// Restores a part that was judged. The engine still reads sources of production code.
     fn written(&mut self, part: &Part, judged: bool) -> Result<Vec<RepoPath>, Fault> {
         let mut touched = self.checkout.touched(&self.folder);
         touched.retain(|path| part.holds(&path.to_bytes()));

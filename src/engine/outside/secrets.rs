@@ -1,11 +1,13 @@
-//! Where texts from outside become facts: what is secret stays out of them.
+//! Keeps secrets out of texts from outside before they become events.
 
 use crate::agent::MAX_WHY;
 use crate::machine::facts::{Claim, Observation, ProcessEnd};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::{RepoPath, Secrets};
 
-/// Stands between lines that are searched together; no text that was made fit to be shown holds it.
+/// Separator of texts that are searched together.
+///
+/// No text that is fit for display holds it.
 const BETWEEN: &str = "\u{1}";
 
 impl Secrets {

@@ -1,4 +1,6 @@
-//! The spec's files beside tasks.md (`spec_files:`): what prompts carry, and what no attempt may write.
+//! The spec's other files (`spec_files:`), next to tasks.md.
+//!
+//! Prompts carry them, and no attempt may write them.
 
 use super::Outside;
 use crate::engine::Fault;

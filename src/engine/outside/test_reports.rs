@@ -1,6 +1,7 @@
 //! The test reports that a check wrote.
 //!
-//! Promises: a report that was there before counts only if it was written anew, whatever its time says; none is removed.
+//! Promises: an existing report counts only if it was written again, even if its modification
+//! time was set; none is removed.
 
 use super::patterns::globs;
 use crate::engine::Fault;
@@ -21,7 +22,7 @@ pub(super) struct TestReports<'a> {
 }
 
 impl<'a> TestReports<'a> {
-    /// Looks at what is there. Errors: a pattern that is none.
+    /// Lists the existing reports. Errors: an invalid pattern.
     pub(super) fn before(package: &'a Path, patterns: &[String]) -> Result<Self, Fault> {
         let globs = globs("checks.reports", patterns)?;
         let before = found(package, &globs);
@@ -32,7 +33,7 @@ impl<'a> TestReports<'a> {
         })
     }
 
-    /// What those say that were written since; `None` if none was.
+    /// Returns the sum of the reports written since; `None` if none was.
     pub(super) fn written(self) -> Option<ReportedTests> {
         let mut now = found(self.package, &self.globs);
         now.retain(|path, stamp| self.before.get(path) != Some(stamp));
@@ -50,7 +51,9 @@ impl<'a> TestReports<'a> {
     }
 }
 
-/// The reports with their paths in the package. What cannot be looked at is none: fewer tests never help.
+/// Returns the reports with their paths in the package.
+///
+/// An unreadable file is left out: fewer tests never help.
 fn found(package: &Path, globs: &GlobSet) -> BTreeMap<PathBuf, FileStat> {
     if globs.is_empty() {
         return BTreeMap::new();

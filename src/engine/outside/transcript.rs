@@ -1,5 +1,8 @@
-//! What an agent prints: shown to people while it comes, read for its verdict and its figures when it has ended. As it
-//! was printed it stays in `iter-N/agent.out`.
+//! Output of an agent.
+//!
+//! It is shown to people as it arrives, and read for its verdict and its figures at its end.
+//!
+//! The unchanged output stays in `iter-N/agent.out`.
 
 use super::{LOG_CAP, Progress};
 use crate::agent::VerdictLine;
@@ -13,50 +16,50 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// Between two looks at what came.
+/// Pause between two readings of the output.
 const PAUSE: Duration = Duration::from_millis(300);
 /// Characters of the last words.
 const LAST_WORDS: usize = 300;
 /// Bytes that are shown of one look.
 const AT_ONCE: u64 = 4 << 20;
 
-/// Where an agent's output is, and how it is read.
+/// File and format of an agent's output.
 pub(super) struct Transcript {
     pub(super) format: Format,
-    /// What in it is a verdict.
+    /// The form of a valid verdict.
     pub(super) verdict: VerdictLine,
     /// The order is a review.
     pub(super) reviews: bool,
     pub(super) stdout: PathBuf,
 }
 
-/// What an agent told.
+/// Statements of an agent.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     /// Its verdict.
     pub(super) claim: Option<Claim>,
     /// The end of its last message, one line.
     pub(super) last_words: String,
-    /// What it used.
+    /// Usage so far.
     pub(super) used: Usage,
-    /// What its CLI said of its own trouble.
+    /// Errors that its CLI reported.
     pub(super) errors: CliErrors,
     /// It is a session without any use of a tool.
     pub(super) only_talked: bool,
 }
 
-/// Who is shown what an agent does.
+/// Receiver of an agent's actions.
 pub(super) struct Audience<'a> {
     /// Gets each line.
     pub(super) said: &'a Progress,
-    /// What no line may hold.
+    /// Texts that no line may hold.
     pub(super) secrets: &'a Secrets,
     /// Paths are shown from here.
     pub(super) workspace: &'a Path,
 }
 
 impl Transcript {
-    /// What was told in all.
+    /// Reads the whole output.
     pub(super) fn read(&self) -> Result<Told, Fault> {
         let unclear = |why: &str| {
             Some(Claim::Unclear {
@@ -81,7 +84,9 @@ impl Transcript {
         Ok(told)
     }
 
-    /// What the agent's own words tell; neither results of tools nor an echo of the prompt are among them.
+    /// Reads the agent's own words.
+    ///
+    /// Results of tools and an echo of the prompt are not part of them.
     fn heard(&self, output: impl Read) -> io::Result<Told> {
         let mut heard = self.verdict.listen();
         let (mut last, mut is_known, mut has_acted) = (String::new(), false, false);
@@ -144,7 +149,7 @@ impl Transcript {
     }
 
     fn show(&self, audience: &Audience<'_>, ended: &Receiver<()>) {
-        // What cannot be read is an error when the agent has ended.
+        // An unreadable file is an error when the agent has ended.
         let Ok(mut output) = fs_err::File::open(&self.stdout) else {
             return;
         };

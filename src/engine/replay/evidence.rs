@@ -23,13 +23,13 @@ const CHANGED: &str =
 const BY_LINES: &str = "Kept tests: the ralph that wrote the journal compared them by their lines.";
 const UNCLEAR: &str = "replay it where the run was: there git still knows what was cloned";
 
-/// Where evidence is found.
+/// Sources of evidence.
 pub(super) struct Evidence<'a> {
-    /// `None`: there are no repositories, which was said.
+    /// `None`: there are no repositories, and a note reports it.
     repositories: Option<&'a mut Repositories>,
     /// Objects that records name, by package, with the first record that does.
     named: BTreeMap<(String, Oid), u64>,
-    /// What could not be read, told once.
+    /// Objects that could not be read; each is reported once.
     told: BTreeSet<String>,
 }
 
@@ -42,7 +42,9 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Tells kinds of files apart as a run did; by the configuration of today where its record does not say how.
+    /// Classifies files as a run did.
+    ///
+    /// Uses the current configuration if the record of the run holds no patterns.
     pub(super) fn classify_by(&mut self, files: &[Vec<String>; 3]) -> Result<(), globset::Error> {
         let [test, production, build] = files;
         if let Some(repositories) = self.repositories.as_mut().filter(|_| !test.is_empty()) {

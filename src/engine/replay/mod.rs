@@ -1,9 +1,9 @@
 //! The journal, replayed: every recorded decision made again from the recorded evidence, the evidence looked up again in
 //! git, the files that are made from the journal compared with it. No model, no network; nothing is written.
 //!
-//! What of a record is evidence and what is decision:
+//! Sources of each recorded item:
 //!
-//! | recorded | where it is found again |
+//! | recorded | source |
 //! |---|---|
 //! | chain, numbers | computed |
 //! | which record comes next, boxes written, checks asked, how a run ended | decided again (`machine::asked`) |
@@ -11,12 +11,12 @@
 //! | the words of entries and of a run's end | compared where this build of ralph wrote them |
 //! | commits, changes, ancestry, lost lines, counted tests, sums over a family | git objects |
 //! | heads before an attempt, the diff behind it: the views below `.ralph/state` | the records |
-//! | what a gate left in its folder | its digest, if the folder is there |
+//! | the files that a gate left in its folder | its digest, if the folder is there |
 //! | lines of tasks.md, the spec's files, the validator's report, entries of earlier journals | their digests |
 //! | the verdict of a gate | as recorded, unless it is run again |
 //! | checks, uncommitted files, failed edits, an agent's verdict, a person's edits | as recorded |
 //!
-//! Promises: what is missing is said, and is never equal; a difference names the record; bounded.
+//! Promises: a missing file is reported, and is never equal; a difference names the record; bounded.
 
 mod evidence;
 mod views;
@@ -39,32 +39,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use views::Views;
 
-/// Findings that are told.
+/// Most findings of one replay.
 const MAX_FINDINGS: usize = 100;
 /// Characters of the words of a run's end that a finding shows.
 const WORDS: usize = 300;
 /// The journal, as findings name it.
 pub const JOURNAL: &str = ".ralph/state/journal.jsonl";
 
-/// A verdict of a gate as it was recorded, with what it was asked for.
+/// A recorded verdict of a gate, with its order.
 #[derive(Clone, Debug)]
 pub struct Judgement {
     /// The record.
     pub record: u64,
-    /// What the gate was asked.
+    /// The order for the gate.
     pub order: GateOrder,
     /// The changes that it judged.
     pub changes: Vec<FileChange>,
-    /// What it said.
+    /// The report of the gate.
     pub report: GateReport,
-    /// The folder with what it left, where that is there and is what it was.
+    /// The folder with the gate's outputs, if it exists and is unchanged.
     pub left: Option<PathBuf>,
 }
 
 /// All that a replay read.
 #[derive(Debug, Default)]
 pub struct Run {
-    /// What it found.
+    /// The result of the replay.
     pub found: Replayed,
     /// The verdicts of gates, in order; none without a verdict.
     pub judgements: Vec<Judgement>,
@@ -85,14 +85,16 @@ pub struct Replay<'a> {
     /// The order is known to be wrong: what follows is not compared.
     is_lost: bool,
     views: Views,
-    /// What stands behind the last decision on each box, by task file.
+    /// The evidence behind the last decision on each box, by task file.
     seen: BTreeMap<(String, TaskKey), BoxLine>,
     found: Replayed,
     judgements: Vec<Judgement>,
 }
 
 impl<'a> Replay<'a> {
-    /// A replay on these repositories; `Err`: why there are none.
+    /// Returns a replay on these repositories.
+    ///
+    /// `Err` is the reason why there are no repositories.
     pub fn new(
         disk: &'a dyn Disk,
         places: &'a Places,

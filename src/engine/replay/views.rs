@@ -1,7 +1,9 @@
-//! The files that are made from the journal, compared with it: the entries of progress.txt, the boxes of tasks.md, what
-//! stands of heads and diffs below `.ralph/state`.
+//! Compares the files that are made from the journal with it.
 //!
-//! Promise: what was decided is compared whoever wrote it, its words only where this build wrote them.
+//! They are the entries of progress.txt, the boxes of tasks.md, and the heads and diffs below
+//! `.ralph/state`.
+//!
+//! Promise: decisions are compared for any build that wrote them, their words only for this build.
 
 use super::{Finding, Grade, JOURNAL};
 use crate::engine::Places;
@@ -18,7 +20,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// What progress.txt must hold.
+/// Expected contents of progress.txt.
 #[derive(Debug, Default)]
 pub(super) struct Views {
     /// When the journal began.
@@ -27,11 +29,10 @@ pub(super) struct Views {
     pub(super) is_ours: bool,
     /// By task file.
     entries: BTreeMap<String, Vec<Expected>>,
-    /// What this build wrote below `.ralph/state`, and the record that asked for it.
+    /// Files that this build wrote below `.ralph/state`, each with the record that caused it.
     state: BTreeMap<PathBuf, (u64, String)>,
 }
 
-/// An entry.
 #[derive(Debug)]
 struct Expected {
     /// The record that says that it was written; 0 if that is still owed.
@@ -109,7 +110,7 @@ impl Views {
         self.state.retain(|_, (asked, _)| *asked < record);
     }
 
-    /// Compares what stands below `.ralph/state`, as far as it is there.
+    /// Compares the existing files below `.ralph/state`.
     pub(super) fn compare_state(
         &self,
         places: &Places,
@@ -165,7 +166,7 @@ impl Views {
                 .clone()
                 .position(|entry| entry.heading.as_bytes() == line.text);
             let Some(skipped) = known else {
-                // Whoever moves a journal away keeps the entries of the one before.
+                // The entries of an earlier journal stay if that journal was moved away.
                 let time = line
                     .text
                     .get(3..)

@@ -90,7 +90,7 @@ pub(super) fn process(
     (disk.writes, result)
 }
 
-/// What must hold once a run has come to its end, whatever happened before; what does not.
+/// Returns the first invariant that a run violates at its end, after any interruption.
 fn broken(shared: &Rc<RefCell<Shared>>, stop: &StopReason) -> Option<String> {
     let shared = shared.borrow();
     let tasks = String::from_utf8_lossy(&shared.files[&places().tasks()]);
@@ -270,7 +270,7 @@ fn a_stop_in_a_file_that_is_left_alone_ends_in_the_same_place() {
     assert!(cases > 200, "{cases} cases");
 }
 
-/// What a killed process found durable, and acted on, the next one must find after a power loss.
+/// Data that a killed process found durable must be there after a power loss.
 #[test]
 #[ignore = "deep tier"]
 fn a_kill_at_any_write_and_then_a_power_loss_end_in_the_same_place() {

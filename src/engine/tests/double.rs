@@ -15,15 +15,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// What outlives a crash.
+/// State that outlives a crash.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shared {
     pub(super) files: BTreeMap<PathBuf, Vec<u8>>,
     /// Length of each file that is surely on the disk.
     synced: BTreeMap<PathBuf, usize>,
-    /// What a folder that was not synced still holds.
+    /// Former contents of folders that were not synced.
     old: BTreeMap<PathBuf, Vec<u8>>,
-    /// What the package holds: path → content.
+    /// Contents of the package: path → content.
     pub(super) tree: BTreeMap<&'static str, u32>,
     pub(super) head: u32,
     /// Checkouts of earlier commits, by number.
@@ -38,18 +38,20 @@ pub(super) struct Shared {
 pub(super) struct Death {
     /// At which write, from 0.
     pub(super) at: usize,
-    /// How many bytes of it (of an append), or whether it happens at all (`> 0`), reach the disk.
+    /// The number of bytes of it (of an append) that reach the disk.
+    ///
+    /// Any other write reaches the disk if the number is above 0.
     pub(super) bytes: usize,
-    /// What was not synced is lost too.
+    /// Data that was not synced is lost too.
     pub(super) power: bool,
-    /// What said until then that it was done, and did nothing.
+    /// The switch that reported success until then, and did nothing.
     pub(super) lies: Option<Lie>,
 }
 
 /// A switch of durability that is turned off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lie {
-    /// What is appended to this file is not synced.
+    /// Data that is appended to this file is not synced.
     Sync(&'static str),
     /// The new content of a file that is replaced is not synced before the rename.
     Content,
@@ -207,7 +209,7 @@ impl Disk for CrashDisk {
     }
 }
 
-/// How the simulated agent times its work against ralph's death.
+/// Timing of the simulated agent's work relative to ralph's death.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Pace {
     /// It has done nothing when ralph dies while it runs.
@@ -262,7 +264,7 @@ impl Double {
         }
     }
 
-    /// Somebody hostile ticks every box.
+    /// Ticks every box, as a hostile process would.
     fn tick_all(&self) {
         let mut shared = self.shared.borrow_mut();
         let text = String::from_utf8(shared.files[&self.tasks].clone())

@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 /// Bytes that are copied.
 const MAX_BYTES: u64 = 2 << 30;
-/// Folders that are never copied, whatever the language.
+/// Folders of any language that are never copied.
 const LEFT_OUT: [&str; 4] = [".git", "node_modules", ".venv", "venv"];
 /// The file by which tools mark a folder of theirs as one that can be made again (Cargo's `target`).
 const CACHE_MARK: &str = "CACHEDIR.TAG";
-/// What tools write into the folders of what is installed.
+/// Folders that tools write into the folders of installed packages.
 const CACHES: [&str; 4] = [".cache", ".vite", ".vite-temp", ".vitest"];
 
 /// Lists the files of a package.
@@ -107,7 +107,9 @@ pub(crate) fn copy(
     Ok(hiding)
 }
 
-/// A folder in which each entry of another one is a link, so that what tools put beside them stays there.
+/// Creates a folder of links to each entry of another folder.
+///
+/// Files that tools add stay in the new folder.
 fn link(own: &Path, place: &Path) -> std::io::Result<()> {
     fs_err::create_dir(place)?;
     for entry in fs_err::read_dir(own)? {
@@ -115,7 +117,7 @@ fn link(own: &Path, place: &Path) -> std::io::Result<()> {
         if CACHES.iter().any(|cache| entry.file_name() == *cache) {
             continue;
         }
-        // A relative link may lead to a package beside this one, of which there is a copy.
+        // A relative link may lead to a neighbouring package that is copied too.
         let inside = fs_err::read_link(entry.path())
             .ok()
             .filter(|target| target.is_relative());
@@ -134,9 +136,11 @@ pub(super) fn folders(module: &str) -> Vec<PathBuf> {
 type Hiding = (Regex, &'static str);
 
 fn hides_of(language: &Language) -> std::io::Result<Vec<Hiding>> {
-    let compile = |(pattern, other): &(&str, &'static str)| Ok((Regex::new(pattern)?, *other));
-    let compiled: Result<_, regex_lite::Error> = language.hides.iter().map(compile).collect();
-    compiled.map_err(std::io::Error::other)
+    let mut hides = Vec::new();
+    for (pattern, other) in language.hides {
+        hides.push((Regex::new(pattern).map_err(std::io::Error::other)?, *other));
+    }
+    Ok(hides)
 }
 
 /// True if words of a copied source lost their meaning.
@@ -165,30 +169,35 @@ fn rewrite(
     Ok(new != old)
 }
 
+fn is_left_out(entry: &DirEntry, language: &Language) -> bool {
+    let name = entry.file_name().to_str().unwrap_or_default();
+    [&LEFT_OUT, language.installed, language.outputs]
+        .iter()
+        .any(|names| names.contains(&name))
+        || entry.file_type().is_dir() && entry.path().join(CACHE_MARK).is_file()
+}
+
 /// All that is committed, and what else a build left; neither repositories nor what is installed, links to it included.
 fn entries(root: &Path, language: &Language) -> impl Iterator<Item = Result<DirEntry, GateAbort>> {
-    let is_left_out = move |entry: &DirEntry| {
-        let name = entry.file_name().to_str().unwrap_or_default();
-        [&LEFT_OUT, language.installed, language.outputs]
-            .iter()
-            .any(|names| names.contains(&name))
-            || entry.file_type().is_dir() && entry.path().join(CACHE_MARK).is_file()
-    };
     let all = walk(root, MAX_DEPTH, MAX_ENTRIES, move |folder| {
-        !is_left_out(folder)
+        !is_left_out(folder, language)
     });
-    all.filter(move |entry| !entry.as_ref().is_ok_and(is_left_out))
-        .map(|entry| {
-            entry.map_err(|error| {
-                let why = text::line(&error.to_string(), 300);
-                let hint = "Make the folder readable, then try again.";
-                GateAbort::setup(
-                    format!(
-                        "The package cannot be copied: {}.",
-                        why.trim_end_matches('.')
-                    ),
-                    hint,
-                )
-            })
+    all.filter(move |entry| {
+        !entry
+            .as_ref()
+            .is_ok_and(|entry| is_left_out(entry, language))
+    })
+    .map(|entry| {
+        entry.map_err(|error| {
+            let why = text::line(&error.to_string(), 300);
+            let hint = "Make the folder readable, then try again.";
+            GateAbort::setup(
+                format!(
+                    "The package cannot be copied: {}.",
+                    why.trim_end_matches('.')
+                ),
+                hint,
+            )
         })
+    })
 }

@@ -28,16 +28,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// What is known of a language by the names of its files.
+/// Properties of a language that follow from the names of its files.
 pub(crate) struct Language {
-    /// Its name, for people.
     pub(crate) name: &'static str,
     /// Endings of its sources.
     pub(crate) extensions: &'static [&'static str],
     /// Files that make their folder a module.
     pub(crate) builds: &'static [&'static str],
-    /// Names of the tests of a file, without their ending; `{}` is its own name, which alone stands for a test in a folder
-    /// of tests. None where a file may hold its own tests: then each file counts.
+    /// Names of the tests of a file, without their ending.
+    ///
+    /// `{}` is the file's own name. Alone it marks a test in a folder of tests. Empty where a file
+    /// may hold its own tests: then each file counts.
     pub(crate) tests: &'static [&'static str],
     /// Folders of what is installed, which no commit holds.
     pub(crate) installed: &'static [&'static str],
@@ -51,11 +52,10 @@ pub(crate) struct Language {
 
 /// An engine that mutates files.
 pub(crate) trait FileEngine {
-    /// What it mutates.
+    /// The language that it mutates.
     fn language(&self) -> &'static Language;
     /// Mutates the files of the work, and runs the tests of its module.
     fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort>;
-    /// Its name.
     fn name(&self) -> &'static str;
     /// Runs the tests of the module alone; false if one fails.
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort>;
@@ -67,7 +67,7 @@ pub(crate) trait FileEngine {
     fn refusal(&self, _package: &GatePackage) -> Option<GateAbort> {
         None
     }
-    /// It can be told which files of tests to run.
+    /// Returns true if the engine can run chosen files of tests.
     fn chooses_tests(&self, _module: &Path, _homes: &[PathBuf]) -> bool {
         false
     }
@@ -77,7 +77,6 @@ pub(crate) trait FileEngine {
 pub(crate) struct Work<'a> {
     /// Starts its programs.
     pub(crate) commands: &'a Commands<'a>,
-    /// The gate's settings.
     pub(crate) settings: &'a GateSettings,
     /// `<package>/<folder>` for messages.
     pub(crate) label: String,
@@ -87,13 +86,13 @@ pub(crate) struct Work<'a> {
     pub(crate) homes: Vec<PathBuf>,
     /// Paths of the files in the module.
     pub(crate) files: Vec<String>,
-    /// Of these files only mutants that begin on these lines count.
+    /// Lines by file: only mutants that begin on them count.
     pub(crate) lines: BTreeMap<String, Vec<(u32, u32)>>,
-    /// The only files of tests that are asked, by their paths in the module; all if there is none.
+    /// The only files of tests to run, by their paths in the module; empty for all.
     pub(crate) tests: Vec<String>,
     /// The temporary folder and the home of its tests.
     pub(crate) place: Rc<TestPlace>,
-    /// An empty folder for what the engine writes beside the copy.
+    /// An empty folder for files that the engine writes outside of the copy.
     pub(crate) output: PathBuf,
     /// A folder whose content people find afterwards.
     pub(crate) report: PathBuf,
@@ -171,7 +170,7 @@ impl Work<'_> {
         )
     }
 
-    /// What an engine left is no result.
+    /// Returns the error for an engine that left no result.
     pub(crate) fn unclear(&self, engine: &str, why: &str) -> GateAbort {
         GateAbort::setup(
             format!("{engine} ended without a verdict on {}: {why}.", self.label),
@@ -224,7 +223,7 @@ const INSTALLED: [&str; 3] = ["node_modules", ".venv", "venv"];
 /// Lines of an output that name tests or causes.
 const TOLD: usize = 5;
 
-/// The lines of an output that tell what went wrong, the first ones, for people.
+/// Returns the first lines of an output that explain an error, for people.
 pub(crate) fn told(output: &str, is_told: impl Fn(&str) -> bool) -> Vec<String> {
     output
         .lines()
@@ -282,7 +281,7 @@ pub(crate) fn source_lines(path: &Path) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// What an engine found.
+/// Result of an engine.
 pub(crate) enum Measured {
     /// The mutants of each file; one that is absent has none.
     Mutants(BTreeMap<String, Vec<FileMutant>>),
@@ -303,9 +302,7 @@ pub(crate) struct FileMutant {
     pub(crate) function: String,
     /// The kind of change, in the engine's words.
     pub(crate) mutator: String,
-    /// The change itself.
     pub(crate) description: String,
-    /// What became of it.
     pub(crate) status: MutantStatus,
     /// The tests that reach it.
     pub(crate) tests: Vec<String>,
@@ -329,7 +326,7 @@ pub(crate) struct Position {
 }
 
 impl Place {
-    /// What the mutant did to the file of these lines.
+    /// Describes the change that the mutant made to these lines.
     pub(crate) fn change(&self, lines: &[impl AsRef<str>], new: &str) -> String {
         match self.replaced(lines) {
             old if new.is_empty() => format!("removed `{old}`"),
@@ -337,7 +334,7 @@ impl Place {
         }
     }
 
-    /// What stands in its place in the source; of several lines the first, and `…`.
+    /// Returns the mutated source text; of several lines the first, and `…`.
     fn replaced(&self, lines: &[impl AsRef<str>]) -> String {
         let Self { start, end } = self;
         let line = (start.line as usize)

@@ -14,7 +14,7 @@ use crate::mutation::{ClassScore, Mutant, MutantStatus, NoCoverage, Tally, Trace
 use crate::report::standard::ReportedMutant;
 use crate::source::text;
 use crate::sys::clock::Stopwatch;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -27,7 +27,7 @@ const TRACED: usize = 20;
 /// Files whose comments were not obeyed that are named.
 const NAMED: usize = 5;
 
-/// What is to be judged.
+/// Returns the files to judge.
 pub(crate) fn scope_of(
     request: &GateRequest,
     settings: &GateSettings,
@@ -67,25 +67,26 @@ pub(crate) fn judge(
         };
     }
     let commands = Commands::new(ports, request, "logs", settings.limit);
-    let is_judged =
-        |module: &&Module| !module.targets.is_empty() || !module.changed_tests.is_empty();
-    let judged = scope.modules.iter().filter(is_judged).filter_map(|module| {
-        let package = request.packages.get(module.package)?;
-        Some(
-            Judge {
-                request,
-                settings,
-                ports,
-                engine,
-                commands: &commands,
-                package,
-                module,
-            }
-            .judge(),
-        )
-    });
-    let mut results: Vec<ModuleResult> = judged.collect();
-    // What lies in the gate's folder is kept for people: the logs and reports, not the copies.
+    let mut results = Vec::new();
+    for module in &scope.modules {
+        if module.targets.is_empty() && module.changed_tests.is_empty() {
+            continue;
+        }
+        let Some(package) = request.packages.get(module.package) else {
+            continue;
+        };
+        let judge = Judge {
+            request,
+            settings,
+            ports,
+            engine,
+            commands: &commands,
+            package,
+            module,
+        };
+        results.push(judge.judge());
+    }
+    // The logs and reports in the gate's folder are kept for people, the copies are not.
     if let Err(error) = fresh_folder(&request.folder.join(WORK)) {
         results.push(ModuleResult {
             aborts: vec![error],
@@ -137,11 +138,13 @@ impl Judge<'_> {
     /// The tests of the targets and those that were changed, by their paths in the module; none if a target has none here, or
     /// if more tests could take from a score.
     fn own_tests(&self) -> Vec<String> {
-        let own = |target: &Target| target.tests.iter().any(|test| self.module.has(test));
         let root = self.package.root.join(&self.module.dir);
         if self.settings.no_coverage == NoCoverage::Ignore
             || self.module.targets.is_empty()
-            || !self.module.targets.iter().all(own)
+            || !self.module.targets.iter().all(|target| {
+                let mut tests = target.tests.iter();
+                tests.any(|test| self.module.has(test))
+            })
             || !self.engine.chooses_tests(&root, &self.homes())
         {
             return Vec::new();
@@ -311,12 +314,14 @@ impl Judge<'_> {
         fresh_folder(&output)?;
         let hiding = copy(package, &module.dir, self.engine.language(), &copied)?;
         self.ports.checkouts.add_repository(&package.root, &top)?;
-        let lines = |target: &Target| {
-            Some((
-                module.within(&target.path.to_text()),
-                target.extent.lines()?.to_vec(),
-            ))
-        };
+        let (mut files, mut lines) = (Vec::new(), BTreeMap::new());
+        for target in &module.targets {
+            let file = module.within(&target.path.to_text());
+            if let Some(counted) = target.extent.lines() {
+                lines.insert(file.clone(), counted.to_vec());
+            }
+            files.push(file);
+        }
         // A later copy of the same module leaves the report of the first.
         let report = if name == MEASURED {
             self.request.folder.join("report").join(&folder)
@@ -330,12 +335,8 @@ impl Judge<'_> {
             label: self.label(),
             folder: copied.join(&module.dir),
             homes: self.homes(),
-            files: module
-                .targets
-                .iter()
-                .map(|target| module.within(&target.path.to_text()))
-                .collect(),
-            lines: module.targets.iter().filter_map(lines).collect(),
+            files,
+            lines,
             tests: Vec::new(),
             place,
             output,
@@ -416,12 +417,37 @@ impl Judge<'_> {
     }
 }
 
+/// Returns a mutant of this class for the report, with bounded texts.
+fn reported_mutant(class: &str, mutant: &FileMutant) -> ReportedMutant {
+    ReportedMutant {
+        mutant: Mutant {
+            class: class.to_owned(),
+            file: class.rsplit('/').next().unwrap_or_default().to_owned(),
+            line: mutant.line,
+            method: text::line(&mutant.function, 200),
+            mutator: text::line(&mutant.mutator, 100),
+            description: text::line(&mutant.description, 300),
+            status: mutant.status,
+            id: text::line(&mutant.id, 300),
+        },
+        tests: mutant
+            .tests
+            .iter()
+            .take(TESTS_NAMED)
+            .map(|test| text::line(test, 200))
+            .collect(),
+        tests_total: mutant.tests.len() as u64,
+    }
+}
+
 impl ModuleResult {
     /// Takes over the mutants of a file; one without any has nothing to mutate.
     fn take_file(&mut self, target: &Target, found: &[FileMutant], package: &GatePackage) {
         let lines = target.extent.lines();
-        let counts = |mutant: &&FileMutant| lines.is_none_or(|lines| is_among(lines, mutant.line));
-        let counted: Vec<&FileMutant> = found.iter().filter(counts).collect();
+        let counted: Vec<&FileMutant> = found
+            .iter()
+            .filter(|mutant| lines.is_none_or(|lines| is_among(lines, mutant.line)))
+            .collect();
         if counted.is_empty() {
             self.nothing.push(target.class.clone());
             return;
@@ -442,31 +468,10 @@ impl ModuleResult {
         for mutant in &counted {
             tally.add(mutant.status);
         }
-        let reported = |found: &FileMutant| ReportedMutant {
-            mutant: Mutant {
-                class: target.class.clone(),
-                file: target
-                    .class
-                    .rsplit('/')
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned(),
-                line: found.line,
-                method: text::line(&found.function, 200),
-                mutator: text::line(&found.mutator, 100),
-                description: text::line(&found.description, 300),
-                status: found.status,
-                id: text::line(&found.id, 300),
-            },
-            tests: found
-                .tests
-                .iter()
-                .take(TESTS_NAMED)
-                .map(|test| text::line(test, 200))
-                .collect(),
-            tests_total: found.tests.len() as u64,
-        };
-        let mutants = counted.into_iter().map(reported).collect();
+        let mutants = counted
+            .into_iter()
+            .map(|mutant| reported_mutant(&target.class, mutant))
+            .collect();
         let source = read_text(&package.root.join(target.path.to_text()), MAX_SOURCE);
         let (package_name, path) = (target.package.clone(), target.path.clone());
         let score = ClassScore {

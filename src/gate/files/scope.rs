@@ -1,4 +1,4 @@
-//! Which files are mutated, and why the others are not.
+//! Selects the files to mutate, and gives a reason for each other one.
 //!
 //! Pure over the request and the names of the files.
 
@@ -11,7 +11,7 @@ use crate::source::{ChangedLines, Kind, text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Folders whose files are tests whatever their names.
+/// Folders whose files are tests under any name.
 const TEST_FOLDERS: [&str; 4] = ["test", "tests", "__tests__", "spec"];
 
 /// The files of a package. Paths are relative to it, `/`-separated.
@@ -23,7 +23,7 @@ pub(super) struct Files {
     pub(super) sources: BTreeSet<String>,
     /// Sources that are no production code by their names, and the production code that loads each.
     pub(super) loaded: BTreeMap<String, String>,
-    /// What is at each changed path.
+    /// The kind of file at each changed path.
     pub(super) entries: BTreeMap<String, Entry>,
 }
 
@@ -49,9 +49,9 @@ pub(super) fn scope(
                 continue;
             }
             let dir = files.module_of(&path);
-            let new = || Module::new((index, package), dir, dir, BuildTool::Engine);
-            let module = modules.entry(dir.to_owned()).or_insert_with(new);
-            let is_its_test = |test: &str| language.is_test_of(test, &path);
+            let module = modules
+                .entry(dir.to_owned())
+                .or_insert_with(|| Module::new((index, package), dir, dir, BuildTool::Engine));
             let importer = files
                 .loaded
                 .get(&path)
@@ -67,12 +67,17 @@ pub(super) fn scope(
             match (kind, entry) {
                 (Kind::Test, Entry::File) => drop(module.changed_tests.insert(path)),
                 (Kind::Production, Entry::File) => {
-                    let tests = files.sources.iter().filter(|test| is_its_test(test));
+                    let tests = files
+                        .sources
+                        .iter()
+                        .filter(|test| language.is_test_of(test, &path));
                     let tests: BTreeSet<String> = tests.cloned().collect();
                     let counts = !tests.is_empty()
                         || importer.is_some()
                         || language.tests.is_empty()
-                        || request.counts_without_test(package, change, &is_its_test);
+                        || request.counts_without_test(package, change, &|test| {
+                            language.is_test_of(test, &path)
+                        });
                     if !counts {
                         scope.left_out.push(LeftOut {
                             file: change.full_path(),
@@ -114,15 +119,13 @@ pub(super) fn scope(
 impl Files {
     /// The nearest folder upward with a build file; the package's own is empty.
     fn module_of<'p>(&self, path: &'p str) -> &'p str {
-        let is_module = |dir: &&Path| {
-            self.builds
-                .iter()
-                .any(|build| Path::new(build).parent() == Some(dir))
-        };
         Path::new(path)
             .ancestors()
             .skip(1)
-            .find(is_module)
+            .find(|dir| {
+                let mut builds = self.builds.iter();
+                builds.any(|build| Path::new(build).parent() == Some(*dir))
+            })
             .and_then(Path::to_str)
             .unwrap_or_default()
     }
@@ -135,17 +138,18 @@ impl Language {
         ending.is_some_and(|ending| self.extensions.contains(&ending)) && !path.ends_with(".d.ts")
     }
 
-    /// By its name alone, wherever it is.
+    /// Judges the name alone, in any folder.
     fn is_test_of(&self, test: &str, path: &str) -> bool {
         let in_tests = test
             .split('/')
             .rev()
             .skip(1)
             .any(|folder| TEST_FOLDERS.contains(&folder));
-        let is_named = |name: &&str| {
-            (*name != "{}" || in_tests) && name.replace("{}", stem(path)) == stem(test)
-        };
-        test != path && self.is_source(test) && self.tests.iter().any(is_named)
+        test != path
+            && self.is_source(test)
+            && self.tests.iter().any(|name| {
+                (*name != "{}" || in_tests) && name.replace("{}", stem(path)) == stem(test)
+            })
     }
 
     /// The names of the tests of a file, for people.

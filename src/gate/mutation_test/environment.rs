@@ -1,4 +1,6 @@
-//! Which variables reach an engine: a list of names, what toolchains need, and what the caller names in
+//! Variables that reach an engine.
+//!
+//! They are a list of names, those that toolchains need, and those that the caller names in
 //! `MUTATION_RUNNER_FORWARD_ENV`.
 
 use crate::source::is_named;
@@ -8,7 +10,7 @@ use std::path::Path;
 /// Names more variables, separated by commas.
 pub const FORWARD: &str = "MUTATION_RUNNER_FORWARD_ENV";
 
-/// Names that pass; one that ends in `*` stands for all that begin so.
+/// Names that pass; a `*` at the end matches all names with that prefix.
 const PASSED: &str = "PATH HOME USER LOGNAME SHELL TMPDIR TMP TEMP LANG LC_* TERM PWD OLDPWD PYTHONPATH PYTHONHOME \
     VIRTUAL_ENV JAVA_HOME JDK_HOME MAVEN_HOME M2_HOME MAVEN_OPTS MAVEN_ARGS MAVEN_USER_HOME NODE_PATH NVM_DIR NVM_BIN \
     FNM_DIR VOLTA_HOME PNPM_HOME COREPACK_HOME CARGO_HOME RUSTUP_HOME RUSTUP_TOOLCHAIN PYENV_ROOT PYENV_VERSION";
@@ -19,50 +21,54 @@ pub fn engine_environment(all: &[(String, String)]) -> Vec<(String, String)> {
         .iter()
         .find(|(name, _)| name == FORWARD)
         .map_or("", |(_, names)| names.as_str());
-    let is_passed = |name: &str| {
-        let is_forwarded = || forwarded.split(',').any(|one| one.trim() == name);
-        name != WRITE_NOTHING
-            && (PASSED.split(' ').any(|one| is_named(name, one)) || is_forwarded())
-    };
-    let passed = all.iter().filter(|(name, _)| is_passed(name)).cloned();
+    let mut passed = Vec::new();
+    for (name, value) in all {
+        let is_passed = PASSED.split(' ').any(|one| is_named(name, one))
+            || forwarded.split(',').any(|one| one.trim() == name);
+        if is_passed && name != WRITE_NOTHING {
+            passed.push((name.clone(), value.clone()));
+        }
+    }
+    passed.push((WRITE_NOTHING.to_owned(), "1".to_owned()));
     passed
-        .chain([(WRITE_NOTHING.to_owned(), "1".to_owned())])
-        .collect()
 }
 
 /// The names of variables that do not reach an engine.
 pub fn withheld(all: &[(String, String)]) -> Vec<String> {
     let passed = engine_environment(all);
-    let is_withheld = |name: &&String| !passed.iter().any(|(passed, _)| passed == *name);
     all.iter()
         .map(|(name, _)| name)
-        .filter(is_withheld)
+        .filter(|name| !passed.iter().any(|(passed, _)| passed == *name))
         .cloned()
         .collect()
 }
 
 /// Names the variables that tests miss, with the call that passes them; `None` if the output names none.
 pub(super) fn advice(printed: &str, withheld: &[String]) -> Option<String> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let is_variable = |word: &&str| {
-        let is_upper = word
-            .chars()
-            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-        word.len() >= 4 && is_upper && word.starts_with(|c: char| c.is_ascii_uppercase())
-    };
     // Python's error for a variable that is not set.
     let asked = printed
         .split("KeyError: '")
         .skip(1)
         .filter_map(|rest| rest.split('\'').next());
     let words = printed
-        .split(|c: char| !is_part(c))
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
         .filter(|word| withheld.iter().any(|name| name == word));
-    let names: BTreeSet<&str> = asked.chain(words).filter(is_variable).collect();
+    let names: BTreeSet<&str> = asked
+        .chain(words)
+        .filter(|word| is_variable_name(word))
+        .collect();
     let list = names.into_iter().take(5).collect::<Vec<_>>().join(",");
     (!list.is_empty()).then(|| {
         format!("The tests ask for {list}, which an engine does not get: call again with {FORWARD}={list} in the environment.")
     })
+}
+
+/// Returns true for a word of at least four capitals, digits and `_`.
+fn is_variable_name(word: &str) -> bool {
+    let is_upper = word
+        .chars()
+        .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    word.len() >= 4 && is_upper && word.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
 /// Names the setting that replaces parts of `PYTHONPATH` inside the folder, where modules were not found.
@@ -97,15 +103,16 @@ pub(super) fn python_path_advice(
     })
 }
 
-/// No engine leaves files of Python's beside the sources.
+/// Keeps Python from writing files next to the sources.
 const WRITE_NOTHING: &str = "PYTHONDONTWRITEBYTECODE";
 
 /// The caller's `PYTHONPATH`, which engines replace, without what leads into the folder: the copy has that.
 pub(super) fn python_path(env: &[(String, String)], folder: &Path) -> Option<(String, String)> {
     let (name, value) = env.iter().find(|(name, _)| name == "PYTHONPATH")?;
-    let is_elsewhere =
-        |part: &&str| Path::new(part).is_absolute() && !Path::new(part).starts_with(folder);
-    let parts: Vec<&str> = value.split(':').filter(is_elsewhere).collect();
+    let parts: Vec<&str> = value
+        .split(':')
+        .filter(|part| Path::new(part).is_absolute() && !Path::new(part).starts_with(folder))
+        .collect();
     (!parts.is_empty()).then(|| (name.clone(), parts.join(":")))
 }
 

@@ -1,6 +1,6 @@
-//! A mutation test that is no gate: one target, by its language's engine, whatever git says of it (docs/mutation-test.md).
+//! A mutation test outside of a gate: one target, by its language's engine, in any state of git (docs/mutation-test.md).
 //!
-//! Promises: an engine works in a private copy of the folder and never in the folder itself; what is uncommitted is judged too;
+//! Promises: an engine works in a private copy of the folder and never in the folder itself; uncommitted changes are judged too;
 //! a target that is another one afterwards, a time-out, a module without a verdict and tests that fail by themselves give no score;
 //! nothing outlives the call.
 
@@ -33,21 +33,21 @@ use std::time::Duration;
 use target::Target;
 use window::{Printed, Window};
 
-/// What is to be measured, and with what.
+/// Request to measure one target.
 pub struct TestRequest<'a> {
     /// The folder that holds the target: a real path.
     pub folder: &'a Path,
-    /// The target as it was typed.
+    /// The engine; `None` selects that of the target's language.
     pub target: &'a str,
     /// The engine; that of the target's language if `None`.
     pub engine: Option<Engine>,
     /// All processes together are ended past it.
     pub timeout: Duration,
-    /// How Java is built and PIT is run.
+    /// Settings of Java's build and of PIT.
     pub settings: &'a GateSettings,
-    /// What tells tests from production code.
+    /// Separates tests from production code.
     pub classifier: &'a Classifier,
-    /// Where `mutation.json` and `mutation.html` go, if they are wanted.
+    /// Folder for `mutation.json` and `mutation.html`, if they are wanted.
     pub report: Option<&'a Path>,
     /// An empty private folder for the copy, the logs and the reports.
     pub work: &'a Path,
@@ -59,7 +59,7 @@ pub struct TestRequest<'a> {
     pub env: &'a [(String, String)],
     /// From [`withheld`].
     pub withheld: &'a [String],
-    /// What never leaves the process.
+    /// Texts that never leave the process.
     pub secrets: &'a Secrets,
 }
 
@@ -123,21 +123,27 @@ impl TestRequest<'_> {
     /// The engine, and the production files of the target that it mutates.
     fn choose(&self, target: &Target) -> Result<(Engine, Vec<String>), Refusal> {
         let files = target.files()?;
-        let is_production =
-            |file: &&String| self.classifier.kind_of(file.as_bytes()) == Kind::Production;
-        let of = |engine: Engine| -> Vec<String> {
-            let is_its = |file: &&String| engine.language().is_source(file) && is_production(file);
-            files.iter().filter(is_its).cloned().collect()
-        };
-        let is_asked = |engine: &Engine| {
-            self.engine
-                .map_or(engine.gate().is_some(), |only| only == *engine)
-        };
-        let asked = || Engine::ALL.into_iter().filter(is_asked);
-        let mut found: Vec<(Engine, Vec<String>)> = asked()
-            .map(|engine| (engine, of(engine)))
-            .filter(|(_, files)| !files.is_empty())
-            .collect();
+        let mut found: Vec<(Engine, Vec<String>)> = Vec::new();
+        let mut languages = Vec::new();
+        for engine in Engine::ALL {
+            let is_selected = match self.engine {
+                Some(only) => only == engine,
+                None => engine.gate().is_some(),
+            };
+            if !is_selected {
+                continue;
+            }
+            let language = engine.language();
+            languages.push(language.name);
+            let mut sources = files.clone();
+            sources.retain(|file| {
+                language.is_source(file)
+                    && self.classifier.kind_of(file.as_bytes()) == Kind::Production
+            });
+            if !sources.is_empty() {
+                found.push((engine, sources));
+            }
+        }
         match (found.pop(), found.is_empty()) {
             (Some(only), true) => Ok(only),
             (Some(_), false) => Err(Refusal::usage(
@@ -145,11 +151,8 @@ impl TestRequest<'_> {
                 "Name a smaller target, or an engine: mutmut, pit, stryker or cargo-mutants.",
             )),
             (None, _) => {
-                let (path, all) = (
-                    text::line(&target.path, 300),
-                    asked().map(|engine| engine.language().name),
-                );
-                let languages = all.collect::<Vec<_>>().join(", ");
+                let path = text::line(&target.path, 300);
+                let languages = languages.join(", ");
                 Err(Refusal::usage(
                     format!(
                         "There is no production code in {path} that can be mutated ({languages})."
@@ -194,25 +197,28 @@ impl TestRequest<'_> {
         engine.judge(&self.gate_request(package), &settings, ports)
     }
 
-    /// The folder as a package of which the target's files are to be judged.
+    /// Returns the folder as a package with the target's files as changes.
     fn package(&self, files: &[String]) -> GatePackage {
         let name = self
             .folder
             .file_name()
             .map_or_else(|| "folder".into(), |name| name.to_string_lossy());
-        let change = |file: &String| FileChange {
-            package: name.clone().into_owned(),
-            path: RepoPath::from_bytes(file.as_bytes()),
-            status: FileStatus::Modified,
-            kind: Kind::Production,
-            old: None,
-            new: None,
-        };
+        let mut changes = Vec::new();
+        for file in files {
+            changes.push(FileChange {
+                package: name.clone().into_owned(),
+                path: RepoPath::from_bytes(file.as_bytes()),
+                status: FileStatus::Modified,
+                kind: Kind::Production,
+                old: None,
+                new: None,
+            });
+        }
         GatePackage {
-            name: name.clone().into_owned(),
+            name: name.into_owned(),
             root: self.folder.to_owned(),
             home: self.folder.to_owned(),
-            changes: files.iter().map(change).collect(),
+            changes,
             ..GatePackage::default()
         }
     }
@@ -221,7 +227,7 @@ impl TestRequest<'_> {
         GateRequest {
             name: "mutation-test".to_owned(),
             packages: vec![package],
-            // A file without a test of its own is measured all the same.
+            // A file without a test of its own is measured too.
             no_tests_written: true,
             confirms: true,
             folder: self.work.join("run"),
@@ -233,7 +239,7 @@ impl TestRequest<'_> {
     }
 }
 
-/// What is known when an engine has ended.
+/// Knowledge after an engine has ended.
 struct Answer<'a> {
     request: &'a TestRequest<'a>,
     target: Target,
@@ -343,8 +349,6 @@ impl Answer<'_> {
     }
 
     fn refusal(&self, why: &str, hint: &str) -> Refusal {
-        let private = self.request.work.display().to_string();
-        let shown = |text: &str| self.redacted(&text.replace(&private, "…"));
         let streams = self.printed.as_ref();
         let all = streams.map_or_else(String::new, |last| {
             [why, &last.stdout, &last.stderr].join("\n")
@@ -362,8 +366,14 @@ impl Answer<'_> {
             streams.map(|last| (self.redacted(&last.stdout), self.redacted(&last.stderr)));
         Refusal {
             printed,
-            ..Refusal::unknown(shown(why), shown(&hint))
+            ..Refusal::unknown(self.without_work(why), self.without_work(&hint))
         }
+    }
+
+    /// Returns a text without the path of the private folder and without secrets.
+    fn without_work(&self, text: &str) -> String {
+        let work = self.request.work.display().to_string();
+        self.redacted(&text.replace(&work, "…"))
     }
 
     fn redacted(&self, text: &str) -> String {

@@ -1,7 +1,8 @@
-//! The target of a mutation test: from what was typed to files in the folder.
+//! The target of a mutation test: from the typed text to files in the folder.
 //!
-//! Promises: a text with control characters is refused before anything is looked at; what is outside of the folder, or the
-//! folder itself, is refused by its real path, whatever links lead to it; a target that is another one after the run is noticed.
+//! Promises: a text with control characters is refused before the disk is read; a path outside of
+//! the folder, or the folder itself, is refused by its real path, through any links; a target that
+//! is another one after the run is noticed.
 
 use super::super::scope::{Entry, entry};
 use crate::report::mutation_test::Refusal;
@@ -30,7 +31,7 @@ impl Target {
         check_text(typed)?;
         match fs_err::canonicalize(folder.join(typed)) {
             Ok(real) => Self::at(folder, real),
-            // Whether something is there outside of the folder, nobody is told.
+            // The refusal does not reveal if a file outside of the folder exists.
             Err(_) if leads_out(folder, typed) => Err(outside()),
             Err(_) => Self::at(folder, folder.join(by_name(folder, typed)?)),
         }
@@ -108,28 +109,30 @@ fn leads_out(folder: &Path, typed: &str) -> bool {
     inside.is_absolute() || depth.is_none()
 }
 
-/// What is wrong with a text whatever is on the disk.
+/// Checks a typed text without reading the disk.
 fn check_text(typed: &str) -> Result<(), Refusal> {
-    let hint = "Name a source file or a package inside the folder, such as `src/shop/price.py`.";
-    let refused = |why: &str| Err(Refusal::usage(why, hint));
-    match typed {
-        "" => refused("The target is empty."),
-        long if long.len() > LONGEST => refused("The target is longer than 4,096 bytes."),
-        odd if odd.chars().any(text::is_hidden) => refused("The target holds control characters."),
-        _ => Ok(()),
-    }
+    let why = if typed.is_empty() {
+        "The target is empty."
+    } else if typed.len() > LONGEST {
+        "The target is longer than 4,096 bytes."
+    } else if typed.chars().any(text::is_hidden) {
+        "The target holds control characters."
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::usage(
+        why,
+        "Name a source file or a package inside the folder, such as `src/shop/price.py`.",
+    ))
 }
 
 /// The file of a class (`com.acme.Calc`) or of a Python module (`shop.price`), of which there must be one.
 fn by_name(folder: &Path, typed: &str) -> Result<String, Refusal> {
-    let is_name =
-        |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
-    let absent = || {
-        let hint = "Check its spelling: a target is a path relative to the folder, or the dotted name of a class.";
-        Refusal::usage(format!("There is no `{}`.", text::line(typed, 300)), hint)
-    };
-    if !typed.split('.').all(is_name) {
-        return Err(absent());
+    let is_dotted_name = typed
+        .split('.')
+        .all(|part| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_'));
+    if !is_dotted_name {
+        return Err(absent(typed));
     }
     let path = typed.replace('.', "/");
     let ends = [
@@ -137,10 +140,10 @@ fn by_name(folder: &Path, typed: &str) -> Result<String, Refusal> {
         format!("/{path}.py"),
         format!("/{path}/__init__.py"),
     ];
-    let is_named = |file: &String| ends.iter().any(|end| format!("/{file}").ends_with(end));
-    let found: Vec<String> = files(folder)?.into_iter().filter(is_named).collect();
+    let mut found = files(folder)?;
+    found.retain(|file| ends.iter().any(|end| format!("/{file}").ends_with(end)));
     match found.as_slice() {
-        [] => Err(absent()),
+        [] => Err(absent(typed)),
         [one] => Ok(one.clone()),
         several => Err(Refusal::usage(
             format!(
@@ -153,20 +156,27 @@ fn by_name(folder: &Path, typed: &str) -> Result<String, Refusal> {
     }
 }
 
+fn absent(typed: &str) -> Refusal {
+    Refusal::usage(
+        format!("There is no `{}`.", text::line(typed, 300)),
+        "Check its spelling: a target is a path relative to the folder, or the dotted name of a class.",
+    )
+}
+
+/// Returns a path relative to a folder above it, if it is UTF-8.
+fn path_below<'p>(folder: &Path, path: &'p Path) -> Option<&'p str> {
+    path.strip_prefix(folder).ok()?.to_str()
+}
+
 /// The files below a folder, outputs of tools and hidden folders left out.
 fn files(folder: &Path) -> Result<Vec<String>, Refusal> {
-    let inside = |path: &Path| {
-        path.strip_prefix(folder)
-            .ok()
-            .and_then(Path::to_str)
-            .map(str::to_owned)
-    };
-    let enter = |found: &walkdir::DirEntry| {
-        let hidden = found.file_name().to_string_lossy().starts_with('.');
-        !hidden && inside(found.path()).is_some_and(|path| !is_output(path.as_bytes()))
-    };
+    let found = walk(folder, MAX_DEPTH, MAX_ENTRIES, |entry| {
+        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+        let path = path_below(folder, entry.path());
+        !is_hidden && path.is_some_and(|path| !is_output(path.as_bytes()))
+    });
     let mut all = Vec::new();
-    for found in walk(folder, MAX_DEPTH, MAX_ENTRIES, enter) {
+    for found in found {
         let found = found.map_err(|error| {
             let why = text::line(&error.to_string(), 300);
             Refusal::unknown(
@@ -175,7 +185,7 @@ fn files(folder: &Path) -> Result<Vec<String>, Refusal> {
             )
         })?;
         if found.file_type().is_file() {
-            all.extend(inside(found.path()));
+            all.extend(path_below(folder, found.path()).map(str::to_owned));
         }
     }
     Ok(all)

@@ -8,12 +8,11 @@ use crate::source::text;
 use crate::sys::poison::ignore_poison;
 use crate::sys::{Ended, ProcessSpec, Running, Spawn};
 use std::io;
-use std::path::Path;
 use std::sync::Mutex;
 
 /// Bytes that are kept of each stream: the first and the last half.
 const WINDOW: u64 = 256 << 10;
-/// A line that says how much is left out between the halves, at most.
+/// Longest line for the size of the omitted part between the halves, in bytes.
 const GAP: u64 = 100;
 
 /// The logs of tests that run without the engine.
@@ -32,7 +31,7 @@ pub(super) struct Window<'a> {
     pub(super) inner: &'a dyn Spawn,
     /// The engine reads both streams as one, in the order in which they were printed.
     pub(super) is_joined: bool,
-    /// Variables that hold whatever an engine says.
+    /// Variables that replace those of an engine's environment.
     pub(super) env: &'a [(String, String)],
     pub(super) last: Mutex<Option<Printed>>,
     /// The engine and its version, from its own answer.
@@ -57,12 +56,11 @@ impl Spawn for Window<'_> {
             spec.stderr = both.with_extension("err");
         }
         let ended = self.inner.run(&spec)?;
-        let read = |path: &Path| read_text(path, spec.log_cap + GAP);
-        let stdout = read(&both);
+        let stdout = read_text(&both, spec.log_cap + GAP);
         let stderr = if self.is_joined {
             String::new()
         } else {
-            read(&spec.stderr)
+            read_text(&spec.stderr, spec.log_cap + GAP)
         };
         let name = both.file_stem().unwrap_or_default().to_string_lossy();
         if name.ends_with("version") {

@@ -1,8 +1,9 @@
 //! cosmic-ray (8.4 and later) over Python, for `ralph mutation-test`; no gate uses it.
 //!
-//! It changes the copy itself, one mutant after the other, and calls killed whatever does not end with 0: a time-out, a mutant
-//! that does not compile, a pytest that found no test. So the tests run below a script of ralph's own, and what counts is how
-//! that says they ended. Its incompetent mutants, which it counts as killed, are suspicious here.
+//! It changes the copy itself, one mutant after the other. It counts every end but 0 as killed: a
+//! time-out, a mutant that does not compile, a pytest that found no test. So the tests run below a
+//! script of ralph's own, and ralph counts the end that the script prints. Its incompetent mutants,
+//! which it counts as killed, are suspicious here.
 
 use super::{Mutmut, PYTHON, check_version, failed, last_line, python, run, write_driver};
 use crate::gate::GateAbort;
@@ -18,7 +19,9 @@ use std::time::Duration;
 const ENGINE: &str = "cosmic-ray";
 /// Older versions were never tried.
 const OLDEST: (u32, u32) = (8, 4);
-/// Runs the tests; the last line of its output says how they ended. Without the folder of the script on the path.
+/// Runs the tests; the last line of its output names their end.
+///
+/// Runs without the folder of the script on the path.
 const TESTS: &str = "import sys
 import driver
 del sys.path[0]
@@ -45,10 +48,11 @@ with open(results, 'w', encoding='utf-8') as sys.stdout:
     code = main(['dump', session])
 sys.exit(code)
 ";
-/// What a mutant's tests may take: so many times what all took without one, and these seconds.
+/// Time limit of a mutant's tests.
+///
+/// It is a multiple of the time without a mutant, plus these seconds.
 const PATIENCE: (u32, Duration) = (4, Duration::from_secs(5));
 
-/// cosmic-ray.
 pub(crate) struct CosmicRay;
 
 impl FileEngine for CosmicRay {
@@ -59,9 +63,9 @@ impl FileEngine for CosmicRay {
     fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort> {
         let python = python(work)?;
         check_version(work, &python, ENGINE, OLDEST, "'cosmic-ray>=8.7' pytest")?;
-        let beside = |name: &str| work.output.join(name).display().to_string();
         let [script, config, session, results] =
-            ["tests.py", "cosmic-ray.toml", "session.sqlite", "results"].map(beside);
+            ["tests.py", "cosmic-ray.toml", "session.sqlite", "results"]
+                .map(|name| work.output.join(name).display().to_string());
         write_driver(work)?;
         fs_err::write(
             &script,
@@ -119,7 +123,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\"'\"'"))
 }
 
-/// How the script says that the tests ended.
+/// Returns the end of the tests that the script printed.
 fn said(output: &str) -> Option<&str> {
     output
         .trim_end()
@@ -154,7 +158,7 @@ struct Ended {
     diff: Option<String>,
 }
 
-/// The mutants of each file, or why there are none.
+/// Returns the mutants of each file, or the reason why none can be read.
 fn read(left: &[u8]) -> Result<BTreeMap<String, Vec<FileMutant>>, &'static str> {
     let mut files: BTreeMap<String, Vec<FileMutant>> = BTreeMap::new();
     for line in left
@@ -194,14 +198,17 @@ impl Ended {
     /// The first line that differs, before and after.
     fn change(&self) -> String {
         let diff = self.diff.as_deref().unwrap_or_default();
-        let of = |sign: char| {
-            let mut lines = diff.lines().skip_while(|line| !line.starts_with("@@"));
-            lines
-                .find_map(|line| line.strip_prefix(sign))
-                .map_or("nothing", str::trim)
-        };
-        format!("replaced `{}` by `{}`", of('-'), of('+'))
+        let (old, new) = (first_signed(diff, '-'), first_signed(diff, '+'));
+        format!("replaced `{old}` by `{new}`")
     }
+}
+
+/// Returns the first line of a diff's hunks with this sign, without it.
+fn first_signed(diff: &str, sign: char) -> &str {
+    let mut lines = diff.lines().skip_while(|line| !line.starts_with("@@"));
+    lines
+        .find_map(|line| line.strip_prefix(sign))
+        .map_or("nothing", str::trim)
 }
 
 impl Mutation {

@@ -1,4 +1,4 @@
-//! What an agent says of its own attempt, and whether it did anything at all.
+//! An agent's claims about its own attempt, and the check that it did anything.
 
 use super::Evidence;
 use crate::machine::facts::Claim;
@@ -7,14 +7,14 @@ use crate::source::text::line;
 /// Characters of an agent's words in a reason.
 const MAX_SAID: usize = 2_000;
 
-/// Why the agent cannot do its work, by its own words.
+/// Returns the agent's own reason why it cannot do its work.
 pub(super) fn says_blocked(evidence: &Evidence<'_>) -> Option<String> {
     let Some(Claim::Blocked { why }) = &evidence.attempt.claim else {
         return None;
     };
     let why = line(why, MAX_SAID);
     Some(if why.is_empty() {
-        "the agent says that it cannot go on, and gives no reason.".to_owned()
+        "the agent says that it cannot continue, and gives no reason.".to_owned()
     } else {
         format!("the agent says: {why}")
     })
@@ -31,7 +31,7 @@ pub(super) fn says_nothing_to_do<'a>(evidence: &Evidence<'a>) -> Option<&'a str>
     }
 }
 
-/// What was wrong with the verdict line of an agent that did nothing else.
+/// Returns the defect of the verdict line of an agent that did nothing else.
 pub(super) fn unclear(evidence: &Evidence<'_>) -> Option<String> {
     let Some(Claim::Unclear { why }) = &evidence.attempt.claim else {
         return None;
@@ -39,7 +39,9 @@ pub(super) fn unclear(evidence: &Evidence<'_>) -> Option<String> {
     Some(format!("Its verdict does not count: {why}."))
 }
 
-/// The agent did nothing at all. (Codex tells of an edit that failed on standard error alone.)
+/// Returns a rejection if the agent used no tool and no edit is known.
+///
+/// Codex reports an edit that failed on standard error alone.
 pub(super) fn only_talked(evidence: &Evidence<'_>) -> Option<String> {
     let words = "The agent only talked: its transcript holds no use of a tool.";
     (evidence.attempt.only_talked && evidence.seen.observation.edits.is_empty())

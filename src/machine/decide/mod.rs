@@ -7,9 +7,7 @@
 mod claims;
 
 use super::event::{Check, CheckResult, ReportedTests, Validation};
-use super::facts::{
-    Claim, FileChange, FileStatus, LostLines, PackageChange, ProcessEnd, Shadow, full_path,
-};
+use super::facts::{Claim, FileStatus, LostLines, ProcessEnd, Shadow, full_path};
 use super::state::{Attempt, Findings};
 use crate::source::text::{count, names};
 use crate::source::{Kind, RepoPath};
@@ -28,19 +26,19 @@ const NAMED: usize = 10;
 pub struct Evidence<'a> {
     /// The attempt: its box, how the agent ended, what it said.
     pub attempt: &'a Attempt,
-    /// What was seen in git, in tasks.md and in the validator's report, and what the check said.
+    /// Observations of git, tasks.md and the validator's report, and the result of the check.
     pub seen: &'a Findings,
-    /// What attempts of this stage left uncommitted, `<package>/<path>`.
+    /// Files that attempts of this stage left uncommitted, `<package>/<path>`.
     pub left: &'a [String],
-    /// How many tests of each package passed before, as far as reports said it.
+    /// Tests of each package that passed before, as far as reports counted them.
     pub passed_before: &'a BTreeMap<String, u64>,
     /// The packages in which `checks.red` left a test report for the family.
     pub reported: &'a BTreeSet<String>,
-    /// What the rules and the family's past add.
+    /// The rules and the family's history.
     pub context: Context,
 }
 
-/// What the rules and the family's past add to the evidence.
+/// The rules and the family's history for a decision, in addition to the evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -57,13 +55,13 @@ pub struct Context {
     pub ask_red: bool,
     /// `checks.green` is configured.
     pub ask_green: bool,
-    /// Edits that failed and were never made good reject the attempt.
+    /// Edits that failed and were never repaired reject the attempt.
     pub edits_block: bool,
     /// Enabled tests that earlier, rejected attempts of this stage took away and that are still gone.
     pub tests_owed: i64,
 }
 
-/// What follows from the evidence of an attempt.
+/// The decision about an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The stage is done.
@@ -79,12 +77,12 @@ pub enum Decision {
     },
     /// A check must run first; in all packages when `everywhere`.
     NeedsCheck {
-        /// Which.
+        /// The check to run.
         check: Check,
         /// In every package, not only in the changed ones.
         everywhere: bool,
     },
-    /// Only a person can go on.
+    /// Only a person can continue.
     Blocked(String),
     /// Ralph's own end, a usage limit or an outage cut it short: neither progress nor failure.
     Uncounted,
@@ -147,9 +145,11 @@ fn by_evidence(evidence: &Evidence<'_>) -> Decision {
     }
 }
 
-/// The decision with what the verifier found of the attempt's edits weighed in: work that over-claims is not accepted,
-/// and the next attempt is told why. Reviewers and the validator are to change nothing: no edit rejects them. Who
-/// says BLOCKED claims nothing.
+/// Weighs the unresolved edits of the attempt into the decision.
+///
+/// Work that over-claims is not accepted, and the next attempt gets the reason. Reviewers and the
+/// validator must not change anything, so no edit rejects them. An agent that reports BLOCKED
+/// claims nothing.
 fn weighed(decision: Decision, evidence: &Evidence<'_>) -> Decision {
     let edits = &evidence.seen.observation.edits;
     if edits.is_empty() || must_not_change(&evidence.attempt.key.stage) {
@@ -195,7 +195,11 @@ fn accept_unless(reasons: Vec<String>) -> Decision {
 
 fn breaches(evidence: &Evidence<'_>) -> Vec<String> {
     let kept = kept_words(&evidence.seen.kept);
-    let what = |package: &PackageChange| {
+    let mut breaches = Vec::new();
+    for package in &evidence.seen.observation.packages {
+        if !package.is_breach() {
+            continue;
+        }
         let what = if !package.secret.is_empty() {
             format!(
                 "The name of a file or a branch holds the value of {}",
@@ -211,13 +215,12 @@ fn breaches(evidence: &Evidence<'_>) -> Vec<String> {
             let files = names(package.protected.iter().map(RepoPath::as_str), NAMED);
             format!("Protected files were changed ({files})")
         };
-        format!("{what} in {}; HEAD was put back{kept}.", package.name)
-    };
-    let packages = evidence.seen.observation.packages.iter();
-    packages
-        .filter(|package| package.is_breach())
-        .map(what)
-        .collect()
+        breaches.push(format!(
+            "{what} in {}; HEAD was put back{kept}.",
+            package.name
+        ));
+    }
+    breaches
 }
 
 fn kept_words(kept: &[String]) -> String {
@@ -240,9 +243,11 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
     }
     let observation = &evidence.seen.observation;
     let mut reasons = Vec::new();
-    let is_test =
-        |change: &FileChange| change.kind == Kind::Test && change.status != FileStatus::Deleted;
-    if !observation.stage.iter().any(is_test) {
+    let has_tests = observation
+        .stage
+        .iter()
+        .any(|change| change.kind == Kind::Test && change.status != FileStatus::Deleted);
+    if !has_tests {
         reasons.push("No test file was committed.".to_owned());
         reasons.extend(only_talked(evidence).into_iter().chain(unclear(evidence)));
     }
@@ -281,15 +286,18 @@ fn embedded(evidence: &Evidence<'_>) -> Option<String> {
 }
 
 fn red(results: &[CheckResult]) -> Decision {
-    let reason = |result: &CheckResult| match &result.end {
-        ProcessEnd::Exited { code: 0 } => Some(format!(
-            "checks.red passed in {}: the new tests must fail before the implementation.",
-            result.package
-        )),
-        ProcessEnd::Exited { .. } => None,
-        end => Some(format!("checks.red in {} {end}.", result.package)),
-    };
-    accept_unless(results.iter().filter_map(reason).collect())
+    let mut reasons = Vec::new();
+    for result in results {
+        match &result.end {
+            ProcessEnd::Exited { code: 0 } => reasons.push(format!(
+                "checks.red passed in {}: the new tests must fail before the implementation.",
+                result.package
+            )),
+            ProcessEnd::Exited { .. } => {}
+            end => reasons.push(format!("checks.red in {} {end}.", result.package)),
+        }
+    }
+    accept_unless(reasons)
 }
 
 fn implementation(evidence: &Evidence<'_>) -> Decision {
@@ -349,19 +357,16 @@ fn shadow_words(shadow: &Shadow) -> String {
 }
 
 fn nothing_to_do(evidence: &Evidence<'_>, why: &str) -> Decision {
-    let blocked = |because: &str| {
-        Decision::Blocked(format!(
-            "the agent says that there is nothing to do ({why}), and {because}"
-        ))
-    };
     if evidence.attempt.key.stage != Stage::Implementation || !evidence.context.checkpoint {
-        return blocked("the task is not a checkpoint.");
+        return unconfirmed(why, "the task is not a checkpoint.");
     }
     match &evidence.seen.check {
-        _ if !evidence.context.ask_green => blocked("no checks.green is configured to confirm it."),
+        _ if !evidence.context.ask_green => {
+            unconfirmed(why, "no checks.green is configured to confirm it.")
+        }
         Some((Check::Green, results)) => match not_green(results, evidence).first() {
             None => Decision::Accept,
-            Some(reason) => blocked(reason),
+            Some(reason) => unconfirmed(why, reason),
         },
         _ => Decision::NeedsCheck {
             check: Check::Green,
@@ -370,29 +375,29 @@ fn nothing_to_do(evidence: &Evidence<'_>, why: &str) -> Decision {
     }
 }
 
-fn not_green(results: &[CheckResult], evidence: &Evidence<'_>) -> Vec<String> {
-    let why = |result: &CheckResult| {
-        if !result.end.is_success() {
-            let tail = if result.tail.is_empty() {
-                String::new()
-            } else {
-                format!(" {}", result.tail)
-            };
-            return Some(format!("{}.{tail}", result.end));
-        }
-        too_few_passed(result, evidence)
-    };
-    let reason = |result: &CheckResult| {
-        Some(format!(
-            "checks.green in {} {}",
-            result.package,
-            why(result)?
-        ))
-    };
-    results.iter().filter_map(reason).collect()
+/// Blocks a task whose agent claims that there is nothing to do.
+fn unconfirmed(why: &str, because: &str) -> Decision {
+    Decision::Blocked(format!(
+        "the agent says that there is nothing to do ({why}), and {because}"
+    ))
 }
 
-/// Why a check that ended with 0 is not believed, by the reports that it wrote.
+fn not_green(results: &[CheckResult], evidence: &Evidence<'_>) -> Vec<String> {
+    let mut reasons = Vec::new();
+    for result in results {
+        let why = if result.end.is_success() {
+            too_few_passed(result, evidence)
+        } else if result.tail.is_empty() {
+            Some(format!("{}.", result.end))
+        } else {
+            Some(format!("{}. {}", result.end, result.tail))
+        };
+        reasons.extend(why.map(|why| format!("checks.green in {} {why}", result.package)));
+    }
+    reasons
+}
+
+/// Returns why the test reports contradict a check that exited with 0.
 fn too_few_passed(result: &CheckResult, evidence: &Evidence<'_>) -> Option<String> {
     if let Some(ReportedTests::Unreadable(file)) = &result.tests {
         return Some(format!(

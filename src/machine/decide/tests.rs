@@ -81,7 +81,7 @@ const RULES: &[Rule] = &[
     ("rewritten history is rejected", |c| c.breach, "retry"),
     ("the agent must have exited 0", |c| c.end != 0, "retry"),
     (
-        "the agent says that it cannot go on",
+        "the agent says that it cannot continue",
         |c| c.claim == 5,
         "blocked",
     ),
@@ -106,7 +106,7 @@ const RULES: &[Rule] = &[
         "retry",
     ),
     (
-        "an unclear verdict is none, whatever the boxes say",
+        "an unclear verdict does not count, for any boxes",
         |c| c.is_review() && c.claim == 4,
         "retry",
     ),
@@ -153,7 +153,7 @@ const RULES: &[Rule] = &[
         "retry",
     ),
     (
-        "TEST-FIRST: red is asked",
+        "TEST-FIRST: checks.red runs",
         |c| c.stage == TEST_FIRST && c.check == 0 && c.context.ask_red,
         "check-red",
     ),
@@ -202,7 +202,7 @@ const RULES: &[Rule] = &[
         "retry-frozen",
     ),
     (
-        "work: green is asked",
+        "work: checks.green runs",
         |c| c.check == 0 && c.context.ask_green,
         "check-green",
     ),
@@ -638,7 +638,7 @@ fn edits_that_failed_reject_work_and_nobody_elses() {
         Verdict::Unfinished,
         Verdict::Claimed,
     ] {
-        // No check is asked for what is rejected anyway.
+        // A rejected attempt gets no check.
         let told = reasons(decided(Stage::Implementation, verdict, true, None, true));
         assert!(
             told.starts_with("Verifier: 1 file edit is unresolved."),
@@ -652,7 +652,7 @@ fn edits_that_failed_reject_work_and_nobody_elses() {
             }
         ));
     }
-    // What is rejected for something else is told of the edits too.
+    // An attempt that is rejected for another reason reports the edits too.
     let told = reasons(decided(
         Stage::Implementation,
         Verdict::Failed,

@@ -1,4 +1,4 @@
-//! Replays of simulated runs: each fact answers what was asked for, and a decision that was changed does not.
+//! Replays of simulated runs: each event answers a pending effect, and a changed decision does not.
 
 use super::random::{FILE, act, gate_says};
 use super::sim::*;
@@ -11,7 +11,7 @@ use crate::machine::stop::StopReason;
 use crate::task::{Mark, Stage};
 use proptest::prelude::*;
 
-/// The number of the first fact that is not the one that was asked for, from 1.
+/// Returns the number of the first event that answers no pending effect, from 1.
 fn first_difference(facts: &[Event]) -> Option<usize> {
     let (mut state, mut asked) = (State::default(), Asked::default());
     for (at, fact) in facts.iter().enumerate() {
@@ -102,7 +102,7 @@ proptest! {
         let at = which.index(facts.len() - 1);
         let mut cut = facts.clone();
         cut.remove(at);
-        // Without its end a run is one that was killed: the next start says so.
+        // A run without its end is a run that was killed: the next start reports it.
         if !matches!(facts[at], Event::RunStopped { .. }) {
             let found = first_difference(&cut);
             prop_assert!(found.is_some(), "{:?} can be left out", facts[at].name());
@@ -133,7 +133,7 @@ fn what_people_and_signals_say_is_asked_for_by_nobody() {
         snapshot,
     });
     assert_eq!(first_difference(&sim.facts), None);
-    // In a run of the loop nobody accepts.
+    // In a run of the loop there is no manual acceptance.
     let accepted = sim
         .facts
         .iter()

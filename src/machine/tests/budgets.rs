@@ -109,7 +109,7 @@ fn of_a_session_that_goes_on_only_the_difference_counts() {
         .agent(uses(250, 30, Some("")));
     assert_eq!(sim.run(), StopReason::AllDone);
     let used = sim.state.spec_state().family("2").unwrap().used;
-    assert_eq!(used.micros, 250, "a session without a name is none");
+    assert_eq!(used.micros, 250, "a session without a name does not count");
 }
 
 #[test]

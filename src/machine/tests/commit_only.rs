@@ -1,4 +1,4 @@
-//! What stands behind a tick, remembered from the tick to its end.
+//! The evidence behind a tick, remembered from the tick to its end.
 
 use super::sim::{Act, Sim, rules};
 use crate::machine::commit_only::is_commit_only;
@@ -62,5 +62,5 @@ fn a_tick_after_green_is_forgotten_with_the_box_and_a_persons_tick_has_none() {
     sim.start(rules(), &[]);
     sim.agent(Act::commits(&[("src/main/A.java", "b\n")])).run();
     assert_eq!(sim.text, "- [x] 1. A\n");
-    assert!(is_commit_only_of(&sim, "1"), "this time nothing was asked");
+    assert!(is_commit_only_of(&sim, "1"), "this time no check ran");
 }

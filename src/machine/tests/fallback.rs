@@ -1,4 +1,4 @@
-//! Agents that stand in for one that is out of quota.
+//! Agents that replace one that is out of quota.
 
 use super::sim::*;
 use crate::machine::event::Event;

@@ -1,4 +1,4 @@
-//! What the header of `machine/mod.rs` says of phases and of ticks is what the code does.
+//! Compares the header of `machine/mod.rs` on phases and ticks with the code.
 
 use std::collections::BTreeSet;
 

@@ -660,7 +660,7 @@ fn the_last_words_of_a_rejected_attempt_reach_the_next_prompt_and_the_person() {
         reasons[0].contains("The agent asked: \"Tabs or spaces?\""),
         "{reasons:?}"
     );
-    // Nothing is said twice.
+    // No message is repeated.
     let mut sim = Sim::new("- [ ] 1. a\n");
     let refused = Some(ProcessEnd::Refused {
         why: "against the Usage Policy".into(),

@@ -401,7 +401,7 @@ fn a_line_that_stops_ends_the_run_until_a_person_accepts_it_and_again_when_it_is
     );
     assert_eq!(sim.notified, ["blocked"]);
     sim.start(rules(), &[]);
-    assert_eq!(sim.run(), stop, "nobody has said a word");
+    assert_eq!(sim.run(), stop, "no person has answered");
     let (key, snapshot) = (sim.key("tasks.md:3"), sim.snapshot());
     sim.verb(&Event::BoxAccepted {
         key: key.clone(),

@@ -1,4 +1,4 @@
-//! Random agents and gates: what must hold whatever they do.
+//! Random agents and gates: invariants that hold for any behaviour.
 
 use super::sim::*;
 use crate::machine::event::Validation;

@@ -61,9 +61,9 @@ fn a_rework_that_touches_only_tests_does_not_turn_the_gate_into_a_skip() {
     assert_eq!(touched, ["src/main/A", "src/test/A"]);
 }
 
-/// What the rework commits, what of the reviewed tests it removes, and whether the ticked review and the
-/// ticked gate are opened. PRE-CR stands before PITEST here, so both boxes are ticked when a later
-/// review fails.
+/// Rework: its commits, the reviewed tests that it removes, and the boxes that it unticks.
+///
+/// PRE-CR precedes PITEST here, so both boxes are ticked when a later review fails.
 #[test]
 fn an_accepted_rework_opens_the_boxes_that_stand_for_other_content() {
     const FILE: &str =
@@ -142,7 +142,7 @@ fn an_accepted_rework_opens_the_boxes_that_stand_for_other_content() {
         boxes.sort();
         expected.sort();
         assert_eq!(boxes, expected, "{what}");
-        // FINAL stood for the HEADs that the first survey saw: the first acceptance opened it.
+        // FINAL vouched for the HEADs that the first survey saw: the first acceptance unticked it.
         assert!(
             sim.entries[0].boxes.contains(&"opened FINAL".to_owned()),
             "{what}"

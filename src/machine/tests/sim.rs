@@ -15,7 +15,7 @@ use crate::source::{Kind, RepoPath};
 use crate::task::{BoxClaim, Grammar, Mark, Row, TaskFile, TaskKey, TaskRules, digest};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What an agent does in one attempt.
+/// Actions of an agent in one attempt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Act {
     pub(super) end: Option<ProcessEnd>,
@@ -29,7 +29,7 @@ pub(super) struct Act {
     pub(super) leaves: Vec<&'static str>,
     /// Boxes that it writes.
     pub(super) ticks: Vec<(&'static str, Mark)>,
-    /// What of tasks.md is put back besides.
+    /// Other text of tasks.md that is restored.
     pub(super) reworded: Option<&'static str>,
     pub(super) rewrites: bool,
     pub(super) tests_delta: i64,
@@ -70,7 +70,7 @@ impl Act {
     }
 }
 
-/// What a gate says.
+/// Returns a gate report with this verdict.
 pub(super) fn verdict(verdict: Verdict, classes: &[&str]) -> GateReport {
     let failing = matches!(verdict, Verdict::Fail { .. });
     GateReport {
@@ -130,7 +130,7 @@ pub(super) struct Sim {
     pub(super) allows: VecDeque<Allowance>,
     /// Every fact so far.
     pub(super) facts: Vec<Event>,
-    /// What gates say, and agents do nothing, when the script is at its end.
+    /// Verdict of gates when the script is used up; agents then do nothing.
     pub(super) endless: Option<GateReport>,
     agents: Vec<Act>,
     verdicts: Vec<GateReport>,
@@ -248,7 +248,7 @@ impl Sim {
     pub(super) fn feed(&mut self, event: &Event) -> Vec<Effect> {
         let bytes = serde_json::to_string(event).expect("an event is JSON");
         let back: Event = serde_json::from_str(&bytes).expect("JSON is the event again");
-        assert_eq!(&back, event, "a stored event comes back as it was");
+        assert_eq!(&back, event, "a stored event is read unchanged");
         self.facts.push(event.clone());
         let (state, effects) = step(std::mem::take(&mut self.state), event).expect("possible");
         self.state = state;

@@ -90,7 +90,7 @@ impl CacheFolder {
     }
 }
 
-/// A real folder that nobody else can enter.
+/// Returns true for a real folder that no other user can enter.
 fn is_private(folder: &Path) -> bool {
     fs_err::symlink_metadata(folder)
         .is_ok_and(|data| data.is_dir() && data.permissions().mode() & 0o777 == 0o700)

@@ -1,8 +1,8 @@
-//! Which files a private checkout holds: the workspace's layout, as far as builds look.
+//! Files of a private checkout: the part of the workspace's layout that builds read.
 //!
-//! Promises: a package is at the path that it has in the workspace, at one commit. Parent POMs, modules and `.mvn`
-//! folders come from the commits of the repository that tracks them, or from the disk if none does. Nothing outside
-//! of the workspace is looked at.
+//! Promises: a package is at the path that it has in the workspace, at one commit. Parent POMs,
+//! modules and `.mvn` folders come from the commits of the repository that tracks them, or from the
+//! disk if none does. Nothing outside of the workspace is read.
 
 use crate::engine::Fault;
 use crate::gate::{follow_link, pom_links};
@@ -38,7 +38,6 @@ pub(in super::super) struct SourcePackage {
 /// All that a checkout is made from.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Sources {
-    /// The workspace's folder.
     pub(in super::super) workspace: PathBuf,
     /// All packages by name.
     pub(in super::super) packages: BTreeMap<String, SourcePackage>,
@@ -48,7 +47,7 @@ pub(in super::super) struct Sources {
     pub(in super::super) keep: Vec<String>,
 }
 
-/// Which commits.
+/// Selects the commits of a checkout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Which {
     Head,
@@ -74,7 +73,9 @@ impl Sources {
             .filter_map(|name| self.packages.get(name))
     }
 
-    /// What of a checkout is one judged package's alone, for each; all of it if there is one.
+    /// Returns the part of a checkout that belongs to each judged package alone.
+    ///
+    /// A single package owns all of it.
     pub(super) fn parts(&self) -> Vec<Part> {
         let folders: Vec<Vec<u8>> = self
             .judged()
@@ -200,7 +201,7 @@ impl Contents<'_> {
         Ok(())
     }
 
-    /// Brings a POM; false if there is none.
+    /// Brings a POM; false if it does not exist.
     fn bring(&mut self, path: &[u8]) -> Result<bool, Fault> {
         let file = self.sources.workspace.join(OsStr::from_bytes(path));
         let holders = self

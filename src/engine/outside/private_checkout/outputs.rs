@@ -1,8 +1,9 @@
-//! What builds left in a checkout, used again by the next gate.
+//! Outputs of builds in a checkout, used again by the next gate.
 //!
-//! Promises: outputs are used again only if every file in them is as the last gate left it, and only for sources
-//! that differ from theirs in nothing or in Java files (Maven does not remove the classes of removed sources). The
-//! manifest is removed while a gate works, so a killed gate leaves nothing that is trusted.
+//! Promises: outputs are used again only if every file in them is as the last gate left it, and
+//! only for sources that differ from theirs in nothing or in Java files (Maven does not remove the
+//! classes of removed sources). The manifest is removed while a gate works, so a killed gate leaves
+//! nothing that is trusted.
 
 use crate::gate::{Build, ChangedJava, OutputState};
 use crate::source::{self, RepoPath, digest_of, digest_parts};
@@ -18,10 +19,10 @@ use std::path::{Path, PathBuf};
 
 /// Raised when a manifest changes its meaning.
 const VERSION: u32 = 4;
-/// Files and bytes of outputs that are kept; more are built anew each time.
+/// Files and bytes of outputs that are kept; larger outputs are built again each time.
 const MAX_FILES: usize = 300_000;
 const MAX_BYTES: u64 = 4 << 30;
-/// What Maven makes of tests.
+/// Maven's outputs of tests.
 const TEST_OUTPUTS: [&str; 3] = [
     "test-classes",
     "generated-test-sources",
@@ -31,7 +32,7 @@ const TEST_OUTPUTS: [&str; 3] = [
 /// The files of a checkout with their modes and objects.
 pub(super) type Marks = BTreeMap<String, String>;
 
-/// What a gate left in a checkout.
+/// Record of the outputs that a gate left in a checkout.
 #[derive(Serialize, Deserialize)]
 struct Manifest {
     sources: Marks,
@@ -92,7 +93,7 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// How far they can be used, for people.
+    /// Describes the reuse of the outputs, for people.
     pub(super) fn note(&self) -> &'static str {
         match self.stale {
             _ if self.known.is_empty() => "no outputs of an earlier gate",
@@ -101,7 +102,7 @@ impl Outputs {
         }
     }
 
-    /// What they are to the build of this key.
+    /// Returns the relation of the outputs to the build of this key.
     pub(super) fn standing(&self, key: &str) -> OutputState {
         match &self.stale {
             _ if !self.known.contains(key) => OutputState::Nothing,
@@ -128,7 +129,7 @@ impl Outputs {
         self.recompiled &= only_tests;
         self.builds
             .retain(|build| !build.folders.iter().any(|folder| folder.starts_with(root)));
-        // Which of the other builds is still whole is not known.
+        // The state of the other builds is unknown.
         self.known.clear();
         for folder in self
             .folders
@@ -180,7 +181,7 @@ fn take_manifest(file: &Path) -> io::Result<Option<Manifest>> {
     Ok(if_there(fs_err::remove_file(file))?.and(manifest))
 }
 
-/// Which Java files of the module differ; `None` if other files do.
+/// Returns the Java files of the module that differ; `None` if other files do.
 fn stale(old: &Marks, new: &Marks, module: Option<&str>) -> Option<ChangedJava> {
     let mut stale = ChangedJava::default();
     let differ = |path: &&String| old.get(*path) != new.get(*path);

@@ -48,7 +48,7 @@ fn a_workspace_finds_its_folder_again_and_a_second_gate_gets_one_of_its_own() {
     again.run().unwrap();
     assert!(!run.exists(), "what a killed run left goes");
 
-    // What others may enter, or a link, is not trusted.
+    // A folder that others may enter, or a link, is not trusted.
     drop(again);
     let planted = one.join("tree/planted");
     write(&planted, "");
@@ -346,7 +346,7 @@ impl Kept {
         tree.close(true).unwrap();
     }
 
-    /// Which outputs are left when Maven is going to make the build of that key.
+    /// Returns the outputs that are left when Maven is about to make the build of that key.
     fn left(&self, tree: &mut Tree, key: &str) -> (bool, bool) {
         tree.outputs
             .clear(&self.cache.at("tree/src/p"), Some(key))
@@ -411,7 +411,8 @@ fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
         };
         assert_eq!(tree.outputs.standing("k"), stands, "{changed} {key}");
     }
-    // A module that was judged before Maven began anew in its reactor is not kept, nor are its outputs.
+    // A module that was judged before Maven started again in its reactor is not kept, nor are its
+    // outputs.
     let kept = Kept::new(false);
     let mut state = State {
         head: kept.tree(),
@@ -484,7 +485,8 @@ fn the_layout_is_mirrored_as_far_as_builds_look() {
     write(&at("src/r/parent/pom.xml"), "<project/>");
     write(&at("src/unrelated/pom.xml"), "<project/>");
     let units = ["p", "q", "r", "unrelated"].map(|name| (name, commit(&at("src").join(name))));
-    // Beside the packages: a parent that nobody tracks, one above it, `.mvn` of the workspace.
+    // Outside of the packages: a parent that no repository tracks, one above it, the workspace's
+    // `.mvn`.
     write(&at("src/pom.xml"), PARENT);
     write(&at("pom.xml"), "<project/>");
     write(&at(".mvn/maven.config"), "-Dx");
@@ -685,7 +687,7 @@ fn what_tests_wrote_is_put_right_and_named_once_it_was_judged_but_no_source_is_t
                 (texts(written.into_iter().collect()), may_be),
                 (vec![inside], true)
             ),
-            // Of a file that is new its folder is touched.
+            // A new file touches its folder.
             Err(fault) => {
                 assert_eq!(
                     (fault.what.contains("src/p/src/main/java"), may_be),
@@ -725,7 +727,7 @@ fn of_what_tests_wrote_only_their_own_packages_files_are_put_right_beside_anothe
         ("src/p/inner", "src/p/inner/pom.xml"),
         ("src/q", "src/q/data.txt"),
     ];
-    // A parent's POM is nobody's alone; production code stays what a test may not write.
+    // A parent's POM belongs to no single package. Production code stays forbidden to tests.
     for (more, who) in [
         ("", ""),
         ("src/pom.xml", ""),
@@ -733,7 +735,7 @@ fn of_what_tests_wrote_only_their_own_packages_files_are_put_right_beside_anothe
     ] {
         let checkout = PrivateCheckout::enter(&kept.cache, &sources).unwrap();
         let before = own.map(|(_, file)| fs_err::read(tree.join(file)).unwrap());
-        // The build of the last comes to its end while the tests of the others run.
+        // The build of the last one ends while the tests of the others run.
         let build = Build {
             folders: vec![tree.join("src/q/target/classes")],
             ..kept.build()

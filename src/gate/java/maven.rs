@@ -11,7 +11,6 @@ mod javac;
 mod poms;
 mod project;
 mod recipe;
-mod source_selection;
 mod trouble;
 
 pub(crate) use build::{Built, RECOMPILED};

@@ -7,10 +7,9 @@ use super::super::classes::{self, files_digest};
 use super::super::package::display_dir;
 use super::super::xml;
 use super::goals::reads_no_java;
-use super::javac::Javac;
+use super::javac::{Javac, sources_by_class};
 use super::project::{self, is_foreign};
 use super::recipe::{self, Recipe};
-use super::source_selection::select;
 use super::trouble::{Trouble, TroubleKind};
 use super::{BUILD_CLASSPATH, Maven, Project, cache, home, read_paths};
 use crate::config::Recompile;
@@ -248,15 +247,8 @@ impl Maven<'_> {
         if !self.is_provable(built) {
             return Ok(false);
         }
-        let selected = |recipe| {
-            if built.project.compiling.picks_sources {
-                select(recipe, &built.project)
-            } else {
-                Some(recipe)
-            }
-        };
         let recipe = recipe::read(log).filter(|recipe| self.may_replace_maven(recipe, built));
-        let recipe = recipe.and_then(selected);
+        let recipe = recipe.and_then(|recipe| limit_to_compiled(recipe, &built.project));
         let javac = recipe
             .as_ref()
             .and_then(|recipe| self.compiler(built, recipe));
@@ -333,6 +325,19 @@ impl Maven<'_> {
         let project = project.ok_or_else(|| missing("effective POM"))?;
         Ok((read_paths(classpath), project))
     }
+}
+
+/// Limits a recipe to the source files that Maven has just compiled, if the POM picks some.
+fn limit_to_compiled(mut recipe: Recipe, project: &Project) -> Option<Recipe> {
+    if project.compiling.picks_sources {
+        let compiled =
+            |classes: &str| Some(sources_by_class(Path::new(classes))?.into_keys().collect());
+        recipe.main.compiled = Some(compiled(&project.classes)?);
+        if let Some(tests) = &mut recipe.tests {
+            tests.compiled = Some(compiled(&project.test_classes)?);
+        }
+    }
+    Some(recipe)
 }
 
 /// What is remembered of a build that the JDK's compiler could have made.

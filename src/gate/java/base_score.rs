@@ -52,7 +52,7 @@ pub(crate) fn base<'a>(
     let maven = Maven::find(context, &root, module)?;
     match maven.build()? {
         Ok((built, _)) => Ok(Base::Built(Box::new((maven, built)))),
-        Err(trouble) if trouble.kind == TroubleKind::Transient => Err(GateAbort::transient(
+        Err(trouble) if trouble.cause.kind == TroubleKind::Transient => Err(GateAbort::transient(
             format!(
                 "{label} as it was before the task could not be built: {}",
                 trouble.sentence()

@@ -136,7 +136,9 @@ impl Maven<'_> {
                     let proven = self.prove(&built, &call.output)?;
                     return Ok(Ok((built, ("compile", KNOWN[usize::from(proven)]))));
                 }
-                Some(trouble) if trouble.kind == TroubleKind::Compile => return Ok(Err(trouble)),
+                Some(trouble) if trouble.cause.kind == TroubleKind::Compile => {
+                    return Ok(Err(trouble));
+                }
                 Some(_) => {}
             }
         }

@@ -144,19 +144,14 @@ impl<'a> Maven<'a> {
             );
         }
         let tests = format!("-Dtest={}", classes.join(",").replace('.', "/"));
-        let quiet = [
+        let arguments = [
+            "test",
+            &tests,
             "-DfailIfNoSpecifiedTests=false",
             "-Dsurefire.failIfNoSpecifiedTests=false",
+            "-DfailIfNoTests=false",
         ];
-        self.goals(
-            "test",
-            &["test", &tests, quiet[0], quiet[1], "-DfailIfNoTests=false"],
-        )
-    }
-
-    /// Runs goals of the module with nothing but these arguments added.
-    pub(crate) fn goals(&self, name: &str, args: &[&str]) -> Result<Call, GateAbort> {
-        self.call_offline_first(name, &self.folder, args)
+        self.call_offline_first("test", &self.folder, &arguments)
     }
 
     /// Resolves artifacts (`group:artifact:version`) with what they need, once, into ralph's cache.

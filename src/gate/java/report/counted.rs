@@ -10,9 +10,6 @@ use std::collections::{BTreeMap, HashMap};
 /// Mutants of one class that are kept one by one.
 const KEPT: usize = 50_000;
 
-/// Kills of a search that are kept one by one.
-pub(crate) const MOST_KILLS: usize = 20_000;
-
 /// A mutant's identity, shortened.
 pub(crate) type Identity = [u8; 16];
 
@@ -44,14 +41,6 @@ impl MutantId {
         id.copy_from_slice(&hash.finalize()[..16]);
         id
     }
-}
-
-/// A mutant that was killed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Kill {
-    pub(crate) id: MutantId,
-    /// The test that did, by PIT's name.
-    pub(crate) test: String,
 }
 
 /// The class of a test that `find` knows, by PIT's name of the test: `a.FooTest$In.[engine:junit-jupiter]/…`,

@@ -5,6 +5,7 @@ use crate::gate::{GateAbort, GatePackage};
 use crate::machine::facts::{FileChange, full_path};
 use crate::mutation::LeftOut;
 use crate::source::{Kind, RepoPath, text};
+use crate::sys::walk::DirEntry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
@@ -217,7 +218,7 @@ impl Entry {
     }
 }
 
-/// What is at each path that a package's changes name.
+/// Returns the kind of entry at each path that a package's changes name.
 pub(crate) fn changed_entries(package: &GatePackage) -> BTreeMap<String, Entry> {
     let paths = package.changes.iter().map(|change| change.path.to_text());
     paths
@@ -225,7 +226,13 @@ pub(crate) fn changed_entries(package: &GatePackage) -> BTreeMap<String, Entry> 
         .collect()
 }
 
-/// What is at a path that a diff names.
+/// The path of a regular file below a folder; `None` for other entries, and where it is not UTF-8.
+pub(crate) fn path_of_file(root: &Path, entry: &DirEntry) -> Option<String> {
+    let inside = entry.path().strip_prefix(root).ok()?.to_str()?;
+    entry.file_type().is_file().then(|| inside.to_owned())
+}
+
+/// Returns the kind of entry at a path that a diff names.
 pub(crate) fn entry(root: &Path, path: &str) -> Entry {
     let mut at = root.to_owned();
     let mut last = None;

@@ -98,7 +98,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("cli", 9_171),
     ("config", 1_865),
     ("engine", 7_159),
-    ("gate", 11_420),
+    ("gate", 11_413),
     ("git", 5_534),
     ("journal", 418),
     ("lib", 14),

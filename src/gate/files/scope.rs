@@ -23,7 +23,7 @@ pub(super) struct Files {
     pub(super) sources: BTreeSet<String>,
     /// Sources that are no production code by their names, and the production code that loads each.
     pub(super) loaded: BTreeMap<String, String>,
-    /// What is at each changed path.
+    /// The kind of entry at each changed path.
     pub(super) entries: BTreeMap<String, Entry>,
 }
 

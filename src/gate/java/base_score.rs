@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Raised when what is remembered changes its meaning.
 const VERSION: &str = "4";
 
-/// What became of the base of a module.
+/// The state of a module's base.
 pub(crate) enum Base<'a> {
     /// There is none: the gate works in place, or the module was not there.
     Absent,

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-/// What a class file says of where it comes from.
+/// The origin that a class file names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// The class's internal name (`a/b/Foo$Bar`).
@@ -15,7 +15,7 @@ pub(crate) struct Origin {
     pub(crate) java: u32,
 }
 
-/// Where a class comes from by its own word; `None` if the bytes are no class file as far as that is read.
+/// Reads the origin of a class; `None` if the bytes are no class file as far as that is read.
 pub(crate) fn origin(bytes: &[u8]) -> Option<Origin> {
     let ClassFile {
         version,

@@ -39,7 +39,7 @@ const REFUSED: &str = "class redefinition failed";
 /// PIT's words for a JVM of tests that ended without any mutation.
 const MINION_DIED: &str = "Coverage generation minion exited abnormally";
 const LOOK: &str = "Look at PIT's log in the gate's folder, then run the gate again.";
-/// Which part of the gate's limit PIT may be silent: it names each test as it begins, and the plugin counts mutants aloud.
+/// The part of the gate's limit for which PIT may be silent: it names each test as it begins, and the plugin prints each second later.
 const SILENCE: u32 = 10;
 /// Milliseconds from which on tests without mutation are long.
 const LONG: u64 = 60_000;
@@ -53,11 +53,11 @@ pub(crate) struct PitRun<'a> {
     pub(crate) tests: &'a BTreeSet<String>,
     /// The mutants to run.
     pub(crate) filter: &'a MutantFilter,
-    /// What a mutant may take beyond five quarters of the time of its tests, milliseconds.
+    /// The time that a mutant may take beyond five quarters of the time of its tests, milliseconds.
     pub(crate) timeout: u64,
     /// One JVM per mutant.
     pub(crate) alone: bool,
-    /// What for.
+    /// The purpose.
     pub(crate) aim: Aim,
     /// It writes which tests execute what, for the coverage map.
     pub(crate) makes_map: bool,
@@ -107,7 +107,7 @@ struct SessionFindings {
     single_jvm: Cell<bool>,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug)]
 pub(crate) enum PitEnd {
     /// A complete report.

@@ -28,7 +28,7 @@ pub(crate) enum Aim {
     Judge,
 }
 
-/// What a run of PIT found, or several runs merged.
+/// The result of one run of PIT, or of several runs merged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PitReport {
     /// By target class; a target without mutants is absent.
@@ -61,7 +61,7 @@ pub(crate) struct PitReport {
     pub(crate) left_out: BTreeSet<FailingTest>,
 }
 
-/// What the plugin says about the mutants that were not killed.
+/// The tests that reach each mutant that was not killed.
 pub(crate) type Reaching = BTreeMap<MutantId, Reached>;
 
 /// The test classes that reach a mutant: at most five names, and how many there are.

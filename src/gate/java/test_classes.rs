@@ -56,7 +56,7 @@ pub(crate) fn find(project: &Project, home: &Path, include: &[String]) -> TestCl
     }
 }
 
-/// Returns a function that is true for a class (`com/acme/FooTest`) that is asked: it is named, or Surefire runs it, or neither
+/// Returns a function that is true for a class (`com/acme/FooTest`) that runs: it is named, or Surefire runs it, or neither
 /// Surefire nor Failsafe has a word for it.
 fn asked(surefire: &Surefire, include: &[String]) -> impl Fn(&str) -> bool + use<> {
     let own = |all: &[String]| patterns(all.iter().map(String::as_str));

@@ -29,7 +29,7 @@ const EFFECTIVE_POM: &str = "org.apache.maven.plugins:maven-help-plugin:3.4.0:ef
 pub(crate) struct Built {
     /// Its test class path without its own classes.
     pub(crate) classpath: Vec<String>,
-    /// What its effective POM says.
+    /// Its effective POM.
     pub(crate) project: Project,
     /// A digest of all that its outputs depend on beside its sources.
     pub(crate) key: String,
@@ -75,7 +75,7 @@ impl Built {
     }
 }
 
-/// How a module came to be compiled: the name of the phase in the trace, and a note.
+/// The phase in which a module was compiled: its name in the trace, and a note.
 pub(crate) type Phase = (&'static str, &'static str);
 
 /// Maven's builds, without and with the proof that the JDK's compiler can make the next.
@@ -342,12 +342,12 @@ fn limit_to_compiled(mut recipe: Recipe, project: &Project) -> Option<Recipe> {
     Some(recipe)
 }
 
-/// What is remembered of a build that the JDK's compiler could have made.
+/// The record of a build that the JDK's compiler could have made.
 #[derive(Serialize, Deserialize)]
 struct Proof {
     /// How; `None` if the compiler does not make Maven's classes, or may not take its place.
     recipe: Option<Recipe>,
-    /// How often in a row there was none.
+    /// The number of refusals in a row.
     refusals: u32,
     /// The class files that this was seen of.
     digest: String,

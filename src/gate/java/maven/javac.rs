@@ -1,7 +1,7 @@
 //! The JDK's compiler instead of Maven, called with the very arguments that Maven gave to it.
 //!
 //! It compiles the sources that a change reaches into a temporary folder. A build is proven when it makes every class file of
-//! the module again byte for byte, and beside the class files lie only copies of resources and `package-info.class`, which
+//! the module again byte for byte, and all other files among them are copies of resources or `package-info.class`, which
 //! Maven makes itself. Where [`Javac::recompile`] answers `false` the outputs must be discarded.
 
 mod reached;
@@ -155,7 +155,7 @@ impl<'a> Javac<'a> {
         Ok(true)
     }
 
-    /// Compiles these sources of a set into a new folder beside its classes; `None` if they cannot be compiled.
+    /// Compiles these sources of a set into a new temporary folder; `None` if they cannot be compiled.
     fn compile(
         &self,
         set: &SourceSet<'_>,
@@ -164,7 +164,7 @@ impl<'a> Javac<'a> {
         let beside = set.classes.parent().unwrap_or(self.home);
         let folder = tempfile::tempdir_in(beside)?;
         let mut words = set.call.arguments.clone();
-        // Of an option that is given twice javac takes the last; what is not compiled is on the class path.
+        // javac takes the last of an option that is given twice; classes that are not compiled are on the class path.
         let into = folder.path().display().to_string();
         words.extend(["-d", &into, "-sourcepath", ""].map(str::to_owned));
         for source in sources {

@@ -1,4 +1,4 @@
-//! How Maven called its compiler: what the log of a build says of it.
+//! Maven's calls of its compiler, read from the log of a build.
 //!
 //! An answer only where each side was compiled at most once, the production side exactly once; what
 //! the log does not say is not guessed.
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// What makes Maven name its goals, and its compiler plugin the arguments, however quiet the rest is.
+/// Options that make Maven name its goals, and its compiler plugin the arguments, even under `-q`.
 pub(super) const LOGGERS: &str = "-Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin.compiler=debug \
     -Dorg.slf4j.simpleLogger.log.org.apache.maven.cli.event.ExecutionEventLogger=info";
 
-/// How the compiler plugin begins to tell the home of a JDK: `JDK[/opt/jdk-21]`.
+/// The beginning of the line on which the compiler plugin names the home of a JDK: `JDK[/opt/jdk-21]`.
 const TOOLCHAIN: &str = "[INFO] Toolchain in maven-compiler-plugin: JDK[";
 const MAIN: &str = "compiler:compile";
 const TESTS: &str = "compiler:testCompile";

@@ -1,6 +1,6 @@
 //! Why a call of Maven failed, read from what it printed.
 //!
-//! What is not known is an error, never a pass and never the family's fault.
+//! An unknown cause is an error, never a pass and never the family's fault.
 
 use crate::gate::GateAbort;
 use crate::gate::java::package::display_dir;

@@ -221,7 +221,7 @@ impl PitSession<'_> {
         )
     }
 
-    /// What the JVMs of the tests get.
+    /// The arguments of the JVMs of the tests.
     fn jvm_arguments(&self, run: &PitRun<'_>, place: &TestPlace) -> Vec<String> {
         let surefire = &self.module.built.project.surefire;
         let mut all: Vec<String> = self.quick(run).into_iter().map(str::to_owned).collect();

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const SOURCE: &str = include_str!("../../../../templates/pit/RalphPlugin.java");
-/// What `META-INF/services` must say, by interface.
+/// The content of `META-INF/services`, by interface.
 const SERVICES: [(&str, &[&str]); 9] = [
     (
         "org.pitest.mutationtest.build.MutationInterceptorFactory",
@@ -59,7 +59,7 @@ const SERVICES: [(&str, &[&str]); 9] = [
 ];
 /// PIT's engine with controls, by the name that the plugin gives it.
 pub(super) const ENGINE: &str = "ralph";
-/// How the line begins on which it says how many mutants will be run.
+/// The beginning of the line with the number of mutants that will run.
 pub(super) const TOTAL: &str = "ralph: mutants ";
 /// The folder of the compiled plugin; compiles it if it is not there as it was compiled.
 pub(super) fn classes(module: &ModuleContext<'_>, pit: &[String]) -> Result<PathBuf, GateAbort> {

@@ -59,7 +59,7 @@ pub(crate) struct Left {
     pub(crate) changed: bool,
     /// Some of the test classes that reach it.
     pub(crate) tests: Vec<String>,
-    /// How many there are.
+    /// Their number.
     pub(crate) tests_total: u64,
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct Counted {
     pub(crate) left: BTreeMap<MutantId, Left>,
     /// The others, one by one, as far as they are kept.
     pub(crate) settled: Vec<Mutant>,
-    /// How many of those that are left are counted and not kept.
+    /// The number of those that are left and counted but not kept.
     pub(crate) dropped: u64,
     /// The coverage that the class had at the family's base, if that must be kept.
     pub(crate) floor: Option<Coverage>,

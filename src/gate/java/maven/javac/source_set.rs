@@ -104,7 +104,7 @@ impl SourceSet<'_> {
             .then_some(java)
     }
 
-    /// True if these classes are all of the set, byte for byte, and the other files beside them are not the compiler's.
+    /// True if these classes are all of the set, byte for byte, and the compiler made none of the other files in its folder.
     pub(super) fn has_classes(&self, made: &Path) -> io::Result<bool> {
         let mut others = files(self.classes)?;
         for file in files(made)? {

@@ -1,4 +1,4 @@
-//! What lies beside classes, and which files are compiled.
+//! Files next to classes, and files that are compiled.
 
 use super::super::project::Resource;
 use super::super::recipe::CompilerCall;

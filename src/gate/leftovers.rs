@@ -128,13 +128,16 @@ pub(crate) fn spoil<'f>(files: impl IntoIterator<Item = &'f PathBuf>) -> io::Res
     Ok(())
 }
 
-/// Names files for people: first those of the package.
-pub(crate) fn names(inside: BTreeSet<String>, beside: BTreeSet<String>) -> String {
+/// The reason against tests that fail where files which they made have another text. The files of the package come first.
+pub(crate) fn reason(label: &str, inside: BTreeSet<String>, beside: BTreeSet<String>) -> String {
     let parts = [inside, beside]
         .into_iter()
         .filter(|files| !files.is_empty());
     let parts: Vec<String> = parts.map(|files| text::names(&files, NAMED)).collect();
-    parts.join(", ")
+    let names = parts.join(", ");
+    format!(
+        "Tests of {label} compare with what an earlier run of them wrote, so they kill mutants without an expectation of their own: they fail where these files have another text: {names}."
+    )
 }
 
 #[cfg(test)]

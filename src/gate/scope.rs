@@ -7,6 +7,7 @@ use crate::gate::{GateAbort, GatePackage};
 use crate::machine::facts::{FileChange, full_path};
 use crate::mutation::LeftOut;
 use crate::source::{Kind, RepoPath, text};
+use crate::sys::walk::DirEntry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
@@ -231,7 +232,13 @@ pub(crate) fn changed_entries(package: &GatePackage) -> BTreeMap<String, Entry> 
         .collect()
 }
 
-/// Returns the kind of file at a path that a diff names.
+/// The path of a regular file below a folder; `None` for other entries, and where it is not UTF-8.
+pub(crate) fn path_of_file(root: &Path, entry: &DirEntry) -> Option<String> {
+    let inside = entry.path().strip_prefix(root).ok()?.to_str()?;
+    entry.file_type().is_file().then(|| inside.to_owned())
+}
+
+/// Returns the kind of entry at a path that a diff names.
 pub(crate) fn entry(root: &Path, path: &str) -> Entry {
     let mut at = root.to_owned();
     let mut last = None;

@@ -280,7 +280,7 @@ fn what_others_wrote_into_the_cache_is_made_anew_or_not_believed() {
     let plugin = below("cache/ralph")
         .into_iter()
         .find(|path| path.display().to_string().contains("pit-plugin-"));
-    for class in fs_err::read_dir(plugin.unwrap().join("ralph/pit")).unwrap() {
+    for class in fs_err::read_dir(plugin.unwrap().join("classes/ralph/pit")).unwrap() {
         fs_err::write(class.unwrap().path(), "not what was compiled").unwrap();
     }
 

@@ -388,10 +388,9 @@ fn goals_that_nobody_knows_new_files_and_what_javac_does_not_make_are_mavens() {
 
     // A class file among the resources, which no compiler makes.
     set("javac");
-    workspace.write(
-        "ws/src/p/src/main/resources/odd/Odd.class",
-        "no class file\n",
-    );
+    let odd = workspace.path("ws/src/p/src/main/resources/odd/Odd.class");
+    fs_err::create_dir_all(odd.parent().unwrap()).unwrap();
+    fs_err::write(odd, &workspace.classes()["com/acme/Calc.class"]).unwrap();
     let mut tried = Vec::new();
     for body in ["return a - b;", OTHER, THIRD, "return a - b;"] {
         workspace.calc(body, "");

@@ -4,7 +4,7 @@ use super::Language;
 use super::loaded::loaded;
 use super::scope::Files;
 use crate::gate::commands::fresh_folder;
-use crate::gate::scope::changed_entries;
+use crate::gate::scope::{changed_entries, path_of_file};
 use crate::gate::{GateAbort, GatePackage};
 use crate::source::text;
 use crate::sys::walk::{DirEntry, MAX_DEPTH, MAX_ENTRIES, walk};
@@ -28,13 +28,7 @@ pub(super) fn list(package: &GatePackage, language: &Language) -> Result<Files, 
     };
     for entry in entries(&package.root, language) {
         let entry = entry?;
-        let path = entry
-            .path()
-            .strip_prefix(&package.root)
-            .ok()
-            .and_then(Path::to_str)
-            .map(str::to_owned);
-        let Some(path) = path.filter(|_| entry.file_type().is_file()) else {
+        let Some(path) = path_of_file(&package.root, &entry) else {
             continue;
         };
         if entry

@@ -256,13 +256,13 @@ impl Judge<'_> {
         }
         let inside = made.iter().map(|path| path.display().to_string());
         let beside = beside.iter().map(|file| place.shown(file));
-        let names = leftovers::names(inside.collect(), beside.collect());
         let label = self.label();
+        let why = leftovers::reason(&label, inside.collect(), beside.collect());
         let (mut fresh, _) = self.copy(self.package, "fresh")?;
         fresh.tests.clone_from(&measured.tests);
         if self.engine.is_green(&fresh)? {
             return Err(GateAbort::fail(format!(
-                "Tests of {label} compare with what an earlier run of them wrote, so they kill mutants without an expectation of their own: they fail where these files have another text: {names}. Commit what they expect, or remove the files before each test."
+                "{why} Commit what they expect, or remove the files before each test."
             )));
         }
         Err(GateAbort::setup(

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Raised when what is remembered changes its meaning.
 const VERSION: &str = "4";
 
-/// What became of the base of a module.
+/// The state of a module's base.
 pub(crate) enum Base<'a> {
     /// There is none: the gate works in place, or the module was not there.
     Absent,
@@ -52,7 +52,7 @@ pub(crate) fn base<'a>(
     let maven = Maven::find(context, &root, module)?;
     match maven.build()? {
         Ok((built, _)) => Ok(Base::Built(Box::new((maven, built)))),
-        Err(trouble) if trouble.kind == TroubleKind::Transient => Err(GateAbort::transient(
+        Err(trouble) if trouble.cause.kind == TroubleKind::Transient => Err(GateAbort::transient(
             format!(
                 "{label} as it was before the task could not be built: {}",
                 trouble.sentence()

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-/// What a class file says of where it comes from.
+/// The origin that a class file names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// The class's internal name (`a/b/Foo$Bar`).
@@ -15,7 +15,7 @@ pub(crate) struct Origin {
     pub(crate) java: u32,
 }
 
-/// Where a class comes from by its own word; `None` if the bytes are no class file as far as that is read.
+/// Reads the origin of a class; `None` if the bytes are no class file as far as that is read.
 pub(crate) fn origin(bytes: &[u8]) -> Option<Origin> {
     let ClassFile {
         version,
@@ -28,7 +28,8 @@ pub(crate) fn origin(bytes: &[u8]) -> Option<Origin> {
     rest.take(2)?;
     let class = text(pool.class(rest.u16()?)?);
     rest.take(2)?;
-    rest.list()?;
+    let interfaces = rest.u16()?;
+    rest.take(2 * usize::from(interfaces))?;
     rest.skip_members()?;
     rest.skip_members()?;
     let mut source = None;
@@ -160,33 +161,17 @@ impl<'a> Cursor<'a> {
     fn attribute(&mut self) -> Option<(u16, Self)> {
         let name = self.u16()?;
         let length = usize::try_from(self.u32()?).ok()?;
-        Some((
-            name,
-            Self {
-                bytes: self.take(length)?,
-            },
-        ))
+        let bytes = self.take(length)?;
+        Some((name, Self { bytes }))
     }
 
-    /// So many indexes as the first one says.
-    fn list(&mut self) -> Option<Vec<u16>> {
-        (0..self.u16()?).map(|_| self.u16()).collect()
-    }
-
-    /// Passes over all fields, or all methods.
+    /// Skips all fields, or all methods (§4.5, §4.6).
     fn skip_members(&mut self) -> Option<()> {
         for _ in 0..self.u16()? {
-            self.take(2)?;
-            self.skip_member()?;
-        }
-        Some(())
-    }
-
-    /// Passes over a field or a method (§4.5, §4.6) after its flags.
-    fn skip_member(&mut self) -> Option<()> {
-        self.take(4)?;
-        for _ in 0..self.u16()? {
-            self.attribute()?;
+            self.take(6)?;
+            for _ in 0..self.u16()? {
+                self.attribute()?;
+            }
         }
         Some(())
     }

@@ -1,4 +1,4 @@
-//! What a module's tests run on: the class files, and the files that change what a JVM or a test engine does
+//! The files that a module's tests run on: class files, and the files that change what a JVM or a test engine does
 //! with them.
 //!
 //! A class file that comes, goes or changes changes a build's digest; a resource that a test writes

@@ -1,4 +1,4 @@
-//! What the steps of a gate know about the module that they judge.
+//! The module that a gate judges, as its steps see it.
 
 use super::jvm;
 use super::maven::{Built, Maven, Trouble};
@@ -75,7 +75,7 @@ impl ModuleContext<'_> {
         }
     }
 
-    /// What a call of Maven that failed means for the module.
+    /// Returns the abort of a module whose build failed.
     pub(crate) fn abort(&self, trouble: Trouble) -> GateAbort {
         trouble.abort(
             &self.context.package.name,

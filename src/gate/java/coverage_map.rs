@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The production classes that one run over all tests executed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Coverage {
     /// The test classes, and true where all their tests were green.
-    pub(crate) tests: Vec<(String, bool)>,
-    /// By top-level class, the tests that execute it, as indexes of `tests`.
-    pub(crate) classes: BTreeMap<String, BTreeSet<usize>>,
+    pub(crate) tests: BTreeMap<String, bool>,
+    /// By top-level class, the tests that execute it.
+    pub(crate) classes: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// A module as its tests see it.
@@ -35,11 +35,9 @@ pub(crate) struct ModuleState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CoverageMap {
     /// The module that it is of.
-    state: ModuleState,
-    /// The test classes that ran, and whether they were green.
-    tests: BTreeMap<String, bool>,
-    /// By production class, the tests that execute it.
-    touched: BTreeMap<String, BTreeSet<String>>,
+    pub(crate) state: ModuleState,
+    /// The run of all tests that made it.
+    pub(crate) coverage: Coverage,
 }
 
 /// The tests that can touch a class.
@@ -61,19 +59,6 @@ pub(crate) struct AskAll {
 }
 
 impl CoverageMap {
-    pub(crate) fn new(state: ModuleState, seen: Coverage) -> Self {
-        let name = |index: &usize| Some(seen.tests.get(*index)?.0.clone());
-        let named = |(class, tests): (&String, &BTreeSet<usize>)| {
-            (class.clone(), tests.iter().filter_map(name).collect())
-        };
-        let touched = seen.classes.iter().map(named).collect();
-        Self {
-            state,
-            tests: seen.tests.into_iter().collect(),
-            touched,
-        }
-    }
-
     /// Those of `all` that can touch one of the `targets` (top-level names), in the module as it is `now`; `references`
     /// are those of its tests' class files.
     pub(crate) fn choose(
@@ -92,23 +77,16 @@ impl CoverageMap {
         }
         let mut changed = targets.clone();
         changed.extend(different(&self.state.production, &now.production).cloned());
-        let mut chosen: BTreeSet<String> = changed
-            .iter()
-            .filter_map(|class| self.touched.get(class))
-            .flatten()
-            .cloned()
-            .collect();
-        chosen.extend(
-            self.tests
-                .iter()
-                .filter(|(_, is_green)| !**is_green)
-                .map(|(test, _)| test.clone()),
-        );
-        if chosen.iter().any(|test| !all.contains(test)) {
+        let Coverage { tests, classes } = &self.coverage;
+        let executing = changed.iter().filter_map(|class| classes.get(class));
+        let mut chosen: BTreeSet<String> = executing.flatten().cloned().collect();
+        let red = tests.iter().filter(|(_, is_green)| !**is_green);
+        chosen.extend(red.map(|(test, _)| test.clone()));
+        if !chosen.is_subset(all) {
             // Suites run tests of other names: they are among the classes that ran none of their own.
             chosen.extend(
                 all.iter()
-                    .filter(|test| !self.tests.contains_key(*test))
+                    .filter(|test| !tests.contains_key(*test))
                     .cloned(),
             );
         }
@@ -163,10 +141,12 @@ mod tests {
 
     /// A run that executed `Foo ATest BTest` per line.
     fn coverage(tests: &[&str], classes: &str) -> Coverage {
-        let number = |test: &str| tests.iter().position(|name| *name == test).unwrap();
         let class = |line: &str| {
             let (class, tests) = line.trim().split_once(' ').unwrap();
-            (class.to_owned(), tests.split(' ').map(number).collect())
+            (
+                class.to_owned(),
+                tests.split(' ').map(str::to_owned).collect(),
+            )
         };
         Coverage {
             tests: tests
@@ -200,10 +180,10 @@ mod tests {
         let tests = [
             "ATest", "BTest", "CTest", "DTest", "ETest", "FTest", "RedTest",
         ];
-        CoverageMap::new(
-            state(PRODUCTION, TESTS),
-            coverage(&tests, "Foo ATest BTest\nBar CTest"),
-        )
+        CoverageMap {
+            state: state(PRODUCTION, TESTS),
+            coverage: coverage(&tests, "Foo ATest BTest\nBar CTest"),
+        }
     }
 
     /// The tests that run for a target of a module; `DTest` names `Base`, `ETest` names `New`.
@@ -278,11 +258,14 @@ mod tests {
     #[test]
     fn tests_of_a_suite_under_other_names_stand_for_the_classes_that_ran_none() {
         let state = state("Foo=1 Bar=1", "ATest=1 BTest=1 CTest=1 Suite=1");
-        let seen = coverage(
+        let coverage = coverage(
             &["ATest", "BTest", "CTest", "lib.Tester"],
             "Foo lib.Tester\nBar ATest",
         );
-        let map = CoverageMap::new(state.clone(), seen);
+        let map = CoverageMap {
+            state: state.clone(),
+            coverage,
+        };
         let all = state.tests.keys().cloned().collect();
         let asked = |target| {
             map.choose(&state, &References::new(), &names(&[target]), &all)

@@ -1,9 +1,9 @@
-//! What a package's folder holds now, as far as the scope asks.
+//! The files of a package's folder that the scope depends on.
 //!
 //! Follows no symbolic link, enters no other repository, no build output, no hidden folder;
 //! bounded; reads a changed path only if it stays inside the package.
 
-use crate::gate::scope::{BuildTool, Entry, changed_entries};
+use crate::gate::scope::{BuildTool, Entry, changed_entries, path_of_file};
 use crate::gate::{GateAbort, GatePackage};
 use crate::source::text;
 use crate::sys::walk::{DirEntry, MAX_DEPTH, MAX_ENTRIES, walk};
@@ -35,7 +35,7 @@ pub(crate) struct Listing {
     pub(crate) tests: BTreeSet<String>,
     /// Source files below a `src/main/` folder.
     pub(crate) production: BTreeSet<String>,
-    /// What is at each changed path.
+    /// The kind of entry at each changed path.
     pub(crate) entries: BTreeMap<String, Entry>,
 }
 
@@ -54,13 +54,7 @@ pub(crate) fn list(package: &GatePackage) -> Result<Listing, GateAbort> {
             let what = format!("The folder of package {name} cannot be read: {why}.");
             GateAbort::setup(what, "Make the folder readable, then run the gate again.")
         })?;
-        let path = entry
-            .path()
-            .strip_prefix(&package.root)
-            .ok()
-            .and_then(Path::to_str)
-            .map(str::to_owned);
-        let Some(path) = path.filter(|_| entry.file_type().is_file()) else {
+        let Some(path) = path_of_file(&package.root, &entry) else {
             continue;
         };
         if BUILD_FILES

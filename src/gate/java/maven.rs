@@ -11,7 +11,6 @@ mod javac;
 mod poms;
 mod project;
 mod recipe;
-mod source_selection;
 mod trouble;
 
 pub(crate) use build::{Built, RECOMPILED};
@@ -40,7 +39,7 @@ const BUILD_CLASSPATH: &str =
 const MAVEN_OPTS: &str = "-Dfile.encoding=UTF-8";
 /// Variables for a call.
 type EnvVars<'a> = &'a [(&'a str, &'a str)];
-/// What counters a project that skips its own tests.
+/// Arguments against a project that skips its own tests.
 const NO_SKIP: [&str; 5] = [
     "-Dmaven.main.skip=false",
     "-Dmaven.test.skip=false",
@@ -145,19 +144,14 @@ impl<'a> Maven<'a> {
             );
         }
         let tests = format!("-Dtest={}", classes.join(",").replace('.', "/"));
-        let quiet = [
+        let arguments = [
+            "test",
+            &tests,
             "-DfailIfNoSpecifiedTests=false",
             "-Dsurefire.failIfNoSpecifiedTests=false",
+            "-DfailIfNoTests=false",
         ];
-        self.goals(
-            "test",
-            &["test", &tests, quiet[0], quiet[1], "-DfailIfNoTests=false"],
-        )
-    }
-
-    /// Runs goals of the module with nothing but these arguments added.
-    pub(crate) fn goals(&self, name: &str, args: &[&str]) -> Result<Call, GateAbort> {
-        self.call_offline_first(name, &self.folder, args)
+        self.call_offline_first("test", &self.folder, &arguments)
     }
 
     /// Resolves artifacts (`group:artifact:version`) with what they need, once, into ralph's cache.
@@ -222,7 +216,7 @@ impl<'a> Maven<'a> {
         ))
     }
 
-    /// What ralph remembers of this kind.
+    /// The facts of this kind in ralph's cache.
     fn known(&self, kind: &str) -> DiskCache {
         DiskCache::of(&self.context.request.cache, kind)
     }
@@ -234,7 +228,7 @@ impl<'a> Maven<'a> {
         Ok(tempfile::Builder::new().prefix(prefix).tempdir_in(cache)?)
     }
 
-    /// What went wrong with a call, if anything did.
+    /// Returns the cause of a call that failed; `None` for one that succeeded.
     pub(crate) fn trouble(&self, call: &Call) -> Option<Trouble> {
         let read = if self.command.is_some() {
             trouble::read_command

@@ -214,10 +214,9 @@ impl Ladder<'_, '_> {
             .cloned()
             .collect();
         self.merged.unproven = unproven;
-        let killing: BTreeSet<String> = std::mem::take(&mut search.kills)
-            .iter()
-            .filter(|kill| deciding.contains(&kill.id))
-            .filter_map(|kill| test_class(&kill.test, |class| tier.tests.get(class).cloned()))
+        let killers = deciding.iter().filter_map(|id| search.killers.get(id));
+        let killing: BTreeSet<String> = killers
+            .filter_map(|test| test_class(test, |class| tier.tests.get(class).cloned()))
             .collect();
         for tests in [&killing, &tier.tests] {
             let open = &self.open() & &settled;
@@ -389,11 +388,14 @@ impl ModuleContext<'_> {
     }
 
     /// Keeps the coverage map that a run over all tests has made.
-    fn keep_map(&self, session: &PitSession<'_>, executed: Coverage) -> Result<(), GateAbort> {
+    fn keep_map(&self, session: &PitSession<'_>, coverage: Coverage) -> Result<(), GateAbort> {
         let Some(CompiledModule { state, .. }) = session.state()? else {
             return Ok(());
         };
-        let map = CoverageMap::new(state.clone(), executed);
+        let map = CoverageMap {
+            state: state.clone(),
+            coverage,
+        };
         self.maps().keep(&self.map_key(), &map)
     }
 

@@ -24,7 +24,7 @@ use crate::sys::clock::Stopwatch;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// How names of PIT's classes and of those of ralph's plugin begin.
+/// Beginnings of the names of PIT's classes and of those of ralph's plugin.
 const PIT: [&[u8]; 4] = [b"org/pitest", b"org.pitest", b"ralph/pit", b"ralph.pit"];
 /// On each method that Lombok made, if the project asks for it.
 const LOMBOK: &[u8] = b"Llombok/Generated;";

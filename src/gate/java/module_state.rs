@@ -1,4 +1,4 @@
-//! What a module's tests depend on, as digests that a map of who touches what is compared with.
+//! The state of a module on which its tests depend, as digests that a coverage map is compared with.
 //!
 //! A file that cannot be read is an error; where the gate works in place there is no state, since files that no commit
 //! holds could change what tests do.
@@ -21,9 +21,9 @@ const VERSION: &str = "3";
 pub(crate) struct CompiledModule {
     /// Its classes and conditions.
     pub(crate) state: ModuleState,
-    /// What the class files of its tests name.
+    /// The names in the class files of its tests.
     pub(crate) references: References,
-    /// What those of its production classes name.
+    /// The names in those of its production classes.
     pub(crate) production_references: References,
 }
 

@@ -1,4 +1,4 @@
-//! What the steps of a gate know about the package that they judge.
+//! The package that a gate judges, as its steps see it.
 
 use super::report::MutantId;
 use crate::config::GateSettings;
@@ -18,7 +18,7 @@ pub(crate) struct PackageContext<'a> {
     pub(crate) request: &'a GateRequest,
     /// The gate's settings.
     pub(crate) settings: &'a GateSettings,
-    /// What it may use of the outside.
+    /// The ports to the outside.
     pub(crate) ports: &'a GatePorts<'a>,
     /// The package.
     pub(crate) package: &'a GatePackage,

@@ -39,7 +39,7 @@ const REFUSED: &str = "class redefinition failed";
 /// PIT's words for a JVM of tests that ended without any mutation.
 const MINION_DIED: &str = "Coverage generation minion exited abnormally";
 const LOOK: &str = "Look at PIT's log in the gate's folder, then run the gate again.";
-/// Which part of the gate's limit PIT may be silent: it names each test as it begins, and the plugin counts mutants aloud.
+/// The part of the gate's limit for which PIT may be silent: it names each test as it begins, and the plugin prints each second later.
 const SILENCE: u32 = 10;
 /// Milliseconds from which on tests without mutation are long.
 const LONG: u64 = 60_000;
@@ -53,11 +53,11 @@ pub(crate) struct PitRun<'a> {
     pub(crate) tests: &'a BTreeSet<String>,
     /// The mutants to run.
     pub(crate) filter: &'a MutantFilter,
-    /// What a mutant may take beyond five quarters of the time of its tests, milliseconds.
+    /// The time that a mutant may take beyond five quarters of the time of its tests, milliseconds.
     pub(crate) timeout: u64,
     /// One JVM per mutant.
     pub(crate) alone: bool,
-    /// What for.
+    /// The purpose.
     pub(crate) aim: Aim,
     /// It writes which tests execute what, for the coverage map.
     pub(crate) makes_map: bool,
@@ -94,8 +94,6 @@ pub(crate) struct PitSession<'a> {
     findings: SessionFindings,
     /// See [`PitSession::state`].
     state: OnceCell<Option<CompiledModule>>,
-    /// The temporary folder and the home of the tests: new ones for each run that is judged.
-    place: RefCell<TestPlace>,
 }
 
 /// Findings of the earlier runs of a session.
@@ -109,7 +107,7 @@ struct SessionFindings {
     single_jvm: Cell<bool>,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug)]
 pub(crate) enum PitEnd {
     /// A complete report.
@@ -123,18 +121,17 @@ pub(crate) enum PitEnd {
 }
 
 impl PitSession<'_> {
-    /// Runs PIT.
+    /// Runs PIT, with a new temporary folder and a new home for the tests.
     fn start(&self, run: &PitRun<'_>) -> Result<PitEnd, GateAbort> {
         let context = self.module.context;
-        self.place
-            .replace(TestPlace::new(context.commands.environment())?);
+        let place = &TestPlace::new(context.commands.environment())?;
         let is_judged = run.aim == Aim::Judge && !self.accountable_tests.is_empty();
         let before = is_judged.then(|| self.module_files()).transpose()?;
-        let end = self.start_once(run)?;
+        let end = self.start_once(run, place)?;
         if let PitEnd::Report(report) = &end {
-            self.judge_written(run, &report.left_out)?;
+            self.judge_written(run, &report.left_out, place)?;
             if let Some(before) = &before {
-                self.judge_leftovers(run, &report.left_out, before)?;
+                self.judge_leftovers(run, &report.left_out, before, place)?;
             }
         }
         context
@@ -144,29 +141,20 @@ impl PitSession<'_> {
         Ok(end)
     }
 
-    /// What tests or mutants of a run wrote where other tests read could kill mutants: then the tests, but for those that it
-    /// left out, must pass beside it.
+    /// Files that tests or mutants of a run wrote where other tests read could kill mutants: then the tests, but for those that
+    /// it left out, must pass with these files.
     fn judge_written(
         &self,
         run: &PitRun<'_>,
         left_out: &BTreeSet<FailingTest>,
+        place: &TestPlace,
     ) -> Result<(), GateAbort> {
         let context = self.module.context;
         let written = context
             .ports
             .checkouts
             .written(&context.package.root, false)?;
-        if written.is_empty() {
-            return Ok(());
-        }
-        let after = PitRun {
-            name: "after",
-            aim: Aim::Count,
-            makes_map: false,
-            ..run.clone()
-        };
-        if matches!(self.start_once(&after)?, PitEnd::Report(after) if after.left_out.is_subset(left_out))
-        {
+        if written.is_empty() || self.run_again("after", run, left_out, place)?.is_none() {
             return Ok(());
         }
         let (label, files) = (
@@ -182,6 +170,29 @@ impl PitSession<'_> {
         ))
     }
 
+    /// Runs the tests of a run again without mutants; `None` if all but those that it left out pass, else the new failing
+    /// tests, as far as they are known.
+    fn run_again(
+        &self,
+        name: &'static str,
+        run: &PitRun<'_>,
+        left_out: &BTreeSet<FailingTest>,
+        place: &TestPlace,
+    ) -> Result<Option<BTreeSet<FailingTest>>, GateAbort> {
+        let again = PitRun {
+            name,
+            aim: Aim::Count,
+            makes_map: false,
+            ..run.clone()
+        };
+        Ok(match self.start_once(&again, place)? {
+            PitEnd::Report(again) if again.left_out.is_subset(left_out) => None,
+            PitEnd::Report(again) => Some(&again.left_out - left_out),
+            PitEnd::Failing(failing) => Some(failing),
+            PitEnd::Died(_) | PitEnd::Hung(_) => Some(BTreeSet::new()),
+        })
+    }
+
     /// A test that compares with what an earlier run of it wrote kills mutants without any expectation of its own. Such files
     /// are given another text, and then the tests must pass nevertheless.
     fn judge_leftovers(
@@ -189,56 +200,41 @@ impl PitSession<'_> {
         run: &PitRun<'_>,
         left_out: &BTreeSet<FailingTest>,
         before: &BTreeMap<PathBuf, Option<FileStat>>,
+        place: &TestPlace,
     ) -> Result<(), GateAbort> {
-        let mut made = self.place.borrow().files()?;
-        let now = self.module_files()?;
-        // A production source that tests wrote ends the gate with an ERROR in any case.
-        let is_source = |file: &Path| {
-            let inside = file.strip_prefix(&self.module.maven.home).unwrap_or(file);
-            inside.starts_with("src/main") && !inside.starts_with("src/main/resources")
-        };
-        let changed = now
-            .into_iter()
-            .filter(|(file, stat)| before.get(file) != Some(stat) && !is_source(file));
-        made.extend(changed.map(|(file, _)| file));
+        let home = &self.module.maven.home;
+        let mut made = place.files()?;
+        for (file, stat) in self.module_files()? {
+            let inside = file.strip_prefix(home).unwrap_or(&file);
+            // A production source that tests wrote ends the gate with an ERROR in any case.
+            let is_source =
+                inside.starts_with("src/main") && !inside.starts_with("src/main/resources");
+            if before.get(&file) != Some(&stat) && !is_source {
+                made.push(file);
+            }
+        }
         if made.is_empty() {
             return Ok(());
         }
         spoil(&made)?;
-        let after = PitRun {
-            name: "leftovers",
-            aim: Aim::Count,
-            makes_map: false,
-            ..run.clone()
-        };
-        let end = self.start_once(&after);
+        let failing = self.run_again("leftovers", run, left_out, place);
         // The checkout restores all other files.
         let outputs = Path::new(&self.module.built.project.classes).parent();
-        let kept = made
-            .iter()
-            .filter(|file| outputs.is_some_and(|outputs| file.starts_with(outputs)));
-        for file in kept {
-            crate::sys::disk::remove(file)?;
+        for file in &made {
+            if outputs.is_some_and(|outputs| file.starts_with(outputs)) {
+                crate::sys::disk::remove(file)?;
+            }
         }
-        let failing = match end? {
-            PitEnd::Report(after) if after.left_out.is_subset(left_out) => return Ok(()),
-            PitEnd::Report(after) => &after.left_out - left_out,
-            PitEnd::Failing(failing) => failing,
-            PitEnd::Died(_) | PitEnd::Hung(_) => BTreeSet::new(),
+        let Some(failing) = failing? else {
+            return Ok(());
         };
-        let (label, home) = (self.module.label(), &self.module.maven.home);
         let (inside, beside): (Vec<_>, Vec<_>) =
             made.iter().partition(|file| file.starts_with(home));
         let inside = inside
             .into_iter()
             .filter_map(|file| Some(file.strip_prefix(home).ok()?.display().to_string()));
-        let beside = beside
-            .into_iter()
-            .map(|file| self.place.borrow().shown(file));
-        let names = leftovers::names(inside.collect(), beside.collect());
-        let why = format!(
-            "Tests of {label} compare with what an earlier run of them wrote, so they kill mutants without an expectation of their own: they fail where these files have another text: {names}."
-        );
+        let beside = beside.into_iter().map(|file| place.shown(file));
+        let why = leftovers::reason(&self.module.label(), inside.collect(), beside.collect());
         let hint = "Commit what they expect, or remove the files before each test; a cache of tools can be left out by -Djava.io.tmpdir in gates.<NAME>.jvm_args.";
         if failing
             .iter()
@@ -278,7 +274,7 @@ impl PitSession<'_> {
     }
 
     /// Runs PIT once.
-    fn start_once(&self, run: &PitRun<'_>) -> Result<PitEnd, GateAbort> {
+    fn start_once(&self, run: &PitRun<'_>, place: &TestPlace) -> Result<PitEnd, GateAbort> {
         let context = self.module.context;
         let what = format!(
             "Mutating {} in {} (tests: {})",
@@ -291,22 +287,9 @@ impl PitSession<'_> {
             |done, total| (context.ports.progress)(&format!("{what}: {done} of {total} mutants"));
         fresh_folder(&self.report_folder(run))?;
         let key = Key::new()?;
-        let argv = self.arguments(run, &key)?;
-        let environment = self
-            .module
-            .built
-            .project
-            .surefire
-            .environment
-            .clone()
-            .into_iter();
-        let environment: Vec<(String, String)> = self
-            .place
-            .borrow()
-            .variables()
-            .into_iter()
-            .chain(environment)
-            .collect();
+        let argv = self.arguments(run, &key, place)?;
+        let mut environment = place.variables();
+        environment.extend(self.module.built.project.surefire.environment.clone());
         let folder = self.working_directory();
         let log = context.commands.next_log(run.name)?;
         let silence = Some(context.settings.limit / SILENCE);

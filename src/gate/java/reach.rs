@@ -1,4 +1,4 @@
-//! Which classes lead to others by the references in class files.
+//! Classes that lead to others by the references in class files.
 //!
 //! Follows every name in a constant pool, through other classes too; reflection is not seen.
 

@@ -8,7 +8,7 @@ mod results_file;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use counted::{Counted, Kill, MutantId, test_class};
+pub(crate) use counted::{Counted, MutantId, test_class};
 pub(crate) use results_file::{Judging, Key, Stage, read_file};
 
 use super::coverage_map::{Coverage, top_level};
@@ -28,7 +28,7 @@ pub(crate) enum Aim {
     Judge,
 }
 
-/// What a run of PIT found, or several runs merged.
+/// The result of one run of PIT, or of several runs merged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PitReport {
     /// By target class; a target without mutants is absent.
@@ -53,15 +53,15 @@ pub(crate) struct PitReport {
     pub(crate) uncontrolled: BTreeSet<String>,
     /// A control gave no verdict.
     pub(crate) unclear: bool,
-    /// Kills beside a control that passed, or of a search, one by one, as far as they are kept.
-    pub(crate) kills: Vec<Kill>,
+    /// The tests that killed mutants in a search, by PIT's names, as far as they are kept.
+    pub(crate) killers: BTreeMap<MutantId, String>,
     /// Detected by the last search and not confirmed by a control; `classes` count it as living.
     pub(crate) unproven: HashMap<Identity, MutantStatus>,
     /// Tests that fail without any mutation: PIT leaves them out.
     pub(crate) left_out: BTreeSet<FailingTest>,
 }
 
-/// What the plugin says about the mutants that were not killed.
+/// The tests that reach each mutant that was not killed.
 pub(crate) type Reaching = BTreeMap<MutantId, Reached>;
 
 /// The test classes that reach a mutant: at most five names, and how many there are.
@@ -105,7 +105,6 @@ impl PitReport {
             counted.improve(&later.statuses);
         }
         self.uncontrolled.extend(later.uncontrolled.iter().cloned());
-        self.kills.extend(later.kills.iter().cloned());
     }
 
     /// Takes the kills and time-outs out of a search.

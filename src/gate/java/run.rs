@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// What is to be judged, and what the packages hold.
+/// Finds the classes to judge, and lists the packages.
 pub(crate) fn scope_of(request: &GateRequest, settings: &GateSettings) -> (Scope, Vec<Listing>) {
     let listings = match request
         .packages

@@ -1,4 +1,4 @@
-//! Which classes are judged, and why the others are not.
+//! The classes that are judged, and the reason why the others are not.
 //!
 //! Pure over the request and the listings; every changed production file is a target or is left
 //! out with its reason; what is refused is an abort, never silence.
@@ -88,7 +88,7 @@ impl Sorter<'_> {
             self.leave(change, &format!("not measured ({language})"));
         }
         let module = self.module(&path);
-        // What other languages are without Maven is not this gate's business.
+        // Other languages without Maven are not judged by this gate.
         let is_built = self.is_by_command || matches!(module, Some((_, BuildTool::Maven)));
         if !(Path::new(&path)
             .extension()

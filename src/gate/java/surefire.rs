@@ -1,4 +1,4 @@
-//! What Surefire would give the tests: options, properties, environment, excludes, groups.
+//! Surefire's settings for the tests: options, properties, environment, excludes, groups.
 //!
 //! A setting that is not carried over is named; an option with an unresolved placeholder
 //! (`@{argLine}`, which other plugins fill late) is left out, and so is the agent of `jacoco`: it adds members to each
@@ -61,7 +61,7 @@ pub(crate) fn read(project: &Node) -> Surefire {
             .all(&["executions"])
             .iter()
             .filter(|execution| !is_off(execution));
-        // Where the default one is off, another runs the tests.
+        // If the default one is off, another runs the tests.
         running.min_by_key(|execution| execution.text_at(&["id"]) != Some("default-test"))
     });
     let empty = Node::default();

@@ -56,26 +56,21 @@ pub(crate) fn find(project: &Project, home: &Path, include: &[String]) -> TestCl
     }
 }
 
-/// Whether a class (`com/acme/FooTest`) is asked: it is named, or Surefire runs it, or neither Surefire nor Failsafe has a
-/// word for it.
+/// Returns a function that is true for a class (`com/acme/FooTest`) that runs: it is named, or Surefire runs it, or neither
+/// Surefire nor Failsafe has a word for it.
 fn asked(surefire: &Surefire, include: &[String]) -> impl Fn(&str) -> bool + use<> {
-    let of = |all: &[&str]| patterns(all.iter().copied());
     let own = |all: &[String]| patterns(all.iter().map(String::as_str));
     let (named, excludes, includes) = (
         own(include),
         own(&surefire.excludes),
         own(&surefire.includes),
     );
-    let (surefires, failsafes, more) = (
-        of(&SUREFIRES),
-        of(&FAILSAFES),
-        own(&surefire.failsafe_includes),
-    );
+    let surefires = patterns(SUREFIRES.into_iter());
+    let more = surefire.failsafe_includes.iter().map(String::as_str);
+    let failsafes = patterns(FAILSAFES.into_iter().chain(more));
     move |stem| {
-        let by_name =
-            || surefires.is_match(stem) || !failsafes.is_match(stem) && !more.is_match(stem);
         let runs = if includes.is_empty() {
-            by_name()
+            surefires.is_match(stem) || !failsafes.is_match(stem)
         } else {
             includes.is_match(stem)
         };

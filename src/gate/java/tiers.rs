@@ -129,7 +129,7 @@ fn scores(targets: &[Target], report: &PitReport) -> Vec<ClassScore> {
     targets.iter().filter_map(counted).collect()
 }
 
-/// Of these scores, the classes whose verdict more tests could still change.
+/// Returns the classes of these scores whose verdict more tests could still change.
 fn unsettled(rule: Rule, scores: &[ClassScore], report: &PitReport) -> BTreeSet<String> {
     let judgement = rule.judge(scores);
     if judgement.below.is_empty() && judgement.unknown.is_empty() {

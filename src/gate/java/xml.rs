@@ -95,7 +95,7 @@ pub(crate) fn read(text: &str) -> Option<Node> {
     (roots.len() == 1).then(|| roots.pop()).flatten()
 }
 
-/// What one of XML's own five entities or a character reference stands for.
+/// Returns the character of one of XML's own five entities or of a character reference.
 pub(crate) fn character(entity: &BytesRef<'_>) -> Option<char> {
     let own = resolve_xml_entity(entity).and_then(|text| text.chars().next());
     own.or_else(|| entity.resolve_char_ref().ok().flatten())

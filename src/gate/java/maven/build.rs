@@ -7,10 +7,9 @@ use super::super::classes::{self, files_digest};
 use super::super::package::display_dir;
 use super::super::xml;
 use super::goals::reads_no_java;
-use super::javac::Javac;
+use super::javac::{Javac, sources_by_class};
 use super::project::{self, is_foreign};
 use super::recipe::{self, Recipe};
-use super::source_selection::select;
 use super::trouble::{Trouble, TroubleKind};
 use super::{BUILD_CLASSPATH, Maven, Project, cache, home, read_paths};
 use crate::config::Recompile;
@@ -30,7 +29,7 @@ const EFFECTIVE_POM: &str = "org.apache.maven.plugins:maven-help-plugin:3.4.0:ef
 pub(crate) struct Built {
     /// Its test class path without its own classes.
     pub(crate) classpath: Vec<String>,
-    /// What its effective POM says.
+    /// Its effective POM.
     pub(crate) project: Project,
     /// A digest of all that its outputs depend on beside its sources.
     pub(crate) key: String,
@@ -76,7 +75,7 @@ impl Built {
     }
 }
 
-/// How a module came to be compiled: the name of the phase in the trace, and a note.
+/// The phase in which a module was compiled: its name in the trace, and a note.
 pub(crate) type Phase = (&'static str, &'static str);
 
 /// Maven's builds, without and with the proof that the JDK's compiler can make the next.
@@ -137,7 +136,9 @@ impl Maven<'_> {
                     let proven = self.prove(&built, &call.output)?;
                     return Ok(Ok((built, ("compile", KNOWN[usize::from(proven)]))));
                 }
-                Some(trouble) if trouble.kind == TroubleKind::Compile => return Ok(Err(trouble)),
+                Some(trouble) if trouble.cause.kind == TroubleKind::Compile => {
+                    return Ok(Err(trouble));
+                }
                 Some(_) => {}
             }
         }
@@ -248,15 +249,8 @@ impl Maven<'_> {
         if !self.is_provable(built) {
             return Ok(false);
         }
-        let selected = |recipe| {
-            if built.project.compiling.picks_sources {
-                select(recipe, &built.project)
-            } else {
-                Some(recipe)
-            }
-        };
         let recipe = recipe::read(log).filter(|recipe| self.may_replace_maven(recipe, built));
-        let recipe = recipe.and_then(selected);
+        let recipe = recipe.and_then(|recipe| limit_to_compiled(recipe, &built.project));
         let javac = recipe
             .as_ref()
             .and_then(|recipe| self.compiler(built, recipe));
@@ -335,12 +329,25 @@ impl Maven<'_> {
     }
 }
 
-/// What is remembered of a build that the JDK's compiler could have made.
+/// Limits a recipe to the source files that Maven has just compiled, if the POM picks some.
+fn limit_to_compiled(mut recipe: Recipe, project: &Project) -> Option<Recipe> {
+    if project.compiling.picks_sources {
+        let compiled =
+            |classes: &str| Some(sources_by_class(Path::new(classes))?.into_keys().collect());
+        recipe.main.compiled = Some(compiled(&project.classes)?);
+        if let Some(tests) = &mut recipe.tests {
+            tests.compiled = Some(compiled(&project.test_classes)?);
+        }
+    }
+    Some(recipe)
+}
+
+/// The record of a build that the JDK's compiler could have made.
 #[derive(Serialize, Deserialize)]
 struct Proof {
     /// How; `None` if the compiler does not make Maven's classes, or may not take its place.
     recipe: Option<Recipe>,
-    /// How often in a row there was none.
+    /// The number of refusals in a row.
     refusals: u32,
     /// The class files that this was seen of.
     digest: String,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// POMs whose parents are followed.
 const MAX_POMS: usize = 10_000;
-/// How deep POMs are searched.
+/// Levels of directories in which POMs are searched.
 const DEPTH: usize = 13;
 
 /// Words of a POM by which a profile depends on files.

@@ -22,15 +22,15 @@ use crate::sys::disk::RealDisk;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// What is in the place of `{init_script}`.
+/// The content of the file that replaces `{init_script}`.
 const INIT_SCRIPT: &str = include_str!("../../../../templates/gradle/ralph-classpath.init.gradle");
 /// The setting for packages of Gradle.
 pub const GRADLE_COMMAND: &str =
     r#"classpath_command: [./gradlew, --init-script, "{init_script}", --quiet, ralphClasspath]"#;
-/// How the line with the answer begins.
+/// The beginning of the line with the answer.
 const MARK: &str = "ralph-classpath: ";
 
-/// What the command says.
+/// The answer of the command.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Answer {

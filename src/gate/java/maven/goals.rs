@@ -1,4 +1,4 @@
-//! Which goals of Maven read no Java source: javac may compile a change of Java files without them.
+//! The goals of Maven that read no Java source: javac may compile a change of Java files without them.
 
 use super::super::xml::Node;
 use std::collections::BTreeSet;

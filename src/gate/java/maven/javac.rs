@@ -1,16 +1,15 @@
 //! The JDK's compiler instead of Maven, called with the very arguments that Maven gave to it.
 //!
-//! A source set (production code, tests) is compiled whole, into an empty folder, or in part, where it is known what a
-//! change reaches. A build is proven when every class file of the whole came out byte for byte as Maven left it, and beside
-//! the class files lie only copies of resources and `package-info.class`, which Maven makes itself. Where
-//! [`Javac::recompile`] answers `false` the outputs must be discarded; [`Javac::proves`] puts them back.
+//! It compiles the sources that a change reaches into a temporary folder. A build is proven when it makes every class file of
+//! the module again byte for byte, and all other files among them are copies of resources or `package-info.class`, which
+//! Maven makes itself. Where [`Javac::recompile`] answers `false` the outputs must be discarded.
 
 mod reached;
 mod source_set;
 #[cfg(test)]
 mod tests;
 
-pub(super) use source_set::java_files;
+pub(super) use reached::sources_by_class;
 
 use super::Project;
 use super::recipe::Recipe;
@@ -19,9 +18,10 @@ use crate::gate::java::classes::read;
 use crate::gate::java::jvm;
 use crate::gate::{ChangedJava, GateAbort};
 use reached::{Names, Reached};
-use source_set::{PreviousClasses, SourceSet, files, is_class};
+use source_set::{SourceSet, files, is_class, is_package_info};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// The compiler for one module.
 pub(super) struct Javac<'a> {
@@ -80,16 +80,17 @@ impl<'a> Javac<'a> {
         })
     }
 
-    /// True if it makes the classes that Maven has just made of the same sources. Maven's are put back afterwards.
+    /// True if it makes the classes that Maven has just made of the same sources.
     pub(super) fn proves(&self) -> Result<bool, GateAbort> {
         for set in [Some(&self.main), self.tests.as_ref()]
             .into_iter()
             .flatten()
         {
-            let previous = PreviousClasses::move_away(set.classes)?;
-            let same = self.compile_whole(set)? && previous.equal_those_in(set).unwrap_or(false);
-            previous.put_back(set.classes)?;
-            if !same {
+            let Some(sources) = set.files_to_compile() else {
+                return Ok(false);
+            };
+            let made = self.compile(set, &sources)?;
+            if !made.is_some_and(|made| set.has_classes(made.path()).unwrap_or(false)) {
                 return Ok(false);
             }
         }
@@ -108,14 +109,16 @@ impl<'a> Javac<'a> {
         }
         let mut seen = Some(Names::new());
         if !stale.main.is_empty() {
-            let reached = Reached::by(&self.main, &stale.main, Names::new());
-            if !self.replace_classes(&self.main, reached.as_ref())? {
+            let Some(reached) = Reached::by(&self.main, &stale.main, seen) else {
+                return Ok(false);
+            };
+            if !self.replace_classes(&self.main, &reached)? {
                 return Ok(false);
             }
             // Production classes that take part in compiling the tests do so with their code.
             let help = self.main.offers_processors()
                 || self.tests.as_ref().is_some_and(SourceSet::names_processors);
-            seen = reached.filter(|_| !help).map(|reached| reached.names);
+            seen = reached.names.filter(|_| !help);
         }
         let Some(tests) = &self.tests else {
             return Ok(stale.tests.is_empty());
@@ -123,37 +126,27 @@ impl<'a> Javac<'a> {
         if stale.tests.is_empty() && seen.as_ref().is_some_and(Names::is_empty) {
             return Ok(true);
         }
-        let reached = seen.and_then(|seen| Reached::by(tests, &stale.tests, seen));
-        self.replace_classes(tests, reached.as_ref())
+        match Reached::by(tests, &stale.tests, seen) {
+            Some(reached) => self.replace_classes(tests, &reached),
+            None => Ok(false),
+        }
     }
 
-    /// Compiles the part of a source set that is reached, the whole set if that is `None`; true if its classes are complete.
-    fn replace_classes(
-        &self,
-        set: &SourceSet<'_>,
-        reached: Option<&Reached>,
-    ) -> Result<bool, GateAbort> {
-        let Some(reached) = reached else {
-            let previous = PreviousClasses::move_away(set.classes)?;
-            return Ok(self.compile_whole(set)? && previous.carry_over(set).unwrap_or(false));
-        };
-        reached
-            .classes
-            .iter()
-            .try_for_each(|file| fs_err::remove_file(set.classes.join(file)))?;
-        let folder = tempfile::tempdir_in(set.classes.parent().unwrap_or(self.home))?;
-        // Of an option that is given twice javac takes the last; what is not compiled is on the class path.
-        let into = folder
-            .path()
-            .to_str()
-            .map(|into| ["-d", into, "-sourcepath", ""]);
-        let Some(into) = into else { return Ok(false) };
-        if !reached.sources.is_empty() && !self.compile(set, &reached.sources, &into)? {
-            return Ok(false);
+    /// Compiles the part of a source set that is reached; true if its classes are complete.
+    fn replace_classes(&self, set: &SourceSet<'_>, reached: &Reached) -> Result<bool, GateAbort> {
+        for file in &reached.classes {
+            fs_err::remove_file(set.classes.join(file))?;
         }
-        for file in files(folder.path())? {
-            let (from, to) = (folder.path().join(&file), set.classes.join(&file));
-            if to.exists() || !reached.explains(&file, &read(&from)?) {
+        if reached.sources.is_empty() {
+            return Ok(true);
+        }
+        let Some(made) = self.compile(set, &reached.sources)? else {
+            return Ok(false);
+        };
+        for file in files(made.path())? {
+            let (from, to) = (made.path().join(&file), set.classes.join(&file));
+            let is_taken = to.exists() && !is_package_info(&file);
+            if is_taken || !reached.explains(&file, &read(&from)?) {
                 return Ok(false);
             }
             fs_err::create_dir_all(to.parent().unwrap_or(set.classes))?;
@@ -162,35 +155,28 @@ impl<'a> Javac<'a> {
         Ok(true)
     }
 
-    /// Compiles a source set into its folder, which is empty; false if it cannot be compiled.
-    fn compile_whole(&self, set: &SourceSet<'_>) -> Result<bool, GateAbort> {
-        set.files_to_compile()
-            .map_or(Ok(false), |sources| self.compile(set, &sources, &[]))
-    }
-
-    /// Compiles these sources of a set, with these arguments more; false if they cannot be compiled.
+    /// Compiles these sources of a set into a new temporary folder; `None` if they cannot be compiled.
     fn compile(
         &self,
         set: &SourceSet<'_>,
         sources: &BTreeSet<PathBuf>,
-        more: &[&str],
-    ) -> Result<bool, GateAbort> {
+    ) -> Result<Option<TempDir>, GateAbort> {
+        let beside = set.classes.parent().unwrap_or(self.home);
+        let folder = tempfile::tempdir_in(beside)?;
         let mut words = set.call.arguments.clone();
-        words.extend(more.iter().map(|word| (*word).to_owned()));
+        // javac takes the last of an option that is given twice; classes that are not compiled are on the class path.
+        let into = folder.path().display().to_string();
+        words.extend(["-d", &into, "-sourcepath", ""].map(str::to_owned));
         for source in sources {
-            let Some(path) = set.sources.join(source).to_str().map(str::to_owned) else {
-                return Ok(false);
-            };
-            words.push(path);
+            words.push(set.sources.join(source).display().to_string());
         }
         // A line end within a word would split it in the file of arguments.
         if words.iter().any(|word| word.contains(char::is_control)) {
-            return Ok(false);
+            return Ok(None);
         }
         if let Some(folder) = set.argument("-s") {
             fs_err::create_dir_all(folder)?;
         }
-        let beside = set.classes.parent().unwrap_or(self.home);
         let file = tempfile::NamedTempFile::new_in(beside)?;
         let lines: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         fs_err::write(file.path(), lines.join("\n"))?;
@@ -200,11 +186,8 @@ impl<'a> Javac<'a> {
         argv.push(format!("@{}", file.path().display()));
         // Maven's compiler did not read this variable.
         let extra = [("JDK_JAVAC_OPTIONS", "")];
-        Ok(self
-            .commands
-            .run("recompile", argv, self.home, &extra)?
-            .end
-            .is_success())
+        let call = self.commands.run("recompile", argv, self.home, &extra)?;
+        Ok(call.end.is_success().then_some(folder))
     }
 }
 

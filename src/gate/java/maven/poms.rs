@@ -1,4 +1,4 @@
-//! Which other POMs a POM leads to, and from which folder a module is built.
+//! The POMs that a POM links to, and the folder from which a module is built.
 //!
 //! What cannot be read leads nowhere; bounded. A build stays inside the package; a module that no POM above lists is built by
 //! itself.
@@ -60,7 +60,7 @@ pub fn pom_links(pom: &[u8]) -> PomLinks {
     }
 }
 
-/// Where Maven is called and for which module.
+/// The working directory of a call of Maven, and its module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BuildFolder {
     /// Working directory of the call.

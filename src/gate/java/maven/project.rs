@@ -1,4 +1,4 @@
-//! What an effective POM says about one module, and about how it is compiled.
+//! One module of an effective POM: its folders, its compiler and its tests.
 //!
 //! A module that the effective POM does not show is `None`, never a guess. A compiler that is not the one of Maven's own JVM,
 //! and resources that Java files could be, are told; settings in executions and profiles count like any other.
@@ -21,9 +21,9 @@ pub(crate) struct Project {
     pub(crate) sources: String,
     /// Test sources.
     pub(crate) test_sources: String,
-    /// How it is compiled.
+    /// The settings of its compiler.
     pub(crate) compiling: Compiling,
-    /// How Surefire runs the tests.
+    /// Surefire's settings for its tests.
     pub(crate) surefire: Surefire,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Compiling {
     pub(crate) picks_sources: bool,
     /// Plugins that are configured to do more than their goals usually do.
     pub(crate) configured_otherwise: BTreeSet<String>,
-    /// Where resources of production code are copied from.
+    /// The folders of resources of production code.
     pub(crate) resources: Vec<Resource>,
     /// The same of the tests.
     pub(crate) test_resources: Vec<Resource>,
@@ -90,7 +90,7 @@ pub(crate) struct Compiling {
 pub(crate) struct Resource {
     /// Absolute.
     pub(crate) folder: String,
-    /// Where they are copied below the folder of classes; mostly empty.
+    /// Their folder below that of classes; mostly empty.
     pub(crate) target: String,
     may_be_java: bool,
 }

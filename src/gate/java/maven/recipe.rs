@@ -1,4 +1,4 @@
-//! How Maven called its compiler: what the log of a build says of it.
+//! Maven's calls of its compiler, read from the log of a build.
 //!
 //! An answer only where each side was compiled at most once, the production side exactly once; what
 //! the log does not say is not guessed.
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// What makes Maven name its goals, and its compiler plugin the arguments, however quiet the rest is.
+/// Options that make Maven name its goals, and its compiler plugin the arguments, even under `-q`.
 pub(super) const LOGGERS: &str = "-Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin.compiler=debug \
     -Dorg.slf4j.simpleLogger.log.org.apache.maven.cli.event.ExecutionEventLogger=info";
 
-/// How the compiler plugin begins to tell the home of a JDK: `JDK[/opt/jdk-21]`.
+/// The beginning of the line on which the compiler plugin names the home of a JDK: `JDK[/opt/jdk-21]`.
 const TOOLCHAIN: &str = "[INFO] Toolchain in maven-compiler-plugin: JDK[";
 const MAIN: &str = "compiler:compile";
 const TESTS: &str = "compiler:testCompile";
@@ -33,31 +33,8 @@ pub(super) struct Recipe {
 pub(super) struct CompilerCall {
     /// Its arguments, without the source files.
     pub(super) arguments: Vec<String>,
-    /// Which source files it is for, if these are not all.
-    #[serde(rename = "chosen")]
-    pub(super) selection: Option<SourceSelection>,
-}
-
-/// Source files by their path below their folder.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct SourceSelection {
-    pub(super) compiled: BTreeSet<PathBuf>,
-    pub(super) left_out: BTreeSet<PathBuf>,
-}
-
-impl SourceSelection {
-    /// The files that are to be compiled; `None` if one of them is new.
-    pub(super) fn apply(&self, files: BTreeSet<PathBuf>) -> Option<BTreeSet<PathBuf>> {
-        let known = files
-            .iter()
-            .all(|file| self.compiled.contains(file) || self.left_out.contains(file));
-        known.then(|| {
-            files
-                .into_iter()
-                .filter(|file| self.compiled.contains(file))
-                .collect()
-        })
-    }
+    /// The source files that Maven compiled, by their path below their folder, if the POM picks some.
+    pub(super) compiled: Option<BTreeSet<PathBuf>>,
 }
 
 /// Reads the log of a call that ended well.
@@ -84,7 +61,7 @@ pub(super) fn read(log: &str) -> Option<Recipe> {
             if side
                 .replace(CompilerCall {
                     arguments,
-                    selection: None,
+                    compiled: None,
                 })
                 .is_some()
             {

@@ -1,6 +1,6 @@
 //! Why a call of Maven failed, read from what it printed.
 //!
-//! What is not known is an error, never a pass and never the family's fault.
+//! An unknown cause is an error, never a pass and never the family's fault.
 
 use crate::gate::GateAbort;
 use crate::gate::java::package::display_dir;
@@ -10,38 +10,38 @@ use std::path::Path;
 /// The compiler's messages that become reasons.
 const MESSAGES: usize = 5;
 
-/// What went wrong.
+/// A failed call of Maven or of the command in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trouble {
-    /// What callers branch on.
-    pub(crate) kind: TroubleKind,
+    /// Its cause.
+    pub(crate) cause: &'static Cause,
     /// The compiler's first messages, else the first message of Maven; paths are relative to the package.
     messages: Vec<String>,
-    /// What is wrong with the tools, and the next action, if that is known.
-    tool: Option<&'static Tool>,
 }
 
-/// Words of Maven about its tools and its settings, what they mean for a module, and the next action.
+/// A cause of a failed build, by the words that name it.
 #[derive(Debug, PartialEq, Eq)]
-struct Tool {
+pub(crate) struct Cause {
+    /// The part of a verdict that callers branch on.
+    pub(crate) kind: TroubleKind,
     words: &'static [&'static str],
+    /// The end of `Module … `.
     what: &'static str,
+    /// The next action.
     hint: &'static str,
 }
 
-/// What callers branch on.
+/// The fault of a failed build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TroubleKind {
     /// The module does not compile.
     Compile,
-    /// Something could not be had from a repository.
-    Unresolved,
     /// A network or disk failure; retrying may help.
     Transient,
-    /// The POM cannot be read or makes no sense.
-    Pom,
-    /// Wrong arguments or settings, no JDK, a JDK that is too old.
-    Tool,
+    /// A repository did not give something. Retrying may help unless a build file was changed.
+    Unresolved,
+    /// Wrong arguments, settings or POM, no JDK, a JDK that is too old.
+    Setup,
     /// Anything else.
     Other,
 }
@@ -70,17 +70,12 @@ pub(crate) const NETWORK_OR_DISK: [&str; 8] = [
     "Network is unreachable",
     "connect timed out",
 ];
-const POM: [&str; 5] = [
-    "Non-readable POM",
-    "Malformed POM",
-    "The build could not read",
-    "ProjectBuildingException",
-    "DuplicateProjectException",
-];
 /// It is true even where the compiler has said more.
 const NO_COMPILER: &str = "No compiler is provided in this environment";
-const TOOLS: [Tool; 7] = [
-    Tool {
+/// Words of Maven about its tools and its settings.
+const TOOLS: [Cause; 7] = [
+    Cause {
+        kind: TroubleKind::Setup,
         words: &[
             NO_COMPILER,
             "The JAVA_HOME environment variable is not defined",
@@ -90,7 +85,8 @@ const TOOLS: [Tool; 7] = [
         what: "finds no JDK",
         hint: "Install a JDK that fits the project and set JAVA_HOME.",
     },
-    Tool {
+    Cause {
+        kind: TroubleKind::Setup,
         words: &[
             "error: release version",
             "invalid target release",
@@ -99,17 +95,20 @@ const TOOLS: [Tool; 7] = [
         what: "is compiled for a Java that Maven's JDK does not know",
         hint: "Set JAVA_HOME to a JDK that knows it (mostly: a newer one), or correct the release in the POM.",
     },
-    Tool {
+    Cause {
+        kind: TroubleKind::Setup,
         words: &["[ERROR] Source option ", "[ERROR] Target option "],
         what: "is compiled for a Java that Maven's JDK no longer supports",
         hint: "Set JAVA_HOME to an older JDK, or raise the release in the POM.",
     },
-    Tool {
+    Cause {
+        kind: TroubleKind::Setup,
         words: &["No toolchain found", "Cannot find matching toolchain"],
         what: "asks for a toolchain that is not there",
         hint: "Name this JDK in ~/.m2/toolchains.xml of the user that ralph runs as.",
     },
-    Tool {
+    Cause {
+        kind: TroubleKind::Setup,
         words: &[
             "settings file does not exist",
             "toolchains file does not exist",
@@ -117,12 +116,14 @@ const TOOLS: [Tool; 7] = [
         what: "names a file of settings or toolchains that is not there",
         hint: "Correct .mvn/maven.config or gates.<NAME>.maven_args: paths begin at the folder of the build, quotes are not taken away, and a checkout holds what is committed.",
     },
-    Tool {
+    Cause {
+        kind: TroubleKind::Setup,
         words: &["Unable to parse maven.config"],
         what: "has a .mvn/maven.config that Maven cannot read",
         hint: "Write one option a line, without quotes; a value with blanks belongs into the POM's properties.",
     },
-    Tool {
+    Cause {
+        kind: TroubleKind::Setup,
         words: &[
             "Unable to parse command line options",
             "Unrecognized option",
@@ -132,7 +133,47 @@ const TOOLS: [Tool; 7] = [
     },
 ];
 
-/// How messages of Maven begin that say nothing by themselves.
+/// Words of Maven and Gradle for a build whose tools and code may be right.
+const CAUSES: [Cause; 3] = [
+    Cause {
+        kind: TroubleKind::Transient,
+        words: &NETWORK_OR_DISK,
+        what: "could not be built",
+        hint: "Check the network and the space on the disk.",
+    },
+    Cause {
+        kind: TroubleKind::Unresolved,
+        words: &UNRESOLVED,
+        what: "lacks dependencies or plugins",
+        hint: "Check the network and the repositories in the settings of Maven or Gradle.",
+    },
+    Cause {
+        kind: TroubleKind::Setup,
+        words: &[
+            "Non-readable POM",
+            "Malformed POM",
+            "The build could not read",
+            "ProjectBuildingException",
+            "DuplicateProjectException",
+        ],
+        what: "has a POM that Maven cannot use",
+        hint: "Correct the POM; run mvn test-compile by hand to see all messages.",
+    },
+];
+const OTHER: Cause = Cause {
+    kind: TroubleKind::Other,
+    words: &[],
+    what: "does not build",
+    hint: "Run mvn test-compile (or the classpath_command) by hand; put flags that Maven needs into gates.<NAME>.maven_args.",
+};
+const COMPILE: Cause = Cause {
+    kind: TroubleKind::Compile,
+    words: &[],
+    what: "does not compile",
+    hint: "",
+};
+
+/// Beginnings of messages of Maven that give no reason.
 const EMPTY_ERRORS: [&str; 2] = ["Some problems were encountered", "Error executing Maven"];
 
 /// True when a call without the network failed for want of it (Maven 3.6 to 3.9), before any test or mutant
@@ -146,23 +187,14 @@ pub(super) fn lacks_network(output: &str) -> bool {
 pub(super) fn read(output: &str, root: &Path) -> Trouble {
     if output.contains("COMPILATION ERROR") && !output.contains(NO_COMPILER) && !is_too_old(output)
     {
-        let messages = compiler_messages(output, root);
         return Trouble {
-            kind: TroubleKind::Compile,
-            messages,
-            tool: None,
+            cause: &COMPILE,
+            messages: compiler_messages(output, root),
         };
     }
-    let tool = TOOLS.iter().find(|tool| has(output, tool.words));
-    let kind = if tool.is_some() {
-        TroubleKind::Tool
-    } else {
-        kind_of(output)
-    };
     Trouble {
-        kind,
+        cause: cause_of(output, TOOLS.iter().chain(&CAUSES)),
         messages: vec![first_error(output, root)],
-        tool,
     }
 }
 
@@ -177,49 +209,34 @@ fn is_too_old(output: &str) -> bool {
     output.lines().any(is_refusal) && !output.lines().any(|line| line.contains(".java:["))
 }
 
-/// Reads the output of a `classpath_command` that failed: what does not compile is told by the form of compilers' messages.
+/// Reads the output of a `classpath_command` that failed. Code that does not compile shows by the form of compilers' messages.
 pub(super) fn read_command(output: &str, root: &Path) -> Trouble {
-    let line = |line: &str| text::line(&relative(line.trim(), root), 400);
     let is_compilers = |line: &&str| {
         line.contains(".java:") && line.contains(": error: ") || line.starts_with("e: ")
     };
-    let mut messages: Vec<String> = output
-        .lines()
-        .filter(is_compilers)
-        .take(MESSAGES)
-        .map(line)
-        .collect();
+    let mut lines: Vec<&str> = output.lines().filter(is_compilers).take(MESSAGES).collect();
+    let cause = if lines.is_empty() {
+        // Gradle gives its reason after a heading, others mostly in their last line.
+        let mut heading = output
+            .lines()
+            .skip_while(|line| *line != "* What went wrong:");
+        let last = || output.lines().rev().find(|line| !line.trim().is_empty());
+        lines.extend(heading.nth(1).or_else(last));
+        cause_of(output, CAUSES.iter())
+    } else {
+        &COMPILE
+    };
+    let message = |line: &str| text::line(&relative(line.trim(), root), 400);
+    let mut messages: Vec<String> = lines.into_iter().map(message).collect();
     messages.dedup();
-    if !messages.is_empty() {
-        return Trouble {
-            kind: TroubleKind::Compile,
-            messages,
-            tool: None,
-        };
-    }
-    // Gradle says why, others mostly in their last line.
-    let mut why = output
-        .lines()
-        .skip_while(|line| *line != "* What went wrong:")
-        .skip(1);
-    let why = why
-        .next()
-        .or_else(|| output.lines().rev().find(|line| !line.trim().is_empty()));
-    Trouble {
-        kind: kind_of(output),
-        messages: why.map(line).into_iter().collect(),
-        tool: None,
-    }
+    Trouble { cause, messages }
 }
 
-/// Finds the fault of a build whose tools and code are right.
-fn kind_of(output: &str) -> TroubleKind {
-    match () {
-        () if has(output, &NETWORK_OR_DISK) => TroubleKind::Transient,
-        () if has(output, &UNRESOLVED) => TroubleKind::Unresolved,
-        () if has(output, &POM) => TroubleKind::Pom,
-        () => TroubleKind::Other,
-    }
+/// The first of the causes whose words the output holds.
+fn cause_of(output: &str, mut causes: impl Iterator<Item = &'static Cause>) -> &'static Cause {
+    causes
+        .find(|cause| has(output, cause.words))
+        .unwrap_or(&OTHER)
 }
 
 fn has(output: &str, words: &[&str]) -> bool {
@@ -229,94 +246,66 @@ fn has(output: &str, words: &[&str]) -> bool {
 impl Trouble {
     /// The first message, as a sentence.
     pub(crate) fn sentence(&self) -> String {
-        format!(
-            "{}.",
-            self.messages
-                .first()
-                .map_or("it printed nothing", String::as_str)
-                .trim_end_matches('.')
-        )
+        let message = self
+            .messages
+            .first()
+            .map_or("it printed nothing", String::as_str);
+        format!("{}.", message.trim_end_matches('.'))
     }
 
     /// The abort that it means for a module.
     pub(crate) fn abort(self, package: &str, dir: &str, build_changed: bool) -> GateAbort {
-        use TroubleKind::{Compile, Other, Pom, Tool, Transient, Unresolved};
+        use TroubleKind::{Compile, Other, Setup, Transient, Unresolved};
+        let Cause {
+            kind, what, hint, ..
+        } = self.cause;
         let module = format!("Module {}{}", display_dir(dir), text::of_package(package));
         let text = self.sentence();
-        if let Some(tool) = self.tool.filter(|_| !build_changed) {
-            return GateAbort::setup(format!("{module} {}: {text}", tool.what), tool.hint);
-        }
-        match self.kind {
+        match kind {
             Compile => {
-                let mut reasons = vec![format!("{module} does not compile.")];
+                let mut reasons = vec![format!("{module} {what}.")];
                 reasons.extend(self.messages);
                 GateAbort::Fail { reasons }
             }
-            Tool | Unresolved | Pom | Other if build_changed => GateAbort::fail(format!(
+            Setup | Unresolved | Other if build_changed => GateAbort::fail(format!(
                 "{module} does not build after a build file was changed: {text}"
             )),
-            Unresolved => GateAbort::transient(
-                format!("{module} lacks dependencies or plugins: {text}"),
-                "Check the network and the repositories in the settings of Maven or Gradle.",
-            ),
-            Transient => GateAbort::transient(
-                format!("{module} could not be built: {text}"),
-                "Check the network and the space on the disk.",
-            ),
-            Pom => GateAbort::setup(
-                format!("{module} has a POM that Maven cannot use: {text}"),
-                "Correct the POM; run mvn test-compile by hand to see all messages.",
-            ),
-            Tool | Other => GateAbort::setup(
-                format!("{module} does not build: {text}"),
-                "Run mvn test-compile (or the classpath_command) by hand; put flags that Maven needs into gates.<NAME>.maven_args.",
-            ),
+            Transient | Unresolved => {
+                GateAbort::transient(format!("{module} {what}: {text}"), *hint)
+            }
+            Setup | Other => GateAbort::setup(format!("{module} {what}: {text}"), *hint),
         }
     }
 }
 
-/// The first `[ERROR]` line that says something.
+/// The first `[ERROR]` line that gives a reason, else the first line that is not about a goal.
 fn first_error(output: &str, root: &Path) -> String {
-    let mut errors = output.lines().filter_map(|line| {
-        let line = text::line(line, 2_000);
-        let at = ["[ERROR] ", "[FATAL] "]
-            .iter()
-            .find_map(|mark| line.strip_prefix(mark).map(str::to_owned))?;
-        Some(at.trim_start_matches("[ERROR] ").to_owned())
-    });
-    let is_empty =
-        |text: &String| text.len() <= 3 || EMPTY_ERRORS.iter().any(|words| text.starts_with(words));
-    let error = errors.find(|text| !is_empty(text));
-    let text = error.or_else(|| {
-        output
-            .lines()
-            .map(|line| text::line(line, 500))
-            .find(|line| says_something(line))
-    });
-    let text = text.unwrap_or_else(|| "it printed nothing".to_owned());
+    let lines = || output.lines().map(|line| text::line(line, 2_000));
+    let error = |line: String| {
+        let marks = ["[ERROR] ", "[FATAL] "];
+        let text = marks.iter().find_map(|mark| line.strip_prefix(mark))?;
+        let text = text.trim_start_matches("[ERROR] ");
+        let is_empty = text.len() <= 3 || EMPTY_ERRORS.iter().any(|words| text.starts_with(words));
+        (!is_empty).then(|| text.to_owned())
+    };
+    let is_of_goal = |line: &String| line.starts_with("[INFO]") || line.starts_with("[DEBUG]");
+    let text = lines()
+        .find_map(error)
+        .or_else(|| lines().find(|line| !line.is_empty() && !is_of_goal(line)))
+        .unwrap_or_else(|| "it printed nothing".to_owned());
     text::line(&relative(&text, root).replace("-> [Help 1]", ""), 400)
-}
-
-/// False for what Maven logs about its goals.
-fn says_something(line: &str) -> bool {
-    !line.is_empty()
-        && ["[INFO]", "[DEBUG]"]
-            .iter()
-            .all(|mark| !line.starts_with(mark))
 }
 
 /// The lines after `COMPILATION ERROR`, up to the end of their block.
 fn compiler_messages(output: &str, root: &Path) -> Vec<String> {
-    let mut messages: Vec<String> = Vec::new();
     let block = output
         .lines()
         .skip_while(|line| !line.contains("COMPILATION ERROR"))
-        .skip(1);
-    let errors = block.filter_map(|line| {
-        text::line(line, 1_000)
-            .strip_prefix("[ERROR] ")
-            .map(str::to_owned)
-    });
+        .map(|line| text::line(line, 1_000));
+    let errors = block
+        .skip(1)
+        .filter_map(|line| line.strip_prefix("[ERROR] ").map(str::to_owned));
+    let mut messages: Vec<String> = Vec::new();
     for text in errors.take_while(|text| !text.starts_with("Failed to execute goal")) {
         let text = text::line(&relative(&text, root), 400);
         if messages.len() < MESSAGES && !messages.contains(&text) {
@@ -335,7 +324,7 @@ fn relative(text: &str, root: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Trouble, TroubleKind, lacks_network, read};
+    use super::{COMPILE, Trouble, TroubleKind, lacks_network, read};
     use crate::gate::GateAbort;
     use std::path::Path;
 
@@ -348,7 +337,7 @@ mod tests {
         let bad = trouble(
             "Unable to parse maven.config: Unrecognized maven.config entries: [b\"]\n\nusage: mvn\n[ERROR] Error executing Maven.\n",
         );
-        assert_eq!(bad.kind, TroubleKind::Tool);
+        assert_eq!(bad.cause.kind, TroubleKind::Setup);
         assert_eq!(
             bad.sentence(),
             "Unable to parse maven.config: Unrecognized maven.config entries: [b\"]."
@@ -405,9 +394,8 @@ mod tests {
         assert_eq!(
             trouble(output),
             Trouble {
-                kind: TroubleKind::Compile,
+                cause: &COMPILE,
                 messages: expected,
-                tool: None
             }
         );
     }

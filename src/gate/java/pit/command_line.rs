@@ -9,6 +9,7 @@ use super::super::report::Key;
 use super::tools::artifact_of;
 use super::{Aim, LONG, PitRun, PitSession, plugin};
 use crate::gate::GateAbort;
+use crate::gate::leftovers::TestPlace;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +34,12 @@ const FEATURES: &str = "-FANN,-FRECORD,-FLOGCALL,-FSTATI,-FKOTLIN,-FGROOVY";
 const MAX_ARGUMENT: usize = 60_000;
 
 impl PitSession<'_> {
-    pub(super) fn arguments(&self, run: &PitRun<'_>, key: &Key) -> Result<Vec<String>, GateAbort> {
+    pub(super) fn arguments(
+        &self,
+        run: &PitRun<'_>,
+        key: &Key,
+        place: &TestPlace,
+    ) -> Result<Vec<String>, GateAbort> {
         let java = self.module.java()?;
         let project = &self.module.built.project;
         let launch = format!("{}:{}", self.tools.pit.join(":"), self.plugin.display());
@@ -94,7 +100,7 @@ impl PitSession<'_> {
                 option(name, &groups.split_whitespace().collect::<String>());
             }
         }
-        let arguments = argument_file(&self.jvm_arguments(run));
+        let arguments = argument_file(&self.jvm_arguments(run, place));
         let file = self.write(&format!("{}.jvm-args", run.name), &arguments)?;
         let file = file.display().to_string();
         // PIT splits one of the options at commas, the other at white space.
@@ -215,8 +221,8 @@ impl PitSession<'_> {
         )
     }
 
-    /// What the JVMs of the tests get.
-    fn jvm_arguments(&self, run: &PitRun<'_>) -> Vec<String> {
+    /// The arguments of the JVMs of the tests.
+    fn jvm_arguments(&self, run: &PitRun<'_>, place: &TestPlace) -> Vec<String> {
         let surefire = &self.module.built.project.surefire;
         let mut all: Vec<String> = self.quick(run).into_iter().map(str::to_owned).collect();
         all.extend([
@@ -224,7 +230,7 @@ impl PitSession<'_> {
             "-Dfile.encoding=UTF-8".to_owned(),
         ]);
         // The project's own settings come later and override these.
-        all.extend(self.place.borrow().jvm_arguments());
+        all.extend(place.jvm_arguments());
         all.extend(surefire.jvm_args.iter().cloned());
         all.extend(
             surefire

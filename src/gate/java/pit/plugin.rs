@@ -1,6 +1,6 @@
 //! Ralph's own plugin for PIT, compiled once for each version of PIT.
 //!
-//! A folder of compiled classes is used only as long as it is what was compiled. A name that could break a line of its input
+//! A directory of compiled classes is used only while it holds what was compiled. A name that could break a line of its input
 //! is refused.
 
 use super::super::classes::files_digest;
@@ -9,14 +9,13 @@ use super::super::maven::digest;
 use super::super::report::{Aim, Key, MutantId};
 use super::PitRun;
 use crate::gate::GateAbort;
-use crate::gate::commands::fresh_folder;
 use crate::gate::disk_cache::DiskCache;
 use crate::source::text;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const SOURCE: &str = include_str!("../../../../templates/pit/RalphPlugin.java");
-/// What `META-INF/services` must say, by interface.
+/// The content of `META-INF/services`, by interface.
 const SERVICES: [(&str, &[&str]); 9] = [
     (
         "org.pitest.mutationtest.build.MutationInterceptorFactory",
@@ -60,7 +59,7 @@ const SERVICES: [(&str, &[&str]); 9] = [
 ];
 /// PIT's engine with controls, by the name that the plugin gives it.
 pub(super) const ENGINE: &str = "ralph";
-/// How the line begins on which it says how many mutants will be run.
+/// The beginning of the line with the number of mutants that will run.
 pub(super) const TOTAL: &str = "ralph: mutants ";
 /// The folder of the compiled plugin; compiles it if it is not there as it was compiled.
 pub(super) fn classes(module: &ModuleContext<'_>, pit: &[String]) -> Result<PathBuf, GateAbort> {
@@ -68,16 +67,15 @@ pub(super) fn classes(module: &ModuleContext<'_>, pit: &[String]) -> Result<Path
     let (java, cache) = (module.java()?, &module.context.request.cache);
     let made_of = [SOURCE.to_owned(), text(&java)];
     let key = digest(made_of.iter().chain(pit));
-    let (folder, known) = (
-        cache.join(format!("pit-plugin-{key}")),
-        DiskCache::of(cache, "plugins"),
-    );
-    let found = content(&folder).ok();
-    if found.is_some() && found == known.recall(&key) {
+    let known = DiskCache::of(cache, "plugins");
+    if let Some((folder, digest)) = known.recall::<(PathBuf, String)>(&key)
+        && content(&folder).is_ok_and(|found| found == digest)
+    {
         return Ok(folder);
     }
     let compiler = java.with_file_name("javac");
     fs_err::create_dir_all(cache)?;
+    // Another gate may compile it at the same time, so each has its own.
     let work = tempfile::Builder::new()
         .prefix("pit-plugin-")
         .tempdir_in(cache)?;
@@ -123,27 +121,16 @@ pub(super) fn classes(module: &ModuleContext<'_>, pit: &[String]) -> Result<Path
             "Set JAVA_HOME to a JDK 11 or newer, and gates.<NAME>.pit_version to a version that ralph knows.",
         ));
     }
-    known.keep(&key, &put_in_place(&output, &folder)?)?;
-    Ok(folder)
+    known.keep(&key, &(&output, content(&output)?))?;
+    let _ = work.keep();
+    Ok(output)
 }
 
 fn content(folder: &Path) -> Result<String, GateAbort> {
     files_digest(&[folder], &|_| true)
 }
 
-/// Moves what was compiled to its folder. Another gate may have made that meanwhile, and be using it: what is right stays. Its
-/// digest.
-fn put_in_place(compiled: &Path, folder: &Path) -> Result<String, GateAbort> {
-    let wanted = content(compiled)?;
-    let is_right = || content(folder).is_ok_and(|found| found == wanted);
-    if !is_right() && fs_err::rename(compiled, folder).is_err() && !is_right() {
-        fresh_folder(folder)?;
-        fs_err::rename(compiled, folder)?;
-    }
-    Ok(wanted)
-}
-
-/// Which mutants a run keeps; both kinds together narrow twice.
+/// The mutants that a run keeps; both kinds together narrow twice.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MutantFilter {
     /// First and last line, 1-based, by `folder/File.java` below the source root; `None` keeps all files.
@@ -212,27 +199,6 @@ mod tests {
             mutator: text("m.Math"),
             indexes: vec![text("4"), text("9")],
         }
-    }
-
-    #[test]
-    fn a_plugin_that_another_gate_has_made_meanwhile_stays_and_another_one_is_replaced() {
-        use std::os::unix::fs::MetadataExt as _;
-        let cache = tempfile::tempdir().unwrap();
-        let (compiled, folder) = (cache.path().join("compiled"), cache.path().join("plugin"));
-        let put = |text: &str| {
-            fs_err::create_dir_all(&compiled).unwrap();
-            fs_err::write(compiled.join("A.class"), text).unwrap();
-            put_in_place(&compiled, &folder).unwrap();
-            (
-                fs_err::read_to_string(folder.join("A.class")).unwrap(),
-                fs_err::metadata(&folder).unwrap().ino(),
-            )
-        };
-        let first = put("one");
-        assert_eq!(first.0, "one");
-        assert_eq!(put("one"), first, "the very folder");
-        let second = put("two");
-        assert!(second.0 == "two" && second.1 != first.1);
     }
 
     #[test]

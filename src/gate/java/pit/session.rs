@@ -26,11 +26,10 @@ use super::{
 };
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
-use crate::gate::leftovers::TestPlace;
 use crate::gate::verdict::ModuleResult;
 use crate::mutation::TraceTier;
 use crate::source::text;
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 /// [`PitRun::timeout`] for tests that are not known to be slow.
@@ -46,7 +45,6 @@ impl<'a> PitSession<'a> {
         let plugin = plugin::classes(module, &tools.pit)?;
         let (owners, accountable_tests) = (module.owners(), module.accountable_tests());
         let (findings, state) = (SessionFindings::default(), OnceCell::new());
-        let place = TestPlace::new(module.context.commands.environment())?;
         Ok(Self {
             module,
             tools,
@@ -55,7 +53,6 @@ impl<'a> PitSession<'a> {
             accountable_tests,
             findings,
             state,
-            place: RefCell::new(place),
         })
     }
 

@@ -11,7 +11,7 @@ const JUNIT_PLUGIN: &str = "org.pitest:pitest-junit5-plugin:1.2.3";
 /// PIT's plugin for `TestNG`.
 const TESTNG_PLUGIN: &str = "org.pitest:pitest-testng-plugin:1.0.0";
 
-/// What tests are written in that PIT cannot run, and what to do.
+/// A framework of tests that PIT cannot run, and the next action.
 type Refusal = (&'static str, &'static str);
 
 /// The jars.
@@ -87,7 +87,7 @@ fn plugins(classpath: &[String]) -> Result<(Option<&'static str>, Vec<String>), 
     }
 }
 
-/// Of PIT's jars those that the tests' JVM needs: its core and the test plugin, none of its libraries.
+/// The jars of PIT that the tests' JVM needs: its core and the test plugin, none of its libraries.
 fn child_of(pit: &[String]) -> Vec<String> {
     let names = [
         "pitest",

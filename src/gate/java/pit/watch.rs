@@ -1,16 +1,16 @@
-//! How far a running PIT has come.
+//! The progress of a running PIT.
 //!
-//! Reports only what PIT's own lines say; ends with the run; nothing depends on it.
+//! Only PIT's own lines count. It ends with the run, and nothing depends on it.
 
 use super::plugin::TOTAL;
-use std::io::Read as _;
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// Time between two reads.
 const PAUSE: Duration = Duration::from_secs(1);
-/// What each mutant leaves in the log of a verbose run (pitest `MutationTestWorker`).
+/// The line for each mutant in the log of a verbose run (pitest `MutationTestWorker`).
 const DONE: &str = "PIT >> FINE : processed mutation in ";
 /// Bytes of one read.
 const MOST: u64 = 8 << 20;
@@ -43,26 +43,25 @@ pub(super) fn while_running<T>(
 
 #[derive(Debug, Default)]
 struct LogProgress {
-    /// The log, from where it was read last; `None` until it is there.
-    log: Option<fs_err::File>,
+    /// The bytes of the whole lines that were read.
+    read: u64,
     done: u64,
     total: u64,
-    /// The beginning of a line whose end was not written yet.
-    rest: String,
 }
 
 impl LogProgress {
-    /// Reads what was added since the last read; a log that cannot be read adds nothing.
+    /// Reads the lines that were added since the last read; a log that cannot be read adds nothing.
     fn look(&mut self, log: &Path) {
         let mut bytes = Vec::new();
-        self.log = self.log.take().or_else(|| fs_err::File::open(log).ok());
-        if let Some(log) = &mut self.log {
-            // What could be read of it counts.
+        if let Ok(mut log) = fs_err::File::open(log)
+            && log.seek(SeekFrom::Start(self.read)).is_ok()
+        {
+            // The part that could be read counts.
             let _ = log.take(MOST).read_to_end(&mut bytes);
         }
-        self.rest.push_str(&String::from_utf8_lossy(&bytes));
-        let whole = self.rest.rfind('\n').map_or(0, |at| at + 1);
-        let lines: String = self.rest.drain(..whole).collect();
+        let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
+        self.read += whole as u64;
+        let lines = String::from_utf8_lossy(&bytes[..whole]);
         for line in lines.lines() {
             if let Some(total) = line
                 .strip_prefix(TOTAL)

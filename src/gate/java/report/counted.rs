@@ -10,9 +10,6 @@ use std::collections::{BTreeMap, HashMap};
 /// Mutants of one class that are kept one by one.
 const KEPT: usize = 50_000;
 
-/// Kills of a search that are kept one by one.
-pub(crate) const MOST_KILLS: usize = 20_000;
-
 /// A mutant's identity, shortened.
 pub(crate) type Identity = [u8; 16];
 
@@ -46,14 +43,6 @@ impl MutantId {
     }
 }
 
-/// A mutant that was killed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Kill {
-    pub(crate) id: MutantId,
-    /// The test that did, by PIT's name.
-    pub(crate) test: String,
-}
-
 /// The class of a test that `find` knows, by PIT's name of the test: `a.FooTest$In.[engine:junit-jupiter]/…`,
 /// `a.FooTest.sums(a.FooTest)`.
 pub(crate) fn test_class<T>(test: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
@@ -70,7 +59,7 @@ pub(crate) struct Left {
     pub(crate) changed: bool,
     /// Some of the test classes that reach it.
     pub(crate) tests: Vec<String>,
-    /// How many there are.
+    /// Their number.
     pub(crate) tests_total: u64,
 }
 
@@ -85,7 +74,7 @@ pub(crate) struct Counted {
     pub(crate) left: BTreeMap<MutantId, Left>,
     /// The others, one by one, as far as they are kept.
     pub(crate) settled: Vec<Mutant>,
-    /// How many of those that are left are counted and not kept.
+    /// The number of those that are left and counted but not kept.
     pub(crate) dropped: u64,
     /// The coverage that the class had at the family's base, if that must be kept.
     pub(crate) floor: Option<Coverage>,

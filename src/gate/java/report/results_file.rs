@@ -14,14 +14,14 @@
 //! A file without its end, with a wrong count, a wrong seal or a line of another form is an error: every strict prefix is one. The seal
 //! needs a key that no test can know, so nothing that tests write or print is read. What is kept of each mutant is bounded.
 
-use super::counted::{Kill, MOST_KILLS, MutantId};
+use super::counted::MutantId;
 use super::{Aim, Control, FailingTest, Owners, PitReport, Reached};
 use crate::gate::java::coverage_map::top_level;
 use crate::mutation::{Mutant, MutantStatus};
 use crate::source::text;
 use crate::task;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -31,6 +31,8 @@ pub(crate) const FILE: &str = "results.tsv";
 const ORDER: &str = "TXCMFE";
 /// Largest file that is read.
 const MAX_BYTES: u64 = 4 << 30;
+/// Kills of a search that are kept one by one.
+const MOST_KILLS: usize = 20_000;
 /// Longest line.
 const MAX_LINE: u64 = 4 << 20;
 
@@ -128,7 +130,7 @@ pub(super) fn read(
         judging,
         place: 0,
         lines: 0,
-        numbers: HashMap::new(),
+        tests: Vec::new(),
         controls: BTreeMap::new(),
         ids: HashMap::new(),
         failure: None,
@@ -194,8 +196,8 @@ struct Reader<'a> {
     /// The place of the last line's kind in [`ORDER`].
     place: usize,
     lines: u64,
-    /// The place of a test class in `report.executed.tests`.
-    numbers: HashMap<String, usize>,
+    /// The test classes in the order of their first `T`.
+    tests: Vec<String>,
     /// By the dotted name of the mutated class; of several controls the worst.
     controls: BTreeMap<String, Control>,
     ids: HashMap<super::Identity, Option<MutantStatus>>,
@@ -215,9 +217,13 @@ impl Reader<'_> {
                 self.test(class, test, color == "green", number(millis)?);
             }
             ["X", class, tests] => {
-                let numbers = tests.split(',').map(number::<usize>);
-                let tests = numbers.collect::<Result<_, _>>()?;
-                self.report.executed.classes.insert(class.to_owned(), tests);
+                let mut executing = BTreeSet::new();
+                for index in tests.split(',') {
+                    let test = self.tests.get(number::<usize>(index)?);
+                    executing.insert(test.ok_or("it names an unknown test")?.clone());
+                }
+                let classes = &mut self.report.executed.classes;
+                classes.insert(class.to_owned(), executing);
             }
             ["C", class, status, test_class, test] => {
                 let control = match (status, test_class) {
@@ -250,12 +256,11 @@ impl Reader<'_> {
         if !is_green {
             report.left_out.insert(FailingTest::new(class, test));
         }
-        let (class, tests) = (top_level(class), &mut report.executed.tests);
-        let number = *self.numbers.entry(class.to_owned()).or_insert(tests.len());
-        match tests.get_mut(number) {
-            Some((_, all_green)) => *all_green &= is_green,
-            None => tests.push((class.to_owned(), is_green)),
+        let class = top_level(class).to_owned();
+        if !report.executed.tests.contains_key(&class) {
+            self.tests.push(class.clone());
         }
+        *report.executed.tests.entry(class).or_insert(true) &= is_green;
     }
 
     fn mutant(&mut self, fields: &[&str; 13]) -> Result<(), String> {
@@ -303,11 +308,10 @@ impl Reader<'_> {
         let control = self.controls.get(class);
         let needs_control = self.judging.aim == Aim::Judge;
         if status == MutantStatus::Killed
-            && (!needs_control || control == Some(&Control::Passed))
-            && self.report.kills.len() <= MOST_KILLS
+            && self.judging.aim == Aim::Search
+            && self.report.killers.len() < MOST_KILLS
         {
-            let (id, test) = (id.clone(), killer.to_owned());
-            self.report.kills.push(Kill { id, test });
+            self.report.killers.insert(id.clone(), killer.to_owned());
         }
         let status = if needs_control {
             self.report.believed(status, control, owner)

@@ -95,7 +95,7 @@ pub(super) fn other_language(path: &str) -> Option<&'static str> {
 /// The names of test classes, from the configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct TestNames {
-    /// What comes before and after the class's name.
+    /// The parts before and after the class's name.
     patterns: Vec<(String, String)>,
 }
 

@@ -1,11 +1,11 @@
-//! Which sources of a set must be compiled if some changed: these, and all that name a class of one that must.
+//! The sources of a set that must be compiled if some changed: these, and all that name a class of one that must.
 //!
 //! Java code can depend on a class of the set only by naming it, or a class whose own source does (Java Language
 //! Specification, chapter 6; inherited members and the types of expressions come by classes that are named). Every word
-//! of a source counts as a name, in comments too. There is no answer where a class file does not tell its source, where a
-//! name is not ASCII, or where more than half of the set would be compiled.
+//! of a source counts as a name, in comments too. All sources are compiled where a name is not ASCII, or where more than the
+//! compiler takes part in compiling. There is no answer where a class file does not name its source.
 
-use super::source_set::{SourceSet, files, is_class};
+use super::source_set::{SourceSet, files, is_class, is_package_info};
 use crate::gate::java::class_file;
 use crate::gate::java::classes::read;
 use crate::source::unescaped;
@@ -15,91 +15,105 @@ use std::path::{Path, PathBuf};
 /// Simple names of top-level classes, each up to its first dollar sign.
 pub(super) type Names = BTreeSet<String>;
 
-/// What a change of some sources reaches.
+/// The sources and classes that a change of some sources reaches.
 pub(super) struct Reached {
     /// The sources to compile, by their path below the folder of sources.
     pub(super) sources: BTreeSet<PathBuf>,
     /// The class files that these and removed ones were compiled to, by their path below the folder of classes.
     pub(super) classes: Vec<PathBuf>,
-    /// The classes of these sources.
-    pub(super) names: Names,
+    /// The classes of these sources; `None` if all sources are reached.
+    pub(super) names: Option<Names>,
 }
 
 impl Reached {
-    /// What the change of these sources reaches, and that of classes of these names in another set; `None` if that is not
-    /// known.
+    /// Follows the change of these sources, and that of classes of these names in another set (`None`: of all); `None` if what
+    /// it reaches is unknown.
     pub(super) fn by(
         set: &SourceSet<'_>,
         changed: &BTreeSet<PathBuf>,
-        mut names: Names,
+        names: Option<Names>,
     ) -> Option<Self> {
-        if !set.can_be_compiled_in_part() {
-            return None;
-        }
         let sources = set.files_to_compile()?;
-        let mut made: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
-        for file in files(set.classes)
-            .ok()?
-            .into_iter()
-            .filter(|file| is_class(file))
-        {
-            let source = source_of(&file, &read(&set.classes.join(&file)).ok()?)?;
-            made.entry(source).or_default().push(file);
-        }
-        // What a removed source was compiled to must be known, as must be where each class file comes from.
-        let is_told =
-            |source: &PathBuf| made.contains_key(source) || set.sources.join(source).is_file();
-        if !made
-            .keys()
-            .all(|source| sources.contains(source) || changed.contains(source))
-            || !changed.iter().all(is_told)
-        {
+        let mut made = sources_by_class(set.classes)?;
+        // A removed source must have been compiled, and each class file must come from a source of the set.
+        let is_known = |source: &PathBuf| sources.contains(source) || made.contains_key(source);
+        let is_ours = |source: &PathBuf| sources.contains(source) || changed.contains(source);
+        if !changed.iter().all(is_known) || !made.keys().all(is_ours) {
             return None;
         }
-        let text = |source: &PathBuf| {
-            Some((
-                source.clone(),
-                spelled(&read(&set.sources.join(source)).ok()?),
-            ))
-        };
-        let texts: BTreeMap<PathBuf, String> = sources.iter().map(text).collect::<Option<_>>()?;
-        let (mut new, mut reached) = (changed.clone(), BTreeSet::new());
-        loop {
-            let classes = new
-                .iter()
-                .flat_map(|source| made.get(source).into_iter().flatten().chain([source]));
-            names.extend(classes.map(|file| top_level(file)));
-            reached.append(&mut new);
-            let others = texts
-                .iter()
-                .filter(|(source, text)| !reached.contains(*source) && is_named(text, &names));
-            new.extend(others.map(|(source, _)| source.clone()));
-            if new.is_empty() {
-                break;
-            }
+        let mut reached = changed.clone();
+        let names = names
+            .filter(|_| set.can_be_compiled_in_part())
+            .and_then(|names| follow_names(set, &sources, &made, &mut reached, names));
+        if names.is_none() {
+            reached.extend(sources.iter().cloned());
         }
-        let classes = reached
-            .iter()
-            .filter_map(|source| made.remove(source))
-            .flatten()
-            .collect();
-        let reached = Self {
+        let classes = reached.iter().filter_map(|source| made.remove(source));
+        Some(Self {
+            classes: classes
+                .flatten()
+                .filter(|file| !is_package_info(file))
+                .collect(),
             sources: &reached & &sources,
-            classes,
             names,
-        };
-        let is_info = |source: &PathBuf| source.ends_with("package-info.java");
-        let is_known = reached.names.iter().all(|name| name.is_ascii())
-            && !reached.sources.iter().any(is_info);
-        (is_known && 2 * reached.sources.len() <= sources.len()).then_some(reached)
+        })
     }
 
     /// True for a class file that could be expected of these sources.
     pub(super) fn explains(&self, file: &Path, bytes: &[u8]) -> bool {
-        let is_of =
-            |source| self.sources.contains(&source) && self.names.contains(&top_level(file));
-        is_class(file) && source_of(file, bytes).is_some_and(is_of)
+        let is_named = |names: &Names| names.contains(&top_level(file));
+        is_class(file)
+            && source_of(file, bytes).is_some_and(|source| self.sources.contains(&source))
+            && self.names.as_ref().is_none_or(is_named)
     }
+}
+
+/// Adds the sources that name one of `names`, or a class of a source that is `reached`, and returns all these names; `None` where
+/// names decide nothing.
+fn follow_names(
+    set: &SourceSet<'_>,
+    sources: &BTreeSet<PathBuf>,
+    made: &BTreeMap<PathBuf, Vec<PathBuf>>,
+    reached: &mut BTreeSet<PathBuf>,
+    mut names: Names,
+) -> Option<Names> {
+    let mut texts: BTreeMap<&PathBuf, String> = BTreeMap::new();
+    for source in sources {
+        texts.insert(source, spelled(&read(&set.sources.join(source)).ok()?));
+    }
+    let mut new = reached.clone();
+    loop {
+        for source in &new {
+            let classes = made.get(source).into_iter().flatten().chain([source]);
+            names.extend(classes.map(|file| top_level(file)));
+            texts.remove(source);
+        }
+        reached.append(&mut new);
+        let named = texts.iter().filter(|(_, text)| is_named(text, &names));
+        new.extend(named.map(|(source, _)| (*source).clone()));
+        if new.is_empty() {
+            break;
+        }
+    }
+    let is_info = |source: &PathBuf| source.ends_with("package-info.java");
+    let decides = names.iter().all(|name| name.is_ascii()) && !reached.iter().any(is_info);
+    decides.then_some(names)
+}
+
+/// The class files in a folder by the source that each names, both by their path in their folder; `None` if one names none.
+pub(in super::super) fn sources_by_class(
+    classes: &Path,
+) -> Option<BTreeMap<PathBuf, Vec<PathBuf>>> {
+    let mut made: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    for file in files(classes)
+        .ok()?
+        .into_iter()
+        .filter(|file| is_class(file))
+    {
+        let source = source_of(&file, &read(&classes.join(&file)).ok()?)?;
+        made.entry(source).or_default().push(file);
+    }
+    Some(made)
 }
 
 /// The source of a class file by its own word, if it lies in the folder of its package.

@@ -1,6 +1,5 @@
-//! One source set of a module, production code or tests: its folders, the arguments that Maven compiles it with,
-//! and which files are compiled. The classes of before are kept in a temporary folder on the same disk while new ones are
-//! compiled.
+//! One source set of a module, production code or tests: its folders, the arguments that Maven compiles it with, and the files
+//! that are compiled.
 
 use super::super::project::Resource;
 use super::super::recipe::CompilerCall;
@@ -83,8 +82,8 @@ impl SourceSet<'_> {
         self.call.arguments.get(at + 1).map(String::as_str)
     }
 
-    /// The Java files that are compiled, by their path below the folder of sources: all, or those that Maven
-    /// picks of them; `None` if there may be others.
+    /// The Java files that are compiled, by their path below the folder of sources: all, or those of them that Maven
+    /// compiled; `None` if there may be others.
     pub(super) fn files_to_compile(&self) -> Option<BTreeSet<PathBuf>> {
         let roots = self
             .argument("-sourcepath")
@@ -96,18 +95,34 @@ impl SourceSet<'_> {
                 return None;
             }
         }
-        let there = java_files(self.sources).ok()?;
-        let java = match &self.call.selection {
-            Some(selection) => selection.apply(there)?,
-            None => there,
-        };
+        let mut java = java_files(self.sources).ok()?;
+        if let Some(compiled) = &self.call.compiled {
+            java.retain(|file| compiled.contains(file));
+        }
         java.iter()
             .all(|file| is_compiled_by_default(file))
             .then_some(java)
     }
 
+    /// True if these classes are all of the set, byte for byte, and the compiler made none of the other files in its folder.
+    pub(super) fn has_classes(&self, made: &Path) -> io::Result<bool> {
+        let mut others = files(self.classes)?;
+        for file in files(made)? {
+            // A processor that writes other files might have read what Maven had put there before.
+            let is_same = is_class(&file)
+                && others.remove(&file)
+                && read(&made.join(&file))? == read(&self.classes.join(&file))?;
+            if !is_same {
+                return Ok(false);
+            }
+        }
+        Ok(others
+            .iter()
+            .all(|file| is_package_info(file) || self.is_resource(file)))
+    }
+
     /// True for a file that Maven copied from a folder of resources.
-    pub(super) fn is_resource(&self, inside: &Path) -> bool {
+    fn is_resource(&self, inside: &Path) -> bool {
         let from = |resource: &Resource| {
             let below = inside
                 .strip_prefix(resource.target.trim_start_matches('/'))
@@ -151,7 +166,7 @@ fn is_compiled_by_default(file: &Path) -> bool {
 }
 
 /// The Java files below a folder, by their path in it.
-pub(in super::super) fn java_files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
+fn java_files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
     Ok(files(folder)?
         .into_iter()
         .filter(|file| is_java(file))
@@ -186,76 +201,4 @@ pub(super) fn files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
         if kind.is_file() { Ok(true) } else { Err(why()) }
     };
     Ok(classes::files(folder, &plain)?.into_iter().collect())
-}
-
-/// Classes of before; they are removed at the end unless they were put back.
-pub(super) struct PreviousClasses {
-    folder: tempfile::TempDir,
-}
-
-impl PreviousClasses {
-    /// Moves the classes away and leaves an empty folder in their place.
-    pub(super) fn move_away(classes: &Path) -> io::Result<Self> {
-        let beside = classes
-            .parent()
-            .ok_or_else(|| io::Error::other("classes have no folder"))?;
-        fs_err::create_dir_all(classes)?;
-        let previous = Self {
-            folder: tempfile::Builder::new()
-                .prefix(".previous-")
-                .tempdir_in(beside)?,
-        };
-        fs_err::rename(classes, previous.classes())?;
-        fs_err::create_dir(classes)?;
-        Ok(previous)
-    }
-
-    fn classes(&self) -> PathBuf {
-        self.folder.path().join("classes")
-    }
-
-    pub(super) fn put_back(&self, classes: &Path) -> io::Result<()> {
-        fs_err::remove_dir_all(classes)?;
-        fs_err::rename(self.classes(), classes)
-    }
-
-    /// True if the compiler made every class again, and the other files are not the compiler's.
-    pub(super) fn equal_those_in(&self, set: &SourceSet<'_>) -> io::Result<bool> {
-        let made = files(set.classes)?;
-        for file in &made {
-            let before = self.classes().join(file);
-            // A processor that writes other files might have read what Maven had put there before.
-            if !is_class(file)
-                || !before.is_file()
-                || read(&before)? != read(&set.classes.join(file))?
-            {
-                return Ok(false);
-            }
-        }
-        let mut others = files(&self.classes())?
-            .into_iter()
-            .filter(|file| !made.contains(file));
-        Ok(others.all(|file| is_package_info(&file) || set.is_resource(&file)))
-    }
-
-    /// Copies what the compiler does not make to the new classes; false if there is a file of unknown origin.
-    pub(super) fn carry_over(&self, set: &SourceSet<'_>) -> io::Result<bool> {
-        let made = files(set.classes)?;
-        if !made.iter().all(|file| is_class(file)) {
-            return Ok(false);
-        }
-        for file in files(&self.classes())?
-            .into_iter()
-            .filter(|file| !made.contains(file))
-        {
-            if is_package_info(&file) || set.is_resource(&file) {
-                let to = set.classes.join(&file);
-                fs_err::create_dir_all(to.parent().unwrap_or(set.classes))?;
-                fs_err::copy(self.classes().join(&file), to)?;
-            } else if !is_class(&file) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
 }

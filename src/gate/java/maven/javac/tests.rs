@@ -1,10 +1,10 @@
-//! What lies beside classes, and which files are compiled.
+//! Files next to classes, and files that are compiled.
 
 use super::super::project::Resource;
 use super::super::recipe::CompilerCall;
 use super::quoted;
-use super::source_set::PreviousClasses;
-use super::source_set::{SourceSet, files};
+use super::reached::{Names, Reached};
+use super::source_set::SourceSet;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -50,82 +50,88 @@ impl Folders {
 fn call(arguments: &[String]) -> CompilerCall {
     CompilerCall {
         arguments: arguments.to_vec(),
-        selection: None,
+        compiled: None,
     }
 }
 
-#[test]
-fn what_lies_beside_classes_is_carried_over_when_it_is_known() {
-    for (stray, known) in [
-        ("words.txt", true),
-        ("META-INF/LICENSE", true),
-        ("a/package-info.class", true),
-        ("a/Gone.class", true),
-        ("LICENSE", false),
-        ("generated.txt", false),
-        ("a/Copied.java", false),
-    ] {
-        let folders = Folders::new();
-        for file in [
-            "resources/words.txt",
-            "legal/LICENSE",
-            "resources/a/Copied.java",
-        ] {
-            folders.write(file, "");
-        }
-        folders.write("target/classes/a/A.class", "old");
-        folders.write(&format!("target/classes/{stray}"), "kept");
-        let (sources, classes) = (folders.at("src"), folders.at("target/classes"));
-        let previous = PreviousClasses::move_away(&classes).unwrap();
-        assert!(files(&classes).unwrap().is_empty());
-        folders.write("target/classes/a/A.class", "new");
-        assert_eq!(
-            previous
-                .carry_over(&folders.side(&call(&[]), &sources, &classes))
-                .unwrap(),
-            known,
-            "{stray}"
-        );
-        let stays = known && stray != "a/Gone.class";
-        assert_eq!(classes.join(stray).exists(), stays, "{stray}");
-        assert_eq!(
-            fs_err::read_to_string(classes.join("a/A.class")).unwrap(),
-            "new"
-        );
+/// A class file of this name from this source.
+fn class_file(name: &str, source: &str) -> Vec<u8> {
+    let mut bytes = vec![0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 55, 0, 5];
+    for text in [name, source, "SourceFile"] {
+        bytes.extend([1, 0, u8::try_from(text.len()).unwrap()]);
+        bytes.extend(text.as_bytes());
     }
+    // A class, its flags, name, parent, no interfaces, fields or methods, and one attribute.
+    bytes.extend([7, 0, 1, 0, 32, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0]);
+    bytes.extend([0, 1, 0, 3, 0, 0, 0, 2, 0, 2]);
+    bytes
 }
 
 #[test]
 fn classes_are_made_again_when_each_has_the_same_bytes_and_the_rest_is_not_the_compilers() {
     for (stray, made, same) in [
         ("words.txt", "old", true),
+        ("META-INF/LICENSE", "old", true),
         ("a/package-info.class", "old", true),
         ("words.txt", "new", false),
         ("a/Other.class", "old", false),
         ("generated.txt", "old", false),
+        ("LICENSE", "old", false),
+        ("a/Copied.java", "old", false),
     ] {
         let folders = Folders::new();
         folders.write("resources/words.txt", "");
+        folders.write("resources/a/Copied.java", "");
+        folders.write("legal/LICENSE", "");
         folders.write("target/classes/a/A.class", "old");
         folders.write(&format!("target/classes/{stray}"), "kept");
+        folders.write("made/a/A.class", made);
         let (sources, classes) = (folders.at("src"), folders.at("target/classes"));
-        let previous = PreviousClasses::move_away(&classes).unwrap();
-        folders.write("target/classes/a/A.class", made);
-        let again = previous
-            .equal_those_in(&folders.side(&call(&[]), &sources, &classes))
-            .unwrap();
+        let call = call(&[]);
+        let set = folders.side(&call, &sources, &classes);
+        let again = set.has_classes(&folders.at("made")).unwrap();
         assert_eq!(again, same, "{stray} {made}");
-        previous.put_back(&classes).unwrap();
-        drop(previous);
-        assert_eq!(
-            fs_err::read_to_string(classes.join("a/A.class")).unwrap(),
-            "old"
-        );
-        assert_eq!(
-            fs_err::read_dir(folders.at("target")).unwrap().count(),
-            1,
-            "nothing is left beside"
-        );
+        folders.write("made/more.txt", "");
+        assert!(!set.has_classes(&folders.at("made")).unwrap());
+    }
+}
+
+#[test]
+fn a_file_that_maven_left_out_and_a_new_one_where_it_picks_files_are_unknown() {
+    let folders = Folders::new();
+    let (sources, classes) = (folders.at("src"), folders.at("target/classes"));
+    for name in ["A", "B", "Bench", "New"] {
+        folders.write(&format!("src/{name}.java"), "");
+    }
+    fs_err::write(folders.at("src/B.java"), "A a;").unwrap();
+    fs_err::create_dir_all(&classes).unwrap();
+    for name in ["A", "B", "Gone"] {
+        let bytes = class_file(name, &format!("{name}.java"));
+        fs_err::write(classes.join(format!("{name}.class")), bytes).unwrap();
+    }
+    let files = |names: &[&str]| -> BTreeSet<PathBuf> {
+        let file = |name: &&str| PathBuf::from(format!("{name}.java"));
+        names.iter().map(file).collect()
+    };
+    let path = classes.display().to_string();
+    let mut call = call(&["-classpath".to_owned(), path]);
+    call.compiled = Some(files(&["A", "B", "Gone"]));
+    let set = folders.side(&call, &sources, &classes);
+    let by = |changed: &[&str], names| Reached::by(&set, &files(changed), names);
+    let reached = by(&["A", "Gone"], Some(Names::new())).unwrap();
+    assert_eq!(reached.sources, files(&["A", "B"]), "B names A");
+    assert_eq!(reached.classes.len(), 3);
+    let reached = by(&["B", "Gone"], Some(Names::new())).unwrap();
+    assert_eq!(reached.sources, files(&["B"]));
+    let reached = by(&["B", "Gone"], None).unwrap();
+    assert_eq!(reached.sources, files(&["A", "B"]), "all");
+    for unknown in [
+        &["A"][..],
+        &["Bench", "Gone"],
+        &["New", "Gone"],
+        &["Lost", "Gone"],
+    ] {
+        assert!(by(unknown, Some(Names::new())).is_none(), "{unknown:?}");
     }
 }
 

@@ -149,10 +149,13 @@ impl Judging<'_> {
         } = *self;
         let mut outside = workspace.outside()?;
         let Some((changes, bases)) = self.named_changes(&mut outside)? else {
-            let hint = "name a base: `--since HEAD~1`, or a list of files: `--diff FILE`";
+            let gate = &args.gate;
             return Err(Fault::setup(
-                format!("What should {} judge?", args.gate),
-                hint,
+                format!("The gate {gate} needs the changes that it judges."),
+                format!(
+                    "`ralph gate {gate} --since HEAD~1` judges the last commit, `ralph gate {gate} --diff FILE` the files \
+                     that FILE lists"
+                ),
             ));
         };
         if let (Some(file), true) = (&args.diff, changes.is_empty()) {

@@ -32,6 +32,7 @@ mod stage;
 mod status;
 mod task_ids;
 mod ui;
+mod usage;
 mod verify;
 mod workspace;
 
@@ -64,7 +65,8 @@ pub fn run() -> u8 {
         .and_then(|typed| Cli::from_arg_matches(&typed));
     let cli = match typed {
         Ok(cli) => cli,
-        Err(error) => {
+        Err(mut error) => {
+            usage::add_tip(&mut error);
             if error.use_stderr() && mutation_test::is_asked_for_json() {
                 mutation_test::print_usage_error(&error.to_string());
             }

@@ -672,22 +672,22 @@ fn wrong_choices_patterns_and_files_are_named() {
 #[test]
 fn a_text_that_is_no_yaml_or_no_map_is_one_error() {
     insta::assert_snapshot!(wrong(["spec: .\n\tgates: x\n"]), @r"
-    |.ralph/config.yaml:2: The file cannot be read as YAML: found a tab character that violates indentation. → Fix the line; docs/configuration.md and `ralph schema` list all keys.
+    |.ralph/config.yaml:2: The file cannot be read as YAML: found a tab character that violates indentation. → Fix the line; docs/configuration.md and `ralph generate schema` list all keys.
     ");
     insta::assert_snapshot!(wrong(["spec: [a\ngates: x\n"]), @r"
-    |.ralph/config.yaml:2: The file cannot be read as YAML: did not find expected ',' or ']'. → Fix the line; docs/configuration.md and `ralph schema` list all keys.
+    |.ralph/config.yaml:2: The file cannot be read as YAML: did not find expected ',' or ']'. → Fix the line; docs/configuration.md and `ralph generate schema` list all keys.
     ");
     insta::assert_snapshot!(wrong(["\n- a\n"]), @r"
     |.ralph/config.yaml:2: The file must be keys with values, not a list. → Write `key: value` lines below it.
     ");
     insta::assert_snapshot!(wrong(["a: 1\n---\nb: 2\n"]), @r"
-    |.ralph/config.yaml:2: The file cannot be read as YAML: deserializing from YAML containing more than one document is not supported. → Fix the line; docs/configuration.md and `ralph schema` list all keys.
+    |.ralph/config.yaml:2: The file cannot be read as YAML: deserializing from YAML containing more than one document is not supported. → Fix the line; docs/configuration.md and `ralph generate schema` list all keys.
     ");
     insta::assert_snapshot!(wrong(["? [a, b]\n: c\n"]), @r"
-    |.ralph/config.yaml:1: The file cannot be read as YAML: invalid type: sequence, expected a key that is plain text. → Fix the line; docs/configuration.md and `ralph schema` list all keys.
+    |.ralph/config.yaml:1: The file cannot be read as YAML: invalid type: sequence, expected a key that is plain text. → Fix the line; docs/configuration.md and `ralph generate schema` list all keys.
     ");
     insta::assert_snapshot!(wrong(["spec: !env HOME\n"]), @r"
-    |.ralph/config.yaml:1: The file cannot be read as YAML: spec: invalid type: enum, expected text, a number, true, false, null, a list or keys with values. → Fix the line; docs/configuration.md and `ralph schema` list all keys.
+    |.ralph/config.yaml:1: The file cannot be read as YAML: spec: invalid type: enum, expected text, a number, true, false, null, a list or keys with values. → Fix the line; docs/configuration.md and `ralph generate schema` list all keys.
     ");
 }
 

@@ -95,7 +95,7 @@ fn every_file_that_ralph_writes_names_its_schema_in_the_first_line() {
     assert_eq!(
         written,
         format!("{:#}\n", schema()),
-        "`ralph schema` prints what the example has beside it"
+        "`ralph generate schema` prints what the example has beside it"
     );
 }
 

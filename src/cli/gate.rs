@@ -173,7 +173,9 @@ impl Judging<'_> {
         match format {
             _ if is_shown => {}
             Format::Human | Format::Markdown | Format::Html => {
-                human::lines(shown).iter().for_each(|line| ui::line(line));
+                for line in human::lines(shown) {
+                    ui::line(&line);
+                }
             }
             Format::Json => ui::json(&json!({ "gate": gate, "report": report })),
             Format::Github => ui::line(&github::render(shown)),

@@ -95,7 +95,7 @@ fn without_comments(code: &str) -> String {
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 1_245),
     ("build", 33),
-    ("cli", 9_398),
+    ("cli", 9_400),
     ("config", 1_886),
     ("engine", 7_159),
     ("gate", 11_610),

@@ -310,7 +310,7 @@ fn each_mistake_of_a_hurried_user_names_what_to_type() {
     );
     project.write("specs/b/tasks.md", "- [ ] 1. One\n- [ ] 1.LINT g\n");
     project.write("day.html", "<!doctype html><title>day</title>");
-    let mut told = String::new();
+    let mut told = Vec::new();
     for line in [
         "run 1.1",
         "run --task 1",
@@ -334,9 +334,9 @@ fn each_mistake_of_a_hurried_user_names_what_to_type() {
             starts.iter().any(|start| line.starts_with(start))
         });
         let kept: Vec<&str> = kept.collect();
-        told += &format!("$ ralph {line}  ({code})\n{}\n", kept.join("\n"));
+        told.push(format!("$ ralph {line}  ({code})\n{}\n", kept.join("\n")));
     }
-    insta::assert_snapshot!(project.redacted(&told), @"
+    insta::assert_snapshot!(project.redacted(&told.concat()), @"
     $ ralph run 1.1  (2)
     error: unexpected argument '1.1' found
     tip: `ralph run --only 1.1` takes this task alone, `ralph next` shows the next one

@@ -102,7 +102,8 @@ main() {
         mv "$parts/$number.tmp" "$parts/$number.json"
     done
     code=0
-    audit --merge "$parts" --md "$home/commons-cli.md" --html "$home/commons-cli.html" || code=$?
+    audit --merge "$parts" --output "$home/commons-cli.html" || code=$?
+    audit --merge "$parts" --output "$home/commons-cli.md" || code=$?
     note "exit code $code; the reports are $home/commons-cli.{md,html}"
     machine
 }

@@ -10,4 +10,4 @@ trap 'rm -rf "$folder"' EXIT
 rm -rf "$folder"/demo/.ralph/state/iter-*/gate
 rm -f "$here/demo.tar"
 cd "$folder/demo" && "$ralph" bundle "$here/demo.tar"
-cd "$here" && "$ralph" report --bundle demo.tar --md demo.md --html demo.html
+cd "$here" && for page in demo.md demo.html; do "$ralph" report --bundle demo.tar --output "$page"; done

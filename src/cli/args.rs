@@ -1,8 +1,8 @@
 //! The verbs and flags that can be typed, and their help.
 
 use super::{
-    audit, check, gate, init, manual_verbs, mutation_test, place, prompt, replay, report, run,
-    settings, stage, status, verify,
+    audit, check, gate, init, manual_verbs, mutation_test, output, place, prompt, replay, report,
+    run, settings, stage, status, verify,
 };
 use clap::{Command, CommandFactory as _, Parser, Subcommand};
 use std::fmt::Write as _;
@@ -29,14 +29,14 @@ const GROUPS: [(&str, &[&str]); 7] = [
         "Run",
         &["next", "pause", "resume", "accept", "reopen", "demo"],
     ),
-    ("Look", &["diff", "prompt", "history"]),
+    ("Look", &["diff", "prompt"]),
     ("Task file", &["stage"]),
     (
         "Gates",
         &["gate", "mutation-test", "mcp", "verify", "snapshot"],
     ),
     ("Prove", &["replay", "bundle", "audit"]),
-    ("Set up", &["doctor", "schema", "completions", "man"]),
+    ("Set up", &["doctor", "generate"]),
 ];
 
 /// The command with its verbs; the help of each ends with exit codes.
@@ -67,6 +67,7 @@ fn grouped(command: &Command) -> String {
 
 fn with_help(command: Command) -> Command {
     command.mut_subcommands(|verb| {
+        let verb = output::with_output(verb);
         let section = HELP
             .split_once(&format!("[{}]\n", verb.get_name()))
             .map_or("", |(_, after)| after);
@@ -135,11 +136,6 @@ pub enum Verb {
     ///
     /// It works in a private copy that includes uncommitted work.
     MutationTest(mutation_test::MutationTestArgs),
-    /// Show the mutation scores of classes week by week
-    History {
-        /// Only classes and targets whose name holds this
-        name: Option<String>,
-    },
     /// Serve tools to agents (Model Context Protocol)
     ///
     /// It speaks over standard input and output.
@@ -196,18 +192,26 @@ pub enum Verb {
     },
     /// Check this machine's tools, agents and settings
     Doctor,
+    /// Print the schema, a manual page or shell completions
+    #[command(subcommand)]
+    Generate(Generated),
+}
+
+/// Files for other programs.
+#[derive(Debug, Subcommand)]
+pub enum Generated {
     /// Print the JSON Schema of `.ralph/config.yaml`
     Schema,
+    /// Print the manual page, or write one for each command
+    Man {
+        /// Write ralph.1 and a page for each verb into this directory
+        #[arg(long, value_name = "DIR")]
+        into: Option<PathBuf>,
+    },
     /// Print the completions of a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
-    },
-    /// Print the manual page, or write one for each command
-    Man {
-        /// Write ralph.1 and a page for each verb into this folder
-        #[arg(long, value_name = "DIR")]
-        into: Option<PathBuf>,
     },
 }
 
@@ -249,5 +253,23 @@ mod tests {
         }
         let sections = HELP.lines().filter(|line| line.starts_with('[')).count();
         assert_eq!(sections, command.get_subcommands().count());
+    }
+
+    #[test]
+    fn each_command_that_answers_has_format_and_output() {
+        let command = command();
+        let has = |verb: &&Command, name: &str| {
+            verb.get_arguments()
+                .any(|argument| argument.get_id() == name)
+        };
+        let with_format: Vec<&str> = command
+            .get_subcommands()
+            .filter(|verb| has(verb, "format") && has(verb, "output"))
+            .map(Command::get_name)
+            .collect();
+        assert_eq!(
+            with_format.join(" "),
+            "next status report gate mutation-test verify replay audit diff check doctor"
+        );
     }
 }

@@ -6,6 +6,7 @@ use crate::source::text::line;
 use crate::sys::signals::Interrupts;
 use anyhow::{Context as _, bail};
 use dialoguer::console::Term;
+use dialoguer::theme::Theme;
 use dialoguer::{Error, Input, Select};
 use std::fmt;
 use std::io::IsTerminal as _;
@@ -25,6 +26,28 @@ impl fmt::Display for Left {
     }
 }
 
+/// Prompts without a colon after a question mark.
+struct Prompts;
+
+impl Theme for Prompts {
+    fn format_prompt(&self, f: &mut dyn fmt::Write, prompt: &str) -> fmt::Result {
+        write!(f, "{prompt}{}", colon(prompt))
+    }
+
+    fn format_input_prompt_selection(
+        &self,
+        f: &mut dyn fmt::Write,
+        prompt: &str,
+        answer: &str,
+    ) -> fmt::Result {
+        write!(f, "{prompt}{} {answer}", colon(prompt))
+    }
+}
+
+fn colon(prompt: &str) -> &str {
+    if prompt.ends_with('?') { "" } else { ":" }
+}
+
 /// True when a person can answer: standard input and standard error are a terminal.
 pub(super) fn can_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
@@ -40,7 +63,7 @@ pub(super) fn one_of(question: &str, choices: &[String], default: usize) -> anyh
         .iter()
         .map(|choice| cut(&line(choice, 200), columns))
         .collect();
-    let select = Select::new()
+    let select = Select::with_theme(&Prompts)
         .with_prompt(cut(question, columns))
         .items(&choices)
         .default(default);
@@ -68,7 +91,7 @@ pub(super) fn words(question: &str, default: &[String]) -> anyhow::Result<Vec<St
             Ok(())
         }
     };
-    let mut input = Input::<String>::new()
+    let mut input = Input::<String>::with_theme(&Prompts)
         .with_prompt(question)
         .validate_with(named);
     if !default.is_empty() {

@@ -3,8 +3,9 @@
 //! It changes nothing.
 
 use super::environment::{CONFIG, unsound};
+use super::output::Format;
 use super::replay_gates::{PartArgs, Shard, parts};
-use super::report::write_page;
+use super::report::show_page;
 use super::{Exit, Fault, FaultKind, Invocation, Workspace, ensure, ui};
 use crate::config;
 use crate::engine::{By, Judgement, Outside, Past, Range, World as _, past};
@@ -48,12 +49,6 @@ pub struct AuditArgs {
     pub shard: Option<Shard>,
     #[command(flatten)]
     pub parts: PartArgs,
-    /// Write the report as one HTML file that needs no other
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Write the report as Markdown
-    #[arg(long, value_name = "FILE")]
-    pub md: Option<PathBuf>,
 }
 
 /// Unit that counts as a box.
@@ -116,14 +111,14 @@ pub(super) fn audit(call: &Invocation, args: &AuditArgs) -> anyhow::Result<Exit>
             "run the audit again, or the part that is missing",
         );
     }
-    write_page(
-        call,
-        &Page::from(&audit),
-        [args.html.as_deref(), args.md.as_deref()],
-    )?;
-    let mut facts = audit.facts();
-    facts["shard"] = args.shard.map(|shard| shard.to_string()).into();
-    ui::answer(call.json, &facts, &audit.lines().join("\n"));
+    match call.format {
+        Format::Markdown | Format::Html => show_page(call, &Page::from(&audit))?,
+        format => {
+            let mut facts = audit.facts();
+            facts["shard"] = args.shard.map(|shard| shard.to_string()).into();
+            ui::answer(format == Format::Json, &facts, &audit.lines().join("\n"));
+        }
+    }
     Ok(
         ended.unwrap_or_else(|| match (audit.many("FAIL"), audit.many("ERROR")) {
             (0, 0) => Exit::Done,

@@ -6,9 +6,10 @@ mod show;
 
 use super::inspect::tasks::{self, Read};
 use super::inspect::{Finding, Inspection, Level, of_task_file};
-use super::{CONFIG, Exit, Fault, Invocation};
+use super::output::Format;
+use super::{CONFIG, Exit, Fault, Invocation, ensure};
 use crate::task::Sections;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::{Path, PathBuf};
 
 /// Flags of `check`.
@@ -18,7 +19,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub tasks: Option<PathBuf>,
     /// List the tasks as they are read, and what was passed over
-    #[arg(long, conflicts_with = "format")]
+    #[arg(long)]
     pub explain: bool,
     /// With --explain: every line of the task file
     #[arg(long, requires = "explain")]
@@ -26,35 +27,22 @@ pub struct CheckArgs {
     /// With --tasks: a heading whose boxes are no tasks, as in `tasks.sections.exclude`; may be given more than once
     #[arg(long, value_name = "HEADING", requires = "tasks")]
     pub exclude: Vec<String>,
-    /// How to show what is found; `--json` is the same as `--format json`
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub format: Option<CheckFormat>,
     /// Show each setting and where it came from: default, file and line, environment, flag
-    #[arg(long, conflicts_with_all = ["tasks", "explain", "format"])]
+    #[arg(long, conflicts_with_all = ["tasks", "explain"])]
     pub config: bool,
-}
-
-/// Format of the findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CheckFormat {
-    /// Lines for people
-    Human,
-    /// JSON, one object a line
-    Json,
-    /// SARIF 2.1.0, for code scanning
-    Sarif,
 }
 
 /// `ralph check`: 0 if nothing is wrong, 1 if there are errors.
 pub(super) fn check(call: &Invocation, args: &CheckArgs) -> Result<Exit, Fault> {
+    let format = call.format;
+    ensure(
+        format != Format::Sarif || !(args.config || args.explain),
+        "SARIF has findings, and no lists of settings or lines.",
+        "leave --explain and --config out, or take `--format json`",
+    )?;
     if args.config {
         return settings::show(call);
     }
-    let format = args.format.unwrap_or(if call.json {
-        CheckFormat::Json
-    } else {
-        CheckFormat::Human
-    });
     if let Some(path) = &args.tasks {
         return one_file(call, path, args, format);
     }
@@ -75,7 +63,7 @@ fn one_file(
     call: &Invocation,
     path: &Path,
     args: &CheckArgs,
-    format: CheckFormat,
+    format: Format,
 ) -> Result<Exit, Fault> {
     let mut opened = call.read(call.find_anywhere()?)?;
     if !args.exclude.is_empty() {
@@ -110,14 +98,14 @@ fn one_file(
 
 /// Ends as `check` does without `--explain`.
 fn explained(
-    format: CheckFormat,
+    format: Format,
     read: Result<Read, Box<Finding>>,
     args: &CheckArgs,
     findings: &[Finding],
 ) -> Result<Exit, Fault> {
     match read {
         Ok(read) => {
-            explain::show(&read, format == CheckFormat::Json, args.all_lines);
+            explain::show(&read, format == Format::Json, args.all_lines);
             let is_wrong = findings.iter().any(|finding| finding.level == Level::Error);
             Ok(if is_wrong { Exit::WorkLeft } else { Exit::Done })
         }

@@ -3,6 +3,7 @@
 //! Promise: an invalid workspace leads to no messages, only to fewer candidates.
 
 use super::args::command;
+use super::output::Format;
 use super::settings::GlobalFlags;
 use super::{Exit, Invocation, Workspace, ui};
 use crate::source::text::line;
@@ -25,7 +26,7 @@ pub(super) fn asked() -> clap::error::Result<bool> {
         .try_complete(std::env::args_os(), folder.as_deref())
 }
 
-/// `ralph completions`.
+/// `ralph generate completions`.
 pub(super) fn script(shell: Shell) -> io::Result<Exit> {
     let mut script = Vec::new();
     let shells = Shells::builtins();
@@ -55,7 +56,7 @@ fn known(argument: Arg) -> Arg {
 }
 
 fn workspace() -> Option<Workspace> {
-    Invocation::of(&GlobalFlags::default())
+    Invocation::of(&GlobalFlags::default(), Format::Human)
         .and_then(|call| call.open())
         .ok()
 }

@@ -85,6 +85,7 @@ pub(super) fn demo(outside: &Invocation, into: Option<&Path>) -> Result<Exit, Fa
         root: Some(folder.clone()),
         root_by: "--into",
         given: Vec::new(),
+        format: outside.format,
         json,
     };
     let workspace = call.open()?;

@@ -1,5 +1,6 @@
 //! `ralph gate`: a gate's box with all its consequences, or a gate alone, which changes nothing.
 
+use super::output::Format;
 use super::task_ids::key_of;
 use super::{CONFIG, Exit, Fault, FaultKind, Invocation, Workspace, ui};
 use crate::engine::{Outside, World as _};
@@ -13,7 +14,7 @@ use crate::report::{explain, human};
 use crate::source::RepoPath;
 use crate::source::text::names;
 use crate::task::Stage;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt as _;
@@ -37,9 +38,6 @@ pub struct GateArgs {
     /// Say how the verdict came to be: scope, tests asked, mutants, time per phase, what was kept
     #[arg(long)]
     pub explain: bool,
-    /// How to show the verdict; `--json` is the same as `--format json`
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub format: Option<Format>,
     /// End with 1 when there was nothing to judge
     #[arg(long)]
     pub fail_on_skip: bool,
@@ -48,37 +46,9 @@ pub struct GateArgs {
     pub trust: bool,
 }
 
-/// Format of a verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Lines for people
-    Human,
-    /// JSON, one object a line
-    Json,
-    /// Workflow commands of GitHub Actions: annotations on the lines of survivors
-    Github,
-    /// A Code Quality report for GitLab
-    Gitlab,
-    /// JUnit XML
-    Junit,
-    /// SARIF 2.1.0, for code scanning
-    Sarif,
-}
-
+/// `ralph gate`.
 pub(super) fn gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
-    let format = match (args.format, call.json) {
-        (None, false) => Format::Human,
-        (None | Some(Format::Json), _) => Format::Json,
-        (Some(format), false) => format,
-        (Some(_), true) => {
-            let what = "--json and another --format were asked for at once.";
-            return Err(Fault::setup(what, "leave one of them out"));
-        }
-    };
-    let call = &Invocation {
-        json: format == Format::Json,
-        ..call.clone()
-    };
+    let format = call.format;
     let root = call.find_anywhere()?;
     let mut workspace = match &args.since {
         Some(revision) if !args.trust => call.read_at_base(root, revision)?,
@@ -148,10 +118,13 @@ impl Judging<'_> {
         } = *self;
         let mut outside = workspace.outside()?;
         let Some((changes, bases)) = self.named_changes(&mut outside)? else {
-            let hint = "name a base: `--since HEAD~1`, or a list of files: `--diff FILE`";
+            let gate = &args.gate;
             return Err(Fault::setup(
-                format!("What should {} judge?", args.gate),
-                hint,
+                format!("The gate {gate} needs the changes that it judges."),
+                format!(
+                    "`ralph gate {gate} --since HEAD~1` judges the last commit, `ralph gate {gate} --diff FILE` the files \
+                     that FILE lists"
+                ),
             ));
         };
         if let (Some(file), true) = (&args.diff, changes.is_empty()) {
@@ -199,7 +172,11 @@ impl Judging<'_> {
         };
         match format {
             _ if is_shown => {}
-            Format::Human => human::lines(shown).iter().for_each(|line| ui::line(line)),
+            Format::Human | Format::Markdown | Format::Html => {
+                for line in human::lines(shown) {
+                    ui::line(&line);
+                }
+            }
             Format::Json => ui::json(&json!({ "gate": gate, "report": report })),
             Format::Github => ui::line(&github::render(shown)),
             Format::Gitlab => ui::line(&gitlab::render(shown)),

@@ -8,6 +8,7 @@ use super::edit_tasks::Target;
 use super::environment::unsound;
 use super::inspect::engines::of_package;
 use super::inspect::{Package, Spec, packages, spec, specs, task_file};
+use super::output::Format;
 use super::place::{ask_placement, list_tasks, preview};
 use super::{CONFIG, Exit, Fault, Invocation, Workspace, ensure, environment, ui};
 use crate::agent::detect;
@@ -200,6 +201,7 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
     let own = Invocation {
         root: Some(root),
         root_by: "--root",
+        format: Format::Human,
         json: false,
         given: Vec::new(),
     };

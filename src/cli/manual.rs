@@ -1,8 +1,8 @@
-//! `ralph schema` and `man`: made from what the program itself reads by. Every page has examples, exit
-//! codes, variables and files.
+//! `ralph generate`: the schema and the manual pages, made from what the program itself reads by. Every page has
+//! examples, exit codes, variables and files.
 
-use super::args::command;
-use super::{Exit, Fault, settings, ui};
+use super::args::{Generated, command};
+use super::{Exit, Fault, completions, settings, ui};
 use crate::config;
 use crate::source::text::count;
 use clap::Command;
@@ -20,7 +20,7 @@ const FILES: [(&str, &str); 6] = [
     ("validation-report.md", "what FINAL found"),
     (
         ".ralph/config.yaml",
-        "the configuration; `ralph schema` describes it",
+        "the configuration; `ralph generate schema` describes it",
     ),
     (
         ".ralph/prompts/<role>.md",
@@ -29,17 +29,25 @@ const FILES: [(&str, &str); 6] = [
     (".ralph/state/", "the journal, and what each iteration left"),
 ];
 
-/// `ralph schema`: the same with `--json`, only on one line.
-pub(super) fn schema(json: bool) -> Exit {
+/// `ralph generate`.
+pub(super) fn generate(what: &Generated, json: bool) -> Result<Exit, Fault> {
+    match what {
+        Generated::Schema => Ok(schema(json)),
+        Generated::Man { into } => man(into.as_deref()),
+        Generated::Completions { shell } => Ok(completions::script(*shell)?),
+    }
+}
+
+/// `ralph generate schema`: the same with `--json`, only on one line.
+fn schema(json: bool) -> Exit {
     let schema = config::schema();
     ui::answer(json, &schema, &format!("{schema:#}"));
     Exit::Done
 }
 
-/// `ralph man`: ralph(1), or with `into` a page for each verb, `ralph-run.1` and so on.
-///
-/// Existing pages are replaced.
-pub(super) fn man(into: Option<&Path>) -> Result<Exit, Fault> {
+/// `ralph generate man`: ralph(1), or with `into` a page for each verb, `ralph-run.1` and so on. Existing pages are
+/// replaced.
+fn man(into: Option<&Path>) -> Result<Exit, Fault> {
     let Some(folder) = into else {
         ui::line(String::from_utf8_lossy(&page(&command())?).trim_end());
         return Ok(Exit::Done);

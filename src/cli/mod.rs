@@ -12,13 +12,13 @@ mod edit_tasks;
 mod environment;
 mod exit;
 mod gate;
-mod history;
 mod init;
 mod inspect;
 mod manual;
 mod manual_verbs;
 mod mcp;
 mod mutation_test;
+mod output;
 mod place;
 mod prompt;
 mod replay;
@@ -32,7 +32,9 @@ mod stage;
 mod status;
 mod task_ids;
 mod ui;
+mod usage;
 mod verify;
+mod weeks;
 mod workspace;
 
 pub use args::Cli;
@@ -44,7 +46,7 @@ use crate::source::Secrets;
 use crate::sys::disk::RealDisk;
 use args::Verb;
 use ask::Left;
-use clap::FromArgMatches as _;
+use clap::{ArgMatches, FromArgMatches as _};
 use environment::{CONFIG, cache_folder, environment};
 use std::io;
 use workspace::{Invocation, Opened, Workspace};
@@ -61,10 +63,11 @@ pub fn run() -> u8 {
     }
     let typed = args::command()
         .try_get_matches()
-        .and_then(|typed| Cli::from_arg_matches(&typed));
-    let cli = match typed {
-        Ok(cli) => cli,
-        Err(error) => {
+        .and_then(|typed| Cli::from_arg_matches(&typed).map(|cli| (cli, typed)));
+    let (cli, typed) = match typed {
+        Ok(typed) => typed,
+        Err(mut error) => {
+            usage::add_tip(&mut error);
             if error.use_stderr() && mutation_test::is_asked_for_json() {
                 mutation_test::print_usage_error(&error.to_string());
             }
@@ -76,7 +79,7 @@ pub fn run() -> u8 {
             });
         }
     };
-    dispatch(&cli).map_or_else(failed, answered)
+    dispatch(&cli, &typed).map_or_else(failed, answered)
 }
 
 /// The exit code of a verb that ended with this one: nothing is done whose answer was lost.
@@ -118,9 +121,10 @@ fn ensure(holds: bool, what: impl Into<String>, hint: impl Into<String>) -> Resu
     }
 }
 
-fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
-    let call = Invocation::of(&cli.flags)?;
-    Ok(match &cli.verb {
+fn dispatch(cli: &Cli, typed: &ArgMatches) -> anyhow::Result<Exit> {
+    let format = output::chosen(typed, cli.flags.json)?;
+    let call = Invocation::of(&cli.flags, format)?;
+    let exit = match &cli.verb {
         Verb::Run(args) => run::run(&call, args)?,
         Verb::Next { optional } => show::next(&call, *optional)?,
         Verb::Status(args) => status::status(&call, args)?,
@@ -137,7 +141,6 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Snapshot(args) => manual_verbs::snapshot(&call, args)?,
         Verb::Gate(args) => gate::gate(&call, args)?,
         Verb::MutationTest(args) => mutation_test::mutation_test(&call, args)?,
-        Verb::History { name } => history::show(&call, name.as_deref())?,
         Verb::Mcp => mcp::mcp(&call)?,
         Verb::Verify(args) => verify::verify(&call, args)?,
         Verb::Place(args) => place::place(&call, args)?,
@@ -145,9 +148,9 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Check(args) => check::check(&call, args)?,
         Verb::Init(args) => init::init(&call, args)?,
         Verb::Doctor => doctor::doctor(&call)?,
-        Verb::Schema => manual::schema(cli.flags.json),
-        Verb::Completions { shell } => completions::script(*shell)?,
-        Verb::Man { into } => manual::man(into.as_deref())?,
+        Verb::Generate(what) => manual::generate(what, cli.flags.json)?,
         Verb::Demo { into } => demo::demo(&call, into.as_deref())?,
-    })
+    };
+    ui::name_answers();
+    Ok(exit)
 }

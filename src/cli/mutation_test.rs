@@ -41,7 +41,7 @@ pub struct MutationTestArgs {
     /// Write mutation.html, which a browser shows, and mutation.json (mutation-testing-report-schema) into this folder
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
-    /// Do not keep the score for `ralph history`
+    /// Do not keep the score for `ralph report --weeks`
     #[arg(long)]
     pub no_history: bool,
     /// Measure nothing: 0 if an engine is installed here and its scores may be told, else 1
@@ -199,7 +199,7 @@ impl MutationTestArgs {
             );
             let why = kept
                 .err()
-                .map(|why| format!("The score was not kept for `ralph history`: {why}."));
+                .map(|why| format!("The score was not kept for `ralph report --weeks`: {why}."));
             measured.remarks.extend(why);
         }
         Ok(measured)
@@ -261,7 +261,10 @@ pub(super) fn engines(folder: &Path) -> Vec<Engine> {
 pub(super) fn is_asked_for_json() -> bool {
     let typed: Vec<_> = std::env::args_os().skip(1).collect();
     let has = |word: &str| typed.iter().any(|typed| typed == word);
-    has("mutation-test") && has("--json")
+    let names_format = typed
+        .windows(2)
+        .any(|pair| pair[0] == "--format" && pair[1] == "json");
+    has("mutation-test") && (has("--json") || has("--format=json") || names_format)
 }
 
 /// The answer to a command line that could not be read.

@@ -1,6 +1,7 @@
 //! `ralph replay`: a run made again from its journal and git's objects, and compared. It changes nothing.
 
 use super::bundle::unpacked;
+use super::output::Format;
 use super::replay_gates::{PartArgs, Shard, merge, rerun};
 use super::status::film;
 use super::{Exit, Fault, Invocation, RealDisk, Workspace, ui};
@@ -24,7 +25,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "FILE")]
     pub bundle: Option<PathBuf>,
     /// Go through the run record by record: what ralph saw, wrote and decided; as text where there is no terminal
-    #[arg(long, conflicts_with_all = ["rerun_gates", "merge", "matrix", "junit", "github"])]
+    #[arg(long, conflicts_with_all = ["rerun_gates", "merge", "matrix"])]
     pub step: bool,
     /// Run each gate again on the commits that it judged, in a clean checkout
     #[arg(long, conflicts_with = "merge")]
@@ -34,12 +35,6 @@ pub struct ReplayArgs {
     pub shard: Option<Shard>,
     #[command(flatten)]
     pub parts: PartArgs,
-    /// Write the result as JUnit XML, too
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<PathBuf>,
-    /// Print what was found as workflow commands of GitHub Actions, too
-    #[arg(long, conflicts_with = "json")]
-    pub github: bool,
 }
 
 pub(super) fn replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, Fault> {
@@ -69,33 +64,34 @@ pub(super) fn replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, Fault
         merge(folder, &judgements, &mut found)?;
     }
     anchors(&workspace, args, &mut found)?;
-    if let Some(file) = &args.junit {
-        fs_err::write(file, found.junit()? + "\n")?;
-    }
-    if call.json {
-        let mut facts = found.facts();
-        facts["shard"] = args.shard.map(|shard| shard.to_string()).into();
-        ui::json(&facts);
-    } else {
-        for finding in &found.findings {
-            ui::error(&finding.to_string(), &finding.hint);
-        }
-        let annotations = if args.github {
-            found.github()
-        } else {
-            Vec::new()
-        };
-        found
-            .lines()
-            .iter()
-            .chain(&annotations)
-            .for_each(|line| ui::line(line));
-    }
+    show(call.format, &found, args.shard)?;
     Ok(match found.grade() {
         None => Exit::Done,
         Some(Grade::Differs) => Exit::WorkLeft,
         Some(Grade::Unknown) => Exit::NoVerdict,
     })
+}
+
+/// Shows the result. Errors are also on standard error, unless the answer is JSON.
+fn show(format: Format, found: &Replayed, shard: Option<Shard>) -> Result<(), Fault> {
+    if format == Format::Json {
+        let mut facts = found.facts();
+        facts["shard"] = shard.map(|shard| shard.to_string()).into();
+        ui::json(&facts);
+        return Ok(());
+    }
+    for finding in &found.findings {
+        ui::error(&finding.to_string(), &finding.hint);
+    }
+    if format == Format::Junit {
+        ui::line(&found.junit()?);
+        return Ok(());
+    }
+    found.lines().iter().for_each(|line| ui::line(line));
+    if format == Format::Github {
+        found.github().iter().for_each(|line| ui::line(line));
+    }
+    Ok(())
 }
 
 /// Holds the journal against what was kept of it elsewhere.

@@ -16,7 +16,7 @@ pub struct GlobalFlags {
     /// The folder that holds `.ralph/` (found upward from the current one; for `init` the current one)
     #[arg(long, global = true, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// Print facts as JSON, one object a line
+    /// Print facts as JSON, one object per line (`--format json`)
     #[arg(long, global = true)]
     pub json: bool,
     /// The folder of tasks.md, relative to the workspace (instead of `spec:`)

@@ -3,10 +3,12 @@
 
 use super::{Fault, FaultKind};
 use crate::source::text::is_hidden;
+use fs_err::File;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::io::{self, Write};
-use std::sync::OnceLock;
+use std::path::Path;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Time between two updates of the status line.
@@ -28,12 +30,41 @@ const VERBS: [&str; 9] = [
     "status",
 ];
 
-/// Reason why an answer did not reach standard output; the first one only.
+/// The file that `--output` names: answers go there.
+static ANSWERS: OnceLock<Mutex<File>> = OnceLock::new();
+
+/// Reason why an answer was not written; the first one only.
 static LOST: OnceLock<String> = OnceLock::new();
 
-/// A line on standard output.
+/// Writes a line of the answer: to standard output, or to the file of `--output`.
 pub(super) fn line(text: &str) {
-    written(&write(&mut io::stdout().lock(), text));
+    let Some(file) = ANSWERS.get() else {
+        return written(&write(&mut io::stdout().lock(), text));
+    };
+    let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+    written(&write(&mut *file, text));
+}
+
+/// Sends the answer to a file. It is emptied now, so that no older answer is taken for this one.
+pub(super) fn answer_into(file: &Path) -> Result<(), Fault> {
+    let opened = File::create(file).map_err(|error| {
+        Fault::setup(
+            format!("--output: The file cannot be written: {error}."),
+            "name a file in an existing directory",
+        )
+    })?;
+    ANSWERS.get_or_init(|| Mutex::new(opened));
+    Ok(())
+}
+
+/// Names the file of `--output`, if the answer is in it.
+pub(super) fn name_answers() {
+    if let Some(file) = ANSWERS.get()
+        && LOST.get().is_none()
+    {
+        let file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        note(&format!("{} was written.", file.path().display()));
+    }
 }
 
 /// A line on standard error, in ralph's own words.
@@ -89,7 +120,7 @@ pub(super) fn written(result: &io::Result<()>) {
 /// Returns the first unwritten answer as an error.
 pub(super) fn lost() -> Option<Fault> {
     let why = LOST.get()?;
-    let what = format!("The answer could not be written to standard output: {why}.");
+    let what = format!("The answer could not be written: {why}.");
     Some(Fault::new(
         FaultKind::Io,
         what,

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 pub struct VerifyArgs {
     /// The preset of the CLI that printed the transcript, or its format: claude, codex, gemini, opencode …
     #[arg(long, value_name = "PRESET", value_parser = format)]
-    pub format: Format,
+    pub from: Format,
     /// The revision at which the turn began; `git stash create` makes one of uncommitted work
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     pub before: String,
@@ -57,7 +57,7 @@ fn format(name: &str) -> Result<Format, String> {
 }
 
 pub(super) fn verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, Fault> {
-    let hint = "pipe what the agent printed: `ralph verify --format claude < agent.out`";
+    let hint = "pipe what the agent printed: `ralph verify --from claude < agent.out`";
     ensure(
         !io::stdin().is_terminal(),
         "There is no transcript on standard input.",
@@ -88,7 +88,7 @@ pub(super) fn verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, Fault
         })?),
         None => Box::new(io::empty()),
     };
-    let transcript = (args.format, io::stdin().lock(), errors);
+    let transcript = (args.from, io::stdin().lock(), errors);
     let (found, (edits, files)) = if root.is_some() {
         let untold = |fault: Fault| Fault {
             kind: FaultKind::Unknown,

@@ -1,6 +1,7 @@
 //! From what was typed to an open workspace: the search for `.ralph/`, its configuration, its lock.
 
 use super::environment::{CONFIG, read_config, unsound};
+use super::output::Format;
 use super::run_output::RunOutput;
 use super::settings::{self, GlobalFlags};
 use super::{Fault, FaultKind, RealDisk, cache_folder, ensure, environment, ui};
@@ -33,6 +34,9 @@ pub(super) struct Invocation {
     pub(super) root_by: &'static str,
     /// Settings from flags and environment.
     pub(super) given: Vec<Override>,
+    /// The format of the answer.
+    pub(super) format: Format,
+    /// It is JSON.
     pub(super) json: bool,
 }
 
@@ -68,7 +72,7 @@ impl Opened {
 
 impl Invocation {
     /// Returns the values of flags and variables.
-    pub(super) fn of(flags: &GlobalFlags) -> Result<Self, Fault> {
+    pub(super) fn of(flags: &GlobalFlags, format: Format) -> Result<Self, Fault> {
         let (root, root_by) = match (&flags.root, settings::variable(ROOT_VARIABLE)?) {
             (None, Some(root)) => (Some(PathBuf::from(root)), ROOT_VARIABLE),
             (root, _) => (root.clone(), "--root"),
@@ -80,7 +84,8 @@ impl Invocation {
             root,
             root_by,
             given: settings::given(flags)?,
-            json: flags.json,
+            format,
+            json: format == Format::Json,
         })
     }
 

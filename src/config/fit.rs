@@ -15,6 +15,9 @@ use serde_yaml::{Mapping, Value};
 /// The `maximum` of an amount.
 const MOST: f64 = 1e12;
 
+/// Bytes of a command that a hint repeats.
+const LONGEST_COMMAND: usize = 200;
+
 /// One year in hours: longer limits are typing errors and would overflow clocks.
 const LONGEST_HOURS: i64 = 366 * 24;
 
@@ -214,6 +217,7 @@ fn must_be(schema: &Json, value: &Value) -> Mistake {
     let words = words(schema);
     let examples = schema["examples"].as_array().into_iter().flatten();
     let examples: Vec<String> = examples.map(|example| format!("`{example}`")).collect();
+    let examples = command_of(schema, value).map_or(examples, |command| vec![command]);
     let hint = match nearest(value.as_str().unwrap_or_default(), &words) {
         Some(near) => format!("Did you mean `{near}`?"),
         None if !examples.is_empty() => format!("Write it as {}.", examples.join(" or ")),
@@ -241,6 +245,27 @@ fn must_be(schema: &Json, value: &Value) -> Mistake {
         ),
         &hint,
     )
+}
+
+/// Returns the list for a command that was written as one line: its words, or `sh -c` where only a shell can read it.
+fn command_of(schema: &Json, value: &Value) -> Option<String> {
+    let line = value.as_str().map(str::trim)?;
+    let takes_command = is(schema, "array") && schema["examples"][0].is_array();
+    if !takes_command || line.is_empty() || line.len() > LONGEST_COMMAND {
+        return None;
+    }
+    let needs_shell =
+        line.contains(|c: char| c.is_control() || "'\"\\`$&|;<>(){}[]*?~#=!".contains(c));
+    let words: Vec<&str> = if needs_shell {
+        vec!["sh", "-c", line]
+    } else {
+        line.split_whitespace().collect()
+    };
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| Json::from(*word).to_string())
+        .collect();
+    Some(format!("`[{}]`", words.join(", ")))
 }
 
 /// Describes the values that fit.

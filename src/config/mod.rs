@@ -113,7 +113,7 @@ impl<'t> Reading<'t> {
                 Problem::new(
                     String::new(),
                     what,
-                    "`ralph schema` shows what may be written.",
+                    "`ralph generate schema` shows what may be written.",
                 )
                 .at(FILE, None)
             })?;

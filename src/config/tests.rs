@@ -621,7 +621,7 @@ fn wrong_agents_roles_gates_and_commands_are_named() {
     agents.i.env.1A|.ralph/config.yaml:2: `agents.i.env.1A` is not a valid name here. → Use letters, digits and `_`, no digit first, and not `RALPH_` at the start: ralph sets those.
     agents.j.env.RALPH_TASK|.ralph/config.yaml:2: `agents.j.env.RALPH_TASK` is not a valid name here. → Use letters, digits and `_`, no digit first, and not `RALPH_` at the start: ralph sets those.
     agents.k.env.RATE|.ralph/config.yaml:2: `agents.k.env.RATE` must be text, not 1.5. → Write a value in quotes, or leave the key out for its default.
-    agents.l.command|.ralph/config.yaml:2: `agents.l.command` must be a list of program and arguments (there is no shell), not "sh agent.sh". → Write it as `["sh","lint.sh"]`.
+    agents.l.command|.ralph/config.yaml:2: `agents.l.command` must be a list of program and arguments (there is no shell), not "sh agent.sh". → Write it as `["sh", "agent.sh"]`.
     agents.m.format|.ralph/config.yaml:2: `agents.m.format` is not what this preset prints. → Leave the key out, or write `text`.
     agents.n.format|.ralph/config.yaml:2: `agents.n.format` must be `text`, `claude`, `codex`, `gemini`, `opencode`, `copilot`, `cursor`, `goose`, `pi` or `hermes`, not "json". → Write one of these words, or leave the key out for its default.
     "#);
@@ -642,13 +642,13 @@ fn wrong_agents_roles_gates_and_commands_are_named() {
     gates.SPELL.threshold|.ralph/config.yaml:2: `gates.SPELL.threshold` is for a gate that measures mutants (`PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS`, `MUTATION` without `run`). → This gate takes `run`, `limit`, `where`, `keep`, `env` only.
     gates.MUTMUT.pit_version|.ralph/config.yaml:2: `gates.MUTMUT.pit_version` is for `PITEST`. → This gate takes `threshold`, `per`, `no_coverage`, `scope`, `jobs`, `limit`, `where`, `keep`, `env` only.
     gates.STRYKER.scope|.ralph/config.yaml:2: `gates.STRYKER.scope` is `auto`, which needs the score of a class before the task. → Write `class` or `lines`.
-    gates.LINT.run|.ralph/config.yaml:2: `gates.LINT.run` must be a list of program and arguments (there is no shell), not "lint". → Write it as `["sh","lint.sh"]`.
+    gates.LINT.run|.ralph/config.yaml:2: `gates.LINT.run` must be a list of program and arguments (there is no shell), not "lint". → Write it as `["lint"]`.
     gates.TIDY.threshold|.ralph/config.yaml:2: `gates.TIDY.threshold` is for a gate that measures mutants (`PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS`, `MUTATION` without `run`). → This gate takes `run`, `limit`, `where`, `keep`, `env` only.
     gates.PITEST.run|.ralph/config.yaml:2: `gates.PITEST.run` must not be empty. → Write it as `["sh","lint.sh"]`.
     gates.EMPTY|.ralph/config.yaml:2: `gates.EMPTY` has no command to run. → Write `{run: [program, argument, …]}`; only `PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS` and `MUTATION` have engines of their own.
     "#);
     insta::assert_snapshot!(wrong_below("", "checks: {red: make test}\nhooks: {done: [\"\"]}"), @r#"
-    checks.red|.ralph/config.yaml:1: `checks.red` must be a list of program and arguments (there is no shell), not "make test". → Write it as `["sh","lint.sh"]`.
+    checks.red|.ralph/config.yaml:1: `checks.red` must be a list of program and arguments (there is no shell), not "make test". → Write it as `["make", "test"]`.
     hooks.done|.ralph/config.yaml:1: `hooks.done` (item 1) must not be empty. → Write a value in quotes, or leave the key out for its default.
     "#);
 }
@@ -672,22 +672,22 @@ fn wrong_choices_patterns_and_files_are_named() {
 #[test]
 fn a_text_that_is_no_yaml_or_no_map_is_one_error() {
     insta::assert_snapshot!(wrong(["spec: .\n\tgates: x\n"]), @r"
-    |.ralph/config.yaml:2: The file cannot be read as YAML: found a tab character that violates indentation. → Fix the line; docs/configuration.md and `ralph schema` list all keys.
+    |.ralph/config.yaml:2: The file cannot be read as YAML: found a tab character that violates indentation. → Fix the line; docs/configuration.md and `ralph generate schema` list all keys.
     ");
     insta::assert_snapshot!(wrong(["spec: [a\ngates: x\n"]), @r"
-    |.ralph/config.yaml:2: The file cannot be read as YAML: did not find expected ',' or ']'. → Fix the line; docs/configuration.md and `ralph schema` list all keys.
+    |.ralph/config.yaml:2: The file cannot be read as YAML: did not find expected ',' or ']'. → Fix the line; docs/configuration.md and `ralph generate schema` list all keys.
     ");
     insta::assert_snapshot!(wrong(["\n- a\n"]), @r"
     |.ralph/config.yaml:2: The file must be keys with values, not a list. → Write `key: value` lines below it.
     ");
     insta::assert_snapshot!(wrong(["a: 1\n---\nb: 2\n"]), @r"
-    |.ralph/config.yaml:2: The file cannot be read as YAML: deserializing from YAML containing more than one document is not supported. → Fix the line; docs/configuration.md and `ralph schema` list all keys.
+    |.ralph/config.yaml:2: The file cannot be read as YAML: deserializing from YAML containing more than one document is not supported. → Fix the line; docs/configuration.md and `ralph generate schema` list all keys.
     ");
     insta::assert_snapshot!(wrong(["? [a, b]\n: c\n"]), @r"
-    |.ralph/config.yaml:1: The file cannot be read as YAML: invalid type: sequence, expected a key that is plain text. → Fix the line; docs/configuration.md and `ralph schema` list all keys.
+    |.ralph/config.yaml:1: The file cannot be read as YAML: invalid type: sequence, expected a key that is plain text. → Fix the line; docs/configuration.md and `ralph generate schema` list all keys.
     ");
     insta::assert_snapshot!(wrong(["spec: !env HOME\n"]), @r"
-    |.ralph/config.yaml:1: The file cannot be read as YAML: spec: invalid type: enum, expected text, a number, true, false, null, a list or keys with values. → Fix the line; docs/configuration.md and `ralph schema` list all keys.
+    |.ralph/config.yaml:1: The file cannot be read as YAML: spec: invalid type: enum, expected text, a number, true, false, null, a list or keys with values. → Fix the line; docs/configuration.md and `ralph generate schema` list all keys.
     ");
 }
 

@@ -116,7 +116,7 @@ fn unreadable(error: &serde_yaml::Error, text: &str) -> ConfigError {
         "The file cannot be read as YAML: {}.",
         why.trim_end_matches('.')
     );
-    let hint = "Fix the line; docs/configuration.md and `ralph schema` list all keys.";
+    let hint = "Fix the line; docs/configuration.md and `ralph generate schema` list all keys.";
     Problem::new(String::new(), what, hint).at(FILE, line)
 }
 

@@ -270,18 +270,14 @@ pub struct Unpacked {
 /// Errors: a file that is no bundle, names that lead out of the folder, links, more than 2 GiB.
 pub fn unpack(file: &Path, into: &Path, clones: &Path) -> Result<Unpacked, Fault> {
     let refused = |what: &str| {
-        let what = format!("This is no bundle that can be read: {what}.");
-        Fault::new(
-            FaultKind::Unknown,
-            what,
-            "make it again: `ralph bundle FILE`",
-        )
-        .at(file.display().to_string(), None)
+        let what = format!("This is not a bundle that `ralph bundle` wrote: {what}.");
+        let hint = "in the workspace of the run, `ralph bundle run.tar` writes one";
+        Fault::new(FaultKind::Unknown, what, hint).at(file.display().to_string(), None)
     };
     let (opened, _) = open_regular(file)?.ok_or_else(|| {
         Fault::setup(
             format!("There is no file {}.", file.display()),
-            "name a bundle",
+            "name a bundle; `ralph bundle run.tar` writes one",
         )
     })?;
     let mut archive = tar::Archive::new(opened);
@@ -293,7 +289,10 @@ pub fn unpack(file: &Path, into: &Path, clones: &Path) -> Result<Unpacked, Fault
         .map_err(|error| refused(&error.to_string()))?
         .enumerate()
     {
-        let mut entry = entry.map_err(|error| refused(&error.to_string()))?;
+        let mut entry = entry.map_err(|error| match number {
+            0 => refused("it is not a tar archive"),
+            _ => refused(&error.to_string()),
+        })?;
         let path = entry
             .path()
             .map_err(|error| refused(&error.to_string()))?

@@ -217,16 +217,12 @@ fn the_report_is_a_page_in_which_nothing_of_the_history_is_markup() {
         project.read("tasks.md") + "- [x] 5. <script>alert(1)</script> | @team\n",
     );
     commit(&project, "<b>bold</b>");
-    let files = ["--html", ".ralph/audit.html", "--md", ".ralph/audit.md"];
-    project
-        .ralph(
-            &[
-                &["audit", "--trust", "--past", "--gate", "LINT"],
-                &files[..],
-            ]
-            .concat(),
-        )
-        .code(1);
+    for file in [".ralph/audit.html", ".ralph/audit.md"] {
+        let audit = [
+            "audit", "--trust", "--past", "--gate", "LINT", "--output", file,
+        ];
+        project.ralph(&audit).code(1);
+    }
     let (html, md) = (
         project.read(".ralph/audit.html"),
         project.read(".ralph/audit.md"),

@@ -144,7 +144,7 @@ fn an_agent_that_is_not_named_or_not_there() {
     project.write(".ralph/config.yaml", "");
     insta::assert_snapshot!(refused(&project, &["run"]).split(" (").next().unwrap().to_owned(), @r"
     error: No agent is configured for the role worker.
-    hint: name one under agents: in .ralph/config.yaml
+    hint: name one under `agents:` in .ralph/config.yaml
     ");
     project.write(
         ".ralph/config.yaml",
@@ -299,4 +299,82 @@ fn a_part_that_cannot_be_read_is_said_for_what_it_is_and_stops_no_other() {
             done.err
         );
     }
+}
+
+#[test]
+fn each_mistake_of_a_hurried_user_names_what_to_type() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT g\n");
+    project.write(
+        ".ralph/config.yaml",
+        "spec: specs/b\nagents:\n  default: {preset: claude}\ngates: {LINT: {run: [\"true\"]}}\n",
+    );
+    project.write("specs/b/tasks.md", "- [ ] 1. One\n- [ ] 1.LINT g\n");
+    project.write("day.html", "<!doctype html><title>day</title>");
+    let mut told = Vec::new();
+    for line in [
+        "run 1.1",
+        "run --task 1",
+        "run --threshold 80",
+        "gate LINT",
+        "gate lint",
+        "gate MUTMUT",
+        "gate 1.lint",
+        "run",
+        "check --tasks spec/b/tasks.md",
+        "--spec specs/c check",
+        "replay --bundle day.html",
+        "replay --bundle no.tar",
+        "report --bundle day.html",
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let Done { code, out, err, .. } = project.ralph(&words);
+        let said = [out, err].concat();
+        let kept = said.lines().map(str::trim).filter(|line| {
+            let starts = ["error: ", "hint: ", "tip: "];
+            starts.iter().any(|start| line.starts_with(start))
+        });
+        let kept: Vec<&str> = kept.collect();
+        told.push(format!("$ ralph {line}  ({code})\n{}\n", kept.join("\n")));
+    }
+    insta::assert_snapshot!(project.redacted(&told.concat()), @"
+    $ ralph run 1.1  (2)
+    error: unexpected argument '1.1' found
+    tip: `ralph run --only 1.1` takes this task alone, `ralph next` shows the next one
+    $ ralph run --task 1  (2)
+    error: unexpected argument '--task' found
+    tip: `ralph run --only ID` takes one task alone
+    $ ralph run --threshold 80  (2)
+    error: unexpected argument '--threshold' found
+    tip: `--set gates.PITEST.threshold=80` sets it for one call
+    $ ralph gate LINT  (2)
+    error: The gate LINT needs the changes that it judges.
+    hint: `ralph gate LINT --since HEAD~1` judges the last commit, `ralph gate LINT --diff FILE` the files that FILE lists
+    $ ralph gate lint  (2)
+    error: The gate `lint` is not configured.
+    hint: did you mean `LINT`?
+    $ ralph gate MUTMUT  (2)
+    error: The gate `MUTMUT` is not configured.
+    hint: add it under `gates:` in .ralph/config.yaml: `MUTMUT: {}`
+    $ ralph gate 1.lint  (2)
+    error: There is no box `1.lint` in specs/b/tasks.md.
+    hint: did you mean `1.LINT`?
+    $ ralph run  (2)
+    error: The program `claude` of the agent `default` was not found.
+    hint: install `claude` or put its directory on PATH, or name another agent under `agents:` in .ralph/config.yaml
+    $ ralph check --tasks spec/b/tasks.md  (1)
+    error: spec/b/tasks.md: There is no such file. [no-task-file]
+    hint: check the path; `ralph check --tasks specs/b/tasks.md` reads the one of this workspace
+    $ ralph --spec specs/c check  (1)
+    error: specs/c/tasks.md: There is no such file. [no-task-file]
+    hint: set `spec: specs/b` in .ralph/config.yaml, or type `--spec specs/b`
+    $ ralph replay --bundle day.html  (3)
+    error: day.html: This is not a bundle that `ralph bundle` wrote: it is not a tar archive.
+    hint: in the workspace of the run, `ralph bundle run.tar` writes one
+    $ ralph replay --bundle no.tar  (2)
+    error: There is no file no.tar.
+    hint: name a bundle; `ralph bundle run.tar` writes one
+    $ ralph report --bundle day.html  (3)
+    error: day.html: This is not a bundle that `ralph bundle` wrote: it is not a tar archive.
+    hint: in the workspace of the run, `ralph bundle run.tar` writes one
+    ");
 }

@@ -43,7 +43,7 @@ fn everything_is_found_at_once() {
     error: app/README.md: There are uncommitted changes that no attempt left. [uncommitted-changes]
       hint: commit, stash or remove them
     error: .ralph/config.yaml:2: The program `no-such-agent` of the agent `default` was not found. [missing-agent]
-      hint: name one under agents: in .ralph/config.yaml (no agent CLI that ralph knows is on PATH)
+      hint: name one under `agents:` in .ralph/config.yaml (no agent CLI that ralph knows is on PATH)
     4 errors, 0 warnings
     ");
     let before = project.files();

@@ -1,4 +1,4 @@
-//! `ralph history`: the scores that a journal records.
+//! `ralph report --weeks`: the scores that a journal records.
 
 use super::project::Project;
 use serde_json::json;
@@ -23,7 +23,7 @@ fn demo() -> Project {
 #[test]
 fn the_scores_of_gates_come_from_the_journal() {
     let project = demo();
-    let text = project.ralph(&["history"]).code(0).out;
+    let text = project.ralph(&["report", "--weeks"]).code(0).out;
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("Week 20"), "{text}");
     assert!(
@@ -37,7 +37,7 @@ fn the_scores_of_gates_come_from_the_journal() {
     );
     assert_eq!(lines.len(), 3, "a score that rose is no fall: {text}");
     let facts = project
-        .ralph(&["history", "Shipping", "--json"])
+        .ralph(&["report", "--weeks", "Shipping", "--json"])
         .code(0)
         .json()
         .remove(0);
@@ -58,7 +58,10 @@ fn the_scores_of_gates_come_from_the_journal() {
         measured[1]["commit"].as_str().unwrap().len() == 40,
         "{facts}"
     );
-    assert_eq!(project.ralph(&["history", "Nothing"]).code(0).out, "");
+    assert_eq!(
+        project.ralph(&["report", "--weeks", "Nothing"]).code(0).out,
+        ""
+    );
 }
 
 #[test]
@@ -71,14 +74,14 @@ fn a_broken_journal_is_named_and_an_agent_is_not_told() {
             .replacen("RunStarted", "RunStartet", 1)
             .replacen("run-started", "run-startet", 1),
     );
-    let done = project.ralph(&["history"]);
+    let done = project.ralph(&["report", "--weeks"]);
     assert!(
         done.code != 0 && done.err.contains("journal"),
         "{}",
         done.err
     );
     let project = demo();
-    let mut command = project.command(&["history"]);
+    let mut command = project.command(&["report", "--weeks"]);
     command.env("RALPH_AGENT", "1");
     let done = Project::finish(command).code(2);
     assert!(
@@ -91,7 +94,7 @@ fn a_broken_journal_is_named_and_an_agent_is_not_told() {
 
 #[test]
 fn where_nothing_was_measured_that_is_said() {
-    let done = Project::empty().ralph(&["history"]).code(0);
+    let done = Project::empty().ralph(&["report", "--weeks"]).code(0);
     assert!(
         done.err.contains("No score was recorded yet"),
         "{}",

@@ -1,4 +1,4 @@
-//! `schema`, `completions` and `man`, generated from the program's own definitions for other programs.
+//! `ralph generate`: schema, completions and manual pages, generated from the program's own definitions for other programs.
 
 use super::project::Project;
 
@@ -6,7 +6,7 @@ use super::project::Project;
 fn the_schema_is_json_with_every_section_and_needs_no_workspace() {
     let project = Project::empty();
     let schema: serde_json::Value =
-        serde_json::from_str(&project.ralph(&["schema"]).code(0).out).unwrap();
+        serde_json::from_str(&project.ralph(&["generate", "schema"]).code(0).out).unwrap();
     assert_eq!(
         schema["$schema"],
         "https://json-schema.org/draft/2020-12/schema"
@@ -18,7 +18,10 @@ fn the_schema_is_json_with_every_section_and_needs_no_workspace() {
         );
     }
     assert_eq!(
-        project.ralph(&["schema", "--json"]).code(0).json(),
+        project
+            .ralph(&["generate", "schema", "--json"])
+            .code(0)
+            .json(),
         [schema]
     );
     assert!(project.files().is_empty());
@@ -33,7 +36,10 @@ fn completions_know_verbs_tasks_gates_and_agents() {
     );
     project.write(
         "ralph.bash",
-        project.ralph(&["completions", "bash"]).code(0).out,
+        project
+            .ralph(&["generate", "completions", "bash"])
+            .code(0)
+            .out,
     );
     let ralph = env!("CARGO_BIN_EXE_ralph");
     project.tool("ralph", &format!("exec {ralph} \"$@\""));
@@ -51,7 +57,8 @@ fn completions_know_verbs_tasks_gates_and_agents() {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
-    assert_eq!(complete("compl"), ["completions"]);
+    assert_eq!(complete("gen"), ["generate"]);
+    assert_eq!(complete("generate comp"), ["completions"]);
     assert_eq!(complete("accept 1"), ["1.", "1.LINT"]);
     assert_eq!(complete("accept ''")[..3], ["1.", "1.LINT", "2.1."]);
     assert_eq!(complete("gate L"), ["LINT"]);
@@ -69,12 +76,15 @@ fn completions_know_verbs_tasks_gates_and_agents() {
 fn each_shell_gets_completions_of_every_verb() {
     let project = Project::empty();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = project.ralph(&["completions", shell]).code(0).out;
+        let script = project
+            .ralph(&["generate", "completions", shell])
+            .code(0)
+            .out;
         assert!(script.contains("RALPH_COMPLETE"), "{shell}: {script}");
     }
     assert!(
         project
-            .ralph(&["completions", "tcsh"])
+            .ralph(&["generate", "completions", "tcsh"])
             .code(2)
             .err
             .contains("bash")
@@ -84,13 +94,16 @@ fn each_shell_gets_completions_of_every_verb() {
 #[test]
 fn there_is_a_page_for_ralph_and_one_for_each_verb() {
     let project = Project::empty();
-    let page = project.ralph(&["man"]).code(0).out;
+    let page = project.ralph(&["generate", "man"]).code(0).out;
     assert!(
         page.contains(".TH ralph 1") && page.contains("EXIT STATUS"),
         "{page}"
     );
     assert!(project.files().is_empty());
-    let wrote = project.ralph(&["man", "--into", "pages/man1"]).code(0).out;
+    let wrote = project
+        .ralph(&["generate", "man", "--into", "pages/man1"])
+        .code(0)
+        .out;
     assert!(wrote.ends_with(" into pages/man1\n"), "{wrote}");
     let pages = project.files();
     assert!(pages.len() > 20, "{}", pages.len());

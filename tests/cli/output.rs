@@ -129,9 +129,9 @@ fn an_answer_that_could_not_be_written_is_no_success() {
         )
     };
     for args in [
-        &["schema"][..],
-        &["completions", "bash"],
-        &["man"],
+        &["generate", "schema"][..],
+        &["generate", "completions", "bash"],
+        &["generate", "man"],
         &["status", "--json"],
         &["next"],
         &["--help"],
@@ -144,7 +144,7 @@ fn an_answer_that_could_not_be_written_is_no_success() {
         );
         assert_eq!(into("/dev/null", args).0, 0, "{args:?}");
     }
-    let mut closed = project.command(&["schema"]);
+    let mut closed = project.command(&["generate", "schema"]);
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let done = closed.stdout(writer).output().unwrap();
@@ -153,4 +153,51 @@ fn an_answer_that_could_not_be_written_is_no_success() {
         (Some(0), Vec::new()),
         "no listener: no error"
     );
+}
+
+#[test]
+fn an_answer_goes_to_the_named_file_in_the_format_of_its_name() {
+    let project = Project::new("- [ ] 1. One\n");
+    project.config("");
+    for (verb, file, start) in [
+        ("check", "a.sarif", "{\n  \"$schema\""),
+        ("status", "a.json", "{\"boxes\":"),
+        ("report", "a.html", "<!doctype html>"),
+        ("report", "a.txt", "### tasks.md: 0 of 1"),
+        ("next", "a.txt", "1.  One"),
+    ] {
+        project.write(
+            file,
+            "an older answer that is longer than the new one\n".repeat(400),
+        );
+        let done = project.ralph(&[verb, "--output", file]).code(0);
+        assert_eq!(done.out, "", "{verb} {file}");
+        let text = project.read(file);
+        assert!(
+            text.to_lowercase().starts_with(&start.to_lowercase())
+                && !text.contains("older answer"),
+            "{verb} {file}: {text}"
+        );
+    }
+    let told = project
+        .ralph(&["next", "--output", "a.html", "--format", "json"])
+        .code(0);
+    assert_eq!(told.out, "");
+    assert!(project.read("a.html").contains("\"next\":\"1.\""));
+    // An error leaves no answer of an earlier call behind.
+    project.write("a.xml", "<testsuites/>\n");
+    project
+        .ralph(&["gate", "NONE", "--since", "HEAD", "--output", "a.xml"])
+        .code(2);
+    assert_eq!(project.read("a.xml"), "");
+    let refused = project.ralph(&["check", "--output", "none/a.txt"]).code(2);
+    assert!(
+        refused
+            .err
+            .contains("hint: name a file in an existing directory"),
+        "{}",
+        refused.err
+    );
+    let refused = project.ralph(&["status", "--format", "sarif"]).code(2);
+    assert!(refused.err.contains("human, json"), "{}", refused.err);
 }

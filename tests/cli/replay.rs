@@ -103,7 +103,9 @@ pub(super) fn find(records: &[Value], kind: &str) -> usize {
 fn a_run_with_rework_is_equal_and_each_box_tells_what_was_found_again() {
     let project = ran();
     let before = project.files();
-    let done = project.ralph(&["replay", "--junit", "/dev/null"]).code(0);
+    let junit = ["replay", "--format", "junit", "--output", "/dev/null"];
+    assert_eq!(project.ralph(&junit).code(0).out, "");
+    let done = project.ralph(&["replay"]).code(0);
     assert!(done.out.contains("Equal"), "{}", done.out);
     let of = |task: &str| {
         done.out

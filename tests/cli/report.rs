@@ -58,7 +58,9 @@ fn the_page_has_what_agents_said_beside_what_git_saw_and_whose_ticks_are_a_perso
         "{text}"
     );
     assert!(!text.contains("@team"), "{text}");
-    let done = project.ralph(&["report", "--html", "morning.html"]).code(0);
+    let done = project
+        .ralph(&["report", "--output", "morning.html"])
+        .code(0);
     assert_eq!(done.out, "", "the page is in the file");
     let html = project.read("morning.html");
     assert!(!html.contains("<script") && !html.contains("<b>"), "{html}");
@@ -92,10 +94,13 @@ fn a_report_that_cannot_be_written_or_has_nothing_to_tell_says_so() {
         "{text}"
     );
     let error = project
-        .ralph(&["report", "--html", "no/such/folder.html"])
+        .ralph(&["report", "--output", "no/such/folder.html"])
         .code(2)
         .err;
-    assert!(error.contains("The report cannot be written"), "{error}");
+    assert!(
+        error.contains("--output: The file cannot be written"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -103,18 +108,10 @@ fn the_shipped_report_is_that_of_the_shipped_run() {
     let project = Project::empty();
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples");
     let demo = format!("{examples}/demo.tar");
-    project
-        .ralph(&[
-            "report",
-            "--bundle",
-            &demo,
-            "--md",
-            "demo.md",
-            "--html",
-            "demo.html",
-        ])
-        .code(0);
     for page in ["demo.md", "demo.html"] {
+        project
+            .ralph(&["report", "--bundle", &demo, "--output", page])
+            .code(0);
         assert_eq!(
             project.read(page),
             fs_err::read_to_string(format!("{examples}/{page}")).unwrap()

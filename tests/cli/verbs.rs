@@ -52,7 +52,6 @@ fn the_verbs_are_these() {
     demo: Run the example with Maven, PIT and a scripted agent
     diff: Show the files that a task has changed
     prompt: Show the prompt for a box, or the template of a role
-    history: Show the mutation scores of classes week by week
     stage: Add the boxes of stages to the task file
     gate: Run a gate for a task, or for the commits since a revision
     mutation-test: Measure the tests of a file, directory or class by mutation
@@ -63,9 +62,7 @@ fn the_verbs_are_these() {
     bundle: Pack a run into one file for `ralph replay`
     audit: Judge the boxes that a repository's history ticked
     doctor: Check this machine's tools, agents and settings
-    schema: Print the JSON Schema of `.ralph/config.yaml`
-    completions: Print the completions of a shell
-    man: Print the manual page, or write one for each command
+    generate: Print the schema, a manual page or shell completions
     ");
 }
 

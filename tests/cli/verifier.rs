@@ -103,14 +103,14 @@ fn a_batch_of_which_half_failed_is_unresolved() {
     let turn = batch(&project)
         .said("All done: edited a.txt, b.txt, c.txt and d.txt.")
         .0;
-    let done = verify(&project, &["--format", "claude"], &turn).code(1);
+    let done = verify(&project, &["--from", "claude"], &turn).code(1);
     insta::assert_snapshot!(done.out, @r"
     Verifier: 2 file edits are unresolved. Do not report them as done.
     - `b.txt` failed (Edit): String to replace not found in file. String: x
     - `d.txt` failed (Edit): String to replace not found in file. String: x
     Look at `git status` and `git diff`; make each of these edits, or leave it out and say so.
     ");
-    let facts = &verify(&project, &["--format", "amp", "--json"], &turn)
+    let facts = &verify(&project, &["--from", "amp", "--json"], &turn)
         .code(1)
         .json()[0];
     assert_eq!(
@@ -131,7 +131,7 @@ fn what_was_made_good_is_at_most_a_remark() {
         .said("Edited all files.");
     project.write("src/app/b.txt", "new\n");
     project.write("src/app/d.txt", "new\n");
-    let done = verify(&project, &["--format", "claude"], &again.0).code(0);
+    let done = verify(&project, &["--from", "claude"], &again.0).code(0);
     assert!(
         done.out
             .contains("`d.txt` changed by other means, perhaps by `sed -i s/old/new/ d.txt`"),
@@ -147,7 +147,7 @@ fn what_was_made_good_is_at_most_a_remark() {
     assert_eq!(
         verify(
             &project,
-            &["--format", "claude", "--before", "HEAD~1"],
+            &["--from", "claude", "--before", "HEAD~1"],
             &again.0
         )
         .code(0)
@@ -167,7 +167,7 @@ fn nobody_is_accused_of_what_git_cannot_tell() {
         .edit("3", "a.txt")
         .ended("3", None)
         .said("I read `b.txt`; b.txt was not changed. The build needs `c.txt`.");
-    let done = verify(&project, &["--format", "claude"], &turn.0).code(0);
+    let done = verify(&project, &["--from", "claude"], &turn.0).code(0);
     assert!(
         done.out
             .starts_with("Verifier: no edit is unresolved, 2 remarks."),
@@ -178,7 +178,7 @@ fn nobody_is_accused_of_what_git_cannot_tell() {
         .edit("3", "a.txt")
         .ended("3", None)
         .said("Edited a.txt.");
-    let done = verify(&project, &["--format", "claude"], &clean.0).code(0);
+    let done = verify(&project, &["--from", "claude"], &clean.0).code(0);
     assert_eq!(
         (&*done.out, &*done.err),
         ("", "Verifier: 1 edit of 1 file, nothing unresolved.\n")
@@ -193,7 +193,7 @@ fn a_linked_folder_is_no_second_file() {
         .edit("1", "link/a.txt")
         .ended("1", Some(NOT_FOUND));
     let good = failed.edit("2", "a.txt").ended("2", None).0;
-    let done = verify(&project, &["--format", "claude"], &good).code(0);
+    let done = verify(&project, &["--from", "claude"], &good).code(0);
     assert_eq!(
         (&*done.out, &*done.err),
         ("", "Verifier: 2 edits of 1 file, nothing unresolved.\n")
@@ -208,7 +208,7 @@ fn a_claim_without_any_edit_is_unresolved() {
         .ended("1", None);
     let done = verify(
         &project,
-        &["--format", "claude"],
+        &["--from", "claude"],
         &turn.said("Done: I updated `b.txt`.").0,
     )
     .code(1);
@@ -234,11 +234,11 @@ fn codex_tells_of_patches_that_do_not_fit_on_standard_error_only() {
 {"type":"item.completed","item":{"id":"item_3","type":"agent_message","text":"All is done."}}
 {"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}
 "#;
-    verify(&project, &["--format", "codex"], turn).code(0);
+    verify(&project, &["--from", "codex"], turn).code(0);
     let errors = project.path("err.txt");
     let done = verify(
         &project,
-        &["--format", "codex", "--errors", errors.to_str().unwrap()],
+        &["--from", "codex", "--errors", errors.to_str().unwrap()],
         turn,
     )
     .code(1);
@@ -253,17 +253,17 @@ fn codex_tells_of_patches_that_do_not_fit_on_standard_error_only() {
 #[test]
 fn what_cannot_be_told_is_no_yes() {
     let project = repository();
-    verify(&project, &["--format", "claude"], "").code(3);
-    verify(&project, &["--format", "claude"], "no JSON\n{\"half\": ").code(3);
-    verify(&project, &["--format", "text"], "").code(2);
+    verify(&project, &["--from", "claude"], "").code(3);
+    verify(&project, &["--from", "claude"], "no JSON\n{\"half\": ").code(3);
+    verify(&project, &["--from", "text"], "").code(2);
     verify(
         &project,
-        &["--format", "claude", "--before", "no-such-revision"],
+        &["--from", "claude", "--before", "no-such-revision"],
         &batch(&project).0,
     )
     .code(2);
     fs_err::remove_dir_all(project.path("src/app/.git")).unwrap();
-    verify(&project, &["--format", "claude"], &batch(&project).0).code(3);
+    verify(&project, &["--from", "claude"], &batch(&project).0).code(3);
 }
 
 /// A session of the real Hermes: patches of f1 and f3 landed, those of f2 and f4 failed, and all four are claimed.
@@ -291,7 +291,7 @@ fn hermes_is_verified_by_its_session_or_by_its_footer() {
     }
     project.package("src/app");
     after_the_batch(&project);
-    let done = verify(&project, &["--format", "hermes"], SESSION).code(1);
+    let done = verify(&project, &["--from", "hermes"], SESSION).code(1);
     insta::assert_snapshot!(done.out, @r"
     Verifier: 2 file edits are unresolved. Do not report them as done.
     - `f2.md` failed (patch): Could not find a match for old_string in the file
@@ -300,7 +300,7 @@ fn hermes_is_verified_by_its_session_or_by_its_footer() {
     - `nodir/f1.md/x` was reported as edited (write_file) but is unchanged.
     Look at `git status` and `git diff`; make each of these edits, or leave it out and say so.
     ");
-    let done = verify(&project, &["--format", "hermes"], PRINTED).code(1);
+    let done = verify(&project, &["--from", "hermes"], PRINTED).code(1);
     assert!(
         done.out
             .starts_with("Verifier: 2 file edits are unresolved."),
@@ -309,7 +309,7 @@ fn hermes_is_verified_by_its_session_or_by_its_footer() {
     );
     let done = verify(
         &project,
-        &["--format", "hermes"],
+        &["--from", "hermes"],
         "Done. I patched all files.\n",
     )
     .code(3);
@@ -386,7 +386,7 @@ fn a_call_that_was_refused_for_its_arguments_is_named_and_backs_no_claim() {
     let turn = || Turn::default().edit("1", "b.txt").ended("1", Some(refused));
     let done = verify(
         &project,
-        &["--format", "claude"],
+        &["--from", "claude"],
         &turn().said("I could not do it.").0,
     )
     .code(0);
@@ -398,7 +398,7 @@ fn a_call_that_was_refused_for_its_arguments_is_named_and_backs_no_claim() {
     );
     let done = verify(
         &project,
-        &["--format", "claude"],
+        &["--from", "claude"],
         &turn().said("I edited b.txt.").0,
     )
     .code(1);
@@ -408,7 +408,7 @@ fn a_call_that_was_refused_for_its_arguments_is_named_and_backs_no_claim() {
         done.out
     );
     let failed = turn().edit("2", "b.txt").ended("2", Some(NOT_FOUND)).0;
-    let done = verify(&project, &["--format", "claude"], &failed).code(1);
+    let done = verify(&project, &["--from", "claude"], &failed).code(1);
     assert!(
         done.out
             .contains("`b.txt` failed (Edit): String to replace"),
@@ -427,7 +427,7 @@ fn a_path_is_relative_to_where_the_agent_stood() {
         .edit("1", "b.txt")
         .ended("1", Some(NOT_FOUND))
         .0;
-    let mut command = project.command(&["verify", "--format", "claude", "--json"]);
+    let mut command = project.command(&["verify", "--from", "claude", "--json"]);
     command.current_dir(project.path("src/app/inner"));
     let output = Assert::from_std(command)
         .write_stdin(turn)

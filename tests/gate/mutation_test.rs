@@ -438,7 +438,7 @@ fn scores_are_not_told_inside_an_agent_unless_the_configuration_says_so() {
     );
     folder.write(".ralph/config.yaml", "mcp: {scores: true}\n");
     assert_eq!(folder.ask(&["a.py"]).0, 0);
-    assert_eq!(folder.ralph(&["history"]).0, 0);
+    assert_eq!(folder.ralph(&["report", "--weeks"]).0, 0);
 }
 
 fn an_engine_is_two_processes_without_a_shell_whatever_the_target_is_called() {
@@ -588,7 +588,7 @@ fn python_is_measured_with_uncommitted_work_and_its_folder_stays_as_it_was() {
         "from shop.price import *\n\n\ndef test_price():\n    net(1, 0), lost(1)\n",
     );
     folder.measured(&["src/shop/price.py"]);
-    let (code, history) = folder.ralph(&["history"]);
+    let (code, history) = folder.ralph(&["report", "--weeks"]);
     let classes = history["classes"].as_array().unwrap();
     let kept: Vec<(&Value, usize)> = classes
         .iter()

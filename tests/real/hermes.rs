@@ -156,7 +156,7 @@ fn hermes_is_a_preset_a_transcript_and_a_host_of_the_plugin() {
     println!("{}", entry.lines);
     let prompt = project.ralph(&["prompt", "1."]).code(0).out;
     let session = project.read(".ralph/state/iter-1/agent.session");
-    let mut verify = project.command(&["verify", "--format", "hermes", "--before", "HEAD~1"]);
+    let mut verify = project.command(&["verify", "--from", "hermes", "--before", "HEAD~1"]);
     verify.current_dir(project.path(""));
     let verified = Command::from_std(verify)
         .write_stdin(session)

@@ -1,7 +1,7 @@
 //! Findings for people, for programs and for code scanning: the same in each form.
 
-use super::CheckFormat;
 use crate::cli::inspect::{Finding, Level};
+use crate::cli::output::Format;
 use crate::cli::{CONFIG, Exit, ui};
 use crate::git::is_repository;
 use crate::report::sarif::{Grade, SarifResult, SarifRule, log};
@@ -12,21 +12,21 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// Shows all findings; places are relative to `base`. 0 without errors, else 1.
-pub(super) fn all(findings: &[Finding], format: CheckFormat, base: &Path) -> Exit {
+pub(super) fn all(findings: &[Finding], format: Format, base: &Path) -> Exit {
     let errors = findings
         .iter()
         .filter(|finding| finding.level == Level::Error)
         .count();
     match format {
-        CheckFormat::Human => human(findings, errors),
-        CheckFormat::Json => findings.iter().for_each(ui::json),
-        CheckFormat::Sarif => {
+        Format::Json => findings.iter().for_each(ui::json),
+        Format::Sarif => {
             let results: Vec<SarifResult> = findings
                 .iter()
                 .map(|finding| result(finding, base))
                 .collect();
             ui::line(&log("check", true, &[], &results));
         }
+        _ => human(findings, errors),
     }
     if errors > 0 {
         Exit::WorkLeft

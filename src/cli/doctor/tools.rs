@@ -66,7 +66,7 @@ pub(super) fn identity(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Op
         Some((package.name.as_str(), asked.err()?))
     })?;
     let what = format!("git cannot commit in package {name}: {why}");
-    let hint = "set `git config --global user.name` and `user.email`";
+    let hint = "`git config --global user.name 'Your Name'`, then `git config --global user.email you@example.org`";
     Some(Finding::error("tool", "identity", what, hint).warning())
 }
 

@@ -27,30 +27,40 @@ pub(super) fn missing(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Find
         none if none.is_empty() => "no agent CLI that ralph knows is on PATH".to_owned(),
         names => format!("on PATH are: {names}"),
     };
-    let hint = format!("name one under agents: in .ralph/config.yaml ({on_path})");
+    let name_one = format!("name one under `agents:` in {CONFIG} ({on_path})");
     let environment = environment();
     let mut told = BTreeSet::new();
     let lacks = roles
         .iter()
         .flat_map(|role| lacks(workspace, *role, &environment));
-    let lacks = lacks.filter(|(what, _)| told.insert(what.clone()));
+    let lacks = lacks.filter(|lack| told.insert(lack.what.clone()));
     lacks
-        .map(|(what, key)| Finding::error("missing-agent", CONFIG, what, hint.clone()).key(key))
+        .map(|lack| {
+            let hint = lack.hint.unwrap_or_else(|| name_one.clone());
+            Finding::error("missing-agent", CONFIG, lack.what, hint).key(lack.key)
+        })
         .collect()
 }
 
-/// Returns why agents of a role cannot be started.
-///
-/// Each reason has the key of the configuration that names the agent, or should.
-fn lacks(
-    workspace: &Workspace,
-    role: Role,
-    environment: &[(String, String)],
-) -> Vec<(String, String)> {
+/// An agent that cannot be started.
+struct MissingAgent {
+    what: String,
+    /// The key of the configuration that names the agent, or should.
+    key: String,
+    /// The next step, if it is not another agent.
+    hint: Option<String>,
+}
+
+/// Returns the agents of a role that cannot be started.
+fn lacks(workspace: &Workspace, role: Role, environment: &[(String, String)]) -> Vec<MissingAgent> {
     let mut agents = workspace.settings.agents_for(role).peekable();
     if agents.peek().is_none() {
         let what = format!("No agent is configured for the role {}.", role.word());
-        return vec![(what, format!("roles.{}", role.word()))];
+        return vec![MissingAgent {
+            what,
+            key: format!("roles.{}", role.word()),
+            hint: None,
+        }];
     }
     let folder = &workspace.places.workspace;
     // Facts of its call that are known before an attempt.
@@ -69,17 +79,23 @@ fn lacks(
         };
         let key = format!("agents.{name}.{key}");
         if let Some(why) = not_startable(program, &call.env, folder) {
-            return Some((
-                format!(
-                    "The program `{}` of the agent `{name}` {why}.",
-                    line(program, 400)
-                ),
+            let shown = line(program, 400);
+            let hint = (agent.preset.is_some() && !program.contains('/')).then(|| {
+                format!("install `{shown}` or put its directory on PATH, or name another agent under `agents:` in {CONFIG}")
+            });
+            return Some(MissingAgent {
+                what: format!("The program `{shown}` of the agent `{name}` {why}."),
                 key,
-            ));
+                hint,
+            });
         }
         let preset = agent.preset.as_deref().and_then(Preset::named)?;
         let variable = lacks_as_root(preset, &call.env)?;
-        Some((as_root(&preset.name, variable), key))
+        Some(MissingAgent {
+            what: as_root(&preset.name, variable),
+            key,
+            hint: None,
+        })
     };
     agents.filter_map(lack).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! Each is an error if a run refuses the file, otherwise a warning.
 
-use super::{CONFIG, Finding, Level, Opened};
+use super::{CONFIG, Finding, Level, Opened, Spec, specs};
 use crate::source::text;
 use crate::sys::Disk as _;
 use crate::sys::disk::{RealDisk, read_beginning};
@@ -85,7 +85,7 @@ pub(crate) fn read_at(path: &Path, shown: &str, opened: &Opened) -> Result<Read,
         }
         Ok(None) => missing(
             "There is no such file.",
-            "write one, or set `spec:` in .ralph/config.yaml to its folder",
+            &hint_for_missing(path, &shown, opened),
         ),
         Err(error) => missing(
             &format!(
@@ -94,6 +94,38 @@ pub(crate) fn read_at(path: &Path, shown: &str, opened: &Opened) -> Result<Read,
             ),
             "check its type and permissions: ralph reads regular files only",
         ),
+    }
+}
+
+/// Returns what to type in place of a task file that does not exist. The file of `spec:` is named in the configuration,
+/// any other on the command line.
+fn hint_for_missing(path: &Path, shown: &str, opened: &Opened) -> String {
+    let places = &opened.workspace.places;
+    let is_of_workspace = path == places.tasks();
+    let others = specs(&places.workspace, &opened.workspace.rules.grammar);
+    let name = |spec: &Spec| match (is_of_workspace, spec.folder.as_str()) {
+        (true, folder) => folder.to_owned(),
+        (false, ".") => "tasks.md".to_owned(),
+        (false, folder) => format!("{folder}/tasks.md"),
+    };
+    let found: Vec<String> = others.iter().map(name).collect();
+    let likeness = |name: &String| strsim::jaro_winkler(shown, name);
+    let nearest = found
+        .iter()
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    match (is_of_workspace, nearest) {
+        (true, None) => {
+            format!("write it, or set `spec:` in {CONFIG} to the directory of your tasks.md")
+        }
+        (true, Some(folder)) => {
+            format!("set `spec: {folder}` in {CONFIG}, or type `--spec {folder}`")
+        }
+        (false, None) => {
+            "name the file that has your tasks: `ralph check --tasks path/to/tasks.md`".to_owned()
+        }
+        (false, Some(file)) => {
+            format!("check the path; `ralph check --tasks {file}` reads the one of this workspace")
+        }
     }
 }
 

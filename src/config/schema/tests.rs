@@ -96,7 +96,7 @@ fn every_file_that_ralph_writes_names_its_schema_in_the_first_line() {
     assert_eq!(
         written,
         format!("{:#}\n", schema()),
-        "`ralph schema` prints the schema file next to the example"
+        "`ralph generate schema` prints the schema file next to the example"
     );
 }
 

@@ -520,7 +520,7 @@ fn end_of(running: Box<dyn Running>) -> io::Result<Ended> {
 fn no_agent(role: Role) -> Fault {
     Fault::setup(
         format!("No agent is configured for the role {}.", role.word()),
-        "name one under agents: in .ralph/config.yaml, for instance `default: {preset: claude}`",
+        "name one under `agents:` in .ralph/config.yaml, for instance `default: {preset: claude}`",
     )
 }
 

@@ -154,7 +154,7 @@ fn heard_outside(format: Format, transcript: impl Read, errors: impl Read) -> Re
     let calls = heard(format, transcript, errors)?;
     let unknown = |what: &str, hint: &str| Err(Fault::new(FaultKind::Unknown, what, hint));
     if calls.is_empty() {
-        let hint = "name the CLI that printed it with --format";
+        let hint = "name the CLI that printed it with --from";
         return unknown("No line of the transcript is understood.", hint);
     }
     if !format.prints_events() && calls.is_words_alone() {

@@ -1,4 +1,4 @@
-//! The scores of mutation tests that no loop asked for, kept in ralph's cache for `ralph history`: a file for each folder.
+//! The scores of mutation tests that no loop asked for, kept in ralph's cache for `ralph report --weeks`: a file for each folder.
 
 use crate::mutation::NoCoverage;
 use crate::report::history::Measurement;

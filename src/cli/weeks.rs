@@ -1,14 +1,15 @@
-//! `ralph history`: the scores of gates and of mutation tests over the weeks. It writes nothing.
+//! `ralph report --weeks`: the mutation scores of gates and of mutation tests over the weeks. It writes nothing.
 
 use super::mutation_test::scores_may_be_told;
-use super::{Exit, Fault, Invocation, Opened, RealDisk, cache_folder, ui};
+use super::output::Format;
+use super::{Exit, Fault, Invocation, Opened, RealDisk, cache_folder, ensure, ui};
 use crate::config::ScopeKind;
 use crate::engine::history;
 use crate::gate::mutation_test::scores;
 use crate::sys::process::is_inside_agent;
 
-/// `ralph history`.
-pub(super) fn show(call: &Invocation, name: Option<&str>) -> Result<Exit, Fault> {
+/// Shows the scores of classes and targets whose name contains `name`.
+pub(super) fn show(call: &Invocation, name: &str) -> Result<Exit, Fault> {
     let workspace = call.read(call.find_anywhere()?).and_then(Opened::sound)?;
     scores_may_be_told(is_inside_agent()?, &workspace)?;
     let gates = workspace.settings.gates.iter();
@@ -19,17 +20,20 @@ pub(super) fn show(call: &Invocation, name: Option<&str>) -> Result<Exit, Fault>
     for measured in scores(&cache_folder()?, &workspace.places.workspace) {
         all.add(measured);
     }
-    let all = name
-        .into_iter()
-        .fold(all, crate::report::history::History::of);
+    ensure(
+        call.format != Format::Html,
+        "The scores by week have no HTML page.",
+        "leave --format out, or take `--format json`",
+    )?;
+    let all = if name.is_empty() { all } else { all.of(name) };
     if call.json {
         ui::json(&all.facts());
     } else if all.is_empty() {
         ui::note(match name {
-            Some(_) => "No score was recorded of a class or target whose name holds that.",
-            None => {
-                "No score was recorded yet: a gate that measures one, or `ralph mutation-test`, makes the first."
+            "" => {
+                "No score was recorded yet: a gate that measures one, or `ralph mutation-test`, records the first."
             }
+            _ => "No score was recorded for a class or target whose name contains that.",
         });
     } else {
         all.lines().iter().for_each(|line| ui::line(line));

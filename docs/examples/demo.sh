@@ -10,4 +10,5 @@ trap 'rm -rf "$folder"' EXIT
 rm -rf "$folder"/demo/.ralph/state/iter-*/gate
 rm -f "$here/demo.tar"
 cd "$folder/demo" && "$ralph" bundle "$here/demo.tar"
-cd "$here" && "$ralph" report --bundle demo.tar --md demo.md --html demo.html
+# The page shows local time, so the zone is fixed.
+cd "$here" && TZ=Asia/Kolkata "$ralph" report --bundle demo.tar --md demo.md --html demo.html

@@ -9,9 +9,9 @@ use crate::engine::{By, Judgement, Outside, Past, Range, World as _, past};
 use crate::machine::event::StopRequest;
 use crate::mutation::{NoCoverage, Verdict};
 use crate::report::audit::PastBox;
-use crate::report::morning::Page;
+use crate::report::audit_page::audit_page;
 use crate::source::text::{duration, line, names};
-use crate::sys::clock::Stopwatch;
+use crate::sys::clock::{self, Stopwatch};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -117,7 +117,7 @@ pub(super) fn audit(call: &Invocation, args: &AuditArgs) -> anyhow::Result<Exit>
     }
     write_page(
         call,
-        &Page::from(&audit),
+        &audit_page(&audit, clock::zone().as_ref()),
         [args.html.as_deref(), args.md.as_deref()],
     )?;
     let mut facts = audit.facts();

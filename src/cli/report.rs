@@ -3,7 +3,9 @@
 use super::bundle::unpacked;
 use super::status::Source;
 use super::{Exit, Fault, Invocation, ui};
-use crate::report::morning::Page;
+use crate::report::morning::{Page, PageContext, is_inside, relative_address};
+use crate::source::text::line;
+use crate::sys::clock;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -30,8 +32,25 @@ pub(super) fn report(call: &Invocation, args: &ReportArgs) -> anyhow::Result<Exi
     };
     let mut source = Source::open_at(call, workspace, true)?;
     let board = source.board()?;
-    let mut page = Page::new(&board, source.follow.story());
-    page.totals.extend(source.older_gates());
+    let html = args
+        .html
+        .as_deref()
+        .map(|file| absolute(call, file))
+        .transpose()?;
+    let root = source.root();
+    let name = args.bundle.as_deref().unwrap_or(&root).file_name();
+    let name = line(&name.unwrap_or_default().to_string_lossy(), 100);
+    let mut page = Page::new(
+        &board,
+        source.follow.story(),
+        &PageContext {
+            workspace: &name,
+            zone: clock::zone(),
+            commit_pages: &source.commit_pages(),
+            report_address: &|path| report_address(&root, html.as_deref()?, path),
+        },
+    );
+    page.notes.extend(source.older_gates());
     let written = write_page(call, &page, [args.html.as_deref(), args.md.as_deref()])?;
     if call.json {
         ui::json(&page);
@@ -42,6 +61,21 @@ pub(super) fn report(call: &Invocation, args: &ReportArgs) -> anyhow::Result<Exi
         ui::note(&format!("note: {trouble}"));
     }
     Ok(Exit::Done)
+}
+
+fn absolute(call: &Invocation, file: &Path) -> Result<PathBuf, Fault> {
+    Ok(call.folder()?.join(file))
+}
+
+/// Returns the address of a report in the workspace, as seen from the page; `None` if there is no such file.
+fn report_address(root: &Path, page: &Path, report: &str) -> Option<String> {
+    let report = Path::new(report);
+    if !is_inside(report) {
+        return None;
+    }
+    let file = fs_err::canonicalize(root.join(report)).ok()?;
+    let folder = fs_err::canonicalize(page.parent()?).ok()?;
+    Some(relative_address(&folder, &file))
 }
 
 /// Writes a page into the files that were named; true if one was.

@@ -106,7 +106,11 @@ fn audited_task(gate: &str, number: u64, it: &PastBox, zone: Option<&TimeZone>) 
             seen: it.changed.clone(),
             headline: headline.to_owned(),
             detail: detail.to_owned(),
-            lines: it.lines.clone(),
+            lines: it
+                .lines
+                .iter()
+                .map(|line| line.trim_start_matches("- ").to_owned())
+                .collect(),
             class,
             ..Happened::default()
         }],

@@ -51,7 +51,7 @@ pub struct Happened {
     pub began: String,
     /// What the agent said last: a claim.
     pub said: String,
-    /// What git saw of it, one sentence; empty for a gate.
+    /// Changes that git saw, in one sentence; empty for a gate.
     pub seen: String,
     /// The headline of its entry in progress.txt; on a page only the verdict.
     pub headline: String,

@@ -4,10 +4,8 @@
 //! of a prompt matches `^RALPH-VERDICT` or would be taken for a verdict; the same facts give the same bytes.
 
 mod data;
-mod former;
 mod sample;
 
-pub use former::is_former;
 pub use sample::try_out;
 
 use crate::agent::claim::VerdictLine;

@@ -89,7 +89,7 @@ pub struct PageTask {
     /// The mutation score; empty except in an audit.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub score: String,
-    /// Why it is blocked.
+    /// Reason of the block.
     pub blocked: Option<String>,
     /// Its history needs a look: the HTML shows it unfolded.
     pub is_open: bool,

@@ -131,7 +131,7 @@ fn words(told: &[&Told]) -> String {
 struct Piece {
     from: i64,
     to: i64,
-    /// Where it begins, in drawn seconds.
+    /// Start in drawn seconds.
     start: i64,
     /// Drawn seconds.
     drawn: i64,

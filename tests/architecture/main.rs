@@ -93,24 +93,23 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 1_245),
+    ("agent", 1_206),
     ("build", 33),
-    ("cli", 9_171),
+    ("cli", 9_183),
     ("config", 1_865),
-    ("engine", 7_159),
-    ("gate", 11_610),
-    ("git", 5_534),
+    ("engine", 7_164),
+    ("gate", 11_621),
+    ("git", 5_529),
     ("journal", 418),
     ("lib", 14),
-    ("machine", 4_922),
+    ("machine", 4_877),
     ("main", 11),
     ("mutation", 610),
     ("source", 3_357),
-    ("report", 4_346),
+    ("report", 4_945),
     ("sys", 2_305),
     ("task", 4_842),
     ("turn", 2_409),
-    ("report", 4_346),
 ];
 
 #[test]

@@ -148,7 +148,7 @@ impl Source {
     /// The address in front of a commit's id, by package; a package without a known forge has none.
     pub(in crate::cli) fn commit_pages(&self) -> BTreeMap<String, String> {
         let mut pages = BTreeMap::new();
-        let Ok(mut repositories) = self.workspace.repositories() else {
+        let Ok(mut repositories) = self.workspace.find_repositories() else {
             return pages;
         };
         for package in repositories.current_heads().into_keys() {

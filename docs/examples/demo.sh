@@ -10,4 +10,5 @@ trap 'rm -rf "$folder"' EXIT
 rm -rf "$folder"/demo/.ralph/state/iter-*/gate
 rm -f "$here/demo.tar"
 cd "$folder/demo" && "$ralph" bundle "$here/demo.tar"
-cd "$here" && for page in demo.md demo.html; do "$ralph" report --bundle demo.tar --output "$page"; done
+# The page shows local time, so the zone is fixed.
+cd "$here" && export TZ=Asia/Kolkata && for page in demo.md demo.html; do "$ralph" report --bundle demo.tar --output "$page"; done

@@ -12,9 +12,9 @@ use crate::engine::{By, Judgement, Outside, Past, Range, World as _, past};
 use crate::machine::event::StopRequest;
 use crate::mutation::{NoCoverage, Verdict};
 use crate::report::audit::PastBox;
-use crate::report::morning::Page;
+use crate::report::audit_page::audit_page;
 use crate::source::text::{duration, line, names};
-use crate::sys::clock::Stopwatch;
+use crate::sys::clock::{self, Stopwatch};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -112,7 +112,9 @@ pub(super) fn audit(call: &Invocation, args: &AuditArgs) -> anyhow::Result<Exit>
         );
     }
     match call.format {
-        Format::Markdown | Format::Html => show_page(call, &Page::from(&audit))?,
+        Format::Markdown | Format::Html => {
+            show_page(call, &audit_page(&audit, clock::zone().as_ref()))?
+        }
         format => {
             let mut facts = audit.facts();
             facts["shard"] = args.shard.map(|shard| shard.to_string()).into();

@@ -4,9 +4,11 @@ use super::bundle::unpacked;
 use super::output::Format;
 use super::status::Source;
 use super::{Exit, Invocation, ui, weeks};
-use crate::report::morning::Page;
+use crate::report::morning::{Page, PageContext, is_inside, relative_address};
+use crate::source::text::line;
+use crate::sys::clock;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Flags of `report`.
 #[derive(Debug, Args)]
@@ -30,13 +32,38 @@ pub(super) fn report(call: &Invocation, args: &ReportArgs) -> anyhow::Result<Exi
     };
     let mut source = Source::open_at(call, workspace, true)?;
     let board = source.board()?;
-    let mut page = Page::new(&board, source.follow.story());
-    page.totals.extend(source.older_gates());
+    let root = source.root();
+    let name = args.bundle.as_deref().unwrap_or(&root).file_name();
+    let name = line(&name.unwrap_or_default().to_string_lossy(), 100);
+    // Links lead from the page to reports, so a page on standard output has none.
+    let own_path = ui::answer_path();
+    let mut page = Page::new(
+        &board,
+        source.follow.story(),
+        &PageContext {
+            workspace: &name,
+            zone: clock::zone(),
+            commit_pages: &source.commit_pages(),
+            report_address: &|path| report_address(&root, own_path.as_deref()?, path),
+        },
+    );
+    page.notes.extend(source.older_gates());
     show_page(call, &page)?;
     if let Some(trouble) = source.trouble(&board) {
         ui::note(&format!("note: {trouble}"));
     }
     Ok(Exit::Done)
+}
+
+/// Returns the address of a report in the workspace, as seen from the page; `None` if there is no such file.
+fn report_address(root: &Path, page: &Path, report: &str) -> Option<String> {
+    let report = Path::new(report);
+    if !is_inside(report) {
+        return None;
+    }
+    let file = fs_err::canonicalize(root.join(report)).ok()?;
+    let page = fs_err::canonicalize(page).ok()?;
+    Some(relative_address(page.parent()?, &file))
 }
 
 /// Shows a page in the format that was named.

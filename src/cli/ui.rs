@@ -7,7 +7,7 @@ use fs_err::File;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -55,6 +55,15 @@ pub(super) fn answer_into(file: &Path) -> Result<(), Fault> {
     })?;
     ANSWERS.get_or_init(|| Mutex::new(opened));
     Ok(())
+}
+
+/// Returns the file of `--output`.
+pub(super) fn answer_path() -> Option<PathBuf> {
+    let file = ANSWERS
+        .get()?
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    Some(file.path().to_owned())
 }
 
 /// Names the file of `--output`, if the answer is in it.

@@ -291,21 +291,19 @@ impl Workspace {
         })
     }
 
+    /// The packages, each opened and checked.
     pub(super) fn repositories(&self) -> Result<Repositories, Fault> {
-        let (
-            Places {
-                workspace: root,
-                spec,
-            },
-            settings,
-        ) = (&self.places, &self.settings);
-        let classifier = self.classifier()?;
-        Ok(Repositories::discover(
-            root,
-            spec,
-            &settings.packages,
-            settings.packages_given,
-            classifier,
+        Ok(self.find_repositories()?.checked()?)
+    }
+
+    /// The packages, none of them opened yet.
+    pub(super) fn find_repositories(&self) -> Result<Repositories, Fault> {
+        Ok(Repositories::find(
+            &self.places.workspace,
+            &self.places.spec,
+            &self.settings.packages,
+            self.settings.packages_given,
+            self.classifier()?,
         )?)
     }
 
@@ -316,24 +314,7 @@ impl Workspace {
         if !rows.any(|row| row.key.stage.is_gate() && row.mark.is_done()) {
             return Vec::new();
         }
-        let (
-            Places {
-                workspace: root,
-                spec: folder,
-            },
-            settings,
-        ) = (&self.places, &self.settings);
-        let found = self.classifier().ok().and_then(|classifier| {
-            Repositories::find(
-                root,
-                folder,
-                &settings.packages,
-                settings.packages_given,
-                classifier,
-            )
-            .ok()
-        });
-        let Some(mut repositories) = found else {
+        let Ok(mut repositories) = self.find_repositories() else {
             return Vec::new();
         };
         let heads = repositories.current_heads();

@@ -43,6 +43,8 @@ use std::path::{Path, PathBuf};
 pub struct GateRequest {
     /// The gate's name: `PITEST`.
     pub name: String,
+    /// The box, as the task file names it; empty if none is judged.
+    pub task: String,
     /// The packages that the family changed.
     pub packages: Vec<GatePackage>,
     /// `<package>/<path>` of each class that was a target of this gate before.

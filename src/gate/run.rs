@@ -10,6 +10,7 @@ use super::{GateAbort, GatePorts, GateRequest, command_gate, standard_report};
 use crate::config::GateSettings;
 use crate::machine::facts::FileChange;
 use crate::mutation::{GateReport, LeftOut, Verdict};
+use crate::report::standard::title;
 use crate::source::{Kind, text};
 use serde::Serialize;
 use std::time::Duration;
@@ -74,8 +75,15 @@ fn measure(
     if report.verdict == Verdict::Pass {
         report.remarks.extend(without_assertion);
     }
+    let name = if request.task.is_empty() {
+        &request.name
+    } else {
+        &request.task
+    };
     let fails = matches!(report.verdict, Verdict::Fail { .. });
-    match standard_report::write(&request.folder, &files, settings.threshold, fails) {
+    let threshold = settings.threshold;
+    let title = fails.then(|| title(name, &report, threshold));
+    match standard_report::write(&request.folder, &files, threshold, title.as_deref()) {
         Ok(page) => drop(
             report
                 .reports

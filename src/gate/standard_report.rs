@@ -24,12 +24,12 @@ pub(crate) fn files_of(results: &mut [ModuleResult]) -> Vec<ReportedFile> {
     files
 }
 
-/// Writes the report into a folder; with a page for people if that is wanted, whose path is the answer.
+/// Writes the report into a folder, and a page if it has a title. Returns the path of the page.
 pub(crate) fn write(
     folder: &Path,
     files: &[ReportedFile],
     threshold: u32,
-    has_page: bool,
+    title: Option<&str>,
 ) -> io::Result<Option<PathBuf>> {
     if files.is_empty() {
         return Ok(None);
@@ -40,9 +40,10 @@ pub(crate) fn write(
     let facts: Value = facts(files, threshold);
     fs_err::create_dir_all(folder)?;
     fs_err::write(folder.join(FILE), facts.to_string() + "\n")?;
+    let Some(title) = title else {
+        return Ok(None);
+    };
     let page = folder.join("mutation.html");
-    if has_page {
-        fs_err::write(&page, html(&facts))?;
-    }
-    Ok(has_page.then_some(page))
+    fs_err::write(&page, html(&facts, title))?;
+    Ok(Some(page))
 }

@@ -88,33 +88,28 @@ impl Repositories {
         patterns_given: bool,
         classifier: Classifier,
     ) -> Result<Self, GitError> {
-        let (found, states) = Self::survey(workspace, spec, patterns, patterns_given, classifier)?;
-        states
-            .into_iter()
-            .try_for_each(|(_, state)| state.map(drop))?;
-        Ok(found)
+        Self::find(workspace, spec, patterns, patterns_given, classifier)?.checked()
     }
 
-    /// Finds the packages as [`Repositories::discover`] does, but lists an unreadable repository with its error.
-    ///
-    /// Errors: no repository at all, two packages with one name, an invalid pattern.
-    pub fn survey(
-        workspace: &Path,
-        spec: &Path,
-        patterns: &[String],
-        patterns_given: bool,
-        classifier: Classifier,
-    ) -> Result<(Self, Vec<Surveyed>), GitError> {
-        let mut found = Self::find(workspace, spec, patterns, patterns_given, classifier)?;
-        let states = found.names().into_iter().map(|name| {
-            let state = found.in_package(&name, |folder, open, classifier| {
+    /// Opens and checks every repository; see [`Repositories::discover`] for the errors.
+    pub fn checked(mut self) -> Result<Self, GitError> {
+        for (_, state) in self.survey() {
+            state?;
+        }
+        Ok(self)
+    }
+
+    /// Returns the state of each package, or the error if its repository cannot be read.
+    pub fn survey(&mut self) -> Vec<Surveyed> {
+        let mut states = Vec::new();
+        for name in self.names() {
+            let state = self.in_package(&name, |folder, open, classifier| {
                 let (head, status) = open.status()?;
                 Ok(package_state(&name, folder, open, &head, &status, classifier)?.0)
             });
-            (name, state)
-        });
-        let states = states.collect();
-        Ok((found, states))
+            states.push((name, state));
+        }
+        states
     }
 
     /// Finds the packages as [`Repositories::discover`] does, but opens and checks no repository before it is needed.

@@ -56,7 +56,6 @@ impl Asked {
     pub fn answer(&mut self, state: &State, event: &Event) -> Answer {
         let has_started = std::mem::take(&mut self.has_started);
         let is_at_rest = matches!(state.phase, Phase::Idle | Phase::Stopped(_));
-        let is_restoring = matches!(self.effects.front(), Some(Effect::RestoreTasks { .. }));
         match event {
             Event::RunStarted { .. } => {
                 self.effects.clear();
@@ -69,7 +68,7 @@ impl Asked {
                     "no `Resumed`, which follows on the start of a run only",
                 ));
             }
-            Event::StopRequested { .. } | Event::Paused { .. } | Event::GateJudgedAhead => {
+            Event::StopRequested { .. } | Event::Paused { .. } => {
                 return Answer::from_outside(None);
             }
             Event::FamilyPinned { .. }
@@ -80,15 +79,6 @@ impl Asked {
                 if self.effects.is_empty() && is_at_rest && state.mode == Mode::Verb =>
             {
                 return Answer::from_outside(None);
-            }
-            // Ralph 0.1.0 restored edits that arrived while a gate ran parallel to reviewers (see
-            // `legacy`).
-            Event::TasksRestored { tasks, .. } if state.before_edits.is_some() && !is_restoring => {
-                self.effects.clear();
-                return Answer {
-                    effect: None,
-                    should: ticks_nothing(state, tasks),
-                };
             }
             _ => {}
         }

@@ -143,9 +143,6 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Trespass::is_none")]
         trespass: Trespass,
     },
-    /// Only ralph 0.1.0 recorded this: a gate ended that had been started before its turn. It changes nothing:
-    /// where its verdict was used, `GateEnded` repeats it.
-    GateJudgedAhead,
     /// Ralph wrote boxes into tasks.md.
     BoxesFlipped {
         /// Each box and its mark now; a box whose line is gone is not listed.

@@ -48,7 +48,6 @@ pub mod fallback;
 mod gate;
 pub mod hierarchy;
 pub mod invalidation;
-mod legacy;
 mod people;
 pub mod policy;
 mod process_end;
@@ -73,7 +72,6 @@ pub struct Impossible(pub String);
 
 /// Takes one fact: the state after it, and what is to be done now.
 pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Impossible> {
-    legacy::undo_survey(&mut state, event)?;
     let effects = match event {
         Event::RunStarted {
             spec,
@@ -99,7 +97,7 @@ pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Imp
             state.run.out_of_quota.clear();
             Vec::new()
         }
-        Event::GateJudgedAhead | Event::Paused { .. } => Vec::new(),
+        Event::Paused { .. } => Vec::new(),
         Event::FamilyPinned { family, snapshot } => people::pinned(&mut state, family, snapshot),
         Event::GateRequested {
             key,
@@ -196,6 +194,48 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             state.leftovers = None;
             state.last_after = Some(snapshot.clone());
         }
+        (Event::TasksRestored { tasks, .. }, Phase::RestoringTasks { then }) => {
+            let heads = state.last_heads();
+            boxes::take_over(state, tasks, By::Ralph, &heads);
+            state.phase = *then;
+        }
+        (
+            Event::GateEnded {
+                report,
+                heads,
+                changes,
+                tasks_changed,
+                ..
+            },
+            Phase::Judging { order },
+        ) => {
+            let effects = gate::ended(state, &order, report, heads, changes);
+            return Ok(if *tasks_changed {
+                restore_tasks_first(state, effects)
+            } else {
+                effects
+            });
+        }
+        (Event::BoxesFlipped { flips }, phase @ Phase::Applying { .. }) => {
+            boxes::set_marks(state.spec_state_mut(), flips);
+            state.phase = flipped(phase);
+        }
+        (Event::ProgressAppended, Phase::Applying { notify, then, .. }) => {
+            state.phase = *then;
+            return Ok(notify.into_iter().chain(after(state)).collect());
+        }
+        (Event::Waited, Phase::Waiting { seconds, .. }) => state.run.now += seconds,
+        (Event::BudgetAllowed { more }, Phase::OverBudget { key, .. }) => {
+            budget::allow(state, &key, *more);
+        }
+        (event, phase) => return in_attempt(state, event, phase),
+    }
+    Ok(after(state))
+}
+
+/// Takes the next event of an attempt: the agent's end, the commit, the observation, restored files, a check.
+fn in_attempt(state: &mut State, event: &Event, phase: Phase) -> Result<Vec<Effect>, Impossible> {
+    match (event, phase) {
         (Event::AgentSpawned { pid, started, .. }, Phase::Attempting { key, before, .. }) => {
             state.phase = Phase::Attempting {
                 key,
@@ -240,29 +280,19 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             Event::TasksRestored {
                 tasks, reworded, ..
             },
-            // Only ralph 0.1.0 recorded the last two (see `legacy`).
-            phase @ (Phase::Restoring { tasks: true, .. }
-            | Phase::RestoringTasks { .. }
-            | Phase::Idle
-            | Phase::Stopped(_)),
+            Phase::Restoring {
+                attempt,
+                mut seen,
+                tasks: true,
+                work,
+            },
         ) => {
             let heads = state.last_heads();
             boxes::take_over(state, tasks, By::Ralph, &heads);
-            state.phase = match phase {
-                Phase::Restoring {
-                    attempt,
-                    mut seen,
-                    work,
-                    ..
-                } => {
-                    seen.reworded = reworded.clone().or(seen.reworded);
-                    return Ok(attempt::restore_or_evaluate(
-                        state, attempt, seen, false, work,
-                    ));
-                }
-                Phase::RestoringTasks { then } => *then,
-                phase => phase,
-            };
+            seen.reworded = reworded.clone().or(seen.reworded);
+            return Ok(attempt::restore_or_evaluate(
+                state, attempt, seen, false, work,
+            ));
         }
         (
             Event::WorkPutBack { kept, snapshot },
@@ -301,35 +331,6 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
                 *tasks_changed,
                 false,
             ));
-        }
-        (
-            Event::GateEnded {
-                report,
-                heads,
-                changes,
-                tasks_changed,
-                ..
-            },
-            Phase::Judging { order },
-        ) => {
-            let effects = gate::ended(state, &order, report, heads, changes);
-            return Ok(if *tasks_changed {
-                restore_tasks_first(state, effects)
-            } else {
-                effects
-            });
-        }
-        (Event::BoxesFlipped { flips }, phase @ Phase::Applying { .. }) => {
-            boxes::set_marks(state.spec_state_mut(), flips);
-            state.phase = flipped(phase);
-        }
-        (Event::ProgressAppended, Phase::Applying { notify, then, .. }) => {
-            state.phase = *then;
-            return Ok(notify.into_iter().chain(after(state)).collect());
-        }
-        (Event::Waited, Phase::Waiting { seconds, .. }) => state.run.now += seconds,
-        (Event::BudgetAllowed { more }, Phase::OverBudget { key, .. }) => {
-            budget::allow(state, &key, *more);
         }
         (_, phase) => {
             let (event, phase) = (event.name(), phase.name());

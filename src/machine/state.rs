@@ -57,9 +57,6 @@ pub struct State {
     pub inputs: Option<InputDigests>,
     /// The agent of this iteration was not started, or what it changed of the inputs is restored.
     pub unstarted: bool,
-    /// The state before a survey that found edits in tasks.md, until it is known that they count (see
-    /// `legacy`).
-    pub before_edits: Option<Box<State>>,
 }
 
 /// Uncommitted work of an attempt.

@@ -9,7 +9,6 @@ use crate::machine::facts::{FileChange, full_path};
 use crate::mutation::{GateReport, NoCoverage, Tally, Verdict, WHAT_TO_DO};
 use crate::source::RepoPath;
 use crate::source::text::{count, duration};
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -98,13 +97,6 @@ impl PastBox {
 
     fn is(&self, verdict: &str) -> bool {
         self.verdict.as_deref().unwrap_or("ERROR") == verdict
-    }
-
-    /// When it was ticked, for people.
-    pub fn when(&self) -> String {
-        Timestamp::from_second(self.at)
-            .map(|at| at.to_string())
-            .unwrap_or_default()
     }
 }
 

@@ -1,78 +1,119 @@
-//! The page of an audit: the same that `ralph report` makes of a run.
+//! The page of an audit, with the template of `ralph report`.
 
 use super::audit::{Audit, PastBox};
-use super::morning::{Page, Score, Shown, Task, scores};
+use super::board;
+use super::morning::{LegendEntry, OpenEntry, Page, PageBox, PageFact, PageTask};
 use super::story::Happened;
+use crate::source::text::line;
+use jiff::tz::TimeZone;
 
-fn task(gate: &str, iteration: u64, it: &PastBox) -> Task {
-    let (_, class, standing) = it.words();
-    let words = it.verdict.clone().unwrap_or_default();
-    Task {
-        name: it.task.clone(),
-        text: it.text.clone(),
-        boxes: vec![Shown {
-            stage: gate.to_owned(),
-            words,
-            standing,
-        }],
-        time: it
-            .percent
-            .map(|percent| format!("{percent}%"))
-            .unwrap_or_default(),
-        iterations: vec![Happened {
-            iteration,
-            task: it.task.clone(),
-            when: format!(
-                "{} {}",
-                it.commit.get(..10).unwrap_or(&it.commit),
-                it.when()
-            ),
-            said: it.subject.clone(),
-            seen: it.changed.clone(),
-            headline: it.headline.clone(),
-            lines: it.lines.clone(),
-            class,
-            ..Happened::default()
-        }],
-        ..Task::default()
+/// Characters of the commit's id that are shown.
+const SHORT_ID: usize = 10;
+
+/// Makes the page of an audit. Its boxes are the tasks, with the gate's verdict as their history.
+pub fn audit_page(audit: &Audit, zone: Option<&TimeZone>) -> Page {
+    let numbered = || (1_u64..).zip(&audit.boxes);
+    let untrue = numbered().filter(|(_, it)| it.words().1 == "bad");
+    let fact = |label: &str, words: String| PageFact {
+        label: label.to_owned(),
+        words,
+    };
+    Page {
+        headline: audit.headline(),
+        class: match (audit.many("FAIL"), audit.many("ERROR")) {
+            (0, 0) => "good",
+            (0, _) => "plain",
+            _ => "bad",
+        },
+        facts: vec![
+            fact("Gate", audit.gate.clone()),
+            fact("Time", format!("{} in gates", audit.took())),
+            fact("HEAD", line(&audit.head, 64)),
+        ],
+        notes: audit
+            .remarks
+            .iter()
+            .map(|what| format!("Not audited: {what}"))
+            .collect(),
+        open: untrue
+            .map(|(number, it)| OpenEntry {
+                what: format!("{} {}", it.task, it.text),
+                anchor: format!("task-{number}"),
+                reasons: vec![it.headline.clone()],
+            })
+            .collect(),
+        legend: legend(audit),
+        tasks: numbered()
+            .map(|(number, it)| audited_task(&audit.gate, number, it, zone))
+            .collect(),
+        past: true,
+        ..Page::default()
     }
 }
 
-impl From<&Audit> for Page {
-    /// The boxes are its tasks, and what the gate said of each is what happened.
-    fn from(audit: &Audit) -> Self {
-        let numbered = || (1_u64..).zip(&audit.boxes);
-        let score = |(at, it): (u64, &PastBox)| -> Option<Score> {
-            Some((
-                it.percent?,
-                format!("{at} {}: {}", it.task, it.headline),
-                it.words().1,
-            ))
-        };
-        let mut totals = vec![format!(
-            "The gates took {}; HEAD is {}.",
-            audit.took(),
-            audit.head
-        )];
-        totals.extend(
-            audit
-                .remarks
+fn legend(audit: &Audit) -> Vec<LegendEntry> {
+    let kinds = [
+        (
+            "PASS",
+            "passed",
+            "true: the gate passes the commits behind the box",
+        ),
+        (
+            "FAIL",
+            "failed",
+            "untrue: the gate fails the commits behind the box",
+        ),
+        (
+            "SKIP",
+            "open",
+            "the commits change nothing that the gate judges",
+        ),
+        ("ERROR", "open", "unknown: the gate has no verdict"),
+    ];
+    let present = kinds.into_iter().filter(|(word, ..)| audit.many(word) > 0);
+    present
+        .map(|(word, standing, words)| LegendEntry {
+            sample: word.to_owned(),
+            standing,
+            words,
+        })
+        .collect()
+}
+
+fn audited_task(gate: &str, number: u64, it: &PastBox, zone: Option<&TimeZone>) -> PageTask {
+    let (_, class, standing) = it.words();
+    let (headline, detail) = match it.headline.split_once(" — ") {
+        Some((headline, detail)) => (headline, detail),
+        None => (it.headline.as_str(), ""),
+    };
+    let commit = it.commit.get(..SHORT_ID).unwrap_or(&it.commit);
+    PageTask {
+        name: it.task.clone(),
+        text: it.text.clone(),
+        anchor: format!("task-{number}"),
+        boxes: vec![PageBox {
+            stage: gate.to_owned(),
+            words: it.verdict.clone().unwrap_or_default(),
+            standing,
+        }],
+        score: it.percent.map_or_else(String::new, |it| format!("{it}%")),
+        is_open: class == "bad",
+        iterations: vec![Happened {
+            iteration: number,
+            task: it.task.clone(),
+            when: format!("{commit} {}", board::time(it.at, zone)),
+            said: it.subject.clone(),
+            seen: it.changed.clone(),
+            headline: headline.to_owned(),
+            detail: detail.to_owned(),
+            lines: it
+                .lines
                 .iter()
-                .map(|what| format!("Not audited: {what}")),
-        );
-        let untrue = audit.boxes.iter().filter(|it| it.words().1 == "bad");
-        Self {
-            headline: audit.headline(),
-            totals,
-            open: untrue
-                .map(|it| format!("{} {}: {}", it.task, it.text, it.headline))
+                .map(|line| line.trim_start_matches("- ").to_owned())
                 .collect(),
-            tasks: numbered()
-                .map(|(at, it)| task(&audit.gate, at, it))
-                .collect(),
-            past: true,
-            scores: scores(numbered().filter_map(score).collect()),
-            ..Self::default()
-        }
+            class,
+            ..Happened::default()
+        }],
+        ..PageTask::default()
     }
 }

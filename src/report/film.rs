@@ -6,7 +6,7 @@ use super::progress::{entry_lines, gate_lines};
 use super::spent::doing;
 use super::story::{said, seen};
 use crate::machine::effect::Effect;
-use crate::machine::event::{AgentEnd, Event, Kept, Mode, StopRequest, TasksSeen, Validation};
+use crate::machine::event::{AgentEnd, Event, Kept, Mode, StopRequest, TasksSeen};
 use crate::machine::facts::Snapshot;
 use crate::machine::state::{Phase, State};
 use crate::source::text::{count, line, names};
@@ -121,7 +121,6 @@ fn box_of(state: &State) -> String {
 /// What a record says was found, and what it says was written.
 fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>) {
     let (mut saw, mut wrote) = (Vec::new(), Vec::new());
-    let name = |key: &TaskKey| before.spec_state().name(key);
     match event {
         Event::RunStarted { version, mode, .. } => {
             let what = if *mode == Mode::Loop {
@@ -160,40 +159,7 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
             let told = |(package, commit)| format!("a commit in {package}: {commit}");
             wrote.extend(commits.iter().map(told));
         }
-        Event::Observed {
-            observation,
-            claims,
-            tasks_changed,
-            validation,
-        } => {
-            saw.push(seen(
-                observation
-                    .packages
-                    .iter()
-                    .flat_map(|package| &package.changes),
-            ));
-            let claims: Vec<_> = claims
-                .iter()
-                .map(|claim| (claim.key.clone(), claim.to))
-                .collect();
-            saw.extend(
-                (!claims.is_empty())
-                    .then(|| format!("the agent's own marks: {}", boxes(&claims, before))),
-            );
-            saw.extend(
-                tasks_changed.then(|| "tasks.md is not as it was before the attempt".to_owned()),
-            );
-            saw.extend(validation.as_ref().map(
-                |Validation {
-                     pass,
-                     fail,
-                     unknown,
-                     ..
-                 }| {
-                    format!("validation-report.md: {pass} PASS, {fail} FAIL, {unknown} unknown")
-                },
-            ));
-        }
+        Event::Observed { .. } => saw.extend(observed(event, before)),
         Event::TasksRestored { kept, .. } => {
             let other = if kept.is_empty() {
                 String::new()
@@ -211,9 +177,6 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
             );
         }
         Event::GateEnded { report, .. } => saw.extend(gate_lines(task, report)),
-        Event::GateJudgedAhead => {
-            saw.push("a gate that had been started before its turn ended".to_owned());
-        }
         Event::BoxesFlipped { flips } => wrote.push(format!("tasks.md: {}", boxes(flips, before))),
         Event::ProgressAppended => {
             wrote.push("progress.txt:".to_owned());
@@ -225,32 +188,81 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
             }
         }
         Event::Waited => saw.push("the wait is over".to_owned()),
-        Event::StopRequested {
-            why: StopRequest::Signal { signal },
-        } => saw.push(format!("signal {signal}")),
-        Event::StopRequested {
-            why: StopRequest::Wall,
-        } => saw.push("limits.wall is used up".to_owned()),
-        Event::BudgetAllowed { more } if more.is_none() => {
-            saw.push("no larger budget was allowed".to_owned());
-        }
-        Event::BudgetAllowed { more } => saw.push(format!("a person allowed {more} more")),
-        Event::Paused { begins: true } => saw.push("a person paused the run".to_owned()),
-        Event::Paused { begins: false } => saw.push("a person had the run go on".to_owned()),
-        Event::RunStopped { stop } => saw.push(format!("the end: {stop}")),
-        Event::FamilyPinned { family, snapshot } => {
-            saw.push(format!("the base of the task {family} was pinned"));
-            saw.extend(heads(snapshot));
-        }
-        Event::GateRequested { key, .. } => saw.push(format!("somebody asked for {}", name(key))),
-        Event::BoxAccepted { key, reason, .. } => {
-            saw.push(format!("a person ticked {}: {reason}", name(key)));
-        }
-        Event::BoxReopened { key, reason } => {
-            saw.push(format!("a person opened {}: {reason}", name(key)));
-        }
+        Event::StopRequested { .. }
+        | Event::BudgetAllowed { .. }
+        | Event::Paused { .. }
+        | Event::RunStopped { .. }
+        | Event::FamilyPinned { .. }
+        | Event::GateRequested { .. }
+        | Event::BoxAccepted { .. }
+        | Event::BoxReopened { .. } => saw.extend(request(event, before)),
     }
     (saw, wrote)
+}
+
+/// Returns the lines of an event that comes from outside of the loop: a person, a signal, a limit.
+fn request(event: &Event, before: &State) -> Vec<String> {
+    let name = |key: &TaskKey| before.spec_state().name(key);
+    let words = match event {
+        Event::StopRequested {
+            why: StopRequest::Signal { signal },
+        } => format!("signal {signal}"),
+        Event::StopRequested {
+            why: StopRequest::Wall,
+        } => "limits.wall is used up".to_owned(),
+        Event::BudgetAllowed { more } if more.is_none() => {
+            "no larger budget was allowed".to_owned()
+        }
+        Event::BudgetAllowed { more } => format!("a person allowed {more} more"),
+        Event::Paused { begins: true } => "a person paused the run".to_owned(),
+        Event::Paused { begins: false } => "a person had the run go on".to_owned(),
+        Event::RunStopped { stop } => format!("the end: {stop}"),
+        Event::FamilyPinned { family, snapshot } => {
+            let pinned = format!("the base of the task {family} was pinned");
+            return std::iter::once(pinned).chain(heads(snapshot)).collect();
+        }
+        Event::GateRequested { key, .. } => format!("somebody asked for {}", name(key)),
+        Event::BoxAccepted { key, reason, .. } => {
+            format!("a person ticked {}: {reason}", name(key))
+        }
+        Event::BoxReopened { key, reason } => {
+            format!("a person opened {}: {reason}", name(key))
+        }
+        _ => return Vec::new(),
+    };
+    vec![words]
+}
+
+/// Returns the lines of what git and tasks.md show after an attempt.
+fn observed(event: &Event, before: &State) -> Vec<String> {
+    let Event::Observed {
+        observation,
+        claims,
+        tasks_changed,
+        validation,
+    } = event
+    else {
+        return Vec::new();
+    };
+    let packages = observation.packages.iter();
+    let mut lines = vec![seen(packages.flat_map(|package| &package.changes))];
+    let claims: Vec<_> = claims
+        .iter()
+        .map(|claim| (claim.key.clone(), claim.to))
+        .collect();
+    if !claims.is_empty() {
+        lines.push(format!("the agent's own marks: {}", boxes(&claims, before)));
+    }
+    if *tasks_changed {
+        lines.push("tasks.md is not as it was before the attempt".to_owned());
+    }
+    if let Some(validation) = validation {
+        lines.push(format!(
+            "validation-report.md: {} PASS, {} FAIL, {} unknown",
+            validation.pass, validation.fail, validation.unknown
+        ));
+    }
+    lines
 }
 
 fn tasks_seen(tasks: &TasksSeen) -> Vec<String> {

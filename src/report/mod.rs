@@ -2,7 +2,7 @@
 
 pub mod annotations;
 pub mod audit;
-mod audit_page;
+pub mod audit_page;
 pub mod board;
 pub mod estimate;
 mod explain;

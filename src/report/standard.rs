@@ -6,10 +6,11 @@
 
 use super::annotations::reached_by;
 use crate::machine::facts::full_path;
-use crate::mutation::{Mutant, MutantStatus, Survivor};
-use crate::source::text::line;
+use crate::mutation::{GateReport, Mutant, MutantStatus, Survivor};
+use crate::source::text::{line, names};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// The component that shows a report (templates/report/mutation-test-elements.NOTICE).
 const ELEMENTS: &str = include_str!("../../templates/report/mutation-test-elements.js");
@@ -210,21 +211,51 @@ fn language(path: &str) -> &'static str {
     }
 }
 
-/// The report as a page.
-pub fn html(facts: &Value) -> String {
+/// Names the report of a gate: `2.PITEST FAIL, 55% of 70%: org.example.Shipping`.
+pub fn title(name: &str, report: &GateReport, threshold: u32) -> String {
+    let mut title = format!("{name} {}", report.verdict.word());
+    if report.coverage.total > 0 {
+        let percent = report.coverage.percent_floor();
+        let _ = write!(title, ", {percent}% of {threshold}%");
+    }
+    let failing = report.classes.iter().filter(|class| {
+        let file = full_path(&class.package, &class.path);
+        report.failing.contains(&file)
+    });
+    let failing: Vec<&str> = failing.map(|class| class.class.as_str()).collect();
+    if !failing.is_empty() {
+        let _ = write!(title, ": {}", names(&failing, 3));
+    }
+    line(&title, CHARS)
+}
+
+/// Returns the report as a page with this title.
+pub fn html(facts: &Value, title: &str) -> String {
+    let mut shown = String::new();
+    for c in title.chars() {
+        // A brace could be taken for a placeholder of the template.
+        if "&<>\"{".contains(c) {
+            let _ = write!(shown, "&#{};", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+    }
     // In a script nothing but these can end it, or begin a comment.
     let data = facts
         .to_string()
         .replace('<', "\\u003c")
         .replace('\u{2028}', "\\u2028")
         .replace('\u{2029}', "\\u2029");
-    PAGE.replacen("{{ elements }}", ELEMENTS, 1)
+    PAGE.replace("{{ title }}", &shown)
+        .replacen("{{ elements }}", ELEMENTS, 1)
         .replacen("{{ facts }}", &data, 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mutation::{ClassScore, Coverage, Tally, Verdict};
+    use crate::source::RepoPath;
 
     fn mutant(number: u32, status: MutantStatus) -> ReportedMutant {
         let mutant = Mutant {
@@ -329,8 +360,33 @@ mod tests {
     }
 
     #[test]
+    fn the_title_names_task_verdict_score_and_failing_classes() {
+        let class = |path: &str| ClassScore {
+            package: "app".into(),
+            path: RepoPath::parse(path),
+            class: path.replace('/', "."),
+            tally: Tally::default(),
+            floor: None,
+        };
+        let (killed, total) = (10, 18);
+        let reasons = vec!["Too few.".to_owned()];
+        let mut report = GateReport::from(Verdict::Fail { reasons });
+        assert_eq!(title("PITEST", &report, 70), "PITEST FAIL");
+        report.coverage = Coverage { killed, total };
+        report.classes = vec![class("a/Foo"), class("a/Bar")];
+        report.failing = vec!["app/a/Foo".to_owned()];
+        assert_eq!(
+            title("2.PITEST", &report, 70),
+            "2.PITEST FAIL, 55% of 70%: a.Foo"
+        );
+    }
+
+    #[test]
     fn nothing_in_a_report_ends_the_script_of_its_page() {
-        let page = html(&facts(&files(), 80));
+        let title = "</title><script>\" onload=x {{ facts }}";
+        let page = html(&facts(&files(), 80), title);
+        assert_eq!(page.matches("<script>").count(), 2, "the page has two");
+        assert!(page.contains("&#34; onload=x &#123;&#123; facts }}"));
         let data = page.split(".report = ").last().unwrap();
         assert_eq!(data.matches("</script").count(), 1, "its own end");
         assert!(!data.contains("<!--") && !data.contains('\u{2028}'));
@@ -359,7 +415,7 @@ mod tests {
         };
         let survivor = Survivor {
             package: "app".into(),
-            path: Some(crate::source::RepoPath::parse("src/Foo.java")),
+            path: Some(RepoPath::parse("src/Foo.java")),
             source: "int a = b + c + d;".into(),
             ..Survivor::from(mutant(2, MutantStatus::Survived).mutant)
         };

@@ -2,17 +2,16 @@
 //!
 //! Folded like [`super::spent::Spent`]; of each iteration the last words that decided it stand, bounded.
 
-use super::progress::entry_lines;
+use super::progress::{entry_lines, plain};
 use super::spent::{doing, seconds};
 use super::standard::lives;
 use crate::machine::effect::{Body, Entry};
 use crate::machine::event::Event;
-use crate::machine::facts::{Claim, FileChange};
+use crate::machine::facts::{Claim, FileChange, Observation};
 use crate::machine::state::{Phase, State};
 use crate::mutation::{GateReport, Survivor, Verdict};
 use crate::source::Kind;
-use crate::source::text::{duration, line, names};
-use jiff::Timestamp;
+use crate::source::text::{line, names};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -45,20 +44,55 @@ pub struct Happened {
     pub iteration: u64,
     /// The box.
     pub task: String,
-    /// When it began, and how long it took.
+    /// Local time of its beginning, and its length.
     pub when: String,
+    /// Time of its beginning as RFC 3339 in UTC; empty if unknown.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub began: String,
     /// What the agent said last: a claim.
     pub said: String,
-    /// What git saw of it, one sentence; empty for a gate.
+    /// Changes that git saw, in one sentence; empty for a gate.
     pub seen: String,
-    /// The headline of its entry in progress.txt.
+    /// The headline of its entry in progress.txt; on a page only the verdict.
     pub headline: String,
+    /// The rest of the headline, on a page.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub detail: String,
     /// The other lines of that entry.
     pub lines: Vec<String>,
+    /// HEAD of each package with new commits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commits: Vec<LinkedCommit>,
+    /// Reports that the gate saved.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<LinkedReport>,
     /// What ralph wrote into tasks.md: `ticked 2., opened 3.`.
     pub boxes: String,
     /// `good`, `bad`, `person` or `plain`: how it is marked.
     pub class: &'static str,
+    /// Rejections of the same box directly before it, for the same reasons.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Happened>,
+}
+
+/// A commit, with the address of its page if one is known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LinkedCommit {
+    /// The package.
+    pub package: String,
+    /// Id of the commit.
+    pub id: String,
+    /// Address on the forge of the package's remote.
+    pub href: Option<String>,
+}
+
+/// A report, with its address if the page can link to it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LinkedReport {
+    /// Path from the workspace.
+    pub path: String,
+    /// Address relative to the page.
+    pub href: Option<String>,
 }
 
 /// One iteration.
@@ -111,6 +145,7 @@ impl Story {
                     .iter()
                     .flat_map(|package| &package.changes);
                 open.happened.seen = seen(changes);
+                open.happened.commits = new_heads(observation);
             }
             Event::BoxAccepted { .. } | Event::BoxReopened { .. } => open.by_person = true,
             _ => {}
@@ -195,11 +230,8 @@ impl Story {
                 .map(|left| line(&left.file, 200))
                 .collect();
             told.survivors.clone_from(&report.survivors);
+            told.happened.reports = linked_reports(report);
         }
-        let began = Timestamp::from_second(told.span.0)
-            .map(|at| at.to_string())
-            .unwrap_or_default();
-        let when = format!("{began}, {}", duration(told.seconds()));
         let has = |word: &str| entry.boxes.iter().any(|flip| flip.starts_with(word));
         let class = match () {
             () if told.by_person => "person",
@@ -210,13 +242,21 @@ impl Story {
         let boxes: Vec<String> = entry.boxes.iter().map(|flip| line(flip, 200)).collect();
         let mut lines = entry_lines(entry);
         lines.truncate(lines.len() - usize::from(!boxes.is_empty()));
+        // The page links to these.
+        let reports = &told.happened.reports;
+        let is_report = |line: &String| {
+            let path = line.strip_prefix("- report: ");
+            path.is_some_and(|path| reports.iter().any(|report| report.path == path))
+        };
+        lines.retain(|line| !is_report(line));
         let more = lines.len().saturating_sub(LINES);
         lines.truncate(LINES);
         lines.extend((more > 0).then(|| format!("… and {more} more lines in progress.txt")));
         // The page has a list of its own.
         let unmarked = |line: String| line.trim_start().trim_start_matches("- ").to_owned();
         let happened = &mut told.happened;
-        (happened.task, happened.when, happened.class) = (line(&entry.task, 200), when, class);
+        happened.task = line(&entry.task, 200);
+        happened.class = class;
         happened.boxes = boxes.join(", ");
         happened.lines = lines
             .split_off(1.min(lines.len()))
@@ -230,6 +270,26 @@ impl Story {
         }
         self.iterations.push(told.clone());
     }
+}
+
+/// HEAD of each package with new commits.
+fn new_heads(observation: &Observation) -> Vec<LinkedCommit> {
+    let moved = observation.packages.iter().filter(|it| it.head_moved);
+    let heads = moved.filter_map(|it| observation.after.package(&it.name));
+    heads
+        .map(|package| LinkedCommit {
+            package: line(&package.name, 200),
+            id: line(&package.head.0, 64),
+            href: None,
+        })
+        .collect()
+}
+
+fn linked_reports(report: &GateReport) -> Vec<LinkedReport> {
+    let paths = report.reports.iter().map(|path| plain(path));
+    paths
+        .map(|path| LinkedReport { path, href: None })
+        .collect()
 }
 
 /// True if a gate judged a survivor's file, and none of the mutants that it judged there lives or is without a verdict.

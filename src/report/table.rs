@@ -193,11 +193,13 @@ pub fn headline(board: &Board) -> String {
         phase,
         ..
     } = board;
-    let (spec, iterations) = (
-        steady(&line(&board.spec, 200)),
-        count(*iterations, "iteration"),
-    );
+    let (spec, iterations) = (spec_name(board), count(*iterations, "iteration"));
     format!("{spec}: {done} of {boxes} boxes ticked, {iterations}, {phase}")
+}
+
+/// The task file, fit to be shown.
+pub(super) fn spec_name(board: &Board) -> String {
+    steady(&line(&board.spec, 200))
 }
 
 /// What is done now, without since when.
@@ -264,7 +266,7 @@ fn list(reasons: &[String], lines: &mut Vec<String>) {
 }
 
 /// A box as people know it: a line without an id by its text.
-fn name(key: &TaskKey, family: &Line) -> String {
+pub(super) fn name(key: &TaskKey, family: &Line) -> String {
     if key.has_id() {
         key.to_string()
     } else {
@@ -351,8 +353,8 @@ pub fn time_and_cost(board: &Board) -> String {
     )
 }
 
-/// What the agents say that they cost.
-fn cost(board: &Board) -> String {
+/// Returns the cost by the agents' own reports.
+pub(super) fn cost(board: &Board) -> String {
     let used = board.used;
     if used.priced == 0 {
         return "not reported".to_owned();
@@ -366,7 +368,7 @@ fn cost(board: &Board) -> String {
 }
 
 /// Returns what the dearest tasks took, the dearest first: `2.: $0.75, 1200 tokens`.
-fn dearest(board: &Board) -> Vec<String> {
+pub(super) fn dearest(board: &Board) -> Vec<String> {
     let mut dearest: Vec<&Line> = board
         .families
         .iter()
@@ -383,48 +385,49 @@ fn dearest(board: &Board) -> Vec<String> {
     dearest.iter().take(REASONS_SHOWN).map(words).collect()
 }
 
-/// What a person reads at the end of a run: what it took, which tasks cost most, what to look at.
+/// Returns time, cost, attempts, the most expensive tasks and weaker evidence, for the end of a run.
 pub fn summary(board: &Board) -> Vec<String> {
+    let mut lines = vec![time_and_cost(board), attempts(board)];
+    lines.extend(dearest(board).iter().map(|cost| format!("  {cost}")));
+    let weak = weak_evidence(board);
+    if !weak.is_empty() {
+        let weak = names(&weak, 20);
+        lines.push(format!("look at what stands for less: {weak}"));
+    }
+    lines
+}
+
+/// Attempts, reworks and waits: `12 attempts, 2 reworks, 1 wait (5 min)`.
+pub(super) fn attempts(board: &Board) -> String {
     let spent = &board.spent;
     let reworks: u32 = board.families.iter().map(|family| family.reworks).sum();
-    let (attempts, reworks) = (
-        count(spent.iterations.len() as u64, "attempt"),
-        count(reworks.into(), "rework"),
-    );
     let waits = match spent.waits {
         0 => String::new(),
         waits => format!(", {} ({})", count(waits, "wait"), duration(spent.waited)),
     };
-    let mut lines = vec![
-        time_and_cost(board),
-        format!("{attempts}, {reworks}{waits}"),
-    ];
-    lines.extend(dearest(board).iter().map(|cost| format!("  {cost}")));
-    let cells = board
-        .families
-        .iter()
-        .flat_map(|family| family.cells.values().map(move |cell| (family, cell)));
-    let to_look_at: Vec<String> = cells
-        .filter_map(|(family, cell)| {
-            let left_out = spent
-                .left_out
-                .get(&cell.key)
-                .filter(|files| !files.is_empty());
+    format!(
+        "{}, {}{waits}",
+        count(spent.iterations.len() as u64, "attempt"),
+        count(reworks.into(), "rework")
+    )
+}
+
+/// Returns the ticked boxes whose evidence is weaker than a verdict on all changes, each with the reason.
+pub(super) fn weak_evidence(board: &Board) -> Vec<String> {
+    let mut weak = Vec::new();
+    for family in &board.families {
+        for cell in family.cells.values() {
+            let left_out = board.spent.left_out.get(&cell.key);
+            let left_out = left_out.filter(|files| !files.is_empty());
             let why = match (&cell.status, left_out) {
                 (BoxStatus::CommitOnly, _) => "a commit alone".to_owned(),
                 (BoxStatus::ByPerson, _) => "a person".to_owned(),
                 (BoxStatus::Passed("SKIP"), _) => "SKIP: nothing was judged".to_owned(),
-                (BoxStatus::Passed(_), Some(files)) => {
-                    format!("not judged: {}", names(files, 3))
-                }
-                _ => return None,
+                (BoxStatus::Passed(_), Some(files)) => format!("not judged: {}", names(files, 3)),
+                _ => continue,
             };
-            Some(format!("{} ({why})", name(&cell.key, family)))
-        })
-        .collect();
-    lines.extend(
-        (!to_look_at.is_empty())
-            .then(|| format!("look at what stands for less: {}", names(&to_look_at, 20))),
-    );
-    lines
+            weak.push(format!("{} ({why})", name(&cell.key, family)));
+        }
+    }
+    weak
 }

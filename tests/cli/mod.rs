@@ -25,7 +25,6 @@ mod journal;
 mod kill;
 mod limits;
 mod manual;
-mod old_journals;
 mod output;
 mod place;
 pub(crate) mod project;

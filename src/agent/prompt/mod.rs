@@ -4,10 +4,8 @@
 //! a prompt matches `^RALPH-VERDICT` or would count as a verdict. The same facts give the same bytes.
 
 mod data;
-mod former;
 mod sample;
 
-pub use former::is_former;
 pub use sample::try_out;
 
 use crate::agent::claim::VerdictLine;

@@ -1,8 +1,7 @@
 //! The state of the packages' repositories: what a run could not begin with, or should not.
 
-use super::{CONFIG, Fault, Finding, Package, State, Workspace};
-use crate::engine::Places;
-use crate::git::{GitError, GitErrorKind, Repositories, Underway};
+use super::{CONFIG, Finding, Package, State, Workspace};
+use crate::git::{GitError, GitErrorKind, Underway};
 use crate::machine::facts::{Oid, PackageState, full_path};
 use crate::source::RepoPath;
 use std::collections::HashSet;
@@ -15,21 +14,7 @@ pub(super) fn inspect(
     workspace: &Workspace,
     state: Option<&State>,
 ) -> (Option<Vec<Package>>, Vec<Finding>) {
-    let settings = &workspace.settings;
-    let survey = |classifier| -> Result<_, Fault> {
-        let Places {
-            workspace: root,
-            spec,
-        } = &workspace.places;
-        Ok(Repositories::survey(
-            root,
-            spec,
-            &settings.packages,
-            settings.packages_given,
-            classifier,
-        )?)
-    };
-    let (mut repositories, states) = match workspace.classifier().and_then(survey) {
+    let mut repositories = match workspace.find_repositories() {
         Ok(found) => found,
         Err(fault) => {
             return (
@@ -45,7 +30,7 @@ pub(super) fn inspect(
     };
     let (mut packages, mut findings) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
-    for (name, surveyed) in states {
+    for (name, surveyed) in repositories.survey() {
         let root = repositories
             .root(&name)
             .unwrap_or(&workspace.places.workspace)

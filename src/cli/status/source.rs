@@ -10,8 +10,10 @@ use super::{Board, Fault, Invocation, Opened, Workspace, ensure};
 use crate::engine::{Follow, Places};
 use crate::machine::state::State;
 use crate::report::board::Beside;
+use crate::report::morning::commit_pages;
 use crate::sys::disk::RealDisk;
 use crate::sys::{clock, lock};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A workspace under observation.
@@ -138,6 +140,26 @@ impl Source {
     pub(in crate::cli) fn older_gates(&self) -> Vec<String> {
         self.follow
             .look(|state, _| self.workspace.older_gates(state))
+    }
+
+    /// The workspace.
+    pub(in crate::cli) fn root(&self) -> PathBuf {
+        self.places.workspace.clone()
+    }
+
+    /// The address in front of a commit's id, by package; a package without a known forge has none.
+    pub(in crate::cli) fn commit_pages(&self) -> BTreeMap<String, String> {
+        let mut pages = BTreeMap::new();
+        let Ok(mut repositories) = self.workspace.find_repositories() else {
+            return pages;
+        };
+        for package in repositories.current_heads().into_keys() {
+            let remote = repositories.remote(&package).ok().flatten();
+            if let Some(address) = remote.and_then(|remote| commit_pages(&remote)) {
+                pages.insert(package, address);
+            }
+        }
+        pages
     }
 
     /// Returns the parts of a board that cannot be shown, with the reason.

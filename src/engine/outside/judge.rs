@@ -296,6 +296,11 @@ impl Outside {
         }
         let request = GateRequest {
             name: order.name().to_owned(),
+            task: if order.key.family.is_empty() {
+                String::new()
+            } else {
+                order.key.name(order.line)
+            },
             packages,
             former_targets: order.former_targets.clone(),
             changed_since_fail: order.changed_since_fail.clone(),

@@ -1,6 +1,6 @@
 //! Reads a person's own prompt templates: regular files only, bounded.
 
-use crate::agent::{PromptError, is_former};
+use crate::agent::PromptError;
 use crate::config::Role;
 use crate::engine::{Fault, Places};
 use crate::source::text::line;
@@ -10,8 +10,7 @@ use std::io::ErrorKind;
 /// The longest template that is read, bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// The text of the template that the workspace has for a role; `None` if it has none but an unchanged copy of a former
-/// built-in one.
+/// Returns the workspace's own template for a role; `None` if it has none.
 ///
 /// # Errors
 /// It is not a text file of at most 1 MiB.
@@ -27,7 +26,7 @@ pub fn own_template(places: &Places, role: Role) -> Result<Option<String>, Promp
             "Shorten it, or name the long texts as files to read.",
         ),
         Ok(Some(bytes)) => match String::from_utf8(bytes) {
-            Ok(text) => Ok(Some(text).filter(|text| !is_former(role, text))),
+            Ok(text) => Ok(Some(text)),
             Err(_) => wrong("The template is not UTF-8 text.", "Save it as UTF-8."),
         },
         Err(error) if error.kind() == ErrorKind::InvalidInput => wrong(

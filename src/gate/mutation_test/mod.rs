@@ -111,7 +111,8 @@ pub fn test(
     };
     let measured = answer.of(judging)?;
     if let Some(folder) = request.report {
-        standard_report::write(folder, &files, 100, true).map_err(|error| {
+        let title = format!("Mutation test of {}", answer.target.path);
+        standard_report::write(folder, &files, 100, Some(&title)).map_err(|error| {
             let why = format!("The report cannot be written: {error}.");
             answer.refusal(&why, "Name another folder.")
         })?;

@@ -35,6 +35,8 @@ pub struct Board {
     pub done: usize,
     /// All boxes of the file.
     pub boxes: usize,
+    /// Ticked and all required boxes of the file.
+    pub required: (usize, usize),
     /// The stages that occur, in the order in which a family passes through them: the columns.
     pub stages: Vec<Stage>,
     /// The families in document order: the rows.
@@ -157,6 +159,9 @@ impl Board {
         };
         let families = lines.all();
         let in_file = written(&book.rows);
+        let required = in_file.iter().filter(|row| !row.optional);
+        let required_done = required.clone().filter(|row| row.mark.is_done());
+        let required = (required_done.count(), required.count());
         let is_current = holder.is_some() || is_at_rest;
         let goes_on = if holder.is_some() {
             state.policy.go_on_when_blocked
@@ -181,6 +186,7 @@ impl Board {
             },
             done: in_file.iter().filter(|row| row.mark.is_done()).count(),
             boxes: in_file.len(),
+            required,
             stages: stages(book),
             gates: gates(&families),
             families,

@@ -93,23 +93,23 @@ fn without_comments(code: &str) -> String {
 
 /// Maximum production lines of each module: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 1_270),
+    ("agent", 1_231),
     ("build", 33),
-    ("cli", 9_400),
-    ("config", 1_886),
-    ("engine", 7_164),
-    ("gate", 11_682),
-    ("git", 5_548),
+    ("cli", 9_414),
+    ("config", 1_904),
+    ("engine", 7_191),
+    ("gate", 11_510),
+    ("git", 5_543),
     ("journal", 418),
     ("lib", 14),
-    ("machine", 4_959),
+    ("machine", 4_914),
     ("main", 11),
     ("mutation", 610),
     ("source", 3_368),
     ("report", 4_945),
-    ("sys", 2_310),
+    ("sys", 2_318),
     ("task", 4_871),
-    ("turn", 2_409),
+    ("turn", 2_399),
 ];
 
 #[test]

@@ -67,6 +67,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::tiers::tests(),
         real::tests(),
         real::hermes::tests(),
+        real::plugin::tests(),
         sessions::tests(),
         taskfiles::corpus::tests(),
     ]

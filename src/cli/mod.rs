@@ -21,6 +21,7 @@ mod mcp;
 mod mutation_test;
 mod place;
 mod prompt;
+mod push_gate;
 mod replay;
 mod replay_gates;
 mod report;
@@ -30,6 +31,7 @@ mod settings;
 mod show;
 mod stage;
 mod status;
+mod stop_hook;
 mod task_ids;
 mod ui;
 mod verify;
@@ -119,7 +121,13 @@ fn ensure(holds: bool, what: impl Into<String>, hint: impl Into<String>) -> Resu
 }
 
 fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
-    let call = Invocation::of(&cli.flags)?;
+    let call = Invocation::of(&cli.flags);
+    if let Verb::Gate(args) = &cli.verb
+        && args.stop_hook
+    {
+        return Ok(stop_hook::answer_hook(call, args));
+    }
+    let call = call?;
     Ok(match &cli.verb {
         Verb::Run(args) => run::run(&call, args)?,
         Verb::Next { optional } => show::next(&call, *optional)?,
@@ -135,6 +143,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Audit(args) => audit::audit(&call, args)?,
         Verb::Bundle { file, thin } => bundle::bundle(&call, file, *thin)?,
         Verb::Snapshot(args) => manual_verbs::snapshot(&call, args)?,
+        Verb::Gate(args) if args.push => push_gate::judge_push(&call, args)?,
         Verb::Gate(args) => gate::gate(&call, args)?,
         Verb::MutationTest(args) => mutation_test::mutation_test(&call, args)?,
         Verb::History { name } => history::show(&call, name.as_deref())?,

@@ -24,9 +24,9 @@ const NAMED: usize = 5;
 const SEEN: usize = 3;
 
 /// A gate with everything that it needs.
-struct Prepared {
+pub(super) struct Prepared {
     request: GateRequest,
-    settings: GateSettings,
+    pub(super) settings: GateSettings,
     /// What a clean checkout is made from.
     sources: Sources,
     /// What a command can see in the packages' own folders and no commit holds, `<package>/<path>`.
@@ -169,7 +169,11 @@ impl Outside {
     }
 
     /// Runs a gate of which no journal tells, with its report as everybody may read it.
-    fn run_alone(&mut self, prepared: &Prepared, before: &Snapshot) -> Result<GateReport, Fault> {
+    pub(super) fn run_alone(
+        &mut self,
+        prepared: &Prepared,
+        before: &Snapshot,
+    ) -> Result<GateReport, Fault> {
         let aside = prepared.request.folder.with_extension("inputs");
         let (mut report, trespass) =
             self.guarded(before, &aside, 0, |world| Ok(world.run_prepared(prepared)))?;
@@ -257,7 +261,7 @@ impl Outside {
     }
 
     /// Makes a gate ready to judge these changes.
-    fn prepare(
+    pub(super) fn prepare(
         &mut self,
         order: &GateOrder,
         changes: &[FileChange],

@@ -8,6 +8,7 @@ mod cli {
     pub(crate) mod foreign_owner;
     pub(crate) mod kill_matrix;
     pub(crate) mod mcp;
+    pub(crate) mod notify;
     #[expect(dead_code, reason = "the other test binary uses all of it")]
     pub(crate) mod project;
     pub(crate) mod real_files;
@@ -44,6 +45,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         cli::foreign_owner::tests(),
         cli::kill_matrix::tests(),
         cli::mcp::tests(),
+        cli::notify::tests(),
         cli::served::tests(),
         cli::watch::tests(),
         demo::kill::tests(),

@@ -91,6 +91,11 @@ pub(crate) fn git_daemon() -> Option<Missing> {
     (!daemon.is_file()).then(|| Missing::Programs("git has no git-daemon here".to_owned()))
 }
 
+/// The client that sends messages over HTTP.
+pub(crate) fn curl() -> Option<Missing> {
+    programs(&["curl"])
+}
+
 /// A terminal that can be scripted.
 pub(crate) fn tmux() -> Option<Missing> {
     programs(&["tmux"])

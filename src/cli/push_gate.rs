@@ -14,10 +14,10 @@ use std::path::Path;
 
 /// Bytes of the list of references that are read.
 const LONGEST_LIST: u64 = 1 << 20;
-/// Where a new branch began, unless `--since` names it.
+/// The base of a new branch, unless `--since` names it.
 const DEFAULT_BASE: &str = "refs/remotes/origin/HEAD";
 
-/// A reference that is to be updated.
+/// An update of a reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct RefUpdate {
     local: String,
@@ -76,7 +76,7 @@ fn read_updates(text: &str) -> Result<Vec<RefUpdate>, Fault> {
 fn unreadable(line: &str) -> Fault {
     Fault::new(
         FaultKind::Unknown,
-        format!("This line is none of git's pre-push hook: {line}"),
+        format!("This line does not come from git's pre-push hook: {line}"),
         "call it from the hook: see docs/own-loop.md",
     )
 }

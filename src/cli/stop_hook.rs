@@ -1,6 +1,6 @@
 //! `ralph gate --stop-hook`: the gates at the end of an agent's turn, for sessions without a loop.
 //!
-//! Promises: the exit code is 0 whatever happens, because hosts take exit code 2 as a block. Only a FAIL blocks, and
+//! Promises: the exit code is always 0, because hosts take exit code 2 as a block. Only a FAIL blocks, and
 //! `crate::turn::stop_gate` bounds how often. A set-up that does not work lets the agent end and reports why.
 
 use super::gate::{GateArgs, folders, refuse_unknown_gate};
@@ -171,22 +171,26 @@ fn at_begin(
     root: &Path,
     record: Option<&TurnRecord>,
 ) -> Result<Workspace, Fault> {
-    let workspace = call.read(root.to_owned())?.sound();
-    let begin = match (&args.since, record, &workspace) {
-        (Some(revision), _, _) => revision.clone(),
-        (None, Some(record), Ok(workspace)) => {
-            let repositories = workspace.repositories()?;
-            let holds_root = |name: &&String| {
-                let folder = repositories.repository(name);
-                folder.is_some_and(|folder| root.starts_with(folder))
-            };
-            let name = record.begin.keys().find(holds_root);
-            let head = name.and_then(|name| record.begin.get(name));
-            head.cloned().unwrap_or_else(|| "HEAD".to_owned())
-        }
-        (None, ..) => "HEAD".to_owned(),
+    let begin = match (&args.since, record) {
+        (Some(revision), _) => revision.clone(),
+        (None, Some(record)) => begin_of_root(call, root, record)?,
+        (None, None) => "HEAD".to_owned(),
     };
     call.read_at_base(root.to_owned(), &begin)
+}
+
+/// Returns HEAD of the repository that holds the workspace when the turn began.
+fn begin_of_root(call: &Invocation, root: &Path, record: &TurnRecord) -> Result<String, Fault> {
+    // The agent may have broken the configuration. The defaults find the packages then.
+    let workspace = call.read(root.to_owned())?.workspace;
+    let repositories = workspace.repositories()?;
+    let holds_root = |name: &&String| {
+        let folder = repositories.repository(name);
+        folder.is_some_and(|folder| root.starts_with(folder))
+    };
+    let name = record.begin.keys().find(holds_root);
+    let head = name.and_then(|name| record.begin.get(name));
+    Ok(head.cloned().unwrap_or_else(|| "HEAD".to_owned()))
 }
 
 fn heads_of(outside: &mut Outside) -> BTreeMap<String, String> {

@@ -95,7 +95,7 @@ fn without_comments(code: &str) -> String {
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 1_245),
     ("build", 33),
-    ("cli", 9_585),
+    ("cli", 9_586),
     ("config", 1_865),
     ("engine", 7_247),
     ("gate", 11_676),

@@ -130,9 +130,8 @@ fn three_blocks_in_a_row_are_the_most() {
     let session = Session::new();
     session.event("UserPromptSubmit", false);
     let change = |number: usize| {
-        session
-            .0
-            .write("src/app/src/main/a.txt", number.to_string())
+        let text = number.to_string();
+        session.0.write("src/app/src/main/a.txt", text);
     };
     change(0);
     session.blocked(false);
@@ -190,6 +189,9 @@ fn an_agent_does_not_change_its_judge() {
     project.git("", &["commit", "--quiet", "--message", "work"]);
     // The tree is another one: its configuration is now part of HEAD.
     project.write("src/app/src/main/a.txt", "more\n");
+    assert!(session.blocked(true).contains("LINT FAIL"));
+    project.write(".ralph/config.yaml", "gates: [");
+    project.git("", &["commit", "--quiet", "--all", "--message", "broken"]);
     assert!(session.blocked(true).contains("LINT FAIL"));
 }
 

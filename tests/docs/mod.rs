@@ -1,5 +1,6 @@
 //! Every reference to a page of this repository leads somewhere, and code refers to no other page.
 
+mod llms;
 mod prose;
 mod reference;
 

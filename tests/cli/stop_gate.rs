@@ -49,7 +49,7 @@ impl Session {
         }
     }
 
-    /// The answer to an event; `Null` if the hook says nothing.
+    /// The answer to an event; `Null` if the hook is silent.
     #[track_caller]
     fn event(&self, name: &str, is_active: bool) -> Value {
         let input = json!({"session_id": "s", "cwd": self.0.path("src/app"), "hook_event_name": name,
@@ -269,7 +269,7 @@ fn a_push_goes_out_only_after_its_commits_passed() {
     install(project, "pre-push", ".git/hooks");
     let before = project.git("", &["ls-remote", "origin"]);
     commit(project, "src/main/a.txt");
-    // What is not committed does not help.
+    // An uncommitted file does not help.
     project.write("src/app/good", "");
     let done = push(project, &["origin", "main"]).code(1);
     assert!(

@@ -10,6 +10,7 @@ mod cli {
     pub(crate) mod foreign_owner;
     pub(crate) mod kill_matrix;
     pub(crate) mod mcp;
+    pub(crate) mod notify;
     #[expect(dead_code, reason = "the other test binary uses all of it")]
     pub(crate) mod project;
     pub(crate) mod real_files;
@@ -46,6 +47,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         cli::foreign_owner::tests(),
         cli::kill_matrix::tests(),
         cli::mcp::tests(),
+        cli::notify::tests(),
         cli::served::tests(),
         cli::watch::tests(),
         demo::kill::tests(),
@@ -69,6 +71,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::tiers::tests(),
         real::tests(),
         real::hermes::tests(),
+        real::plugin::tests(),
         sessions::tests(),
         taskfiles::corpus::tests(),
     ]

@@ -25,7 +25,8 @@ use std::path::{Path, PathBuf};
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct GateArgs {
     /// A gate's box (`2.PITEST`) or a gate's name (`PITEST`)
-    pub gate: String,
+    #[arg(required_unless_present_any = ["stop_hook", "push"])]
+    pub gate: Option<String>,
     /// Judge what changed since HEAD left this revision (their merge base, as `git diff REV...HEAD`)
     #[arg(long, value_name = "REV", conflicts_with = "diff")]
     pub since: Option<String>,
@@ -44,6 +45,19 @@ pub struct GateArgs {
     /// With --since: take the configuration of the branch, not that of its base
     #[arg(long, requires = "since")]
     pub trust: bool,
+    /// Answer the hooks of an agent's turn, whose JSON is on standard input: block its end on a FAIL
+    #[arg(long, conflicts_with_all = ["push", "diff", "map", "explain", "format", "fail_on_skip"])]
+    pub stop_hook: bool,
+    /// Judge the commits of a push, which git's pre-push hook gets on standard input
+    #[arg(long, conflicts_with_all = ["diff", "map", "explain", "format", "fail_on_skip"])]
+    pub push: bool,
+}
+
+impl GateArgs {
+    /// Returns the gate or its box; empty if none was named.
+    pub(super) fn name(&self) -> &str {
+        self.gate.as_deref().unwrap_or_default()
+    }
 }
 
 /// `ralph gate`.
@@ -54,7 +68,7 @@ pub(super) fn gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
         Some(revision) if !args.trust => call.read_at_base(root, revision)?,
         _ => call.read(root)?.sound()?,
     };
-    if workspace.settings.gates.contains_key(&args.gate) {
+    if workspace.settings.gates.contains_key(args.name()) {
         return Judging {
             workspace: &workspace,
             args,
@@ -64,7 +78,7 @@ pub(super) fn gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
     }
     // A box is one of a workspace.
     call.find()?;
-    refuse_unknown_gate(&workspace, &args.gate)?;
+    refuse_unknown_gate(&workspace, args.name())?;
     workspace.shows_events = matches!(format, Format::Human | Format::Json);
     Judging {
         workspace: &workspace,
@@ -75,7 +89,7 @@ pub(super) fn gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
 }
 
 /// Refuses a word without a task's id that is no configured gate: `MUTMUT`, `pitest`.
-fn refuse_unknown_gate(workspace: &Workspace, name: &str) -> Result<(), Fault> {
+pub(super) fn refuse_unknown_gate(workspace: &Workspace, name: &str) -> Result<(), Fault> {
     let is_name = name != Stage::Final.word()
         && name.contains(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
@@ -118,7 +132,7 @@ impl Judging<'_> {
         } = *self;
         let mut outside = workspace.outside()?;
         let Some((changes, bases)) = self.named_changes(&mut outside)? else {
-            let gate = &args.gate;
+            let gate = args.name();
             return Err(Fault::setup(
                 format!("The gate {gate} needs the changes that it judges."),
                 format!(
@@ -131,7 +145,7 @@ impl Judging<'_> {
             let what = format!(
                 "{} names no file, so {} can judge nothing.",
                 file.display(),
-                args.gate
+                args.name()
             );
             return Err(Fault::new(
                 FaultKind::Unknown,
@@ -141,7 +155,7 @@ impl Judging<'_> {
         }
         let folder = outside.folder_alone()?;
         let mut report =
-            outside.judge_alone(&args.gate, &changes, &bases, folder.clone(), args.map)?;
+            outside.judge_alone(args.name(), &changes, &bases, folder.clone(), args.map)?;
         if args.since.is_some() {
             report.remarks.extend(self.own_judges(&changes));
         }
@@ -151,9 +165,9 @@ impl Judging<'_> {
         if format == Format::Human {
             let seconds = std::time::Duration::from_millis(report.millis).as_secs_f64();
             ui::note(&format!("logs and reports: {}", folder.display()));
-            ui::note(&format!("{} took {seconds:.1} s", args.gate));
+            ui::note(&format!("{} took {seconds:.1} s", args.name()));
         }
-        self.ended(&args.gate, &report, false)
+        self.ended(args.name(), &report, false)
     }
 
     /// Shows a report, and what follows the verdict in every form: how it came to be, and that a SKIP fails.
@@ -213,7 +227,7 @@ impl Judging<'_> {
             .named_changes(&mut workspace.outside()?)?
             .map(|(changes, _)| changes);
         workspace.as_a_verb(|engine| {
-            let key = key_of(engine.state(), &args.gate)?;
+            let key = key_of(engine.state(), args.name())?;
             let Stage::Gate(gate) = key.stage.clone() else {
                 let hint = "name a gate's box such as `2.PITEST`, or a gate such as `PITEST`";
                 let name = engine.state().spec_state().name(&key);
@@ -253,7 +267,7 @@ impl Judging<'_> {
 
     /// Returns the changed files that the gate's command names: the branch judges itself with them.
     fn own_judges(&self, changes: &[FileChange]) -> Option<String> {
-        let gate = self.workspace.settings.gates.get(&self.args.gate)?;
+        let gate = self.workspace.settings.gates.get(self.args.name())?;
         let words = [&gate.run, &gate.classpath_command]
             .into_iter()
             .flatten()
@@ -275,7 +289,7 @@ impl Judging<'_> {
         (!named.is_empty()).then(|| {
             format!(
                 "The branch changed what the command of {} runs: {named}.",
-                self.args.gate
+                self.args.name()
             )
         })
     }
@@ -363,7 +377,7 @@ impl Judging<'_> {
 /// Returns the folders of the packages in a CI checkout.
 ///
 /// The checkout is the git repository that holds the workspace, else the workspace itself.
-fn folders(workspace: &Workspace) -> Result<Folders, Fault> {
+pub(super) fn folders(workspace: &Workspace) -> Result<Folders, Fault> {
     let root = &workspace.places.workspace;
     let checkout = root
         .ancestors()

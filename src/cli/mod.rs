@@ -21,6 +21,7 @@ mod mutation_test;
 mod output;
 mod place;
 mod prompt;
+mod push_gate;
 mod replay;
 mod replay_gates;
 mod report;
@@ -30,6 +31,7 @@ mod settings;
 mod show;
 mod stage;
 mod status;
+mod stop_hook;
 mod task_ids;
 mod ui;
 mod usage;
@@ -122,8 +124,14 @@ fn ensure(holds: bool, what: impl Into<String>, hint: impl Into<String>) -> Resu
 }
 
 fn dispatch(cli: &Cli, typed: &ArgMatches) -> anyhow::Result<Exit> {
-    let format = output::chosen(typed, cli.flags.json)?;
-    let call = Invocation::of(&cli.flags, format)?;
+    let call = output::chosen(typed, cli.flags.json)
+        .and_then(|format| Invocation::of(&cli.flags, format));
+    if let Verb::Gate(args) = &cli.verb
+        && args.stop_hook
+    {
+        return Ok(stop_hook::answer_hook(call, args));
+    }
+    let call = call?;
     let exit = match &cli.verb {
         Verb::Run(args) => run::run(&call, args)?,
         Verb::Next { optional } => show::next(&call, *optional)?,
@@ -139,6 +147,7 @@ fn dispatch(cli: &Cli, typed: &ArgMatches) -> anyhow::Result<Exit> {
         Verb::Audit(args) => audit::audit(&call, args)?,
         Verb::Bundle { file, thin } => bundle::bundle(&call, file, *thin)?,
         Verb::Snapshot(args) => manual_verbs::snapshot(&call, args)?,
+        Verb::Gate(args) if args.push => push_gate::judge_push(&call, args)?,
         Verb::Gate(args) => gate::gate(&call, args)?,
         Verb::MutationTest(args) => mutation_test::mutation_test(&call, args)?,
         Verb::Mcp => mcp::mcp(&call)?,

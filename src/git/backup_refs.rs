@@ -278,6 +278,22 @@ pub(super) fn holds(
     Ok(tree::leaf_in(&open.repo, Some(commit), path)?.is_some_and(|(id, _)| id == leaf.0))
 }
 
+/// Writes a commit of HEAD with these items on top; `None` when there is neither.
+pub(super) fn commit_items(
+    open: &OpenRepo,
+    head: Option<Oid>,
+    items: &Items,
+) -> Result<Option<Oid>, GitError> {
+    let load = Load {
+        head,
+        safe: None,
+        items,
+        staged: &[],
+        message: "ralph: a work tree",
+    };
+    commit_of(open, &load)
+}
+
 fn commit_of(open: &OpenRepo, load: &Load<'_>) -> Result<Option<Oid>, GitError> {
     let Load {
         head,

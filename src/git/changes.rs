@@ -121,6 +121,19 @@ impl Repositories {
         })
     }
 
+    /// Returns the merge base of a commit and a revision. Errors: the package does not know them (`NotFound`).
+    pub fn merge_base(
+        &mut self,
+        package: &str,
+        commit: &Oid,
+        revision: &str,
+    ) -> Result<Oid, GitError> {
+        self.in_package(package, |_, open, _| {
+            let commit = history::commit_at(open, &commit.0)?;
+            merge_base_of(open, commit, revision)
+        })
+    }
+
     /// Returns the changes between a base and a commit (`None`: HEAD).
     ///
     /// The base of zeros is the empty tree, or the first state of a clone.
@@ -206,10 +219,14 @@ pub fn at_base(folder: &Path, file: &Path, revision: &str, cap: u64) -> Result<A
 ///
 /// Later commits of others on that branch are not HEAD's. An ancestor of HEAD is its own merge base.
 fn left_at(open: &OpenRepo, rev: &str) -> Result<Oid, GitError> {
+    match open.head()?.commit {
+        Some(head) => merge_base_of(open, head, rev),
+        None => Ok(tree::fact_of(history::commit_at(open, rev)?)),
+    }
+}
+
+fn merge_base_of(open: &OpenRepo, head: git2::Oid, rev: &str) -> Result<Oid, GitError> {
     let commit = history::commit_at(open, rev)?;
-    let Some(head) = open.head()?.commit else {
-        return Ok(tree::fact_of(commit));
-    };
     open.repo
         .merge_base(head, commit)
         .map(tree::fact_of)

@@ -27,6 +27,7 @@ mod test_code;
 mod tips;
 mod tree;
 mod walk;
+mod work_tree;
 
 pub use bundle::unbundle;
 pub use changes::{AtBase, at_base};
@@ -37,6 +38,7 @@ pub use history::{PastCommit, PastLine};
 pub use locks::Underway;
 pub use package_folders::is_repository;
 pub use restore::Extent;
+pub use work_tree::WorkTree;
 
 use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
 use crate::source::{Classifier, Kind, RepoPath};

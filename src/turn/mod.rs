@@ -8,6 +8,7 @@ mod live;
 mod long_line;
 mod reader;
 mod shown;
+pub mod stop_gate;
 #[cfg(test)]
 mod tests;
 mod usage;

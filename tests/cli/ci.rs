@@ -11,6 +11,7 @@ tests! {
     nothing: [
         inputs_are_variables_of_a_step_and_never_its_code,
         the_gate_of_a_pull_request_shows_its_verdict_as_an_annotation,
+        a_merge_queue_and_a_merge_train_judge_what_they_add,
         a_bundle_is_replayed_in_parts_that_are_joined_and_reported,
         the_same_steps_of_gitlab_end_alike,
     ]
@@ -163,6 +164,60 @@ fn the_gate_of_a_pull_request_shows_its_verdict_as_an_annotation() {
     );
     run(&project, &gate, &given("$(touch hit)")).code(2);
     assert!(!project.has("hit"), "a revision is no code");
+}
+
+/// Three commits: the base, what others merged into the target branch, and the merge of this branch.
+fn a_merge_queue_and_a_merge_train_judge_what_they_add() {
+    let project = judged();
+    let git = |args: &[&str]| project.git("src/app", args);
+    let base = git(&["rev-parse", "HEAD"]);
+    // The target branch fails the gate already; this branch adds a note.
+    project.write("src/app/src/main/1.txt", "one line\n");
+    git(&["commit", "--quiet", "--all", "--message", "of others"]);
+    let target = git(&["rev-parse", "HEAD"]);
+    git(&["checkout", "--quiet", "-b", "branch", &base]);
+    project.write("src/app/note.txt", "note\n");
+    git(&["add", "--all"]);
+    git(&["commit", "--quiet", "--message", "note"]);
+    git(&["checkout", "--quiet", "main"]);
+    git(&["merge", "--quiet", "--no-edit", "branch"]);
+    project.config("gates:\n  LINT: {run: [sh, -c, 'cat $RALPH_CHANGED_FILES >&2; exit 1']}\n");
+
+    let workflow: Value = serde_yaml::from_str(&text("github/gate.yml")).unwrap();
+    let events = workflow["on"].as_mapping().unwrap();
+    assert!(events.contains_key("merge_group") && events.contains_key("pull_request"));
+    let gate = step("github/gate/action.yml", "Gate");
+    let since = gate["env"]["SINCE"].as_str().unwrap();
+    assert!(
+        since.contains("|| github.event.merge_group.base_sha ||"),
+        "{since}"
+    );
+    let given = [
+        ("GATE", "LINT"),
+        ("SINCE", &*target),
+        ("ROOT", "."),
+        ("FAIL_ON_SKIP", "true"),
+    ];
+    let queue = run(&project, &gate, &given).code(1);
+    assert!(
+        queue.out.contains("note.txt") && !queue.out.contains("1.txt"),
+        "{}",
+        queue.out
+    );
+
+    let jobs: Value = serde_yaml::from_str(&component().1).unwrap();
+    let script = jobs["ralph-gate"]["script"][0].as_str().unwrap();
+    let train = [
+        ("GATE", "LINT"),
+        ("CI_MERGE_REQUEST_DIFF_BASE_SHA", &*base),
+        ("CI_MERGE_REQUEST_TARGET_BRANCH_SHA", &*target),
+    ];
+    Project::finish(shell(&project, script, &train)).code(1);
+    let quality = project.read("gl-code-quality-report.json");
+    assert!(
+        quality.contains("note.txt") && !quality.contains("1.txt"),
+        "{quality}"
+    );
 }
 
 fn a_bundle_is_replayed_in_parts_that_are_joined_and_reported() {

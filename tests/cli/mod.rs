@@ -35,6 +35,7 @@ mod report;
 mod settings;
 mod shapes;
 mod status;
+mod stop_gate;
 mod tamper;
 mod tasks_file;
 mod turn_hook;

@@ -2,6 +2,7 @@
 //!
 //! Code must refer to no other page.
 
+mod llms;
 mod prose;
 mod reference;
 

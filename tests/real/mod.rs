@@ -4,6 +4,7 @@
 
 pub(crate) mod hermes;
 mod model;
+pub(crate) mod plugin;
 
 use crate::cli::project::{Project, signal, wait_for};
 use crate::cli::watch::Terminal;

@@ -1,7 +1,7 @@
 //! A model that follows a script, for real CLIs of agents: an HTTP server on 127.0.0.1.
 //!
 //! It speaks Anthropic's Messages, `OpenAI`'s Responses and Chat Completions, and Gemini, as far as the CLIs need it.
-//! The number of tool results in a request decides the next step, so that a repeated request is harmless.
+//! The numbers of tool results and of blocks by the Stop gate in a request decide the next step, so that a repeated request is harmless.
 
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -121,7 +121,8 @@ fn answer(
     };
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let results = results(api, &body);
-    let step = steps[rounds(api, &body, results.len()).min(steps.len() - 1)];
+    let done = rounds(api, &body, results.len()) + blocks(&body);
+    let step = steps[done.min(steps.len() - 1)];
     // A request without tools is for a title or similar.
     let has_tools = body["tools"]
         .as_array()
@@ -162,6 +163,18 @@ fn answer(
     };
     let is_stream = body["stream"] == true || path.contains("stream");
     say(stream, api, is_stream, &content, results.len())
+}
+
+/// A part of each reason with which the Stop gate blocks. It follows an answer of the model, so it counts as a step.
+const BLOCK: &str = "The gate ran on the files of this turn.";
+
+/// Counts the blocks in a request. Claude Code repeats each of them for its log in a message of the system.
+pub(crate) fn blocks(body: &Value) -> usize {
+    let messages = ["messages", "input"].map(|key| body[key].as_array());
+    let messages = messages.into_iter().flatten().flatten();
+    let read = messages.filter(|message| message["role"] != "system");
+    read.map(|message| message.to_string().matches(BLOCK).count())
+        .sum()
 }
 
 /// Waits until the other side hangs up.

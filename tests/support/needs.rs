@@ -91,6 +91,11 @@ pub(crate) fn git_daemon() -> Option<Missing> {
     (!daemon.is_file()).then(|| Missing::Programs("git has no git-daemon here".to_owned()))
 }
 
+/// Needs the client that sends messages over HTTP.
+pub(crate) fn curl() -> Option<Missing> {
+    programs(&["curl"])
+}
+
 /// Needs a terminal that can be scripted.
 pub(crate) fn tmux() -> Option<Missing> {
     programs(&["tmux"])

@@ -24,9 +24,9 @@ const NAMED: usize = 5;
 const SEEN: usize = 3;
 
 /// A gate with everything that it needs.
-struct Prepared {
+pub(super) struct Prepared {
     request: GateRequest,
-    settings: GateSettings,
+    pub(super) settings: GateSettings,
     /// The sources of a clean checkout.
     sources: Sources,
     /// Files in the packages' own folders that no commit holds, `<package>/<path>`.
@@ -171,7 +171,11 @@ impl Outside {
     }
 
     /// Runs a gate of which no journal tells, with its report as everybody may read it.
-    fn run_alone(&mut self, prepared: &Prepared, before: &Snapshot) -> Result<GateReport, Fault> {
+    pub(super) fn run_alone(
+        &mut self,
+        prepared: &Prepared,
+        before: &Snapshot,
+    ) -> Result<GateReport, Fault> {
         let aside = prepared.request.folder.with_extension("inputs");
         let (mut report, trespass) =
             self.guarded(before, &aside, 0, |world| Ok(world.run_prepared(prepared)))?;
@@ -260,7 +264,7 @@ impl Outside {
     }
 
     /// Makes a gate ready to judge these changes.
-    fn prepare(
+    pub(super) fn prepare(
         &mut self,
         order: &GateOrder,
         changes: &[FileChange],

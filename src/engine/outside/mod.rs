@@ -19,12 +19,14 @@ mod spec_files;
 mod template;
 mod test_reports;
 mod transcript;
+mod turn_gate;
 
 pub(super) use artifacts::digest_of_folder;
 pub use edits::verify_without_git;
 pub use private_checkout::CacheFolder;
 pub(super) use spec_files::digest_of_file;
 pub use template::own_template;
+pub use turn_gate::CommitRange;
 
 use super::{Fault, FaultKind, Places, Readings, World, older_gates};
 use crate::config::Settings;

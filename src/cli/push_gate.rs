@@ -1,0 +1,170 @@
+//! `ralph gate --push`: the gates on the commits of a push, in git's pre-push hook.
+//!
+//! Promises: each commit is judged in a private checkout, by the configuration before it. A push that could not be
+//! judged is refused.
+
+use super::gate::GateArgs;
+use super::stop_hook::judge;
+use super::{Exit, Fault, FaultKind, Invocation, ensure, ui};
+use crate::engine::{CommitRange, Outside};
+use crate::machine::facts::Oid;
+use std::collections::BTreeMap;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// Bytes of the list of references that are read.
+const LONGEST_LIST: u64 = 1 << 20;
+/// The base of a new branch, unless `--since` names it.
+const DEFAULT_BASE: &str = "refs/remotes/origin/HEAD";
+
+/// An update of a reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct RefUpdate {
+    local: String,
+    commit: Oid,
+    remote_commit: Oid,
+}
+
+/// `ralph gate --push`.
+pub(super) fn judge_push(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
+    let mut text = String::new();
+    io::stdin()
+        .lock()
+        .take(LONGEST_LIST)
+        .read_to_string(&mut text)?;
+    let updates = read_updates(&text)?;
+    let root = call.find()?;
+    let here = std::env::current_dir()?;
+    let mut exit = Exit::Done;
+    for update in updates.iter().filter(|update| !update.commit.is_zero()) {
+        let judged = judge_update(call, args, &root, &here, update)?;
+        if judged != Exit::Done {
+            ui::note(&format!(
+                "The push of {} is refused. `git push --no-verify` skips the gate.",
+                update.local
+            ));
+        }
+        exit = if exit == Exit::WorkLeft { exit } else { judged };
+        if exit == Exit::WorkLeft {
+            break;
+        }
+    }
+    Ok(exit)
+}
+
+/// Reads lines of `<local ref> <local commit> <remote ref> <remote commit>`, as git's pre-push hook gets them.
+fn read_updates(text: &str) -> Result<Vec<RefUpdate>, Fault> {
+    let is_id = |id: &str| matches!(id.len(), 40 | 64) && id.bytes().all(|b| b.is_ascii_hexdigit());
+    let mut updates = Vec::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [local, commit, _, remote_commit] = words[..] else {
+            return Err(unreadable(line));
+        };
+        if !is_id(commit) || !is_id(remote_commit) {
+            return Err(unreadable(line));
+        }
+        updates.push(RefUpdate {
+            local: local.to_owned(),
+            commit: Oid(commit.to_owned()),
+            remote_commit: Oid(remote_commit.to_owned()),
+        });
+    }
+    Ok(updates)
+}
+
+fn unreadable(line: &str) -> Fault {
+    Fault::new(
+        FaultKind::Unknown,
+        format!("This line does not come from git's pre-push hook: {line}"),
+        "call it from the hook: see docs/own-loop.md",
+    )
+}
+
+/// Judges what a reference adds to the remote.
+fn judge_update(
+    call: &Invocation,
+    args: &GateArgs,
+    root: &Path,
+    here: &Path,
+    update: &RefUpdate,
+) -> Result<Exit, Fault> {
+    let workspace = call.read(root.to_owned())?.sound()?;
+    let mut outside = workspace.outside()?;
+    let pushed: Vec<String> = outside
+        .repositories_of_packages()
+        .into_iter()
+        .filter(|(_, folder)| here.starts_with(folder))
+        .map(|(name, _)| name)
+        .collect();
+    let what = format!("{} is in no package of {}.", here.display(), root.display());
+    ensure(!pushed.is_empty(), what, "push from a package")?;
+    let range = range_of(&mut outside, args, &pushed, update)?;
+    // The judge is that of the base, unless `.ralph/` is in another repository.
+    let base = range
+        .bases
+        .values()
+        .next()
+        .cloned()
+        .unwrap_or_else(Oid::zero);
+    let workspace = if args.trust || base.is_zero() {
+        workspace
+    } else {
+        call.read_at_base(root.to_owned(), &base.0)?
+    };
+    let mut outside = workspace.outside()?;
+    let judged = judge(&workspace, &mut outside, args, &range, true)?;
+    for line in judged.text.lines() {
+        ui::line(line);
+    }
+    Ok(match judged {
+        judged if judged.fails => Exit::WorkLeft,
+        judged if judged.has_error => Exit::NoVerdict,
+        _ => Exit::Done,
+    })
+}
+
+/// Returns the commits before and after, for the packages that are pushed.
+fn range_of(
+    outside: &mut Outside,
+    args: &GateArgs,
+    pushed: &[String],
+    update: &RefUpdate,
+) -> Result<CommitRange, Fault> {
+    let (mut bases, mut heads) = (BTreeMap::new(), BTreeMap::new());
+    for package in pushed {
+        let revision = match &args.since {
+            Some(revision) => revision.clone(),
+            None if update.remote_commit.is_zero() => DEFAULT_BASE.to_owned(),
+            None => update.remote_commit.to_string(),
+        };
+        let base = outside.merge_base(package, &update.commit, &revision);
+        let base = base.map_err(|fault| Fault {
+            kind: FaultKind::Unknown,
+            hint: "fetch from the remote, or name the base with `--since REV` in the hook"
+                .to_owned(),
+            ..fault
+        })?;
+        bases.insert(package.clone(), base);
+        heads.insert(package.clone(), update.commit.clone());
+    }
+    Ok(CommitRange { bases, heads })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lines_of_the_hook_are_read() {
+        let (a, b) = ("a".repeat(40), "0".repeat(40));
+        let updates = read_updates(&format!("refs/heads/x {a} refs/heads/x {b}\n")).unwrap();
+        assert_eq!(updates[0].local, "refs/heads/x");
+        assert!(updates[0].remote_commit.is_zero());
+        for line in ["", "x", "x y z"] {
+            assert!(read_updates(&format!("{line}\n")).is_err(), "{line}");
+        }
+        assert!(read_updates(&format!("x {a} y HEAD\n")).is_err());
+        assert_eq!(read_updates("").unwrap(), []);
+    }
+}

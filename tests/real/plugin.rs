@@ -1,0 +1,121 @@
+//! The plugin for Claude Code, and its parts for Codex, in the real CLIs: what the Stop gate does to a model that claims
+//! to be done.
+
+use super::model::{self, Model, Step};
+use super::{CLAUDE, CODEX, Cli, modules, project};
+use crate::cli::project::{Done, Project};
+use crate::support::needs::tests;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+tests! {
+    npm deep: [
+        the_plugin_is_valid_for_claude,
+        claude_cannot_end_a_turn_until_the_gate_passes,
+        codex_cannot_end_a_turn_until_the_gate_passes,
+    ]
+}
+
+const LINT: &str =
+    "gates:\n  LINT: {where: clean, run: [sh, -c, 'test -e good || { echo bad line; exit 1; }']}\n";
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/claude-plugin")
+}
+
+fn the_plugin_is_valid_for_claude() {
+    let project = Project::empty();
+    let mut claude = project.program(modules(&CLAUDE).join(CLAUDE.program).to_str().unwrap());
+    claude.args(["plugin", "validate"]).arg(folder());
+    let done = Project::finish(claude).code(0);
+    for part in [
+        "hooks: Stop",
+        "mcpServers: ralph",
+        "skills: ralph:write-a-spec-with-gates",
+        "skills: ralph:kill-survivors-honestly",
+    ] {
+        assert!(
+            done.out.contains(part),
+            "{part} is missing in\n{}",
+            done.out
+        );
+    }
+}
+
+const BAD: Step = Step::Shell("echo 1 >> src/app/main.txt");
+const DONE: Step = Step::Say("All is done, and the tests pass.");
+
+/// A session in which the model does this; what the CLI printed, and the requests that the model got.
+fn session(cli: &Cli, steps: &'static [Step], call: &str) -> (Project, Done, Vec<String>) {
+    let model = Model::start(steps);
+    let project = project(cli, "- [ ] 1. One\n", &model.url(), LINT);
+    let ralph = env!("CARGO_BIN_EXE_ralph");
+    project.tool("ralph", &format!("exec {ralph} \"$@\""));
+    project.tool(
+        "turn",
+        &call
+            .replace("@MODEL@", &model.url())
+            .replace("@PLUGIN@", folder().to_str().unwrap()),
+    );
+    let mut turn = project.program("turn");
+    turn.current_dir(project.path("")).stdin(Stdio::null());
+    let done = Project::finish_within(turn, 120);
+    (project, done, model.asked())
+}
+
+/// The blocks in the last request.
+fn blocks(asked: &[String]) -> usize {
+    model::blocks(&serde_json::from_str(asked.last().unwrap()).unwrap())
+}
+
+/// In all these sessions the model claims to be done.
+fn cannot_end_until_the_gate_passes(cli: &Cli, call: &str) {
+    let repaired = &[BAD, DONE, Step::Shell("touch src/app/good"), DONE];
+    let (project, done, asked) = session(cli, repaired, call);
+    assert_eq!(
+        (asked.len(), blocks(&asked)),
+        (4, 1),
+        "{}\n{}",
+        done.out,
+        done.err
+    );
+    assert!(asked[2].contains("bad line"), "{}", asked[2]);
+    assert!(project.has("src/app/good"), "{}", done.out);
+
+    let unchanged = &[BAD, DONE];
+    let (_, done, asked) = session(cli, unchanged, call);
+    assert_eq!(
+        (asked.len(), blocks(&asked)),
+        (3, 1),
+        "{}\n{}",
+        done.out,
+        done.err
+    );
+
+    let stubborn = &[BAD, DONE, BAD, DONE, BAD, DONE, BAD, DONE];
+    let (_, done, asked) = session(cli, stubborn, call);
+    assert_eq!(
+        (asked.len(), blocks(&asked)),
+        (8, 3),
+        "{}\n{}",
+        done.out,
+        done.err
+    );
+    assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
+}
+
+fn claude_cannot_end_a_turn_until_the_gate_passes() {
+    let call = "export ANTHROPIC_BASE_URL=@MODEL@ CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-test DISABLE_AUTOUPDATER=1
+export CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
+exec claude -p --dangerously-skip-permissions --output-format stream-json --verbose --plugin-dir @PLUGIN@ 'Go on.'";
+    cannot_end_until_the_gate_passes(&CLAUDE, call);
+}
+
+fn codex_cannot_end_a_turn_until_the_gate_passes() {
+    let call = r#"export MOCK_KEY=sk-test
+mkdir -p ~/.codex
+sed "s|/path/to|@PLUGIN@/scripts|" @PLUGIN@/../hooks/codex-hooks.json > ~/.codex/hooks.json
+exec codex exec -m gpt-5.5 -c 'model_provider="mock"' -c 'model_providers.mock={name="mock",base_url="@MODEL@/v1",wire_api="responses",env_key="MOCK_KEY"}' \
+ -c analytics.enabled=false --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox --dangerously-bypass-hook-trust 'Go on.'"#;
+    cannot_end_until_the_gate_passes(&CODEX, call);
+}

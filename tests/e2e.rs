@@ -7,6 +7,7 @@ mod cli {
     pub(crate) mod ci;
     pub(crate) mod foreign_owner;
     pub(crate) mod kill_matrix;
+    pub(crate) mod lane_kills;
     pub(crate) mod mcp;
     #[expect(dead_code, reason = "the other test binary uses all of it")]
     pub(crate) mod project;
@@ -23,6 +24,11 @@ mod fuzz {
 }
 #[cfg(test)]
 mod gate;
+#[cfg(test)]
+mod git {
+    mod command;
+    pub(crate) mod random_merges;
+}
 #[cfg(test)]
 mod real;
 #[cfg(test)]
@@ -43,6 +49,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         cli::ci::tests(),
         cli::foreign_owner::tests(),
         cli::kill_matrix::tests(),
+        cli::lane_kills::tests(),
         cli::mcp::tests(),
         cli::served::tests(),
         cli::watch::tests(),
@@ -65,6 +72,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::shapes::tests(),
         gate::targets::tests(),
         gate::tiers::tests(),
+        git::random_merges::tests(),
         real::tests(),
         real::hermes::tests(),
         sessions::tests(),

@@ -26,7 +26,10 @@ pub use film::Film;
 pub use follow::{Follow, standard_report};
 pub use history::history;
 pub use older_gates::older_gates;
-pub use outside::{CacheFolder, Outside, Parts, own_template, private_folder, verify_without_git};
+pub use outside::{
+    CacheFolder, LaneStatus, Outside, Parts, lanes_of, own_template, private_folder,
+    verify_without_git,
+};
 pub use past::{By, Past, Range, past};
 pub use places::Places;
 pub use readings::{Readings, readings};

@@ -9,6 +9,7 @@ mod backup_refs;
 mod bundle;
 mod changes;
 mod checkout;
+mod clone;
 mod commit;
 mod content;
 mod error;
@@ -16,6 +17,7 @@ mod history;
 mod index;
 mod lines;
 mod locks;
+mod merge;
 mod observe;
 mod open;
 mod package_folders;
@@ -34,6 +36,7 @@ pub use commit::init_repository;
 pub use error::{GitError, GitErrorKind};
 pub use history::{PastCommit, PastLine};
 pub use locks::Underway;
+pub use merge::Merge;
 pub use package_folders::is_repository;
 pub use restore::Extent;
 
@@ -172,6 +175,11 @@ impl Repositories {
         self.folders
             .get(package)
             .map(|folder| folder.root.as_path())
+    }
+
+    /// The folder of the repository that a package is in.
+    pub fn repository_of(&self, package: &str) -> Option<PathBuf> {
+        self.folders.get(package).map(|folder| folder.repo.clone())
     }
 
     /// All packages at this moment: HEAD, branch, what differs from HEAD, untracked files that count.

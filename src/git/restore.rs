@@ -141,7 +141,11 @@ impl Repositories {
     }
 
     /// The state of a repository in a snapshot; `None` when none of its packages was there.
-    fn wanted(&self, before: &Snapshot, names: &[String]) -> Result<Option<Wanted>, GitError> {
+    pub(super) fn wanted(
+        &self,
+        before: &Snapshot,
+        names: &[String],
+    ) -> Result<Option<Wanted>, GitError> {
         let mut wanted: Option<Wanted> = None;
         for name in names {
             let (Some(state), Some(folder)) = (before.package(name), self.folders.get(name)) else {
@@ -171,7 +175,7 @@ impl Repositories {
         Ok(wanted)
     }
 
-    fn restore(
+    pub(super) fn restore(
         &mut self,
         names: &[String],
         wanted: &Wanted,

@@ -6,7 +6,7 @@
 //! | recorded | evidence, believed here | decision, made again here |
 //! |---|---|---|
 //! | `RunStarted`, `StopRequested`, `BoxAccepted` … | all of it | when a verb may say it |
-//! | `Surveyed`, `AgentEnded`, `Waited`, `BudgetAllowed` | what was found | that it was asked for |
+//! | `Surveyed`, `LaneSeen`, `AgentEnded`, `Waited`, `BudgetAllowed` | what was found | that it was asked for |
 //! | `AgentSpawned` | its process | which agent |
 //! | `Observed` | what git showed | that it was asked for, the validator's report only for FINAL |
 //! | `TasksRestored` | lines that were added | no box is ticked by it |
@@ -110,8 +110,9 @@ fn expected(effect: &Effect) -> Option<&'static str> {
     Some(match effect {
         Effect::Survey => "Surveyed",
         Effect::KeepLeftovers { .. } => "LeftoversKept",
+        Effect::LookAtLane(_) => "LaneSeen",
         Effect::StartAgent(_) => "AgentSpawned",
-        Effect::AwaitAgent | Effect::ReapAgent { .. } => "AgentEnded",
+        Effect::Play(_) | Effect::AwaitAgent | Effect::ReapAgent { .. } => "AgentEnded",
         Effect::CommitLeft { .. } => "LeftCommitted",
         Effect::Observe { .. } => "Observed",
         Effect::RestoreTasks { .. } => "TasksRestored",
@@ -133,7 +134,8 @@ fn expected(effect: &Effect) -> Option<&'static str> {
 /// What should stand there; `None` if the fact answers the effect.
 fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
     match (effect, event) {
-        (
+        (Effect::LookAtLane(_), Event::Waited)
+        | (
             Effect::StartAgent(_),
             Event::AgentEnded(AgentEnd {
                 end: ProcessEnd::NotStarted { .. },

@@ -7,6 +7,7 @@
 //!
 //! ```text
 //! idle ─ Surveyed ─┬─► (clearing) ─ LeftoversKept ─► idle
+//!                  ├─► (looking) ─ LaneSeen ─► attempting, or playing ─ AgentEnded ─► as after attempting
 //!                  ├─► attempting ─ AgentEnded ─► (committing) ─ LeftCommitted ─► observing ─ Observed ─►
 //!                  │       (restoring) ─ TasksRestored, WorkPutBack ─► (checking) ─ Checked ─► applying
 //!                  └─► judging ─ GateEnded ─► (restoring-tasks) ─ TasksRestored ─► applying
@@ -48,6 +49,7 @@ pub mod fallback;
 mod gate;
 pub mod hierarchy;
 pub mod invalidation;
+pub mod lanes;
 mod legacy;
 mod people;
 pub mod policy;
@@ -57,7 +59,7 @@ mod rework;
 mod run_counters;
 pub mod state;
 pub mod stop;
-mod used;
+pub mod used;
 mod waits;
 
 pub use begin::{agent_order, gate_order};
@@ -158,7 +160,7 @@ fn resumed(state: &mut State) -> Vec<Effect> {
     }
     if matches!(
         state.phase,
-        Phase::Waiting { .. } | Phase::OverBudget { .. }
+        Phase::Waiting { .. } | Phase::OverBudget { .. } | Phase::Looking { .. }
     ) {
         state.phase = Phase::Idle;
     }
@@ -195,6 +197,19 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
         (Event::LeftoversKept { snapshot, .. }, Phase::Clearing { .. }) => {
             state.leftovers = None;
             state.last_after = Some(snapshot.clone());
+        }
+        (Event::LaneSeen { offer, why_not }, Phase::Looking { key, snapshot }) => {
+            return Ok(lanes::seen(
+                state,
+                key,
+                snapshot,
+                offer.as_ref(),
+                why_not.as_deref(),
+            ));
+        }
+        (Event::Waited, Phase::Looking { .. }) => {}
+        (Event::AgentEnded(agent), Phase::Playing { key, before, .. }) => {
+            attempt::agent_ended(state, key, before, true, agent);
         }
         (Event::AgentSpawned { pid, started, .. }, Phase::Attempting { key, before, .. }) => {
             state.phase = Phase::Attempting {
@@ -383,6 +398,12 @@ pub fn owed(state: &State) -> Vec<Effect> {
                 .map_or(iteration, |leftovers| leftovers.iteration),
             leftovers: leftovers.clone(),
         }],
+        Phase::Looking { key, snapshot } => vec![lanes::look(state, key, snapshot)],
+        Phase::Playing { before, offer, .. } => vec![Effect::Play(Box::new(effect::Play {
+            iteration,
+            before: before.clone(),
+            offer: offer.clone(),
+        }))],
         Phase::Attempting { process, .. } => vec![Effect::ReapAgent {
             iteration,
             process: *process,
@@ -448,6 +469,8 @@ impl Phase {
         match self {
             Self::Idle => "idle",
             Self::Clearing { .. } => "clearing",
+            Self::Looking { .. } => "looking",
+            Self::Playing { .. } => "playing",
             Self::Attempting { .. } => "attempting",
             Self::Committing(_) => "committing",
             Self::Observing(_) => "observing",

@@ -7,7 +7,7 @@ use super::backup_refs::{self, Items};
 use super::error::{Doing as _, GitError};
 use super::open::OpenRepo;
 use super::tree::{self, Delta, GITLINK};
-use super::{Repositories, history};
+use super::{Repositories, history, locks};
 use crate::machine::facts::{self, Snapshot};
 use crate::source::RepoPath;
 use git2::{AttrCheckFlags, AttrValue, ErrorCode, MergeOptions, Oid, Repository, Signature, Tree};
@@ -96,6 +96,15 @@ impl Repositories {
             }
             backup_refs::pin(open, reference, head)
         })
+    }
+
+    /// Removes the locks that a killed ralph left in these packages while it moved them.
+    pub fn unlock(&mut self, packages: &BTreeMap<String, facts::Oid>) -> Result<(), GitError> {
+        self.refresh()?;
+        for name in packages.keys() {
+            self.in_package(name, |_, open, _| locks::remove_stale(&open.repo))?;
+        }
+        Ok(())
     }
 
     /// Moves HEAD, index and work tree of these packages from `before` to `heads`. Uncommitted files stay. The commit that

@@ -7,7 +7,8 @@
 //!
 //! ```text
 //! idle ─ Surveyed ─┬─► (clearing) ─ LeftoversKept ─► idle
-//!                  ├─► (looking) ─ LaneSeen ─► attempting, or playing ─ AgentEnded ─► as after attempting
+//!                  ├─► (looking) ─ LaneSeen ─┬─► attempting
+//!                  │                         └─► (playing) ─ AgentEnded ─► observing
 //!                  ├─► attempting ─ AgentEnded ─► (committing) ─ LeftCommitted ─► observing ─ Observed ─►
 //!                  │       (restoring) ─ TasksRestored, WorkPutBack ─► (checking) ─ Checked ─► applying
 //!                  └─► judging ─ GateEnded ─► (restoring-tasks) ─ TasksRestored ─► applying
@@ -121,7 +122,13 @@ pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Imp
 
 /// A run begins; the families of `--retry` begin anew.
 fn begin_run(state: &mut State, retry: &[String]) {
-    state.run = state::RunCounters::default();
+    // The work of a lane that the last run took may still be judged.
+    let lane =
+        Some(std::mem::take(&mut state.run.agent)).filter(|agent| lanes::number(agent).is_some());
+    state.run = state::RunCounters {
+        agent: lane.unwrap_or_default(),
+        ..state::RunCounters::default()
+    };
     state.stopping = None;
     match &mut state.phase {
         Phase::Stopped(_) => state.phase = Phase::Idle,

@@ -22,7 +22,11 @@ const AGENT: &str = r#"*)
     case $RALPH_TASK in
     1.) until grep -q 'has_ended":true' ../2.json; do sleep 0.02; done ;;
     esac
-    for package in app lib; do commit $package "src/$RALPH_STAGE/$RALPH_TASK.txt"; done ;;"#;
+    case $RALPH_STAGE in
+    TEST-FIRST) file=src/test/2.txt ;;
+    *) file=src/main/${RALPH_TASK}txt ;;
+    esac
+    for package in app lib; do commit $package $file; done ;;"#;
 
 /// The folder of a project's lanes.
 fn lanes(project: &Project) -> PathBuf {

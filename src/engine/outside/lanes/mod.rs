@@ -34,9 +34,14 @@ const BUSY: i32 = 70;
 /// How often main looks whether a lane has ended.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The lanes that this process started, by number.
+/// The lanes that this process started.
 #[derive(Default)]
-pub(super) struct Lanes(BTreeMap<u32, JoinHandle<io::Result<ProcessEnd>>>);
+pub(super) struct Lanes {
+    /// By number.
+    running: BTreeMap<u32, JoinHandle<io::Result<ProcessEnd>>>,
+    /// This process found the offer that is taken next. Another one was killed while it took it.
+    has_looked: bool,
+}
 
 /// A lane as `ralph status` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,11 +100,12 @@ impl Outside {
     /// Starts lanes, waits for the lane of this box, and returns what it offers. `Waited` if a stop is requested.
     pub(super) fn look_at_lane(&mut self, order: &LaneOrder) -> Result<Event, Fault> {
         let snapshot = &order.snapshot;
+        self.lanes.has_looked = true;
         let mut records = Records::open(&self.lanes_folder())?;
         self.drop_lanes(order, &mut records)?;
         self.start_lanes(order, snapshot, &mut records)?;
         let of_box = records.of(&order.task);
-        while of_box.is_some_and(|number| self.lanes.0.contains_key(&number)) {
+        while of_box.is_some_and(|number| self.lanes.running.contains_key(&number)) {
             if self.parts.interrupts.first().is_some() || self.wall_left().is_zero() {
                 return Ok(Event::Waited);
             }
@@ -129,7 +135,7 @@ impl Outside {
                 .iter()
                 .any(|task| task.family == record.family && task.digest == record.digest);
             // What still runs in it writes into its folder. It is removed when it has ended.
-            if !is_wanted && !self.lanes.0.contains_key(&number) {
+            if !is_wanted && !self.lanes.running.contains_key(&number) {
                 records.remove(number)?;
             }
         }
@@ -146,7 +152,7 @@ impl Outside {
         self.reap_lanes(&mut records)?;
         for (number, record) in records.all() {
             let mut rows = state.spec_state().family_rows(&record.family);
-            if rows.all(|row| row.mark.is_done()) && !self.lanes.0.contains_key(&number) {
+            if rows.all(|row| row.mark.is_done()) && !self.lanes.running.contains_key(&number) {
                 records.remove(number)?;
             }
         }
@@ -157,13 +163,13 @@ impl Outside {
     fn reap_lanes(&mut self, records: &mut Records) -> Result<(), Fault> {
         let ended: Vec<u32> = self
             .lanes
-            .0
+            .running
             .iter()
             .filter(|(_, thread)| thread.is_finished())
             .map(|(number, _)| *number)
             .collect();
         for number in ended {
-            let Some(thread) = self.lanes.0.remove(&number) else {
+            let Some(thread) = self.lanes.running.remove(&number) else {
                 continue;
             };
             let end = thread
@@ -186,7 +192,10 @@ impl Outside {
         records: &mut Records,
     ) -> Result<(), Fault> {
         for (number, record) in records.all() {
-            if !record.has_ended && record.runs < MAX_RUNS && !self.lanes.0.contains_key(&number) {
+            if !record.has_ended
+                && record.runs < MAX_RUNS
+                && !self.lanes.running.contains_key(&number)
+            {
                 self.start_lane(number, order, records)?;
             }
         }
@@ -264,7 +273,7 @@ impl Outside {
         records.note_start(number)?;
         let supervisor = self.parts.supervisor.clone();
         let run = move || Ok(supervisor.run(&spec)?.end);
-        self.lanes.0.insert(number, std::thread::spawn(run));
+        self.lanes.running.insert(number, std::thread::spawn(run));
         Ok(())
     }
 
@@ -280,6 +289,9 @@ impl Outside {
         let began = Stopwatch::start();
         self.turn_log = None;
         self.iteration_folder(*iteration)?;
+        if !std::mem::take(&mut self.lanes.has_looked) {
+            self.parts.repositories.unlock(&offer.heads)?;
+        }
         self.parts.repositories.pin_heads()?;
         let reference = format!("refs/ralph/before-lane/{iteration}");
         let repositories = &mut self.parts.repositories;

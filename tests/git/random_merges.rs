@@ -174,10 +174,8 @@ fn commit(repo: &Repository, files: &Tree, parents: &[&str]) -> String {
 
 /// The results of git for these pairs, in order: the tree if it merges.
 fn merge_trees(folder: &Path, pairs: &[[String; 2]]) -> Vec<Option<String>> {
-    let input: String = pairs
-        .iter()
-        .map(|[ours, theirs]| format!("{ours} {theirs}\n"))
-        .collect();
+    let lines: Vec<String> = pairs.iter().map(|pair| pair.join(" ")).collect();
+    let input = lines.join("\n") + "\n";
     let args = [
         "merge-tree",
         "--write-tree",
@@ -214,11 +212,15 @@ fn compare(cases: usize) {
     for _ in 0..cases {
         let (first, ours, theirs) = strategy.new_tree(&mut runner).unwrap().current();
         let mut base = first_tree();
-        first.iter().for_each(|edit| perform(&mut base, edit));
+        for edit in &first {
+            perform(&mut base, edit);
+        }
         let root = commit(&repo, &base, &[]);
         let sides = [ours, theirs].map(|edits| {
             let mut side = base.clone();
-            edits.iter().for_each(|edit| perform(&mut side, edit));
+            for edit in &edits {
+                perform(&mut side, edit);
+            }
             commit(&repo, &side, &[&root])
         });
         if sides[0] != sides[1] {

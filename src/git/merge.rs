@@ -10,6 +10,7 @@ use super::tree::{self, Delta, GITLINK};
 use super::{Repositories, history, locks};
 use crate::machine::facts::{self, Snapshot};
 use crate::source::RepoPath;
+use crate::sys::disk::remove;
 use git2::{AttrCheckFlags, AttrValue, ErrorCode, MergeOptions, Oid, Repository, Signature, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -94,6 +95,9 @@ impl Repositories {
             if !known.contains(&head) {
                 copy_objects(&open.repo, &source.repo, head, &known)?;
             }
+            // Only ralph writes this reference, so a lock of it is that of a killed ralph.
+            let lock = open.repo.commondir().join(format!("{reference}.lock"));
+            remove(&lock).doing("remove a lock")?;
             backup_refs::pin(open, reference, head)
         })
     }

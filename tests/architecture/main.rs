@@ -99,7 +99,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("config", 1_865),
     ("engine", 7_859),
     ("gate", 11_676),
-    ("git", 5_948),
+    ("git", 5_951),
     ("journal", 418),
     ("lib", 14),
     ("machine", 5_173),

@@ -9,6 +9,7 @@ mod cli {
     pub(crate) mod ci;
     pub(crate) mod foreign_owner;
     pub(crate) mod kill_matrix;
+    pub(crate) mod lane_kills;
     pub(crate) mod mcp;
     pub(crate) mod notify;
     #[expect(dead_code, reason = "the other test binary uses all of it")]
@@ -26,6 +27,11 @@ mod fuzz {
 }
 #[cfg(test)]
 mod gate;
+#[cfg(test)]
+mod git {
+    mod command;
+    pub(crate) mod random_merges;
+}
 #[cfg(test)]
 mod real;
 #[cfg(test)]
@@ -46,6 +52,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         cli::ci::tests(),
         cli::foreign_owner::tests(),
         cli::kill_matrix::tests(),
+        cli::lane_kills::tests(),
         cli::mcp::tests(),
         cli::notify::tests(),
         cli::served::tests(),
@@ -69,6 +76,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::shapes::tests(),
         gate::targets::tests(),
         gate::tiers::tests(),
+        git::random_merges::tests(),
         real::tests(),
         real::hermes::tests(),
         real::plugin::tests(),

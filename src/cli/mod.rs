@@ -124,8 +124,8 @@ fn ensure(holds: bool, what: impl Into<String>, hint: impl Into<String>) -> Resu
 }
 
 fn dispatch(cli: &Cli, typed: &ArgMatches) -> anyhow::Result<Exit> {
-    let call = output::chosen(typed, cli.flags.json)
-        .and_then(|format| Invocation::of(&cli.flags, format));
+    let call =
+        output::chosen(typed, cli.flags.json).and_then(|format| Invocation::of(&cli.flags, format));
     if let Verb::Gate(args) = &cli.verb
         && args.stop_hook
     {

@@ -34,6 +34,9 @@ pub struct RunArgs {
     /// Take only this task with what is below it; repeat it for more
     #[arg(long, value_name = "ID")]
     pub only: Vec<String>,
+    /// Do up to N tasks that are marked `[P]` at once, ahead of their turn
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub lanes: Option<u32>,
     /// Clear the block and the counters of a task
     #[arg(long, value_name = "ID")]
     pub retry: Vec<String>,
@@ -90,6 +93,7 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
     let mut policy = Policy {
         optional: args.optional,
         only,
+        lanes: args.lanes.unwrap_or(0),
         ..workspace.policy()
     };
     policy.iterations = args
@@ -129,6 +133,7 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
     );
     let state = engine.state().clone();
     drop(engine);
+    outside.remove_done_lanes(&state)?;
     let older_gates = outside.older_gates(&state);
     Ok(End {
         stop,

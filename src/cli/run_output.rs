@@ -38,9 +38,14 @@ impl RunOutput {
             return;
         }
         match &state.phase {
-            Phase::Attempting {
+            Phase::Playing { key, .. }
+            | Phase::Attempting {
                 key, process: None, ..
             } => self.begin(state, key),
+            Phase::Looking { key, .. } => {
+                let title = state.spec_state().title(key);
+                self.line.set(&format!("{title} waits for its lane"));
+            }
             Phase::Judging { order } => self.begin(state, &order.key),
             Phase::Checking { check, .. } => {
                 self.line

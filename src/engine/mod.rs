@@ -27,7 +27,8 @@ pub use follow::{Follow, standard_report};
 pub use history::history;
 pub use older_gates::older_gates;
 pub use outside::{
-    CacheFolder, CommitRange, Outside, Parts, own_template, private_folder, verify_without_git,
+    CacheFolder, CommitRange, LaneStatus, Outside, Parts, lanes_of, own_template, private_folder,
+    verify_without_git,
 };
 pub use past::{By, Past, Range, past};
 pub use places::Places;

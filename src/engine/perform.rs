@@ -95,7 +95,12 @@ impl Engine<'_> {
                 self.disk.rename(&self.places.validation(), &aside)?;
                 return Ok(None);
             }
+            Effect::Play(_) => {
+                self.remember_progress()?;
+                return self.world.perform(effect);
+            }
             Effect::KeepLeftovers { .. }
+            | Effect::LookAtLane(_)
             | Effect::ReapAgent { .. }
             | Effect::CommitLeft { .. }
             | Effect::PutBack { .. }

@@ -67,6 +67,11 @@ impl Places {
         self.state().join("paused")
     }
 
+    /// The same file of another workspace.
+    pub fn paused_of(workspace: &Path) -> PathBuf {
+        workspace.join(".ralph/state/paused")
+    }
+
     /// `latest-task-diff.txt`.
     pub fn diff(&self) -> PathBuf {
         self.state().join("latest-task-diff.txt")

@@ -10,6 +10,7 @@ mod backup_refs;
 mod bundle;
 mod changes;
 mod checkout;
+mod clone;
 mod commit;
 mod content;
 mod error;
@@ -17,6 +18,7 @@ mod history;
 mod index;
 mod lines;
 mod locks;
+mod merge;
 mod observe;
 mod open;
 mod package_folders;
@@ -36,6 +38,7 @@ pub use commit::init_repository;
 pub use error::{GitError, GitErrorKind};
 pub use history::{PastCommit, PastLine};
 pub use locks::Underway;
+pub use merge::Merge;
 pub use package_folders::is_repository;
 pub use restore::Extent;
 pub use work_tree::WorkTree;
@@ -174,6 +177,11 @@ impl Repositories {
         self.folders
             .get(package)
             .map(|folder| folder.root.as_path())
+    }
+
+    /// Returns the directory of the repository that a package is in.
+    pub fn repository_of(&self, package: &str) -> Option<PathBuf> {
+        self.folders.get(package).map(|folder| folder.repo.clone())
     }
 
     /// Returns the current state of all packages: HEAD, branch, differences from HEAD, untracked files that count.

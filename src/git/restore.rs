@@ -139,7 +139,11 @@ impl Repositories {
     }
 
     /// Returns the state of a repository in a snapshot; `None` if none of its packages existed.
-    fn wanted(&self, before: &Snapshot, names: &[String]) -> Result<Option<Wanted>, GitError> {
+    pub(super) fn wanted(
+        &self,
+        before: &Snapshot,
+        names: &[String],
+    ) -> Result<Option<Wanted>, GitError> {
         let mut wanted: Option<Wanted> = None;
         for name in names {
             let (Some(state), Some(folder)) = (before.package(name), self.folders.get(name)) else {
@@ -169,7 +173,7 @@ impl Repositories {
         Ok(wanted)
     }
 
-    fn restore(
+    pub(super) fn restore(
         &mut self,
         names: &[String],
         wanted: &Wanted,

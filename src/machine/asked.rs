@@ -6,7 +6,7 @@
 //! | recorded | evidence, believed here | decision, made again here |
 //! |---|---|---|
 //! | `RunStarted`, `StopRequested`, `BoxAccepted` … | all of it | when a verb may say it |
-//! | `Surveyed`, `AgentEnded`, `Waited`, `BudgetAllowed` | the result | that the effect was pending |
+//! | `Surveyed`, `LaneSeen`, `AgentEnded`, `Waited`, `BudgetAllowed` | the result | that the effect was pending |
 //! | `AgentSpawned` | its process | which agent |
 //! | `Observed` | the state of git | that the effect was pending, the validator's report only for FINAL |
 //! | `TasksRestored` | lines that were added | no box is ticked by it |
@@ -107,8 +107,9 @@ fn expected(effect: &Effect) -> Option<&'static str> {
     Some(match effect {
         Effect::Survey => "Surveyed",
         Effect::KeepLeftovers { .. } => "LeftoversKept",
+        Effect::LookAtLane(_) => "LaneSeen",
         Effect::StartAgent(_) => "AgentSpawned",
-        Effect::AwaitAgent | Effect::ReapAgent { .. } => "AgentEnded",
+        Effect::Play(_) | Effect::AwaitAgent | Effect::ReapAgent { .. } => "AgentEnded",
         Effect::CommitLeft { .. } => "LeftCommitted",
         Effect::Observe { .. } => "Observed",
         Effect::RestoreTasks { .. } => "TasksRestored",
@@ -130,7 +131,8 @@ fn expected(effect: &Effect) -> Option<&'static str> {
 /// Returns the expected event as a phrase, or `None` if the event answers the effect.
 fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
     match (effect, event) {
-        (
+        (Effect::LookAtLane(_), Event::Waited)
+        | (
             Effect::StartAgent(_),
             Event::AgentEnded(AgentEnd {
                 end: ProcessEnd::NotStarted { .. },

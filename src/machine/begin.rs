@@ -24,18 +24,12 @@ pub(super) fn begin(
     if key.stage.is_gate() {
         return begin_gate(state, key, snapshot, None);
     }
-    let iteration = state.begin_iteration();
-    let mut effects = vec![Effect::WriteBefore {
-        iteration,
-        snapshot: snapshot.clone(),
-    }];
+    let mut effects = begin_attempt(state, key, snapshot);
+    let iteration = state.iteration;
     if key.stage == Stage::Final {
         effects.push(Effect::SetReportAside { iteration });
         state.spec_state_mut().report = None;
     }
-    let now = state.run.now;
-    let family = state.spec_state_mut().family_mut(&key.family);
-    family.began = if family.began == 0 { now } else { family.began };
     let order = agent_order(state, key, iteration, leftovers);
     state.phase = Phase::Attempting {
         key: key.clone(),
@@ -44,6 +38,18 @@ pub(super) fn begin(
     };
     effects.push(Effect::StartAgent(Box::new(order)));
     effects
+}
+
+/// Begins the iteration of an attempt.
+pub(super) fn begin_attempt(state: &mut State, key: &TaskKey, snapshot: &Snapshot) -> Vec<Effect> {
+    let iteration = state.begin_iteration();
+    let now = state.run.now;
+    let family = state.spec_state_mut().family_mut(&key.family);
+    family.began = if family.began == 0 { now } else { family.began };
+    vec![Effect::WriteBefore {
+        iteration,
+        snapshot: snapshot.clone(),
+    }]
 }
 
 /// Returns the order for the agent of this iteration.

@@ -9,6 +9,7 @@ use super::choice::{Choice, all_done, approval, next, stuck};
 use super::effect::Effect;
 use super::event::{Mode, StopRequest, TasksSeen};
 use super::facts::{Dirt, InputDigests, PackageState, Snapshot, dirt_names, full_path};
+use super::lanes;
 use super::state::{By, Leftovers, Phase, SpecState, State};
 use super::stop::StopReason;
 use crate::source::text::names;
@@ -192,6 +193,13 @@ fn begin_or_clear(state: &mut State, key: &TaskKey, snapshot: &Snapshot) -> Vec<
         .is_some_and(|leftovers| leftovers.key != *key)
     {
         state.phase = Phase::Clearing { leftovers: left };
+        return super::owed(state);
+    }
+    if left.is_empty() && lanes::is_asked(state, key) {
+        state.phase = Phase::Looking {
+            key: key.clone(),
+            snapshot: snapshot.clone(),
+        };
         return super::owed(state);
     }
     begin(state, key, snapshot, dirt_names(&left))

@@ -100,6 +100,7 @@ fn remember_tick(spec: &mut SpecState, key: &TaskKey, by: By, content: JudgedCon
 
 fn remember_opening(spec: &mut SpecState, key: &TaskKey) {
     let stage = spec.stage_mut(key);
+    stage.lane_failed = false;
     stage.own = Accumulated::default();
     stage.tests_delta.clear();
     stage.attempts = 0;

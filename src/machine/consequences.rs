@@ -9,7 +9,7 @@ use super::facts::ProcessEnd;
 use super::rework::rework;
 use super::state::{Attempt, Findings, Phase, State};
 use super::stop::StopReason;
-use super::{hierarchy, waits};
+use super::{hierarchy, lanes, waits};
 use crate::source::text::{count, line};
 use crate::task::{Stage, TaskKey};
 
@@ -108,6 +108,20 @@ fn reject(
     moved: bool,
 ) -> Vec<Effect> {
     let limit = state.policy.attempts;
+    if let Some(lane) = lanes::number(&state.run.agent) {
+        let stage = state.spec_state_mut().stage_mut(key);
+        stage.lane_failed = true;
+        stage.reasons.clone_from(&reasons);
+        reasons.extend(notes(state.spec_state(), seen));
+        let headline = format!("REJECTED (work of lane {lane}; the worker is next)");
+        return conclude(
+            state,
+            key,
+            Outcome::default(),
+            text(headline, reasons),
+            moved,
+        );
+    }
     let stage = state.spec_state_mut().stage_mut(key);
     stage.frozen_only = frozen_only && (stage.attempts == 0 || stage.frozen_only);
     stage.attempts += 1;

@@ -1,6 +1,6 @@
 //! Effects: what the machine asks of the world, in the imperative. They are never stored.
 
-use super::event::Check;
+use super::event::{Check, Offer};
 use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
 use super::stop::StopReason;
 use super::used::Most;
@@ -41,6 +41,10 @@ pub enum Effect {
         /// N.
         iteration: u64,
     },
+    /// Start lanes, wait for the one of this box, look at its work → `LaneSeen`, or `Waited` when a stop is requested.
+    LookAtLane(Box<LaneOrder>),
+    /// Move the packages to a lane's merged work → `AgentEnded`.
+    Play(Box<Play>),
     /// Start the agent → `AgentSpawned`, or `AgentEnded` when it was not started.
     StartAgent(Box<AgentOrder>),
     /// Wait for the agent → `AgentEnded`.
@@ -133,6 +137,47 @@ impl Effect {
     pub fn is_read_only(&self) -> bool {
         matches!(self, Self::Survey | Self::AwaitAgent | Self::Observe { .. })
     }
+}
+
+/// The request for the lane of a box.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneOrder {
+    /// The box.
+    pub key: TaskKey,
+    /// The task that its lane does as a whole.
+    pub task: String,
+    /// The packages as surveyed.
+    pub snapshot: Snapshot,
+    /// The tasks of the run that are not done, in document order.
+    pub open: Vec<LaneTask>,
+    /// Lanes that may run at once.
+    pub lanes: u32,
+    /// The most that a lane may use.
+    pub most: Most,
+}
+
+/// An attempt of main that takes a lane's work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Play {
+    /// For the ref's name.
+    pub iteration: u64,
+    /// The packages before.
+    pub before: Snapshot,
+    /// The work.
+    pub offer: Offer,
+}
+
+/// A task that a lane can do ahead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneTask {
+    /// Its family.
+    pub family: String,
+    /// Its name for `--only`.
+    pub name: String,
+    /// The digest of its text and of the text below it.
+    pub digest: String,
+    /// A lane may begin it now.
+    pub is_ready: bool,
 }
 
 /// Order to start an agent.

@@ -60,6 +60,15 @@ pub enum Event {
         /// The packages afterwards.
         snapshot: Snapshot,
     },
+    /// Ralph looked for the lane of a box before an attempt of work (`ralph run --lanes N`).
+    LaneSeen {
+        /// The work that it offers for the box.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        offer: Option<Offer>,
+        /// The reason why work that it has cannot be taken, whole sentences.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why_not: Option<String>,
+    },
     /// The agent's process runs.
     AgentSpawned {
         /// Its process id.
@@ -304,6 +313,18 @@ pub struct EarlierEntries {
     pub count: u64,
     /// The digest of their headings and headlines, in order.
     pub digest: String,
+}
+
+/// Accepted work of a lane, merged with HEAD in memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offer {
+    /// The number of the lane.
+    pub lane: u32,
+    /// The commit to which each package moves; the other packages stay.
+    pub heads: BTreeMap<String, Oid>,
+    /// Usage of the attempts behind the work, as far as their transcripts report it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<Usage>,
 }
 
 /// Work that was saved before ralph restored something.

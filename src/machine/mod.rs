@@ -7,6 +7,8 @@
 //!
 //! ```text
 //! idle ─ Surveyed ─┬─► (clearing) ─ LeftoversKept ─► idle
+//!                  ├─► (looking) ─ LaneSeen ─┬─► attempting
+//!                  │                         └─► (playing) ─ AgentEnded ─► observing
 //!                  ├─► attempting ─ AgentEnded ─► (committing) ─ LeftCommitted ─► observing ─ Observed ─►
 //!                  │       (restoring) ─ TasksRestored, WorkPutBack ─► (checking) ─ Checked ─► applying
 //!                  └─► judging ─ GateEnded ─► (restoring-tasks) ─ TasksRestored ─► applying
@@ -48,6 +50,7 @@ pub mod fallback;
 mod gate;
 pub mod hierarchy;
 pub mod invalidation;
+pub mod lanes;
 mod people;
 pub mod policy;
 mod process_end;
@@ -56,7 +59,7 @@ mod rework;
 mod run_counters;
 pub mod state;
 pub mod stop;
-mod used;
+pub mod used;
 mod waits;
 
 pub use begin::{agent_order, gate_order};
@@ -117,7 +120,13 @@ pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Imp
 
 /// Starts a run and resets the families of `--retry`.
 fn begin_run(state: &mut State, retry: &[String]) {
-    state.run = state::RunCounters::default();
+    // The work of a lane that the last run took may still be judged.
+    let lane =
+        Some(std::mem::take(&mut state.run.agent)).filter(|agent| lanes::number(agent).is_some());
+    state.run = state::RunCounters {
+        agent: lane.unwrap_or_default(),
+        ..state::RunCounters::default()
+    };
     state.stopping = None;
     match &mut state.phase {
         Phase::Stopped(_) => state.phase = Phase::Idle,
@@ -156,7 +165,7 @@ fn resumed(state: &mut State) -> Vec<Effect> {
     }
     if matches!(
         state.phase,
-        Phase::Waiting { .. } | Phase::OverBudget { .. }
+        Phase::Waiting { .. } | Phase::OverBudget { .. } | Phase::Looking { .. }
     ) {
         state.phase = Phase::Idle;
     }
@@ -236,6 +245,19 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
 /// Takes the next event of an attempt: the agent's end, the commit, the observation, restored files, a check.
 fn in_attempt(state: &mut State, event: &Event, phase: Phase) -> Result<Vec<Effect>, Impossible> {
     match (event, phase) {
+        (Event::LaneSeen { offer, why_not }, Phase::Looking { key, snapshot }) => {
+            return Ok(lanes::seen(
+                state,
+                key,
+                snapshot,
+                offer.as_ref(),
+                why_not.as_deref(),
+            ));
+        }
+        (Event::Waited, Phase::Looking { .. }) => {}
+        (Event::AgentEnded(agent), Phase::Playing { key, before, .. }) => {
+            attempt::agent_ended(state, key, before, true, agent);
+        }
         (Event::AgentSpawned { pid, started, .. }, Phase::Attempting { key, before, .. }) => {
             state.phase = Phase::Attempting {
                 key,
@@ -386,6 +408,12 @@ pub fn owed(state: &State) -> Vec<Effect> {
                 .map_or(iteration, |leftovers| leftovers.iteration),
             leftovers: leftovers.clone(),
         }],
+        Phase::Looking { key, snapshot } => vec![lanes::look(state, key, snapshot)],
+        Phase::Playing { before, offer, .. } => vec![Effect::Play(Box::new(effect::Play {
+            iteration,
+            before: before.clone(),
+            offer: offer.clone(),
+        }))],
         Phase::Attempting { process, .. } => vec![Effect::ReapAgent {
             iteration,
             process: *process,
@@ -451,6 +479,8 @@ impl Phase {
         match self {
             Self::Idle => "idle",
             Self::Clearing { .. } => "clearing",
+            Self::Looking { .. } => "looking",
+            Self::Playing { .. } => "playing",
             Self::Attempting { .. } => "attempting",
             Self::Committing(_) => "committing",
             Self::Observing(_) => "observing",

@@ -70,6 +70,9 @@ pub struct Policy {
     /// Only these families and those below them are taken (`--only`); empty: all.
     #[serde(skip_serializing_if = "is_default")]
     pub only: Vec<String>,
+    /// Lanes that may run at once (`--lanes`); 0: none.
+    #[serde(skip_serializing_if = "is_default")]
+    pub lanes: u32,
     /// Millionths of a US dollar that may be used.
     #[serde(skip_serializing_if = "is_default")]
     pub cost: Budget,

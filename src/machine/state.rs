@@ -2,7 +2,7 @@
 
 use super::effect::{Effect, Entry, GateOrder};
 use super::event::{
-    Check, CheckResult, EarlierEntries, Mode, StopRequest, TasksSeen, Trespass, Validation,
+    Check, CheckResult, EarlierEntries, Mode, Offer, StopRequest, TasksSeen, Trespass, Validation,
 };
 use super::facts::{
     Accumulated, Claim, Dirt, FileChange, InputDigests, KeptFile, Observation, Oid, ProcessEnd,
@@ -149,6 +149,8 @@ pub struct StageState {
     pub tests_delta: BTreeMap<String, i64>,
     /// Attempts in a row that were rejected.
     pub attempts: u32,
+    /// Work of a lane was rejected: the worker is next.
+    pub lane_failed: bool,
     /// Every rejection in this row was for frozen test lines alone.
     pub frozen_only: bool,
     /// Reasons for the last rejection, or the findings of a gate or reviewer.
@@ -212,6 +214,22 @@ pub enum Phase {
     Clearing {
         /// The files left behind, by package.
         leftovers: BTreeMap<String, Vec<Dirt>>,
+    },
+    /// Ralph waits for the lane of the next box. A survey is next when a stop is requested.
+    Looking {
+        /// The box.
+        key: TaskKey,
+        /// The packages as surveyed.
+        snapshot: Snapshot,
+    },
+    /// The packages move to a lane's work: the attempt of main.
+    Playing {
+        /// The box.
+        key: TaskKey,
+        /// The packages before.
+        before: Snapshot,
+        /// The work.
+        offer: Offer,
     },
     /// The agent may be running.
     Attempting {

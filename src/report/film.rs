@@ -140,6 +140,13 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
         Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => {
             wrote.extend(put_back(kept));
         }
+        Event::LaneSeen { offer, why_not } => {
+            let offered = match offer {
+                Some(offer) => format!("lane {} offers work", offer.lane),
+                None => "no lane offers work".to_owned(),
+            };
+            saw.extend(std::iter::once(offered).chain(why_not.clone()));
+        }
         Event::AgentSpawned { agent, .. } if agent.is_empty() => {
             saw.push("the agent runs".to_owned());
         }
@@ -342,6 +349,8 @@ fn decision(effect: &Effect, state: &State) -> String {
                 order.attempt
             )
         }
+        Effect::LookAtLane(order) => format!("look for a lane that did {}", name(&order.key)),
+        Effect::Play(play) => format!("take the work of lane {}", play.offer.lane),
         Effect::AwaitAgent => "wait for the agent".to_owned(),
         Effect::ReapAgent { .. } => "end what an earlier attempt left running".to_owned(),
         Effect::CommitLeft { .. } => "commit what the agent left".to_owned(),

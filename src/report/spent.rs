@@ -207,7 +207,7 @@ impl SpecSpent {
 /// The box that something is done for, and what.
 pub(super) fn doing(state: &State) -> Option<(&TaskKey, Doing)> {
     match &state.phase {
-        Phase::Attempting { key, .. } => Some((key, Doing::Agent)),
+        Phase::Attempting { key, .. } | Phase::Playing { key, .. } => Some((key, Doing::Agent)),
         Phase::Judging { order } => Some((&order.key, Doing::Gate)),
         Phase::Checking { attempt, .. } => Some((&attempt.key, Doing::Check)),
         Phase::Committing(attempt)

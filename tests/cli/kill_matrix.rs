@@ -67,16 +67,21 @@ fn project() -> Project {
 
 /// The write at which a process is killed, and the moment.
 #[derive(Clone, Copy, Debug)]
-struct Kill {
+pub(crate) struct Kill {
     /// Its n-th write below the workspace; never if 0.
-    at: u64,
+    pub(crate) at: u64,
     /// 0 before, 1 during, 2 after it.
-    how: u64,
+    pub(crate) how: u64,
 }
 
 /// Runs until the kill; `true` if the run ended before it. The file then has the number of its writes.
 fn life(project: &Project, kill: Kill) -> bool {
-    let mut command = project.command(&["run"]);
+    life_of(project, &["run"], kill)
+}
+
+/// The same for a run with these arguments.
+pub(crate) fn life_of(project: &Project, arguments: &[&str], kill: Kill) -> bool {
+    let mut command = project.command(arguments);
     command
         .env("LD_PRELOAD", library())
         .env("KILL_BELOW", project.path("").canonicalize().unwrap());

@@ -23,6 +23,7 @@ mod history;
 mod init;
 mod journal;
 mod kill;
+mod lanes;
 mod limits;
 mod manual;
 mod output;

@@ -1,15 +1,18 @@
 //! The git adapter against real git, in temporary directories, without the user's configuration.
 
 mod checkout;
+mod command;
 mod commit;
 mod layout;
 mod lineage;
+mod merge;
 mod observe;
 mod put_back;
 mod random;
 mod refusals;
 mod snapshot;
 
+use command::run_git_with;
 use ralph::git::{GitError, Repositories};
 use ralph::machine::facts::{Observation, ObserveRequest, PackageChange, Snapshot};
 use ralph::source::Classifier;
@@ -143,48 +146,9 @@ impl Repo {
     }
 }
 
-/// Starts git, at the only place where tests do: no configuration but its own, no network, fixed dates.
-#[expect(clippy::disallowed_methods, reason = "tests compare with the real git")]
+/// Runs git without an input.
 fn run_git(dir: &Path, args: &[&str]) -> (bool, String) {
-    let home = std::env::temp_dir();
-    let out = std::process::Command::new("git")
-        .args([
-            "-c",
-            "protocol.file.allow=always",
-            "-c",
-            "core.quotePath=true",
-            "-c",
-            "commit.gpgSign=false",
-        ])
-        .args(args)
-        .current_dir(dir)
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("HOME", &home)
-        .env("LC_ALL", "C")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_EDITOR", "true")
-        .env("GIT_AUTHOR_NAME", "Agent")
-        .env("GIT_AUTHOR_EMAIL", "agent@localhost")
-        .env("GIT_COMMITTER_NAME", "Agent")
-        .env("GIT_COMMITTER_EMAIL", "agent@localhost")
-        .output()
-        .unwrap();
-    let text = [
-        out.stdout,
-        if out.status.success() {
-            Vec::new()
-        } else {
-            out.stderr
-        },
-    ]
-    .concat();
-    (
-        out.status.success(),
-        String::from_utf8_lossy(&text).into_owned(),
-    )
+    run_git_with(dir, args, b"")
 }
 
 /// Observes an attempt that began with `before`.

@@ -8,8 +8,10 @@ mod source;
 mod watch;
 
 use super::{Exit, Fault, Invocation, Opened, Workspace, ensure, ui};
+use crate::engine::LaneStatus;
 use crate::report::board::Board;
 use crate::report::table;
+use crate::source::text::line;
 use crate::task::TaskKey;
 use clap::Args;
 use serde_json::{Value, json};
@@ -50,27 +52,45 @@ pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault
         (board, facts)
     })?;
     let older = source.older_gates();
-    match facts {
-        Some(mut facts) => {
-            facts["older_gates"] = json!(older);
-            ui::json(&facts);
-        }
-        None => {
-            // Only these lines hold commands; all others may hold words of the task file.
-            for line in shown(&board).iter().chain(&older) {
-                let is_next = line.starts_with("next: ");
-                ui::line(&if is_next {
-                    ui::with_spec(line)
-                } else {
-                    line.clone()
-                });
-            }
+    let lanes = source.lanes()?;
+    if let Some(mut facts) = facts {
+        facts["older_gates"] = json!(older);
+        facts["lanes"] = lanes.iter().map(lane_facts).collect();
+        ui::json(&facts);
+    } else {
+        let lanes: Vec<String> = lanes.iter().map(lane_line).collect();
+        // Only these lines hold commands; all others may hold words of the task file.
+        for line in shown(&board).iter().chain(&lanes).chain(&older) {
+            let is_next = line.starts_with("next: ");
+            ui::line(&if is_next {
+                ui::with_spec(line)
+            } else {
+                line.clone()
+            });
         }
     }
     if let Some(trouble) = source.trouble(&board) {
         ui::note(&format!("note: {trouble}"));
     }
     Ok(Exit::Done)
+}
+
+fn lane_facts(lane: &LaneStatus) -> Value {
+    json!({
+        "number": lane.number,
+        "task": lane.task,
+        "standing": lane.standing,
+        "folder": lane.folder.to_string_lossy(),
+    })
+}
+
+fn lane_line(lane: &LaneStatus) -> String {
+    let (number, task, standing) = (lane.number, &lane.task, lane.standing);
+    let folder = lane.folder.display();
+    line(
+        &format!("lane {number}: {task} {standing} ({folder})"),
+        1_000,
+    )
 }
 
 /// The board; for a person at a terminal with what its cells mean.

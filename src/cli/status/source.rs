@@ -3,11 +3,11 @@
 //! Only new parts of the journal and the transcripts are read. Nothing is written, no lock is
 //! taken.
 
-use super::super::environment::{read_config, unsound};
+use super::super::environment::{cache_folder, read_config, unsound};
 use super::super::workspace::has_boxes;
 use super::agent_log::{self, AgentLog};
 use super::{Board, Fault, Invocation, Opened, Workspace, ensure};
-use crate::engine::{Follow, Places};
+use crate::engine::{Follow, LaneStatus, Places, lanes_of};
 use crate::machine::state::State;
 use crate::report::board::Beside;
 use crate::report::morning::commit_pages;
@@ -82,6 +82,15 @@ impl Source {
     /// The board, after what is new was read.
     pub(in crate::cli) fn board(&mut self) -> Result<Board, Fault> {
         self.look(|_, board| board)
+    }
+
+    /// Returns the lanes of the workspace.
+    pub(super) fn lanes(&self) -> Result<Vec<LaneStatus>, Fault> {
+        // Without a cache folder no run can have made one.
+        let Ok(cache) = cache_folder() else {
+            return Ok(Vec::new());
+        };
+        Ok(lanes_of(&cache, &self.places.workspace)?)
     }
 
     /// Passes the state and its board to `look`.

@@ -11,6 +11,7 @@ mod guard;
 mod input_copies;
 mod inputs;
 mod judge;
+mod lanes;
 mod patterns;
 mod private_checkout;
 mod scripts;
@@ -23,6 +24,7 @@ mod turn_gate;
 
 pub(super) use artifacts::digest_of_folder;
 pub use edits::verify_without_git;
+pub use lanes::{LaneStatus, lanes_of};
 pub use private_checkout::CacheFolder;
 pub(super) use spec_files::digest_of_file;
 pub use template::own_template;
@@ -76,6 +78,8 @@ pub struct Outside {
     /// Time of the run that a person paused.
     paused: Duration,
     running: Option<RunningAgent>,
+    /// The lanes that this process started.
+    lanes: lanes::Lanes,
     /// The transcript of the last attempt, until it was held against git.
     turn_log: Option<TurnLog>,
     /// Files that the running attempt may not write.
@@ -133,6 +137,7 @@ impl Outside {
             since,
             paused,
             running: None,
+            lanes: lanes::Lanes::default(),
             turn_log: None,
             inputs: None,
             tag,
@@ -213,7 +218,8 @@ impl Outside {
         fill: impl Fn(&String) -> String,
     ) -> Option<io::Result<ProcessEnd>> {
         let hooks = &self.parts.settings.hooks;
-        let (_, argv) = hooks.commands().find(|(name, _)| *name == event)?;
+        let mut commands = hooks.commands().filter(|_| self.lane_of().is_none());
+        let (_, argv) = commands.find(|(name, _)| *name == event)?;
         let argv = argv.iter().map(fill).collect();
         let call = || {
             let folder = self.own_folder(self.parts.places.state().join("on"))?;
@@ -386,7 +392,7 @@ impl World for Outside {
     }
 
     fn is_paused(&self) -> bool {
-        self.parts.places.paused().is_file()
+        self.parts.places.paused().is_file() || self.is_paused_by_main()
     }
 
     fn wait_while_paused(&mut self) {
@@ -464,6 +470,8 @@ impl World for Outside {
                     snapshot: self.snapshot()?,
                 }
             }
+            Effect::LookAtLane(order) => self.look_at_lane(&order)?,
+            Effect::Play(play) => Event::AgentEnded(self.play(&play)?),
             Effect::AwaitAgent => Event::AgentEnded(self.await_agent()?),
             Effect::ReapAgent { iteration, process } => {
                 Event::AgentEnded(self.reap_agent(iteration, process)?)

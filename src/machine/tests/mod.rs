@@ -5,6 +5,7 @@ mod budgets;
 mod commit_only;
 mod fallback;
 mod header;
+mod lanes;
 mod loops;
 mod people;
 mod progress;

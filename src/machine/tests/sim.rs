@@ -257,6 +257,11 @@ impl Sim {
 
     fn answer(&mut self, effect: Effect) -> Option<Event> {
         Some(match effect {
+            Effect::LookAtLane(_) => Event::LaneSeen {
+                offer: None,
+                why_not: None,
+            },
+            Effect::Play(_) => unreachable!("no lane offers work"),
             Effect::Survey => Event::Surveyed {
                 tasks: self.tasks(),
                 snapshot: self.snapshot(),

@@ -65,8 +65,12 @@ pub fn is_inside_agent() -> io::Result<bool> {
     let mut seen = BTreeSet::new();
     while seen.insert(pid) {
         let environment = tree::read(pid, "environ").unwrap_or_default();
-        if entries(&environment).any(|entry| entry == AGENT || entry.starts_with(tag.as_bytes()))
-            || is_supervisor(pid, None)
+        let is_agent = |entry: &[u8]| {
+            let tag = entry.strip_prefix(tag.as_bytes());
+            entry == AGENT || tag.is_some_and(|tag| !is_lane(tag))
+        };
+        if entries(&environment).any(is_agent)
+            || is_supervisor(pid, None) && !is_lane_supervisor(pid)
         {
             return Ok(true);
         }
@@ -76,6 +80,19 @@ pub fn is_inside_agent() -> io::Result<bool> {
         }
     }
     Ok(false)
+}
+
+/// True for the tag of a lane (`ralph run --lanes`): it is a loop of ralph's own, and what it starts has other tags.
+fn is_lane(tag: &[u8]) -> bool {
+    let mut parts = tag.rsplit(|byte| *byte == b'-');
+    let number = parts.next().unwrap_or_default();
+    !number.is_empty() && number.iter().all(u8::is_ascii_digit) && parts.next() == Some(b"lane")
+}
+
+fn is_lane_supervisor(pid: i32) -> bool {
+    let arguments = tree::read(pid, "cmdline").unwrap_or_default();
+    let tag = entries(&arguments).nth(2);
+    tag.is_some_and(is_lane)
 }
 
 /// Replaces this process by an agent of another loop than ralph's. Returns why the program cannot be started.

@@ -1,0 +1,312 @@
+//! Lanes on this machine: second workspaces in which `ralph run --only` does marked tasks ahead of main.
+//!
+//! Promises: nothing of a lane reaches main but commits of packages, as an attempt that main judges. A lane that is lost,
+//! late or forged costs time. When this process ends, so does all that runs in its lanes.
+
+mod make;
+mod offers;
+mod records;
+
+use super::{AFTER_RESULT, GRACE, LOG_CAP, Outside};
+use crate::engine::{Fault, Places};
+use crate::machine::effect::{LaneOrder, LaneTask, Play};
+use crate::machine::event::{AgentEnd, Event};
+use crate::machine::facts::{ProcessEnd, Snapshot};
+use crate::machine::state::State;
+use crate::sys::clock::{self, Stopwatch};
+use crate::sys::lock;
+use crate::sys::{ProcessSpec, Spawn as _};
+use records::{Record, Records};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Its number, for what runs in a lane (ports, names of databases).
+pub(super) const LANE: &str = "RALPH_LANE";
+/// The workspace that it works for.
+const LANE_OF: &str = "RALPH_LANE_OF";
+/// Runs of one lane, counted over restarts of main.
+const MAX_RUNS: u32 = 3;
+/// Exit codes from here on are no end of a loop: another process holds the lane, the disk failed, a signal.
+const BUSY: i32 = 70;
+/// How often main looks whether a lane has ended.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The lanes that this process started.
+#[derive(Default)]
+pub(super) struct Lanes {
+    /// By number.
+    running: BTreeMap<u32, JoinHandle<io::Result<ProcessEnd>>>,
+    /// This process found the offer that is taken next. Another one was killed while it took it.
+    has_looked: bool,
+}
+
+/// A lane as `ralph status` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneStatus {
+    /// Its number.
+    pub number: u32,
+    /// The task that it does.
+    pub task: String,
+    /// Its workspace.
+    pub folder: PathBuf,
+    /// `runs`, `ended` (its work waits for its turn), or `stopped` (the next run continues it).
+    pub standing: &'static str,
+}
+
+/// The lanes of a workspace, read only.
+pub fn lanes_of(cache: &Path, workspace: &Path) -> io::Result<Vec<LaneStatus>> {
+    let records = Records::read(&folder_of(cache, workspace))?;
+    let status = |(number, record): (u32, Record)| {
+        let folder = records.folder(number);
+        let standing = if record.has_ended {
+            "ended"
+        } else if lock::held_by(&folder.join(".ralph/state/lock")).is_some() {
+            "runs"
+        } else {
+            "stopped"
+        };
+        LaneStatus {
+            number,
+            task: record.name,
+            folder,
+            standing,
+        }
+    };
+    Ok(records.all().into_iter().map(status).collect())
+}
+
+fn folder_of(cache: &Path, workspace: &Path) -> PathBuf {
+    let name = crate::source::digest(workspace.as_os_str().as_encoded_bytes());
+    cache.join("lanes").join(name)
+}
+
+impl Outside {
+    /// The workspace that this one is a lane of.
+    pub(super) fn lane_of(&self) -> Option<&Path> {
+        let all = &self.parts.environment;
+        let found = all.iter().find(|(name, _)| name == LANE_OF);
+        found.map(|(_, workspace)| Path::new(workspace))
+    }
+
+    /// True while you want no attempt of main to begin, nor of its lanes.
+    pub(super) fn is_paused_by_main(&self) -> bool {
+        self.lane_of()
+            .is_some_and(|main| Places::paused_of(main).is_file())
+    }
+
+    /// Starts lanes, waits for the lane of this box, and returns what it offers. `Waited` if a stop is requested.
+    pub(super) fn look_at_lane(&mut self, order: &LaneOrder) -> Result<Event, Fault> {
+        let snapshot = &order.snapshot;
+        self.lanes.has_looked = true;
+        let mut records = Records::open(&self.lanes_folder())?;
+        self.drop_lanes(order, &mut records)?;
+        self.start_lanes(order, snapshot, &mut records)?;
+        let of_box = records.of(&order.task);
+        while of_box.is_some_and(|number| self.lanes.running.contains_key(&number)) {
+            if self.parts.interrupts.first().is_some() || self.wall_left().is_zero() {
+                return Ok(Event::Waited);
+            }
+            self.reap_lanes(&mut records)?;
+            self.parts.interrupts.wait_until(clock::monotonic() + LOOK);
+        }
+        let Some(number) = of_box else {
+            return Ok(Event::LaneSeen {
+                offer: None,
+                why_not: None,
+            });
+        };
+        let (offer, why_not) = self.offer(number, &records.lane(number), order, snapshot)?;
+        Ok(Event::LaneSeen { offer, why_not })
+    }
+
+    fn lanes_folder(&self) -> PathBuf {
+        folder_of(&self.parts.cache, &self.parts.places.workspace)
+    }
+
+    /// Removes the lanes of tasks that are done, or that read differently now.
+    fn drop_lanes(&mut self, order: &LaneOrder, records: &mut Records) -> Result<(), Fault> {
+        self.reap_lanes(records)?;
+        for (number, record) in records.all() {
+            let is_wanted = order
+                .open
+                .iter()
+                .any(|task| task.family == record.family && task.digest == record.digest);
+            // What still runs in it writes into its folder. It is removed when it has ended.
+            if !is_wanted && !self.lanes.running.contains_key(&number) {
+                records.remove(number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the lanes of tasks that are done, at the end of a run.
+    pub fn remove_done_lanes(&mut self, state: &State) -> Result<(), Fault> {
+        let folder = self.lanes_folder();
+        if !folder.is_dir() {
+            return Ok(());
+        }
+        let mut records = Records::open(&folder)?;
+        self.reap_lanes(&mut records)?;
+        for (number, record) in records.all() {
+            let mut rows = state.spec_state().family_rows(&record.family);
+            if rows.all(|row| row.mark.is_done()) && !self.lanes.running.contains_key(&number) {
+                records.remove(number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes which lanes have ended.
+    fn reap_lanes(&mut self, records: &mut Records) -> Result<(), Fault> {
+        let ended: Vec<u32> = self
+            .lanes
+            .running
+            .iter()
+            .filter(|(_, thread)| thread.is_finished())
+            .map(|(number, _)| *number)
+            .collect();
+        for number in ended {
+            let Some(thread) = self.lanes.running.remove(&number) else {
+                continue;
+            };
+            let end = thread
+                .join()
+                .map_err(|_| Fault::internal("The thread of a lane panicked."))?;
+            // One that was killed or stopped is started again.
+            let has_ended = matches!(end, Ok(ProcessEnd::Exited { code }) if code < BUSY);
+            if has_ended {
+                records.note_end(number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Continues lanes that were cut short, and makes new ones where tasks are ready.
+    fn start_lanes(
+        &mut self,
+        order: &LaneOrder,
+        snapshot: &Snapshot,
+        records: &mut Records,
+    ) -> Result<(), Fault> {
+        for (number, record) in records.all() {
+            if !record.has_ended
+                && record.runs < MAX_RUNS
+                && !self.lanes.running.contains_key(&number)
+            {
+                self.start_lane(number, order, records)?;
+            }
+        }
+        let ready: Vec<&LaneTask> = order.open.iter().filter(|task| task.is_ready).collect();
+        // One task alone is done as fast by main itself.
+        if ready.len() < 2 {
+            return Ok(());
+        }
+        for task in ready {
+            let free = (1..=order.lanes).find(|number| !records.holds(*number));
+            let Some(number) = free.filter(|_| records.of(&task.family).is_none()) else {
+                continue;
+            };
+            self.make_lane(&records.folder(number), snapshot)?;
+            records.add(
+                number,
+                Record {
+                    family: task.family.clone(),
+                    name: task.name.clone(),
+                    digest: task.digest.clone(),
+                    runs: 0,
+                    has_ended: false,
+                },
+            )?;
+            (self.parts.said)(&format!("lane {number}: {}", task.name));
+            self.start_lane(number, order, records)?;
+        }
+        Ok(())
+    }
+
+    /// Starts the loop of a lane, under supervision like every process.
+    fn start_lane(
+        &mut self,
+        number: u32,
+        order: &LaneOrder,
+        records: &mut Records,
+    ) -> Result<(), Fault> {
+        let folder = records.folder(number);
+        let name = records.lane(number).name;
+        let spec_folder = self.parts.places.shown(&self.parts.places.spec);
+        let spec_folder = if spec_folder.is_empty() {
+            "."
+        } else {
+            &spec_folder
+        };
+        let log = records.log(number);
+        let argv = ["/proc/self/exe", "--root"].map(str::to_owned);
+        let mut argv = argv.to_vec();
+        argv.push(folder.to_string_lossy().into_owned());
+        argv.extend(["--spec", spec_folder, "run", "--only", &name].map(str::to_owned));
+        let mut env = self.parts.environment.clone();
+        let main = self.parts.places.workspace.to_string_lossy().into_owned();
+        env.retain(|(variable, _)| variable != LANE && variable != LANE_OF);
+        env.push((LANE.to_owned(), number.to_string()));
+        env.push((LANE_OF.to_owned(), main));
+        if let Some(micros) = order.most.micros {
+            let dollars = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+            env.push(("RALPH_LIMITS_COST_RUN".to_owned(), dollars));
+        }
+        if let Some(tokens) = order.most.tokens {
+            env.push(("RALPH_LIMITS_TOKENS_RUN".to_owned(), tokens.to_string()));
+        }
+        let spec = ProcessSpec {
+            argv,
+            env,
+            cwd: folder,
+            stdout: log.clone(),
+            stderr: log,
+            log_cap: LOG_CAP,
+            wall: Some(self.wall_left()),
+            grace: GRACE + AFTER_RESULT,
+            tag: format!("{}-lane-{number}", self.tag),
+            ..ProcessSpec::default()
+        };
+        records.note_start(number)?;
+        let supervisor = self.parts.supervisor.clone();
+        let run = move || Ok(supervisor.run(&spec)?.end);
+        self.lanes.running.insert(number, std::thread::spawn(run));
+        Ok(())
+    }
+
+    /// Moves the packages to the work of a lane. A second call after a crash ends the same.
+    pub(super) fn play(
+        &mut self,
+        Play {
+            iteration,
+            before,
+            offer,
+        }: &Play,
+    ) -> Result<AgentEnd, Fault> {
+        let began = Stopwatch::start();
+        self.turn_log = None;
+        self.iteration_folder(*iteration)?;
+        if !std::mem::take(&mut self.lanes.has_looked) {
+            self.parts.repositories.unlock(&offer.heads)?;
+        }
+        self.parts.repositories.pin_heads()?;
+        let reference = format!("refs/ralph/before-lane/{iteration}");
+        let repositories = &mut self.parts.repositories;
+        let end = if repositories.advance(before, &offer.heads, &reference)? {
+            ProcessEnd::Exited { code: 0 }
+        } else {
+            ProcessEnd::NotStarted {
+                why: "HEAD moved after the survey.".to_owned(),
+            }
+        };
+        let millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(AgentEnd {
+            used: offer.used.clone(),
+            millis,
+            ..end.into()
+        })
+    }
+}

@@ -1,0 +1,145 @@
+//! What main knows of its lanes: a file next to the folder of each, in ralph's cache.
+
+use crate::engine::Fault;
+use crate::engine::outside::private_folder;
+use crate::sys::Disk as _;
+use crate::sys::disk::{RealDisk, remove};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Bytes of a record.
+const MAX_BYTES: u64 = 64 << 10;
+/// Numbers of lanes: `--lanes` is at most that.
+pub(in crate::engine) const MAX_LANES: u32 = 64;
+
+/// One lane.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// The family that it does.
+    pub(super) family: String,
+    /// Its name for `--only`.
+    pub(super) name: String,
+    /// The digest of the task's text when the lane was made.
+    pub(super) digest: String,
+    /// How often it was started.
+    pub(super) runs: u32,
+    /// Its last run came to an end by itself.
+    pub(super) has_ended: bool,
+}
+
+/// All lanes of a workspace.
+pub(super) struct Records {
+    folder: PathBuf,
+    lanes: BTreeMap<u32, Record>,
+}
+
+impl Records {
+    /// Reads what is there, and changes nothing.
+    pub(super) fn read(folder: &Path) -> io::Result<Self> {
+        let mut records = Self {
+            folder: folder.to_owned(),
+            lanes: BTreeMap::new(),
+        };
+        for number in 1..=MAX_LANES {
+            let file = records.file(number);
+            let is_small = fs_err::symlink_metadata(&file)
+                .is_ok_and(|found| found.is_file() && found.len() <= MAX_BYTES);
+            let record = is_small.then(|| fs_err::read(&file)).transpose()?;
+            let record = record.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+            if let Some(record) = record
+                && records.folder(number).is_dir()
+            {
+                records.lanes.insert(number, record);
+            }
+        }
+        Ok(records)
+    }
+
+    /// Reads them for a run. A lane without a record was being made or removed, and is removed.
+    pub(super) fn open(folder: &Path) -> io::Result<Self> {
+        private_folder(folder)?;
+        let mut records = Self::read(folder)?;
+        for number in (1..=MAX_LANES)
+            .filter(|number| !records.lanes.contains_key(number))
+            .collect::<Vec<_>>()
+        {
+            records.remove(number)?;
+        }
+        Ok(records)
+    }
+
+    /// The folder of a lane: its workspace.
+    pub(super) fn folder(&self, number: u32) -> PathBuf {
+        self.folder.join(number.to_string())
+    }
+
+    /// What its loop prints.
+    pub(super) fn log(&self, number: u32) -> PathBuf {
+        self.folder.join(format!("{number}.log"))
+    }
+
+    fn file(&self, number: u32) -> PathBuf {
+        self.folder.join(format!("{number}.json"))
+    }
+
+    /// The lane of a family.
+    pub(super) fn of(&self, family: &str) -> Option<u32> {
+        let found = self.lanes.iter().find(|(_, lane)| lane.family == family);
+        found.map(|(number, _)| *number)
+    }
+
+    pub(super) fn holds(&self, number: u32) -> bool {
+        self.lanes.contains_key(&number)
+    }
+
+    pub(super) fn lane(&self, number: u32) -> Record {
+        self.lanes.get(&number).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn all(&self) -> Vec<(u32, Record)> {
+        let all = self.lanes.iter();
+        all.map(|(number, lane)| (*number, lane.clone())).collect()
+    }
+
+    pub(super) fn add(&mut self, number: u32, record: Record) -> Result<(), Fault> {
+        self.lanes.insert(number, record);
+        self.write(number)
+    }
+
+    pub(super) fn note_start(&mut self, number: u32) -> Result<(), Fault> {
+        if let Some(lane) = self.lanes.get_mut(&number) {
+            lane.runs += 1;
+        }
+        self.write(number)
+    }
+
+    pub(super) fn note_end(&mut self, number: u32) -> Result<(), Fault> {
+        if let Some(lane) = self.lanes.get_mut(&number) {
+            lane.has_ended = true;
+        }
+        self.write(number)
+    }
+
+    /// Removes a lane: the record first, so that what is left has none.
+    pub(super) fn remove(&mut self, number: u32) -> io::Result<()> {
+        self.lanes.remove(&number);
+        remove(&self.file(number))?;
+        remove(&self.log(number))?;
+        let folder = self.folder(number);
+        if folder.symlink_metadata().is_ok() {
+            fs_err::remove_dir_all(folder)?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, number: u32) -> Result<(), Fault> {
+        if let Some(lane) = self.lanes.get(&number) {
+            let bytes = serde_json::to_vec(lane)
+                .map_err(|error| Fault::internal(format!("A lane has no record: {error}")))?;
+            RealDisk::new().write(&self.file(number), &bytes)?;
+        }
+        Ok(())
+    }
+}

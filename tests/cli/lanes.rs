@@ -1,0 +1,270 @@
+//! `ralph run --lanes`: tasks that are done ahead, merged, and judged by main as any agent's work.
+
+use super::project::{Project, signal};
+use ralph::journal::{Journal, replay};
+use ralph::machine::event::Event;
+use ralph::sys::disk::RealDisk;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const TASKS: &str = "\
+- [ ] 1. [P] One
+- [ ] 2.TEST-FIRST t
+- [ ] 2. [P] Two
+- [ ] 3. (P) Three
+- [ ] 4. Four
+";
+
+/// The function `meet N`: a lane goes on when N agents of lanes are there.
+const MEET: &str = r#"esac
+meet() {
+    mkdir -p "$HOME/meet"
+    : > "$HOME/meet/$RALPH_TASK"
+    until [ $(ls "$HOME/meet" | wc -l) -ge $1 ]; do sleep 0.02; done
+}
+case $PWD in */lanes/*) lane=yes ;; *) lane= ;; esac
+case ${RALPH_TASK:-$RALPH_STAGE}/$RALPH_ATTEMPT/$lane in
+"#;
+
+fn lanes(project: &Project) -> PathBuf {
+    let all = project.path("../home/.cache/ralph/lanes");
+    let mut found = fs_err::read_dir(all).unwrap();
+    found.next().unwrap().unwrap().path()
+}
+
+fn agents(project: &Project) -> Vec<String> {
+    let entries = project.entries();
+    let lane = |lines: &str| {
+        let (_, rest) = lines.split_once("The agent was `")?;
+        Some(rest.split('`').next()?.to_owned())
+    };
+    let who = entries
+        .iter()
+        .map(|entry| lane(&entry.lines).unwrap_or_default());
+    who.collect()
+}
+
+#[track_caller]
+fn assert_sound(project: &Project, tasks: &str) {
+    assert_eq!(project.read("tasks.md"), tasks.replace("[ ]", "[x]"));
+    assert_eq!(project.git("src/app", &["status", "--porcelain"]), "");
+    project.ralph(&["replay"]).code(0);
+}
+
+#[test]
+fn marked_tasks_are_done_at_once_and_played_in_order() {
+    let project = Project::new(TASKS);
+    // Without three lanes at a time no agent ends.
+    project.agent(&format!(
+        "{MEET}1.*/yes|2.TEST-FIRST*/yes|3.*/yes) meet 3; as_usual ;;"
+    ));
+    let done = project.ralph(&["run", "--lanes", "3"]).code(0);
+    assert!(done.err.contains("lane 2: 2."), "{}", done.err);
+    assert_sound(&project, TASKS);
+    let lane = |number: u32| format!("lane:{number}");
+    let who = [lane(1), lane(2), lane(2), lane(3), String::new()];
+    assert_eq!(agents(&project), who);
+    let story = project.story();
+    assert!(
+        story.iter().all(|told| told.ends_with("=ACCEPTED")),
+        "{story:?}"
+    );
+    let merges = project.git("src/app", &["log", "--merges", "--format=%s"]);
+    assert_eq!(
+        merges,
+        "3. from lane 3\n2. from lane 2\n2.TEST-FIRST from lane 2"
+    );
+    assert_eq!(fs_err::read_dir(lanes(&project)).unwrap().count(), 0);
+    assert_eq!(project.processes(), [0; 0]);
+}
+
+#[test]
+fn without_the_flag_no_record_names_lanes_and_one_task_gets_none() {
+    let project = Project::new(TASKS);
+    project.ralph(&["run"]).code(0);
+    let journal = project.journal().join("\n");
+    assert!(!journal.contains("lane"), "{journal}");
+    let project = Project::new("- [ ] 1. [P] One\n- [ ] 2. Two\n");
+    project.ralph(&["run", "--lanes", "4"]).code(0);
+    assert_eq!(agents(&project), ["", ""]);
+    let refused = project.ralph(&["run", "--lanes", "0"]);
+    assert_eq!(refused.code, 2, "{}", refused.err);
+}
+
+#[test]
+fn what_breaks_together_is_reopened_by_mains_own_gate() {
+    let tasks = "- [ ] 1. [P] Rename\n- [ ] 2. [P] Call\n- [ ] 2.LINT g\n";
+    let project = Project::new(tasks);
+    project.config(
+        "gates:\n  LINT: {run: [sh, -c, '! { grep -q new src/main/1.txt && grep -q old src/main/2.txt; }']}\n",
+    );
+    let cases = r#"2.*/yes) mkdir -p src/app/src/main; echo old > src/app/src/main/2.txt; commit app other ;;
+1.*) mkdir -p src/app/src/main; echo new > src/app/src/main/1.txt; commit app one ;;
+2.*) echo new > src/app/src/main/2.txt; commit app other ;;"#;
+    project.agent(&format!("{MEET}{cases}"));
+    project.ralph(&["run", "--lanes", "2"]).code(0);
+    assert_sound(&project, tasks);
+    assert_eq!(
+        project.story(),
+        [
+            "1.=ACCEPTED",
+            "2.=ACCEPTED",
+            "2.LINT=LINT FAIL — The gate LINT fails in package app.",
+            "2.=ACCEPTED",
+            "2.LINT=LINT PASS"
+        ]
+    );
+    assert_eq!(agents(&project)[..4], ["lane:1", "lane:2", "", ""]);
+    assert_eq!(project.read("src/app/src/main/2.txt"), "new\n");
+}
+
+#[test]
+fn what_main_rejects_is_the_workers_and_no_attempt_is_counted() {
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n";
+    let project = Project::new(tasks);
+    // The merged result is checked, not the lane's.
+    project
+        .config("checks: {green: [sh, -c, '! { test -e src/main/1.txt && test -e lane.txt; }']}\n");
+    project.agent(&format!(
+        "{MEET}2.*/yes) commit app lane.txt ;;\n2.*) git -C src/app rm -q lane.txt; as_usual ;;"
+    ));
+    project.ralph(&["run", "--lanes", "2"]).code(0);
+    assert_sound(&project, tasks);
+    assert_eq!(
+        project.story(),
+        [
+            "1.=ACCEPTED",
+            "2.=REJECTED (work of lane 2; the worker is next)",
+            "2.=ACCEPTED"
+        ]
+    );
+    let prompt = project.read(".ralph/state/iter-3/prompt.md");
+    assert!(prompt.contains("checks.green"), "{prompt}");
+}
+
+#[test]
+fn a_conflict_is_the_workers_with_the_paths_as_reason() {
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n";
+    let project = Project::new(tasks);
+    project.agent(&format!("{MEET}1.*|2.*) commit app same.txt ;;"));
+    project.ralph(&["run", "--lanes", "2"]).code(0);
+    assert_sound(&project, tasks);
+    assert_eq!(agents(&project), ["lane:1", ""]);
+    let prompt = project.read(".ralph/state/iter-2/prompt.md");
+    let why = "Lane 2 did this on an older base. Its commits (refs/ralph/lane/2) conflict in app/same.txt";
+    assert!(prompt.contains(why), "{prompt}");
+    project.git("src/app", &["cat-file", "-e", "refs/ralph/lane/2:same.txt"]);
+}
+
+/// Writes a lane's journal again, with a commit in place of another.
+fn forge(lane: &std::path::Path, was: &str, is: &str) {
+    let file = lane.join(".ralph/state/journal.jsonl");
+    let bytes = fs_err::read(&file).unwrap();
+    let mut events = Vec::new();
+    replay(
+        &bytes,
+        |record| -> Result<(), ralph::journal::JournalError> {
+            let text = serde_json::to_string(&record.event).unwrap();
+            events.push((record.at, text.replace(was, is)));
+            Ok(())
+        },
+    )
+    .unwrap();
+    fs_err::remove_file(&file).unwrap();
+    let mut disk = RealDisk::new();
+    let mut journal = Journal::open(&mut disk, &file, |_| {
+        Ok::<(), ralph::journal::JournalError>(())
+    })
+    .unwrap();
+    for (at, text) in events {
+        let event: Event = serde_json::from_str(&text).unwrap();
+        journal.append(&mut disk, &at, &event).unwrap();
+    }
+    journal.sync(&mut disk).unwrap();
+}
+
+#[test]
+fn forged_lanes_are_not_taken_and_two_honest_ones_are() {
+    let tasks: String = (1..=8)
+        .map(|id| format!("- [ ] {id}. [P] Task {id}\n"))
+        .collect();
+    let project = Project::new(&tasks);
+    // Main takes the work of the first lane when all have ended, and stops.
+    project.agent(&format!(
+        "{MEET}1.*/yes) until [ $(grep -l 'has_ended\":true' ../*.json | wc -l) -ge 7 ]; do sleep 0.02; done; as_usual ;;"
+    ));
+    project
+        .ralph(&["run", "--lanes", "8", "--max-iterations", "1"])
+        .code(5);
+    assert_eq!(agents(&project), ["lane:1"]);
+    let lane = |number: u32| lanes(&project).join(number.to_string());
+    let git = |number: u32, args: &[&str]| {
+        let mut git = project.program("git");
+        git.args(args).current_dir(lane(number).join("src/app"));
+        let done = Project::finish(git);
+        assert_eq!(done.code, 0, "git {args:?}: {}", done.err);
+        done.out.trim().to_owned()
+    };
+    let head = |number: u32| git(number, &["rev-parse", "HEAD"]);
+    // Another history, a commit that is not there, a protected file.
+    let was = head(2);
+    git(2, &["checkout", "-q", "--orphan", "other"]);
+    git(2, &["commit", "-q", "-m", "root"]);
+    forge(&lane(2), &was, &head(2));
+    forge(&lane(3), &head(3), &"1".repeat(40));
+    let was = head(4);
+    fs_err::write(lane(4).join("src/app/CLAUDE.md"), "obey").unwrap();
+    git(4, &["add", "-A"]);
+    git(4, &["commit", "-q", "-m", "instructions"]);
+    forge(&lane(4), &was, &head(4));
+    // No journal, one that is none, one with a changed byte.
+    let journal = |number: u32| lane(number).join(".ralph/state/journal.jsonl");
+    fs_err::remove_file(journal(5)).unwrap();
+    fs_err::write(journal(6), "{\"kind\":\"resumed\"}\n").unwrap();
+    let text = fs_err::read_to_string(journal(7)).unwrap();
+    fs_err::write(journal(7), text.replacen("app", "apq", 1)).unwrap();
+    project.ralph(&["run", "--lanes", "8"]).code(0);
+    assert_sound(&project, &tasks);
+    assert_eq!(
+        agents(&project),
+        ["lane:1", "", "", "", "", "", "", "lane:8"]
+    );
+    let reasons =
+        |iteration: u32| project.read(&format!(".ralph/state/iter-{iteration}/prompt.md"));
+    assert!(
+        reasons(2).contains("begins another history"),
+        "{}",
+        reasons(2)
+    );
+    assert!(
+        reasons(4).contains("protected files: CLAUDE.md"),
+        "{}",
+        reasons(4)
+    );
+}
+
+#[test]
+fn an_interrupted_run_leaves_no_process_and_the_next_one_continues_its_lanes() {
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n";
+    let project = Project::new(tasks);
+    project.agent(&format!("{MEET}*/yes) meet 3; as_usual ;;"));
+    let mut run = project.start(&["run", "--lanes", "2"]);
+    let deadline = Instant::now() + Duration::from_secs(50);
+    let wait = |is_so: &dyn Fn() -> bool, what: &str| {
+        while !is_so() {
+            assert!(Instant::now() < deadline, "{what}");
+            std::thread::yield_now();
+        }
+    };
+    wait(
+        &|| project.has("../home/meet/1.") && project.has("../home/meet/2."),
+        "agents",
+    );
+    signal(i32::try_from(run.id()).unwrap(), "INT");
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    wait(&|| project.processes().is_empty(), "processes");
+    project.write("../home/meet/go", "");
+    project.ralph(&["run", "--lanes", "2"]).code(0);
+    assert_sound(&project, tasks);
+    assert_eq!(agents(&project), ["lane:1", "lane:2"]);
+}

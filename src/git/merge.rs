@@ -33,7 +33,7 @@ pub enum Merge {
     Commit(facts::Oid),
     /// Both sides changed these paths, at most 20 of them.
     Conflicts(Vec<RepoPath>),
-    /// No merge is made: a whole sentence says why.
+    /// No merge is made, for this reason (a sentence).
     Refused(String),
 }
 

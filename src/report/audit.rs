@@ -1,4 +1,4 @@
-//! What an audit of a history found: for each box that was ticked, what a gate says of the commits behind it.
+//! Results of an audit of a history: for each box that was ticked, what a gate says of the commits behind it.
 //!
 //! Promises: only a gate's PASS makes a box true and only its FAIL untrue; what could not be told is neither, and is
 //! counted apart. Where several boxes were ticked at once, each stands for the changed files that its text names and
@@ -29,7 +29,7 @@ pub struct PastBox {
     pub at: i64,
     /// The first line of that commit's message: a claim.
     pub subject: String,
-    /// What changed in between, one sentence.
+    /// The changes in between, one sentence.
     pub changed: String,
     /// `PASS`, `FAIL`, `SKIP` or `ERROR`; `None` until it was judged.
     pub verdict: Option<String>,
@@ -41,7 +41,7 @@ pub struct PastBox {
     pub percent: Option<u64>,
     /// The engines that measured, with their versions; empty if none did.
     pub engine: String,
-    /// What the gate took, milliseconds; boxes that were ticked at once share one gate.
+    /// Time of the gate, milliseconds. Boxes that were ticked at once share one gate.
     pub millis: u64,
 }
 
@@ -56,7 +56,7 @@ pub struct Audit {
     pub gate: String,
     /// The boxes, the oldest first.
     pub boxes: Vec<PastBox>,
-    /// What was not looked at, whole sentences.
+    /// Unchecked parts, as sentences.
     pub remarks: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ impl PastBox {
         key(self) == key(other)
     }
 
-    /// What its verdict makes of it: in a line, as a page marks it, and as it stands there.
+    /// Returns its verdict in words: for a line, as the mark of a page, and for the text of a page.
     pub(super) fn words(&self) -> (&'static str, &'static str, &'static str) {
         match self.verdict.as_deref() {
             Some("PASS") => ("true", "good", "passed"),
@@ -144,7 +144,7 @@ impl Audit {
         }
     }
 
-    /// Boxes that are not judged could not be told, for this reason.
+    /// Marks the boxes that are not judged as undetermined, for this reason.
     pub fn end(&mut self, why: &str, hint: &str) {
         let (why, hint) = (why.to_owned(), hint.to_owned());
         let report = GateReport::from(Verdict::Error {
@@ -157,7 +157,7 @@ impl Audit {
         }
     }
 
-    /// How many boxes have this verdict.
+    /// Counts the boxes with this verdict.
     pub fn many(&self, verdict: &str) -> u64 {
         self.boxes.iter().filter(|it| it.is(verdict)).count() as u64
     }
@@ -265,7 +265,7 @@ fn named_in(text: &str, changes: &[FileChange]) -> BTreeSet<String> {
         .collect()
 }
 
-/// What a report says of some of its files. A FAIL with a reason that is not about one class holds for all.
+/// Returns the part of a report for some of its files. A FAIL whose reason names no class holds for all.
 fn part(report: &GateReport, stands: impl Fn(&str) -> bool, no_coverage: NoCoverage) -> GateReport {
     let mut part = report.clone();
     let is_about = |reason: &str, stands: &dyn Fn(&str) -> bool| {
@@ -386,7 +386,7 @@ mod tests {
 
     const OF_FOO: &str = "The coverage of class a.Foo of package app is 25% (1/4).";
 
-    /// What each of these boxes is, when all were ticked at once.
+    /// Verdicts of boxes that were ticked at once.
     fn together(texts: &[&str], report: &GateReport) -> Vec<String> {
         let boxes = texts.iter().map(|text| PastBox {
             text: (*text).to_owned(),
@@ -410,12 +410,12 @@ mod tests {
         );
         let fail = format!("PITEST FAIL — {OF_FOO}");
         assert_eq!(told, [&fail, "PITEST PASS — 100% (4/4)", &fail]);
-        // A box alone stands for all, whatever it names.
+        // A single box represents all, with any names.
         assert_eq!(
             together(&["a.Bar is done"], &foo_fails(OF_FOO)),
             [fail.as_str()]
         );
-        // Foo, which nobody names, is everybody's.
+        // Foo, which no box names, belongs to all.
         let told = together(
             &["Bar.java", "the main menu, and src/main.rs"],
             &foo_fails(OF_FOO),

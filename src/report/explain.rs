@@ -83,7 +83,7 @@ fn tests_line(tier: &TraceTier) -> String {
     ))
 }
 
-/// Where the time went, and what was kept from before.
+/// Returns the time of each phase, with its reuse of earlier results.
 fn phases(report: &GateReport) -> Vec<String> {
     let phases = &report.trace.phases;
     let mut lines = vec![format!("  time: {} in all", seconds(report.millis))];

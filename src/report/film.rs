@@ -32,16 +32,16 @@ pub struct Frame {
     pub iteration: u64,
     /// The box that ralph was at: `2.PITEST`; empty between two.
     pub task: String,
-    /// What was found outside.
+    /// Observations outside of ralph.
     pub saw: Vec<String>,
-    /// What was written to files and repositories.
+    /// Writes to files and repositories.
     pub wrote: Vec<String>,
-    /// What comes next.
+    /// The next steps.
     pub decided: Vec<String>,
 }
 
 impl Frame {
-    /// A record before it is folded: what it says by itself.
+    /// A record before it is folded: its own content.
     pub fn new(record: u64, at: &str, event: &Event, before: &State) -> Self {
         let task = box_of(before);
         let (saw, wrote) = facts(event, before, &task);
@@ -118,7 +118,7 @@ fn box_of(state: &State) -> String {
     }
 }
 
-/// What a record says was found, and what it says was written.
+/// Returns the observations and the writes of a record.
 fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>) {
     let (mut saw, mut wrote) = (Vec::new(), Vec::new());
     match event {
@@ -318,7 +318,7 @@ fn boxes(flips: &[(TaskKey, Mark)], state: &State) -> String {
     }
 }
 
-/// What is done next.
+/// Describes the next step.
 fn decision(effect: &Effect, state: &State) -> String {
     let name = |key: &TaskKey| state.spec_state().name(key);
     match effect {

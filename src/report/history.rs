@@ -20,7 +20,7 @@ const WEEKS: usize = 26;
 /// Columns of a name, and characters of one.
 const COLUMNS: usize = 60;
 const CHARS: usize = 300;
-/// From no mutant killed to all of them; where nothing was measured in a week stands the last one.
+/// From no killed mutant to all. A week without a measurement has the last sign.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const NOTHING: char = '·';
 
@@ -29,9 +29,9 @@ const NOTHING: char = '·';
 pub struct Measurement {
     /// When, seconds since 1970.
     pub at: i64,
-    /// What was measured: `orders a.Foo`; the target of a `mutation-test`.
+    /// The measured unit: `orders a.Foo`; the target of a `mutation-test`.
     pub unit: String,
-    /// Who asked: `2.PITEST`, `mutation-test (pit)`.
+    /// The caller: `2.PITEST`, `mutation-test (pit)`.
     pub by: String,
     /// The engine with its version, as far as known; scores of another one are no comparison.
     #[serde(default)]

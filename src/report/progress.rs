@@ -6,7 +6,7 @@ use crate::machine::survivor_details;
 use crate::mutation::{GateReport, LeftOut, Survivor, Verdict};
 use crate::source::text::line;
 
-/// How the line begins that says what ralph wrote into tasks.md.
+/// Beginning of the line about writes to tasks.md.
 pub const BOXES: &str = "- boxes: ";
 
 /// The heading of an entry: `## <time> iteration <N> · <ID> · <first 8 of the record's h>`.
@@ -110,7 +110,7 @@ pub(super) fn verdict_lines(name: &str, report: &GateReport) -> Vec<String> {
     lines
 }
 
-/// What was left out, and remarks.
+/// Returns the exclusions and remarks.
 pub(super) fn around(report: &GateReport) -> impl Iterator<Item = String> {
     let left =
         |left: &LeftOut| format!("- not judged: {}: {}", plain(&left.file), plain(&left.why));

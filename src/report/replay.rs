@@ -1,4 +1,4 @@
-//! What a replay found, for people, programs and CI: a line a box, then what differs and what could not be told.
+//! Results of a replay, for people, programs and CI: one line per box, then differences and undetermined parts.
 
 use super::annotations::github::{within_limit, workflow_command};
 use super::annotations::junit::{Case, document, xml};
@@ -15,10 +15,10 @@ use std::io;
 /// Commits of a box that its line names.
 const COMMITS: usize = 3;
 
-/// What a gate's box believes until the gate is run again.
+/// Parts of a gate's box that are trusted until the gate is run again.
 pub const VERDICT: &str = "verdict";
 
-/// How much a finding says.
+/// Weight of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grade {
@@ -31,7 +31,7 @@ pub enum Grade {
 /// Something that is not as it should be: where, what, what to do.
 pub type Finding = Problem<Grade>;
 
-/// A box and what stands behind it.
+/// A box and its evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BoxLine {
     /// Its name.
@@ -48,9 +48,9 @@ pub struct BoxLine {
     pub commits: Vec<String>,
     /// The verdict.
     pub verdict: String,
-    /// What was found again: commits, changes, the decision, the gate.
+    /// Parts that were found again: commits, changes, the decision, the gate.
     pub rechecked: Vec<&'static str>,
-    /// What is believed as it was recorded.
+    /// Parts that are trusted as recorded.
     pub as_recorded: Vec<&'static str>,
 }
 
@@ -65,7 +65,7 @@ pub struct GateLine {
     pub task: String,
     /// `PASS`, `FAIL`, `SKIP` or `ERROR`.
     pub verdict: String,
-    /// What it took, milliseconds.
+    /// Time, milliseconds.
     pub millis: u64,
     /// The verdict when it was run again and said the same; `None` if it was not, or said something else.
     pub again: Option<String>,
@@ -76,7 +76,7 @@ pub struct GateLine {
 }
 
 impl GateLine {
-    /// That another engine measured than then, a whole sentence.
+    /// A sentence if another engine measured than at the time.
     fn other_engine(&self) -> Option<String> {
         let now = self
             .engine_again
@@ -108,9 +108,9 @@ pub struct Replayed {
     pub boxes: Vec<BoxLine>,
     /// The verdicts of gates.
     pub gates: Vec<GateLine>,
-    /// What differs or could not be told.
+    /// Differences and undetermined parts.
     pub findings: Vec<Finding>,
-    /// What was not looked at, whole sentences.
+    /// Unchecked parts, as sentences.
     pub unchecked: Vec<String>,
     /// Gates that judged older commits than the last one that ralph saw, whole sentences.
     pub older_gates: Vec<String>,

@@ -20,7 +20,7 @@ pub enum Grade {
     Note,
 }
 
-/// What results have in common.
+/// Common part of results.
 #[derive(Clone, Debug)]
 pub struct SarifRule {
     /// Stable: alerts are kept by it.
@@ -40,7 +40,7 @@ pub struct SarifResult {
     pub rule: SarifRule,
     /// Its level.
     pub grade: Grade,
-    /// What was found, in whole sentences.
+    /// The finding, as sentences.
     pub text: String,
     /// The file, relative to what is checked out.
     pub file: RepoPath,

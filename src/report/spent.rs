@@ -7,7 +7,7 @@ use crate::mutation::GateReport;
 use crate::task::TaskKey;
 use std::collections::BTreeMap;
 
-/// What was spent in a workspace, by task file.
+/// Expenses in a workspace, by task file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spent {
     specs: BTreeMap<String, SpecSpent>,
@@ -17,7 +17,7 @@ pub struct Spent {
     pub(super) wait: Option<(i64, i64)>,
 }
 
-/// What was spent on one task file.
+/// Expenses for one task file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SpecSpent {
     /// Seconds of runs that are over, or that no record has come from since.
@@ -50,22 +50,22 @@ struct OpenRun {
     last: i64,
 }
 
-/// What is being done, and since when.
+/// Current activity and its start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Now {
     /// The box.
     pub key: TaskKey,
-    /// What is done for it.
+    /// Activity for it.
     pub doing: Doing,
     /// The iteration.
     pub iteration: u64,
-    /// The agent, if it stands in for another.
+    /// The agent, if it replaces another.
     pub stand_in: Option<String>,
     /// Seconds since 1970, of the record that began it.
     pub since: i64,
 }
 
-/// What is done for a box.
+/// Activity for a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     /// An agent works.
@@ -74,7 +74,7 @@ pub enum Doing {
     Gate,
     /// A check runs.
     Check,
-    /// Ralph looks at what was done, and puts back what may not stay.
+    /// ralph observes the work, and restores protected files.
     Evidence,
 }
 
@@ -139,7 +139,7 @@ impl Spent {
         });
     }
 
-    /// What was spent on a task file so far. A run that still goes on lasts until `now`, seconds since 1970;
+    /// Returns the expenses for a task file. A run that is not over lasts until `now`, seconds since 1970;
     /// without it, until its last record.
     pub fn on(&self, spec: &str, now: Option<i64>) -> SpecSpent {
         let mut spent = self.specs.get(spec).cloned().unwrap_or_default();
@@ -149,7 +149,7 @@ impl Spent {
         spent
     }
 
-    /// What is being done, if the process that recorded it still lives.
+    /// Returns the current activity, if its process still lives.
     pub fn now(&self) -> Option<&Now> {
         self.now.as_ref()
     }

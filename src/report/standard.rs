@@ -37,7 +37,7 @@ pub struct ReportedMutant {
     pub mutant: Mutant,
     /// Some of the tests that reach it.
     pub tests: Vec<String>,
-    /// How many there are.
+    /// Number of mutants.
     pub tests_total: u64,
 }
 
@@ -94,7 +94,7 @@ fn description(mutant: &Mutant) -> String {
     )
 }
 
-/// Whether a survivor of an earlier run lives by this report: the same change of the same line. `None` if that line reads
+/// Returns whether a survivor of an earlier run lives by this report: the same change of the same line. `None` if that line reads
 /// otherwise or is not known, or the report does not tell such a mutant from another.
 pub fn lives(facts: &Value) -> impl Fn(&Survivor) -> Option<bool> {
     let fates = fates(facts);
@@ -116,7 +116,7 @@ pub fn lives(facts: &Value) -> impl Fn(&Survivor) -> Option<bool> {
     }
 }
 
-/// The first mutant of which two reports say another fate, a whole sentence; `None` if there is none.
+/// Returns a sentence about the first mutant with another fate in two reports, or `None`.
 pub fn other_fate(was: &Value, is: &Value) -> Option<String> {
     let (then, now) = (fates(was), fates(is));
     let mutant = then
@@ -137,7 +137,7 @@ pub fn other_fate(was: &Value, is: &Value) -> Option<String> {
 const ALIVE: &str = "alive";
 const UNKNOWN: &str = "without a verdict";
 
-/// What became of mutants, by file, line, mutator and description; of those that are alike in these, of each.
+/// Returns the fates of mutants by file, line, mutator and description; equal mutants have one fate each.
 fn fates(facts: &Value) -> BTreeMap<(&str, u64, &str, &str), Vec<&'static str>> {
     let mut all: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (path, file) in facts["files"].as_object().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! What happened in each iteration, as the records tell it: what the agent said beside what git and the gate saw.
+//! Story of each iteration by the records: the words of the agent next to the evidence of git and the gate.
 //!
 //! Folded like [`super::spent::Spent`]; of each iteration the last words that decided it stand, bounded.
 
@@ -37,7 +37,7 @@ pub struct Story {
     pub forgotten: u64,
 }
 
-/// What is shown of an iteration. A field, once released, keeps its name and meaning.
+/// Content for an iteration. A field, once released, keeps its name and meaning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Happened {
     /// Its number.
@@ -49,7 +49,7 @@ pub struct Happened {
     /// Time of its beginning as RFC 3339 in UTC; empty if unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub began: String,
-    /// What the agent said last: a claim.
+    /// Last words of the agent: a claim.
     pub said: String,
     /// Changes that git saw, in one sentence; empty for a gate.
     pub seen: String,
@@ -66,7 +66,7 @@ pub struct Happened {
     /// Reports that the gate saved.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<LinkedReport>,
-    /// What ralph wrote into tasks.md: `ticked 2., opened 3.`.
+    /// Writes of ralph to tasks.md: `ticked 2., opened 3.`.
     pub boxes: String,
     /// `good`, `bad`, `person` or `plain`: how it is marked.
     pub class: &'static str,
@@ -98,7 +98,7 @@ pub struct LinkedReport {
 /// One iteration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Told {
-    /// What is shown of it.
+    /// Its content.
     pub happened: Happened,
     /// The task file.
     pub spec: String,
@@ -114,7 +114,7 @@ pub struct Told {
     pub by_person: bool,
     /// Changed files that the gate did not judge.
     pub not_judged: Vec<String>,
-    /// Survivors that its FAIL lists, until a PASS of the same box tells of them.
+    /// Survivors of its FAIL, until a PASS of the same box reports their fates.
     pub(super) survivors: Vec<Survivor>,
 }
 
@@ -317,7 +317,7 @@ pub(super) fn said(claim: Option<&Claim>, last_words: &str) -> String {
     }
 }
 
-/// What was committed, by the kind of file.
+/// Describes the commits by the kind of file.
 pub(super) fn seen<'a>(changes: impl Iterator<Item = &'a FileChange>) -> String {
     let mut files: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for change in changes {
@@ -337,7 +337,7 @@ pub(super) fn seen<'a>(changes: impl Iterator<Item = &'a FileChange>) -> String 
 }
 
 impl Told {
-    /// How long it took.
+    /// Returns its duration.
     pub fn seconds(&self) -> u64 {
         u64::try_from(self.span.1 - self.span.0).unwrap_or(0)
     }
@@ -474,7 +474,7 @@ mod tests {
                 "still alive (iteration 4): Foo.java:2 Math",
             ]
         );
-        // They are told once, and without a report by the classes alone.
+        // They are reported once, and without a report by class alone.
         story.passed(&report, "", &|_, _| panic!("nothing is left to tell"));
         story.iterations[2].survivors = vec![survivor("Bar.java", 1), survivor("Foo.java", 1)];
         story.passed(&report, "", &|_, _| None);

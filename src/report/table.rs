@@ -34,7 +34,7 @@ pub struct Grid {
 pub struct GridCell {
     /// The text, at most as wide as its column.
     pub text: String,
-    /// What it says of a box; `None` for ids, texts and stages that the family does not have.
+    /// Text of a box; `None` for ids, texts and stages that the family does not have.
     pub status: Option<BoxStatus>,
 }
 
@@ -170,7 +170,7 @@ pub fn lines(board: &Board, columns: usize) -> Vec<String> {
     lines
 }
 
-/// What the cells of the table say that do not say it themselves, each once, in the words of the table.
+/// Returns the meanings of cells that need one, each once, in the words of the table.
 pub fn legend(board: &Board, columns: usize) -> Vec<String> {
     let grid = Grid::fit(board, columns);
     let mut told = BTreeSet::new();
@@ -202,7 +202,7 @@ pub(super) fn spec_name(board: &Board) -> String {
     steady(&line(&board.spec, 200))
 }
 
-/// What is done now, without since when.
+/// Returns the current activity without its start.
 pub fn now(board: &Board) -> Option<String> {
     let now = board.current.as_ref()?;
     let family = board
@@ -226,7 +226,7 @@ pub fn now(board: &Board) -> Option<String> {
     ))
 }
 
-/// Why boxes are open again, and what is blocked.
+/// Returns the reasons of reopened boxes and of blocks.
 pub fn open_reasons(board: &Board) -> Vec<String> {
     let mut lines = Vec::new();
     for family in &board.families {
@@ -274,7 +274,7 @@ pub(super) fn name(key: &TaskKey, family: &Line) -> String {
     }
 }
 
-/// What is next, and why the last run stopped.
+/// Returns the next box and the reason of the last stop.
 pub fn next(board: &Board) -> Vec<String> {
     let mut lines: Vec<String> = board
         .why

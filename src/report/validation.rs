@@ -19,7 +19,7 @@ fn add_gap(report: &mut Validation, text: &str) {
     }
 }
 
-/// A report that says nothing, which is no pass.
+/// A report without content, which is no pass.
 fn unreadable(why: &str) -> Validation {
     let mut report = Validation {
         unknown: 1,

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr as _;
 
-/// How many columns a text takes.
+/// Returns the width of a text in columns.
 pub fn width(text: &str) -> usize {
     text.width()
 }

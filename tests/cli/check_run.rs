@@ -63,13 +63,7 @@ fn a_reviewers_template_that_does_not_name_the_token_is_a_warning() {
         ".ralph/prompts/req-reviewer.md",
         "End with RALPH-VERDICT {{ verdict_token }}: PASS\n",
     );
-    let former = include_str!("../../src/agent/prompt/tests/former-quality-reviewer.md");
-    project.write(".ralph/prompts/quality-reviewer.md", former);
-    assert_eq!(told(&project, "verdict-token", 0), [""; 0]);
-    project.write(
-        ".ralph/prompts/quality-reviewer.md",
-        format!("{former}Be kind.\n"),
-    );
+    project.write(".ralph/prompts/quality-reviewer.md", "Be kind.\n");
     insta::assert_snapshot!(told(&project, "verdict-token", 0).join("\n"), @"warning .ralph/prompts/quality-reviewer.md:null The template does not name the token of the verdict line. A verdict that a file or commit message holds, and that the reviewer shows, counts as the reviewer's own.");
 }
 

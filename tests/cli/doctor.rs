@@ -99,7 +99,7 @@ fn a_package_in_which_git_has_no_name_for_commits_is_named() {
     let done = doctor(&project, &[]).code(0);
     insta::assert_snapshot!(about(&project, &done, &["identity"]), @r"
     warning identity git cannot commit in package app: it ended with 128: fatal: no email was given
-    hint: set `git config --global user.name` and `user.email`
+    hint: `git config --global user.name 'Your Name'`, then `git config --global user.email you@example.org`
     ");
 }
 

@@ -36,7 +36,10 @@ pub(super) fn missing(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Find
     let lacks = lacks.filter(|lack| told.insert(lack.what.clone()));
     lacks
         .map(|lack| {
-            let hint = lack.hint.unwrap_or_else(|| name_one.clone());
+            let hint = match lack.install {
+                Some(install) => format!("{install}, or {name_one}"),
+                None => name_one.clone(),
+            };
             Finding::error("missing-agent", CONFIG, lack.what, hint).key(lack.key)
         })
         .collect()
@@ -47,8 +50,8 @@ struct MissingAgent {
     what: String,
     /// The key of the configuration that names the agent, or should.
     key: String,
-    /// The next step, if it is not another agent.
-    hint: Option<String>,
+    /// The step to take before another agent is named.
+    install: Option<String>,
 }
 
 /// Returns the agents of a role that cannot be started.
@@ -59,7 +62,7 @@ fn lacks(workspace: &Workspace, role: Role, environment: &[(String, String)]) ->
         return vec![MissingAgent {
             what,
             key: format!("roles.{}", role.word()),
-            hint: None,
+            install: None,
         }];
     }
     let folder = &workspace.places.workspace;
@@ -80,13 +83,12 @@ fn lacks(workspace: &Workspace, role: Role, environment: &[(String, String)]) ->
         let key = format!("agents.{name}.{key}");
         if let Some(why) = not_startable(program, &call.env, folder) {
             let shown = line(program, 400);
-            let hint = (agent.preset.is_some() && !program.contains('/')).then(|| {
-                format!("install `{shown}` or put its directory on PATH, or name another agent under `agents:` in {CONFIG}")
-            });
+            let install = (agent.preset.is_some() && !program.contains('/'))
+                .then(|| format!("install `{shown}` or put its directory on PATH"));
             return Some(MissingAgent {
                 what: format!("The program `{shown}` of the agent `{name}` {why}."),
                 key,
-                hint,
+                install,
             });
         }
         let preset = agent.preset.as_deref().and_then(Preset::named)?;
@@ -94,7 +96,7 @@ fn lacks(workspace: &Workspace, role: Role, environment: &[(String, String)]) ->
         Some(MissingAgent {
             what: as_root(&preset.name, variable),
             key,
-            hint: None,
+            install: None,
         })
     };
     agents.filter_map(lack).collect()

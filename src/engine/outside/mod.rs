@@ -8,6 +8,7 @@ mod attempt;
 mod beside;
 mod edits;
 mod guard;
+mod hooks;
 mod input_copies;
 mod inputs;
 mod judge;
@@ -41,11 +42,11 @@ use crate::machine::facts::{
 };
 use crate::machine::state::State;
 use crate::source::{Secrets, environment_for};
+use crate::sys::ProcessId;
 use crate::sys::clock::{self, Stopwatch};
-use crate::sys::disk::{RealDisk, remove};
+use crate::sys::disk::remove;
 use crate::sys::process::{Supervisor, reap};
 use crate::sys::signals::Interrupts;
-use crate::sys::{Disk as _, ProcessId, ProcessSpec, Spawn as _};
 use attempt::RunningAgent;
 use edits::TurnLog;
 use inputs::Inputs;
@@ -182,65 +183,6 @@ impl Outside {
     /// Makes `iter-N/` with mode 0700.
     fn iteration_folder(&self, iteration: u64) -> io::Result<PathBuf> {
         self.own_folder(self.parts.places.iteration(iteration))
-    }
-
-    /// Passes the head of the journal's chain to `hooks.anchor`; false without such a hook.
-    ///
-    /// Errors: the command did not accept it.
-    pub fn anchor(&mut self, head: &str) -> Result<bool, Fault> {
-        let message = serde_json::json!({ "event": "anchor", "head": head });
-        let call = |world: &Self| {
-            world.hook("anchor", &message, |argument| {
-                argument.replace("{head}", head)
-            })
-        };
-        let end = match self.guard_hook("anchor", call)? {
-            None => return Ok(false),
-            Some(Ok(end)) if end.is_success() => return Ok(true),
-            Some(Ok(end)) => end.to_string(),
-            Some(Err(error)) => format!("could not be called: {error}"),
-        };
-        let what =
-            format!("The command of hooks.anchor {end}, so nobody keeps the chain's head {head}.");
-        Err(Fault::setup(
-            what,
-            "see .ralph/state/on/anchor.log; the next run hands on its own head",
-        ))
-    }
-
-    /// Runs the command of an event with a message as its input.
-    ///
-    /// `fill` makes each argument. `None` if no command is configured.
-    fn hook(
-        &self,
-        event: &str,
-        message: &serde_json::Value,
-        fill: impl Fn(&String) -> String,
-    ) -> Option<io::Result<ProcessEnd>> {
-        let hooks = &self.parts.settings.hooks;
-        let mut commands = hooks.commands().filter(|_| self.lane_of().is_none());
-        let (_, argv) = commands.find(|(name, _)| *name == event)?;
-        let argv = argv.iter().map(fill).collect();
-        let call = || {
-            let folder = self.own_folder(self.parts.places.state().join("on"))?;
-            let input = folder.join(format!("{event}.json"));
-            RealDisk::new().write(&input, format!("{message}\n").as_bytes())?;
-            let spec = ProcessSpec {
-                argv,
-                env: self.environment(&hooks.env),
-                cwd: self.parts.places.workspace.clone(),
-                stdin: Some(input.into()),
-                stdout: folder.join(format!("{event}.log")),
-                stderr: folder.join(format!("{event}.log")),
-                log_cap: 1 << 20,
-                wall: Some(Duration::from_secs(30)),
-                grace: Duration::from_secs(1),
-                tag: format!("{}-on", self.tag),
-                ..ProcessSpec::default()
-            };
-            Ok(self.parts.supervisor.run(&spec)?.end)
-        };
-        Some(call())
     }
 
     /// Makes a folder of ralph's own below the state folder. A link or a file in its place, which an agent may have

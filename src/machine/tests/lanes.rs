@@ -1,4 +1,4 @@
-//! Which tasks lanes may do, and a run whose lanes offer nothing.
+//! The tasks that lanes may do, and a run whose lanes offer nothing.
 
 use super::sim::*;
 use crate::machine::event::Event;

@@ -91,7 +91,7 @@ fn write(writer: &mut Writer<Vec<u8>>, gate: &str, case: &Case) -> io::Result<()
     written.map(drop)
 }
 
-/// The verdict as a test case: there is one whatever was judged.
+/// Returns the verdict as a test case. Every report has one.
 fn verdict(shown: &Shown<'_>) -> Case {
     let note = shown.verdict();
     let first = xml(note.text.lines().next().unwrap_or_default());

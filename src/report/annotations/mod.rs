@@ -1,4 +1,4 @@
-//! A gate's report as annotations, which CI shows beside the code: the verdict first, then every survivor with a
+//! A gate's report as annotations, which CI shows next to the code: the verdict first, then every survivor with a
 //! fingerprint that it keeps while its line moves.
 
 pub mod github;
@@ -15,7 +15,7 @@ use crate::task::digest;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Where a verdict is shown that belongs to no source file: the file in which the gate is configured.
+/// The file that configures the gate: the place of a verdict without a source file.
 const CONFIG: &str = ".ralph/config.yaml";
 
 /// The longest text of one annotation, in characters.
@@ -59,13 +59,13 @@ pub struct Shown<'a> {
     pub gate: &'a str,
     /// Its report.
     pub report: &'a GateReport,
-    /// Where its packages lie.
+    /// The directories of its packages.
     pub folders: &'a Folders,
     /// A SKIP is shown as a failure.
     pub fail_on_skip: bool,
 }
 
-/// What an annotation is about.
+/// Subject of an annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum About {
     /// The verdict as a whole, in its word.
@@ -193,7 +193,7 @@ impl Shown<'_> {
     }
 }
 
-/// What the mutation did, and which tests ran it and passed.
+/// Describes the mutation and the tests that ran it and passed.
 fn describe(survivor: &Survivor) -> String {
     let mutant = &survivor.mutant;
     let mut text = line(&mutant.description, 1_000);
@@ -227,7 +227,7 @@ pub(super) fn reached_by(tests: &[String], all: u64) -> Option<String> {
     (!tests.is_empty()).then(|| format!("reached by {}", some_names(tests, TESTS_NAMED, all)))
 }
 
-/// What stays the same while the code around moves: no line number where the source line is known.
+/// Returns an identity that stays while the code around it moves: no line number if the source line is known.
 fn identity(gate: &str, survivor: &Survivor) -> String {
     let mutant = &survivor.mutant;
     let at = if survivor.source.is_empty() {

@@ -1,8 +1,8 @@
-//! What a box is said to be: in words, short, and for programs.
+//! Status of a box: in words, short, and for programs.
 
 use crate::task::Mark;
 
-/// What a box is said to be.
+/// Status of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoxStatus {
     /// Something is being done for it now.
@@ -99,7 +99,7 @@ impl BoxStatus {
         self.told().0
     }
 
-    /// What a cell with it means to people; `None` for what says it itself.
+    /// Returns the meaning of its cell for people; `None` for what says it itself.
     pub fn meaning(self) -> Option<&'static str> {
         Some(self.told().2).filter(|meaning| !meaning.is_empty())
     }

@@ -1,4 +1,4 @@
-//! What `ralph status` shows, before it is laid out: families, stages, verdicts, totals.
+//! Content of `ralph status` before the layout: tasks, stages, verdicts, totals.
 
 mod box_status;
 
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Characters of a reason that are shown.
 const REASON_CHARS: usize = 1_000;
 
-/// What is shown of one task file.
+/// Content for one task file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Board {
     /// The task file, relative to the workspace; the one text that is not cleaned.
@@ -41,25 +41,25 @@ pub struct Board {
     pub stages: Vec<Stage>,
     /// The families in document order: the rows.
     pub families: Vec<Line>,
-    /// The next box, or why there is none.
+    /// The next box, or the reason for its absence.
     pub next: Choice,
-    /// Who holds the workspace now, one line.
+    /// Holder of the workspace, one line.
     pub holder: Option<String>,
-    /// What is being done now.
+    /// Current activity.
     pub current: Option<Now>,
-    /// Why the last run stopped, or what a run waits for.
+    /// Reason of the last stop, or of the current wait.
     pub why: Option<String>,
     /// When that wait ends, seconds since 1970.
     pub waits_until: Option<i64>,
-    /// Which agents are not asked meanwhile, and until when: sentences.
+    /// Agents that rest, and the end of their rest: sentences.
     pub out_of_quota: Vec<String>,
-    /// The boxes of each gate, counted by what they say.
+    /// The boxes of each gate, counted by their status.
     pub gates: Vec<GateCount>,
     /// Time and attempts.
     pub spent: SpecSpent,
     /// The expected cost of the open tasks.
     pub estimate: Option<Estimate>,
-    /// What the agents say that they used. Ralph knows of no price: this is a claim.
+    /// Usage by the word of the agents. ralph knows no prices, so this is a claim.
     pub used: Used,
 }
 
@@ -78,11 +78,11 @@ pub struct Line {
     pub parent: Option<String>,
     /// Its boxes.
     pub cells: BTreeMap<Stage, Cell>,
-    /// Why it is blocked.
+    /// Reason of its block.
     pub blocked: Option<String>,
     /// FAILs that were answered with rework.
     pub reworks: u32,
-    /// What its agents say that they used.
+    /// Usage by the word of its agents.
     pub used: Used,
 }
 
@@ -91,7 +91,7 @@ pub struct Line {
 pub struct Cell {
     /// The box.
     pub key: TaskKey,
-    /// What it is said to be.
+    /// Its status.
     pub status: BoxStatus,
     /// Ticked.
     pub done: bool,
@@ -99,7 +99,7 @@ pub struct Cell {
     pub rejected: u32,
     /// Agent processes so far.
     pub attempts: u32,
-    /// Why it is open again, when it is.
+    /// Reason why it was reopened, if it was.
     pub reasons: Vec<String>,
 }
 
@@ -112,12 +112,12 @@ pub struct GateCount {
     pub says: Vec<(&'static str, usize)>,
 }
 
-/// What is known besides the journal.
+/// Facts outside of the journal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Beside {
-    /// Who holds the workspace now.
+    /// Holder of the workspace.
     pub holder: Option<String>,
-    /// Seconds since 1970, for a run that still goes on.
+    /// Seconds since 1970, for a run that is not over.
     pub now: i64,
     /// The zone in which people read times.
     pub zone: Option<TimeZone>,
@@ -178,7 +178,7 @@ impl Board {
             spec: state.spec.clone(),
             iteration: state.iteration,
             iterations: state.iteration - others.min(state.iteration),
-            // What was begun and is no longer being done is interrupted.
+            // An activity that began and has no process any more is interrupted.
             phase: if is_current {
                 state.phase.name()
             } else {
@@ -234,7 +234,7 @@ impl Board {
     }
 }
 
-/// Why a run stopped or waits; `None` for a wait that has ended with its process.
+/// Returns the reason why a run stopped or waits; `None` for a wait that has ended with its process.
 fn why(
     state: &State,
     is_held: bool,
@@ -286,7 +286,7 @@ fn stages(book: &SpecState) -> Vec<Stage> {
     stages
 }
 
-/// What a book's families look like.
+/// Form of the tasks of a task file.
 struct Lines<'a> {
     book: &'a SpecState,
     /// Reworks that a family may have.

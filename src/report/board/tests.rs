@@ -1,4 +1,4 @@
-//! What each box is said to be, and the board as text in different widths.
+//! Status of each box, and the board as text in different widths.
 
 use super::*;
 use crate::machine::effect::GateOrder;
@@ -303,7 +303,7 @@ fn no_line_of_the_table_is_wider_than_asked() {
     }
 }
 
-/// What the only box of a file is said to be.
+/// Status of the only box of a file.
 fn status(tasks: &str, act: impl FnOnce(&mut State)) -> BoxStatus {
     let mut state = state(tasks);
     act(&mut state);

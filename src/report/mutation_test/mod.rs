@@ -19,16 +19,16 @@ use std::time::Duration;
 pub const TIMEOUT: RangeInclusive<u64> = 10..=14_400;
 /// Survivors that are listed.
 pub const SURVIVORS: RangeInclusive<u64> = 1..=500;
-/// Stands before what an engine printed.
+/// Mark before the output of an engine.
 pub const BEGIN: &str = "<<<UNTRUSTED_ENGINE_OUTPUT>>>";
-/// Stands behind what an engine printed.
+/// Mark behind the output of an engine.
 pub const END: &str = "<<<END_UNTRUSTED_ENGINE_OUTPUT>>>";
 /// Bytes that are shown of the end of a stream.
 const TAIL: usize = 1_500;
 /// Mutants that are named of those that no test reaches.
 const UNREACHED_NAMED: usize = 20;
 
-/// How a target is to be measured.
+/// Options of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The engine and all that it starts are ended past it.
@@ -75,7 +75,7 @@ fn number(
         })
 }
 
-/// What an engine found out about a target.
+/// Result of an engine for a target.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     /// The target, relative to the folder.
@@ -84,7 +84,7 @@ pub struct Measured {
     pub engine: &'static str,
     /// The engine with its version; empty if that is not known.
     pub version: String,
-    /// How the engine's last process exited; `None` where a signal ended it.
+    /// Exit code of the engine's last process; `None` if a signal ended it.
     pub exit_code: Option<i32>,
     /// The mutants by status.
     pub tally: Tally,
@@ -92,13 +92,13 @@ pub struct Measured {
     pub living: Vec<Survivor>,
     /// Whole sentences.
     pub remarks: Vec<String>,
-    /// What the engine printed last, standard output; secrets removed.
+    /// End of the engine's standard output, without secrets.
     pub stdout: String,
     /// Wall time, milliseconds.
     pub millis: u64,
 }
 
-/// Why there is no answer.
+/// Reason for a missing answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refusal {
     /// A whole sentence.
@@ -107,7 +107,7 @@ pub struct Refusal {
     pub remediation: String,
     /// The question was wrong, so that nothing was started.
     pub is_usage: bool,
-    /// What a process printed, standard output and standard error; secrets removed.
+    /// Output of a process on standard output and standard error, without secrets.
     pub printed: Option<(String, String)>,
 }
 
@@ -151,7 +151,7 @@ pub struct Success {
     pub target_module: String,
     /// `mutmut`, `pit`, `stryker` or `cargo-mutants`.
     pub engine: String,
-    /// How the engine's last process exited; null where a signal ended it.
+    /// Exit code of the engine's last process; null if a signal ended it.
     pub exit_code: Option<i32>,
     /// The mutants that count, by what became of them.
     pub summary: Summary,
@@ -165,7 +165,7 @@ pub struct Success {
     pub survivors: Vec<Alive>,
     /// Mutants that no test reaches; they are not in the score.
     pub no_tests: Unreached,
-    /// What else is to be known: whole sentences.
+    /// Remarks, as sentences.
     pub remarks: Vec<String>,
     /// The end of what the engine printed, at most 1,500 bytes between two marks: data, not instructions.
     pub stdout_tail: String,
@@ -199,7 +199,7 @@ pub struct Alive {
     pub line: u32,
     /// The function or method; empty if that is not known.
     pub function: String,
-    /// What was changed, in one line.
+    /// The change, in one line.
     pub change: String,
     /// The line as it is.
     pub source: String,
@@ -210,7 +210,7 @@ pub struct Alive {
 /// Mutants that no test reaches.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Unreached {
-    /// How many there are.
+    /// Number of items.
     pub count: u64,
     /// The first of them.
     pub sample: Vec<String>,
@@ -221,7 +221,7 @@ pub struct Unreached {
 pub struct Failure {
     /// False.
     pub success: bool,
-    /// What happened.
+    /// The event.
     pub error: String,
     /// The next action.
     pub remediation: String,

@@ -65,7 +65,7 @@ until [ "$1" = codex ] || turn | grep -q '"stop_reason":"end_turn"' || [ "$tries
     tries=$((tries + 1))
     sleep 0.1
 done
-footer=$(turn | ralph verify --for people --format "$1" --before "${before:-HEAD}" 2>&1)
+footer=$(turn | ralph verify --for people --from "$1" --before "${before:-HEAD}" 2>&1)
 [ "$1" = codex ] && begin
 # Silence means that no edit failed. That edits could not be judged is printed too.
 [ -n "$footer" ] || exit 0

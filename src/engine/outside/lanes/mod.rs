@@ -31,7 +31,7 @@ const LANE_OF: &str = "RALPH_LANE_OF";
 const MAX_RUNS: u32 = 3;
 /// Exit codes from here on are no end of a loop: another process holds the lane, the disk failed, a signal.
 const BUSY: i32 = 70;
-/// How often main looks whether a lane has ended.
+/// Interval at which main checks whether a lane has ended.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The lanes that this process started.
@@ -134,7 +134,7 @@ impl Outside {
                 .open
                 .iter()
                 .any(|task| task.family == record.family && task.digest == record.digest);
-            // What still runs in it writes into its folder. It is removed when it has ended.
+            // A process that still runs in it writes into its directory. ralph removes the lane when it has ended.
             if !is_wanted && !self.lanes.running.contains_key(&number) {
                 records.remove(number)?;
             }

@@ -30,7 +30,7 @@ pub(super) struct Step {
     key: TaskKey,
     /// HEAD of each package then.
     heads: BTreeMap<String, Oid>,
-    /// What the attempts since the last step used.
+    /// Usage of the attempts since the last step.
     used: Usage,
 }
 

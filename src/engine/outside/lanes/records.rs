@@ -1,4 +1,4 @@
-//! What main knows of its lanes: a file next to the folder of each, in ralph's cache.
+//! Main's knowledge of its lanes: a file next to the folder of each, in ralph's cache.
 
 use crate::engine::Fault;
 use crate::engine::outside::private_folder;
@@ -23,7 +23,7 @@ pub(super) struct Record {
     pub(super) name: String,
     /// The digest of the task's text when the lane was made.
     pub(super) digest: String,
-    /// How often it was started.
+    /// Number of starts.
     pub(super) runs: u32,
     /// Its last run came to an end by itself.
     pub(super) has_ended: bool,
@@ -75,7 +75,7 @@ impl Records {
         self.folder.join(number.to_string())
     }
 
-    /// What its loop prints.
+    /// Output of its loop.
     pub(super) fn log(&self, number: u32) -> PathBuf {
         self.folder.join(format!("{number}.log"))
     }
@@ -122,7 +122,7 @@ impl Records {
         self.write(number)
     }
 
-    /// Removes a lane: the record first, so that what is left has none.
+    /// Removes a lane. The record goes first, so that a remaining directory has none.
     pub(super) fn remove(&mut self, number: u32) -> io::Result<()> {
         self.lanes.remove(&number);
         remove(&self.file(number))?;

@@ -282,7 +282,7 @@ fn a_bundle_is_replayed_in_parts_that_are_joined_and_reported() {
     assert!(project.read("ralph-replay.xml").contains("<testsuite"));
     let summary = fs_err::read_to_string(project.path("../home/summary")).unwrap();
     assert!(
-        summary.starts_with("### tasks.md:") && summary.contains("1.LINT"),
+        summary.starts_with("### Complete: 2 of 2 required boxes") && summary.contains("1.LINT"),
         "{summary}"
     );
     let another = [

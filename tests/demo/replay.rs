@@ -141,7 +141,7 @@ fn its_report_says_which_survivors_rework_killed() {
         String::from_utf8(output.stdout).unwrap()
     };
     let (_, rest) = text(&[])
-        .split_once("**2.PITEST** PITEST FAIL")
+        .split_once("**2.PITEST** FAIL")
         .map(|(a, b)| (a.to_owned(), b.to_owned()))
         .unwrap();
     let (failed, _) = rest.split_once("\n- **").unwrap();

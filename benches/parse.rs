@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a bench measures time")]
 
-use ralph::task::{Grammar, Mark, TaskFile, reconcile, with_marks};
+use ralph::task::{Grammar, Mark, TaskFile, reconcile_files, with_marks};
 use std::fmt::Write;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -52,7 +52,7 @@ fn best(mut work: impl FnMut()) -> Duration {
 fn measure(name: &str, text: &str) -> Option<()> {
     let grammar = Grammar::default();
     let file = TaskFile::parse(text, &grammar);
-    let rows = file.rows();
+    let rows = file.box_rows();
     println!("{name}: {} bytes, {} tasks", text.len(), file.len());
     let show =
         |what: &str, time: Duration| println!("  {what:<12} {:>8.1} ms", time.as_secs_f64() * 1e3);
@@ -60,21 +60,21 @@ fn measure(name: &str, text: &str) -> Option<()> {
         "parse",
         best(|| drop(black_box(TaskFile::parse(black_box(text), &grammar)))),
     );
-    show("rows", best(|| drop(black_box(file.rows()))));
-    show("problems", best(|| drop(black_box(file.problems()))));
-    show("remarks", best(|| drop(black_box(file.remarks()))));
+    show("rows", best(|| drop(black_box(file.box_rows()))));
+    show("problems", best(|| drop(black_box(file.find_problems()))));
+    show("remarks", best(|| drop(black_box(file.find_remarks()))));
     let key = &rows.last()?.key;
     let to = if rows.last()?.mark.is_done() {
         Mark::OPEN
     } else {
         Mark::DONE
     };
-    let Ok(Some(edit)) = file.flip(key, to) else {
+    let Ok(Some(edit)) = file.flip_box(key, to) else {
         return None;
     };
     show(
         "apply",
-        best(|| drop(black_box(edit.apply(text.as_bytes())))),
+        best(|| drop(black_box(edit.apply_to(text.as_bytes())))),
     );
     let skeleton = file.text_without_marks();
     show(
@@ -85,7 +85,7 @@ fn measure(name: &str, text: &str) -> Option<()> {
     show(
         "reconcile",
         best(|| {
-            drop(black_box(reconcile(
+            drop(black_box(reconcile_files(
                 text.as_bytes(),
                 after.as_bytes(),
                 &grammar,

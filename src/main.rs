@@ -11,5 +11,5 @@ fn main() -> ExitCode {
         let code = ralph::sys::process::supervise_main();
         return ExitCode::from(u8::try_from(code).unwrap_or(70));
     }
-    ExitCode::from(ralph::cli::run())
+    ExitCode::from(ralph::cli::run_cli())
 }

@@ -73,18 +73,18 @@ impl VerdictLine {
 
     /// True if the line would count as a verdict.
     pub(super) fn reads(&self, line: &str) -> bool {
-        matches!(self.said(line), Some(Said::Claim(..)))
+        matches!(self.said(line), Some(LineMeaning::Claim(..)))
     }
 
     /// Reads a line; `None` if it is not a verdict line.
-    fn said(&self, line: &str) -> Option<Said> {
+    fn said(&self, line: &str) -> Option<LineMeaning> {
         if self.or_bare
             && let Some(rest) = line
                 .strip_prefix(NAME)
                 .and_then(|rest| rest.strip_prefix(": "))
             && let Some(claim) = claim_of(rest.split(' ').next()?)
         {
-            return Some(Said::Claim(
+            return Some(LineMeaning::Claim(
                 claim,
                 text::line(rest.split_once(' ').map_or("", |rest| rest.1), MAX_WHY),
             ));
@@ -95,7 +95,7 @@ impl VerdictLine {
         let bare = line
             .trim_start_matches(|c: char| is_markup(c) || c.is_ascii_digit() || ".)".contains(c));
         let Some(rest) = bare.strip_prefix(NAME) else {
-            return Some(Said::Odd {
+            return Some(LineMeaning::Odd {
                 own: false,
                 line: text::line(&line, QUOTED),
             });
@@ -107,7 +107,7 @@ impl VerdictLine {
         );
         let own = token.eq_ignore_ascii_case(&self.token);
         if token.len() == 4 && !own {
-            return Some(Said::Guess);
+            return Some(LineMeaning::Guess);
         }
         let rest = rest.trim_start_matches(|c| is_markup(c) || ">)]:".contains(c));
         let (word, why) = rest.split_at(
@@ -121,12 +121,12 @@ impl VerdictLine {
             Some(claim) => {
                 let closing =
                     &line[..line.len() - bare.len()].trim_start_matches(|c| !"*_`\"'".contains(c));
-                Some(Said::Claim(
+                Some(LineMeaning::Claim(
                     claim,
                     why.strip_suffix(closing).unwrap_or(why).to_owned(),
                 ))
             }
-            None => Some(Said::Odd {
+            None => Some(LineMeaning::Odd {
                 own,
                 line: text::line(&line, QUOTED),
             }),
@@ -139,7 +139,7 @@ fn is_markup(c: char) -> bool {
 }
 
 /// The content of one line.
-enum Said {
+enum LineMeaning {
     /// A verdict, and the reason on its own line.
     Claim(Claim, String),
     /// A line with another token.
@@ -180,7 +180,7 @@ impl Heard {
             return;
         }
         match self.verdict.said(line.strip_suffix('\r').unwrap_or(line)) {
-            Some(Said::Claim(claim, why)) => {
+            Some(LineMeaning::Claim(claim, why)) => {
                 self.close();
                 self.contradicts |= !self
                     .last
@@ -189,13 +189,13 @@ impl Heard {
                 (self.last, self.why, self.open) = (Some(claim), why, true);
                 return;
             }
-            Some(Said::Guess) => self.guesses += 1,
-            Some(Said::Odd { own, line }) if own || !self.verdict.or_bare => {
+            Some(LineMeaning::Guess) => self.guesses += 1,
+            Some(LineMeaning::Odd { own, line }) if own || !self.verdict.or_bare => {
                 if own || self.odd.as_ref().is_none_or(|(own, _)| !own) {
                     self.odd = Some((own, line));
                 }
             }
-            Some(Said::Odd { .. }) | None => {}
+            Some(LineMeaning::Odd { .. }) | None => {}
         }
         let words = if self.open {
             &mut self.why

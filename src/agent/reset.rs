@@ -29,15 +29,15 @@ pub(super) fn seconds_until(text: &str, now: Timestamp, zone: Option<&TimeZone>)
 }
 
 /// A pattern that is compiled on first use.
-type Pattern = LazyLock<Option<Regex>>;
+type LazyPattern = LazyLock<Option<Regex>>;
 
 /// `"resetsAt":1795301742` (Claude Code), `resets_at\": 1795301790` (opencode), `reached|1788965700`.
-static EPOCH: Pattern = LazyLock::new(|| {
+static EPOCH: LazyPattern = LazyLock::new(|| {
     Regex::new(r#"(?:resets?_?at|limit reached)[\\": |]{1,6}(\d{10})(?:\d{3})?(?:\D|$)"#).ok()
 });
 
 /// `retry-after: 20`, `x-codex-primary-reset-after-seconds":"3600"`.
-static SECONDS: Pattern = LazyLock::new(|| {
+static SECONDS: LazyPattern = LazyLock::new(|| {
     Regex::new(
         r#"(?:retry[-_ ]after(?:-seconds)?|reset-after-seconds)[\\": ]{1,6}(\d{1,9})(?:\D|$)"#,
     )
@@ -45,7 +45,7 @@ static SECONDS: Pattern = LazyLock::new(|| {
 });
 
 /// `try again in 2 days 17 hours` (Codex), `retry in 33.5s` and `retryDelay: "33s"` (Gemini).
-static LENGTH: Pattern = LazyLock::new(|| {
+static LENGTH: LazyPattern = LazyLock::new(|| {
     let unit = r"\d{1,6}(?:\.\d+)? ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)\b";
     let lead =
         r#"(?:try again in|retry in|retry after|resets? (?:in|after)|retrydelay[\\": ]{1,6})"#;
@@ -57,7 +57,7 @@ static LENGTH: Pattern = LazyLock::new(|| {
 
 /// `try again at 10:46 PM.`, `try again at Nov 25th, 2026 10:46 PM` (Codex), `resets 3pm`,
 /// `resets 10:55pm (UTC)`, `resets Nov 25, 3pm (Europe/Berlin)` (Claude Code).
-static TIME: Pattern = LazyLock::new(|| {
+static TIME: LazyPattern = LazyLock::new(|| {
     Regex::new(r"(?:try again at|resets?(?: at| on)?:?) (?:([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,?(?: (\d{4}),?)?(?: at)? )?(\d{1,2})(?::(\d{2}))? ?([ap]m)?\b(?: ?\(([a-z0-9_/+-]+)\))?").ok()
 });
 

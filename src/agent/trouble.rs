@@ -9,10 +9,10 @@
 //! is a problem from which the CLI recovered.
 
 use super::reset::{LONGEST, seconds_until};
-use crate::config::{PRESETS, Preset, Trouble};
+use crate::config::{AgentTrouble, PRESETS, Preset};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
-use crate::turn::{self, CliError, CliErrors, Format, LimitText, Usage, limit_text};
+use crate::turn::{self, CliError, CliErrors, LimitText, TranscriptFormat, Usage, limit_text};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regex_lite::Regex;
@@ -72,7 +72,7 @@ static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// The output of an agent's CLI itself.
 #[derive(Clone, Debug, Default)]
-pub struct Printed<'a> {
+pub struct PrintedOutput<'a> {
     /// The errors of its transcript.
     pub errors: CliErrors,
     /// The end of an output that is not a transcript.
@@ -81,12 +81,12 @@ pub struct Printed<'a> {
     pub stderr: &'a [u8],
 }
 
-impl<'a> Printed<'a> {
+impl<'a> PrintedOutput<'a> {
     /// Reads an output without a configured format, and returns its usage too.
     pub fn guessed(stdout: &'a [u8], stderr: &'a [u8]) -> (Self, Usage) {
         let (mut errors, mut used) = (CliErrors::default(), Usage::default());
         let format = turn::guess(stdout);
-        if format == Format::Text {
+        if format == TranscriptFormat::Text {
             return (
                 Self {
                     errors,
@@ -118,7 +118,7 @@ impl<'a> Printed<'a> {
 pub fn trouble(
     end: &ProcessEnd,
     preset: Option<&Preset>,
-    printed: &Printed<'_>,
+    printed: &PrintedOutput<'_>,
     now: Timestamp,
     zone: Option<&TimeZone>,
 ) -> Option<ProcessEnd> {
@@ -135,13 +135,13 @@ pub fn trouble(
         .errors
         .last_first()
         .filter(|error| was_ended || !error.is_retry);
-    let mut said: Vec<Said> = told.filter_map(Said::of_error).collect();
+    let mut said: Vec<ErrorLine> = told.filter_map(ErrorLine::of_error).collect();
     said.extend(
         printed
             .errors
             .plain()
             .take(LAST_LINES)
-            .filter_map(|line| Said::of_line(line, BEGINNING_OF_ERROR)),
+            .filter_map(|line| ErrorLine::of_line(line, BEGINNING_OF_ERROR)),
     );
     let stderr = (printed.stderr, lines, BEGINNING_OF_ERROR);
     for (tail, lines, within) in [(printed.plain, LAST_LINES, BEGINNING), stderr] {
@@ -153,21 +153,21 @@ pub fn trouble(
             .take(lines)
             .collect();
         said.extend(last.into_iter().enumerate().filter_map(|(at, line)| {
-            let said = Said::of_line(line, within)?;
+            let said = ErrorLine::of_line(line, within)?;
             let is_late = matches!(
                 said.trouble,
-                Trouble::Limit | Trouble::Disabled | Trouble::Login
+                AgentTrouble::Limit | AgentTrouble::Disabled | AgentTrouble::Login
             ) || at < LAST_LINES;
             is_late.then_some(said)
         }));
     }
-    said.retain(|said| has_failed || said.trouble == Trouble::Loop);
+    said.retain(|said| has_failed || said.trouble == AgentTrouble::Loop);
     if said.is_empty()
         && let ProcessEnd::Exited { code } = end
         && let Some(trouble) = preset.and_then(|preset| preset.exits.get(code))
     {
         let text = last_words(end, printed);
-        said.push(Said {
+        said.push(ErrorLine {
             trouble: *trouble,
             text,
             resets_at: None,
@@ -192,7 +192,7 @@ pub fn trouble(
         .unwrap_or(last);
     let why = text::line(&best.text, SHOWN);
     Some(match best.trouble {
-        Trouble::Limit => {
+        AgentTrouble::Limit => {
             let reset = said.iter().find_map(|said| {
                 said.resets_at
                     .and_then(|at| u64::try_from(at - now.as_second()).ok())
@@ -203,41 +203,42 @@ pub fn trouble(
                 reset: reset.filter(|reset| (1..=LONGEST).contains(reset)),
             }
         }
-        Trouble::Outage => ProcessEnd::Outage { why },
-        Trouble::Refused => ProcessEnd::Refused { why },
-        Trouble::Loop => ProcessEnd::Looping {
+        AgentTrouble::Outage => ProcessEnd::Outage { why },
+        AgentTrouble::Refused => ProcessEnd::Refused { why },
+        AgentTrouble::Loop => ProcessEnd::Looping {
             what: format!("was halted by its own CLI: {why}"),
         },
-        Trouble::Login | Trouble::Model | Trouble::Setup | Trouble::Disabled => {
-            ProcessEnd::NotSetUp {
-                why,
-                hint: hint(best.trouble, preset.or(best.by)),
-            }
-        }
+        AgentTrouble::Login
+        | AgentTrouble::Model
+        | AgentTrouble::Setup
+        | AgentTrouble::Disabled => ProcessEnd::NotSetUp {
+            why,
+            hint: hint(best.trouble, preset.or(best.by)),
+        },
     })
 }
 
 /// Returns the next action for a user.
-fn hint(trouble: Trouble, preset: Option<&Preset>) -> String {
+fn hint(trouble: AgentTrouble, preset: Option<&Preset>) -> String {
     match (
         trouble,
         preset.map(|preset| (preset, preset.root.as_deref())),
     ) {
-        (Trouble::Login, Some((preset, _))) => {
+        (AgentTrouble::Login, Some((preset, _))) => {
             format!("log in: {}; then `ralph run` continues", preset.login)
         }
-        (Trouble::Login, None) => {
+        (AgentTrouble::Login, None) => {
             "log in with the agent's own CLI; then `ralph run` continues".to_owned()
         }
-        (Trouble::Setup, Some((_, Some(variable)))) => {
+        (AgentTrouble::Setup, Some((_, Some(variable)))) => {
             format!(
                 "if this machine is a sandbox, add `env: {{{variable}: \"1\"}}` to the agent's preset"
             )
         }
-        (Trouble::Disabled, _) => {
+        (AgentTrouble::Disabled, _) => {
             "ask the administrator of the agent's account for an allowance; then `ralph run` continues".to_owned()
         }
-        (Trouble::Model, _) => {
+        (AgentTrouble::Model, _) => {
             "name a model that this login may use: `model:` or `args:` of the agent".to_owned()
         }
         _ => "see what the agent's own CLI says about it".to_owned(),
@@ -245,8 +246,8 @@ fn hint(trouble: Trouble, preset: Option<&Preset>) -> String {
 }
 
 /// An error or a line that reports trouble.
-struct Said {
-    trouble: Trouble,
+struct ErrorLine {
+    trouble: AgentTrouble,
     text: String,
     /// The end of a limit, in seconds since 1970.
     resets_at: Option<i64>,
@@ -254,15 +255,15 @@ struct Said {
     by: Option<&'static Preset>,
 }
 
-impl Said {
+impl ErrorLine {
     fn of_error(error: &CliError) -> Option<Self> {
         let first = error.message.lines().next().unwrap_or_default();
         let is_disabled = limit_text(first) == Some(LimitText::Disabled);
         let by_structure = error.status.and_then(by_status);
-        let by_structure = by_structure.or(error.is_limit.then_some(Trouble::Limit));
+        let by_structure = by_structure.or(error.is_limit.then_some(AgentTrouble::Limit));
         let by_words = || known(&error.message, usize::MAX);
         let (trouble, by) = match by_structure {
-            _ if is_disabled => (Trouble::Disabled, None),
+            _ if is_disabled => (AgentTrouble::Disabled, None),
             Some(trouble) => {
                 let by = by_words().filter(|(said, _)| *said == trouble);
                 (trouble, by.and_then(|(_, by)| by))
@@ -314,16 +315,16 @@ fn is_message(text: &str, at: usize, known: &str, is_error: bool) -> bool {
 /// Returns the trouble in a text, and the preset that knows it.
 ///
 /// The known text begins within the first `within` bytes, or after the word error.
-fn known(text: &str, within: usize) -> Option<(Trouble, Option<&'static Preset>)> {
+fn known(text: &str, within: usize) -> Option<(AgentTrouble, Option<&'static Preset>)> {
     match limit_text(text.lines().next().unwrap_or_default()) {
-        Some(LimitText::Passes) => return Some((Trouble::Limit, None)),
-        Some(LimitText::Disabled) => return Some((Trouble::Disabled, None)),
+        Some(LimitText::Passes) => return Some((AgentTrouble::Limit, None)),
+        Some(LimitText::Disabled) => return Some((AgentTrouble::Disabled, None)),
         None => {}
     }
     let text = plain(text);
-    let says = |trouble: Trouble, known: &str| {
+    let says = |trouble: AgentTrouble, known: &str| {
         text.find(known).is_some_and(|at| {
-            if trouble == Trouble::Limit {
+            if trouble == AgentTrouble::Limit {
                 is_message(&text, at, known, within == usize::MAX)
             } else {
                 at <= within || text[..at].contains("error")
@@ -347,17 +348,17 @@ fn known(text: &str, within: usize) -> Option<(Trouble, Option<&'static Preset>)
         .or_else(|| {
             LOGIN
                 .iter()
-                .any(|words| says(Trouble::Login, words))
-                .then_some((Trouble::Login, None))
+                .any(|words| says(AgentTrouble::Login, words))
+                .then_some((AgentTrouble::Login, None))
         })
 }
 
-fn network(text: &str) -> Option<(Trouble, Option<&'static Preset>)> {
+fn network(text: &str) -> Option<(AgentTrouble, Option<&'static Preset>)> {
     let text = plain(text);
     NETWORK
         .iter()
         .any(|known| text.contains(known))
-        .then_some((Trouble::Outage, None))
+        .then_some((AgentTrouble::Outage, None))
 }
 
 /// Returns the last value of a log line, `timestamp=… level=ERROR … error="what went wrong"`.
@@ -372,17 +373,17 @@ fn plain(text: &str) -> String {
     text.to_lowercase().replace(['\u{2018}', '\u{2019}'], "'")
 }
 
-fn by_status(status: u64) -> Option<Trouble> {
+fn by_status(status: u64) -> Option<AgentTrouble> {
     match status {
-        401 | 403 => Some(Trouble::Login),
-        402 | 429 => Some(Trouble::Limit),
-        500..=599 => Some(Trouble::Outage),
+        401 | 403 => Some(AgentTrouble::Login),
+        402 | 429 => Some(AgentTrouble::Limit),
+        500..=599 => Some(AgentTrouble::Outage),
         _ => None,
     }
 }
 
 /// Returns the last message of a CLI as one line: the point of failure, its last error, or a similar line.
-pub fn last_words(end: &ProcessEnd, printed: &Printed<'_>) -> String {
+pub fn last_words(end: &ProcessEnd, printed: &PrintedOutput<'_>) -> String {
     let told = |bytes| -> Vec<String> {
         let text = String::from_utf8_lossy(bytes);
         let lines = text

@@ -40,16 +40,16 @@ const GROUPS: [(&str, &[&str]); 7] = [
 ];
 
 /// The command with its verbs; the help of each ends with exit codes.
-pub(super) fn command() -> Command {
+pub(super) fn build_command() -> Command {
     let command = with_help(Cli::command());
-    let list = grouped(&command);
+    let list = group_commands(&command);
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\nOptions:\n{{options}}{{after-help}}"
     ))
 }
 
 /// The commands by group, a line each.
-fn grouped(command: &Command) -> String {
+fn group_commands(command: &Command) -> String {
     let mut list = String::new();
     for (title, verbs) in GROUPS {
         let _ = writeln!(list, "{title}:");
@@ -73,7 +73,7 @@ fn with_help(command: Command) -> Command {
             .map_or("", |(_, after)| after);
         let help = section.split("\n[").next().unwrap_or_default().trim_end();
         let more = match verb.get_name() {
-            "check" => &settings::help(),
+            "check" => &settings::settings_help(),
             "run" | "demo" => EXITS,
             _ if help.contains("Exit codes: ") => return verb.after_help(help),
             _ => EXITS_OF_OTHERS,
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn each_verb_is_in_one_group_and_its_line_fits_in_80_columns() {
-        let command = command();
+        let command = build_command();
         let mut grouped: Vec<&str> = GROUPS
             .iter()
             .flat_map(|(_, verbs)| *verbs)
@@ -231,14 +231,14 @@ mod tests {
         grouped.sort_unstable();
         all.sort_unstable();
         assert_eq!(grouped, all);
-        let list = super::grouped(&command);
+        let list = group_commands(&command);
         let long: Vec<&str> = list.lines().filter(|line| line.len() > 80).collect();
         assert!(long.is_empty(), "{long:#?}");
     }
 
     #[test]
     fn each_verb_has_examples_and_exit_codes_in_its_help() {
-        let command = command();
+        let command = build_command();
         for verb in command.get_subcommands() {
             let help = verb
                 .get_after_help()
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn each_command_that_answers_has_format_and_output() {
-        let command = command();
+        let command = build_command();
         let has = |verb: &&Command, name: &str| {
             verb.get_arguments()
                 .any(|argument| argument.get_id() == name)

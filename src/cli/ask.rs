@@ -1,7 +1,7 @@
 //! Questions on a terminal: offered and read only where both ends are one; Ctrl-C changes nothing.
 
 use super::{Exit, Fault};
-use crate::report::width::cut;
+use crate::report::width::cut_text;
 use crate::source::text::line;
 use crate::sys::signals::Interrupts;
 use anyhow::{Context as _, bail};
@@ -18,9 +18,9 @@ const NARROWEST: usize = 20;
 
 /// A question that was left without an answer; how the process ends.
 #[derive(Debug)]
-pub(super) struct Left(pub(super) Exit);
+pub(super) struct Unanswered(pub(super) Exit);
 
-impl fmt::Display for Left {
+impl fmt::Display for Unanswered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Nothing was chosen; nothing was changed.")
     }
@@ -61,22 +61,22 @@ pub(super) fn one_of(question: &str, choices: &[String], default: usize) -> anyh
         .max(NARROWEST);
     let choices: Vec<String> = choices
         .iter()
-        .map(|choice| cut(&line(choice, 200), columns))
+        .map(|choice| cut_text(&line(choice, 200), columns))
         .collect();
     let select = Select::with_theme(&Prompts)
-        .with_prompt(cut(question, columns))
+        .with_prompt(cut_text(question, columns))
         .items(&choices)
         .default(default);
-    answered(|| select.interact_opt())?.context(Left(Exit::WorkLeft))
+    ask_question(|| select.interact_opt())?.context(Unanswered(Exit::WorkLeft))
 }
 
 /// Asks if ralph may write the shown text.
-pub(super) fn agreed() -> anyhow::Result<bool> {
+pub(super) fn ask_agreement() -> anyhow::Result<bool> {
     Ok(one_of("Write this?", &["yes".to_owned(), "no".to_owned()], 0)? == 0)
 }
 
 /// Words of a list, divided by commas and blanks; at least one.
-pub(super) fn words(question: &str, default: &[String]) -> anyhow::Result<Vec<String>> {
+pub(super) fn ask_words(question: &str, default: &[String]) -> anyhow::Result<Vec<String>> {
     let read = |answer: &str| -> Vec<String> {
         let words = answer
             .split([',', ' '])
@@ -97,10 +97,10 @@ pub(super) fn words(question: &str, default: &[String]) -> anyhow::Result<Vec<St
     if !default.is_empty() {
         input = input.default(default.join(","));
     }
-    answered(|| input.interact_text()).map(|answer| read(&answer))
+    ask_question(|| input.interact_text()).map(|answer| read(&answer))
 }
 
-fn answered<T>(ask: impl FnOnce() -> Result<T, Error>) -> anyhow::Result<T> {
+fn ask_question<T>(ask: impl FnOnce() -> Result<T, Error>) -> anyhow::Result<T> {
     // With a handler of ralph's own Ctrl-C ends the question, not the process with its cursor hidden.
     let _interrupts = Interrupts::install()?;
     let Error::IO(error) = match ask() {
@@ -109,8 +109,11 @@ fn answered<T>(ask: impl FnOnce() -> Result<T, Error>) -> anyhow::Result<T> {
     };
     Term::stderr().show_cursor()?;
     if error.kind() == std::io::ErrorKind::Interrupted {
-        bail!(Left(Exit::Signal(2)));
+        bail!(Unanswered(Exit::Signal(2)));
     }
     let what = format!("The question was not answered: {error}.");
-    bail!(Fault::setup(what, "say it with flags: `--help` lists them"))
+    bail!(Fault::setup_fault(
+        what,
+        "say it with flags: `--help` lists them"
+    ))
 }

@@ -2,13 +2,13 @@
 //!
 //! It changes nothing.
 
-use super::environment::{CONFIG, unsound};
+use super::environment::{CONFIG, unsound_settings};
 use super::output::Format;
-use super::replay_gates::{PartArgs, Shard, parts};
+use super::replay_gates::{PartArgs, Shard, read_parts};
 use super::report::show_page;
-use super::{Exit, Fault, FaultKind, Invocation, Workspace, ensure, ui};
+use super::{Exit, Fault, FaultKind, Invocation, Workspace, ensure_that, ui};
 use crate::config;
-use crate::engine::{By, Judgement, Outside, Past, Range, World as _, past};
+use crate::engine::{BoxCriterion, Judgement, Outside, Past, Range, World as _, read_past};
 use crate::machine::event::StopRequest;
 use crate::mutation::{NoCoverage, Verdict};
 use crate::report::audit::PastBox;
@@ -62,21 +62,21 @@ pub enum What {
     Tag,
 }
 
-pub(super) fn audit(call: &Invocation, args: &AuditArgs) -> anyhow::Result<Exit> {
-    let mut workspace = open(call, &args.past)?;
-    let tasks = workspace.places.tasks();
+pub(super) fn run_audit(call: &Invocation, args: &AuditArgs) -> anyhow::Result<Exit> {
+    let mut workspace = open_folder(call, &args.past)?;
+    let tasks = workspace.places.tasks_file();
     let by = match args.by {
-        What::Boxes => By::Boxes,
-        What::Commit => By::Commit,
-        What::Tag => By::Tag,
+        What::Boxes => BoxCriterion::Boxes,
+        What::Commit => BoxCriterion::Commit,
+        What::Tag => BoxCriterion::Tag,
     };
     name_gate(&mut workspace, &args.gate)?;
     if !args.trust {
-        distrust(call, &mut workspace, &args.gate)?;
+        distrust_settings(call, &mut workspace, &args.gate)?;
     }
     let rules = &workspace.rules;
-    let repositories = &mut workspace.repositories()?;
-    let mut past = past(
+    let repositories = &mut workspace.open_repositories()?;
+    let mut past = read_past(
         repositories,
         rules,
         &tasks,
@@ -94,44 +94,52 @@ pub(super) fn audit(call: &Invocation, args: &AuditArgs) -> anyhow::Result<Exit>
         .iter()
         .map(|range| range.judgement.clone())
         .collect();
-    if args.parts.printed(&all) {
+    if args.parts.print_parts(&all) {
         return Ok(Exit::Done);
     }
     let ended = if let Some(folder) = &args.parts.merge {
-        merge(folder, &all, &mut past).map(|()| None)?
+        merge_parts(folder, &all, &mut past).map(|()| None)?
     } else {
-        judge(&workspace, &Shard::chosen(args.shard, &all), &mut past)?
+        judge_ranges(
+            &workspace,
+            &Shard::select_judgements(args.shard, &all),
+            &mut past,
+        )?
     };
     let mut audit = past.audit;
     if args.shard.is_some() {
         audit.boxes.retain(|it| it.verdict.is_some());
     } else {
-        audit.end(
+        audit.end_undetermined(
             "It was not judged.",
             "run the audit again, or the part that is missing",
         );
     }
     match call.format {
         Format::Markdown | Format::Html => {
-            show_page(call, &audit_page(&audit, clock::zone().as_ref()))?
+            show_page(call, &audit_page(&audit, clock::zone().as_ref()))?;
         }
         format => {
-            let mut facts = audit.facts();
+            let mut facts = audit.audit_facts();
             facts["shard"] = args.shard.map(|shard| shard.to_string()).into();
-            ui::answer(format == Format::Json, &facts, &audit.lines().join("\n"));
+            ui::print_answer(
+                format == Format::Json,
+                &facts,
+                &audit.audit_lines().join("\n"),
+            );
         }
     }
-    Ok(
-        ended.unwrap_or_else(|| match (audit.many("FAIL"), audit.many("ERROR")) {
+    Ok(ended.unwrap_or_else(
+        || match (audit.count_verdict("FAIL"), audit.count_verdict("ERROR")) {
             (0, 0) => Exit::Done,
             (0, _) => Exit::NoVerdict,
             _ => Exit::WorkLeft,
-        }),
-    )
+        },
+    ))
 }
 
 /// The folder that is audited, with its configuration if it has one.
-fn open(call: &Invocation, path: &Path) -> Result<Workspace, Fault> {
+fn open_folder(call: &Invocation, path: &Path) -> Result<Workspace, Fault> {
     let named = call.root.clone().filter(|_| path == Path::new(HERE));
     let root_by = if named.is_some() {
         call.root_by
@@ -144,7 +152,7 @@ fn open(call: &Invocation, path: &Path) -> Result<Workspace, Fault> {
         root_by,
         ..call.clone()
     };
-    call.read(call.folder()?)?.sound()
+    call.read_settings(call.start_folder()?)?.into_sound()
 }
 
 /// Sees that the gate is there: that of each file's language judges as PITEST where nothing is written of it.
@@ -157,7 +165,7 @@ fn name_gate(workspace: &mut Workspace, gate: &str) -> Result<(), Fault> {
         gates.insert(GATE.to_owned(), settings);
     }
     let hint = "name it under gates: in .ralph/config.yaml, or leave --gate out";
-    ensure(
+    ensure_that(
         gates.contains_key(gate),
         format!("The gate {gate} is not configured."),
         hint,
@@ -167,8 +175,12 @@ fn name_gate(workspace: &mut Workspace, gate: &str) -> Result<(), Fault> {
 /// Replaces the repository's settings of a gate by the defaults. An auditor may not know the people behind it.
 ///
 /// Errors: the gate is a command.
-fn distrust(call: &Invocation, workspace: &mut Workspace, gate: &str) -> Result<(), Fault> {
-    let by_default = |error| unsound(&error);
+fn distrust_settings(
+    call: &Invocation,
+    workspace: &mut Workspace,
+    gate: &str,
+) -> Result<(), Fault> {
+    let by_default = |error| unsound_settings(&error);
     let defaults =
         config::parse("", &workspace.places.workspace, &call.given).map_err(by_default)?;
     let Some(own) = workspace.settings.gates.get_mut(gate) else {
@@ -179,13 +191,13 @@ fn distrust(call: &Invocation, workspace: &mut Workspace, gate: &str) -> Result<
             "The gate {gate} is a command of this repository's {CONFIG}: {}.",
             line(&command.join(" "), 200)
         );
-        return Err(Fault::setup(what, "read it; `--trust` runs it"));
+        return Err(Fault::setup_fault(what, "read it; `--trust` runs it"));
     }
     let Some(default) = defaults.gates.get("PITEST") else {
         return Ok(());
     };
     if own != default {
-        ui::note(&format!(
+        ui::print_note(&format!(
             "note: {gate} judges with the defaults, not with what {CONFIG} of this repository says.\n  hint: read it; `--trust` takes it"
         ));
         own.clone_from(default);
@@ -194,7 +206,7 @@ fn distrust(call: &Invocation, workspace: &mut Workspace, gate: &str) -> Result<
 }
 
 /// Returns the indexes of a judgement's boxes; its record is the number of its range.
-fn boxes<'r>(ranges: &'r [Range], judgement: &Judgement) -> &'r [usize] {
+fn judged_boxes<'r>(ranges: &'r [Range], judgement: &Judgement) -> &'r [usize] {
     let range = usize::try_from(judgement.record)
         .ok()
         .and_then(|at| ranges.get(at));
@@ -204,7 +216,7 @@ fn boxes<'r>(ranges: &'r [Range], judgement: &Judgement) -> &'r [usize] {
 /// Runs the gate and shows the progress.
 ///
 /// Returns the exit of an early end.
-fn judge(
+fn judge_ranges(
     workspace: &Workspace,
     chosen: &[&Judgement],
     past: &mut Past,
@@ -216,7 +228,7 @@ fn judge(
         .get(&audit.gate)
         .map(|gate| gate.no_coverage);
     let no_coverage = no_coverage.unwrap_or(NoCoverage::Survived);
-    let mut outside: Outside = workspace.outside()?;
+    let mut outside: Outside = workspace.open_outside()?;
     let watch = Stopwatch::start();
     let weight = |part: &[&Judgement]| {
         part.iter()
@@ -236,12 +248,12 @@ fn judge(
                 )
             }
         };
-        let own = boxes(ranges, judgement);
+        let own = judged_boxes(ranges, judgement);
         let tasks = own
             .iter()
             .filter_map(|at| audit.boxes.get(*at))
             .map(|it| it.task.as_str());
-        ui::note(&format!(
+        ui::print_note(&format!(
             "[{}/{}] {}{rest}",
             at + 1,
             chosen.len(),
@@ -259,16 +271,16 @@ fn judge(
         if let Some(StopRequest::Signal { signal }) = outside.stop_request() {
             return Ok(Some(Exit::Signal(signal)));
         }
-        audit.judged(own, &report, &judgement.changes, no_coverage);
+        audit.take_judgement(own, &report, &judgement.changes, no_coverage);
     }
     Ok(None)
 }
 
 /// Joins what `ralph audit --shard k/n --json` printed into files of this folder. A part is believed for the boxes of its
 /// share alone.
-fn merge(folder: &Path, all: &[Judgement], past: &mut Past) -> Result<(), Fault> {
+fn merge_parts(folder: &Path, all: &[Judgement], past: &mut Past) -> Result<(), Fault> {
     let Past { audit, ranges } = past;
-    let (results, left_out) = parts(folder, &audit.head, "audit")?;
+    let (results, left_out) = read_parts(folder, &audit.head, "audit")?;
     audit.remarks.extend(left_out);
     for (shard, result) in results {
         if result["gate"] != audit.gate.as_str() || result["by"] != audit.by.as_str() {
@@ -283,9 +295,11 @@ fn merge(folder: &Path, all: &[Judgement], past: &mut Past) -> Result<(), Fault>
                 .push(format!("The boxes of part {shard} cannot be read."));
             continue;
         };
-        let share = shard.of(all);
-        audit.join(
-            share.iter().flat_map(|judgement| boxes(ranges, judgement)),
+        let share = shard.share_of(all);
+        audit.join_part(
+            share
+                .iter()
+                .flat_map(|judgement| judged_boxes(ranges, judgement)),
             part,
         );
     }

@@ -5,9 +5,9 @@ mod settings;
 mod show;
 
 use super::inspect::tasks::{self, Read};
-use super::inspect::{Finding, Inspection, Level, of_task_file};
+use super::inspect::{Inspection, InspectionFinding, Level, of_task_file};
 use super::output::Format;
-use super::{CONFIG, Exit, Fault, Invocation, ensure};
+use super::{CONFIG, Exit, Fault, Invocation, ensure_that};
 use crate::task::Sections;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -33,25 +33,25 @@ pub struct CheckArgs {
 }
 
 /// `ralph check`: 0 if nothing is wrong, 1 if there are errors.
-pub(super) fn check(call: &Invocation, args: &CheckArgs) -> Result<Exit, Fault> {
+pub(super) fn run_check(call: &Invocation, args: &CheckArgs) -> Result<Exit, Fault> {
     let format = call.format;
-    ensure(
+    ensure_that(
         format != Format::Sarif || !(args.config || args.explain),
         "SARIF has findings, and no lists of settings or lines.",
         "leave --explain and --config out, or take `--format json`",
     )?;
     if args.config {
-        return settings::show(call);
+        return settings::show_settings(call);
     }
     if let Some(path) = &args.tasks {
         return one_file(call, path, args, format);
     }
-    let opened = call.read(call.find()?)?;
-    let findings = Inspection::of(&opened).findings();
+    let opened = call.read_settings(call.find_workspace()?)?;
+    let findings = Inspection::of_opened(&opened).all_findings();
     if args.explain {
-        return explained(format, tasks::read(&opened), args, &findings);
+        return finish_explained(format, tasks::read_tasks(&opened), args, &findings);
     }
-    Ok(show::all(
+    Ok(show::show_findings(
         &findings,
         format,
         &opened.workspace.places.workspace,
@@ -65,12 +65,12 @@ fn one_file(
     args: &CheckArgs,
     format: Format,
 ) -> Result<Exit, Fault> {
-    let mut opened = call.read(call.find_anywhere()?)?;
+    let mut opened = call.read_settings(call.find_anywhere()?)?;
     if !args.exclude.is_empty() {
         let known = &opened.workspace.settings.tasks.sections;
         let exclude = [known.exclude.as_slice(), &args.exclude].concat();
         let sections = Sections::new(&known.include, &exclude).map_err(|(pattern, why)| {
-            Fault::setup(
+            Fault::setup_fault(
                 format!("--exclude: `{pattern}` is no pattern: {why}."),
                 "write the words of a heading",
             )
@@ -80,7 +80,7 @@ fn one_file(
     let read = tasks::read_at(path, &path.display().to_string(), &opened);
     let mut findings = of_task_file(&read, &opened);
     if args.explain {
-        return explained(format, read, args, &findings);
+        return finish_explained(format, read, args, &findings);
     }
     // The file's name is relative to the current folder, that of the configuration to the workspace.
     let here = std::env::current_dir()?;
@@ -93,22 +93,30 @@ fn one_file(
             here.join(path)
         });
     }
-    Ok(show::all(&findings, format, &show::base_of(path, &here)))
+    Ok(show::show_findings(
+        &findings,
+        format,
+        &show::base_of(path, &here),
+    ))
 }
 
 /// Ends as `check` does without `--explain`.
-fn explained(
+fn finish_explained(
     format: Format,
-    read: Result<Read, Box<Finding>>,
+    read: Result<Read, Box<InspectionFinding>>,
     args: &CheckArgs,
-    findings: &[Finding],
+    findings: &[InspectionFinding],
 ) -> Result<Exit, Fault> {
     match read {
         Ok(read) => {
-            explain::show(&read, format == Format::Json, args.all_lines);
+            explain::show_lines(&read, format == Format::Json, args.all_lines);
             let is_wrong = findings.iter().any(|finding| finding.level == Level::Error);
             Ok(if is_wrong { Exit::WorkLeft } else { Exit::Done })
         }
-        Err(missing) => Ok(show::all(&[*missing], format, &std::env::current_dir()?)),
+        Err(missing) => Ok(show::show_findings(
+            &[*missing],
+            format,
+            &std::env::current_dir()?,
+        )),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Promise: an invalid workspace leads to no messages, only to fewer candidates.
 
-use super::args::command;
+use super::args::build_command;
 use super::output::Format;
 use super::settings::GlobalFlags;
 use super::{Exit, Invocation, Workspace, ui};
@@ -19,7 +19,7 @@ const VARIABLE: &str = "RALPH_COMPLETE";
 const CHARS: usize = 60;
 
 /// Answers a shell that asks for candidates; false if none does.
-pub(super) fn asked() -> clap::error::Result<bool> {
+pub(super) fn answer_shell() -> clap::error::Result<bool> {
     let folder = std::env::current_dir().ok();
     CompleteEnv::with_factory(with_candidates)
         .var(VARIABLE)
@@ -27,19 +27,19 @@ pub(super) fn asked() -> clap::error::Result<bool> {
 }
 
 /// `ralph generate completions`.
-pub(super) fn script(shell: Shell) -> io::Result<Exit> {
+pub(super) fn print_script(shell: Shell) -> io::Result<Exit> {
     let mut script = Vec::new();
     let shells = Shells::builtins();
     let shell = shells
         .completer(&shell.to_string())
         .ok_or_else(|| io::Error::other("an unknown shell"))?;
     shell.write_registration(VARIABLE, "ralph", "ralph", "ralph", &mut script)?;
-    ui::line(String::from_utf8_lossy(&script).trim_end());
+    ui::print_line(String::from_utf8_lossy(&script).trim_end());
     Ok(Exit::Done)
 }
 
 fn with_candidates() -> Command {
-    command()
+    build_command()
         .mut_args(known)
         .mut_subcommands(|verb| verb.mut_args(known))
 }
@@ -47,22 +47,22 @@ fn with_candidates() -> Command {
 /// The argument with its candidates, if they are those of the workspace.
 fn known(argument: Arg) -> Arg {
     let candidates = match argument.get_id().as_str() {
-        "id" | "ids" | "retry" => tasks,
+        "id" | "ids" | "retry" => task_candidates,
         "gate" => gates_and_tasks,
-        "agent" => agents,
+        "agent" => agent_candidates,
         _ => return argument,
     };
     argument.add(ArgValueCandidates::new(candidates))
 }
 
-fn workspace() -> Option<Workspace> {
-    Invocation::of(&GlobalFlags::default(), Format::Human)
-        .and_then(|call| call.open())
+fn find_workspace() -> Option<Workspace> {
+    Invocation::of_flags(&GlobalFlags::default(), Format::Human)
+        .and_then(|call| call.open_workspace())
         .ok()
 }
 
-fn tasks() -> Vec<CompletionCandidate> {
-    let Some(state) = workspace().and_then(|workspace| workspace.read_boxes().ok()) else {
+fn task_candidates() -> Vec<CompletionCandidate> {
+    let Some(state) = find_workspace().and_then(|workspace| workspace.read_boxes().ok()) else {
         return Vec::new();
     };
     let candidate = |row: &Row| {
@@ -73,14 +73,17 @@ fn tasks() -> Vec<CompletionCandidate> {
 }
 
 fn gates_and_tasks() -> Vec<CompletionCandidate> {
-    let gates = workspace()
+    let gates = find_workspace()
         .into_iter()
         .flat_map(|workspace| workspace.settings.gates.into_keys());
-    gates.map(CompletionCandidate::new).chain(tasks()).collect()
+    gates
+        .map(CompletionCandidate::new)
+        .chain(task_candidates())
+        .collect()
 }
 
-fn agents() -> Vec<CompletionCandidate> {
-    let names = workspace()
+fn agent_candidates() -> Vec<CompletionCandidate> {
+    let names = find_workspace()
         .into_iter()
         .flat_map(|workspace| workspace.settings.agents.into_keys());
     names.map(CompletionCandidate::new).collect()

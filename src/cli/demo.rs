@@ -2,7 +2,7 @@
 //! folder and the caches of ralph and Maven.
 
 use super::run::{RunArgs, run_in, show_stop};
-use super::{Exit, Fault, Invocation, ensure, ui};
+use super::{Exit, Fault, Invocation, ensure_that, ui};
 use crate::config::Override;
 use crate::git::init_repository;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ const FILES: &[(&str, &str)] = &[
 
 /// Copies the example, makes its repositories, runs the loop there. Flags that mean a workspace are refused: the
 /// demo would run without what they ask for.
-pub(super) fn demo(outside: &Invocation, into: Option<&Path>) -> Result<Exit, Fault> {
+pub(super) fn run_demo(outside: &Invocation, into: Option<&Path>) -> Result<Exit, Fault> {
     let flags = outside.given.iter().filter(|given| given.is_flag);
     let root = outside
         .root
@@ -52,7 +52,7 @@ pub(super) fn demo(outside: &Invocation, into: Option<&Path>) -> Result<Exit, Fa
         .map(|_| outside.root_by)
         .filter(|name| name.starts_with("--"));
     if let Some(name) = flags.map(Override::name).chain(root).next() {
-        return Err(Fault::setup(
+        return Err(Fault::setup_fault(
             format!("{name}: The demo runs its own example with its own agent and settings."),
             format!("leave {name} out; `--into DIR` says where the example goes"),
         ));
@@ -75,7 +75,7 @@ pub(super) fn demo(outside: &Invocation, into: Option<&Path>) -> Result<Exit, Fa
         init_repository(&folder.join(package), "the example's start")?;
     }
     if !json {
-        ui::line(&format!(
+        ui::print_line(&format!(
             "The example is in {}: ralph run",
             folder.display()
         ));
@@ -88,29 +88,29 @@ pub(super) fn demo(outside: &Invocation, into: Option<&Path>) -> Result<Exit, Fa
         format: outside.format,
         json,
     };
-    let workspace = call.open()?;
+    let workspace = call.open_workspace()?;
     let end = run_in(&workspace, &RunArgs::default())?;
     let exit = show_stop(&call, &end);
     if !json {
-        after(&folder, temporary, exit);
+        report_result(&folder, temporary, exit);
     }
     Ok(exit)
 }
 
 /// Prints the place of the result, and keeps a failed demo for an inspection.
-fn after(folder: &Path, temporary: Option<tempfile::TempDir>, exit: Exit) {
+fn report_result(folder: &Path, temporary: Option<tempfile::TempDir>, exit: Exit) {
     match temporary {
         Some(temporary) if exit == Exit::Done => {
             drop(temporary);
-            ui::line("`ralph demo --into DIR` keeps tasks.md, progress.txt and the journal.");
+            ui::print_line("`ralph demo --into DIR` keeps tasks.md, progress.txt and the journal.");
         }
         Some(temporary) => {
-            ui::line(&format!(
+            ui::print_line(&format!(
                 "The workspace is kept: {}",
                 temporary.keep().display()
             ));
         }
-        None => ui::line(&format!(
+        None => ui::print_line(&format!(
             "Look at {0}/tasks.md and {0}/progress.txt.",
             folder.display()
         )),
@@ -120,7 +120,7 @@ fn after(folder: &Path, temporary: Option<tempfile::TempDir>, exit: Exit) {
 fn make_empty(folder: &Path) -> Result<PathBuf, Fault> {
     fs_err::create_dir_all(folder)?;
     let what = format!("{} is not empty.", folder.display());
-    ensure(
+    ensure_that(
         fs_err::read_dir(folder)?.next().is_none(),
         what,
         "name a folder that is empty or does not exist",

@@ -6,77 +6,79 @@ mod probe;
 mod tools;
 mod variables;
 
-use super::environment::unsound;
-use super::inspect::{Finding, Inspection, Level, Package};
-use super::{CONFIG, Exit, Fault, FaultKind, Invocation, Opened, cache_folder, environment, ui};
+use super::environment::unsound_settings;
+use super::inspect::{Inspection, InspectionFinding, Level, Package};
+use super::{
+    CONFIG, Exit, Fault, FaultKind, Invocation, Opened, base_environment, cache_folder, ui,
+};
 use probe::Probe;
 use serde_json::json;
 
 /// `ralph doctor`: 1 only if something that this workspace needs is missing or does not work.
-pub(super) fn doctor(call: &Invocation) -> Result<Exit, Fault> {
+pub(super) fn run_doctor(call: &Invocation) -> Result<Exit, Fault> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = path.to_string_lossy();
-    let (opened, workspace) = workspace(call)?;
-    let inspection = opened.as_ref().map(Inspection::of);
+    let (opened, workspace) = find_workspace(call)?;
+    let inspection = opened.as_ref().map(Inspection::of_opened);
     let probe = Probe::new(&path)?;
     let mut lines = vec![
         workspace,
-        machine::kernel(),
-        machine::supervision(&probe),
-        machine::cache(),
+        machine::check_kernel(),
+        machine::check_supervision(&probe),
+        machine::check_cache(),
     ];
-    lines.extend(tools::ralphs(&path));
-    lines.extend(tools::tools(&probe, inspection.as_ref()));
-    lines.extend(tools::identity(&probe, inspection.as_ref()));
-    lines.extend(tools::agents(&probe, inspection.as_ref()));
+    lines.extend(tools::list_ralphs(&path));
+    lines.extend(tools::check_tools(&probe, inspection.as_ref()));
+    lines.extend(tools::check_identity(&probe, inspection.as_ref()));
+    lines.extend(tools::check_agents(&probe, inspection.as_ref()));
     if let Some(inspection) = &inspection {
         lines.extend(
             inspection
                 .packages
                 .iter()
                 .flatten()
-                .flat_map(tools::engines),
+                .flat_map(tools::check_engines),
         );
-        let mut add = |part: &str, found: Vec<Finding>| {
-            lines.extend(found.into_iter().map(|found| Finding {
+        let mut add = |part: &str, found: Vec<InspectionFinding>| {
+            lines.extend(found.into_iter().map(|found| InspectionFinding {
                 rule: part.to_owned(),
                 ..found
             }));
         };
-        add("program", inspection.agents());
-        add("program", inspection.programs());
+        add("program", inspection.agent_findings());
+        add("program", inspection.program_findings());
         add("program", variables::not_passed(inspection));
         add("skip", inspection.skipped_gates());
-        add("skip", skipped(inspection));
+        add("skip", skipped_parts(inspection));
     }
-    Ok(show(call.json, &lines))
+    Ok(show_findings(call.json, &lines))
 }
 
 /// The workspace if there is one that can be used. A missing one that was named is an error.
-fn workspace(call: &Invocation) -> Result<(Option<Opened>, Finding), Fault> {
+fn find_workspace(call: &Invocation) -> Result<(Option<Opened>, InspectionFinding), Fault> {
     let line = |level, what: &str, hint: &str| {
-        Finding::error("machine", "workspace", what, hint).level(level)
+        InspectionFinding::new_error("machine", "workspace", what, hint).with_level(level)
     };
-    let found = call.find();
+    let found = call.find_workspace();
     if found.is_err() && call.root.is_none() {
         let what = "there is none here, so nothing is needed";
         return Ok((None, line(Level::Absent, what, "`ralph init` makes one")));
     }
-    let opened = call.read(found?)?;
+    let opened = call.read_settings(found?)?;
     let Some(error) = &opened.error else {
         let root = opened.workspace.places.workspace.display().to_string();
         return Ok((Some(opened), line(Level::Ok, &root, "")));
     };
-    let fault = unsound(error);
+    let fault = unsound_settings(error);
     Ok((None, line(Level::Error, &fault.what, &fault.hint)))
 }
 
 /// Returns the checks and features that the configuration turns off.
-fn skipped(inspection: &Inspection<'_>) -> Vec<Finding> {
+fn skipped_parts(inspection: &Inspection<'_>) -> Vec<InspectionFinding> {
     let checks = &inspection.opened.workspace.settings.checks;
     let mut findings = Vec::new();
     let mut skip = |name: &str, what: &str, hint: &str| {
-        findings.push(Finding::error("skip", name, what, hint).warning());
+        findings.push(InspectionFinding::new_error("skip", name, what, hint).into_warning());
     };
     if checks.red.is_none() {
         let hint = "set checks.red to a command that fails if a test fails";
@@ -107,12 +109,12 @@ fn skipped(inspection: &Inspection<'_>) -> Vec<Finding> {
     findings
 }
 
-fn show(json: bool, lines: &[Finding]) -> Exit {
+fn show_findings(json: bool, lines: &[InspectionFinding]) -> Exit {
     let missing = lines
         .iter()
         .filter(|found| found.level == Level::Error)
         .count();
-    let name = |found: &Finding| found.key.clone().unwrap_or_else(|| found.file.clone());
+    let name = |found: &InspectionFinding| found.key.clone().unwrap_or_else(|| found.file.clone());
     let width = lines
         .iter()
         .map(|found| name(found).chars().count())
@@ -133,12 +135,12 @@ fn show(json: bool, lines: &[Finding]) -> Exit {
             if !hint.is_empty() {
                 line["hint"] = json!(hint);
             }
-            ui::json(&line);
+            ui::print_json(&line);
             continue;
         }
-        ui::line(&format!("{state:<8} {name:<width$}  {what}"));
+        ui::print_line(&format!("{state:<8} {name:<width$}  {what}"));
         if !hint.is_empty() {
-            ui::line(&format!("{:<8} {:<width$}  hint: {hint}", "", ""));
+            ui::print_line(&format!("{:<8} {:<width$}  hint: {hint}", "", ""));
         }
     }
     let words = match missing {
@@ -146,7 +148,7 @@ fn show(json: bool, lines: &[Finding]) -> Exit {
         1 => "1 thing that is needed here is missing",
         more => &format!("{more} things that are needed here are missing"),
     };
-    ui::answer(
+    ui::print_answer(
         json,
         &json!({ "healthy": missing == 0, "missing": missing }),
         words,

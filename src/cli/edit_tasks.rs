@@ -6,14 +6,14 @@
 //! nothing is written.
 
 use super::workspace::is_writable;
-use super::{Fault, FaultKind, Invocation, RealDisk, Workspace, ensure, ui};
+use super::{Fault, FaultKind, Invocation, RealDisk, Workspace, ensure_that, ui};
 use crate::config::StagesFrom;
 use crate::machine::state::Phase;
 use crate::source::text::{count, names};
 use crate::sys::lock::Lock;
 use crate::sys::process::is_inside_agent;
 use crate::sys::{Disk, Swap};
-use crate::task::{Grammar, LinesEdited, Placement, Refusal, Row, TaskFile, TaskKey};
+use crate::task::{EditRefusal, Grammar, LinesEdited, Placement, Row, TaskFile, TaskKey};
 use clap::Args;
 use serde_json::{Value, json};
 use similar::TextDiff;
@@ -45,7 +45,7 @@ pub struct EditArgs {
 }
 
 /// The task file to edit.
-pub(super) struct Target {
+pub(super) struct TasksTarget {
     path: PathBuf,
     /// As it is named to people.
     pub(super) shown: String,
@@ -59,8 +59,8 @@ pub(super) struct Target {
 }
 
 /// Result of an edit.
-pub(super) struct Change<'t> {
-    target: &'t Target,
+pub(super) struct TasksEdit<'t> {
+    target: &'t TasksTarget,
     edited: LinesEdited,
     /// The change as a unified diff; empty without a change.
     diff: String,
@@ -68,14 +68,18 @@ pub(super) struct Change<'t> {
     pub(super) now: Vec<Row>,
 }
 
-impl Target {
+impl TasksTarget {
     /// The file that `--tasks` names, else that of the workspace. The gates and sections of the workspace
     /// around a named file apply to it, else those of the workspace where the verb was called. `gate` is a
     /// stage word of a file outside any workspace.
-    pub(super) fn find(call: &Invocation, args: &EditArgs, gate: &str) -> Result<Self, Fault> {
+    pub(super) fn find_target(
+        call: &Invocation,
+        args: &EditArgs,
+        gate: &str,
+    ) -> Result<Self, Fault> {
         let writes = !args.check && !args.dry_run;
         let Some(named) = &args.tasks else {
-            return Ok(Self::of(call.open()?, writes));
+            return Ok(Self::of_workspace(call.open_workspace()?, writes));
         };
         let path = fs_err::canonicalize(named).map_err(|error| {
             let what = format!(
@@ -83,18 +87,18 @@ impl Target {
                 named.display(),
                 error.kind()
             );
-            Fault::setup(what, "name an existing task file")
+            Fault::setup_fault(what, "name an existing task file")
         })?;
         let around = match call.open_around(&path)? {
-            None if call.find().is_ok() => Some(call.open()?),
+            None if call.find_workspace().is_ok() => Some(call.open_workspace()?),
             around => around,
         };
         let (grammar, gates) = match around {
             // The task file of a workspace is guarded as such, however it is named.
             Some(known)
-                if fs_err::canonicalize(known.places.tasks()).is_ok_and(|own| own == path) =>
+                if fs_err::canonicalize(known.places.tasks_file()).is_ok_and(|own| own == path) =>
             {
-                return Ok(Self::of(known, writes));
+                return Ok(Self::of_workspace(known, writes));
             }
             Some(known) => (known.rules.grammar, known.settings.placed()),
             None => {
@@ -117,9 +121,9 @@ impl Target {
     }
 
     /// The task file of a workspace.
-    pub(super) fn of(workspace: Workspace, writes: bool) -> Self {
-        let path = workspace.places.tasks();
-        let shown = workspace.places.shown(&path);
+    pub(super) fn of_workspace(workspace: Workspace, writes: bool) -> Self {
+        let path = workspace.places.tasks_file();
+        let shown = workspace.places.display_path(&path);
         let (grammar, gates) = (workspace.rules.grammar.clone(), workspace.settings.placed());
         Self {
             path,
@@ -149,7 +153,7 @@ impl Target {
                 format!("{gate}: The groups of {other} are others, and a task is in one group.");
             let hint =
                 "place both with the same `--level`; `ralph check --config` shows what is chosen";
-            return Err(Fault::setup(what, hint));
+            return Err(Fault::setup_fault(what, hint));
         }
         self.grammar = self.grammar.with_groups([choice]);
         Ok(self)
@@ -164,10 +168,10 @@ impl Target {
 
     /// The gates that go with stages: none of the default where the file has a wider one already.
     pub(super) fn gates_of(&self, file: &TaskFile) -> Vec<(String, Placement)> {
-        let rows = file.rows();
+        let rows = file.box_rows();
         let has_wider = |gate: &str| {
             rows.iter()
-                .any(|row| row.key.is_wider_gate() && row.key.stage.word() == gate)
+                .any(|row| row.key.is_wider_gate() && row.key.stage.stage_word() == gate)
         };
         let stays = |(gate, _): &&(String, Placement)| self.is_chosen(gate) || !has_wider(gate);
         self.gates.iter().filter(stays).cloned().collect()
@@ -181,7 +185,7 @@ impl Target {
     }
 
     /// Keeps runs away while something is written; finishes first what an earlier run still owes.
-    pub(super) fn hold(&self) -> Result<Option<Lock>, Fault> {
+    pub(super) fn hold_lock(&self) -> Result<Option<Lock>, Fault> {
         if self.writes {
             is_writable(&self.path, &self.shown)?;
         }
@@ -190,7 +194,7 @@ impl Target {
         };
         let what =
             "An agent that ralph runs asked for lines in the task file; only a person may do that.";
-        ensure(
+        ensure_that(
             !is_inside_agent()?,
             what,
             "place gates before the run, or after it",
@@ -204,35 +208,35 @@ impl Target {
         if !is_settled(&workspace.read_state()?.phase) {
             workspace.as_a_verb(|_| Ok(()))?;
         }
-        workspace.lock().map(Some)
+        workspace.take_lock().map(Some)
     }
 
     /// Edits the file as `plan` says. The lock of [`Target::hold`] must be held.
-    pub(super) fn change(
+    pub(super) fn change_file(
         &self,
-        plan: impl Fn(&TaskFile) -> Result<LinesEdited, Refusal>,
-    ) -> Result<Change<'_>, Fault> {
+        plan: impl Fn(&TaskFile) -> Result<LinesEdited, EditRefusal>,
+    ) -> Result<TasksEdit<'_>, Fault> {
         let mut disk = RealDisk::new();
         for _ in 0..TRIES {
-            let before = self.read(&disk)?;
+            let before = self.read_bytes(&disk)?;
             let file = TaskFile::parse(before.clone(), &self.grammar);
-            let edited = plan(&file).map_err(|refusal| self.refused(refusal))?;
+            let edited = plan(&file).map_err(|refusal| self.refuse_edit(refusal))?;
             let is_written = self.writes && edited.bytes != before;
             if is_written && disk.swap(&self.path, &before, &edited.bytes)? != Swap::Done {
                 continue;
             }
             let [from, to] = [&before, &edited.bytes].map(|bytes| String::from_utf8_lossy(bytes));
-            let diff = unified(&self.shown, &from, &to);
+            let diff = unified_diff(&self.shown, &from, &to);
             let now = if is_written {
                 TaskFile::parse(edited.bytes.clone(), &self.grammar)
             } else {
                 file
             };
-            return Ok(Change {
+            return Ok(TasksEdit {
                 target: self,
                 edited,
                 diff,
-                now: now.rows(),
+                now: now.box_rows(),
             });
         }
         let what = format!(
@@ -247,18 +251,21 @@ impl Target {
     }
 
     /// Returns the error for an edit that the file does not allow.
-    pub(super) fn refused(&self, refusal: Refusal) -> Fault {
-        Fault::setup(format!("{}: {}", self.shown, refusal.what), refusal.hint)
+    pub(super) fn refuse_edit(&self, refusal: EditRefusal) -> Fault {
+        Fault::setup_fault(format!("{}: {}", self.shown, refusal.what), refusal.hint)
     }
 
     /// The file as it is.
-    pub(super) fn file(&self) -> Result<TaskFile, Fault> {
-        Ok(TaskFile::parse(self.read(&RealDisk::new())?, &self.grammar))
+    pub(super) fn read_file(&self) -> Result<TaskFile, Fault> {
+        Ok(TaskFile::parse(
+            self.read_bytes(&RealDisk::new())?,
+            &self.grammar,
+        ))
     }
 
-    fn read(&self, disk: &RealDisk) -> Result<Vec<u8>, Fault> {
+    fn read_bytes(&self, disk: &RealDisk) -> Result<Vec<u8>, Fault> {
         let refused =
-            |what: &str, hint: &str| Fault::setup(format!("{}: {what}", self.shown), hint);
+            |what: &str, hint: &str| Fault::setup_fault(format!("{}: {what}", self.shown), hint);
         if disk.is_odd(&self.path)? {
             let what = "This is a link or a folder, and ralph writes regular files only.";
             return Err(refused(what, "name the file itself"));
@@ -273,14 +280,14 @@ impl Target {
     }
 }
 
-impl Change<'_> {
+impl TasksEdit<'_> {
     /// True if the file was, or would be, edited.
     pub(super) fn is_any(&self) -> bool {
         !self.diff.is_empty()
     }
 
     /// `tasks.md: 2 lines inserted (1.PITEST, 2.PITEST), none removed.`
-    pub(super) fn summary(&self) -> String {
+    pub(super) fn summarize_edit(&self) -> String {
         let part = |boxes: &[(TaskKey, u32)], what: &str| {
             let keys: Vec<String> = boxes.iter().map(|(key, _)| key.to_string()).collect();
             let shown = names(&keys, 5);
@@ -297,16 +304,16 @@ impl Change<'_> {
     }
 
     /// Shows what was, or would be, edited.
-    pub(super) fn show(&self) {
+    pub(super) fn show_edit(&self) {
         if self.target.writes {
-            ui::line(&self.summary());
+            ui::print_line(&self.summarize_edit());
         } else {
             show_diff(&self.diff);
         }
     }
 
     /// The facts for programs; `without_id` as in [`note_without_id`].
-    pub(super) fn facts(&self, without_id: &[u32]) -> Value {
+    pub(super) fn edit_facts(&self, without_id: &[u32]) -> Value {
         let boxes = |boxes: &[(TaskKey, u32)]| -> Vec<Value> {
             boxes
                 .iter()
@@ -324,7 +331,7 @@ impl Change<'_> {
 /// Shows a diff, with the line ends of the terminal.
 pub(super) fn show_diff(diff: &str) {
     if !diff.is_empty() {
-        ui::line(diff.replace("\r\n", "\n").trim_end_matches('\n'));
+        ui::print_line(diff.replace("\r\n", "\n").trim_end_matches('\n'));
     }
 }
 
@@ -332,10 +339,10 @@ pub(super) fn show_diff(diff: &str) {
 pub(super) fn note_without_id(lines: &[u32], what: &str, hint: &str) {
     let Some(first) = lines.first() else { return };
     let tasks = count(lines.len() as u64, "task");
-    ui::note(&format!(
+    ui::print_note(&format!(
         "note: {what} for {tasks} without an id, or with one that is used twice (the first is on line {first})."
     ));
-    ui::note(&format!("hint: {hint}"));
+    ui::print_note(&format!("hint: {hint}"));
 }
 
 /// Names the tasks that get no gate because they only write tests.
@@ -353,13 +360,13 @@ pub(super) fn note_tests_alone(gate: &str, tasks: &[String]) {
     if tasks.len() > SHOWN {
         names.push_str(", …");
     }
-    ui::note(&format!(
+    ui::print_note(&format!(
         "note: no {gate} behind {names}: only tests are written there, and a gate needs the code."
     ));
 }
 
 /// Returns the change of a file as a unified diff; empty without a change.
-pub(super) fn unified(name: &str, before: &str, after: &str) -> String {
+pub(super) fn unified_diff(name: &str, before: &str, after: &str) -> String {
     let diff = TextDiff::configure()
         .timeout(PATIENCE)
         .diff_lines(before, after);
@@ -371,13 +378,13 @@ pub(super) fn unified(name: &str, before: &str, after: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::unified;
+    use super::unified_diff;
 
     #[test]
     fn inserted_removed_and_replaced_lines_are_shown_with_three_lines_around_them() {
         let before = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n";
         let after = "a\nb\nc\nd\nX\ne\nf\ng\nh\ni\n";
-        insta::assert_snapshot!(unified("t", before, after), @r"
+        insta::assert_snapshot!(unified_diff("t", before, after), @r"
         --- t
         +++ t
         @@ -2,9 +2,9 @@
@@ -392,10 +399,13 @@ mod tests {
          i
         -j
         ");
-        assert_eq!(unified("t", before, before), "");
-        assert_eq!(unified("t", "", "a\n"), "--- t\n+++ t\n@@ -0,0 +1 @@\n+a\n");
+        assert_eq!(unified_diff("t", before, before), "");
         assert_eq!(
-            unified("t", "a\nb", "a\nc\n"),
+            unified_diff("t", "", "a\n"),
+            "--- t\n+++ t\n@@ -0,0 +1 @@\n+a\n"
+        );
+        assert_eq!(
+            unified_diff("t", "a\nb", "a\nc\n"),
             "--- t\n+++ t\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n"
         );
     }
@@ -408,8 +418,8 @@ mod tests {
             ("a\n", ""),
             ("a\nb\nc\n", "c\nb\na"),
         ] {
-            let diff =
-                unified("t", before, after).replace("\n\\ No newline at end of file\n", "\u{0}");
+            let diff = unified_diff("t", before, after)
+                .replace("\n\\ No newline at end of file\n", "\u{0}");
             let side = |drop: char| -> String {
                 let lines = diff.split_inclusive(['\n', '\u{0}']).skip(2);
                 let kept = lines.filter(|line| !line.starts_with("@@") && !line.starts_with(drop));

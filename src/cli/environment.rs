@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(super) const CONFIG: &str = ".ralph/config.yaml";
 
 /// Ralph's own environment without its settings: the base of what processes get.
-pub(super) fn environment() -> Vec<(String, String)> {
+pub(super) fn base_environment() -> Vec<(String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .filter(|(name, _)| !is_setting(name))
@@ -55,13 +55,13 @@ pub(super) fn read_config(root: &Path) -> Result<String, ConfigError> {
 }
 
 /// Returns a mistake in the settings as an error with a hint.
-pub(super) fn unsound(error: &ConfigError) -> Fault {
+pub(super) fn unsound_settings(error: &ConfigError) -> Fault {
     let hint = if error.place == CONFIG {
         "fix .ralph/config.yaml, then `ralph check`"
     } else {
         "fix or unset what is named; `ralph check --config` shows where each setting comes from"
     };
-    Fault::setup(format!("{error} ({})", error.hint), hint)
+    Fault::setup_fault(format!("{error} ({})", error.hint), hint)
 }
 
 /// `$XDG_CACHE_HOME/ralph`, else `~/.cache/ralph`.
@@ -74,5 +74,5 @@ pub(super) fn cache_folder() -> Result<PathBuf, Fault> {
     named("XDG_CACHE_HOME")
         .or_else(|| named("HOME").map(|home| home.join(".cache")))
         .map(|cache| cache.join("ralph"))
-        .ok_or_else(|| Fault::setup("HOME is not set.", "set HOME or XDG_CACHE_HOME"))
+        .ok_or_else(|| Fault::setup_fault("HOME is not set.", "set HOME or XDG_CACHE_HOME"))
 }

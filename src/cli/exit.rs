@@ -34,7 +34,7 @@ pub enum Exit {
 
 impl Exit {
     /// The number.
-    pub fn code(self) -> u8 {
+    pub fn exit_code(self) -> u8 {
         match self {
             Self::Done => 0,
             Self::WorkLeft => 1,

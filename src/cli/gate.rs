@@ -9,8 +9,8 @@ use crate::machine::event::{Event, StopRequest};
 use crate::machine::facts::{FileChange, FileStatus, Oid};
 use crate::machine::hierarchy::covered_changes;
 use crate::mutation::{GateReport, Verdict};
-use crate::report::annotations::{Folders, Shown, github, gitlab, junit, sarif};
-use crate::report::{explain, human};
+use crate::report::annotations::{Folders, ReportView, github, gitlab, junit, sarif};
+use crate::report::{explain_report, human};
 use crate::source::RepoPath;
 use crate::source::text::names;
 use crate::task::Stage;
@@ -61,26 +61,26 @@ impl GateArgs {
 }
 
 /// `ralph gate`.
-pub(super) fn gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
+pub(super) fn run_gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
     let format = call.format;
     let root = call.find_anywhere()?;
     let mut workspace = match &args.since {
         Some(revision) if !args.trust => call.read_at_base(root, revision)?,
-        _ => call.read(root)?.sound()?,
+        _ => call.read_settings(root)?.into_sound()?,
     };
     if workspace.settings.gates.contains_key(args.name()) {
-        return Judging {
+        return GateCall {
             workspace: &workspace,
             args,
             format,
         }
-        .alone();
+        .judge_alone();
     }
     // A box is one of a workspace.
-    call.find()?;
+    call.find_workspace()?;
     refuse_unknown_gate(&workspace, args.name())?;
     workspace.shows_events = matches!(format, Format::Human | Format::Json);
-    Judging {
+    GateCall {
         workspace: &workspace,
         args,
         format,
@@ -90,7 +90,7 @@ pub(super) fn gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
 
 /// Refuses a word without a task's id that is no configured gate: `MUTMUT`, `pitest`.
 pub(super) fn refuse_unknown_gate(workspace: &Workspace, name: &str) -> Result<(), Fault> {
-    let is_name = name != Stage::Final.word()
+    let is_name = name != Stage::Final.stage_word()
         && name.contains(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
     if !is_name {
@@ -107,14 +107,14 @@ pub(super) fn refuse_unknown_gate(workspace: &Workspace, name: &str) -> Result<(
         },
         |gate| format!("did you mean `{gate}`?"),
     );
-    Err(Fault::setup(
+    Err(Fault::setup_fault(
         format!("The gate `{name}` is not configured."),
         hint,
     ))
 }
 
 /// A gate to run: its workspace, its arguments and the output format.
-struct Judging<'a> {
+struct GateCall<'a> {
     workspace: &'a Workspace,
     args: &'a GateArgs,
     format: Format,
@@ -122,18 +122,18 @@ struct Judging<'a> {
 
 type ChangesAndBases = (Vec<FileChange>, BTreeMap<String, Oid>);
 
-impl Judging<'_> {
+impl GateCall<'_> {
     /// Judges and reports, changes nothing.
-    fn alone(&self) -> Result<Exit, Fault> {
+    fn judge_alone(&self) -> Result<Exit, Fault> {
         let Self {
             workspace,
             args,
             format,
         } = *self;
-        let mut outside = workspace.outside()?;
+        let mut outside = workspace.open_outside()?;
         let Some((changes, bases)) = self.named_changes(&mut outside)? else {
             let gate = args.name();
-            return Err(Fault::setup(
+            return Err(Fault::setup_fault(
                 format!("The gate {gate} needs the changes that it judges."),
                 format!(
                     "`ralph gate {gate} --since HEAD~1` judges the last commit, `ralph gate {gate} --diff FILE` the files \
@@ -164,21 +164,21 @@ impl Judging<'_> {
         }
         if format == Format::Human {
             let seconds = std::time::Duration::from_millis(report.millis).as_secs_f64();
-            ui::note(&format!("logs and reports: {}", folder.display()));
-            ui::note(&format!("{} took {seconds:.1} s", args.name()));
+            ui::print_note(&format!("logs and reports: {}", folder.display()));
+            ui::print_note(&format!("{} took {seconds:.1} s", args.name()));
         }
-        self.ended(args.name(), &report, false)
+        self.show_result(args.name(), &report, false)
     }
 
     /// Shows a report, and what follows the verdict in every form: how it came to be, and that a SKIP fails.
-    fn ended(&self, gate: &str, report: &GateReport, is_shown: bool) -> Result<Exit, Fault> {
+    fn show_result(&self, gate: &str, report: &GateReport, is_shown: bool) -> Result<Exit, Fault> {
         let Self {
             workspace,
             args,
             format,
         } = *self;
-        let folders = folders(workspace)?;
-        let shown = &Shown {
+        let folders = package_folders(workspace)?;
+        let shown = &ReportView {
             gate,
             report,
             folders: &folders,
@@ -187,28 +187,28 @@ impl Judging<'_> {
         match format {
             _ if is_shown => {}
             Format::Human | Format::Markdown | Format::Html => {
-                for line in human::lines(shown) {
-                    ui::line(&line);
+                for line in human::report_lines(shown) {
+                    ui::print_line(&line);
                 }
             }
-            Format::Json => ui::json(&json!({ "gate": gate, "report": report })),
-            Format::Github => ui::line(&github::render(shown)),
-            Format::Gitlab => ui::line(&gitlab::render(shown)),
-            Format::Junit => ui::line(&junit::render(shown)?),
-            Format::Sarif => ui::line(&sarif::render(shown)),
+            Format::Json => ui::print_json(&json!({ "gate": gate, "report": report })),
+            Format::Github => ui::print_line(&github::render_github(shown)),
+            Format::Gitlab => ui::print_line(&gitlab::render_gitlab(shown)),
+            Format::Junit => ui::print_line(&junit::render_junit(shown)?),
+            Format::Sarif => ui::print_line(&sarif::render_sarif(shown)),
         }
         if args.explain {
             let say = if format == Format::Human {
-                ui::line
+                ui::print_line
             } else {
-                ui::note
+                ui::print_note
             };
-            for line in explain(gate, report) {
+            for line in explain_report(gate, report) {
                 say(&line);
             }
         }
         if args.fail_on_skip && matches!(report.verdict, Verdict::Skip { .. }) {
-            ui::note(&format!(
+            ui::print_note(&format!(
                 "{gate} judged nothing, which --fail-on-skip counts as a failure."
             ));
             return Ok(Exit::WorkLeft);
@@ -224,24 +224,26 @@ impl Judging<'_> {
             format,
         } = *self;
         let named = self
-            .named_changes(&mut workspace.outside()?)?
+            .named_changes(&mut workspace.open_outside()?)?
             .map(|(changes, _)| changes);
         workspace.as_a_verb(|engine| {
-            let key = key_of(engine.state(), args.name())?;
+            let key = key_of(engine.current_state(), args.name())?;
             let Stage::Gate(gate) = key.stage.clone() else {
                 let hint = "name a gate's box such as `2.PITEST`, or a gate such as `PITEST`";
-                let name = engine.state().spec_state().name(&key);
-                return Err(Fault::setup(format!("{name} is not a gate."), hint));
+                let name = engine.current_state().spec_state().name(&key);
+                return Err(Fault::setup_fault(format!("{name} is not a gate."), hint));
             };
-            let list = workspace.places.diff();
+            let list = workspace.places.diff_file();
             let changes = match named {
                 Some(changes) => Some(changes),
-                None if !covered_changes(engine.state().spec_state(), &key).is_empty() => None,
-                None if list.is_file() => Some(self.listed(&list)?),
+                None if !covered_changes(engine.current_state().spec_state(), &key).is_empty() => {
+                    None
+                }
+                None if list.is_file() => Some(self.listed_changes(&list)?),
                 None => Some(Vec::new()),
             };
-            let snapshot = engine.world().snapshot()?;
-            engine.drive(vec![Event::GateRequested {
+            let snapshot = engine.world_port().take_snapshot()?;
+            engine.drive_effects(vec![Event::GateRequested {
                 key: key.clone(),
                 snapshot,
                 changes,
@@ -249,7 +251,7 @@ impl Judging<'_> {
             // The book may hold the verdict of an earlier call: only this call's counts.
             let Some(report) = engine.last_report() else {
                 // Ralph's own end cut the gate short.
-                return Ok(match engine.state().stopping {
+                return Ok(match engine.current_state().stopping {
                     Some(StopRequest::Signal { signal }) => Exit::Signal(signal),
                     _ => Exit::NoVerdict,
                 });
@@ -257,11 +259,11 @@ impl Judging<'_> {
             if format != Format::Json
                 && let Verdict::Error { hint, .. } = &report.verdict
             {
-                ui::note(&format!("hint: {hint}"));
+                ui::print_note(&format!("hint: {hint}"));
             }
             // A run's own output has shown it to people and as JSON.
             let is_shown = matches!(format, Format::Human | Format::Json);
-            self.ended(&gate, report, is_shown)
+            self.show_result(&gate, report, is_shown)
         })
     }
 
@@ -297,14 +299,14 @@ impl Judging<'_> {
     /// The changes that `--since` or `--diff` names, and where they begin.
     fn named_changes(&self, outside: &mut Outside) -> Result<Option<ChangesAndBases>, Fault> {
         match (&self.args.since, &self.args.diff) {
-            (Some(revision), _) => outside.since(revision).map(Some),
-            (None, Some(file)) => Ok(Some((self.listed(file)?, BTreeMap::new()))),
+            (Some(revision), _) => outside.changes_since(revision).map(Some),
+            (None, Some(file)) => Ok(Some((self.listed_changes(file)?, BTreeMap::new()))),
             (None, None) => Ok(None),
         }
     }
 
     /// The changes that a list of `<package>/<path>` lines names.
-    fn listed(&self, file: &Path) -> Result<Vec<FileChange>, Fault> {
+    fn listed_changes(&self, file: &Path) -> Result<Vec<FileChange>, Fault> {
         let unknown = |what: String, hint: &str| Fault::new(FaultKind::Unknown, what, hint);
         let text = fs_err::read(file).map_err(|error| {
             unknown(
@@ -318,8 +320,8 @@ impl Judging<'_> {
                 "write one path a line",
             )
         })?;
-        let classifier = self.workspace.classifier()?;
-        let repositories = self.workspace.repositories()?;
+        let classifier = self.workspace.file_classifier()?;
+        let repositories = self.workspace.open_repositories()?;
         let mut changes = Vec::new();
         for (number, line) in text.lines().enumerate() {
             let line = line.trim_end_matches('\r');
@@ -343,7 +345,7 @@ impl Judging<'_> {
                 let rest = whole.strip_prefix(prefix.as_bytes())?;
                 Some((name, rest.strip_prefix(b"./").unwrap_or(rest).to_vec()))
             };
-            let found = repositories.names().into_iter().find_map(inside);
+            let found = repositories.package_names().into_iter().find_map(inside);
             let (package, path) = found.ok_or_else(|| bad("no package of that name is known"))?;
             let escapes =
                 path.split(|b| *b == b'/').any(|part| part == b"..") || path.first() == Some(&b'/');
@@ -353,7 +355,7 @@ impl Judging<'_> {
             let path = RepoPath::from_bytes(&path);
             let kind = classifier.kind(&path);
             let there = repositories
-                .root(&package)
+                .package_root(&package)
                 .is_some_and(|root| root.join(path.to_text()).is_file());
             let status = if there {
                 FileStatus::Modified
@@ -377,21 +379,24 @@ impl Judging<'_> {
 /// Returns the folders of the packages in a CI checkout.
 ///
 /// The checkout is the git repository that holds the workspace, else the workspace itself.
-pub(super) fn folders(workspace: &Workspace) -> Result<Folders, Fault> {
+pub(super) fn package_folders(workspace: &Workspace) -> Result<Folders, Fault> {
     let root = &workspace.places.workspace;
     let checkout = root
         .ancestors()
         .find(|folder| is_repository(folder))
         .unwrap_or(root);
-    let repositories = workspace.repositories()?;
+    let repositories = workspace.open_repositories()?;
     let folder = |name: String| {
-        let inside = repositories.root(&name)?.strip_prefix(checkout).ok()?;
+        let inside = repositories
+            .package_root(&name)?
+            .strip_prefix(checkout)
+            .ok()?;
         let folder = RepoPath::from_bytes(inside.as_os_str().as_bytes());
         Some((name, folder))
     };
     Ok(Folders(
         repositories
-            .names()
+            .package_names()
             .into_iter()
             .filter_map(folder)
             .collect(),

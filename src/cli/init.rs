@@ -3,14 +3,14 @@
 
 mod files;
 
-use super::ask::{Left, agreed, can_ask, one_of};
-use super::edit_tasks::Target;
-use super::environment::unsound;
+use super::ask::{Unanswered, ask_agreement, can_ask, one_of};
+use super::edit_tasks::TasksTarget;
+use super::environment::unsound_settings;
 use super::inspect::engines::of_package;
-use super::inspect::{Package, Spec, packages, spec, specs, task_file};
+use super::inspect::{Package, Spec, find_packages, find_specs, read_spec, task_file};
 use super::output::Format;
-use super::place::{ask_placement, list_tasks, preview};
-use super::{CONFIG, Exit, Fault, Invocation, Workspace, ensure, environment, ui};
+use super::place::{ask_placement, list_tasks, preview_placement};
+use super::{CONFIG, Exit, Fault, Invocation, Workspace, base_environment, ensure_that, ui};
 use crate::agent::detect;
 use crate::cli::inspect::{as_root, lacks_as_root};
 use crate::config::{self, PRESETS, Preset};
@@ -18,7 +18,7 @@ use crate::source::text::count;
 use crate::task::{Grammar, Placement};
 use anyhow::bail;
 use clap::Args;
-use files::{Chosen, config_text, placed, write};
+use files::{ChosenSettings, config_text, place_gate, write_files};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -42,7 +42,7 @@ pub struct InitArgs {
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub packages: Vec<String>,
     /// Where PITEST is placed: each, tested, groups, groups:2 (down to ##), end, none, or after:2,5,7
-    #[arg(long, value_name = "WHERE", value_parser = files::placement)]
+    #[arg(long, value_name = "WHERE", value_parser = files::parse_placement)]
     pub placement: Option<Placement>,
     /// Where the stages of a task come from: lines of the file, or the default stages without any line
     #[arg(long, value_name = "WHERE", value_parser = ["file", "virtual"])]
@@ -50,7 +50,7 @@ pub struct InitArgs {
 }
 
 /// Contents of a folder: task files, packages, agent CLIs on PATH.
-struct Found {
+struct FoundTools {
     specs: Vec<Spec>,
     packages: Vec<Package>,
     agents: Vec<&'static str>,
@@ -58,29 +58,29 @@ struct Found {
     is_cut: bool,
 }
 
-impl Found {
-    fn look(root: &Path, grammar: &Grammar) -> Self {
-        let (packages, is_cut) = packages(root);
+impl FoundTools {
+    fn look_around(root: &Path, grammar: &Grammar) -> Self {
+        let (packages, is_cut) = find_packages(root);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let is_cut = is_cut || packages.iter().any(|package| package.is_cut);
         Self {
-            specs: specs(root, grammar),
+            specs: find_specs(root, grammar),
             packages,
             agents: detect(&path.to_string_lossy()),
             is_cut,
         }
     }
 
-    fn facts(&self) -> Value {
+    fn found_facts(&self) -> Value {
         let package = |package: &Package| {
-            let (languages, tools) = (package.languages(), package.tools());
+            let (languages, tools) = (package.found_languages(), package.build_tools());
             json!({ "folder": package.name, "languages": languages, "tools": tools, "engines": of_package(package) })
         };
         let packages: Vec<Value> = self.packages.iter().map(package).collect();
         json!({ "specs": self.specs, "packages": packages, "agents": self.agents, "cut": self.is_cut })
     }
 
-    fn show(&self) {
+    fn show_found(&self) {
         let list = |title: &str, lines: Vec<String>| {
             let lines = if lines.is_empty() {
                 vec!["none".to_owned()]
@@ -88,14 +88,18 @@ impl Found {
                 lines
             };
             for (at, line) in lines.iter().enumerate() {
-                ui::line(&format!("{:<11}{line}", if at == 0 { title } else { "" }));
+                ui::print_line(&format!("{:<11}{line}", if at == 0 { title } else { "" }));
             }
         };
-        list("specs", self.specs.iter().map(shown).collect());
+        list("specs", self.specs.iter().map(describe_spec).collect());
         let words = |set: BTreeSet<&str>| set.into_iter().collect::<Vec<_>>().join(", ");
-        let package = |package: &Package| match words(package.languages()) {
+        let package = |package: &Package| match words(package.found_languages()) {
             none if none.is_empty() => format!("{} (no build file)", package.name),
-            languages => format!("{} ({languages}; {})", package.name, words(package.tools())),
+            languages => format!(
+                "{} ({languages}; {})",
+                package.name,
+                words(package.build_tools())
+            ),
         };
         list("packages", self.packages.iter().map(package).collect());
         let engines = self.packages.iter().flat_map(|package| {
@@ -105,7 +109,7 @@ impl Found {
                 } else {
                     format!(". {}", needed.hint)
                 };
-                let (name, gate) = (needed.engine.name(), needed.gate);
+                let (name, gate) = (needed.engine.caller_name(), needed.gate);
                 format!(
                     "{name} for {} ({gate}): {}{hint}",
                     package.name, needed.what
@@ -134,7 +138,7 @@ impl Found {
         let has_java = self
             .packages
             .iter()
-            .any(|package| package.languages().contains("Java"));
+            .any(|package| package.found_languages().contains("Java"));
         if languages.len() + usize::from(has_java) > 1 {
             list("gate", vec![MIXED.to_owned()]);
         }
@@ -143,61 +147,67 @@ impl Found {
             self.agents.iter().map(|name| (*name).to_owned()).collect(),
         );
         if self.is_cut {
-            ui::line("There are more files than were looked at.");
+            ui::print_line("There are more files than were looked at.");
         }
     }
 }
 
 /// Writes `.ralph/config.yaml` and what belongs to it.
-pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
-    let root = call.folder()?;
+pub(super) fn run_init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
+    let root = call.start_folder()?;
     is_no_part_of_another(call, &root)?;
     let grammar = Grammar::new(vec!["PITEST".to_owned()], None);
-    let found = Found::look(&root, &grammar);
+    let found = FoundTools::look_around(&root, &grammar);
     let is_new = fs_err::symlink_metadata(root.join(CONFIG)).is_err();
-    let [spec, agent] = flags(call, args, is_new)?;
+    let [spec, agent] = read_flags(call, args, is_new)?;
     if !call.json {
-        found.show();
+        found.show_found();
     }
     let asks = !args.yes && !call.json && can_ask();
     let chosen = if is_new {
-        Choice {
+        SettingChoice {
             root: &root,
             grammar: &grammar,
             found: &found,
             args,
             asks,
         }
-        .choose(spec.as_deref(), agent)?
+        .choose_settings(spec.as_deref(), agent)?
     } else {
-        Chosen {
+        ChosenSettings {
             spec: ".".to_owned(),
-            ..Chosen::default()
+            ..ChosenSettings::default()
         }
     };
     let text = config_text(&chosen);
-    let settings = config::parse(&text, &root, &[]).map_err(|error| unsound(&error))?;
-    let workspace = Workspace::with(root.clone(), settings, call.json);
+    let settings = config::parse(&text, &root, &[]).map_err(|error| unsound_settings(&error))?;
+    let workspace = Workspace::with_settings(root.clone(), settings, call.json);
     let places = workspace.places.clone();
     // Before anything is written, ralph shows the time that the placement takes, or why the task
     // file cannot have it.
     if let Some(placement) = chosen
         .placement
         .as_ref()
-        .filter(|_| is_new && places.tasks().exists())
+        .filter(|_| is_new && places.tasks_file().exists())
     {
         let refused = |fault: Fault| {
-            Fault::setup(
+            Fault::setup_fault(
                 format!("--placement: {}", fault.what),
                 format!("{}; nothing was written", fault.hint),
             )
         };
-        preview(call, &Target::of(workspace, false), placement, asks).map_err(refused)?;
-        if asks && !agreed()? {
-            bail!(Left(Exit::WorkLeft));
+        preview_placement(
+            call,
+            &TasksTarget::of_workspace(workspace, false),
+            placement,
+            asks,
+        )
+        .map_err(refused)?;
+        if asks && !ask_agreement()? {
+            bail!(Unanswered(Exit::WorkLeft));
         }
     }
-    let wrote = write(&root.join(".ralph"), &text)?;
+    let wrote = write_files(&root.join(".ralph"), &text)?;
     let own = Invocation {
         root: Some(root),
         root_by: "--root",
@@ -205,7 +215,7 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
         json: false,
         given: Vec::new(),
     };
-    let placed = placed(&own, &places, &chosen)?;
+    let placed = place_gate(&own, &places, &chosen)?;
     let names = |new| {
         wrote
             .iter()
@@ -214,7 +224,7 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
             .collect::<Vec<_>>()
     };
     let facts = json!({
-        "found": found.facts(), "wrote": names(true), "kept": names(false), "placed": placed, "next": NEXT,
+        "found": found.found_facts(), "wrote": names(true), "kept": names(false), "placed": placed, "next": NEXT,
         "chosen": is_new.then_some(&chosen),
     });
     let file = |(path, is_new): &(String, bool)| {
@@ -222,22 +232,23 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
     };
     let mut lines: Vec<String> = wrote.iter().map(file).collect();
     let preset = chosen.agent.as_deref().and_then(Preset::named);
-    let lacks = preset.and_then(|preset| Some((preset, lacks_as_root(preset, &environment())?)));
+    let lacks =
+        preset.and_then(|preset| Some((preset, lacks_as_root(preset, &base_environment())?)));
     lines.extend(lacks.map(|(preset, variable)| as_root(&preset.name, variable)));
     lines.extend(placed);
-    let has_tasks = places.tasks().exists();
-    lines.extend(missing(
+    let has_tasks = places.tasks_file().exists();
+    lines.extend(missing_parts(
         &found,
         has_tasks,
         !is_new || chosen.agent.is_some(),
     ));
     lines.push(format!("next: {NEXT}"));
-    ui::answer(call.json, &facts, &lines.join("\n"));
+    ui::print_answer(call.json, &facts, &lines.join("\n"));
     Ok(Exit::Done)
 }
 
 /// The parts of a workspace that a run needs and that are not here, each with the place to add it.
-fn missing(found: &Found, has_tasks: bool, has_agent: bool) -> Vec<String> {
+fn missing_parts(found: &FoundTools, has_tasks: bool, has_agent: bool) -> Vec<String> {
     let parts = [
         (has_tasks, "no task file: write tasks.md, or set `spec:`"),
         (
@@ -254,16 +265,20 @@ fn missing(found: &Found, has_tasks: bool, has_agent: bool) -> Vec<String> {
 
 /// Refuses a workspace inside another one unless `--root` names it.
 fn is_no_part_of_another(call: &Invocation, root: &Path) -> Result<(), Fault> {
-    let Ok(outer) = call.find() else {
+    let Ok(outer) = call.find_workspace() else {
         return Ok(());
     };
     let what = format!("This folder is inside the workspace {}.", outer.display());
     let hint = "call `ralph init` there; `ralph --root . init` makes a workspace of its own here";
-    ensure(call.root.is_some() || outer == root, what, hint)
+    ensure_that(call.root.is_some() || outer == root, what, hint)
 }
 
 /// Returns the values of `--spec` and `--agent`, and refuses flags that `init` cannot follow.
-fn flags(call: &Invocation, args: &InitArgs, is_new: bool) -> Result<[Option<String>; 2], Fault> {
+fn read_flags(
+    call: &Invocation,
+    args: &InitArgs,
+    is_new: bool,
+) -> Result<[Option<String>; 2], Fault> {
     let flag = |key: &str| {
         let given = call
             .given
@@ -277,7 +292,7 @@ fn flags(call: &Invocation, args: &InitArgs, is_new: bool) -> Result<[Option<Str
             "--set: `ralph init` does not write `{}` into a configuration.",
             set.setting.key
         );
-        return Err(Fault::setup(
+        return Err(Fault::setup_fault(
             what,
             "write it into .ralph/config.yaml afterwards",
         ));
@@ -288,10 +303,13 @@ fn flags(call: &Invocation, args: &InitArgs, is_new: bool) -> Result<[Option<Str
     {
         let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name.as_str()).collect();
         let hint = format!("presets are: {}", known.join(", "));
-        return Err(Fault::setup(format!("There is no preset `{name}`."), hint));
+        return Err(Fault::setup_fault(
+            format!("There is no preset `{name}`."),
+            hint,
+        ));
     }
     let has_all = args.packages.iter().all(|glob| !glob.trim().is_empty());
-    ensure(
+    ensure_that(
         has_all,
         "--packages: A pattern is empty.",
         "write folders: --packages 'src/*'",
@@ -305,7 +323,7 @@ fn flags(call: &Invocation, args: &InitArgs, is_new: bool) -> Result<[Option<Str
         let what = format!(
             "{flag}: There is a .ralph/config.yaml already, and `ralph init` never overwrites it."
         );
-        return Err(Fault::setup(
+        return Err(Fault::setup_fault(
             what,
             "change it by hand, or with `ralph place`",
         ));
@@ -319,24 +337,28 @@ const MIXED: &str = "one gate judges all these languages: `gates: {MUTATION: {}}
 /// Selection of the settings of a new configuration.
 ///
 /// A value comes from flags, from a person's answer, or from the only candidate.
-struct Choice<'a> {
+struct SettingChoice<'a> {
     root: &'a Path,
     grammar: &'a Grammar,
-    found: &'a Found,
+    found: &'a FoundTools,
     args: &'a InitArgs,
     asks: bool,
 }
 
-impl Choice<'_> {
-    fn choose(&self, spec: Option<&str>, agent: Option<String>) -> anyhow::Result<Chosen> {
-        let spec = self.spec(spec)?;
-        let packages = self.packages();
-        let agent = self.agent(agent)?;
+impl SettingChoice<'_> {
+    fn choose_settings(
+        &self,
+        spec: Option<&str>,
+        agent: Option<String>,
+    ) -> anyhow::Result<ChosenSettings> {
+        let spec = self.choose_spec(spec)?;
+        let packages = self.choose_packages();
+        let agent = self.choose_agent(agent)?;
         let has_java = self
             .found
             .packages
             .iter()
-            .any(|package| package.languages().contains("Java"));
+            .any(|package| package.found_languages().contains("Java"));
         let placement = match &self.args.placement {
             None if self.asks && has_java => {
                 task_file(self.root, &spec, self.grammar)
@@ -346,9 +368,9 @@ impl Choice<'_> {
             }
             named => named.clone(),
         };
-        let stages = self.stages(&spec)?;
-        let exclude = self.exclude(&spec)?;
-        Ok(Chosen {
+        let stages = self.choose_stages(&spec)?;
+        let exclude = self.choose_excluded(&spec)?;
+        Ok(ChosenSettings {
             spec,
             packages,
             agent,
@@ -359,7 +381,7 @@ impl Choice<'_> {
     }
 
     /// Sections that look like checklists, if a person says that they are.
-    fn exclude(&self, spec: &str) -> anyhow::Result<Vec<String>> {
+    fn choose_excluded(&self, spec: &str) -> anyhow::Result<Vec<String>> {
         let known = self.found.specs.iter().find(|known| known.folder == spec);
         let found = known
             .map(|known| known.checklists.clone())
@@ -377,7 +399,7 @@ impl Choice<'_> {
     }
 
     /// The folder of the task file: the named one, the only one, or one of several that a person chooses.
-    fn spec(&self, flag: Option<&str>) -> anyhow::Result<String> {
+    fn choose_spec(&self, flag: Option<&str>) -> anyhow::Result<String> {
         if let Some(flag) = flag {
             let folder = flag
                 .strip_suffix("tasks.md")
@@ -389,7 +411,11 @@ impl Choice<'_> {
             };
             let what = format!("--spec: There is no tasks.md in `{folder}`.");
             let hint = "name the folder of a tasks.md, relative to the workspace";
-            ensure(spec(self.root, folder, self.grammar).is_some(), what, hint)?;
+            ensure_that(
+                read_spec(self.root, folder, self.grammar).is_some(),
+                what,
+                hint,
+            )?;
             return Ok(folder.to_owned());
         }
         match self.found.specs.as_slice() {
@@ -398,7 +424,7 @@ impl Choice<'_> {
             several if self.asks => {
                 let at = one_of(
                     "Which task file?",
-                    &several.iter().map(shown).collect::<Vec<_>>(),
+                    &several.iter().map(describe_spec).collect::<Vec<_>>(),
                     0,
                 )?;
                 Ok(several
@@ -410,13 +436,13 @@ impl Choice<'_> {
                 let (many, list) = (folders.len(), folders.join("\n  --spec "));
                 let what =
                     format!("There are {many} task files. Which task file?\n  --spec {list}");
-                bail!(Fault::setup(what, "name one with --spec"))
+                bail!(Fault::setup_fault(what, "name one with --spec"))
             }
         }
     }
 
     /// Patterns, unless the default (`src/*`, or the workspace itself) does.
-    fn packages(&self) -> Option<Vec<String>> {
+    fn choose_packages(&self) -> Option<Vec<String>> {
         if !self.args.packages.is_empty() {
             return Some(self.args.packages.clone());
         }
@@ -431,13 +457,13 @@ impl Choice<'_> {
         }
         let glob = |(parent, folders): (&str, Vec<&str>)| match folders.as_slice() {
             [_, _, ..] if !parent.is_empty() => vec![format!("{parent}/*")],
-            several => several.iter().map(|folder| escaped(folder)).collect(),
+            several => several.iter().map(|folder| escape_folder(folder)).collect(),
         };
         Some(parents.into_iter().flat_map(glob).collect())
     }
 
     /// A preset: the named one, one that a person chooses, or with `--yes` the first that is installed.
-    fn agent(&self, flag: Option<String>) -> anyhow::Result<Option<String>> {
+    fn choose_agent(&self, flag: Option<String>) -> anyhow::Result<Option<String>> {
         if flag.is_some() {
             return Ok(flag);
         }
@@ -461,7 +487,7 @@ impl Choice<'_> {
     }
 
     /// Returns the source of stages; asks if the task file has none.
-    fn stages(&self, spec: &str) -> anyhow::Result<Option<String>> {
+    fn choose_stages(&self, spec: &str) -> anyhow::Result<Option<String>> {
         let is_plain = |known: &Spec| known.folder == spec && !known.has_stages && known.boxes > 0;
         if self.args.stages.is_some() || !self.asks || !self.found.specs.iter().any(is_plain) {
             return Ok(self.args.stages.clone());
@@ -473,7 +499,7 @@ impl Choice<'_> {
 }
 
 /// The folder as a pattern that matches only it.
-fn escaped(folder: &str) -> String {
+fn escape_folder(folder: &str) -> String {
     let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '!');
     folder
         .chars()
@@ -487,7 +513,7 @@ fn escaped(folder: &str) -> String {
         .collect()
 }
 
-fn shown(spec: &Spec) -> String {
+fn describe_spec(spec: &Spec) -> String {
     let folder = if spec.folder == "." {
         String::new()
     } else {
@@ -503,12 +529,12 @@ fn shown(spec: &Spec) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::width::width;
+    use crate::report::width::text_width;
 
     #[test]
     fn each_answer_fits_on_a_line_of_80_columns() {
         for answer in STAGES {
-            assert!(width(answer) <= 76, "{answer}");
+            assert!(text_width(answer) <= 76, "{answer}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `ralph generate`: the schema and the manual pages, made from what the program itself reads by. Every page has
 //! examples, exit codes, variables and files.
 
-use super::args::{Generated, command};
+use super::args::{Generated, build_command};
 use super::{Exit, Fault, completions, settings, ui};
 use crate::config;
 use crate::source::text::count;
@@ -32,37 +32,37 @@ const FILES: [(&str, &str); 6] = [
 /// `ralph generate`.
 pub(super) fn generate(what: &Generated, json: bool) -> Result<Exit, Fault> {
     match what {
-        Generated::Schema => Ok(schema(json)),
-        Generated::Man { into } => man(into.as_deref()),
-        Generated::Completions { shell } => Ok(completions::script(*shell)?),
+        Generated::Schema => Ok(print_schema(json)),
+        Generated::Man { into } => write_pages(into.as_deref()),
+        Generated::Completions { shell } => Ok(completions::print_script(*shell)?),
     }
 }
 
 /// `ralph generate schema`: the same with `--json`, only on one line.
-fn schema(json: bool) -> Exit {
+fn print_schema(json: bool) -> Exit {
     let schema = config::schema();
-    ui::answer(json, &schema, &format!("{schema:#}"));
+    ui::print_answer(json, &schema, &format!("{schema:#}"));
     Exit::Done
 }
 
 /// `ralph generate man`: ralph(1), or with `into` a page for each verb, `ralph-run.1` and so on. Existing pages are
 /// replaced.
-fn man(into: Option<&Path>) -> Result<Exit, Fault> {
+fn write_pages(into: Option<&Path>) -> Result<Exit, Fault> {
     let Some(folder) = into else {
-        ui::line(String::from_utf8_lossy(&page(&command())?).trim_end());
+        ui::print_line(String::from_utf8_lossy(&render_page(&build_command())?).trim_end());
         return Ok(Exit::Done);
     };
     fs_err::create_dir_all(folder)?;
-    let mut ralph = command().disable_help_subcommand(true);
+    let mut ralph = build_command().disable_help_subcommand(true);
     ralph.build();
     let all: Vec<&Command> = std::iter::once(&ralph)
         .chain(ralph.get_subcommands())
         .collect();
     for command in &all {
         let man = Man::new((*command).clone());
-        fs_err::write(folder.join(man.get_filename()), page(command)?)?;
+        fs_err::write(folder.join(man.get_filename()), render_page(command)?)?;
     }
-    ui::line(&format!(
+    ui::print_line(&format!(
         "wrote {} into {}",
         count(all.len() as u64, "page"),
         folder.display()
@@ -71,7 +71,7 @@ fn man(into: Option<&Path>) -> Result<Exit, Fault> {
 }
 
 /// Renders one page; the help text below the flags becomes sections of its own.
-fn page(command: &Command) -> Result<Vec<u8>, Fault> {
+fn render_page(command: &Command) -> Result<Vec<u8>, Fault> {
     let mut page = Vec::new();
     let man = Man::new(command.clone());
     man.render_title(&mut page)?;
@@ -97,22 +97,22 @@ fn page(command: &Command) -> Result<Vec<u8>, Fault> {
         .flat_map(|part| part.lines().skip(1));
     let examples: Vec<&str> = examples.map(str::trim).collect();
     let first = vec!["ralph init", "ralph run", "ralph status"];
-    section(
+    add_section(
         &mut roff,
         "EXAMPLES",
         if examples.is_empty() { first } else { examples },
     );
-    section(&mut roff, "NOTES", rest.map(|part| part.replace('\n', " ")));
+    add_section(&mut roff, "NOTES", rest.map(|part| part.replace('\n', " ")));
     let codes = parts()
         .filter(is_exit)
         .flat_map(|part| part.trim_start_matches("Exit codes: ").split(" · "));
-    section(&mut roff, "EXIT STATUS", codes);
-    section(
+    add_section(&mut roff, "EXIT STATUS", codes);
+    add_section(
         &mut roff,
         "ENVIRONMENT",
-        settings::help().lines().skip(1).map(str::trim),
+        settings::settings_help().lines().skip(1).map(str::trim),
     );
-    section(
+    add_section(
         &mut roff,
         "FILES",
         FILES.map(|(file, what)| format!("{file}: {what}")),
@@ -122,7 +122,7 @@ fn page(command: &Command) -> Result<Vec<u8>, Fault> {
 }
 
 /// A section with a paragraph for each line; none without lines.
-fn section(roff: &mut Roff, title: &str, lines: impl IntoIterator<Item: Into<String>>) {
+fn add_section(roff: &mut Roff, title: &str, lines: impl IntoIterator<Item: Into<String>>) {
     let mut lines = lines.into_iter().peekable();
     if lines.peek().is_some() {
         roff.control("SH", [title]);

@@ -2,7 +2,7 @@
 //! tree can tick a box through them.
 
 use super::task_ids::key_of;
-use super::{Exit, Fault, Invocation, RealDisk, ensure, ui};
+use super::{Exit, Fault, Invocation, RealDisk, ensure_that, ui};
 use crate::config::Amount;
 use crate::machine::budget::Allowance;
 use crate::machine::event::Event;
@@ -40,14 +40,14 @@ const MOST_DOLLARS: f64 = 100_000.0;
 const MOST_TOKENS: u64 = 1_000_000_000_000;
 
 impl ResumeArgs {
-    fn allowance(&self) -> Result<Allowance, Fault> {
+    fn read_allowance(&self) -> Result<Allowance, Fault> {
         let cost = self.cost.unwrap_or(0.0);
-        ensure(
+        ensure_that(
             cost.is_finite() && (0.0..=MOST_DOLLARS).contains(&cost),
             "--cost must be a number of US dollars from 0 to 100000.",
             "for example `ralph resume --cost 5`",
         )?;
-        ensure(
+        ensure_that(
             self.tokens.is_none_or(|tokens| tokens <= MOST_TOKENS),
             "--tokens must be at most 1000000000000.",
             "for example `ralph resume --tokens 500000`",
@@ -73,25 +73,25 @@ pub struct SnapshotArgs {
 }
 
 /// `ralph accept` ticks a box, `ralph reopen` opens it.
-pub(super) fn flip(call: &Invocation, by_hand: &ByHand, tick: bool) -> Result<Exit, Fault> {
+pub(super) fn flip_box(call: &Invocation, by_hand: &ByHand, tick: bool) -> Result<Exit, Fault> {
     let what = "An agent asked for a box to be changed by hand; only a person may.";
-    ensure(
+    ensure_that(
         !is_inside_agent()?,
         what,
         "an agent gives a verdict or commits; ralph ticks the boxes",
     )?;
-    ensure(
+    ensure_that(
         !by_hand.reason.trim().is_empty(),
         "The reason is empty.",
         "say why: --reason 'text'",
     )?;
-    let workspace = call.open()?;
+    let workspace = call.open_workspace()?;
     workspace.as_a_verb(|engine| {
-        let key = key_of(engine.state(), &by_hand.id)?;
-        let name = engine.state().spec_state().name(&key);
+        let key = key_of(engine.current_state(), &by_hand.id)?;
+        let name = engine.current_state().spec_state().name(&key);
         let reason = by_hand.reason.clone();
         let mark = engine
-            .state()
+            .current_state()
             .spec_state()
             .row(&key)
             .map_or(Mark::OPEN, |row| row.mark);
@@ -99,7 +99,7 @@ pub(super) fn flip(call: &Invocation, by_hand: &ByHand, tick: bool) -> Result<Ex
             "{name} holds `[{}]`, which is not ralph's to change.",
             mark.0
         );
-        ensure(
+        ensure_that(
             mark.is_open() || mark.is_done(),
             what,
             "write `[ ]` there first",
@@ -107,32 +107,32 @@ pub(super) fn flip(call: &Invocation, by_hand: &ByHand, tick: bool) -> Result<Ex
         if mark.is_done() == tick {
             let word = if tick { "ticked" } else { "open" };
             let facts = json!({ "task": name, "mark": mark, "changed": false });
-            ui::answer(call.json, &facts, &format!("{name} is {word} already."));
+            ui::print_answer(call.json, &facts, &format!("{name} is {word} already."));
             return Ok(Exit::Done);
         }
         let fact = if tick {
             Event::BoxAccepted {
                 key,
                 reason,
-                snapshot: engine.world().snapshot()?,
+                snapshot: engine.world_port().take_snapshot()?,
             }
         } else {
             Event::BoxReopened { key, reason }
         };
-        engine.drive(vec![fact])?;
+        engine.drive_effects(vec![fact])?;
         Ok(Exit::Done)
     })
 }
 
 /// `ralph pause` and its end: a file that each run looks for before an attempt, so that it outlives them.
-pub(super) fn pause(call: &Invocation, pauses: bool) -> Result<Exit, Fault> {
+pub(super) fn pause_runs(call: &Invocation, pauses: bool) -> Result<Exit, Fault> {
     let what = "An agent asked for a pause, or for its end; only a person may.";
-    ensure(
+    ensure_that(
         !is_inside_agent()?,
         what,
         "a person pauses a run, and resumes it",
     )?;
-    let path = call.open()?.places.paused();
+    let path = call.open_workspace()?.places.pause_file();
     if pauses {
         RealDisk::new().write(&path, b"")?;
     } else if let Err(error) = fs_err::remove_file(&path)
@@ -145,65 +145,74 @@ pub(super) fn pause(call: &Invocation, pauses: bool) -> Result<Exit, Fault> {
     } else {
         "Attempts begin again."
     };
-    ui::answer(call.json, &json!({ "paused": pauses }), words);
+    ui::print_answer(call.json, &json!({ "paused": pauses }), words);
     Ok(Exit::Done)
 }
 
 /// `ralph resume`: ends a pause, and answers a run that asks for a larger budget.
-pub(super) fn resume(call: &Invocation, args: &ResumeArgs) -> Result<Exit, Fault> {
-    let more = args.allowance()?;
-    ensure(
+pub(super) fn resume_runs(call: &Invocation, args: &ResumeArgs) -> Result<Exit, Fault> {
+    let more = args.read_allowance()?;
+    ensure_that(
         more.is_none() || !is_inside_agent()?,
         "An agent asked for a larger budget; only a person may.",
         "a person allows more with `ralph resume`",
     )?;
-    let workspace = call.open()?;
+    let workspace = call.open_workspace()?;
     // The run forgets what was allowed before it asked, so an answer without a question would be lost.
     let asks = matches!(workspace.read_state()?.phase, Phase::OverBudget { .. })
-        && lock::held_by(&workspace.places.lock()).is_some();
+        && lock::held_by(&workspace.places.lock_file()).is_some();
     if more.is_none() {
-        let ended = pause(call, false);
+        let ended = pause_runs(call, false);
         if asks {
-            ui::note("note: the run still waits for a larger budget: `ralph resume --cost USD`");
+            ui::print_note(
+                "note: the run still waits for a larger budget: `ralph resume --cost USD`",
+            );
         }
         return ended;
     }
-    ensure(
+    ensure_that(
         asks,
         "No run waits for a larger budget.",
         "raise `limits.cost` or `limits.tokens` for the next run; `ralph status` shows what a run waits for",
     )?;
     let answer = json!(more).to_string();
-    RealDisk::new().write(&workspace.places.allowed(), answer.as_bytes())?;
+    RealDisk::new().write(&workspace.places.allowance_file(), answer.as_bytes())?;
     let facts = json!({ "usd_micros": more.micros, "tokens": more.tokens });
-    ui::answer(call.json, &facts, &format!("{more} more is allowed."));
+    ui::print_answer(call.json, &facts, &format!("{more} more is allowed."));
     Ok(Exit::Done)
 }
 
 /// `ralph snapshot`. Standard output is the agent's if there is one.
-pub(super) fn snapshot(call: &Invocation, args: &SnapshotArgs) -> Result<Exit, Fault> {
-    let workspace = call.open()?;
+pub(super) fn run_snapshot(call: &Invocation, args: &SnapshotArgs) -> Result<Exit, Fault> {
+    let workspace = call.open_workspace()?;
     workspace.as_a_verb(|engine| {
-        let key = key_of(engine.state(), &args.id)?;
-        let snapshot = engine.world().snapshot()?;
+        let key = key_of(engine.current_state(), &args.id)?;
+        let snapshot = engine.world_port().take_snapshot()?;
         let heads = snapshot.heads();
-        let (family, name) = (key.family.clone(), engine.state().spec_state().name(&key));
-        engine.drive(vec![Event::FamilyPinned {
+        let (family, name) = (
+            key.family.clone(),
+            engine.current_state().spec_state().name(&key),
+        );
+        engine.drive_effects(vec![Event::FamilyPinned {
             family: family.clone(),
             snapshot,
         }])?;
         let bases = engine
-            .state()
+            .current_state()
             .spec_state()
             .family(&family)
             .map(|known| known.changes.bases.clone());
-        let iteration = engine.state().iteration;
+        let iteration = engine.current_state().iteration;
         if call.json {
-            ui::json(
+            ui::print_json(
                 &json!({ "task": family, "iteration": iteration, "heads": heads, "bases": bases }),
             );
         } else {
-            let say = if args.exec { ui::note } else { ui::line };
+            let say = if args.exec {
+                ui::print_note
+            } else {
+                ui::print_line
+            };
             say(&format!(
                 "[{iteration}] {name} is pinned in {}.",
                 count(heads.len() as u64, "package")
@@ -215,7 +224,7 @@ pub(super) fn snapshot(call: &Invocation, args: &SnapshotArgs) -> Result<Exit, F
         return Ok(Exit::Done);
     };
     let error = become_agent(program, arguments);
-    Err(Fault::setup(
+    Err(Fault::setup_fault(
         format!("`{program}` cannot be started: {error}."),
         "name a program that is there",
     ))

@@ -3,15 +3,16 @@
 //! Promises: no tool writes anything into the workspace; a tool that cannot work here is not listed; a call that is cancelled,
 //! or whose caller is gone, leaves no process; so many calls are answered at once and no more.
 
-use super::mutation_test::{Caller, MutationTestArgs, engines};
+use super::mutation_test::{Caller, MutationTestArgs, installed_engines};
 use super::task_ids::{key_of, next_key};
 use super::{
-    Exit, Fault, FaultKind, Invocation, RealDisk, State, Workspace, ensure, environment, status,
+    Exit, Fault, FaultKind, Invocation, RealDisk, State, Workspace, base_environment, ensure_that,
+    status,
 };
 use crate::agent::blocked_line;
 use crate::config;
-use crate::engine::{World as _, readings};
-use crate::gate::mutation_test::Engine;
+use crate::engine::{World as _, read_for_prompt};
+use crate::gate::mutation_test::MutationEngine;
 use crate::machine::{agent_order, gate_order};
 use crate::report::mutation_test::{Envelope, SURVIVORS, TIMEOUT};
 use crate::sys::process::{close_to_others, is_inside_agent};
@@ -50,15 +51,15 @@ struct Server {
 }
 
 /// Ends a call with all its processes, when the client cancels it or disconnects.
-struct Ending(Interrupts);
+struct CallEnd(Interrupts);
 
-impl Drop for Ending {
+impl Drop for CallEnd {
     fn drop(&mut self) {
         self.0.interrupt();
     }
 }
 
-pub(super) fn mcp(call: &Invocation) -> Result<Exit, Fault> {
+pub(super) fn serve_mcp(call: &Invocation) -> Result<Exit, Fault> {
     let internal = |error: &dyn std::fmt::Display| {
         Fault::new(
             FaultKind::Internal,
@@ -68,7 +69,7 @@ pub(super) fn mcp(call: &Invocation) -> Result<Exit, Fault> {
     };
     let inside_agent = is_inside_agent()?;
     close_to_others()?;
-    call.folder()?;
+    call.start_folder()?;
     let server = Server {
         invocation: call.clone(),
         inside_agent,
@@ -105,11 +106,12 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let workspace = self.invocation.open().ok();
+        let workspace = self.invocation.open_workspace().ok();
         let scores =
             !self.inside_agent || workspace.as_ref().is_some_and(|it| it.settings.mcp.scores);
-        let folder = self.invocation.folder().ok();
-        let measures = scores && folder.is_some_and(|folder| !engines(&folder).is_empty());
+        let folder = self.invocation.start_folder().ok();
+        let measures =
+            scores && folder.is_some_and(|folder| !installed_engines(&folder).is_empty());
         let can_work = |tool: &Tool| {
             if tool.name == "mutation_test" {
                 measures
@@ -118,7 +120,7 @@ impl ServerHandler for Server {
             }
         };
         Ok(ListToolsResult::with_all_items(
-            all().into_iter().filter(can_work).collect(),
+            all_tools().into_iter().filter(can_work).collect(),
         ))
     }
 
@@ -133,7 +135,7 @@ impl ServerHandler for Server {
         };
         let (say, mut said) = unbounded_channel::<String>();
         let waits = say.clone();
-        let ending = Ending(Interrupts::by_hand());
+        let ending = CallEnd(Interrupts::by_hand());
         let (server, interrupts) = (self.clone(), ending.0.clone());
         let answer = move || {
             let progress = |text: &str| drop(say.send(text.to_owned()));
@@ -144,7 +146,7 @@ impl ServerHandler for Server {
                 interrupts,
                 progress: &progress,
             };
-            Call { caller, arguments }.answer(ask)
+            ToolCall { caller, arguments }.answer_call(ask)
         };
         let calls = self.calls.clone();
         let mut work = tokio::spawn(async move {
@@ -177,7 +179,7 @@ impl ServerHandler for Server {
             }
         };
         let (is_answer, value, text) = answer.flatten().unwrap_or_else(|error| {
-            let (_, value) = failure(
+            let (_, value) = failure_answer(
                 &format!("The call ended early: {error}."),
                 "Please report this.",
             );
@@ -212,13 +214,13 @@ enum Ask {
 }
 
 /// Inputs of an answer.
-struct Call<'a> {
+struct ToolCall<'a> {
     caller: Caller<'a>,
     arguments: JsonObject,
 }
 
 /// All tools as callers see them, `mutation_test` first.
-fn all() -> Vec<Tool> {
+fn all_tools() -> Vec<Tool> {
     let mut tools: Vec<Value> = serde_yaml::from_str(TOOLS).unwrap_or_default();
     if let Some(measures) = tools.first_mut() {
         measures["outputSchema"] = json!(schemars::schema_for!(Envelope));
@@ -229,7 +231,7 @@ fn all() -> Vec<Tool> {
             arguments[name]["maximum"] = json!(range.end());
         }
         for name in ["engine", "backend"] {
-            arguments[name]["enum"] = json!(Engine::ALL.map(Engine::name));
+            arguments[name]["enum"] = json!(MutationEngine::ALL.map(MutationEngine::caller_name));
         }
     }
     tools
@@ -239,34 +241,34 @@ fn all() -> Vec<Tool> {
 }
 
 /// No answer.
-fn failure(error: &str, remediation: &str) -> (bool, Value) {
+fn failure_answer(error: &str, remediation: &str) -> (bool, Value) {
     (
         false,
         json!({ "success": false, "error": error, "remediation": remediation }),
     )
 }
 
-impl Call<'_> {
+impl ToolCall<'_> {
     /// Returns the answer, true if it is a success, and its text.
     ///
     /// A failure holds the error and the next step.
-    fn answer(&self, ask: Ask) -> (bool, Value, String) {
+    fn answer_call(&self, ask: Ask) -> (bool, Value, String) {
         let answer = match ask {
             Ask::MutationTest => return self.mutation_test(),
             Ask::GatePreview => self.gate_preview(),
-            Ask::Status => status::current(self.caller.call).map(|(facts, _)| facts),
-            Ask::Task => self.task(),
-            Ask::Blocked => self.blocked(),
+            Ask::Status => status::current_status(self.caller.call).map(|(facts, _)| facts),
+            Ask::Task => self.task_answer(),
+            Ask::Blocked => self.blocked_answer(),
         };
         let (is_answer, value) = answer.map_or_else(
-            |fault| failure(&fault.to_string(), &fault.hint),
+            |fault| failure_answer(&fault.to_string(), &fault.hint),
             |value| (true, value),
         );
         let text = value.to_string();
         (is_answer, value, text)
     }
 
-    fn text(&self, name: &str) -> Option<&str> {
+    fn text_argument(&self, name: &str) -> Option<&str> {
         self.arguments.get(name).and_then(Value::as_str)
     }
 
@@ -275,7 +277,10 @@ impl Call<'_> {
         let named = |name| self.arguments.get(name).filter(|value| !value.is_null());
         let engine = named("engine").or(named("backend"));
         let asked = MutationTestArgs {
-            target: self.text("target_module").unwrap_or_default().to_owned(),
+            target: self
+                .text_argument("target_module")
+                .unwrap_or_default()
+                .to_owned(),
             timeout: self.arguments.get("timeout").cloned(),
             max_survivors: self.arguments.get("max_survivors_reported").cloned(),
             engine: engine.map(|engine| {
@@ -285,7 +290,7 @@ impl Call<'_> {
             }),
             ..MutationTestArgs::default()
         };
-        let (answer, most) = asked.answer(&self.caller);
+        let (answer, most) = asked.answer_request(&self.caller);
         let envelope = Envelope::of(&answer, most);
         let text = serde_json::to_string(&envelope).unwrap_or_default();
         (
@@ -296,23 +301,23 @@ impl Call<'_> {
     }
 
     /// The workspace, its boxes, and the box that is named, else the one at which a run is, else the next one.
-    fn at(&self, named: &str) -> Result<(Workspace, State, TaskKey), Fault> {
-        let workspace = self.caller.call.open()?;
+    fn find_box(&self, named: &str) -> Result<(Workspace, State, TaskKey), Fault> {
+        let workspace = self.caller.call.open_workspace()?;
         let state = workspace.read_boxes()?;
-        let key = match self.text(named) {
+        let key = match self.text_argument(named) {
             Some(named) => key_of(&state, named)?,
-            None => match status::current(self.caller.call)? {
+            None => match status::current_status(self.caller.call)? {
                 (_, Some(current)) => current,
-                (_, None) => next_key(&state, &workspace.policy(), "name one, such as `2.`")?,
+                (_, None) => next_key(&state, &workspace.run_policy(), "name one, such as `2.`")?,
             },
         };
         Ok((workspace, state, key))
     }
 
-    fn task(&self) -> Result<Value, Fault> {
-        let (workspace, state, key) = self.at("id")?;
+    fn task_answer(&self) -> Result<Value, Fault> {
+        let (workspace, state, key) = self.find_box("id")?;
         let order = agent_order(&state, &key, state.iteration, Vec::new());
-        let read = readings(
+        let read = read_for_prompt(
             &RealDisk::new(),
             &workspace.places,
             &workspace.rules,
@@ -327,7 +332,7 @@ impl Call<'_> {
     }
 
     fn gate_preview(&self) -> Result<Value, Fault> {
-        let (workspace, state, mut key) = self.at("gate")?;
+        let (workspace, state, mut key) = self.find_box("gate")?;
         if !key.stage.is_gate() {
             let mut own = state
                 .spec_state()
@@ -336,25 +341,28 @@ impl Call<'_> {
             let gate = own.find(|stage| stage.is_gate()).cloned();
             let what = || format!("{} has no gate of its own.", state.spec_state().name(&key));
             key.stage =
-                gate.ok_or_else(|| Fault::setup(what(), "name one, such as `G1.PITEST`"))?;
+                gate.ok_or_else(|| Fault::setup_fault(what(), "name one, such as `G1.PITEST`"))?;
         }
         let mut outside = workspace.outside_until(self.caller.interrupts.clone())?;
-        let order = gate_order(&state, &key, &outside.snapshot()?, None);
-        let preview = outside.preview(&order)?;
+        let order = gate_order(&state, &key, &outside.take_snapshot()?, None);
+        let preview = outside.preview_gate(&order)?;
         Ok(json!({
             "gate": state.spec_state().name(&key), "targets": preview.targets, "left_out": preview.left_out,
             "refused": preview.refused, "note": "It judges what is committed since the task began.",
         }))
     }
 
-    fn blocked(&self) -> Result<Value, Fault> {
-        let why = self.text("why").unwrap_or_default();
+    fn blocked_answer(&self) -> Result<Value, Fault> {
+        let why = self.text_argument("why").unwrap_or_default();
         let hint = "say in `why` what a person has to decide or repair";
-        ensure(!why.trim().is_empty(), "There is no reason.", hint)?;
-        let Some((_, token)) = environment().into_iter().find(|(name, _)| name == TOKEN) else {
+        ensure_that(!why.trim().is_empty(), "There is no reason.", hint)?;
+        let Some((_, token)) = base_environment()
+            .into_iter()
+            .find(|(name, _)| name == TOKEN)
+        else {
             let what = format!("{TOKEN} is not set here, so the attempt's token is not known.");
             let line = blocked_line("<token>", why);
-            return Err(Fault::setup(
+            return Err(Fault::setup_fault(
                 what,
                 format!("print this, with the token of the prompt: {line}"),
             ));
@@ -372,7 +380,7 @@ mod tests {
 
     #[test]
     fn each_tool_is_described_and_can_be_asked() {
-        let tools = all();
+        let tools = all_tools();
         let asks = tools
             .iter()
             .map(|tool| serde_json::from_value(tool.name.as_ref().into()).unwrap());

@@ -47,23 +47,23 @@ use crate::machine::state::State;
 use crate::source::Secrets;
 use crate::sys::disk::RealDisk;
 use args::Verb;
-use ask::Left;
+use ask::Unanswered;
 use clap::{ArgMatches, FromArgMatches as _};
-use environment::{CONFIG, cache_folder, environment};
+use environment::{CONFIG, base_environment, cache_folder};
 use std::io;
 use workspace::{Invocation, Opened, Workspace};
 
 /// Does what was typed; the exit code of the process.
-pub fn run() -> u8 {
-    match completions::asked() {
-        Ok(true) => return answered(Exit::Done),
+pub fn run_cli() -> u8 {
+    match completions::answer_shell() {
+        Ok(true) => return report_exit(Exit::Done),
         Ok(false) => {}
         Err(error) => {
-            ui::written(&error.print());
-            return answered(Exit::Usage);
+            ui::remember_failure(&error.print());
+            return report_exit(Exit::Usage);
         }
     }
-    let typed = args::command()
+    let typed = args::build_command()
         .try_get_matches()
         .and_then(|typed| Cli::from_arg_matches(&typed).map(|cli| (cli, typed)));
     let (cli, typed) = match typed {
@@ -73,28 +73,28 @@ pub fn run() -> u8 {
             if error.use_stderr() && mutation_test::is_asked_for_json() {
                 mutation_test::print_usage_error(&error.to_string());
             }
-            ui::written(&error.print());
-            return answered(if error.use_stderr() {
+            ui::remember_failure(&error.print());
+            return report_exit(if error.use_stderr() {
                 Exit::Usage
             } else {
                 Exit::Done
             });
         }
     };
-    dispatch(&cli, &typed).map_or_else(failed, answered)
+    dispatch_verb(&cli, &typed).map_or_else(report_failure, report_exit)
 }
 
 /// The exit code of a verb that ended with this one: nothing is done whose answer was lost.
-fn answered(exit: Exit) -> u8 {
-    ui::lost()
+fn report_exit(exit: Exit) -> u8 {
+    ui::lost_output()
         .filter(|_| exit == Exit::Done)
-        .map_or(exit.code(), |fault| failed(fault.into()))
+        .map_or(exit.exit_code(), |fault| report_failure(fault.into()))
 }
 
-fn failed(error: anyhow::Error) -> u8 {
-    if let Some(Left(exit)) = error.downcast_ref() {
-        ui::note(&error.to_string());
-        return exit.code();
+fn report_failure(error: anyhow::Error) -> u8 {
+    if let Some(Unanswered(exit)) = error.downcast_ref() {
+        ui::print_note(&error.to_string());
+        return exit.exit_code();
     }
     let fault = error
         .downcast::<Fault>()
@@ -106,26 +106,26 @@ fn failed(error: anyhow::Error) -> u8 {
             "please report this",
         )
     });
-    let secrets = Secrets::of(environment());
-    ui::error(
+    let secrets = Secrets::of(base_environment());
+    ui::print_error(
         &secrets.redact(&fault.to_string()),
         &secrets.redact(&fault.hint),
     );
-    Exit::from(fault.kind).code()
+    Exit::from(fault.kind).exit_code()
 }
 
 /// Returns an error with a hint if a condition for the verb does not hold.
-fn ensure(holds: bool, what: impl Into<String>, hint: impl Into<String>) -> Result<(), Fault> {
+fn ensure_that(holds: bool, what: impl Into<String>, hint: impl Into<String>) -> Result<(), Fault> {
     if holds {
         Ok(())
     } else {
-        Err(Fault::setup(what, hint))
+        Err(Fault::setup_fault(what, hint))
     }
 }
 
-fn dispatch(cli: &Cli, typed: &ArgMatches) -> anyhow::Result<Exit> {
-    let call =
-        output::chosen(typed, cli.flags.json).and_then(|format| Invocation::of(&cli.flags, format));
+fn dispatch_verb(cli: &Cli, typed: &ArgMatches) -> anyhow::Result<Exit> {
+    let call = output::chosen(typed, cli.flags.json)
+        .and_then(|format| Invocation::of_flags(&cli.flags, format));
     if let Verb::Gate(args) = &cli.verb
         && args.stop_hook
     {
@@ -133,32 +133,32 @@ fn dispatch(cli: &Cli, typed: &ArgMatches) -> anyhow::Result<Exit> {
     }
     let call = call?;
     let exit = match &cli.verb {
-        Verb::Run(args) => run::run(&call, args)?,
+        Verb::Run(args) => run::run_loop(&call, args)?,
         Verb::Next { optional } => show::next(&call, *optional)?,
-        Verb::Status(args) => status::status(&call, args)?,
-        Verb::Report(args) => report::report(&call, args)?,
-        Verb::Prompt(args) => prompt::prompt(&call, args)?,
-        Verb::Diff { id } => show::diff(&call, id.as_deref())?,
-        Verb::Accept(by_hand) => manual_verbs::flip(&call, by_hand, true)?,
-        Verb::Pause => manual_verbs::pause(&call, true)?,
-        Verb::Resume(args) => manual_verbs::resume(&call, args)?,
-        Verb::Reopen(by_hand) => manual_verbs::flip(&call, by_hand, false)?,
-        Verb::Replay(args) => replay::replay(&call, args)?,
-        Verb::Audit(args) => audit::audit(&call, args)?,
-        Verb::Bundle { file, thin } => bundle::bundle(&call, file, *thin)?,
-        Verb::Snapshot(args) => manual_verbs::snapshot(&call, args)?,
+        Verb::Status(args) => status::run_status(&call, args)?,
+        Verb::Report(args) => report::run_report(&call, args)?,
+        Verb::Prompt(args) => prompt::print_prompt(&call, args)?,
+        Verb::Diff { id } => show::show_diff(&call, id.as_deref())?,
+        Verb::Accept(by_hand) => manual_verbs::flip_box(&call, by_hand, true)?,
+        Verb::Pause => manual_verbs::pause_runs(&call, true)?,
+        Verb::Resume(args) => manual_verbs::resume_runs(&call, args)?,
+        Verb::Reopen(by_hand) => manual_verbs::flip_box(&call, by_hand, false)?,
+        Verb::Replay(args) => replay::run_replay(&call, args)?,
+        Verb::Audit(args) => audit::run_audit(&call, args)?,
+        Verb::Bundle { file, thin } => bundle::write_bundle(&call, file, *thin)?,
+        Verb::Snapshot(args) => manual_verbs::run_snapshot(&call, args)?,
         Verb::Gate(args) if args.push => push_gate::judge_push(&call, args)?,
-        Verb::Gate(args) => gate::gate(&call, args)?,
+        Verb::Gate(args) => gate::run_gate(&call, args)?,
         Verb::MutationTest(args) => mutation_test::mutation_test(&call, args)?,
-        Verb::Mcp => mcp::mcp(&call)?,
-        Verb::Verify(args) => verify::verify(&call, args)?,
-        Verb::Place(args) => place::place(&call, args)?,
-        Verb::Stage(args) => stage::stage(&call, args)?,
-        Verb::Check(args) => check::check(&call, args)?,
-        Verb::Init(args) => init::init(&call, args)?,
-        Verb::Doctor => doctor::doctor(&call)?,
+        Verb::Mcp => mcp::serve_mcp(&call)?,
+        Verb::Verify(args) => verify::run_verify(&call, args)?,
+        Verb::Place(args) => place::run_place(&call, args)?,
+        Verb::Stage(args) => stage::run_stage(&call, args)?,
+        Verb::Check(args) => check::run_check(&call, args)?,
+        Verb::Init(args) => init::run_init(&call, args)?,
+        Verb::Doctor => doctor::run_doctor(&call)?,
         Verb::Generate(what) => manual::generate(what, cli.flags.json)?,
-        Verb::Demo { into } => demo::demo(&call, into.as_deref())?,
+        Verb::Demo { into } => demo::run_demo(&call, into.as_deref())?,
     };
     ui::name_answers();
     Ok(exit)

@@ -1,14 +1,16 @@
 //! `ralph mutation-test`: how good the tests of a target are, without a loop and without git. It changes nothing.
 
-use super::inspect::engines::{environments, is_on_path, version_in};
+use super::inspect::engines::{is_on_path, version_in, virtual_environments};
 use super::ui::StatusLine;
-use super::{Exit, Fault, FaultKind, Invocation, Workspace, cache_folder, ensure, environment, ui};
+use super::{
+    Exit, Fault, FaultKind, Invocation, Workspace, base_environment, cache_folder, ensure_that, ui,
+};
 use crate::engine::{CacheFolder, private_folder};
 use crate::gate::mutation_test::{
-    Engine, TestRequest, engine_environment, keep_score, test, withheld,
+    MutationEngine, TestRequest, engine_environment, keep_score, measure_target, withheld_variables,
 };
 use crate::gate::reads_mutmut;
-use crate::report::mutation_test::{Envelope, Measured, Options, Refusal};
+use crate::report::mutation_test::{Envelope, Options, TargetMeasurement, ToolRefusal};
 use crate::source::Secrets;
 use crate::sys::clock;
 use crate::sys::process::{Supervisor, close_to_others, is_inside_agent};
@@ -30,10 +32,10 @@ pub struct MutationTestArgs {
     #[arg(default_value = "", hide_default_value = true)]
     pub target: String,
     /// Seconds after which all is ended, 10 to 14400 [default: 600]
-    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = number)]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = parse_number)]
     pub timeout: Option<Value>,
     /// Survivors that are listed, 1 to 500 [default: 20]
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = number)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_number)]
     pub max_survivors: Option<Value>,
     /// mutmut, pit, stryker, cargo-mutants or cosmic-ray; by the target's language when left out
     #[arg(long, value_name = "ENGINE")]
@@ -55,7 +57,7 @@ pub struct MutationTestArgs {
 /// Accepts text that is no number.
 ///
 /// The answer refuses it like a number out of range.
-fn number(text: &str) -> Result<Value, std::convert::Infallible> {
+fn parse_number(text: &str) -> Result<Value, std::convert::Infallible> {
     text.parse::<u64>()
         .map(Value::from)
         .or_else(|_| Ok(text.into()))
@@ -98,23 +100,29 @@ pub(super) fn mutation_test(call: &Invocation, args: &MutationTestArgs) -> Resul
         call,
         inside_agent,
         interrupts,
-        progress: &|text| status.set(text),
+        progress: &|text| status.set_text(text),
     };
-    let (answer, most) = asked.answer(&caller);
-    status.set("");
+    let (answer, most) = asked.answer_request(&caller);
+    status.set_text("");
     if let Some(signal) = caller.interrupts.first() {
         return Ok(Exit::Signal(signal));
     }
     let envelope = Envelope::of(&answer, most);
     match (&envelope, call.json) {
-        (_, true) => ui::json(&envelope),
+        (_, true) => ui::print_json(&envelope),
         (Envelope::Success(success), false) => {
-            success.lines().iter().for_each(|line| ui::line(line));
+            success
+                .answer_lines()
+                .iter()
+                .for_each(|line| ui::print_line(line));
         }
         (Envelope::Failure(failure), false) => {
             let tails = [&failure.partial_stdout_tail, &failure.partial_stderr_tail];
-            tails.into_iter().flatten().for_each(|tail| ui::note(tail));
-            ui::error(&failure.error, &failure.remediation);
+            tails
+                .into_iter()
+                .flatten()
+                .for_each(|tail| ui::print_note(tail));
+            ui::print_error(&failure.error, &failure.remediation);
         }
     }
     Ok(answer.map_or_else(
@@ -131,47 +139,63 @@ pub(super) fn mutation_test(call: &Invocation, args: &MutationTestArgs) -> Resul
 
 /// Answers a host that is about to offer the tool.
 fn can_run(call: &Invocation, inside_agent: bool) -> Result<Exit, Fault> {
-    let workspace = call.read(call.find_anywhere()?)?.sound()?;
+    let workspace = call.read_settings(call.find_anywhere()?)?.into_sound()?;
     let is_told = scores_may_be_told(inside_agent, &workspace).is_ok();
-    Ok(if is_told && !engines(&call.folder()?).is_empty() {
-        Exit::Done
-    } else {
-        Exit::WorkLeft
-    })
+    Ok(
+        if is_told && !installed_engines(&call.start_folder()?).is_empty() {
+            Exit::Done
+        } else {
+            Exit::WorkLeft
+        },
+    )
 }
 
 impl MutationTestArgs {
     /// The answer, and how many survivors it lists.
-    pub(super) fn answer(&self, caller: &Caller<'_>) -> (Result<Measured, Refusal>, usize) {
-        match Options::read(self.timeout.as_ref(), self.max_survivors.as_ref()) {
-            Ok(options) => (self.measure(caller, options.timeout), options.survivors),
+    pub(super) fn answer_request(
+        &self,
+        caller: &Caller<'_>,
+    ) -> (Result<TargetMeasurement, ToolRefusal>, usize) {
+        match Options::read_options(self.timeout.as_ref(), self.max_survivors.as_ref()) {
+            Ok(options) => (
+                self.measure_target(caller, options.timeout),
+                options.survivors,
+            ),
             Err(refusal) => (Err(refusal), 1),
         }
     }
 
-    fn measure(&self, caller: &Caller<'_>, timeout: Duration) -> Result<Measured, Refusal> {
+    fn measure_target(
+        &self,
+        caller: &Caller<'_>,
+        timeout: Duration,
+    ) -> Result<TargetMeasurement, ToolRefusal> {
         let Caller {
             call,
             inside_agent,
             interrupts,
             progress,
         } = caller;
-        let engine = self.engine.as_deref().map(Engine::named).transpose()?;
-        let folder = call.folder()?;
-        let workspace = call.read(call.find_anywhere()?)?.sound()?;
-        let refused = |fault: Fault| Refusal::unknown(fault.what, fault.hint);
+        let engine = self
+            .engine
+            .as_deref()
+            .map(MutationEngine::find_by_name)
+            .transpose()?;
+        let folder = call.start_folder()?;
+        let workspace = call.read_settings(call.find_anywhere()?)?.into_sound()?;
+        let refused = |fault: Fault| ToolRefusal::unknown_refusal(fault.what, fault.hint);
         scores_may_be_told(*inside_agent, &workspace).map_err(refused)?;
         let settings = workspace.settings.gates.get("PITEST").cloned();
         let settings =
-            settings.ok_or_else(|| Fault::setup("There is no gate PITEST.", "add it"))?;
-        let classifier = workspace.classifier()?;
+            settings.ok_or_else(|| Fault::setup_fault("There is no gate PITEST.", "add it"))?;
+        let classifier = workspace.file_classifier()?;
         let cache = cache_folder()?;
         private_folder(&cache).map_err(Fault::from)?;
-        let own = CacheFolder::temporary(&cache).map_err(Fault::from)?;
-        let all = environment();
+        let own = CacheFolder::temporary_folder(&cache).map_err(Fault::from)?;
+        let all = base_environment();
         let spawn = Supervisor::new(PathBuf::from("/proc/self/exe"), Some(interrupts.clone()));
-        let work = own.at("mutation-test");
-        let mut measured = test(
+        let work = own.path_of("mutation-test");
+        let mut measured = measure_target(
             &TestRequest {
                 folder: &folder,
                 target: &self.target,
@@ -182,9 +206,9 @@ impl MutationTestArgs {
                 classifier: &classifier,
                 work: &work,
                 cache: &cache,
-                tag: &own.at("").display().to_string(),
+                tag: &own.path_of("").display().to_string(),
                 env: &engine_environment(&all),
-                withheld: &withheld(&all),
+                withheld: &withheld_variables(&all),
                 secrets: &Secrets::of(all.iter().map(|(name, value)| (name, value))),
             },
             &spawn,
@@ -208,25 +232,25 @@ impl MutationTestArgs {
 
 /// Inside an attempt of a loop only where a person allowed it.
 pub(super) fn scores_may_be_told(inside_agent: bool, workspace: &Workspace) -> Result<(), Fault> {
-    ensure(
+    ensure_that(
         !inside_agent || workspace.settings.mcp.scores,
         "Scores and survivors are not told inside an attempt of a loop: tests written for a score are not better tests.",
         "Go on with the task; its gate judges the commit. A person allows it with `mcp: {scores: true}` in .ralph/config.yaml.",
     )
 }
 
-impl From<Fault> for Refusal {
+impl From<Fault> for ToolRefusal {
     fn from(fault: Fault) -> Self {
         let is_usage = fault.kind == FaultKind::Setup;
         Self {
             is_usage,
-            ..Self::unknown(fault.to_string(), fault.hint)
+            ..Self::unknown_refusal(fault.to_string(), fault.hint)
         }
     }
 }
 
 /// The engines that are installed for the folder, or for one of those near it.
-pub(super) fn engines(folder: &Path) -> Vec<Engine> {
+pub(super) fn installed_engines(folder: &Path) -> Vec<MutationEngine> {
     let enter = |found: &DirEntry| {
         let name = found.file_name().to_string_lossy();
         !name.starts_with('.') && name != "node_modules" && name != "target"
@@ -240,21 +264,25 @@ pub(super) fn engines(folder: &Path) -> Vec<Engine> {
     let any = |name: &str| folders.iter().any(|folder| folder.join(name).exists());
     // Only a version that ralph can read counts.
     let has_installed = |program: &str, package: &str, reads: &dyn Fn(&str) -> bool| {
-        environments(&folders).any(|environment| {
+        virtual_environments(&folders).any(|environment| {
             let is_there = environment.join("bin").join(program).exists();
             is_there && version_in(&environment, package).is_some_and(|version| reads(&version))
         })
     };
-    let is_there = |engine: &Engine| match engine {
-        Engine::Mutmut => is_on_path("mutmut") || has_installed("mutmut", "mutmut", &reads_mutmut),
-        Engine::CosmicRay => has_installed("cosmic-ray", "cosmic_ray", &|_| true),
-        Engine::Pit => any("pom.xml") && is_on_path("java") && (is_on_path("mvn") || any("mvnw")),
-        Engine::Stryker => any("node_modules/.bin/stryker") && is_on_path("node"),
-        Engine::CargoMutants => {
+    let is_there = |engine: &MutationEngine| match engine {
+        MutationEngine::Mutmut => {
+            is_on_path("mutmut") || has_installed("mutmut", "mutmut", &reads_mutmut)
+        }
+        MutationEngine::CosmicRay => has_installed("cosmic-ray", "cosmic_ray", &|_| true),
+        MutationEngine::Pit => {
+            any("pom.xml") && is_on_path("java") && (is_on_path("mvn") || any("mvnw"))
+        }
+        MutationEngine::Stryker => any("node_modules/.bin/stryker") && is_on_path("node"),
+        MutationEngine::CargoMutants => {
             any("Cargo.toml") && is_on_path("cargo") && is_on_path("cargo-mutants")
         }
     };
-    Engine::ALL.into_iter().filter(is_there).collect()
+    MutationEngine::ALL.into_iter().filter(is_there).collect()
 }
 
 /// True for `ralph mutation-test --json …`, which answers wrong flags in JSON too.
@@ -274,9 +302,9 @@ pub(super) fn print_usage_error(error: &str) {
         .next()
         .unwrap_or_default()
         .trim_start_matches("error: ");
-    let refusal = Refusal::usage(
+    let refusal = ToolRefusal::usage_refusal(
         format!("{first}."),
         "`ralph mutation-test --help` lists what it takes.",
     );
-    ui::json(&Envelope::of(&Err(refusal), 1));
+    ui::print_json(&Envelope::of(&Err(refusal), 1));
 }

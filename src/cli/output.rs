@@ -120,7 +120,7 @@ pub(super) fn chosen(typed: &ArgMatches, has_json: bool) -> Result<Format, Fault
         (None | Some(Json), true) => Json,
         (Some(format), true) => {
             let what = format!("--json and --format {} exclude each other.", format.word());
-            return Err(Fault::setup(what, "leave one of them out"));
+            return Err(Fault::setup_fault(what, "leave one of them out"));
         }
         (named, false) => named.or(of_file).unwrap_or(default),
     };

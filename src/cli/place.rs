@@ -3,16 +3,17 @@
 
 mod price;
 
-use super::ask::{agreed, can_ask, one_of, words};
+use super::ask::{ask_agreement, ask_words, can_ask, one_of};
 use super::edit_tasks::{
-    Change, EditArgs, GATE, Target, note_tests_alone, note_without_id, show_diff, unified,
+    EditArgs, GATE, TasksEdit, TasksTarget, note_tests_alone, note_without_id, show_diff,
+    unified_diff,
 };
-use super::{CONFIG, Exit, Fault, FaultKind, Invocation, RealDisk, Workspace, ensure, ui};
+use super::{CONFIG, Exit, Fault, FaultKind, Invocation, RealDisk, Workspace, ensure_that, ui};
 use crate::config::{self, Placement};
-use crate::report::width::cut;
+use crate::report::width::cut_text;
 use crate::sys::{Disk, Swap};
 use crate::task::{
-    LinesEdited, Refusal, Refused, Stage, TaskFile, tasks_of_tests_alone, tasks_without_gate,
+    EditRefusal, LinesEdited, Refused, Stage, TaskFile, tasks_of_tests_alone, tasks_without_gate,
 };
 use anyhow::bail;
 use clap::{Args, ValueEnum};
@@ -76,7 +77,7 @@ pub enum Snippet {
 }
 
 impl Snippet {
-    fn text(self) -> &'static str {
+    fn snippet_text(self) -> &'static str {
         match self {
             Self::Kiro => include_str!("../../templates/authoring/kiro-steering.md"),
             Self::SpecKit => include_str!("../../templates/authoring/spec-kit.md"),
@@ -87,39 +88,39 @@ impl Snippet {
 }
 
 /// `ralph place`: 0 if the file is as chosen, 1 if `--check` found a difference.
-pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit> {
+pub(super) fn run_place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit> {
     if let Some(snippet) = args.snippet {
-        ui::line(snippet.text().trim_end());
+        ui::print_line(snippet.snippet_text().trim_end());
         return Ok(Exit::Done);
     }
-    let typed = typed(args)?;
+    let typed = typed_placement(args)?;
     let gate = args.gate.as_deref().unwrap_or(GATE);
     check_name(gate)?;
-    let target = Target::find(call, &args.edit, gate)?;
+    let target = TasksTarget::find_target(call, &args.edit, gate)?;
     let known = &target.grammar.gates;
     let what = format!("--gate: There is no gate `{gate}` in .ralph/config.yaml.");
     let hint = format!("configured gates are: {}", known.join(", "));
-    ensure(known.iter().any(|own| own == gate), what, hint)?;
+    ensure_that(known.iter().any(|own| own == gate), what, hint)?;
     let choices = match typed {
         Some(choice) => vec![(gate.to_owned(), choice)],
-        None if args.edit.check => configured(&target, args.gate.as_deref())?,
+        None if args.edit.check => configured_placements(&target, args.gate.as_deref())?,
         None if !call.json && can_ask() => return ask(call, args, &target, gate),
         None => {
             let hint = "`ralph place each` (recommended), or `tested`, `after IDS`, `groups`, `end`, `none`";
-            bail!(Fault::setup(
+            bail!(Fault::setup_fault(
                 "No placement was named, and there is no terminal to ask on.",
                 hint
             ));
         }
     };
-    let _lock = target.hold()?;
+    let _lock = target.hold_lock()?;
     let target = match &choices[..] {
         [(gate, choice)] => target.with_groups(gate, choice)?,
         _ => target,
     };
     let mut differs = false;
     for (gate, choice) in &choices {
-        let plan = Plan {
+        let plan = GatePlacement {
             target: &target,
             gate,
             choice,
@@ -128,7 +129,7 @@ pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit>
         if target.writes || args.edit.dry_run {
             plan.tell_price(call)?;
         }
-        differs |= plan.apply(call, args.edit.check)?;
+        differs |= plan.apply_plan(call, args.edit.check)?;
     }
     Ok(if differs && args.edit.check {
         Exit::WorkLeft
@@ -138,8 +139,13 @@ pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit>
 }
 
 /// Asks for the place of the gate, and writes the change after a confirmation.
-fn ask(call: &Invocation, args: &PlaceArgs, target: &Target, gate: &str) -> anyhow::Result<Exit> {
-    list_tasks(&target.file()?);
+fn ask(
+    call: &Invocation,
+    args: &PlaceArgs,
+    target: &TasksTarget,
+    gate: &str,
+) -> anyhow::Result<Exit> {
+    list_tasks(&target.read_file()?);
     let now = target
         .workspace
         .as_ref()
@@ -150,23 +156,23 @@ fn ask(call: &Invocation, args: &PlaceArgs, target: &Target, gate: &str) -> anyh
         tasks: args.edit.tasks.clone(),
         check: false,
     };
-    let shown = &Target::find(call, &shown, gate)?.with_groups(gate, choice)?;
-    let target = &Target::find(call, &args.edit, gate)?.with_groups(gate, choice)?;
-    let plan = Plan {
+    let shown = &TasksTarget::find_target(call, &shown, gate)?.with_groups(gate, choice)?;
+    let target = &TasksTarget::find_target(call, &args.edit, gate)?.with_groups(gate, choice)?;
+    let plan = GatePlacement {
         target,
         gate,
         choice,
         include_done: args.include_done,
     };
-    Plan {
+    GatePlacement {
         target: shown,
         ..plan
     }
-    .apply(call, args.edit.check)?;
+    .apply_plan(call, args.edit.check)?;
     plan.tell_price(call)?;
-    if target.writes && agreed()? {
-        let _lock = target.hold()?;
-        plan.apply(call, args.edit.check)?;
+    if target.writes && ask_agreement()? {
+        let _lock = target.hold_lock()?;
+        plan.apply_plan(call, args.edit.check)?;
     }
     Ok(Exit::Done)
 }
@@ -174,52 +180,52 @@ fn ask(call: &Invocation, args: &PlaceArgs, target: &Target, gate: &str) -> anyh
 /// Lists the tasks before the question for the place of gates.
 pub(super) fn list_tasks(file: &TaskFile) {
     for row in file
-        .rows()
+        .box_rows()
         .iter()
         .filter(|row| row.key.has_id() && row.key.stage == Stage::Implementation)
     {
         let done = if row.mark.is_done() { "x" } else { " " };
-        ui::line(&format!(
+        ui::print_line(&format!(
             "[{done}] {:<8} {}",
             row.key.to_string(),
-            cut(&row.text, 60)
+            cut_text(&row.text, 60)
         ));
     }
 }
 
 /// Shows the effect of a placement in a new workspace; with `shows` its lines, too.
-pub(super) fn preview(
+pub(super) fn preview_placement(
     call: &Invocation,
-    target: &Target,
+    target: &TasksTarget,
     choice: &Placement,
     shows: bool,
 ) -> Result<(), Fault> {
-    let plan = Plan {
+    let plan = GatePlacement {
         target,
         gate: GATE,
         choice,
         include_done: false,
     };
-    let change = plan.change()?;
+    let change = plan.planned_edit()?;
     if shows {
-        plan.show(&change);
+        plan.show_plan(&change);
     }
     plan.tell_price(call)
 }
 
 /// Brings the task file of a new workspace to the placement in its configuration: what was done.
-pub(super) fn settle(call: &Invocation, choice: &Placement) -> Result<String, Fault> {
-    let target = &Target::find(call, &EditArgs::default(), GATE)?;
-    let _lock = target.hold()?;
-    let plan = Plan {
+pub(super) fn settle_placement(call: &Invocation, choice: &Placement) -> Result<String, Fault> {
+    let target = &TasksTarget::find_target(call, &EditArgs::default(), GATE)?;
+    let _lock = target.hold_lock()?;
+    let plan = GatePlacement {
         target,
         gate: GATE,
         choice,
         include_done: false,
     };
-    let change = plan.change()?;
+    let change = plan.planned_edit()?;
     note_without_gate(&plan.without_id(&change));
-    Ok(change.summary())
+    Ok(change.summarize_edit())
 }
 
 fn note_without_gate(lines: &[u32]) {
@@ -229,33 +235,33 @@ fn note_without_gate(lines: &[u32]) {
 
 /// Place of a gate in a task file.
 #[derive(Clone, Copy)]
-struct Plan<'t> {
-    target: &'t Target,
+struct GatePlacement<'t> {
+    target: &'t TasksTarget,
     gate: &'t str,
     choice: &'t Placement,
     /// Behind tasks that are done, too.
     include_done: bool,
 }
 
-impl<'t> Plan<'t> {
+impl<'t> GatePlacement<'t> {
     /// Returns the effect on the lines of the file.
     ///
     /// Virtual gates have no lines: the configuration alone gives their place, but the tasks that
     /// it names must exist.
-    fn placed(&self, file: &TaskFile) -> Result<LinesEdited, Refusal> {
-        match file.placed(self.gate, self.choice, self.include_done) {
+    fn place_in(&self, file: &TaskFile) -> Result<LinesEdited, EditRefusal> {
+        match file.place_gates(self.gate, self.choice, self.include_done) {
             Err(refusal) if refusal.kind == Refused::UnknownIds => Err(refusal),
-            _ if self.target.is_virtual() => file.placed(self.gate, &Placement::None, false),
+            _ if self.target.is_virtual() => file.place_gates(self.gate, &Placement::None, false),
             placed => placed,
         }
     }
 
-    fn change(&self) -> Result<Change<'t>, Fault> {
-        self.target.change(|file| self.placed(file))
+    fn planned_edit(&self) -> Result<TasksEdit<'t>, Fault> {
+        self.target.change_file(|file| self.place_in(file))
     }
 
     /// The lines of the tasks that get no gate for want of an id. A virtual gate needs none.
-    fn without_id(&self, change: &Change<'_>) -> Vec<u32> {
+    fn without_id(&self, change: &TasksEdit<'_>) -> Vec<u32> {
         let needs_ids = *self.choice == Placement::Each && !self.target.is_virtual();
         if needs_ids {
             tasks_without_gate(&change.now)
@@ -265,7 +271,7 @@ impl<'t> Plan<'t> {
     }
 
     /// Brings the file (or its diff) to it; true if the file differs, or differed.
-    fn apply(&self, call: &Invocation, checks: bool) -> Result<bool, Fault> {
+    fn apply_plan(&self, call: &Invocation, checks: bool) -> Result<bool, Fault> {
         let Self {
             target,
             gate,
@@ -278,36 +284,36 @@ impl<'t> Plan<'t> {
         let own = target.workspace.as_ref().filter(is_own);
         let settled = own.filter(|_| !checks || target.is_virtual());
         let config = settled
-            .map(|workspace| EditedConfig::with(workspace, gate, choice))
+            .map(|workspace| EditedConfig::with_placement(workspace, gate, choice))
             .transpose()?;
         let config = config.filter(|config| !config.diff.is_empty());
-        let change = self.change()?;
+        let change = self.planned_edit()?;
         // Without lines the configuration alone says where a gate is, and a gate that it does not name is after each task.
         let is_other =
             target.is_virtual() && !target.gates.contains(&(gate.to_owned(), choice.clone()));
         let configured = config.as_ref().filter(|_| target.writes);
-        configured.map_or(Ok(()), EditedConfig::write)?;
+        configured.map_or(Ok(()), EditedConfig::write_config)?;
         let without_id = self.without_id(&change);
         if call.json {
-            let mut facts = change.facts(&without_id);
+            let mut facts = change.edit_facts(&without_id);
             facts["gate"] = json!(gate);
             facts["placement"] = json!(choice);
             facts["configured"] = json!(configured.is_some());
-            ui::json(&facts);
+            ui::print_json(&facts);
             return Ok(change.is_any() || is_other);
         }
-        self.show(&change);
+        self.show_plan(&change);
         match &config {
             Some(_) if target.writes => {
-                ui::line(&format!("{CONFIG}: the placement of {gate} was written."));
+                ui::print_line(&format!("{CONFIG}: the placement of {gate} was written."));
             }
             Some(config) => show_diff(&config.diff),
             None if target.writes || change.is_any() => {}
-            None => ui::line(&format!("{}: {gate} is where it was placed.", target.shown)),
+            None => ui::print_line(&format!("{}: {gate} is where it was placed.", target.shown)),
         }
         if target.workspace.is_some() && own.is_none() {
             let spec = &target.shown;
-            ui::note(&format!(
+            ui::print_note(&format!(
                 "note: `placement:` in {CONFIG} is that of another spec and stays; {spec} has the lines."
             ));
         }
@@ -318,18 +324,18 @@ impl<'t> Plan<'t> {
         Ok(change.is_any() || is_other)
     }
 
-    fn show(&self, change: &Change<'_>) {
+    fn show_plan(&self, change: &TasksEdit<'_>) {
         if self.target.is_virtual() && !change.is_any() {
-            let (shown, when) = (&self.target.shown, when(self.gate, self.choice));
-            ui::line(&format!("{shown}: the file gets no line: {when}."));
+            let (shown, when) = (&self.target.shown, gate_time(self.gate, self.choice));
+            ui::print_line(&format!("{shown}: the file gets no line: {when}."));
         } else {
-            change.show();
+            change.show_edit();
         }
     }
 }
 
 /// When a gate runs that has no line.
-fn when(gate: &str, choice: &Placement) -> String {
+fn gate_time(gate: &str, choice: &Placement) -> String {
     match choice {
         Placement::Each | Placement::Tested => {
             format!("{gate} runs after each task that is still to be done")
@@ -389,9 +395,9 @@ pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Resu
     let at = one_of(&format!("Where {gate} goes"), &options, default)?;
     match choices.into_iter().nth(at) {
         Some(Placement::After(known)) => {
-            let ids = words("After which tasks (as in 2,5,7)", &known)?;
+            let ids = ask_words("After which tasks (as in 2,5,7)", &known)?;
             Ok(Placement::After(
-                ids.iter().filter_map(|id| tidy(id)).collect(),
+                ids.iter().filter_map(|id| tidy_id(id)).collect(),
             ))
         }
         Some(Placement::Groups) => {
@@ -410,11 +416,11 @@ pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Resu
 }
 
 /// Returns the typed placement; `None` without arguments.
-fn typed(args: &PlaceArgs) -> Result<Option<Placement>, Fault> {
-    let usage = |what: &str| Err(Fault::setup(what, "`ralph place after 2,5,7`"));
-    let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy(id)).collect();
+fn typed_placement(args: &PlaceArgs) -> Result<Option<Placement>, Fault> {
+    let usage = |what: &str| Err(Fault::setup_fault(what, "`ralph place after 2,5,7`"));
+    let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy_id(id)).collect();
     let has_groups = args.level.is_none() || args.at == Some(Where::Groups);
-    ensure(
+    ensure_that(
         has_groups,
         "A level is named with `groups` only.",
         "`ralph place groups --level 2`",
@@ -433,7 +439,7 @@ fn typed(args: &PlaceArgs) -> Result<Option<Placement>, Fault> {
 }
 
 /// An id as it is kept: without blanks around it and without a trailing dot.
-pub(super) fn tidy(id: &str) -> Option<String> {
+pub(super) fn tidy_id(id: &str) -> Option<String> {
     let id = id.trim().trim_end_matches('.');
     (!id.is_empty()).then(|| id.to_owned())
 }
@@ -446,7 +452,7 @@ fn check_name(gate: &str) -> Result<(), Fault> {
             .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-');
     let what = format!("--gate: `{}` is no name for a gate.", gate.escape_debug());
     let hint = "a gate is named as in `2.PITEST`: capitals, digits and `-`";
-    ensure(
+    ensure_that(
         well_formed && Stage::from(gate.to_owned()).is_gate(),
         what,
         hint,
@@ -454,7 +460,10 @@ fn check_name(gate: &str) -> Result<(), Fault> {
 }
 
 /// The configured choices: of one gate, or of all that have one.
-fn configured(target: &Target, gate: Option<&str>) -> Result<Vec<(String, Placement)>, Fault> {
+fn configured_placements(
+    target: &TasksTarget,
+    gate: Option<&str>,
+) -> Result<Vec<(String, Placement)>, Fault> {
     let placement = target
         .workspace
         .iter()
@@ -463,7 +472,7 @@ fn configured(target: &Target, gate: Option<&str>) -> Result<Vec<(String, Placem
         .filter(|(name, _)| gate.is_none_or(|gate| gate == name))
         .collect();
     let hint = "`ralph place --check each`, or `ralph place each` first";
-    ensure(
+    ensure_that(
         !chosen.is_empty(),
         "No placement was named, and none is configured.",
         hint,
@@ -481,7 +490,11 @@ struct EditedConfig {
 }
 
 impl EditedConfig {
-    fn with(workspace: &Workspace, gate: &str, choice: &Placement) -> Result<Self, Fault> {
+    fn with_placement(
+        workspace: &Workspace,
+        gate: &str,
+        choice: &Placement,
+    ) -> Result<Self, Fault> {
         let root = &workspace.places.workspace;
         let path = root.join(CONFIG);
         let before = RealDisk::new().read(&path)?.unwrap_or_default();
@@ -489,8 +502,8 @@ impl EditedConfig {
         let mut placement = workspace.settings.placement.clone();
         placement.insert(gate.to_owned(), choice.clone());
         let after = config::with_placement(&text, &placement, root)
-            .map_err(|error| Fault::setup(error.to_string(), error.hint))?;
-        let diff = unified(CONFIG, &text, &after);
+            .map_err(|error| Fault::setup_fault(error.to_string(), error.hint))?;
+        let diff = unified_diff(CONFIG, &text, &after);
         Ok(Self {
             path,
             before,
@@ -499,7 +512,7 @@ impl EditedConfig {
         })
     }
 
-    fn write(&self) -> Result<(), Fault> {
+    fn write_config(&self) -> Result<(), Fault> {
         let mut disk = RealDisk::new();
         disk.create_shared(&self.path)?;
         if disk.swap(&self.path, &self.before, self.after.as_bytes())? == Swap::Done {

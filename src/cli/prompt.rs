@@ -4,7 +4,7 @@ use super::task_ids::{key_of, next_key};
 use super::{Exit, Fault, Invocation, RealDisk, ui};
 use crate::agent::builtin;
 use crate::config::{Role, role_of};
-use crate::engine::{own_template, readings};
+use crate::engine::{own_template, read_for_prompt};
 use crate::machine::agent_order;
 use crate::machine::facts::dirt_names;
 use clap::Args;
@@ -21,23 +21,23 @@ pub struct PromptArgs {
 }
 
 /// Prints a prompt or a template.
-pub(super) fn prompt(call: &Invocation, args: &PromptArgs) -> Result<Exit, Fault> {
+pub(super) fn print_prompt(call: &Invocation, args: &PromptArgs) -> Result<Exit, Fault> {
     if let Some(role) = Role::all()
         .into_iter()
         .find(|role| Some(role.word()) == args.template.as_deref())
     {
         let template = builtin(role);
-        ui::answer(
+        ui::print_answer(
             call.json,
             &json!({ "role": role, "template": template }),
             template.trim_end(),
         );
         return Ok(Exit::Done);
     }
-    let workspace = call.open()?;
+    let workspace = call.open_workspace()?;
     // As a run would begin now: an earlier run's rules and agents are not those of the configuration.
     let mut state = workspace.read_boxes()?;
-    state.policy = workspace.policy();
+    state.policy = workspace.run_policy();
     let book = state.spec_state();
     let key = match &args.id {
         Some(id) => key_of(&state, id)?,
@@ -46,7 +46,7 @@ pub(super) fn prompt(call: &Invocation, args: &PromptArgs) -> Result<Exit, Fault
     let name = book.name(&key);
     let role = role_of(&key.stage).ok_or_else(|| {
         let hint = format!("`ralph gate {name}` runs it");
-        Fault::setup(
+        Fault::setup_fault(
             format!("{name} is a gate: ralph runs it itself, and no agent gets a prompt."),
             hint,
         )
@@ -58,13 +58,16 @@ pub(super) fn prompt(call: &Invocation, args: &PromptArgs) -> Result<Exit, Fault
         .map(|left| dirt_names(&left.dirt));
     let order = agent_order(&state, &key, state.iteration + 1, left.unwrap_or_default());
     let places = &workspace.places;
-    let read = readings(&RealDisk::new(), places, &workspace.rules, None, &key)?;
-    let text = workspace.outside()?.prompt(&order, role, &read)?;
-    let own = own_template(places, role)?.map(|_| places.shown(&places.template(role.word())));
+    let read = read_for_prompt(&RealDisk::new(), places, &workspace.rules, None, &key)?;
+    let text = workspace
+        .open_outside()?
+        .preview_prompt(&order, role, &read)?;
+    let own = own_template(places, role)?
+        .map(|_| places.display_path(&places.template_file(role.word())));
     let facts = json!({
         "task": name, "stage": key.stage, "role": role, "agent": order.agent, "attempt": order.attempt,
         "template": own, "prompt": text,
     });
-    ui::answer(call.json, &facts, text.trim_end());
+    ui::print_answer(call.json, &facts, text.trim_end());
     Ok(Exit::Done)
 }

@@ -5,7 +5,7 @@
 
 use super::gate::GateArgs;
 use super::stop_hook::judge;
-use super::{Exit, Fault, FaultKind, Invocation, ensure, ui};
+use super::{Exit, Fault, FaultKind, Invocation, ensure_that, ui};
 use crate::engine::{CommitRange, Outside};
 use crate::machine::facts::Oid;
 use std::collections::BTreeMap;
@@ -33,13 +33,13 @@ pub(super) fn judge_push(call: &Invocation, args: &GateArgs) -> Result<Exit, Fau
         .take(LONGEST_LIST)
         .read_to_string(&mut text)?;
     let updates = read_updates(&text)?;
-    let root = call.find()?;
+    let root = call.find_workspace()?;
     let here = std::env::current_dir()?;
     let mut exit = Exit::Done;
     for update in updates.iter().filter(|update| !update.commit.is_zero()) {
         let judged = judge_update(call, args, &root, &here, update)?;
         if judged != Exit::Done {
-            ui::note(&format!(
+            ui::print_note(&format!(
                 "The push of {} is refused. `git push --no-verify` skips the gate.",
                 update.local
             ));
@@ -89,8 +89,8 @@ fn judge_update(
     here: &Path,
     update: &RefUpdate,
 ) -> Result<Exit, Fault> {
-    let workspace = call.read(root.to_owned())?.sound()?;
-    let mut outside = workspace.outside()?;
+    let workspace = call.read_settings(root.to_owned())?.into_sound()?;
+    let mut outside = workspace.open_outside()?;
     let pushed: Vec<String> = outside
         .repositories_of_packages()
         .into_iter()
@@ -98,7 +98,7 @@ fn judge_update(
         .map(|(name, _)| name)
         .collect();
     let what = format!("{} is in no package of {}.", here.display(), root.display());
-    ensure(!pushed.is_empty(), what, "push from a package")?;
+    ensure_that(!pushed.is_empty(), what, "push from a package")?;
     let range = range_of(&mut outside, args, &pushed, update)?;
     // The judge is that of the base, unless `.ralph/` is in another repository.
     let base = range
@@ -112,10 +112,10 @@ fn judge_update(
     } else {
         call.read_at_base(root.to_owned(), &base.0)?
     };
-    let mut outside = workspace.outside()?;
+    let mut outside = workspace.open_outside()?;
     let judged = judge(&workspace, &mut outside, args, &range, true)?;
     for line in judged.text.lines() {
-        ui::line(line);
+        ui::print_line(line);
     }
     Ok(match judged {
         judged if judged.fails => Exit::WorkLeft,

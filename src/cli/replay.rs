@@ -1,12 +1,12 @@
 //! `ralph replay`: a run made again from its journal and git's objects, and compared. It changes nothing.
 
-use super::bundle::unpacked;
+use super::bundle::unpack_for_process;
 use super::output::Format;
-use super::replay_gates::{PartArgs, Shard, merge, rerun};
-use super::status::film;
+use super::replay_gates::{PartArgs, Shard, merge_parts, rerun_gates};
+use super::status::show_film;
 use super::{Exit, Fault, Invocation, RealDisk, Workspace, ui};
 use crate::engine::{JOURNAL, Replay, Run};
-use crate::report::replay::{Finding, Grade, Replayed};
+use crate::report::replay::{FindingGrade, ReplayFinding, Replayed};
 use crate::source::text::count;
 use crate::sys::Disk as _;
 use clap::Args;
@@ -37,23 +37,26 @@ pub struct ReplayArgs {
     pub parts: PartArgs,
 }
 
-pub(super) fn replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, Fault> {
+pub(super) fn run_replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, Fault> {
     let folder = tempfile::tempdir()?;
     let workspace = match &args.bundle {
-        Some(file) => call.read(unpacked(call, file, folder.path())?)?.sound()?,
-        None => call.open()?,
+        Some(file) => call
+            .read_settings(unpack_for_process(call, file, folder.path())?)?
+            .into_sound()?,
+        None => call.open_workspace()?,
     };
     if args.step {
-        return film(&workspace, call.json);
+        return show_film(&workspace, call.json);
     }
-    let mut repositories = workspace.repositories();
+    let mut repositories = workspace.open_repositories();
     let git = repositories.as_mut().map_err(|fault| fault.clone());
-    let mut run = Replay::new(&RealDisk::new(), &workspace.places, &workspace.rules, git).run()?;
-    if args.parts.printed(&run.judgements) {
+    let mut run =
+        Replay::new(&RealDisk::new(), &workspace.places, &workspace.rules, git).run_replay()?;
+    if args.parts.print_parts(&run.judgements) {
         return Ok(Exit::Done);
     }
     if args.rerun_gates {
-        rerun(&workspace, &mut run, args.shard)?;
+        rerun_gates(&workspace, &mut run, args.shard)?;
     }
     let Run {
         mut found,
@@ -61,47 +64,57 @@ pub(super) fn replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, Fault
         ..
     } = run;
     if let Some(folder) = &args.parts.merge {
-        merge(folder, &judgements, &mut found)?;
+        merge_parts(folder, &judgements, &mut found)?;
     }
-    anchors(&workspace, args, &mut found)?;
+    check_anchors(&workspace, args, &mut found)?;
     show(call.format, &found, args.shard)?;
-    Ok(match found.grade() {
+    Ok(match found.worst_grade() {
         None => Exit::Done,
-        Some(Grade::Differs) => Exit::WorkLeft,
-        Some(Grade::Unknown) => Exit::NoVerdict,
+        Some(FindingGrade::Differs) => Exit::WorkLeft,
+        Some(FindingGrade::Unknown) => Exit::NoVerdict,
     })
 }
 
 /// Shows the result. Errors are also on standard error, unless the answer is JSON.
 fn show(format: Format, found: &Replayed, shard: Option<Shard>) -> Result<(), Fault> {
     if format == Format::Json {
-        let mut facts = found.facts();
+        let mut facts = found.replay_facts();
         facts["shard"] = shard.map(|shard| shard.to_string()).into();
-        ui::json(&facts);
+        ui::print_json(&facts);
         return Ok(());
     }
     for finding in &found.findings {
-        ui::error(&finding.to_string(), &finding.hint);
+        ui::print_error(&finding.to_string(), &finding.hint);
     }
     if format == Format::Junit {
-        ui::line(&found.junit()?);
+        ui::print_line(&found.junit_report()?);
         return Ok(());
     }
-    found.lines().iter().for_each(|line| ui::line(line));
+    found
+        .replay_lines()
+        .iter()
+        .for_each(|line| ui::print_line(line));
     if format == Format::Github {
-        found.github().iter().for_each(|line| ui::line(line));
+        found
+            .github_commands()
+            .iter()
+            .for_each(|line| ui::print_line(line));
     }
     Ok(())
 }
 
 /// Holds the journal against what was kept of it elsewhere.
-fn anchors(workspace: &Workspace, args: &ReplayArgs, found: &mut Replayed) -> Result<(), Fault> {
+fn check_anchors(
+    workspace: &Workspace,
+    args: &ReplayArgs,
+    found: &mut Replayed,
+) -> Result<(), Fault> {
     let journal = RealDisk::new()
-        .read(&workspace.places.journal())?
+        .read(&workspace.places.journal_file())?
         .unwrap_or_default();
     if let Some(file) = &args.since {
         let earlier = fs_err::read(file).map_err(|error| {
-            Fault::setup(
+            Fault::setup_fault(
                 format!("{error}."),
                 "name a copy of .ralph/state/journal.jsonl",
             )
@@ -111,7 +124,7 @@ fn anchors(workspace: &Workspace, args: &ReplayArgs, found: &mut Replayed) -> Re
                 "{} holds no whole record, so it is no copy of a journal.",
                 file.display()
             );
-            return Err(Fault::setup(
+            return Err(Fault::setup_fault(
                 what,
                 "name an earlier copy of .ralph/state/journal.jsonl",
             ));
@@ -152,7 +165,7 @@ fn records_after(earlier: &[u8], records: u64) -> Option<String> {
 /// Returns the first difference of a journal from an earlier copy.
 ///
 /// The copy's last line may be incomplete.
-fn not_a_prefix(earlier: &[u8], journal: &[u8], file: &Path) -> Option<Finding> {
+fn not_a_prefix(earlier: &[u8], journal: &[u8], file: &Path) -> Option<ReplayFinding> {
     if journal.starts_with(earlier) {
         return None;
     }
@@ -167,10 +180,10 @@ fn not_a_prefix(earlier: &[u8], journal: &[u8], file: &Path) -> Option<Finding> 
         file.display()
     );
     let hint = "records that once were written never change: find out who wrote to the journal";
-    Some(Finding::new(Grade::Differs, what, hint).at(JOURNAL, Some(record)))
+    Some(ReplayFinding::new(FindingGrade::Differs, what, hint).at(JOURNAL, Some(record)))
 }
 
-fn no_anchor(anchor: &str, journal: &[u8], records: u64) -> Option<Finding> {
+fn no_anchor(anchor: &str, journal: &[u8], records: u64) -> Option<ReplayFinding> {
     let anchor = anchor.trim();
     let start = format!("{{\"h\":\"{anchor}\"");
     let is_hash = anchor.len() == 64 && anchor.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -190,5 +203,5 @@ fn no_anchor(anchor: &str, journal: &[u8], records: u64) -> Option<Finding> {
         "The anchor is no hash of 64 hex digits.".to_owned()
     };
     let hint = "records were cut off or written anew since `ralph run` printed this head, or it is another run's";
-    Some(Finding::new(Grade::Differs, what, hint))
+    Some(ReplayFinding::new(FindingGrade::Differs, what, hint))
 }

@@ -2,7 +2,7 @@
 
 use super::{Fault, Workspace, ui};
 use crate::engine::{JOURNAL, Judgement, Run, standard_report};
-use crate::report::replay::{Finding, Grade, Replayed, judged_otherwise};
+use crate::report::replay::{FindingGrade, ReplayFinding, Replayed, judged_otherwise};
 use crate::report::standard::other_fate;
 use crate::source::text::line;
 use clap::{Args, ValueEnum};
@@ -28,13 +28,13 @@ pub struct Shard {
 
 impl Shard {
     /// Its share of these.
-    pub(super) fn of(self, all: &[Judgement]) -> Vec<&Judgement> {
-        shares(all, self.of).swap_remove(self.number - 1)
+    pub(super) fn share_of(self, all: &[Judgement]) -> Vec<&Judgement> {
+        split_judgements(all, self.of).swap_remove(self.number - 1)
     }
 
     /// The share of a part, or all, in the order of their records.
-    pub(super) fn chosen(part: Option<Self>, all: &[Judgement]) -> Vec<&Judgement> {
-        let mut chosen = part.unwrap_or(Self { number: 1, of: 1 }).of(all);
+    pub(super) fn select_judgements(part: Option<Self>, all: &[Judgement]) -> Vec<&Judgement> {
+        let mut chosen = part.unwrap_or(Self { number: 1, of: 1 }).share_of(all);
         chosen.sort_by_key(|judgement| judgement.record);
         chosen
     }
@@ -91,7 +91,7 @@ pub struct PartArgs {
 
 impl PartArgs {
     /// Prints the parts if the call requests nothing else; true if it did.
-    pub(super) fn printed(&self, all: &[Judgement]) -> bool {
+    pub(super) fn print_parts(&self, all: &[Judgement]) -> bool {
         self.matrix.is_some_and(|matrix| {
             print_matrix(all, self.shards, matrix);
             true
@@ -100,7 +100,7 @@ impl PartArgs {
 }
 
 /// The judgements by part, each part about as long as the others: the longest goes first, to the shortest part.
-fn shares(all: &[Judgement], of: usize) -> Vec<Vec<&Judgement>> {
+fn split_judgements(all: &[Judgement], of: usize) -> Vec<Vec<&Judgement>> {
     let mut parts: Vec<(u64, Vec<&Judgement>)> = vec![(0, Vec::new()); of];
     let mut sorted: Vec<&Judgement> = all.iter().collect();
     sorted.sort_by_key(|judgement| (std::cmp::Reverse(judgement.report.millis), judgement.record));
@@ -121,32 +121,32 @@ fn print_matrix(all: &[Judgement], of: usize, matrix: Matrix) {
     let of = of.clamp(1, MAX_SHARDS).min(all.len().max(1));
     let names: Vec<String> = (1..=of).map(|number| format!("{number}/{of}")).collect();
     match matrix {
-        Matrix::Github => ui::json(&json!({ "shard": names })),
-        Matrix::Gitlab => ui::json(&json!([{ "SHARD": names }])),
+        Matrix::Github => ui::print_json(&json!({ "shard": names })),
+        Matrix::Gitlab => ui::print_json(&json!([{ "SHARD": names }])),
         Matrix::Json => {
-            for (name, part) in names.iter().zip(shares(all, of)) {
+            for (name, part) in names.iter().zip(split_judgements(all, of)) {
                 let records: Vec<u64> = part.iter().map(|judgement| judgement.record).collect();
                 let millis: u64 = part.iter().map(|judgement| judgement.report.millis).sum();
-                ui::json(&json!({ "shard": name, "records": records, "millis": millis }));
+                ui::print_json(&json!({ "shard": name, "records": records, "millis": millis }));
             }
         }
     }
 }
 
 /// Runs gates again, and compares.
-pub(super) fn rerun(
+pub(super) fn rerun_gates(
     workspace: &Workspace,
     run: &mut Run,
     shard: Option<Shard>,
 ) -> Result<(), Fault> {
-    let mut outside = workspace.outside()?;
+    let mut outside = workspace.open_outside()?;
     for Judgement {
         record,
         order,
         changes,
         report,
         left,
-    } in Shard::chosen(shard, &run.judgements)
+    } in Shard::select_judgements(shard, &run.judgements)
     {
         let finding = match outside.judge_again(order, changes) {
             Ok((again, folder)) => {
@@ -162,10 +162,10 @@ pub(super) fn rerun(
                     continue;
                 };
                 let hint = "read both reports; another engine, JDK or tool can judge otherwise";
-                Finding::new(grade, format!("{}: {what}", order.key), hint)
+                ReplayFinding::new(grade, format!("{}: {what}", order.key), hint)
             }
-            Err(fault) => Finding::new(
-                Grade::Unknown,
+            Err(fault) => ReplayFinding::new(
+                FindingGrade::Unknown,
                 format!("{}: {fault}", order.key),
                 fault.hint,
             ),
@@ -177,10 +177,10 @@ pub(super) fn rerun(
     Ok(())
 }
 
-type Parts = (BTreeMap<Shard, Value>, Vec<String>);
+type ShardResults = (BTreeMap<Shard, Value>, Vec<String>);
 
 /// The results in the files `*.json` of a folder, by part; for each other file why it is left out, a whole sentence.
-pub(super) fn parts(folder: &Path, head: &str, whole: &str) -> Result<Parts, Fault> {
+pub(super) fn read_parts(folder: &Path, head: &str, whole: &str) -> Result<ShardResults, Fault> {
     let paths = fs_err::read_dir(folder)?.map(|entry| Ok(entry?.path()));
     let mut paths = paths.collect::<std::io::Result<Vec<_>>>()?;
     paths.retain(|path| {
@@ -211,14 +211,19 @@ pub(super) fn parts(folder: &Path, head: &str, whole: &str) -> Result<Parts, Fau
 
 /// Joins the results of all parts, which `ralph replay --shard k/n --json` printed into files of this folder. A part is
 /// believed for the records of its share alone.
-pub(super) fn merge(
+pub(super) fn merge_parts(
     folder: &Path,
     judgements: &[Judgement],
     found: &mut Replayed,
 ) -> Result<(), Fault> {
-    let unknown =
-        |what: String| Finding::new(Grade::Unknown, what, "run that part again, and merge again");
-    let (results, left_out) = parts(folder, &found.head, "replay")?;
+    let unknown = |what: String| {
+        ReplayFinding::new(
+            FindingGrade::Unknown,
+            what,
+            "run that part again, and merge again",
+        )
+    };
+    let (results, left_out) = read_parts(folder, &found.head, "replay")?;
     found.findings.extend(left_out.into_iter().map(unknown));
     let mut left: BTreeSet<u64> = judgements
         .iter()
@@ -226,7 +231,7 @@ pub(super) fn merge(
         .collect();
     for (shard, result) in &results {
         let share: BTreeMap<u64, &Judgement> = shard
-            .of(judgements)
+            .share_of(judgements)
             .into_iter()
             .map(|judgement| (judgement.record, judgement))
             .collect();
@@ -252,8 +257,11 @@ pub(super) fn merge(
                 Some(again) if again == word => found.judged_again(*record, word),
                 Some(again) => {
                     let what = format!("{}: {word} then, {} now.", order.key, line(again, SHOWN));
-                    let finding =
-                        Finding::new(Grade::Differs, what, "read that part's file and its log");
+                    let finding = ReplayFinding::new(
+                        FindingGrade::Differs,
+                        what,
+                        "read that part's file and its log",
+                    );
                     found
                         .findings
                         .push(finding.at(JOURNAL, (*record).try_into().ok()));
@@ -264,13 +272,14 @@ pub(super) fn merge(
         for told in result["findings"].as_array().into_iter().flatten() {
             let text = |key: &str| told[key].as_str().unwrap_or_default().to_owned();
             let grade = if told["grade"] == "unknown" {
-                Grade::Unknown
+                FindingGrade::Unknown
             } else {
-                Grade::Differs
+                FindingGrade::Differs
             };
             let record = told["line"].as_u64();
             let at = record.and_then(|record| usize::try_from(record).ok());
-            let finding = Finding::new(grade, text("what"), text("hint")).at(text("place"), at);
+            let finding =
+                ReplayFinding::new(grade, text("what"), text("hint")).at(text("place"), at);
             if let Some(record) =
                 record.filter(|record| share.contains_key(record) && told["place"] == JOURNAL)
             {

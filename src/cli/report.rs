@@ -1,8 +1,8 @@
 //! `ralph report`: the morning page of a task file, as Markdown, as one HTML file, as JSON. Takes no lock.
 
-use super::bundle::unpacked;
+use super::bundle::unpack_for_process;
 use super::output::Format;
-use super::status::Source;
+use super::status::ViewedWorkspace;
 use super::{Exit, Invocation, ui, weeks};
 use crate::report::morning::{Page, PageContext, is_inside, relative_address};
 use crate::source::text::line;
@@ -21,17 +21,17 @@ pub struct ReportArgs {
     pub weeks: Option<String>,
 }
 
-pub(super) fn report(call: &Invocation, args: &ReportArgs) -> anyhow::Result<Exit> {
+pub(super) fn run_report(call: &Invocation, args: &ReportArgs) -> anyhow::Result<Exit> {
     if let Some(name) = &args.weeks {
         return Ok(weeks::show(call, name)?);
     }
     let folder = tempfile::tempdir()?;
     let workspace = match &args.bundle {
-        Some(file) => unpacked(call, file, folder.path())?,
-        None => call.find()?,
+        Some(file) => unpack_for_process(call, file, folder.path())?,
+        None => call.find_workspace()?,
     };
-    let mut source = Source::open_at(call, workspace, true)?;
-    let board = source.board()?;
+    let mut source = ViewedWorkspace::open_at(call, workspace, true)?;
+    let board = source.read_board()?;
     let root = source.root();
     let name = args.bundle.as_deref().unwrap_or(&root).file_name();
     let name = line(&name.unwrap_or_default().to_string_lossy(), 100);
@@ -39,7 +39,7 @@ pub(super) fn report(call: &Invocation, args: &ReportArgs) -> anyhow::Result<Exi
     let own_path = ui::answer_path();
     let mut page = Page::new(
         &board,
-        source.follow.story(),
+        source.follow.story_so_far(),
         &PageContext {
             workspace: &name,
             zone: clock::zone(),
@@ -49,8 +49,8 @@ pub(super) fn report(call: &Invocation, args: &ReportArgs) -> anyhow::Result<Exi
     );
     page.notes.extend(source.older_gates());
     show_page(call, &page)?;
-    if let Some(trouble) = source.trouble(&board) {
-        ui::note(&format!("note: {trouble}"));
+    if let Some(trouble) = source.find_trouble(&board) {
+        ui::print_note(&format!("note: {trouble}"));
     }
     Ok(Exit::Done)
 }
@@ -69,9 +69,9 @@ fn report_address(root: &Path, page: &Path, report: &str) -> Option<String> {
 /// Shows a page in the format that was named.
 pub(super) fn show_page(call: &Invocation, page: &Page) -> anyhow::Result<()> {
     match call.format {
-        Format::Json => ui::json(page),
-        Format::Html => page.html()?.lines().for_each(ui::line),
-        _ => page.markdown()?.lines().for_each(ui::line),
+        Format::Json => ui::print_json(page),
+        Format::Html => page.render_html()?.lines().for_each(ui::print_line),
+        _ => page.render_markdown()?.lines().for_each(ui::print_line),
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `ralph run`: the loop, and how its end is shown.
 
 use super::inspect::{can_start, needed_roles};
-use super::status::summary;
+use super::status::end_summary;
 use super::task_ids::key_of;
 use super::{Exit, Fault, FaultKind, Invocation, RealDisk, Workspace, ui};
 use crate::engine::Engine;
@@ -42,8 +42,8 @@ pub struct RunArgs {
     pub retry: Vec<String>,
 }
 
-pub(super) fn run(call: &Invocation, args: &RunArgs) -> Result<Exit, Fault> {
-    let workspace = call.open()?;
+pub(super) fn run_loop(call: &Invocation, args: &RunArgs) -> Result<Exit, Fault> {
+    let workspace = call.open_workspace()?;
     if args.dry_run {
         return dry_run(call, &workspace, args);
     }
@@ -52,10 +52,13 @@ pub(super) fn run(call: &Invocation, args: &RunArgs) -> Result<Exit, Fault> {
     let lines = if call.json {
         Vec::new()
     } else {
-        summary(call).unwrap_or_default()
+        end_summary(call).unwrap_or_default()
     };
     let chain = (!lines.is_empty()).then(|| format!("chain: {}", end.head));
-    lines.iter().chain(&chain).for_each(|line| ui::note(line));
+    lines
+        .iter()
+        .chain(&chain)
+        .for_each(|line| ui::print_note(line));
     Ok(show_stop(call, &end))
 }
 
@@ -75,17 +78,17 @@ pub(super) struct End {
 
 /// Runs the loop in an open workspace until there is a reason to stop.
 pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault> {
-    let _lock = workspace.lock()?;
+    let _lock = workspace.take_lock()?;
     let known = workspace.read_state()?;
     can_start(workspace, &needed_roles(&known))?;
-    let retry = families(&known, &args.retry)?;
-    let only = families(&known, &args.only)?;
+    let retry = families_of(&known, &args.retry)?;
+    let only = families_of(&known, &args.only)?;
     for line in &known.spec_state().unread {
-        ui::note(&format!("warning: {line}"));
+        ui::print_note(&format!("warning: {line}"));
     }
-    if let Some(estimate) = Estimate::of(&known) {
-        let limit = workspace.policy().cost.run;
-        ui::note(&estimate.line(limit));
+    if let Some(estimate) = Estimate::of_state(&known) {
+        let limit = workspace.run_policy().cost.run;
+        ui::print_note(&estimate.estimate_line(limit));
     }
     // The engine folds the journal again: two states at a time would be the peak of a long run's
     // memory.
@@ -94,7 +97,7 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
         optional: args.optional,
         only,
         lanes: args.lanes.unwrap_or(0),
-        ..workspace.policy()
+        ..workspace.run_policy()
     };
     policy.iterations = args
         .once
@@ -103,19 +106,22 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
         .or(policy.iterations);
     // Attempts may write into the cache.
     cache_file::believe_own_only();
-    let mut outside = workspace.outside()?;
+    let mut outside = workspace.open_outside()?;
     let mut disk = RealDisk::new();
-    let mut engine = Engine::open(
+    let mut engine = Engine::open_journal(
         &mut disk,
         &mut outside,
         workspace.places.clone(),
         workspace.rules.clone(),
     )?;
-    engine.drive(vec![
-        workspace.started(Mode::Loop, policy, retry),
+    engine.drive_effects(vec![
+        workspace.start_event(Mode::Loop, policy, retry),
         Event::Resumed,
     ])?;
-    let stop = match (&engine.state().phase, &engine.state().stopping) {
+    let stop = match (
+        &engine.current_state().phase,
+        &engine.current_state().stopping,
+    ) {
         (Phase::Stopped(stop), _) => stop.clone(),
         (_, Some(StopRequest::Signal { signal })) => StopReason::Interrupted { signal: *signal },
         (phase, _) => {
@@ -128,16 +134,16 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
         }
     };
     let (head, hint) = (
-        engine.head().to_owned(),
-        choice::hint(engine.state().spec_state(), &stop),
+        engine.chain_head().to_owned(),
+        choice::hint(engine.current_state().spec_state(), &stop),
     );
-    let state = engine.state().clone();
+    let state = engine.current_state().clone();
     drop(engine);
     outside.remove_done_lanes(&state)?;
     let older_gates = outside.older_gates(&state);
     Ok(End {
         stop,
-        anchored: outside.anchor(&head),
+        anchored: outside.anchor_head(&head),
         head,
         hint,
         older_gates,
@@ -145,7 +151,7 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
 }
 
 /// The families of these boxes.
-fn families(state: &State, ids: &[String]) -> Result<Vec<String>, Fault> {
+fn families_of(state: &State, ids: &[String]) -> Result<Vec<String>, Fault> {
     ids.iter()
         .map(|id| key_of(state, id).map(|key| key.family))
         .collect()
@@ -164,31 +170,31 @@ pub(super) fn show_stop(
 ) -> Exit {
     let exit = Exit::from(stop);
     if let Err(fault) = anchored {
-        ui::error(&fault.to_string(), &fault.hint);
+        ui::print_error(&fault.to_string(), &fault.hint);
     }
     let hint = &ui::with_spec(hint);
     if call.json {
-        let (why, code) = (stop.to_string(), exit.code());
+        let (why, code) = (stop.to_string(), exit.exit_code());
         let anchored = matches!(anchored, Ok(true));
-        ui::json(&json!({
+        ui::print_json(&json!({
             "stopped": stop, "why": why, "hint": hint, "exit": code, "head": head, "anchored": anchored,
             "older_gates": older_gates,
         }));
         return exit;
     }
     for older in older_gates {
-        ui::note(&format!("note: {older}"));
+        ui::print_note(&format!("note: {older}"));
     }
     match stop {
-        StopReason::AllDone | StopReason::OnlyDone { .. } => ui::line(&stop.to_string()),
+        StopReason::AllDone | StopReason::OnlyDone { .. } => ui::print_line(&stop.to_string()),
         StopReason::Refused { problems } => {
             for (at, problem) in problems.iter().enumerate() {
-                ui::error(problem, if at + 1 == problems.len() { hint } else { "" });
+                ui::print_error(problem, if at + 1 == problems.len() { hint } else { "" });
             }
         }
         _ => {
-            ui::note(&format!("stopped: {stop}"));
-            ui::note(&format!("hint: {hint}"));
+            ui::print_note(&format!("stopped: {stop}"));
+            ui::print_note(&format!("hint: {hint}"));
         }
     }
     exit
@@ -197,16 +203,16 @@ pub(super) fn show_stop(
 fn dry_run(call: &Invocation, workspace: &Workspace, args: &RunArgs) -> Result<Exit, Fault> {
     let state = workspace.read_boxes()?;
     can_start(workspace, &needed_roles(&state))?;
-    let retry = families(&state, &args.retry)?;
+    let retry = families_of(&state, &args.retry)?;
     // The state that the start of that run leads to, including the blocks that it clears.
     let policy = Policy {
         optional: args.optional,
-        only: families(&state, &args.only)?,
-        ..workspace.policy()
+        only: families_of(&state, &args.only)?,
+        ..workspace.run_policy()
     };
-    if let Some(estimate) = Estimate::of(&state).filter(|_| !call.json) {
-        ui::note(&estimate.line(policy.cost.run));
+    if let Some(estimate) = Estimate::of_state(&state).filter(|_| !call.json) {
+        ui::print_note(&estimate.estimate_line(policy.cost.run));
     }
-    let (state, _) = step(state, &workspace.started(Mode::Loop, policy, retry))?;
-    Ok(super::show::choice(call, &state, &state.policy))
+    let (state, _) = step(state, &workspace.start_event(Mode::Loop, policy, retry))?;
+    Ok(super::show::show_choice(call, &state, &state.policy))
 }

@@ -3,12 +3,12 @@
 use super::ui;
 use super::ui::StatusLine;
 use crate::config::role_of;
-use crate::machine::effect::Entry;
+use crate::machine::effect::ProgressEntry;
 use crate::machine::event::Event;
 use crate::machine::facts::full_path;
 use crate::machine::fallback::stand_in;
 use crate::machine::state::{Phase, State};
-use crate::report::board::time;
+use crate::report::board::display_time;
 use crate::report::progress::entry_lines;
 use crate::sys::clock;
 use crate::task::TaskKey;
@@ -32,98 +32,98 @@ impl RunOutput {
     }
 
     /// A fact and the state after it.
-    pub(super) fn tell(&mut self, event: &Event, state: &State) {
+    pub(super) fn tell_event(&mut self, event: &Event, state: &State) {
         if self.json {
-            ui::json(&json!({ "iteration": state.iteration, "event": event }));
+            ui::print_json(&json!({ "iteration": state.iteration, "event": event }));
             return;
         }
         match &state.phase {
             Phase::Playing { key, .. }
             | Phase::Attempting {
                 key, process: None, ..
-            } => self.begin(state, key),
+            } => self.begin_attempt(state, key),
             Phase::Looking { key, .. } => {
                 let title = state.spec_state().title(key);
-                self.line.set(&format!("{title} waits for its lane"));
+                self.line.set_text(&format!("{title} waits for its lane"));
             }
-            Phase::Judging { order } => self.begin(state, &order.key),
+            Phase::Judging { order } => self.begin_attempt(state, &order.key),
             Phase::Checking { check, .. } => {
                 self.line
-                    .set(&format!("[{}] checks.{check:?}", state.iteration).to_lowercase());
+                    .set_text(&format!("[{}] checks.{check:?}", state.iteration).to_lowercase());
             }
             Phase::Applying {
                 entry: Some(entry), ..
-            } => self.end(entry),
+            } => self.end_iteration(entry),
             Phase::Waiting { seconds, .. } if !matches!(event, Event::StopRequested { .. }) => {
                 let until = clock::now().as_second().saturating_add_unsigned(*seconds);
-                self.line.set("");
-                ui::line(&format!(
+                self.line.set_text("");
+                ui::print_line(&format!(
                     "      waiting until {}",
-                    time(until, clock::zone().as_ref())
+                    display_time(until, clock::zone().as_ref())
                 ));
             }
             Phase::OverBudget { why, .. } if matches!(event, Event::Surveyed { .. }) => {
-                self.line.set("");
-                ui::line(&format!("paused: {why}"));
+                self.line.set_text("");
+                ui::print_line(&format!("paused: {why}"));
             }
             _ => {}
         }
-        aside(event);
+        tell_aside(event);
     }
 
-    fn begin(&mut self, state: &State, key: &TaskKey) {
+    fn begin_attempt(&mut self, state: &State, key: &TaskKey) {
         let who = role_of(&key.stage).map_or("gate", crate::config::Role::word);
         let stand_in = stand_in(state, key)
             .map(|name| format!(" ({name})"))
             .unwrap_or_default();
         let title = state.spec_state().title(key);
         self.line
-            .set(&format!("[{}] {title} {who}{stand_in}", state.iteration));
+            .set_text(&format!("[{}] {title} {who}{stand_in}", state.iteration));
     }
 
     /// The outcome of an iteration, once.
-    fn end(&mut self, entry: &Entry) {
+    fn end_iteration(&mut self, entry: &ProgressEntry) {
         if self.last_shown == entry.iteration {
             return;
         }
         self.last_shown = entry.iteration;
-        self.line.set("");
+        self.line.set_text("");
         let mut lines = entry_lines(entry).into_iter();
         let headline = lines.next().unwrap_or_default();
-        ui::line(&format!(
+        ui::print_line(&format!(
             "[{}] {:<13} {headline}",
             entry.iteration, entry.task
         ));
         for line in lines {
-            ui::line(&format!("      {line}"));
+            ui::print_line(&format!("      {line}"));
         }
     }
 }
 
 impl Drop for RunOutput {
     fn drop(&mut self) {
-        self.line.set("");
+        self.line.set_text("");
     }
 }
 
 /// Prints events that are not part of the outcome.
-fn aside(event: &Event) {
+fn tell_aside(event: &Event) {
     match event {
         Event::BudgetAllowed { more } if !more.is_none() => {
-            ui::line(&format!("{more} more is allowed"));
+            ui::print_line(&format!("{more} more is allowed"));
         }
         Event::Paused { begins: true } => {
-            ui::line("paused: no attempt begins until `ralph resume`");
+            ui::print_line("paused: no attempt begins until `ralph resume`");
         }
-        Event::Paused { begins: false } => ui::line("the pause is over"),
+        Event::Paused { begins: false } => ui::print_line("the pause is over"),
         Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => {
             for kept in kept {
-                ui::line(&format!(
+                ui::print_line(&format!(
                     "      kept: {} under {}",
                     kept.package, kept.reference
                 ));
                 for path in &kept.unrestored {
-                    ui::line(&format!(
+                    ui::print_line(&format!(
                         "      not put back: {}",
                         full_path(&kept.package, path)
                     ));
@@ -136,12 +136,12 @@ fn aside(event: &Event) {
             } else {
                 ""
             };
-            ui::line(&format!(
+            ui::print_line(&format!(
                 "      tasks.md was put back{but}; the other version is {kept}"
             ));
         }
         Event::AgentEnded(agent) if agent.leftover_processes > 0 => {
-            ui::line(&format!(
+            ui::print_line(&format!(
                 "      {} processes left behind were ended",
                 agent.leftover_processes
             ));

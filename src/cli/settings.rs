@@ -36,10 +36,10 @@ pub struct GlobalFlags {
 }
 
 /// Returns the settings of variables and flags, flags last.
-pub(super) fn given(flags: &GlobalFlags) -> Result<Vec<Override>, Fault> {
+pub(super) fn given_overrides(flags: &GlobalFlags) -> Result<Vec<Override>, Fault> {
     let mut given = Vec::new();
     for setting in SETTINGS {
-        given.extend(variable(setting.variable)?.map(|value| Override {
+        given.extend(variable_value(setting.variable)?.map(|value| Override {
             setting,
             value,
             is_flag: false,
@@ -54,7 +54,7 @@ pub(super) fn given(flags: &GlobalFlags) -> Result<Vec<Override>, Fault> {
         }));
     }
     for pair in &flags.set {
-        given.push(set(pair)?);
+        given.push(parse_set(pair)?);
     }
     Ok(given)
 }
@@ -71,20 +71,20 @@ pub(super) fn may_be_given(given: &[Override]) -> Result<(), Fault> {
     let what = format!(
         "{name} is set inside an agent's process tree; it decides how work is done or judged."
     );
-    Err(Fault::setup(
+    Err(Fault::setup_fault(
         what,
         "leave it to the person who started the loop",
     ))
 }
 
 /// A variable's value; an empty one is absent.
-pub(super) fn variable(name: &str) -> Result<Option<String>, Fault> {
+pub(super) fn variable_value(name: &str) -> Result<Option<String>, Fault> {
     // `RALPH_AGENT=1` is no agent's name: it marks the agents of other loops.
     let is_mark = |value: &OsString| name == "RALPH_AGENT" && value == "1";
     let given = std::env::var_os(name).filter(|value| !value.is_empty() && !is_mark(value));
     let Some(value) = given else { return Ok(None) };
     value.into_string().map(Some).map_err(|_| {
-        Fault::setup(
+        Fault::setup_fault(
             format!("{name} is not UTF-8 text."),
             format!("set {name} anew, or unset it"),
         )
@@ -92,7 +92,7 @@ pub(super) fn variable(name: &str) -> Result<Option<String>, Fault> {
 }
 
 /// One `--set KEY=VALUE`.
-fn set(pair: &str) -> Result<Override, Fault> {
+fn parse_set(pair: &str) -> Result<Override, Fault> {
     let known = || {
         let keys: Vec<&str> = SETTINGS
             .iter()
@@ -102,7 +102,7 @@ fn set(pair: &str) -> Result<Override, Fault> {
         format!("what can be set so: {}", keys.join(", "))
     };
     let Some((key, value)) = pair.split_once('=') else {
-        return Err(Fault::setup(
+        return Err(Fault::setup_fault(
             format!("--set: `{pair}` is not KEY=VALUE."),
             known(),
         ));
@@ -121,7 +121,7 @@ fn set(pair: &str) -> Result<Override, Fault> {
         ),
         None => ("is not a key that can be given here", known()),
     };
-    Err(Fault::setup(format!("--set: `{key}` {what}."), hint))
+    Err(Fault::setup_fault(format!("--set: `{key}` {what}."), hint))
 }
 
 /// True for a variable that is a setting of ralph.
@@ -130,7 +130,7 @@ pub(super) fn is_setting(name: &str) -> bool {
 }
 
 /// The variables and the flags that win over them, for the help.
-pub(super) fn help() -> String {
+pub(super) fn settings_help() -> String {
     let mut text = format!(
         "Settings from the environment, each with the flag that wins over it:\n  {ROOT_VARIABLE} (--root)"
     );
@@ -146,7 +146,7 @@ pub(super) fn help() -> String {
 }
 
 /// Variables that look like ralph's and are not (other tools called ralph have theirs).
-pub(super) fn strays() -> Vec<String> {
+pub(super) fn stray_variables() -> Vec<String> {
     // Variables that ralph sets for an agent, or marks its processes with, are never settings of
     // ralph.
     let told = agent_call(&AgentSettings::default(), &CallFacts::default(), &[]).env;

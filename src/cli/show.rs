@@ -2,7 +2,7 @@
 
 use super::task_ids::key_of;
 use super::{Exit, Fault, Invocation, State, ui};
-use crate::machine::choice::{self, Choice};
+use crate::machine::choice::{self, NextStep};
 use crate::machine::hierarchy::covered_changes;
 use crate::machine::policy::Policy;
 use crate::machine::stop::StopReason;
@@ -10,41 +10,41 @@ use serde_json::json;
 
 /// `ralph next`: 0 when there is a next box, 1 when all is done or nothing can be taken.
 pub(super) fn next(call: &Invocation, optional: bool) -> Result<Exit, Fault> {
-    let workspace = call.open()?;
+    let workspace = call.open_workspace()?;
     let state = workspace.read_boxes()?;
     let policy = Policy {
         optional,
-        ..workspace.policy()
+        ..workspace.run_policy()
     };
-    Ok(choice(call, &state, &policy))
+    Ok(show_choice(call, &state, &policy))
 }
 
 /// Shows what a run under these rules takes next.
-pub(super) fn choice(call: &Invocation, state: &State, policy: &Policy) -> Exit {
+pub(super) fn show_choice(call: &Invocation, state: &State, policy: &Policy) -> Exit {
     let book = state.spec_state();
     let choice = choice::next(book, policy);
     let (stop, reasons) = match &choice {
-        Choice::Take(key) => {
+        NextStep::Take(key) => {
             let row = book.row(key);
             let (line, text) = row.map_or((0, ""), |row| (row.line, row.text.as_str()));
             let name = book.name(key);
             let facts = json!({ "next": name, "stage": key.stage, "line": line });
-            ui::answer(
+            ui::print_answer(
                 call.json,
                 &facts,
                 &format!("{name}  {text}  ({}:{line})", state.spec),
             );
             return Exit::Done;
         }
-        Choice::AllDone => {
+        NextStep::AllDone => {
             let stop = choice::all_done(book, policy);
             let is_all = !matches!(stop, StopReason::OnlyDone { .. });
             let facts = json!({ "next": null, "done": is_all });
-            ui::answer(call.json, &facts, &stop.to_string());
+            ui::print_answer(call.json, &facts, &stop.to_string());
             return Exit::WorkLeft;
         }
-        Choice::Stuck(reasons) => (choice::stuck(book, reasons.clone()), reasons.clone()),
-        Choice::Approve(key) => {
+        NextStep::Stuck(reasons) => (choice::stuck(book, reasons.clone()), reasons.clone()),
+        NextStep::Approve(key) => {
             let stop = choice::approval(book, key);
             let words = stop.to_string();
             (stop, vec![words])
@@ -53,27 +53,27 @@ pub(super) fn choice(call: &Invocation, state: &State, policy: &Policy) -> Exit 
     // The hint of a run that stops for these reasons.
     let hint = choice::hint(book, &stop);
     let facts = json!({ "next": null, "done": false, "reasons": reasons, "hint": hint });
-    ui::answer(call.json, &facts, &reasons.join("\n"));
+    ui::print_answer(call.json, &facts, &reasons.join("\n"));
     if !call.json {
-        ui::note(&format!("hint: {hint}"));
+        ui::print_note(&format!("hint: {hint}"));
     }
     Exit::WorkLeft
 }
 
-pub(super) fn diff(call: &Invocation, id: Option<&str>) -> Result<Exit, Fault> {
-    let workspace = call.open()?;
+pub(super) fn show_diff(call: &Invocation, id: Option<&str>) -> Result<Exit, Fault> {
+    let workspace = call.open_workspace()?;
     let state = workspace.read_state()?;
     let changes = match id {
         None => state.diff.clone(),
         Some(id) => {
             let key = key_of(&state, id)?;
             workspace
-                .outside()?
-                .changes(&covered_changes(state.spec_state(), &key))?
+                .open_outside()?
+                .current_changes(&covered_changes(state.spec_state(), &key))?
         }
     };
     for change in &changes {
-        ui::answer(call.json, change, &change.full_path());
+        ui::print_answer(call.json, change, &change.full_path());
     }
     Ok(Exit::Done)
 }

@@ -1,10 +1,10 @@
 //! `ralph stage`: gives plain tasks their stages, and the gates that the configuration places; takes them away again.
 //! Asks only on a terminal, and shows the change before it writes.
 
-use super::ask::{agreed, can_ask, one_of, words};
-use super::edit_tasks::{EditArgs, GATE, Target, note_without_id};
-use super::place::tidy;
-use super::{Exit, Fault, Invocation, ensure, ui};
+use super::ask::{ask_agreement, ask_words, can_ask, one_of};
+use super::edit_tasks::{EditArgs, GATE, TasksTarget, note_without_id};
+use super::place::tidy_id;
+use super::{Exit, Fault, Invocation, ensure_that, ui};
 use crate::task::{Stage, TaskKey, TaskSelection, tasks_without_stages};
 use clap::Args;
 
@@ -28,37 +28,41 @@ pub struct StageArgs {
 }
 
 /// `ralph stage`: 0 if the tasks have their stages, 1 if `--check` found one that lacks some.
-pub(super) fn stage(call: &Invocation, args: &StageArgs) -> anyhow::Result<Exit> {
-    let target = Target::find(call, &args.edit, GATE)?;
+pub(super) fn run_stage(call: &Invocation, args: &StageArgs) -> anyhow::Result<Exit> {
+    let target = TasksTarget::find_target(call, &args.edit, GATE)?;
     let what = "The configuration says `stages: virtual`: each task goes through its stages without lines for them.";
-    ensure(
+    ensure_that(
         !target.is_virtual() || args.none,
         what,
         "write `stages: file` in .ralph/config.yaml to get lines",
     )?;
     if args.all || args.none || !args.ids.is_empty() {
-        return Ok(apply(call, &target, args)?);
+        return Ok(apply_stages(call, &target, args)?);
     }
     let hint = "`ralph stage --all`, `ralph stage 2,5`, or `ralph stage --none`";
-    ensure(
+    ensure_that(
         !call.json && can_ask(),
         "No task was named, and there is no terminal to ask on.",
         hint,
     )?;
-    let chosen = ask(args)?;
+    let chosen = ask_stages(args)?;
     let shown = EditArgs {
         dry_run: true,
         tasks: args.edit.tasks.clone(),
         check: false,
     };
-    apply(call, &Target::find(call, &shown, GATE)?, &chosen)?;
-    if target.writes && agreed()? {
-        apply(call, &target, &chosen)?;
+    apply_stages(
+        call,
+        &TasksTarget::find_target(call, &shown, GATE)?,
+        &chosen,
+    )?;
+    if target.writes && ask_agreement()? {
+        apply_stages(call, &target, &chosen)?;
     }
     Ok(Exit::Done)
 }
 
-fn ask(args: &StageArgs) -> anyhow::Result<StageArgs> {
+fn ask_stages(args: &StageArgs) -> anyhow::Result<StageArgs> {
     let options = [
         "all    every open task that has none",
         "some   those that I name",
@@ -66,7 +70,7 @@ fn ask(args: &StageArgs) -> anyhow::Result<StageArgs> {
     ];
     let at = one_of("Which tasks get stages", &options.map(str::to_owned), 0)?;
     let ids = if at == 1 {
-        words("Which tasks (as in 2,5,7)", &[])?
+        ask_words("Which tasks (as in 2,5,7)", &[])?
     } else {
         Vec::new()
     };
@@ -78,11 +82,11 @@ fn ask(args: &StageArgs) -> anyhow::Result<StageArgs> {
     })
 }
 
-fn apply(call: &Invocation, target: &Target, args: &StageArgs) -> Result<Exit, Fault> {
-    let only = only(target, &args.only)?;
-    let _lock = target.hold()?;
+fn apply_stages(call: &Invocation, target: &TasksTarget, args: &StageArgs) -> Result<Exit, Fault> {
+    let only = named_stages(target, &args.only)?;
+    let _lock = target.hold_lock()?;
     let is_meant = |stage: &Stage| only.is_empty() || only.contains(stage);
-    let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy(id)).collect();
+    let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy_id(id)).collect();
     let goes = |key: &TaskKey| {
         let stays = match &key.stage {
             Stage::Implementation => true,
@@ -97,11 +101,11 @@ fn apply(call: &Invocation, target: &Target, args: &StageArgs) -> Result<Exit, F
     } else {
         TaskSelection::Named(&args.ids)
     };
-    let change = target.change(|file| {
+    let change = target.change_file(|file| {
         if args.none {
-            return file.unstaged(goes);
+            return file.remove_stages(goes);
         }
-        file.staged(selection, &target.gates_of(file), is_meant)
+        file.add_stages(selection, &target.gates_of(file), is_meant)
     })?;
     let without_id = if args.all {
         tasks_without_stages(&change.now)
@@ -109,10 +113,10 @@ fn apply(call: &Invocation, target: &Target, args: &StageArgs) -> Result<Exit, F
         Vec::new()
     };
     if call.json {
-        ui::json(&change.facts(&without_id));
+        ui::print_json(&change.edit_facts(&without_id));
     } else {
         if change.is_any() {
-            change.show();
+            change.show_edit();
         } else {
             let these = if without_id.is_empty() {
                 "These"
@@ -124,7 +128,7 @@ fn apply(call: &Invocation, target: &Target, args: &StageArgs) -> Result<Exit, F
             } else {
                 "their stages, or get none (parents, checkpoints)"
             };
-            ui::line(&format!("{}: {these} tasks have {why}.", target.shown));
+            ui::print_line(&format!("{}: {these} tasks have {why}.", target.shown));
         }
         let hint =
             "begin each with an id of its own, as in `- [ ] 1. …`; `stages: virtual` needs none";
@@ -138,7 +142,7 @@ fn apply(call: &Invocation, target: &Target, args: &StageArgs) -> Result<Exit, F
 }
 
 /// The stages that `--only` names.
-fn only(target: &Target, words: &[String]) -> Result<Vec<Stage>, Fault> {
+fn named_stages(target: &TasksTarget, words: &[String]) -> Result<Vec<Stage>, Fault> {
     let stage = |word: &String| match Stage::from(word.trim().to_owned()) {
         Stage::Gate(name) if !target.grammar.gates.contains(&name) => {
             let what = format!(
@@ -148,7 +152,7 @@ fn only(target: &Target, words: &[String]) -> Result<Vec<Stage>, Fault> {
             let gates = target.grammar.gates.join(", ");
             let hint =
                 format!("stages are TEST-FIRST, REQ-CHECK, PRE-CR and FINAL; gates: {gates}");
-            Err(Fault::setup(what, hint))
+            Err(Fault::setup_fault(what, hint))
         }
         stage => Ok(stage),
     };

@@ -3,12 +3,12 @@
 //! Promises: the exit code is always 0, because hosts take exit code 2 as a block. Only a FAIL blocks, and
 //! `crate::turn::stop_gate` bounds how often. A set-up that does not work lets the agent end and reports why.
 
-use super::gate::{GateArgs, folders, refuse_unknown_gate};
+use super::gate::{GateArgs, package_folders, refuse_unknown_gate};
 use super::{Exit, Fault, Invocation, Workspace, cache_folder, ui};
 use crate::engine::{CommitRange, Outside};
 use crate::machine::facts::Oid;
 use crate::mutation::{GateReport, Verdict};
-use crate::report::annotations::Shown;
+use crate::report::annotations::ReportView;
 use crate::report::human;
 use crate::source::digest_parts;
 use crate::sys::cache_file;
@@ -31,9 +31,9 @@ const KEPT: usize = 100;
 /// `ralph gate --stop-hook`.
 pub(super) fn answer_hook(call: Result<Invocation, Fault>, args: &GateArgs) -> Exit {
     match call.and_then(|call| answer(&call, args)) {
-        Ok(Some(answer)) => ui::json(&answer),
+        Ok(Some(answer)) => ui::print_json(&answer),
         Ok(None) => {}
-        Err(fault) => ui::json(&footer(&format!(
+        Err(fault) => ui::print_json(&footer(&format!(
             "ralph gate gave no verdict on this turn: {fault}\nhint: {}",
             fault.hint
         ))),
@@ -54,14 +54,14 @@ fn answer(call: &Invocation, args: &GateArgs) -> Result<Option<Value>, Fault> {
     }
     let call = in_session(call, &event);
     // A host may call the hook in any project.
-    let Ok(root) = call.find() else {
+    let Ok(root) = call.find_workspace() else {
         return Ok(None);
     };
     let record_file = record_file(&root, &event.session_id)?;
     match event.hook_event_name.as_str() {
         "UserPromptSubmit" => {
-            let workspace = call.read(root)?.sound()?;
-            let begin = heads_of(&mut workspace.outside()?);
+            let workspace = call.read_settings(root)?.into_sound()?;
+            let begin = heads_of(&mut workspace.open_outside()?);
             store(
                 &record_file,
                 &TurnRecord {
@@ -83,7 +83,7 @@ fn read_event() -> Result<HookEvent, Fault> {
         .take(LONGEST_INPUT)
         .read_to_end(&mut input)?;
     serde_json::from_slice(&input).map_err(|error| {
-        Fault::setup(
+        Fault::setup_fault(
             format!("The hook's input cannot be read: {error}."),
             "see docs/own-loop.md for the hooks that ralph understands",
         )
@@ -111,7 +111,7 @@ fn end_turn(
 ) -> Result<Option<Value>, Fault> {
     let record: Option<TurnRecord> = cache_file::load(record_file, VERSION);
     let workspace = at_begin(call, args, root, record.as_ref())?;
-    let mut outside = workspace.outside()?;
+    let mut outside = workspace.open_outside()?;
     let work_trees = outside.commit_work_trees()?;
     let files = digest_parts(
         work_trees
@@ -182,10 +182,10 @@ fn at_begin(
 /// Returns HEAD of the repository that holds the workspace when the turn began.
 fn begin_of_root(call: &Invocation, root: &Path, record: &TurnRecord) -> Result<String, Fault> {
     // The agent may have broken the configuration. The defaults find the packages then.
-    let workspace = call.read(root.to_owned())?.workspace;
-    let repositories = workspace.repositories()?;
+    let workspace = call.read_settings(root.to_owned())?.workspace;
+    let repositories = workspace.open_repositories()?;
     let holds_root = |name: &&String| {
-        let folder = repositories.repository(name);
+        let folder = repositories.repository_folder(name);
         folder.is_some_and(|folder| root.starts_with(folder))
     };
     let name = record.begin.keys().find(holds_root);
@@ -205,7 +205,7 @@ fn bases(
     begin: &BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, Oid>, Fault> {
     if let Some(revision) = &args.since {
-        return Ok(outside.since(revision)?.1);
+        return Ok(outside.changes_since(revision)?.1);
     }
     let bases = begin.iter();
     Ok(bases
@@ -237,7 +237,7 @@ pub(super) fn judge(
         Some(gate) => vec![gate.clone()],
         None => workspace.settings.gates.keys().cloned().collect(),
     };
-    let folders = folders(workspace)?;
+    let folders = package_folders(workspace)?;
     let mut judged = Judged {
         fails: false,
         has_error: false,
@@ -273,13 +273,13 @@ fn verdict_text(
     report: &GateReport,
     folders: &crate::report::annotations::Folders,
 ) -> String {
-    let shown = Shown {
+    let shown = ReportView {
         gate,
         report,
         folders,
         fail_on_skip: false,
     };
-    human::lines(&shown).join("\n") + "\n"
+    human::report_lines(&shown).join("\n") + "\n"
 }
 
 fn shorten(text: &str) -> String {

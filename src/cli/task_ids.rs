@@ -1,7 +1,7 @@
 //! Names of boxes on the command line. Every box has one, and no name has two meanings.
 
 use super::{Fault, State};
-use crate::machine::choice::{self, Choice};
+use crate::machine::choice::{self, NextStep};
 use crate::machine::policy::Policy;
 use crate::task::{Row, TaskKey};
 use std::path::Path;
@@ -34,15 +34,15 @@ pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
             || "`ralph status` lists the boxes; one without an id is named by its line, as in `tasks.md:12`".to_owned(),
             |row| format!("did you mean `{}`?", row.key),
         );
-        Fault::setup(format!("There is no box `{id}` in {}.", state.spec), hint)
+        Fault::setup_fault(format!("There is no box `{id}` in {}.", state.spec), hint)
     })
 }
 
 /// The box that a run would take next.
 pub(super) fn next_key(state: &State, policy: &Policy, hint: &str) -> Result<TaskKey, Fault> {
     match choice::next(state.spec_state(), policy) {
-        Choice::Take(key) => Ok(key),
-        _ => Err(Fault::setup("There is no next box.", hint)),
+        NextStep::Take(key) => Ok(key),
+        _ => Err(Fault::setup_fault("There is no next box.", hint)),
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) fn next_key(state: &State, policy: &Policy, hint: &str) -> Result<Tas
 fn is_stage_of(row: &Row, words: &str, name: &str) -> bool {
     match words.strip_prefix(name) {
         Some("" | ".") => !row.is_virtual || row.approval,
-        Some(stage) => stage.strip_prefix('.') == Some(row.key.stage.word()),
+        Some(stage) => stage.strip_prefix('.') == Some(row.key.stage.stage_word()),
         None => false,
     }
 }
@@ -72,7 +72,7 @@ mod tests {
             spec: "specs/a/tasks.md".to_owned(),
             ..State::default()
         };
-        state.take_rows(rules.boxes(&rules.parse(text), &[]), Vec::new());
+        state.take_rows(rules.ordered_boxes(&rules.parse(text), &[]), Vec::new());
         state
     }
 
@@ -83,7 +83,7 @@ mod tests {
             let key = key_of(&state, id).unwrap();
             (
                 state.spec_state().row(&key).unwrap().line,
-                key.stage.word().to_owned(),
+                key.stage.stage_word().to_owned(),
             )
         };
         for id in [

@@ -37,18 +37,18 @@ static ANSWERS: OnceLock<Mutex<File>> = OnceLock::new();
 static LOST: OnceLock<String> = OnceLock::new();
 
 /// Writes a line of the answer: to standard output, or to the file of `--output`.
-pub(super) fn line(text: &str) {
+pub(super) fn print_line(text: &str) {
     let Some(file) = ANSWERS.get() else {
-        return written(&write(&mut io::stdout().lock(), text));
+        return remember_failure(&write_text(&mut io::stdout().lock(), text));
     };
     let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-    written(&write(&mut *file, text));
+    remember_failure(&write_text(&mut *file, text));
 }
 
 /// Sends the answer to a file. It is emptied now, so that no older answer is taken for this one.
 pub(super) fn answer_into(file: &Path) -> Result<(), Fault> {
     let opened = File::create(file).map_err(|error| {
-        Fault::setup(
+        Fault::setup_fault(
             format!("--output: The file cannot be written: {error}."),
             "name a file in an existing directory",
         )
@@ -72,19 +72,19 @@ pub(super) fn name_answers() {
         && LOST.get().is_none()
     {
         let file = file.lock().unwrap_or_else(PoisonError::into_inner);
-        note(&format!("{} was written.", file.path().display()));
+        print_note(&format!("{} was written.", file.path().display()));
     }
 }
 
 /// A line on standard error, in ralph's own words.
-pub(super) fn note(text: &str) {
-    foreign(&with_spec(text));
+pub(super) fn print_note(text: &str) {
+    print_foreign(&with_spec(text));
 }
 
 /// A line on standard error as it is.
-fn foreign(text: &str) {
+fn print_foreign(text: &str) {
     // A failure could not be shown anywhere.
-    let _ = write(&mut io::stderr().lock(), text);
+    let _ = write_text(&mut io::stderr().lock(), text);
 }
 
 /// Remembers the task folder that a flag named: the commands in hints name it, too.
@@ -118,7 +118,7 @@ fn commands_with_spec(text: &str, spec: &str) -> String {
 /// Remembers an answer that was not written.
 ///
 /// A closed pipe is no error: the work continues without a reader. A full disk is one.
-pub(super) fn written(result: &io::Result<()>) {
+pub(super) fn remember_failure(result: &io::Result<()>) {
     if let Err(error) = result
         && error.kind() != io::ErrorKind::BrokenPipe
     {
@@ -127,7 +127,7 @@ pub(super) fn written(result: &io::Result<()>) {
 }
 
 /// Returns the first unwritten answer as an error.
-pub(super) fn lost() -> Option<Fault> {
+pub(super) fn lost_output() -> Option<Fault> {
     let why = LOST.get()?;
     let what = format!("The answer could not be written: {why}.");
     Some(Fault::new(
@@ -138,34 +138,38 @@ pub(super) fn lost() -> Option<Fault> {
 }
 
 /// One JSON object on a line of standard output.
-pub(super) fn json(value: &impl Serialize) {
+pub(super) fn print_json(value: &impl Serialize) {
     match serde_json::to_string(value) {
-        Ok(text) => line(&text),
-        Err(error) => note(&format!(
+        Ok(text) => print_line(&text),
+        Err(error) => print_note(&format!(
             "error: This answer cannot be written as JSON: {error}."
         )),
     }
 }
 
 /// An answer: the facts for programs, else the words for people.
-pub(super) fn answer(as_json: bool, facts: &impl Serialize, words: &str) {
-    if as_json { json(facts) } else { line(words) }
-}
-
-/// An error: what happened, and a `hint:` line with the next action.
-pub(super) fn error(what: &str, hint: &str) {
-    note(&format!("error: {what}"));
-    if !hint.is_empty() {
-        note(&format!("hint: {hint}"));
+pub(super) fn print_answer(as_json: bool, facts: &impl Serialize, words: &str) {
+    if as_json {
+        print_json(facts);
+    } else {
+        print_line(words);
     }
 }
 
-fn write(to: &mut dyn Write, text: &str) -> io::Result<()> {
-    let shown: String = text.chars().map(shown).collect();
+/// An error: what happened, and a `hint:` line with the next action.
+pub(super) fn print_error(what: &str, hint: &str) {
+    print_note(&format!("error: {what}"));
+    if !hint.is_empty() {
+        print_note(&format!("hint: {hint}"));
+    }
+}
+
+fn write_text(to: &mut dyn Write, text: &str) -> io::Result<()> {
+    let shown: String = text.chars().map(display_char).collect();
     writeln!(to, "{shown}").and_then(|()| to.flush())
 }
 
-fn shown(c: char) -> char {
+fn display_char(c: char) -> char {
     if is_hidden(c) && !matches!(c, '\n' | '\t') {
         '\u{fffd}'
     } else {
@@ -187,23 +191,23 @@ impl StatusLine {
     }
 
     /// A line that stays, above the one that is painted.
-    pub(super) fn say(&self, text: &str) {
+    pub(super) fn say_above(&self, text: &str) {
         if let Some(bar) = &self.0 {
-            bar.suspend(|| foreign(text));
+            bar.suspend(|| print_foreign(text));
         }
     }
 
     /// Shows this text from now on, with the time since; nothing if it is empty.
-    pub(super) fn set(&self, text: &str) {
+    pub(super) fn set_text(&self, text: &str) {
         let Some(bar) = &self.0 else { return };
         bar.finish_and_clear();
         if text.is_empty() {
             return;
         }
         if bar.is_hidden() {
-            return foreign(text);
+            return print_foreign(text);
         }
-        bar.set_message(text.chars().map(shown).collect::<String>());
+        bar.set_message(text.chars().map(display_char).collect::<String>());
         bar.reset();
         bar.enable_steady_tick(TICK);
     }

@@ -2,14 +2,14 @@
 //!
 //! It serves any loop, and hooks of agents that a person talks to. It changes nothing.
 
-use super::{Exit, Fault, FaultKind, Invocation, ensure, environment, ui};
+use super::{Exit, Fault, FaultKind, Invocation, base_environment, ensure_that, ui};
 use crate::config::{Preset, Verifier};
 use crate::engine::verify_without_git;
 use crate::git::is_repository;
 use crate::source::Secrets;
 use crate::source::text::count;
-use crate::turn::Format;
-use crate::turn::verify::{Finding, Verdict, footer, footer_for_people};
+use crate::turn::TranscriptFormat;
+use crate::turn::verify::{EditFinding, Verdict, footer, footer_for_people};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::{self, IsTerminal as _, Read};
@@ -19,8 +19,8 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
     /// The preset of the CLI that printed the transcript, or its format: claude, codex, gemini, opencode …
-    #[arg(long, value_name = "PRESET", value_parser = format)]
-    pub from: Format,
+    #[arg(long, value_name = "PRESET", value_parser = parse_format)]
+    pub from: TranscriptFormat,
     /// The revision at which the turn began; `git stash create` makes one of uncommitted work
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     pub before: String,
@@ -28,13 +28,13 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "FILE")]
     pub errors: Option<PathBuf>,
     /// Who reads the answer; for people it is silent where nothing failed, and where the verifier is off
-    #[arg(long = "for", value_name = "READER", value_enum, default_value_t = Reader::Model)]
-    pub reader: Reader,
+    #[arg(long = "for", value_name = "READER", value_enum, default_value_t = FooterReader::Model)]
+    pub reader: FooterReader,
 }
 
 /// Reader of a footer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Reader {
+pub enum FooterReader {
     /// The next prompt of an agent.
     Model,
     /// A person at a prompt: what hooks show.
@@ -44,44 +44,45 @@ pub enum Reader {
 /// Hermes's own switch, which holds for the footer of people too.
 const SWITCH: &str = "HERMES_FILE_MUTATION_VERIFIER";
 
-fn format(name: &str) -> Result<Format, String> {
-    let known = Format::named(name).or_else(|| Preset::named(name).map(|preset| preset.format));
+fn parse_format(name: &str) -> Result<TranscriptFormat, String> {
+    let known =
+        TranscriptFormat::named(name).or_else(|| Preset::named(name).map(|preset| preset.format));
     known
-        .filter(|format| *format != Format::Text)
+        .filter(|format| *format != TranscriptFormat::Text)
         .ok_or_else(|| {
             format!(
                 "its transcript is not known; {} are",
-                Format::NAMES[1..].join(", ")
+                TranscriptFormat::NAMES[1..].join(", ")
             )
         })
 }
 
-pub(super) fn verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, Fault> {
+pub(super) fn run_verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, Fault> {
     let hint = "pipe what the agent printed: `ralph verify --from claude < agent.out`";
-    ensure(
+    ensure_that(
         !io::stdin().is_terminal(),
         "There is no transcript on standard input.",
         hint,
     )?;
-    let here = call.folder()?;
+    let here = call.start_folder()?;
     let repository = || {
         here.ancestors()
             .find(|folder| is_repository(folder))
             .map(ToOwned::to_owned)
     };
-    let root = call.find().ok().or_else(repository);
+    let root = call.find_workspace().ok().or_else(repository);
     let workspace = call
-        .read(root.clone().unwrap_or_else(|| here.clone()))?
-        .sound()?;
-    let variables = environment();
-    if args.reader == Reader::People
+        .read_settings(root.clone().unwrap_or_else(|| here.clone()))?
+        .into_sound()?;
+    let variables = base_environment();
+    if args.reader == FooterReader::People
         && (workspace.settings.verifier == Verifier::Off || is_off(&variables))
     {
         return Ok(Exit::Done);
     }
     let errors: Box<dyn Read> = match &args.errors {
         Some(file) => Box::new(fs_err::File::open(file).map_err(|error| {
-            Fault::setup(
+            Fault::setup_fault(
                 format!("{error}."),
                 "name what the agent printed on standard error",
             )
@@ -95,9 +96,9 @@ pub(super) fn verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, Fault
             ..fault
         };
         workspace
-            .outside()
+            .open_outside()
             .map_err(untold)?
-            .verify(transcript, &args.before, &here)?
+            .verify_transcript(transcript, &args.before, &here)?
     } else {
         let secrets = Secrets::of(variables.iter().map(|(name, value)| (name, value)));
         verify_without_git(transcript, &here, |text| secrets.redact(text))?
@@ -106,14 +107,14 @@ pub(super) fn verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, Fault
         .iter()
         .filter(|finding| finding.verdict.blocks())
         .count();
-    show(call.json, args.reader, (&found, edits, files));
-    let is_untold = |finding: &Finding| finding.verdict == Verdict::Unreadable;
+    show_findings(call.json, args.reader, (&found, edits, files));
+    let is_untold = |finding: &EditFinding| finding.verdict == Verdict::Unreadable;
     match unresolved {
         0 if root.is_none() => {
             let what = "There is no git repository here, so only the transcript was read.";
             match args.reader {
-                Reader::People => Ok(Exit::NoVerdict),
-                Reader::Model => Err(Fault::new(
+                FooterReader::People => Ok(Exit::NoVerdict),
+                FooterReader::Model => Err(Fault::new(
                     FaultKind::Unknown,
                     what,
                     "run it in a repository",
@@ -135,30 +136,34 @@ fn is_off(variables: &[(String, String)]) -> bool {
     value.is_some_and(|value| matches!(value.as_str(), "0" | "false" | "no" | "off"))
 }
 
-fn show(json: bool, reader: Reader, (found, edits, files): (&[Finding], usize, usize)) {
+fn show_findings(
+    json: bool,
+    reader: FooterReader,
+    (found, edits, files): (&[EditFinding], usize, usize),
+) {
     let unresolved = found
         .iter()
         .filter(|finding| finding.verdict.blocks())
         .count();
     let lines = footer(found);
-    if reader == Reader::People && !json {
+    if reader == FooterReader::People && !json {
         for line in footer_for_people(found) {
-            ui::line(&line);
+            ui::print_line(&line);
         }
     } else if json {
         let facts = json!({
             "edits": edits, "files": files, "unresolved": unresolved, "findings": found, "footer": lines,
         });
-        ui::json(&facts);
+        ui::print_json(&facts);
     } else if let [head, entries @ .., last] = lines.as_slice() {
-        ui::line(head);
+        ui::print_line(head);
         for entry in entries {
-            ui::line(&format!("- {entry}"));
+            ui::print_line(&format!("- {entry}"));
         }
-        ui::line(last);
+        ui::print_line(last);
     } else {
         let (edits, files) = (count(edits as u64, "edit"), count(files as u64, "file"));
-        ui::note(&format!(
+        ui::print_note(&format!(
             "Verifier: {edits} of {files}, nothing unresolved."
         ));
     }

@@ -1,12 +1,12 @@
 //! From what was typed to an open workspace: the search for `.ralph/`, its configuration, its lock.
 
-use super::environment::{CONFIG, read_config, unsound};
+use super::environment::{CONFIG, read_config, unsound_settings};
 use super::output::Format;
 use super::run_output::RunOutput;
 use super::settings::{self, GlobalFlags};
-use super::{Fault, FaultKind, RealDisk, cache_folder, ensure, environment, ui};
+use super::{Fault, FaultKind, RealDisk, base_environment, cache_folder, ensure_that, ui};
 use crate::config::{self, ConfigError, Override, ROOT_VARIABLE, Role, Settings};
-use crate::engine::{Engine, Outside, Parts, Places};
+use crate::engine::{Engine, Outside, OutsideParts, Places};
 use crate::git::{AtBase, GitErrorKind, Repositories, at_base};
 use crate::machine::event::{BUILD, Event, Mode};
 use crate::machine::policy::{Budget, FRUITLESS_REWORKS, IDLE_ITERATIONS, MOST_WAITS, Policy};
@@ -64,16 +64,16 @@ pub(super) struct Opened {
 
 impl Opened {
     /// The workspace, unless its configuration has a mistake.
-    pub(super) fn sound(self) -> Result<Workspace, Fault> {
+    pub(super) fn into_sound(self) -> Result<Workspace, Fault> {
         self.error
-            .map_or(Ok(self.workspace), |error| Err(unsound(&error)))
+            .map_or(Ok(self.workspace), |error| Err(unsound_settings(&error)))
     }
 }
 
 impl Invocation {
     /// Returns the values of flags and variables.
-    pub(super) fn of(flags: &GlobalFlags, format: Format) -> Result<Self, Fault> {
-        let (root, root_by) = match (&flags.root, settings::variable(ROOT_VARIABLE)?) {
+    pub(super) fn of_flags(flags: &GlobalFlags, format: Format) -> Result<Self, Fault> {
+        let (root, root_by) = match (&flags.root, settings::variable_value(ROOT_VARIABLE)?) {
             (None, Some(root)) => (Some(PathBuf::from(root)), ROOT_VARIABLE),
             (root, _) => (root.clone(), "--root"),
         };
@@ -83,7 +83,7 @@ impl Invocation {
         Ok(Self {
             root,
             root_by,
-            given: settings::given(flags)?,
+            given: settings::given_overrides(flags)?,
             format,
             json: format == Format::Json,
         })
@@ -95,36 +95,39 @@ impl Invocation {
         let cap = config::LONGEST_TEXT as u64;
         let was = match at_base(&root, &root.join(CONFIG), revision, cap) {
             Ok(AtBase::Was(was)) => was,
-            Ok(AtBase::Untracked) => return self.read(root)?.sound(),
+            Ok(AtBase::Untracked) => return self.read_settings(root)?.into_sound(),
             // The packages are repositories of their own: the gate reports a revision that they do not know.
-            Err(error) if error.kind == GitErrorKind::NotFound => return self.read(root)?.sound(),
+            Err(error) if error.kind == GitErrorKind::NotFound => {
+                return self.read_settings(root)?.into_sound();
+            }
             Err(error) => return Err(error.into()),
         };
         settings::may_be_given(&self.given)?;
         let is_new = was.is_none();
         let text = String::from_utf8_lossy(&was.unwrap_or_default()).into_owned();
         if read_config(&root).ok().as_ref() == Some(&text) {
-            return self.read(root)?.sound();
+            return self.read_settings(root)?.into_sound();
         }
         let by = if is_new {
             "the defaults judge"
         } else {
             "its version there judges"
         };
-        ui::note(&format!(
+        ui::print_note(&format!(
             "note: {CONFIG} is not the one that {revision} has: {by}.\n  hint: look at the change; `--trust` takes the branch's own"
         ));
-        let settings = config::parse(&text, &root, &self.given).map_err(|error| unsound(&error))?;
-        Ok(Workspace::with(root, settings, self.json))
+        let settings =
+            config::parse(&text, &root, &self.given).map_err(|error| unsound_settings(&error))?;
+        Ok(Workspace::with_settings(root, settings, self.json))
     }
 
     /// Finds the workspace and reads its configuration.
-    pub(super) fn open(&self) -> Result<Workspace, Fault> {
-        self.read(self.find()?)?.sound()
+    pub(super) fn open_workspace(&self) -> Result<Workspace, Fault> {
+        self.read_settings(self.find_workspace()?)?.into_sound()
     }
 
     /// Reads the configuration of a folder; what is wrong with it is in the result.
-    pub(super) fn read(&self, root: PathBuf) -> Result<Opened, Fault> {
+    pub(super) fn read_settings(&self, root: PathBuf) -> Result<Opened, Fault> {
         settings::may_be_given(&self.given)?;
         let text = read_config(&root);
         let parsed = text
@@ -133,11 +136,11 @@ impl Invocation {
         let (settings, error) = match parsed {
             Ok(settings) => (settings, None),
             Err(error) => (
-                config::parse("", &root, &[]).map_err(|error| unsound(&error))?,
+                config::parse("", &root, &[]).map_err(|error| unsound_settings(&error))?,
                 Some(error),
             ),
         };
-        let workspace = Workspace::with(root, settings, self.json);
+        let workspace = Workspace::with_settings(root, settings, self.json);
         Ok(Opened {
             workspace,
             error,
@@ -147,38 +150,38 @@ impl Invocation {
 
     /// Returns the workspace's folder; without one, the named or the current folder.
     pub(super) fn find_anywhere(&self) -> Result<PathBuf, Fault> {
-        self.find().or_else(|_| self.folder())
+        self.find_workspace().or_else(|_| self.start_folder())
     }
 
     /// The named folder, else the current one.
-    pub(super) fn folder(&self) -> Result<PathBuf, Fault> {
+    pub(super) fn start_folder(&self) -> Result<PathBuf, Fault> {
         let root = self.root.as_deref().unwrap_or(Path::new("."));
         fs_err::canonicalize(root)
             .ok()
             .filter(|folder| folder.is_dir())
             .ok_or_else(|| {
                 let what = format!("{}: There is no folder `{}`.", self.root_by, root.display());
-                Fault::setup(what, "name an existing folder")
+                Fault::setup_fault(what, "name an existing folder")
             })
     }
 
     /// The workspace whose folder holds this absolute path, if there is one.
     pub(super) fn open_around(&self, path: &Path) -> Result<Option<Workspace>, Fault> {
         let root = path.ancestors().skip(1).find(|folder| is_workspace(folder));
-        root.map(|root| self.read(root.to_owned())?.sound())
+        root.map(|root| self.read_settings(root.to_owned())?.into_sound())
             .transpose()
     }
 
     /// The workspace's folder; its configuration may be unsound.
-    pub(super) fn find(&self) -> Result<PathBuf, Fault> {
+    pub(super) fn find_workspace(&self) -> Result<PathBuf, Fault> {
         if self.root.is_some() {
-            let folder = self.folder()?;
+            let folder = self.start_folder()?;
             let what = format!(
                 "{}: There is no .ralph/ in {}.",
                 self.root_by,
                 folder.display()
             );
-            ensure(
+            ensure_that(
                 folder.join(".ralph").is_dir(),
                 what,
                 "`ralph --root DIR init` makes one",
@@ -195,7 +198,7 @@ impl Invocation {
             let what = format!(
                 "There is no .ralph/ in {here}, and none with a config.yaml or a state/ above it."
             );
-            Fault::setup(
+            Fault::setup_fault(
                 what,
                 "`ralph init` makes one; `--root DIR` names one elsewhere",
             )
@@ -204,7 +207,7 @@ impl Invocation {
 }
 
 /// A budget in units of so many millionths.
-fn budget(budget: config::Budget, unit: u64) -> Budget {
+fn scale_budget(budget: config::BudgetSettings, unit: u64) -> Budget {
     let of = |amount: Option<config::Amount>| amount.map(|amount| (amount.0 / unit).max(1));
     Budget {
         run: of(budget.run),
@@ -215,7 +218,7 @@ fn budget(budget: config::Budget, unit: u64) -> Budget {
 
 impl Workspace {
     /// One with these settings; its files may not be there yet.
-    pub(super) fn with(root: PathBuf, settings: Settings, json: bool) -> Self {
+    pub(super) fn with_settings(root: PathBuf, settings: Settings, json: bool) -> Self {
         let places = Places {
             workspace: root,
             spec: settings.spec.clone(),
@@ -231,7 +234,7 @@ impl Workspace {
     }
 
     /// The rules for the machine.
-    pub(super) fn policy(&self) -> Policy {
+    pub(super) fn run_policy(&self) -> Policy {
         let settings = &self.settings;
         let named = |role: Role| {
             settings
@@ -267,8 +270,8 @@ impl Workspace {
                 &settings.files.build,
             ]
             .map(Clone::clone),
-            cost: budget(settings.limits.cost, 1),
-            tokens: budget(settings.limits.tokens, 1_000_000),
+            cost: scale_budget(settings.limits.cost, 1),
+            tokens: scale_budget(settings.limits.tokens, 1_000_000),
             ..Policy::default()
         }
     }
@@ -281,10 +284,10 @@ impl Workspace {
     }
 
     /// Returns the classifier of test, production and build files.
-    pub(super) fn classifier(&self) -> Result<Classifier, Fault> {
+    pub(super) fn file_classifier(&self) -> Result<Classifier, Fault> {
         let files = &self.settings.files;
         Classifier::new(&files.test, &files.production, &files.build).map_err(|error| {
-            Fault::setup(
+            Fault::setup_fault(
                 format!("files: {error}."),
                 "fix the pattern in .ralph/config.yaml",
             )
@@ -292,18 +295,18 @@ impl Workspace {
     }
 
     /// The packages, each opened and checked.
-    pub(super) fn repositories(&self) -> Result<Repositories, Fault> {
+    pub(super) fn open_repositories(&self) -> Result<Repositories, Fault> {
         Ok(self.find_repositories()?.checked()?)
     }
 
     /// The packages, none of them opened yet.
     pub(super) fn find_repositories(&self) -> Result<Repositories, Fault> {
-        Ok(Repositories::find(
+        Ok(Repositories::find_packages(
             &self.places.workspace,
             &self.places.spec,
             &self.settings.packages,
             self.settings.packages_given,
-            self.classifier()?,
+            self.file_classifier()?,
         )?)
     }
 
@@ -322,10 +325,10 @@ impl Workspace {
     }
 
     /// Takes the lock of the workspace, or says who holds it.
-    pub(super) fn lock(&self) -> Result<Lock, Fault> {
-        let tasks = self.places.tasks();
-        is_writable(&tasks, &self.places.shown(&tasks))?;
-        let path = self.places.lock();
+    pub(super) fn take_lock(&self) -> Result<Lock, Fault> {
+        let tasks = self.places.tasks_file();
+        is_writable(&tasks, &self.places.display_path(&tasks))?;
+        let path = self.places.lock_file();
         if let Some(folder) = path.parent() {
             crate::engine::private_folder(folder)?;
         }
@@ -347,7 +350,7 @@ impl Workspace {
     }
 
     /// The real world of this workspace.
-    pub(super) fn outside(&self) -> Result<Outside, Fault> {
+    pub(super) fn open_outside(&self) -> Result<Outside, Fault> {
         // ralph's own environment stays out of reach of its child processes.
         close_to_others()?;
         self.outside_until(Interrupts::install()?)
@@ -358,26 +361,26 @@ impl Workspace {
         let mut output = RunOutput::new(self.json);
         let (line, above) = (output.line.clone(), output.line.clone());
         let shows_events = self.shows_events;
-        Ok(Outside::new(Parts {
+        Ok(Outside::new(OutsideParts {
             places: self.places.clone(),
             settings: self.settings.clone(),
-            repositories: self.repositories()?,
+            repositories: self.open_repositories()?,
             supervisor: Supervisor::new(PathBuf::from("/proc/self/exe"), Some(interrupts.clone())),
             interrupts,
-            environment: environment(),
+            environment: base_environment(),
             listener: Box::new(move |event, state| {
                 if shows_events {
-                    output.tell(event, state);
+                    output.tell_event(event, state);
                 }
             }),
-            progress: Box::new(move |text| line.set(text)),
-            said: Box::new(move |text| above.say(&format!("      {text}"))),
+            progress: Box::new(move |text| line.set_text(text)),
+            said: Box::new(move |text| above.say_above(&format!("      {text}"))),
             cache: cache_folder()?,
         }))
     }
 
     /// The fact with which a process of ralph begins.
-    pub(super) fn started(&self, mode: Mode, policy: Policy, retry: Vec<String>) -> Event {
+    pub(super) fn start_event(&self, mode: Mode, policy: Policy, retry: Vec<String>) -> Event {
         Event::RunStarted {
             spec: self.places.spec_name(),
             policy,
@@ -409,22 +412,22 @@ impl Workspace {
         &self,
         act: impl FnOnce(&mut Engine<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let _lock = self.lock()?;
-        let mut outside = self.outside()?;
+        let _lock = self.take_lock()?;
+        let mut outside = self.open_outside()?;
         let mut disk = RealDisk::new();
-        let mut engine = Engine::open(
+        let mut engine = Engine::open_journal(
             &mut disk,
             &mut outside,
             self.places.clone(),
             self.rules.clone(),
         )?;
-        engine.drive(vec![
-            self.started(Mode::Verb, self.policy(), Vec::new()),
+        engine.drive_effects(vec![
+            self.start_event(Mode::Verb, self.run_policy(), Vec::new()),
             Event::Resumed,
         ])?;
-        engine.look()?;
-        if let Phase::Stopped(stop @ StopReason::Refused { .. }) = &engine.state().phase {
-            return Err(Fault::setup(stop.to_string(), stop.hint()));
+        engine.look_around()?;
+        if let Phase::Stopped(stop @ StopReason::Refused { .. }) = &engine.current_state().phase {
+            return Err(Fault::setup_fault(stop.to_string(), stop.hint()));
         }
         act(&mut engine)
     }
@@ -434,18 +437,18 @@ impl Workspace {
 pub(super) fn is_writable(path: &Path, shown: &str) -> Result<(), Fault> {
     let is_read_only = fs_err::metadata(path).is_ok_and(|found| found.permissions().readonly());
     let what = format!("{shown}: The file is read-only, and ralph has to write its boxes.");
-    ensure(!is_read_only, what, "`chmod u+w` makes it writable")
+    ensure_that(!is_read_only, what, "`chmod u+w` makes it writable")
 }
 
 /// Refuses a task file that is missing or without boxes.
 pub(super) fn has_boxes(places: &Places, boxes: usize) -> Result<(), Fault> {
-    let there = match places.tasks().exists() {
+    let there = match places.tasks_file().exists() {
         false => "is no such file",
         true if boxes == 0 => "are no boxes in it",
         true => return Ok(()),
     };
     let what = format!("{}: There {there}.", places.spec_name());
-    Err(Fault::setup(
+    Err(Fault::setup_fault(
         what,
         "`ralph check` lists everything that is wrong",
     ))

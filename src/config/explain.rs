@@ -2,7 +2,7 @@
 
 use super::Reading;
 use super::error::{ConfigError, FILE, dotted};
-use super::overrides::{Override, Source};
+use super::overrides::{Override, ValueSource};
 use super::schema::gate_keys;
 use super::yaml_tree::{get, line_of};
 use serde::Serialize;
@@ -10,14 +10,14 @@ use serde_yaml::Value;
 use std::path::Path;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Explained {
+pub struct ExplainedSetting {
     pub key: String,
     /// The value in the form of the file, or `null`.
     ///
     /// Values of an agent's environment, which may be secrets, are not shown.
     pub value: serde_json::Value,
     /// Its source.
-    pub from: Source,
+    pub from: ValueSource,
     /// Its error, a whole sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
@@ -34,14 +34,14 @@ pub fn explain(
     text: Result<&str, ConfigError>,
     workspace: &Path,
     overrides: &[Override],
-) -> Vec<Explained> {
+) -> Vec<ExplainedSetting> {
     let (rows, error) = match text.and_then(|text| Reading::of(text, overrides)) {
         Ok(reading) => (listed(&reading), reading.settings(workspace).err()),
         Err(error) => {
             let mut rows = Reading::of("", overrides)
                 .map(|reading| listed(&reading))
                 .unwrap_or_default();
-            rows.retain(|row| row.from != Source::Default);
+            rows.retain(|row| row.from != ValueSource::Default);
             (rows, Some(error))
         }
     };
@@ -53,10 +53,10 @@ pub fn explain(
 
 /// Returns the rows with the error at its setting, or at the end if it has none.
 fn with_problem(
-    mut rows: Vec<Explained>,
+    mut rows: Vec<ExplainedSetting>,
     error: &ConfigError,
     overrides: &[Override],
-) -> Vec<Explained> {
+) -> Vec<ExplainedSetting> {
     let (problem, hint) = (Some(error.to_string()), Some(error.hint.clone()));
     if let Some(row) = rows.iter_mut().find(|row| row.key == error.kind) {
         (row.problem, row.hint) = (problem, hint);
@@ -65,8 +65,8 @@ fn with_problem(
     let cause = overrides
         .iter()
         .find(|given| error.place != FILE && error.place == given.name());
-    let from = cause.map_or(Source::File { line: error.line }, Override::source);
-    rows.push(Explained {
+    let from = cause.map_or(ValueSource::File { line: error.line }, Override::source);
+    rows.push(ExplainedSetting {
         key: error.kind.clone(),
         value: serde_json::Value::Null,
         from,
@@ -77,13 +77,18 @@ fn with_problem(
 }
 
 /// Returns every setting, in the order of the defaults, then of the file.
-fn listed(reading: &Reading<'_>) -> Vec<Explained> {
+fn listed(reading: &Reading<'_>) -> Vec<ExplainedSetting> {
     let mut rows = Vec::new();
     list(reading, &mut Vec::new(), &reading.merged, &mut rows);
     rows
 }
 
-fn list(reading: &Reading<'_>, path: &mut Vec<String>, value: &Value, rows: &mut Vec<Explained>) {
+fn list(
+    reading: &Reading<'_>,
+    path: &mut Vec<String>,
+    value: &Value,
+    rows: &mut Vec<ExplainedSetting>,
+) {
     let is_placement = path.len() == 2 && path[0] == "placement";
     match value {
         Value::Mapping(map) if !is_placement => {
@@ -104,15 +109,15 @@ fn is_key_of(reading: &Reading<'_>, gate: &str, key: &str) -> bool {
 }
 
 /// Returns a setting; `None` for a default that does not apply to its gate.
-fn row(reading: &Reading<'_>, path: &[String], value: &Value) -> Option<Explained> {
+fn row(reading: &Reading<'_>, path: &[String], value: &Value) -> Option<ExplainedSetting> {
     let from = match (reading.sources.of(path), get(&reading.written, path)) {
         (Some(given), _) => given.source(),
-        (None, Some(_)) => Source::File {
+        (None, Some(_)) => ValueSource::File {
             line: line_of(reading.text, &path.join(".")),
         },
-        (None, None) => Source::Default,
+        (None, None) => ValueSource::Default,
     };
-    let is_default = from == Source::Default;
+    let is_default = from == ValueSource::Default;
     let value = match path {
         [first, _, third, _] if first == "agents" && third == "env" => "(not shown)".into(),
         [first, gate, key] if first == "gates" && is_default && !is_key_of(reading, gate, key) => {
@@ -120,7 +125,7 @@ fn row(reading: &Reading<'_>, path: &[String], value: &Value) -> Option<Explaine
         }
         _ => serde_json::to_value(value).unwrap_or_default(),
     };
-    Some(Explained {
+    Some(ExplainedSetting {
         key: dotted(path),
         value,
         from,
@@ -150,12 +155,14 @@ mod tests {
         );
         let kept = lines
             .iter()
-            .filter(|line| line.from != Source::Default || line.key.contains("limit"));
+            .filter(|line| line.from != ValueSource::Default || line.key.contains("limit"));
         kept.map(|line| {
             let from = match &line.from {
-                Source::Default => "default".to_owned(),
-                Source::File { line } => format!("line {}", line.expect("a line")),
-                Source::Environment { name } | Source::Flag { name } => (*name).to_owned(),
+                ValueSource::Default => "default".to_owned(),
+                ValueSource::File { line } => format!("line {}", line.expect("a line")),
+                ValueSource::Environment { name } | ValueSource::Flag { name } => {
+                    (*name).to_owned()
+                }
             };
             format!("{}={} ({from})", line.key, line.value)
         })
@@ -209,7 +216,7 @@ mod tests {
         let lines = explain(Ok(""), Path::new("/w"), &[agent]);
         let by_variable: Vec<&str> = lines
             .iter()
-            .filter(|line| line.from != Source::Default)
+            .filter(|line| line.from != ValueSource::Default)
             .map(|line| line.key.as_str())
             .collect();
         assert_eq!(by_variable.len(), 7, "{by_variable:?}");

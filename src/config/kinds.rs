@@ -5,7 +5,7 @@
 
 use super::PRESETS;
 use super::roles::WORK;
-use crate::turn::Format;
+use crate::turn::TranscriptFormat;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
@@ -69,7 +69,7 @@ pub(super) fn presets() -> Vec<&'static str> {
 
 /// Returns the names of the formats of transcripts.
 pub(super) fn formats() -> Vec<&'static str> {
-    Format::NAMES.to_vec()
+    TranscriptFormat::NAMES.to_vec()
 }
 
 /// Returns the schema of names that match the pattern, with a description for users.
@@ -105,14 +105,14 @@ pub(super) fn gate_names(schema: &mut Schema) {
         "^[A-Z][A-Z0-9-]*$",
         "capital letters, digits and `-`, a letter first, as in `N.PITEST`, and no word of another stage",
     );
-    names["not"] = json!({ "enum": WORK.map(|(.., stage)| stage.word().to_owned()) });
+    names["not"] = json!({ "enum": WORK.map(|(.., stage)| stage.stage_word().to_owned()) });
     schema.insert("propertyNames".to_owned(), names);
 }
 
 /// Returns the schema of the agent of each role, by the role's name.
 pub(super) fn roles(_: &mut SchemaGenerator) -> Schema {
     let all = WORK.map(|(_, role, stage)| {
-        let description = format!("The agent of {}.", stage.word());
+        let description = format!("The agent of {}.", stage.stage_word());
         let agent = json!({ "type": "string", "minLength": 1, "description": description });
         (role.to_owned(), agent)
     });

@@ -28,9 +28,9 @@ pub struct Limits {
     #[schemars(schema_with = "time")]
     pub attempt: Duration,
     /// US dollars that may be used, as the agents' CLIs count.
-    pub cost: Budget,
+    pub cost: BudgetSettings,
     /// Tokens that may be used, as the agents' CLIs count.
-    pub tokens: Budget,
+    pub tokens: BudgetSettings,
     /// Time of an attempt without a byte of output.
     #[serde(deserialize_with = "optional::deserialize")]
     #[schemars(schema_with = "time")]
@@ -44,7 +44,7 @@ pub struct Limits {
 /// The maximum use; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Budget {
+pub struct BudgetSettings {
     /// By one run.
     #[schemars(schema_with = "amount")]
     pub run: Option<Amount>,

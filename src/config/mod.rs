@@ -16,9 +16,9 @@ mod yaml_tree;
 
 pub use edit::{placement_line, placement_word, with_placement};
 pub use error::{ConfigError, FILE};
-pub use explain::{Explained, explain};
-pub use overrides::{Override, ROOT_VARIABLE, SETTINGS, Setting, Source};
-pub use presets::{PRESETS, Preset, Trouble};
+pub use explain::{ExplainedSetting, explain};
+pub use overrides::{Override, ROOT_VARIABLE, SETTINGS, Setting, ValueSource};
+pub use presets::{AgentTrouble, PRESETS, Preset};
 pub use roles::{Role, role_of};
 pub use schema::drop_integer_formats;
 pub use settings::*;
@@ -26,7 +26,7 @@ pub use yaml_tree::LONGEST_TEXT;
 
 use crate::source::Problem;
 use error::Mistake;
-use overrides::Sources;
+use overrides::OverrideSources;
 use serde_yaml::Value;
 use settings::AgentKeys;
 use std::path::Path;
@@ -73,7 +73,7 @@ struct Reading<'t> {
     text: &'t str,
     /// The values of the file and the overrides.
     written: Value,
-    sources: Sources,
+    sources: OverrideSources,
     /// The written values over the defaults.
     merged: Value,
 }

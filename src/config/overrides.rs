@@ -79,7 +79,7 @@ impl Setting {
 /// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Source {
+pub enum ValueSource {
     Default,
     /// `.ralph/config.yaml`.
     File {
@@ -116,21 +116,21 @@ impl Override {
         }
     }
 
-    pub(super) fn source(&self) -> Source {
+    pub(super) fn source(&self) -> ValueSource {
         let name = self.name();
         if self.is_flag {
-            Source::Flag { name }
+            ValueSource::Flag { name }
         } else {
-            Source::Environment { name }
+            ValueSource::Environment { name }
         }
     }
 }
 
 /// The overridden paths with their sources. A path covers everything below it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sources(Vec<(Vec<String>, Override)>);
+pub(super) struct OverrideSources(Vec<(Vec<String>, Override)>);
 
-impl Sources {
+impl OverrideSources {
     /// Returns the override of a path; `None` for a value of the file.
     pub(super) fn of(&self, path: &[String]) -> Option<&Override> {
         self.0
@@ -155,8 +155,8 @@ pub(super) fn apply(
     tree: &mut Value,
     defaults: &Value,
     overrides: &[Override],
-) -> Result<Sources, ConfigError> {
-    let mut sources = Sources::default();
+) -> Result<OverrideSources, ConfigError> {
+    let mut sources = OverrideSources::default();
     for given in overrides {
         if given.setting.key == "roles" {
             set_all_roles(tree, given, &mut sources)?;
@@ -188,7 +188,7 @@ fn typed(text: &str, default: Option<&Value>) -> Value {
 fn set_all_roles(
     tree: &mut Value,
     given: &Override,
-    sources: &mut Sources,
+    sources: &mut OverrideSources,
 ) -> Result<(), ConfigError> {
     let name = given.value.as_str();
     let mut known = names(tree.get("agents"));

@@ -2,7 +2,7 @@
 //!
 //! A preset was observed with the versions that it names. Without versions it follows the CLI's documentation.
 
-use crate::turn::Format;
+use crate::turn::TranscriptFormat;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -47,7 +47,7 @@ pub struct Preset {
     #[serde(default)]
     model: Vec<String>,
     /// Its output with the arguments of `stream`.
-    pub format: Format,
+    pub format: TranscriptFormat,
     /// Arguments for a transcript as events.
     #[serde(default)]
     stream: Vec<String>,
@@ -69,16 +69,16 @@ pub struct Preset {
     pub fails_with_zero: bool,
     /// Exit codes for such trouble when no known text is printed.
     #[serde(default)]
-    pub exits: BTreeMap<i32, Trouble>,
+    pub exits: BTreeMap<i32, AgentTrouble>,
     /// Its output in trouble that is not the agent's fault, in lower case with plain quotes.
     #[serde(default)]
-    pub texts: BTreeMap<Trouble, Vec<String>>,
+    pub texts: BTreeMap<AgentTrouble, Vec<String>>,
 }
 
 /// The reasons for which an agent CLI could not work, for any task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Trouble {
+pub enum AgentTrouble {
     Limit,
     /// An administrator removed the allowance. It does not come back by itself.
     Disabled,
@@ -103,7 +103,7 @@ impl Preset {
     }
 
     /// Returns the preset whose program prints that format.
-    pub fn printing(format: Format) -> Option<&'static Self> {
+    pub fn printing(format: TranscriptFormat) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.format == format)
     }
 
@@ -125,7 +125,12 @@ impl Preset {
     }
 
     /// Returns the whole argument vector with `args` inserted, for output in that format.
-    pub fn argv(&self, format: Format, model: Option<&str>, args: &[String]) -> Vec<String> {
+    pub fn argv(
+        &self,
+        format: TranscriptFormat,
+        model: Option<&str>,
+        args: &[String],
+    ) -> Vec<String> {
         let stream = if format.prints_events() {
             self.stream.as_slice()
         } else {

@@ -3,7 +3,7 @@
 use super::Preset;
 use super::error::{Mistake, either, quoted};
 use super::schema::{gate_keys, has_engine};
-use crate::turn::Format;
+use crate::turn::TranscriptFormat;
 use serde_yaml::Value;
 
 /// The agent of a role that is not listed.
@@ -67,8 +67,8 @@ fn agent(keys: &Value) -> Result<(), Mistake> {
     let preset = keys["preset"].as_str().and_then(Preset::named);
     let format = keys["format"]
         .as_str()
-        .and_then(Format::named)
-        .filter(|format| *format != Format::Text);
+        .and_then(TranscriptFormat::named)
+        .filter(|format| *format != TranscriptFormat::Text);
     match (has("command"), has("preset")) {
         (true, true) => with_command("preset", "Keep one of the two."),
         (true, false) if has("args") => {

@@ -2,7 +2,7 @@
 //!
 //! The comments are descriptions in the JSON Schema, for authors of the file.
 
-pub use super::limits::{Amount, Budget, Limits};
+pub use super::limits::{Amount, BudgetSettings, Limits};
 pub use crate::mutation::{NoCoverage, Per};
 pub use crate::task::Placement;
 
@@ -11,7 +11,7 @@ use super::kinds::{
     variables,
 };
 use super::roles::Role;
-use crate::turn::Format;
+use crate::turn::TranscriptFormat;
 use jiff::fmt::serde::unsigned_duration::required;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -160,7 +160,7 @@ pub struct AgentSettings {
     /// The preset's name, if one was used.
     pub preset: Option<String>,
     /// The format of its output.
-    pub format: Format,
+    pub format: TranscriptFormat,
     /// The agents that replace it while it is out of quota or out of reach, the preferred one first.
     pub fallback: Vec<String>,
 }
@@ -183,7 +183,7 @@ pub(super) struct AgentKeys {
     pub(super) model: Option<String>,
     /// The format of its standard output: `text`, or the events of a known CLI. A preset has its own.
     #[schemars(with = "String", extend("enum" = formats()))]
-    pub(super) format: Option<Format>,
+    pub(super) format: Option<TranscriptFormat>,
     /// Agents that work in its place while it is out of quota or out of reach, the preferred one first.
     #[schemars(inner(length(min = 1)))]
     pub(super) fallback: Vec<String>,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::source::{Classifier, Kind};
-use crate::turn::Format;
+use crate::turn::TranscriptFormat;
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -520,11 +520,11 @@ fn presets_put_arguments_before_the_dash_that_means_standard_input() {
         "agents: {default: {preset: claude, format: text}, own: {command: [x], format: claude}, plain: {command: [x]}}",
     );
     let agent = |name: &str| &settings.agents[name];
-    assert_eq!(agent("default").format, Format::Text);
+    assert_eq!(agent("default").format, TranscriptFormat::Text);
     assert!(!agent("default").command.join(" ").contains("stream-json"));
     assert_eq!(
         (agent("own").format, agent("plain").format),
-        (Format::Claude, Format::Text)
+        (TranscriptFormat::Claude, TranscriptFormat::Text)
     );
 }
 

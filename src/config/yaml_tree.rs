@@ -24,7 +24,7 @@ pub(super) fn parse(text: &str) -> Result<Value, ConfigError> {
         return Err(Problem::new(String::new(), what, anew).at(FILE, Some(line_at(text, at))));
     }
     let text = without_mark(text);
-    match (Tree { wanted: None }).deserialize(serde_yaml::Deserializer::from_str(text)) {
+    match (KeySearch { wanted: None }).deserialize(serde_yaml::Deserializer::from_str(text)) {
         Ok(tree) => Ok(tree),
         Err(_)
             if text
@@ -42,7 +42,7 @@ pub(super) fn parse(text: &str) -> Result<Value, ConfigError> {
 /// The empty key is the root, whose line is that of the first value. A name may itself hold dots. The library gives
 /// positions only with errors, so this parse ends with an error at the key.
 pub(super) fn line_of(text: &str, key: &str) -> Option<usize> {
-    let tree = Tree { wanted: Some(key) };
+    let tree = KeySearch { wanted: Some(key) };
     let error = tree
         .deserialize(serde_yaml::Deserializer::from_str(without_mark(text)))
         .err()?;
@@ -122,11 +122,11 @@ fn unreadable(error: &serde_yaml::Error, text: &str) -> ConfigError {
 
 /// A reading of the text as a tree that ends with an error at the wanted key.
 #[derive(Clone, Copy)]
-struct Tree<'k> {
+struct KeySearch<'k> {
     wanted: Option<&'k str>,
 }
 
-impl<'k> Tree<'k> {
+impl<'k> KeySearch<'k> {
     /// Returns the wanted path below a key; empty if this is the wanted key.
     fn below(self, key: &str) -> Option<&'k str> {
         let rest = self.wanted?.strip_prefix(key)?;
@@ -138,7 +138,7 @@ impl<'k> Tree<'k> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Tree<'_> {
+impl<'de> DeserializeSeed<'de> for KeySearch<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
@@ -146,7 +146,7 @@ impl<'de> DeserializeSeed<'de> for Tree<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Tree<'_> {
+impl<'de> Visitor<'de> for KeySearch<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -182,7 +182,7 @@ impl<'de> Visitor<'de> for Tree<'_> {
             return Err(A::Error::custom("here"));
         }
         let mut items = Vec::new();
-        while let Some(item) = list.next_element_seed(Tree { wanted: None })? {
+        while let Some(item) = list.next_element_seed(KeySearch { wanted: None })? {
             items.push(item);
         }
         Ok(items.into())
@@ -193,12 +193,12 @@ impl<'de> Visitor<'de> for Tree<'_> {
             return Err(A::Error::custom("here"));
         }
         let mut map = Mapping::new();
-        while let Some(key) = entries.next_key_seed(Key(|key: &str| match self.below(key) {
+        while let Some(key) = entries.next_key_seed(TextKey(|key: &str| match self.below(key) {
             Some("") => Err("here".to_owned()),
             _ if map.contains_key(key) => Err(format!("the key {key:?} is written twice")),
             _ => Ok(()),
         }))? {
-            let value = entries.next_value_seed(Tree {
+            let value = entries.next_value_seed(KeySearch {
                 wanted: self.below(&key),
             })?;
             map.insert(Value::String(key), value);
@@ -208,9 +208,9 @@ impl<'de> Visitor<'de> for Tree<'_> {
 }
 
 /// A key, always read as text (`on`, `1`). An error of the function has its line.
-struct Key<F>(F);
+struct TextKey<F>(F);
 
-impl<'de, F: FnMut(&str) -> Result<(), String>> DeserializeSeed<'de> for Key<F> {
+impl<'de, F: FnMut(&str) -> Result<(), String>> DeserializeSeed<'de> for TextKey<F> {
     type Value = String;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<String, D::Error> {
@@ -218,7 +218,7 @@ impl<'de, F: FnMut(&str) -> Result<(), String>> DeserializeSeed<'de> for Key<F> 
     }
 }
 
-impl<F: FnMut(&str) -> Result<(), String>> Visitor<'_> for Key<F> {
+impl<F: FnMut(&str) -> Result<(), String>> Visitor<'_> for TextKey<F> {
     type Value = String;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,7 +8,7 @@
 //! folder for any file names, take regular files only, and are bounded.
 
 use super::{Fault, FaultKind, Places};
-use crate::git::{Repositories, borrow, unbundle};
+use crate::git::{Repositories, borrow_objects, read_bundle};
 use crate::machine::facts::Oid;
 use crate::source::Secrets;
 use crate::source::text::line;
@@ -53,7 +53,7 @@ struct Archive {
 }
 
 impl Archive {
-    fn add(&mut self, path: &Path, size: u64, content: impl Read) -> Result<(), Fault> {
+    fn add_file(&mut self, path: &Path, size: u64, content: impl Read) -> Result<(), Fault> {
         let left = self
             .left
             .0
@@ -64,7 +64,7 @@ impl Archive {
             let what = format!(
                 "The run is too large for a bundle: more than {most} MiB or {MAX_FILES} files."
             );
-            Fault::setup(
+            Fault::setup_fault(
                 what,
                 "remove old folders `.ralph/state/iter-N/gate`; replay works without them",
             )
@@ -78,7 +78,7 @@ impl Archive {
 
 /// Contents of a bundle in addition to the spec and the configuration.
 #[derive(Clone, Copy, Debug)]
-pub struct Contents<'a> {
+pub struct BundleContents<'a> {
     /// The commits that the journal names, by package.
     pub commits: &'a BTreeMap<String, BTreeSet<Oid>>,
     /// The iterations of gates, whose folders go in.
@@ -95,14 +95,14 @@ pub struct Contents<'a> {
 ///
 /// Errors: a known secret in a file (with its place), a commit that is missing, a run of more than
 /// 2 GiB. The target file is then unchanged.
-pub fn pack(
+pub fn pack_workspace(
     places: &Places,
     repositories: &mut Repositories,
-    contents: Contents<'_>,
+    contents: BundleContents<'_>,
     secrets: &Secrets,
     to: &Path,
 ) -> Result<u64, Fault> {
-    let Contents {
+    let BundleContents {
         commits,
         iterations,
         digested,
@@ -110,7 +110,7 @@ pub fn pack(
     } = contents;
     let mut by_repository: BTreeMap<PathBuf, (String, BTreeSet<Oid>)> = BTreeMap::new();
     for (package, commits) in commits {
-        let folder = repositories.repository(package).ok_or_else(|| {
+        let folder = repositories.repository_folder(package).ok_or_else(|| {
             let what = format!("The package {package}, which the journal names, is not there.");
             Fault::new(
                 FaultKind::Unknown,
@@ -138,14 +138,14 @@ pub fn pack(
     };
     for (root, (package, commits)) in by_repository {
         let (place, shown) = (
-            Path::new(GIT).join(inside(places, &root)?),
-            places.shown(&root),
+            Path::new(GIT).join(path_inside(places, &root)?),
+            places.display_path(&root),
         );
         if is_thin {
-            let address = repositories.remote(&package)?.unwrap_or_default();
+            let address = repositories.remote_address(&package)?.unwrap_or_default();
             holds_no_secret(&shown, address.as_bytes(), secrets)?;
             let address = line(&address, ADDRESS) + "\n";
-            archive.add(
+            archive.add_file(
                 &place.join(REMOTE),
                 address.len() as u64,
                 address.as_bytes(),
@@ -153,17 +153,17 @@ pub fn pack(
         } else {
             no_commit_holds_a_secret(&shown, &package, repositories, &commits, secrets)?;
             let mut bundle = tempfile::tempfile_in(folder)?;
-            repositories.bundle(&package, &commits, &mut bundle)?;
+            repositories.write_bundle(&package, &commits, &mut bundle)?;
             bundle.rewind()?;
-            archive.add(&place.join(REPOSITORY), bundle.metadata()?.len(), bundle)?;
+            archive.add_file(&place.join(REPOSITORY), bundle.metadata()?.len(), bundle)?;
         }
     }
-    for (place, path) in wanted(places, repositories, iterations, digested)? {
+    for (place, path) in wanted_files(places, repositories, iterations, digested)? {
         let Some(bytes) = read_beginning(&path, MAX_BYTES)? else {
             continue;
         };
-        holds_no_secret(&places.shown(&path), &bytes, secrets)?;
-        archive.add(&place, bytes.len() as u64, bytes.as_slice())?;
+        holds_no_secret(&places.display_path(&path), &bytes, secrets)?;
+        archive.add_file(&place, bytes.len() as u64, bytes.as_slice())?;
     }
     let file = archive.tar.into_inner()?;
     file.as_file().sync_all()?;
@@ -174,20 +174,20 @@ pub fn pack(
 }
 
 /// The files of the workspace that go in, by their paths in the archive; some may not be there.
-fn wanted(
+fn wanted_files(
     places: &Places,
     repositories: &Repositories,
     iterations: &[u64],
     digested: &BTreeSet<PathBuf>,
 ) -> Result<BTreeMap<PathBuf, PathBuf>, Fault> {
     let mut wanted = vec![
-        places.journal(),
+        places.journal_file(),
         places.workspace.join(".ralph/config.yaml"),
     ];
     wanted.extend(SPEC.map(|name| places.spec.join(name)));
     wanted.extend(digested.iter().map(|path| places.workspace.join(path)));
     for iteration in iterations {
-        let folder = places.iteration(*iteration).join("gate");
+        let folder = places.iteration_folder(*iteration).join("gate");
         let entries = walk(&folder, MAX_DEPTH, MAX_FILES, |_| true).filter_map(Result::ok);
         wanted.extend(
             entries
@@ -195,17 +195,17 @@ fn wanted(
                 .map(walkdir::DirEntry::into_path),
         );
     }
-    for package in repositories.names() {
+    for package in repositories.package_names() {
         wanted.extend(repositories.build_files(&package)?);
     }
     wanted
         .into_iter()
-        .map(|path| Ok((Path::new(FILES).join(inside(places, &path)?), path)))
+        .map(|path| Ok((Path::new(FILES).join(path_inside(places, &path)?), path)))
         .collect()
 }
 
 /// The path in the workspace.
-fn inside(places: &Places, path: &Path) -> Result<PathBuf, Fault> {
+fn path_inside(places: &Places, path: &Path) -> Result<PathBuf, Fault> {
     path.strip_prefix(&places.workspace)
         .map(Path::to_owned)
         .map_err(|_| {
@@ -213,7 +213,7 @@ fn inside(places: &Places, path: &Path) -> Result<PathBuf, Fault> {
                 "{} lies outside of the workspace, and a bundle holds the workspace.",
                 path.display()
             );
-            Fault::setup(what, "move it into the workspace")
+            Fault::setup_fault(what, "move it into the workspace")
         })
 }
 
@@ -230,7 +230,7 @@ fn holds_no_secret(shown: &str, bytes: &[u8], secrets: &Secrets) -> Result<(), F
         .count()
         + 1;
     let what = "A known secret, or what looks like one, stands here; without it the chain would be another.";
-    Err(Fault::setup(what, CHANGE_SECRET).at(shown, Some(number)))
+    Err(Fault::setup_fault(what, CHANGE_SECRET).at(shown, Some(number)))
 }
 
 fn no_commit_holds_a_secret(
@@ -250,7 +250,7 @@ fn no_commit_holds_a_secret(
     };
     let name = variable.unwrap_or_default();
     let what = format!("The value of {name} stands in a commit that goes into the bundle.");
-    Err(Fault::setup(what, CHANGE_SECRET).at(format!("{shown} {place}"), None))
+    Err(Fault::setup_fault(what, CHANGE_SECRET).at(format!("{shown} {place}"), None))
 }
 
 /// A bundle that was unpacked.
@@ -268,14 +268,14 @@ pub struct Unpacked {
 /// in the workspace of the run.
 ///
 /// Errors: a file that is no bundle, names that lead out of the folder, links, more than 2 GiB.
-pub fn unpack(file: &Path, into: &Path, clones: &Path) -> Result<Unpacked, Fault> {
+pub fn unpack_bundle(file: &Path, into: &Path, clones: &Path) -> Result<Unpacked, Fault> {
     let refused = |what: &str| {
         let what = format!("This is not a bundle that `ralph bundle` wrote: {what}.");
         let hint = "in the workspace of the run, `ralph bundle run.tar` writes one";
         Fault::new(FaultKind::Unknown, what, hint).at(file.display().to_string(), None)
     };
     let (opened, _) = open_regular(file)?.ok_or_else(|| {
-        Fault::setup(
+        Fault::setup_fault(
             format!("There is no file {}.", file.display()),
             "name a bundle; `ralph bundle run.tar` writes one",
         )
@@ -315,8 +315,8 @@ pub fn unpack(file: &Path, into: &Path, clones: &Path) -> Result<Unpacked, Fault
         let folder = workspace.join(place);
         fs_err::create_dir_all(&folder)?;
         if path.file_name() != Some(OsStr::new(REMOTE)) {
-            unbundle(&folder, &mut BufReader::new(entry))?;
-        } else if !borrow(&folder, &clones.join(place))? {
+            read_bundle(&folder, &mut BufReader::new(entry))?;
+        } else if !borrow_objects(&folder, &clones.join(place))? {
             let mut address = String::new();
             // Bytes that are no address name none.
             let _ = entry.take(MAX_ADDRESS).read_to_string(&mut address);

@@ -28,17 +28,17 @@ pub type Fault = Problem<FaultKind>;
 
 impl Fault {
     /// Wrong usage or configuration.
-    pub fn setup(what: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn setup_fault(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(FaultKind::Setup, what, hint)
     }
 
     /// tasks.md, git or the journal were changed under the run.
-    pub(super) fn changed(what: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(super) fn changed_fault(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(FaultKind::Changed, what, hint)
     }
 
     /// A fault of ralph's own.
-    pub(super) fn internal(what: impl Into<String>) -> Self {
+    pub(super) fn internal_fault(what: impl Into<String>) -> Self {
         Self::new(
             FaultKind::Internal,
             what,
@@ -75,9 +75,9 @@ impl From<JournalError> for Fault {
         let advice = "find out who wrote to it; without the journal (move it away) the boxes in tasks.md count as they are";
         match error {
             JournalError::Io(inner) => inner.into(),
-            JournalError::Changed => Self::changed(what, advice),
+            JournalError::Changed => Self::changed_fault(what, advice),
             JournalError::Corrupt { line, .. } => {
-                Self::changed(what, advice).at(file, line.try_into().ok())
+                Self::changed_fault(what, advice).at(file, line.try_into().ok())
             }
             JournalError::Unread { line, why } => {
                 let hint = match why {
@@ -86,7 +86,7 @@ impl From<JournalError> for Fault {
                         "use the build that wrote it (`RunStarted` records in the journal name it)"
                     }
                 };
-                Self::setup(what, hint).at(file, line.try_into().ok())
+                Self::setup_fault(what, hint).at(file, line.try_into().ok())
             }
         }
     }
@@ -94,6 +94,6 @@ impl From<JournalError> for Fault {
 
 impl From<crate::machine::Impossible> for Fault {
     fn from(error: crate::machine::Impossible) -> Self {
-        Self::internal(error.0)
+        Self::internal_fault(error.0)
     }
 }

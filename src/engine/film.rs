@@ -1,7 +1,7 @@
 //! The journal as a film: a frame for each record, and the state behind each of them.
 
 use super::{Fault, FaultKind, Fold, Places};
-use crate::journal::{self, Ending, Record};
+use crate::journal::{self, JournalEnd, Record};
 use crate::machine::effect::Effect;
 use crate::machine::state::State;
 use crate::report::film::Frame;
@@ -24,7 +24,7 @@ pub struct Film {
 /// The state behind a record, with time and attempts so far.
 #[derive(Clone, Debug)]
 struct KeptState {
-    ending: Ending,
+    ending: JournalEnd,
     fold: Fold,
     spent: Spent,
 }
@@ -32,15 +32,16 @@ struct KeptState {
 impl KeptState {
     fn of_nothing() -> Self {
         Self {
-            ending: Ending::of_nothing(),
+            ending: JournalEnd::of_nothing(),
             fold: Fold::default(),
             spent: Spent::default(),
         }
     }
 
-    fn take(&mut self, record: &Record) -> Result<Vec<Effect>, Fault> {
-        let effects = self.fold.take(record)?;
-        self.spent.note(&record.at, &record.event, &self.fold.state);
+    fn take_record(&mut self, record: &Record) -> Result<Vec<Effect>, Fault> {
+        let effects = self.fold.take_record(record)?;
+        self.spent
+            .note_record(&record.at, &record.event, &self.fold.state);
         Ok(effects)
     }
 }
@@ -49,13 +50,13 @@ impl Film {
     /// Reads a workspace's journal up to a torn tail.
     ///
     /// Errors: no journal, or none of its records; a broken chain; a record that cannot follow.
-    pub fn read(disk: &dyn Disk, places: &Places) -> Result<Self, Fault> {
-        let path = places.journal();
-        let film = Self::of(disk.read(&path)?.unwrap_or_default(), INTERVAL)?;
+    pub fn read_film(disk: &dyn Disk, places: &Places) -> Result<Self, Fault> {
+        let path = places.journal_file();
+        let film = Self::of_journal(disk.read(&path)?.unwrap_or_default(), INTERVAL)?;
         if film.frames.is_empty() {
             let what = format!(
                 "{} has no record, so there is nothing to show.",
-                places.shown(&path)
+                places.display_path(&path)
             );
             let hint =
                 "name the workspace (`--root DIR`), or a bundle (`ralph replay --bundle FILE`)";
@@ -64,15 +65,15 @@ impl Film {
         Ok(film)
     }
 
-    pub(super) fn of(journal: Vec<u8>, interval: u64) -> Result<Self, Fault> {
+    pub(super) fn of_journal(journal: Vec<u8>, interval: u64) -> Result<Self, Fault> {
         let mut now = KeptState::of_nothing();
         let (mut frames, mut kept) = (Vec::new(), vec![now.clone()]);
-        let mut lines = lines(&journal);
+        let mut lines = line_lengths(&journal);
         journal::replay(&journal, |record: Record| {
             let before = &now.fold.state;
             let frame = Frame::new(record.seq, &record.at, &record.event, before);
-            let effects = now.take(&record)?;
-            frames.push(frame.then(&now.fold.state, &effects));
+            let effects = now.take_record(&record)?;
+            frames.push(frame.with_effects(&now.fold.state, &effects));
             now.ending.valid_len += lines.next().unwrap_or_default() as u64;
             if record.seq.is_multiple_of(interval) {
                 now.ending.records = record.seq;
@@ -90,23 +91,23 @@ impl Film {
     }
 
     /// The state after that many records, with time and attempts so far.
-    pub fn after(&self, records: u64) -> Result<(State, Spent), Fault> {
+    pub fn state_after(&self, records: u64) -> Result<(State, Spent), Fault> {
         let mut kept = self.kept.iter().rev();
         let found = kept.find(|kept| kept.ending.records <= records);
         let mut now = found.cloned().unwrap_or_else(KeptState::of_nothing);
         let begin = usize::try_from(now.ending.valid_len).unwrap_or(usize::MAX);
         let rest = self.journal.get(begin..).unwrap_or_default();
         let more = usize::try_from(records - now.ending.records).unwrap_or(usize::MAX);
-        let wanted: usize = lines(rest).take(more).sum();
+        let wanted: usize = line_lengths(rest).take(more).sum();
         journal::replay_on(&rest[..wanted], now.ending.clone(), |record: Record| {
-            now.take(&record).map(drop)
+            now.take_record(&record).map(drop)
         })?;
         Ok((now.fold.state, now.spent))
     }
 }
 
 /// The lengths of the lines, in bytes.
-fn lines(journal: &[u8]) -> impl Iterator<Item = usize> {
+fn line_lengths(journal: &[u8]) -> impl Iterator<Item = usize> {
     journal
         .split_inclusive(|byte| *byte == b'\n')
         .map(<[u8]>::len)

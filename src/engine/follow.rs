@@ -5,7 +5,7 @@
 use super::outside::digest_of_folder;
 use super::{Fault, Fold, Places, with_tasks};
 use crate::gate::STANDARD_REPORT;
-use crate::journal::{Change, Follower, Unread};
+use crate::journal::{Follower, JournalChange, Unread};
 use crate::machine::state::State;
 use crate::report::spent::Spent;
 use crate::report::story::Story;
@@ -41,7 +41,7 @@ pub struct Follow {
 impl Follow {
     /// Nothing was read yet.
     pub fn new(places: Places, rules: TaskRules) -> Self {
-        let follower = Follower::new(&places.journal());
+        let follower = Follower::new(&places.journal_file());
         Self {
             places,
             rules,
@@ -59,7 +59,7 @@ impl Follow {
 
     /// Takes what the journal has gained and what tasks.md holds; false when neither has changed. A journal
     /// that cannot be folded is an error until it is another.
-    pub fn read(&mut self, disk: &dyn Disk) -> Result<bool, Fault> {
+    pub fn read_news(&mut self, disk: &dyn Disk) -> Result<bool, Fault> {
         let has_grown = self
             .read_journal(disk)
             .inspect_err(|fault| self.broken = Some(fault.clone()))?;
@@ -73,7 +73,7 @@ impl Follow {
     }
 
     fn read_journal(&mut self, disk: &dyn Disk) -> Result<bool, Fault> {
-        self.is_there = disk.len(&self.places.journal())?.is_some();
+        self.is_there = disk.len(&self.places.journal_file())?.is_some();
         self.was_there |= self.is_there;
         let Self {
             follower,
@@ -86,13 +86,15 @@ impl Follow {
         } = self;
         follower.read(disk, |change| {
             match change {
-                Change::Restarted => (*fold, *spent, *story) = Default::default(),
-                Change::Record(record) => {
-                    fold.take(&record)?;
-                    spent.note(&record.at, &record.event, &fold.state);
+                JournalChange::Restarted => (*fold, *spent, *story) = Default::default(),
+                JournalChange::Record(record) => {
+                    fold.take_record(&record)?;
+                    spent.note_record(&record.at, &record.event, &fold.state);
                     if *keeps_story {
-                        let kept = |n, left: &str| kept(&places.iteration(n).join("gate"), left);
-                        story.note(&record.at, &record.event, &fold.state, &kept);
+                        let kept = |n, left: &str| {
+                            kept_report(&places.iteration_folder(n).join("gate"), left)
+                        };
+                        story.note_record(&record.at, &record.event, &fold.state, &kept);
                     }
                 }
             }
@@ -101,8 +103,8 @@ impl Follow {
     }
 
     fn read_tasks(&mut self, disk: &dyn Disk) -> Result<bool, Fault> {
-        let bytes = disk.read(&self.places.tasks())?;
-        if bytes.as_deref() == self.tasks.as_ref().map(TaskFile::bytes) {
+        let bytes = disk.read(&self.places.tasks_file())?;
+        if bytes.as_deref() == self.tasks.as_ref().map(TaskFile::file_bytes) {
             return Ok(false);
         }
         self.tasks = bytes.map(|bytes| self.rules.parse(bytes));
@@ -110,7 +112,7 @@ impl Follow {
     }
 
     /// Returns the reason why this build cannot read the next record.
-    pub fn unread(&self) -> Option<&Unread> {
+    pub fn unread_record(&self) -> Option<&Unread> {
         self.follower.unread()
     }
 
@@ -120,18 +122,18 @@ impl Follow {
     }
 
     /// Time and attempts so far.
-    pub fn spent(&self) -> &Spent {
+    pub fn time_spent(&self) -> &Spent {
         &self.spent
     }
 
     /// Returns the events so far; empty if they are not kept.
-    pub fn story(&self) -> &Story {
+    pub fn story_so_far(&self) -> &Story {
         &self.story
     }
 
     /// Looks at the state with the boxes as tasks.md has them; where there is no such file, as the journal has
     /// them.
-    pub fn look<T>(&self, look: impl FnOnce(&State, &Spent) -> T) -> T {
+    pub fn look_at_state<T>(&self, look: impl FnOnce(&State, &Spent) -> T) -> T {
         let state = with_tasks(
             self.fold.state.clone(),
             &self.places,
@@ -143,7 +145,7 @@ impl Follow {
 }
 
 /// The report that viewers of mutation tests share, of a gate that left what has this digest.
-fn kept(folder: &Path, digest: &str) -> Option<Value> {
+fn kept_report(folder: &Path, digest: &str) -> Option<Value> {
     let is_as_left = !digest.is_empty() && digest_of_folder(folder).is_ok_and(|now| now == digest);
     if is_as_left {
         standard_report(folder)
@@ -182,7 +184,8 @@ mod tests {
     }
 
     fn append(disk: &mut RealDisk, places: &Places, event: &Event) {
-        let mut journal = Journal::open(disk, &places.journal(), |_| Ok::<(), Fault>(())).unwrap();
+        let mut journal =
+            Journal::open(disk, &places.journal_file(), |_| Ok::<(), Fault>(())).unwrap();
         journal.append(disk, "2026-11-22T00:00:00Z", event).unwrap();
     }
 
@@ -196,13 +199,14 @@ mod tests {
         };
         let mut disk = RealDisk::new();
         let mut follow = Follow::new(places.clone(), TaskRules::default());
-        assert!(!follow.read(&disk).unwrap(), "there is nothing");
-        disk.replace(&places.tasks(), b"- [ ] 1. A\n").unwrap();
-        assert!(follow.read(&disk).unwrap());
+        assert!(!follow.read_news(&disk).unwrap(), "there is nothing");
+        disk.replace(&places.tasks_file(), b"- [ ] 1. A\n").unwrap();
+        assert!(follow.read_news(&disk).unwrap());
         append(&mut disk, &places, &started());
-        assert!(follow.read(&disk).unwrap());
-        assert!(!follow.read(&disk).unwrap());
-        let boxes = |follow: &mut Follow| follow.look(|state, _| state.spec_state().rows.len());
+        assert!(follow.read_news(&disk).unwrap());
+        assert!(!follow.read_news(&disk).unwrap());
+        let boxes =
+            |follow: &mut Follow| follow.look_at_state(|state, _| state.spec_state().rows.len());
         assert_eq!(boxes(&mut follow), 1);
         let (own, spec) = (
             follow.fold.state.spec_state().rows.len(),
@@ -216,16 +220,16 @@ mod tests {
 
         // An event that cannot follow.
         append(&mut disk, &places, &Event::ProgressAppended);
-        let what = follow.read(&disk).unwrap_err().what;
-        disk.replace(&places.tasks(), b"- [ ] 1. A\n- [ ] 2. B\n")
+        let what = follow.read_news(&disk).unwrap_err().what;
+        disk.replace(&places.tasks_file(), b"- [ ] 1. A\n- [ ] 2. B\n")
             .unwrap();
-        assert_eq!(follow.read(&disk).unwrap_err().what, what);
-        disk.truncate(&places.journal(), 0).unwrap();
+        assert_eq!(follow.read_news(&disk).unwrap_err().what, what);
+        disk.truncate(&places.journal_file(), 0).unwrap();
         append(&mut disk, &places, &started());
-        assert!(follow.read(&disk).unwrap());
+        assert!(follow.read_news(&disk).unwrap());
         assert_eq!(boxes(&mut follow), 2);
-        fs_err::remove_file(places.tasks()).unwrap();
-        assert!(follow.read(&disk).unwrap());
+        fs_err::remove_file(places.tasks_file()).unwrap();
+        assert!(follow.read_news(&disk).unwrap());
         assert_eq!(boxes(&mut follow), 0, "as the journal has them");
     }
 }

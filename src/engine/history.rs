@@ -11,16 +11,16 @@ use std::collections::BTreeSet;
 /// `by_lines` are the gates whose scope is changed lines.
 ///
 /// Errors: a broken chain, a record that cannot follow.
-pub fn history(
+pub fn read_history(
     disk: &dyn Disk,
     places: &Places,
     by_lines: &BTreeSet<String>,
 ) -> Result<History, Fault> {
-    let bytes = disk.read(&places.journal())?.unwrap_or_default();
+    let bytes = disk.read(&places.journal_file())?.unwrap_or_default();
     let (mut history, mut fold) = (History::default(), Fold::default());
     journal::replay(&bytes, |record: Record| {
-        history.note(&record.at, &record.event, &fold.state, by_lines);
-        fold.take(&record).map(drop)
+        history.note_record(&record.at, &record.event, &fold.state, by_lines);
+        fold.take_record(&record).map(drop)
     })?;
     Ok(history)
 }

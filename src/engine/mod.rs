@@ -20,19 +20,19 @@ mod tasks;
 mod views;
 mod world;
 
-pub use bundle::{Contents, Unpacked, pack, unpack};
+pub use bundle::{BundleContents, Unpacked, pack_workspace, unpack_bundle};
 pub use fault::{Fault, FaultKind};
 pub use film::Film;
 pub use follow::{Follow, standard_report};
-pub use history::history;
+pub use history::read_history;
 pub use older_gates::older_gates;
 pub use outside::{
-    CacheFolder, CommitRange, LaneStatus, Outside, Parts, lanes_of, own_template, private_folder,
-    verify_without_git,
+    CacheFolder, CommitRange, LaneStatus, Outside, OutsideParts, lanes_of, own_template,
+    private_folder, verify_without_git,
 };
-pub use past::{By, Past, Range, past};
+pub use past::{BoxCriterion, Past, Range, read_past};
 pub use places::Places;
-pub use readings::{Readings, readings};
+pub use readings::{Readings, read_for_prompt};
 pub use replay::{JOURNAL, Judgement, Replay, Run};
 pub use world::World;
 
@@ -58,7 +58,7 @@ pub struct Fold {
 
 impl Fold {
     /// Takes one record; the effects that it leads to.
-    pub fn take(&mut self, record: &Record) -> Result<Vec<Effect>, Fault> {
+    pub fn take_record(&mut self, record: &Record) -> Result<Vec<Effect>, Fault> {
         let was_applying = matches!(self.state.phase, Phase::Applying { .. });
         let (state, effects) = step(std::mem::take(&mut self.state), &record.event)?;
         self.state = state;
@@ -89,15 +89,15 @@ pub struct Engine<'a> {
 
 impl<'a> Engine<'a> {
     /// Opens the journal, repairs a torn tail, folds.
-    pub fn open(
+    pub fn open_journal(
         disk: &'a mut dyn Disk,
         world: &'a mut dyn World,
         places: Places,
         rules: TaskRules,
     ) -> Result<Self, Fault> {
         let mut fold = Fold::default();
-        let journal = Journal::open(disk, &places.journal(), |record| {
-            fold.take(&record).map(drop)
+        let journal = Journal::open(disk, &places.journal_file(), |record| {
+            fold.take_record(&record).map(drop)
         })?;
         let state = &fold.state;
         if state.spec != places.spec_name()
@@ -128,9 +128,9 @@ impl<'a> Engine<'a> {
     }
 
     /// Reads tasks.md and the packages, for a verb.
-    pub fn look(&mut self) -> Result<(), Fault> {
+    pub fn look_around(&mut self) -> Result<(), Fault> {
         let seen = self.perform(Effect::Survey)?;
-        self.drive(seen.into_iter().collect())
+        self.drive_effects(seen.into_iter().collect())
     }
 
     /// The report of the gate that ended last in this process.
@@ -139,40 +139,40 @@ impl<'a> Engine<'a> {
     }
 
     /// The state as folded so far.
-    pub fn state(&self) -> &State {
+    pub fn current_state(&self) -> &State {
         &self.fold.state
     }
 
     /// The chain's head: the hash of the last record.
-    pub fn head(&self) -> &str {
+    pub fn chain_head(&self) -> &str {
         self.journal.head()
     }
 
     /// Returns the world, for verbs outside of the loop.
-    pub fn world(&mut self) -> &mut dyn World {
+    pub fn world_port(&mut self) -> &mut dyn World {
         self.world
     }
 
     /// Records these facts and does everything that follows, until nothing is owed.
-    pub fn drive(&mut self, facts: Vec<Event>) -> Result<(), Fault> {
+    pub fn drive_effects(&mut self, facts: Vec<Event>) -> Result<(), Fault> {
         for fact in facts {
-            let mut queue = VecDeque::from(self.record(&fact)?);
+            let mut queue = VecDeque::from(self.record_event(&fact)?);
             while let Some(effect) = queue.pop_front() {
-                self.listen(&effect)?;
+                self.listen_for_stop(&effect)?;
                 if self.must_sync && !effect.is_read_only() {
                     self.journal.sync(self.disk)?;
                     self.must_sync = false;
                 }
                 if let Some(event) = self.perform(effect)? {
-                    queue.extend(self.record(&event)?);
+                    queue.extend(self.record_event(&event)?);
                 }
             }
         }
         Ok(self.journal.sync(self.disk)?)
     }
 
-    fn record(&mut self, event: &Event) -> Result<Vec<Effect>, Fault> {
-        let at = self.world.now();
+    fn record_event(&mut self, event: &Event) -> Result<Vec<Effect>, Fault> {
+        let at = self.world.current_time();
         let record = match self.journal.append(self.disk, &at, event) {
             Ok(record) => record,
             Err(error) => {
@@ -181,12 +181,12 @@ impl<'a> Engine<'a> {
                     // A process that still runs would continue to write after the boxes were
                     // restored.
                     self.world.abandon_agent();
-                    if self.rescue() {
-                        let journal = self.places.shown(&self.places.journal());
+                    if self.rescue_journal() {
+                        let journal = self.places.display_path(&self.places.journal_file());
                         let what = format!("{journal} was changed while ralph ran.");
                         let hint = "it was removed, and is back; so are tasks.md, progress.txt, the configuration and the \
                                     spec as far as they were gone; look at what else is missing, then run ralph again";
-                        return Err(Fault::changed(what, hint));
+                        return Err(Fault::changed_fault(what, hint));
                     }
                 }
                 return Err(error.into());
@@ -196,14 +196,14 @@ impl<'a> Engine<'a> {
         if let Event::GateEnded { report, .. } = &record.event {
             self.last_report = Some((**report).clone());
         }
-        let effects = self.fold.take(&record)?;
+        let effects = self.fold.take_record(&record)?;
         self.decided_here |= self.fold.decided.1 == record.tag();
-        self.world.tell(&record.event, &self.fold.state);
+        self.world.tell_event(&record.event, &self.fold.state);
         Ok(effects)
     }
 
     /// Handles a request to pause or to stop the run, between iterations.
-    fn listen(&mut self, effect: &Effect) -> Result<(), Fault> {
+    fn listen_for_stop(&mut self, effect: &Effect) -> Result<(), Fault> {
         if self.fold.state.stopping.is_some()
             || !matches!(
                 effect,
@@ -213,10 +213,10 @@ impl<'a> Engine<'a> {
             return Ok(());
         }
         if self.fold.state.mode == Mode::Loop && self.world.is_paused() {
-            self.record(&Event::Paused { begins: true })?;
+            self.record_event(&Event::Paused { begins: true })?;
             self.world.wait_while_paused();
             if !self.world.is_paused() {
-                self.record(&Event::Paused { begins: false })?;
+                self.record_event(&Event::Paused { begins: false })?;
             }
         }
         self.take_stop_request()
@@ -225,7 +225,7 @@ impl<'a> Engine<'a> {
     /// Records that a signal or the wall limit asks for an end.
     fn take_stop_request(&mut self) -> Result<(), Fault> {
         if let Some(why) = self.world.stop_request() {
-            self.record(&Event::StopRequested { why })?;
+            self.record_event(&Event::StopRequested { why })?;
         }
         Ok(())
     }
@@ -235,7 +235,7 @@ impl<'a> Engine<'a> {
 fn interrupted_elsewhere(state: &State) -> Fault {
     let (iteration, spec) = (state.iteration, &state.spec);
     let folder = spec.rsplit_once('/').map_or(".", |(folder, _)| folder);
-    Fault::setup(
+    Fault::setup_fault(
         format!("Iteration {iteration} on {spec} was cut short, and ralph has to finish it first."),
         format!("`ralph --spec {folder} run`; then repeat this command"),
     )
@@ -246,7 +246,7 @@ fn interrupted_elsewhere(state: &State) -> Fault {
 /// Verbs use it while a run holds the lock.
 pub fn read_state(disk: &dyn Disk, places: &Places, rules: &TaskRules) -> Result<State, Fault> {
     let state = read_journal(disk, places)?;
-    let file = tasks::read_bounded(disk, &places.tasks())?.map(|bytes| rules.parse(bytes));
+    let file = tasks::read_bounded(disk, &places.tasks_file())?.map(|bytes| rules.parse(bytes));
     Ok(with_tasks(state, places, rules, file.as_ref()))
 }
 
@@ -259,8 +259,11 @@ fn with_tasks(
 ) -> State {
     state.look_at(places.spec_name());
     if let Some(file) = file {
-        let rows = rules.boxes(file, &state.spec_state().rows);
-        state.take_rows(rows, tasks::unread(&places.shown(&places.tasks()), file));
+        let rows = rules.ordered_boxes(file, &state.spec_state().rows);
+        state.take_rows(
+            rows,
+            tasks::unread_lines(&places.display_path(&places.tasks_file()), file),
+        );
     }
     state
 }
@@ -268,8 +271,8 @@ fn with_tasks(
 /// The state as the journal alone tells it.
 pub fn read_journal(disk: &dyn Disk, places: &Places) -> Result<State, Fault> {
     let mut fold = Fold::default();
-    let bytes = disk.read(&places.journal())?.unwrap_or_default();
-    journal::replay(&bytes, |record| fold.take(&record).map(drop))?;
+    let bytes = disk.read(&places.journal_file())?.unwrap_or_default();
+    journal::replay(&bytes, |record| fold.take_record(&record).map(drop))?;
     let mut state = fold.state;
     state.look_at(places.spec_name());
     Ok(state)

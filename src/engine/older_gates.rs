@@ -41,7 +41,7 @@ pub fn older_gates(
             });
         let counted = changes
             .as_ref()
-            .map(|changes| changed(changes, files.as_ref()));
+            .map(|changes| count_changed(changes, files.as_ref()));
         let name = spec.name(key);
         let place = if package == "." {
             String::new()
@@ -76,7 +76,7 @@ pub fn older_gates(
 }
 
 /// Counts the changed files that a gate judged; all if it judges its whole package.
-fn changed(changes: &[FileChange], files: Option<&BTreeSet<String>>) -> usize {
+fn count_changed(changes: &[FileChange], files: Option<&BTreeSet<String>>) -> usize {
     changes
         .iter()
         .filter(|change| files.is_none_or(|files| files.contains(&change.full_path())))

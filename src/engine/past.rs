@@ -25,7 +25,7 @@ const TEXT: usize = 200;
 
 /// Unit that counts as a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum BoxCriterion {
     /// Each box of the task file that a commit ticked.
     Boxes,
     /// Each commit, against its first parent.
@@ -34,8 +34,8 @@ pub enum By {
     Tag,
 }
 
-impl By {
-    fn word(self) -> &'static str {
+impl BoxCriterion {
+    fn criterion_word(self) -> &'static str {
         match self {
             Self::Boxes => "boxes",
             Self::Commit => "commit",
@@ -65,7 +65,7 @@ pub struct Past {
 }
 
 /// A step of the history: the boxes that its last commit ticked.
-struct Step<'a> {
+struct HistoryStep<'a> {
     base: &'a PastCommit,
     head: &'a PastCommit,
     commits: u64,
@@ -75,18 +75,18 @@ struct Step<'a> {
 /// Reads what the first parents of HEAD ticked, after `since` if that is given, for this gate to judge.
 ///
 /// Errors: packages in several repositories; no task file in the history; more boxes than an audit takes.
-pub fn past(
+pub fn read_past(
     repositories: &mut Repositories,
     rules: &TaskRules,
     tasks: &Path,
-    by: By,
+    by: BoxCriterion,
     since: Option<&str>,
     gate: &str,
 ) -> Result<Past, Fault> {
     let package = only_repository(repositories)?;
-    let line = repositories.past(&package, tasks, since)?;
+    let line = repositories.first_parents(&package, tasks, since)?;
     let mut past = Past::default();
-    by.word().clone_into(&mut past.audit.by);
+    by.criterion_word().clone_into(&mut past.audit.by);
     gate.clone_into(&mut past.audit.gate);
     past.audit.head = line
         .commits
@@ -94,20 +94,20 @@ pub fn past(
         .map(|head| head.id.to_string())
         .unwrap_or_default();
     let steps = match by {
-        By::Boxes => ticks(repositories, rules, &package, &line, &mut past.audit)?,
-        By::Commit => pairs(&line, |_, _| true, |commit| short(&commit.id)),
-        By::Tag => tags(&line, since.is_some(), &mut past.audit),
+        BoxCriterion::Boxes => tick_steps(repositories, rules, &package, &line, &mut past.audit)?,
+        BoxCriterion::Commit => pair_commits(&line, |_, _| true, |commit| short_id(&commit.id)),
+        BoxCriterion::Tag => tag_steps(&line, since.is_some(), &mut past.audit),
     };
     if steps.iter().map(|step| step.boxes.len()).sum::<usize>() + past.audit.boxes.len() > MAX_BOXES
     {
         let what = format!("This history ticked more than {MAX_BOXES} boxes.");
-        return Err(Fault::setup(
+        return Err(Fault::setup_fault(
             what,
             "name the commit to begin behind: `--since REV`",
         ));
     }
     for step in steps {
-        add(repositories, &mut past, step)?;
+        add_step(repositories, &mut past, step)?;
     }
     Ok(past)
 }
@@ -116,10 +116,10 @@ pub fn past(
 ///
 /// With several repositories, the commits of one give no order for those of another.
 fn only_repository(repositories: &Repositories) -> Result<String, Fault> {
-    let all = repositories.names();
+    let all = repositories.package_names();
     let roots: BTreeSet<_> = all
         .iter()
-        .map(|name| repositories.repository(name))
+        .map(|name| repositories.repository_folder(name))
         .collect();
     if roots.len() > 1 {
         let what = format!(
@@ -127,13 +127,13 @@ fn only_repository(repositories: &Repositories) -> Result<String, Fault> {
             roots.len(),
             names(&all, NAMED)
         );
-        return Err(Fault::setup(
+        return Err(Fault::setup_fault(
             what,
             "audit one at a time, by its own folder: `ralph audit --past src/app --by commit`",
         ));
     }
     all.into_iter().next().ok_or_else(|| {
-        Fault::setup(
+        Fault::setup_fault(
             "There is no package here.",
             "name the folder of a repository",
         )
@@ -141,13 +141,13 @@ fn only_repository(repositories: &Repositories) -> Result<String, Fault> {
 }
 
 /// The steps in which boxes of the task file were ticked. What the file had ticked when it came goes to the audit.
-fn ticks<'a>(
+fn tick_steps<'a>(
     repositories: &mut Repositories,
     rules: &TaskRules,
     package: &str,
     line: &'a PastLine,
     audit: &mut Audit,
-) -> Result<Vec<Step<'a>>, Fault> {
+) -> Result<Vec<HistoryStep<'a>>, Fault> {
     let mut steps = Vec::new();
     let mut before: Option<(&PastCommit, TaskFile)> = None;
     // The commit of the last tick, and the commits since.
@@ -158,22 +158,22 @@ fn ticks<'a>(
         let Some(now) = commit.file.as_ref().filter(|now| blob != Some(*now)) else {
             continue;
         };
-        let file = rules.parse(repositories.blob(package, now, MAX_TASKS)?);
+        let file = rules.parse(repositories.read_blob(package, now, MAX_TASKS)?);
         let was = before
             .take()
             .map_or_else(|| rules.parse(""), |(_, was)| was);
         let ticked = ticked_since(&was, &file).into_iter();
         let mut boxes: Vec<_> = ticked
-            .map(|row| a_box(commit, &row.key.name(row.line), &row.text))
+            .map(|row| a_box(commit, &row.key.display_name(row.line), &row.text))
             .collect();
         if base.is_none() {
             let why = "It was ticked when the file came: no commits are known behind it.";
-            skip(&mut boxes, &audit.gate, why);
+            skip_boxes(&mut boxes, &audit.gate, why);
             audit.boxes.append(&mut boxes);
             (base, since) = (Some(commit), 0);
         }
         if let (Some(from), false) = (base, boxes.is_empty()) {
-            steps.push(Step {
+            steps.push(HistoryStep {
                 base: from,
                 head: commit,
                 commits: since,
@@ -193,7 +193,7 @@ fn ticks<'a>(
 }
 
 /// The tagged commits, one against the one before it. With a revision its commit counts as the first.
-fn tags<'a>(line: &'a PastLine, has_first: bool, audit: &mut Audit) -> Vec<Step<'a>> {
+fn tag_steps<'a>(line: &'a PastLine, has_first: bool, audit: &mut Audit) -> Vec<HistoryStep<'a>> {
     if !line.other_tags.is_empty() {
         let named = names(&line.other_tags, NAMED);
         audit.remarks.push(format!(
@@ -201,15 +201,15 @@ fn tags<'a>(line: &'a PastLine, has_first: bool, audit: &mut Audit) -> Vec<Step<
         ));
     }
     let is_tagged = |at, commit: &PastCommit| !commit.tags.is_empty() || has_first && at == 0;
-    pairs(line, is_tagged, |commit| commit.tags.join(", "))
+    pair_commits(line, is_tagged, |commit| commit.tags.join(", "))
 }
 
 /// Each of these commits, with a name, against the one of them before it. The first has none that is known.
-fn pairs(
+fn pair_commits(
     line: &PastLine,
     counts: impl Fn(usize, &PastCommit) -> bool,
     name: impl Fn(&PastCommit) -> String,
-) -> Vec<Step<'_>> {
+) -> Vec<HistoryStep<'_>> {
     let counted: Vec<_> = line
         .commits
         .iter()
@@ -218,7 +218,7 @@ fn pairs(
         .collect();
     let pairs = counted.iter().zip(counted.iter().skip(1));
     pairs
-        .map(|((from, base), (at, head))| Step {
+        .map(|((from, base), (at, head))| HistoryStep {
             base,
             head,
             commits: (at - from) as u64,
@@ -228,7 +228,11 @@ fn pairs(
 }
 
 /// Adds the boxes of a step, and what a gate has to judge for them.
-fn add(repositories: &mut Repositories, past: &mut Past, step: Step<'_>) -> Result<(), Fault> {
+fn add_step(
+    repositories: &mut Repositories,
+    past: &mut Past,
+    step: HistoryStep<'_>,
+) -> Result<(), Fault> {
     let state = |name: String| PackageState {
         name,
         head: step.head.id.clone(),
@@ -237,10 +241,14 @@ fn add(repositories: &mut Repositories, past: &mut Past, step: Step<'_>) -> Resu
         untracked: Vec::new(),
     };
     let snapshot = Snapshot {
-        packages: repositories.names().into_iter().map(state).collect(),
+        packages: repositories
+            .package_names()
+            .into_iter()
+            .map(state)
+            .collect(),
     };
     let bases: BTreeMap<String, Oid> = repositories
-        .names()
+        .package_names()
         .into_iter()
         .map(|name| (name, step.base.id.clone()))
         .collect();
@@ -265,7 +273,7 @@ fn add(repositories: &mut Repositories, past: &mut Past, step: Step<'_>) -> Resu
     }));
     if changes.is_empty() {
         let boxes = past.audit.boxes.get_mut(first..).unwrap_or_default();
-        skip(boxes, &past.audit.gate, "No file of a package differs.");
+        skip_boxes(boxes, &past.audit.gate, "No file of a package differs.");
         return Ok(());
     }
     let mut report = GateReport::from(Verdict::Skip { why: String::new() });
@@ -304,16 +312,16 @@ fn a_box(commit: &PastCommit, task: &str, text: &str) -> PastBox {
     }
 }
 
-fn short(id: &Oid) -> String {
+fn short_id(id: &Oid) -> String {
     id.0.get(..10).unwrap_or(&id.0).to_owned()
 }
 
 /// The boxes that are not judged have nothing to be judged on.
-fn skip(boxes: &mut [PastBox], gate: &str, why: &str) {
+fn skip_boxes(boxes: &mut [PastBox], gate: &str, why: &str) {
     let report = GateReport::from(Verdict::Skip {
         why: why.to_owned(),
     });
     for it in boxes {
-        it.judged(gate, &report);
+        it.take_report(gate, &report);
     }
 }

@@ -3,8 +3,8 @@
 //! Each may be performed again after a crash with the same outcome for the files; no agent is started twice for one
 //! iteration.
 
-use super::views::written;
-use super::{Engine, Fault, readings};
+use super::views::effect_views;
+use super::{Engine, Fault, read_for_prompt};
 use crate::machine::effect::{AgentOrder, Effect};
 use crate::machine::event::Event;
 use crate::machine::facts::ProcessEnd;
@@ -19,9 +19,9 @@ impl Engine<'_> {
                 self.world.forget_allowance()?;
                 let mut tasks = self.read_tasks()?;
                 self.note_files(&mut tasks)?;
-                let snapshot = self.world.snapshot()?;
+                let snapshot = self.world.take_snapshot()?;
                 // Times before 1970 are a clock that is not set.
-                let now = self.world.now().parse::<jiff::Timestamp>().ok();
+                let now = self.world.current_time().parse::<jiff::Timestamp>().ok();
                 let now = now
                     .and_then(|now| u64::try_from(now.as_second()).ok())
                     .unwrap_or_default();
@@ -42,9 +42,13 @@ impl Engine<'_> {
             } => {
                 self.restore_progress()?;
                 request.task.push_str(&self.task_before());
-                let observation = Box::new(self.world.observe(&request)?);
+                let observation = Box::new(self.world.observe_attempt(&request)?);
                 let (claims, tasks_changed) = self.agents_edits()?;
-                let validation = if validation { self.validation()? } else { None };
+                let validation = if validation {
+                    self.read_validation()?
+                } else {
+                    None
+                };
                 Event::Observed {
                     observation,
                     claims,
@@ -54,13 +58,13 @@ impl Engine<'_> {
             }
             Effect::StartAgent(order) => self.start_agent(*order)?,
             Effect::AwaitAgent => {
-                let ended = self.world.perform(effect)?;
+                let ended = self.world.perform_effect(effect)?;
                 self.keep_validation()?;
                 return Ok(ended);
             }
             Effect::RunCheck { .. } | Effect::RunGate(_) => {
                 self.remember_progress()?;
-                let mut ended = self.world.perform(effect)?;
+                let mut ended = self.world.perform_effect(effect)?;
                 self.restore_progress()?;
                 match &mut ended {
                     Some(
@@ -77,12 +81,12 @@ impl Engine<'_> {
             Effect::AskForBudget => Event::BudgetAllowed {
                 more: self.world.ask_for_budget()?,
             },
-            Effect::FlipBoxes { flips } => self.flip(&flips)?,
+            Effect::FlipBoxes { flips } => self.flip_boxes(&flips)?,
             Effect::RestoreTasks { iteration } => self.restore_tasks(iteration)?,
             Effect::AppendProgress { entry } => self.append_entry(&entry)?,
             Effect::Finish(stop) => Event::RunStopped { stop },
             Effect::WriteBefore { .. } | Effect::WriteDiff { .. } => {
-                for (path, text) in written(&self.places, &effect) {
+                for (path, text) in effect_views(&self.places, &effect) {
                     self.disk.write(&path, text.as_bytes())?;
                 }
                 return Ok(None);
@@ -90,14 +94,14 @@ impl Engine<'_> {
             Effect::SetReportAside { iteration } => {
                 let aside = self
                     .places
-                    .iteration(iteration)
+                    .iteration_folder(iteration)
                     .join("validation-report-before.md");
-                self.disk.rename(&self.places.validation(), &aside)?;
+                self.disk.rename(&self.places.validation_file(), &aside)?;
                 return Ok(None);
             }
             Effect::Play(_) => {
                 self.remember_progress()?;
-                return self.world.perform(effect);
+                return self.world.perform_effect(effect);
             }
             Effect::KeepLeftovers { .. }
             | Effect::LookAtLane(_)
@@ -105,7 +109,7 @@ impl Engine<'_> {
             | Effect::CommitLeft { .. }
             | Effect::PutBack { .. }
             | Effect::Wait { .. }
-            | Effect::Notify { .. } => return self.world.perform(effect),
+            | Effect::Notify { .. } => return self.world.perform_effect(effect),
         }))
     }
 
@@ -120,7 +124,7 @@ impl Engine<'_> {
             }),
             Err(fault) => {
                 // If this fails too, the fault that comes first is the one to report.
-                drop(self.record(&Event::AgentEnded(ProcessEnd::Interrupted.into())));
+                drop(self.record_event(&Event::AgentEnded(ProcessEnd::Interrupted.into())));
                 drop(self.journal.sync(self.disk));
                 Err(fault)
             }
@@ -129,7 +133,7 @@ impl Engine<'_> {
 
     fn try_to_start(&mut self, order: &AgentOrder) -> Result<ProcessId, Fault> {
         let tasks = self.tasks_read.clone();
-        let readings = readings(&*self.disk, &self.places, &self.rules, tasks, &order.key)?;
+        let readings = read_for_prompt(&*self.disk, &self.places, &self.rules, tasks, &order.key)?;
         self.remember_progress()?;
         self.world.start_agent(order, &readings)
     }

@@ -13,58 +13,59 @@ pub struct Places {
 
 impl Places {
     /// `tasks.md`.
-    pub fn tasks(&self) -> PathBuf {
+    pub fn tasks_file(&self) -> PathBuf {
         self.spec.join("tasks.md")
     }
 
     /// `progress.txt`.
-    pub fn progress(&self) -> PathBuf {
+    pub fn progress_file(&self) -> PathBuf {
         self.spec.join("progress.txt")
     }
 
     /// `validation-report.md`.
-    pub fn validation(&self) -> PathBuf {
+    pub fn validation_file(&self) -> PathBuf {
         self.spec.join("validation-report.md")
     }
 
     /// `.ralph/prompts/worker.md`, of the role with that word.
-    pub fn template(&self, role: &str) -> PathBuf {
+    pub fn template_file(&self, role: &str) -> PathBuf {
         self.workspace.join(format!(".ralph/prompts/{role}.md"))
     }
 
     /// `.ralph/state`.
-    pub fn state(&self) -> PathBuf {
+    pub fn state_folder(&self) -> PathBuf {
         self.workspace.join(".ralph/state")
     }
 
     /// The journal.
-    pub fn journal(&self) -> PathBuf {
-        self.state().join("journal.jsonl")
+    pub fn journal_file(&self) -> PathBuf {
+        self.state_folder().join("journal.jsonl")
     }
 
     /// The lock of the workspace.
-    pub fn lock(&self) -> PathBuf {
-        self.state().join("lock")
+    pub fn lock_file(&self) -> PathBuf {
+        self.state_folder().join("lock")
     }
 
     /// `iter-N/`: prompt, logs, reports, work that ralph replaced.
-    pub fn iteration(&self, number: u64) -> PathBuf {
-        self.state().join(format!("iter-{number}"))
+    pub fn iteration_folder(&self, number: u64) -> PathBuf {
+        self.state_folder().join(format!("iter-{number}"))
     }
 
     /// `iter-N-before.txt`.
-    pub fn before(&self, number: u64) -> PathBuf {
-        self.state().join(format!("iter-{number}-before.txt"))
+    pub fn before_file(&self, number: u64) -> PathBuf {
+        self.state_folder()
+            .join(format!("iter-{number}-before.txt"))
     }
 
     /// The answer of a person (`ralph resume --cost`) to a run that asks for a larger budget.
-    pub fn allowed(&self) -> PathBuf {
-        self.state().join("allowed.json")
+    pub fn allowance_file(&self) -> PathBuf {
+        self.state_folder().join("allowed.json")
     }
 
     /// There while a person wants no attempt to begin (`ralph pause`).
-    pub fn paused(&self) -> PathBuf {
-        self.state().join("paused")
+    pub fn pause_file(&self) -> PathBuf {
+        self.state_folder().join("paused")
     }
 
     /// The same file of another workspace.
@@ -73,25 +74,25 @@ impl Places {
     }
 
     /// `latest-task-diff.txt`.
-    pub fn diff(&self) -> PathBuf {
-        self.state().join("latest-task-diff.txt")
+    pub fn diff_file(&self) -> PathBuf {
+        self.state_folder().join("latest-task-diff.txt")
     }
 
     /// `latest-task-diff.json`.
     pub fn diff_json(&self) -> PathBuf {
-        self.state().join("latest-task-diff.json")
+        self.state_folder().join("latest-task-diff.json")
     }
 
     /// tasks.md with every box emptied, kept under its digest.
     ///
     /// Ralph restores the file from it after an agent's edits.
-    pub fn skeleton(&self, digest: &str) -> PathBuf {
-        self.state()
+    pub fn skeleton_file(&self, digest: &str) -> PathBuf {
+        self.state_folder()
             .join(format!("tasks-{}.md", digest.get(..16).unwrap_or(digest)))
     }
 
     /// A path as people see it: relative to the workspace.
-    pub fn shown(&self, path: &Path) -> String {
+    pub fn display_path(&self, path: &Path) -> String {
         path.strip_prefix(&self.workspace)
             .unwrap_or(path)
             .display()
@@ -100,6 +101,6 @@ impl Places {
 
     /// The task file's name in the journal.
     pub fn spec_name(&self) -> String {
-        self.shown(&self.tasks())
+        self.display_path(&self.tasks_file())
     }
 }

@@ -3,9 +3,9 @@
 //! There is one entry per iteration after any interruption. Foreign text is never changed.
 
 use super::{Engine, Fault};
-use crate::machine::effect::Entry;
+use crate::machine::effect::ProgressEntry;
 use crate::machine::event::{EarlierEntries, Event};
-use crate::report::progress::{heading, render};
+use crate::report::progress::{entry_heading, render_entry};
 use crate::source::text::count as count_of;
 use crate::source::{digest_parts, lost_words};
 use std::io::{self, BufRead};
@@ -24,25 +24,25 @@ pub(super) enum ProgressBefore {
 
 impl Engine<'_> {
     /// Appends what is missing of an entry.
-    pub(super) fn append_entry(&mut self, entry: &Entry) -> Result<Event, Fault> {
-        let path = self.places.progress();
+    pub(super) fn append_entry(&mut self, entry: &ProgressEntry) -> Result<Event, Fault> {
+        let path = self.places.progress_file();
         let (at, tag) = self.fold.decided.clone();
-        let text = render(entry, &at, &tag);
+        let text = render_entry(entry, &at, &tag);
         let aside = self
             .places
-            .iteration(entry.iteration)
+            .iteration_folder(entry.iteration)
             .join("progress-of-the-agent");
         self.set_aside_odd(&path, &aside)?;
         let owed = if self.decided_here {
             // The entry is new, so no earlier process can have begun it: only the end of the file
             // counts.
             let (last, _) = self.disk.tail(&path, 1)?.unwrap_or_default();
-            whole(&last, text.as_bytes())
+            whole_entry(&last, text.as_bytes())
         } else {
             let existing = self.disk.read(&path)?.unwrap_or_default();
-            missing(
+            missing_bytes(
                 &existing,
-                heading(entry, &at, &tag).as_bytes(),
+                entry_heading(entry, &at, &tag).as_bytes(),
                 text.as_bytes(),
             )
         };
@@ -57,7 +57,7 @@ impl Engine<'_> {
 
     /// Keeps in mind what progress.txt holds before an attempt.
     pub(super) fn remember_progress(&mut self) -> Result<(), Fault> {
-        let path = self.places.progress();
+        let path = self.places.progress_file();
         self.progress_read = None;
         if self.is_odd(&path)? {
             return Ok(());
@@ -76,7 +76,7 @@ impl Engine<'_> {
     }
 
     fn progress_copy(&self) -> PathBuf {
-        self.places.state().join("progress-before")
+        self.places.state_folder().join("progress-before")
     }
 
     /// Returns the content of progress.txt before the attempt, if the attempt may have removed some of it.
@@ -86,7 +86,7 @@ impl Engine<'_> {
             Some(ProgressBefore::InMemory(before)) => return Ok(Some(before)),
             Some(ProgressBefore::Copied { digest, length }) => (digest, length),
         };
-        let (path, copy) = (self.places.progress(), self.progress_copy());
+        let (path, copy) = (self.places.progress_file(), self.progress_copy());
         let is_whole = !self.is_odd(&path)?
             && self
                 .disk
@@ -104,7 +104,7 @@ impl Engine<'_> {
         };
         match before.filter(|before| crate::source::digest(before) == digest) {
             Some(before) => Ok(Some(before)),
-            None => Err(Fault::changed(
+            None => Err(Fault::changed_fault(
                 "progress.txt lost lines during the attempt, and ralph's copy of it is gone.",
                 "restore the file from a copy of your own, then run ralph again",
             )),
@@ -119,10 +119,10 @@ impl Engine<'_> {
         let iteration = self.fold.state.iteration;
         let kept = self
             .places
-            .iteration(iteration)
+            .iteration_folder(iteration)
             .join("progress-of-the-agent");
-        let shown = self.places.shown(&kept);
-        self.rewrite(&self.places.progress(), &kept, |now| {
+        let shown = self.places.display_path(&kept);
+        self.rewrite_file(&self.places.progress_file(), &kept, |now| {
             let now = now.unwrap_or_default();
             if now.starts_with(&before) {
                 return None;
@@ -131,7 +131,7 @@ impl Engine<'_> {
             let note = format!(
                 "(Iteration {iteration} took {lines} out of this file. They are back; what it left is in {shown}.)\n"
             );
-            Some([before.as_slice(), &whole(&before, note.as_bytes())].concat())
+            Some([before.as_slice(), &whole_entry(&before, note.as_bytes())].concat())
         })
     }
 }
@@ -148,7 +148,7 @@ pub(super) struct HeadingLine<'a> {
 }
 
 /// The lines of a file that look like the heading of an entry.
-pub(super) fn headings(bytes: &[u8]) -> impl Iterator<Item = HeadingLine<'_>> {
+pub(super) fn heading_lines(bytes: &[u8]) -> impl Iterator<Item = HeadingLine<'_>> {
     let mut offset = 0;
     let lines = bytes
         .split(|byte| *byte == b'\n')
@@ -224,7 +224,7 @@ fn sum_of_parts(parts: Vec<&[u8]>) -> EarlierEntries {
 }
 
 /// The bytes that are still to be appended: all of the entry, the rest of one that was torn, or nothing.
-fn missing(existing: &[u8], heading: &[u8], entry: &[u8]) -> Vec<u8> {
+fn missing_bytes(existing: &[u8], heading: &[u8], entry: &[u8]) -> Vec<u8> {
     let longest = entry.len().min(existing.len());
     let torn = (1..=longest).rev().find(|len| {
         existing.ends_with(&entry[..*len]) && starts_line(existing, existing.len() - len)
@@ -236,11 +236,11 @@ fn missing(existing: &[u8], heading: &[u8], entry: &[u8]) -> Vec<u8> {
     if windows.any(|(at, window)| window == heading && starts_line(existing, at)) {
         return Vec::new();
     }
-    whole(existing, entry)
+    whole_entry(existing, entry)
 }
 
 /// All of the entry, on a line of its own behind what is there.
-fn whole(existing: &[u8], entry: &[u8]) -> Vec<u8> {
+fn whole_entry(existing: &[u8], entry: &[u8]) -> Vec<u8> {
     let mut owed = Vec::new();
     if !existing.is_empty() && !existing.ends_with(b"\n") {
         owed.push(b'\n');
@@ -255,14 +255,14 @@ fn starts_line(bytes: &[u8], at: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{headings, missing, sum_of_entries, sum_of_file, whole};
+    use super::{heading_lines, missing_bytes, sum_of_entries, sum_of_file, whole_entry};
 
     const HEADING: &[u8] = b"## t iteration 1";
     const ENTRY: &[u8] = b"## t iteration 1\nACCEPTED\n";
 
     fn appended(existing: &[u8]) -> Vec<u8> {
         let mut all = existing.to_vec();
-        all.extend(missing(existing, HEADING, ENTRY));
+        all.extend(missing_bytes(existing, HEADING, ENTRY));
         all
     }
 
@@ -294,7 +294,11 @@ mod tests {
             .iter()
             .map(|text| {
                 let sum = sum_of_file(text.as_bytes()).unwrap();
-                assert_eq!(sum, sum_of_entries(headings(text.as_bytes())), "{text:?}");
+                assert_eq!(
+                    sum,
+                    sum_of_entries(heading_lines(text.as_bytes())),
+                    "{text:?}"
+                );
                 sum.count
             })
             .collect();
@@ -311,8 +315,8 @@ mod tests {
     #[test]
     fn what_begins_like_an_entry_and_is_not_one_is_not_finished_by_a_new_entry() {
         // The last byte of the file is all that the process which decided looks at.
-        assert_eq!(whole(b"#", ENTRY), [b"\n", ENTRY].concat());
-        assert_eq!(whole(b"\n", ENTRY), ENTRY);
-        assert_eq!(whole(b"", ENTRY), ENTRY);
+        assert_eq!(whole_entry(b"#", ENTRY), [b"\n", ENTRY].concat());
+        assert_eq!(whole_entry(b"\n", ENTRY), ENTRY);
+        assert_eq!(whole_entry(b"", ENTRY), ENTRY);
     }
 }

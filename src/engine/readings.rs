@@ -21,7 +21,7 @@ pub struct Readings {
 }
 
 /// Reads what the prompt of a box needs; `tasks` are the bytes of tasks.md where they are known.
-pub fn readings(
+pub fn read_for_prompt(
     disk: &dyn Disk,
     places: &Places,
     rules: &TaskRules,
@@ -30,9 +30,9 @@ pub fn readings(
 ) -> Result<Readings, Fault> {
     let tasks = match tasks {
         Some(bytes) => bytes,
-        None => disk.read(&places.tasks())?.unwrap_or_default(),
+        None => disk.read(&places.tasks_file())?.unwrap_or_default(),
     };
-    let path = places.progress();
+    let path = places.progress_file();
     let tail = if disk.is_odd(&path)? {
         None
     } else {

@@ -10,8 +10,8 @@ use crate::machine::state::Phase;
 use crate::report::read_validation;
 use crate::sys::{Disk, Swap};
 use crate::task::{
-    BoxClaim, Finding, Mark, Refused, Row, Stage, TaskFile, TaskKey, digest, on_file, reconcile,
-    with_marks, written,
+    BoxClaim, Mark, Refused, Row, Stage, TaskFile, TaskFileFinding, TaskKey, digest, on_file,
+    reconcile_files, with_marks, written_rows,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,18 +28,18 @@ const TRIES: u32 = 20;
 impl Engine<'_> {
     /// Reads tasks.md as the difference to what the state expects.
     pub(super) fn read_tasks(&mut self) -> Result<TasksSeen, Fault> {
-        let path = self.places.tasks();
-        let shown = self.places.shown(&path);
+        let path = self.places.tasks_file();
+        let shown = self.places.display_path(&path);
         if self.is_odd(&path)? {
-            return Ok(refused(
+            return Ok(refuse_file(
                 &shown,
                 "This is a link, a folder or more than 16 MiB, and ralph writes regular files up to that size only.",
             ));
         }
         let Some(bytes) = self.disk.read(&path)? else {
-            return Ok(refused(&shown, "There is no such file."));
+            return Ok(refuse_file(&shown, "There is no such file."));
         };
-        self.seen(bytes)
+        self.see_tasks(bytes)
     }
 
     /// Notes the digests of the spec's other files if they differ from the known ones.
@@ -52,7 +52,7 @@ impl Engine<'_> {
         );
         seen.files = (!is_known).then_some(files);
         if is_first && !seen.skeleton.is_empty() {
-            let path = self.places.progress();
+            let path = self.places.progress_file();
             let file = if self.is_odd(&path)? {
                 None
             } else {
@@ -67,16 +67,21 @@ impl Engine<'_> {
     }
 
     /// The task file, when it holds these bytes.
-    fn seen(&mut self, bytes: Vec<u8>) -> Result<TasksSeen, Fault> {
-        let shown = self.places.shown(&self.places.tasks());
+    fn see_tasks(&mut self, bytes: Vec<u8>) -> Result<TasksSeen, Fault> {
+        let shown = self.places.display_path(&self.places.tasks_file());
         let file = self.rules.parse(bytes.clone());
-        let rows = self.rules.boxes(&file, &self.fold.state.spec_state().rows);
+        let rows = self
+            .rules
+            .ordered_boxes(&file, &self.fold.state.spec_state().rows);
         if rows.is_empty() {
-            return Ok(refused(&shown, "There are no boxes (`- [ ] 1. …`) in it."));
+            return Ok(refuse_file(
+                &shown,
+                "There are no boxes (`- [ ] 1. …`) in it.",
+            ));
         }
         let skeleton_bytes = file.text_without_marks();
         let skeleton = digest(&skeleton_bytes);
-        let problems = sentences(&shown, &self.rules.problems(&file));
+        let problems = finding_sentences(&shown, &self.rules.find_problems(&file));
         self.tasks_read = Some(bytes);
         let book = self.fold.state.spec_state();
         // The configuration can give the same bytes other rows: gates, sections, checkpoints.
@@ -99,8 +104,8 @@ impl Engine<'_> {
             });
         }
         self.disk
-            .replace(&self.places.skeleton(&skeleton), &skeleton_bytes)?;
-        let unread = unread(&shown, &file);
+            .replace(&self.places.skeleton_file(&skeleton), &skeleton_bytes)?;
+        let unread = unread_lines(&shown, &file);
         Ok(TasksSeen {
             skeleton,
             rows: Some(rows),
@@ -118,7 +123,7 @@ impl Engine<'_> {
         let bytes = self
             .tasks_read
             .clone()
-            .or_else(|| self.expected().ok())
+            .or_else(|| self.expected_tasks().ok())
             .unwrap_or_default();
         format!(
             "\n{}",
@@ -127,12 +132,12 @@ impl Engine<'_> {
     }
 
     /// Returns tasks.md before the attempt: skeleton and marks.
-    fn expected(&self) -> Result<Vec<u8>, Fault> {
+    fn expected_tasks(&self) -> Result<Vec<u8>, Fault> {
         let book = self.fold.state.spec_state();
-        let path = self.places.skeleton(&book.skeleton);
+        let path = self.places.skeleton_file(&book.skeleton);
         let lost = || {
-            let shown = self.places.shown(&path);
-            Fault::changed(
+            let shown = self.places.display_path(&path);
+            Fault::changed_fault(
                 format!(
                     "{shown}: The copy of tasks.md from before the attempt is gone or changed."
                 ),
@@ -143,42 +148,42 @@ impl Engine<'_> {
         if digest(&skeleton) != book.skeleton {
             return Err(lost());
         }
-        with_marks(&skeleton, &written(&book.rows)).ok_or_else(lost)
+        with_marks(&skeleton, &written_rows(&book.rows)).ok_or_else(lost)
     }
 
     /// Returns the boxes that an agent changed.
     ///
     /// The flag is true if any byte of the file changed.
     pub(super) fn agents_edits(&mut self) -> Result<(Vec<BoxClaim>, bool), Fault> {
-        if self.is_odd(&self.places.tasks())? {
+        if self.is_odd(&self.places.tasks_file())? {
             return Ok((Vec::new(), true));
         }
-        let now = self.disk.read(&self.places.tasks())?;
+        let now = self.disk.read(&self.places.tasks_file())?;
         if now.is_some() && now == self.tasks_read {
             return Ok((Vec::new(), false));
         }
-        let before = self.expected()?;
+        let before = self.expected_tasks()?;
         if now.as_ref() == Some(&before) {
             return Ok((Vec::new(), false));
         }
-        let claims = reconcile(&before, &now.unwrap_or_default(), &self.rules.grammar).claims;
+        let claims = reconcile_files(&before, &now.unwrap_or_default(), &self.rules.grammar).claims;
         Ok((claims, true))
     }
 
     /// Puts tasks.md back as the state knows it.
     pub(super) fn restore_tasks(&mut self, iteration: u64) -> Result<Event, Fault> {
-        let before = self.expected()?;
+        let before = self.expected_tasks()?;
         let (bytes, kept) = self.put_tasks_back(&before, iteration)?;
         // Reads the written bytes, not the file: another process may have saved it since.
-        let tasks = self.seen(bytes)?;
+        let tasks = self.see_tasks(bytes)?;
         // It may also have been kept by an earlier try that was cut short.
         let is_odd = self.is_odd(&kept)?;
         let other = if is_odd { None } else { self.disk.read(&kept)? };
         let is_kept = is_odd || other.is_some();
         let reworded =
-            other.and_then(|other| reconcile(&before, &other, &self.rules.grammar).reworded);
+            other.and_then(|other| reconcile_files(&before, &other, &self.rules.grammar).reworded);
         let kept = if is_kept {
-            self.places.shown(&kept)
+            self.places.display_path(&kept)
         } else {
             String::new()
         };
@@ -193,7 +198,7 @@ impl Engine<'_> {
     ///
     /// It does so after an attempt, check or gate, so that no later run takes an agent's boxes for a
     /// person's. Returns true if the journal was removed and is whole again.
-    pub(super) fn rescue(&mut self) -> bool {
+    pub(super) fn rescue_journal(&mut self) -> bool {
         // The fault that led here is the one to report; this is what can still be saved.
         let is_whole = self.journal.restore_removed(self.disk).unwrap_or(false);
         let iteration = self.fold.state.iteration;
@@ -203,7 +208,7 @@ impl Engine<'_> {
             // The next run puts tasks.md back from this copy.
             let _ = self
                 .disk
-                .replace(&self.places.skeleton(&digest(&skeleton)), &skeleton);
+                .replace(&self.places.skeleton_file(&digest(&skeleton)), &skeleton);
         }
         let _ = self.restore_progress();
         let _ = self.world.rescue_inputs(iteration);
@@ -219,11 +224,11 @@ impl Engine<'_> {
     ) -> Result<(Vec<u8>, PathBuf), Fault> {
         let kept = self
             .places
-            .iteration(iteration)
+            .iteration_folder(iteration)
             .join("tasks-of-the-agent.md");
         let (grammar, mut written) = (self.rules.grammar.clone(), Vec::new());
-        self.rewrite(&self.places.tasks(), &kept, |now| {
-            written = reconcile(before, now.unwrap_or_default(), &grammar).bytes;
+        self.rewrite_file(&self.places.tasks_file(), &kept, |now| {
+            written = reconcile_files(before, now.unwrap_or_default(), &grammar).bytes;
             Some(written.clone()).filter(|wanted| now != Some(wanted.as_slice()))
         })?;
         Ok((written, kept))
@@ -233,7 +238,7 @@ impl Engine<'_> {
     ///
     /// `wanted` returns `None` if no change is needed. Another version of the file is kept first,
     /// and so is an entry that is no file.
-    pub(super) fn rewrite(
+    pub(super) fn rewrite_file(
         &mut self,
         path: &Path,
         kept: &Path,
@@ -254,12 +259,12 @@ impl Engine<'_> {
                 return Ok(());
             }
         }
-        Err(self.contended(path))
+        Err(self.contended_fault(path))
     }
 
     /// True for what no person writes in place of this file: a link, a folder, gigabytes.
     pub(super) fn is_odd(&self, path: &Path) -> Result<bool, Fault> {
-        let most = if *path == self.places.progress() {
+        let most = if *path == self.places.progress_file() {
             MAX_PROGRESS
         } else {
             MAX_TEXT
@@ -276,13 +281,13 @@ impl Engine<'_> {
     }
 
     /// Writes boxes; those whose line is gone are left out.
-    pub(super) fn flip(&mut self, flips: &[(TaskKey, Mark)]) -> Result<Event, Fault> {
-        let path = self.places.tasks();
+    pub(super) fn flip_boxes(&mut self, flips: &[(TaskKey, Mark)]) -> Result<Event, Fault> {
+        let path = self.places.tasks_file();
         self.tasks_read = None;
         for _ in 0..TRIES {
             let now = self.disk.read(&path)?.ok_or_else(|| {
-                let what = format!("{} is gone.", self.places.shown(&path));
-                Fault::changed(
+                let what = format!("{} is gone.", self.places.display_path(&path));
+                Fault::changed_fault(
                     what,
                     "put it back; the journal knows which boxes are ticked",
                 )
@@ -290,28 +295,31 @@ impl Engine<'_> {
             let mut bytes = now.clone();
             let mut found = Vec::new();
             for (key, mark) in &on_file(&self.fold.state.spec_state().rows, flips) {
-                let edit = match self.rules.parse(bytes.clone()).flip(key, *mark) {
+                let edit = match self.rules.parse(bytes.clone()).flip_box(key, *mark) {
                     Err(refusal) if refusal.kind == Refused::NoSuchBox => continue,
-                    edit => edit.map_err(|refusal| Fault::changed(refusal.what, refusal.hint))?,
+                    edit => {
+                        edit.map_err(|refusal| Fault::changed_fault(refusal.what, refusal.hint))?
+                    }
                 };
                 if let Some(edit) = edit {
-                    let failed =
-                        || Fault::internal("An edit of one box would have changed another one.");
-                    bytes = edit.apply(&bytes).ok_or_else(failed)?;
+                    let failed = || {
+                        Fault::internal_fault("An edit of one box would have changed another one.")
+                    };
+                    bytes = edit.apply_to(&bytes).ok_or_else(failed)?;
                 }
                 found.push((key.clone(), *mark));
             }
             if bytes == now || self.disk.swap(&path, &now, &bytes)? == Swap::Done {
-                let flips = self.flipped(flips, found, &self.rules.parse(bytes).rows());
+                let flips = self.flipped_boxes(flips, found, &self.rules.parse(bytes).box_rows());
                 return Ok(Event::BoxesFlipped { flips });
             }
         }
-        Err(self.contended(&path))
+        Err(self.contended_fault(&path))
     }
 
     /// The flips that happened: boxes of the file with their marks now, and stages that have no line. Those whose line
     /// is gone are left out.
-    fn flipped(
+    fn flipped_boxes(
         &self,
         wanted: &[(TaskKey, Mark)],
         found: Vec<(TaskKey, Mark)>,
@@ -338,9 +346,9 @@ impl Engine<'_> {
         flips
     }
 
-    fn contended(&self, file: &Path) -> Fault {
-        let shown = self.places.shown(file);
-        Fault::changed(
+    fn contended_fault(&self, file: &Path) -> Fault {
+        let shown = self.places.display_path(file);
+        Fault::changed_fault(
             format!(
                 "{shown} was saved by somebody else each of {TRIES} times that ralph tried to write it."
             ),
@@ -355,7 +363,7 @@ impl Engine<'_> {
         let Phase::Attempting { key, .. } = &self.fold.state.phase else {
             return Ok(());
         };
-        let path = self.places.validation();
+        let path = self.places.validation_file();
         if key.stage == Stage::Final
             && let Some(bytes) = read_bounded(&*self.disk, &path)?
         {
@@ -365,9 +373,9 @@ impl Engine<'_> {
     }
 
     /// The validator's report, counted; `None` when it was not written.
-    pub(super) fn validation(&mut self) -> Result<Option<Validation>, Fault> {
+    pub(super) fn read_validation(&mut self) -> Result<Option<Validation>, Fault> {
         // Gigabytes are no report.
-        let Some(bytes) = read_bounded(&*self.disk, &self.places.validation())? else {
+        let Some(bytes) = read_bounded(&*self.disk, &self.places.validation_file())? else {
             return Ok(None);
         };
         let mut report = read_validation(&bytes);
@@ -375,7 +383,7 @@ impl Engine<'_> {
         report
             .gaps
             .iter_mut()
-            .for_each(|gap| *gap = self.world.redact(gap));
+            .for_each(|gap| *gap = self.world.redact_text(gap));
         Ok(Some(report))
     }
 }
@@ -387,7 +395,7 @@ pub(super) fn read_bounded(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8
 }
 
 /// Returns each finding as a sentence with its place.
-fn sentences<K>(shown: &str, found: &[Finding<K>]) -> Vec<String> {
+fn finding_sentences<K>(shown: &str, found: &[TaskFileFinding<K>]) -> Vec<String> {
     found
         .iter()
         .map(|one| format!("{shown}:{}: {}", one.line, one.message))
@@ -395,11 +403,11 @@ fn sentences<K>(shown: &str, found: &[Finding<K>]) -> Vec<String> {
 }
 
 /// The lines that look like open tasks and are not read as tasks.
-pub(super) fn unread(shown: &str, file: &TaskFile) -> Vec<String> {
-    sentences(
+pub(super) fn unread_lines(shown: &str, file: &TaskFile) -> Vec<String> {
+    finding_sentences(
         shown,
         &file
-            .unread()
+            .unread_lines()
             .into_iter()
             .take(MAX_UNREAD)
             .collect::<Vec<_>>(),
@@ -407,7 +415,7 @@ pub(super) fn unread(shown: &str, file: &TaskFile) -> Vec<String> {
 }
 
 /// A task file that cannot be run at all.
-fn refused(shown: &str, why: &str) -> TasksSeen {
+fn refuse_file(shown: &str, why: &str) -> TasksSeen {
     TasksSeen {
         problems: vec![format!("{shown}: {why}")],
         ..TasksSeen::default()

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The views that an effect writes; none for an effect of another kind.
-pub(super) fn written(places: &Places, effect: &Effect) -> Vec<(PathBuf, String)> {
+pub(super) fn effect_views(places: &Places, effect: &Effect) -> Vec<(PathBuf, String)> {
     match effect {
         // `<name>:<40-hex HEAD>`, one line per package.
         Effect::WriteBefore {
@@ -16,8 +16,8 @@ pub(super) fn written(places: &Places, effect: &Effect) -> Vec<(PathBuf, String)
         } => {
             let line = |package: &PackageState| format!("{}:{}", package.name, package.head);
             vec![(
-                places.before(*iteration),
-                lines(snapshot.packages.iter().map(line).collect()),
+                places.before_file(*iteration),
+                join_lines(snapshot.packages.iter().map(line).collect()),
             )]
         }
         Effect::WriteDiff {
@@ -29,7 +29,7 @@ pub(super) fn written(places: &Places, effect: &Effect) -> Vec<(PathBuf, String)
             let mut paths: Vec<String> = changes.iter().map(FileChange::full_path).collect();
             paths.sort();
             vec![
-                (places.diff(), lines(paths)),
+                (places.diff_file(), join_lines(paths)),
                 (places.diff_json(), diff_json(changes, bases, heads)),
             ]
         }
@@ -37,7 +37,7 @@ pub(super) fn written(places: &Places, effect: &Effect) -> Vec<(PathBuf, String)
     }
 }
 
-fn lines(all: Vec<String>) -> String {
+fn join_lines(all: Vec<String>) -> String {
     all.into_iter().map(|line| line + "\n").collect()
 }
 

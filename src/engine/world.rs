@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// Everything outside ralph's own files.
 pub trait World {
     /// The time, RFC 3339, UTC.
-    fn now(&mut self) -> String;
+    fn current_time(&mut self) -> String;
     /// A signal or the wall limit asks for an end.
     fn stop_request(&mut self) -> Option<StopRequest>;
     /// True while a person wants no attempt to begin.
@@ -23,7 +23,7 @@ pub trait World {
     /// Waits while a person wants no attempt to begin; ends early when a stop is requested. No limit counts the time.
     fn wait_while_paused(&mut self) {
         while self.is_paused() && self.stop_request().is_none() {
-            self.wait(1, true);
+            self.wait_seconds(1, true);
         }
     }
     /// Removes what was allowed while no run asked.
@@ -45,7 +45,7 @@ pub trait World {
         Ok(())
     }
     /// The packages now.
-    fn snapshot(&mut self) -> Result<Snapshot, Fault>;
+    fn take_snapshot(&mut self) -> Result<Snapshot, Fault>;
     /// SHA-256 of the spec's other files by their path below its folder; empty for one that is not there.
     fn spec_digests(&mut self) -> Result<BTreeMap<String, String>, Fault> {
         Ok(BTreeMap::new())
@@ -60,15 +60,15 @@ pub trait World {
         Ok(())
     }
     /// Reads git after an attempt.
-    fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault>;
+    fn observe_attempt(&mut self, request: &ObserveRequest) -> Result<Observation, Fault>;
     /// Performs any other effect on git, processes or people, and returns its event.
     ///
     /// `None` if no event follows, or if ralph's end cut it short.
-    fn perform(&mut self, effect: Effect) -> Result<Option<Event>, Fault>;
+    fn perform_effect(&mut self, effect: Effect) -> Result<Option<Event>, Fault>;
     /// Waits, unless `exact` somewhat longer; ends early when a stop is requested, and with the wall limit.
-    fn wait(&mut self, seconds: u64, exact: bool);
+    fn wait_seconds(&mut self, seconds: u64, exact: bool);
     /// A text from outside without the secrets that are known.
-    fn redact(&self, text: &str) -> String;
+    fn redact_text(&self, text: &str) -> String;
     /// Shows a fact as it happens.
-    fn tell(&mut self, event: &Event, state: &State);
+    fn tell_event(&mut self, event: &Event, state: &State);
 }

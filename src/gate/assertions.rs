@@ -3,7 +3,7 @@
 
 use super::GateRequest;
 use super::commands::read_text;
-use super::scope::Scope;
+use super::scope::GateScope;
 use super::verdict::MAX_SOURCE;
 use crate::source::text;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ const WORDS: [&str; 12] = [
 const NAMED: usize = 3;
 
 /// Names the tests of the judged code if none of them asserts anything.
-pub(super) fn remark(request: &GateRequest, scope: &Scope) -> Option<String> {
+pub(super) fn assertion_remark(request: &GateRequest, scope: &GateScope) -> Option<String> {
     let (mut names, mut asserts) = (BTreeSet::new(), false);
     for module in scope
         .modules

@@ -14,7 +14,7 @@ const TAIL: usize = 10;
 
 /// Runs the command in a package. With exit code 77 the answer is where, and the last line of its output or that it
 /// gave no reason.
-pub(super) fn run(
+pub(super) fn run_in_package(
     commands: &Commands<'_>,
     name: &str,
     argv: &[String],
@@ -29,8 +29,8 @@ pub(super) fn run(
         ("RALPH_BASE", &commit_text(package.base.as_ref())),
         ("RALPH_HEAD", &commit_text(package.head.as_ref())),
     ];
-    let call = commands.run(&log, argv.to_vec(), &package.root, &told)?;
-    let tail = tail(&call.output);
+    let call = commands.run_program(&log, argv.to_vec(), &package.root, &told)?;
+    let tail = last_lines(&call.output);
     let last = tail.last().cloned();
     match &call.end {
         ProcessEnd::Exited { code: 0 } => Ok(None),
@@ -74,7 +74,7 @@ fn changed_files(package: &GatePackage) -> String {
         .collect()
 }
 
-fn tail(output: &str) -> Vec<String> {
+fn last_lines(output: &str) -> Vec<String> {
     let lines: Vec<String> = output
         .lines()
         .map(|line| text::line(line, 300))

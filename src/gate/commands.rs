@@ -33,7 +33,7 @@ pub(crate) struct Commands<'a> {
 }
 
 /// One call that ended.
-pub(crate) struct Call {
+pub(crate) struct FinishedCall {
     /// The end of the process.
     pub(crate) end: ProcessEnd,
     /// Output of both streams; bounded.
@@ -64,28 +64,28 @@ impl<'a> Commands<'a> {
         }
     }
 
-    pub(crate) fn environment(&self) -> &BTreeMap<String, String> {
+    pub(crate) fn child_environment(&self) -> &BTreeMap<String, String> {
         &self.env
     }
 
     /// The value of a variable of the children's environment.
-    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+    pub(crate) fn variable_value(&self, name: &str) -> Option<&str> {
         self.env.get(name).map(String::as_str)
     }
 
     /// Time used so far.
-    pub(crate) fn used(&self) -> Duration {
+    pub(crate) fn time_used(&self) -> Duration {
         self.used.get()
     }
 
     /// Runs a program to its end, which is not that of the gate's time. `extra` variables replace those of the environment.
-    pub(crate) fn run(
+    pub(crate) fn run_program(
         &self,
         name: &str,
         argv: Vec<String>,
         cwd: &Path,
         extra: &[(&str, &str)],
-    ) -> Result<Call, GateAbort> {
+    ) -> Result<FinishedCall, GateAbort> {
         let extra: Vec<_> = extra
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
@@ -110,7 +110,7 @@ impl<'a> Commands<'a> {
         cwd: &Path,
         extra: &[(String, String)],
         idle: Option<Duration>,
-    ) -> Result<Call, GateAbort> {
+    ) -> Result<FinishedCall, GateAbort> {
         let left = self.limit.saturating_sub(self.used.get());
         if left.is_zero() {
             return Err(self.over_limit());
@@ -145,7 +145,7 @@ impl<'a> Commands<'a> {
                 "Run the gate again.",
             ));
         }
-        Ok(Call {
+        Ok(FinishedCall {
             end: ended.end,
             output: read_text(log, 2 * LOG_CAP),
             millis: ended.millis,
@@ -161,8 +161,8 @@ impl<'a> Commands<'a> {
     }
 
     /// The program of that name on the children's PATH.
-    pub(crate) fn find(&self, program: &str) -> Option<PathBuf> {
-        on_path(self.variable("PATH")?, program).next()
+    pub(crate) fn find_program(&self, program: &str) -> Option<PathBuf> {
+        on_path(self.variable_value("PATH")?, program).next()
     }
 
     /// The file for the log of the next call.

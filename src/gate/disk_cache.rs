@@ -21,7 +21,7 @@ pub(crate) struct DiskCache {
 
 impl DiskCache {
     /// Those of this kind; `cache` is ralph's cache folder.
-    pub(crate) fn of(cache: &Path, kind: &str) -> Self {
+    pub(crate) fn of_kind(cache: &Path, kind: &str) -> Self {
         Self {
             folder: cache.join("facts").join(kind),
         }
@@ -29,11 +29,11 @@ impl DiskCache {
 
     /// Returns the value that is stored under a key.
     pub(crate) fn recall<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
-        cache_file::load(&self.file(key), VERSION)
+        cache_file::load(&self.entry_file(key), VERSION)
     }
 
     /// Remembers something; forgets all the rest of its kind when there is too much.
-    pub(crate) fn keep<T: Serialize>(&self, key: &str, fact: &T) -> Result<(), GateAbort> {
+    pub(crate) fn remember<T: Serialize>(&self, key: &str, fact: &T) -> Result<(), GateAbort> {
         let kept = fs_err::read_dir(&self.folder)
             .into_iter()
             .flatten()
@@ -48,10 +48,10 @@ impl DiskCache {
                 let _ = fs_err::remove_file(file);
             }
         }
-        Ok(cache_file::store(&self.file(key), VERSION, fact)?)
+        Ok(cache_file::store(&self.entry_file(key), VERSION, fact)?)
     }
 
-    fn file(&self, key: &str) -> PathBuf {
+    fn entry_file(&self, key: &str) -> PathBuf {
         self.folder.join(format!("{key}.json"))
     }
 }
@@ -64,12 +64,12 @@ mod tests {
     fn facts_are_kept_by_kind_and_key_and_bounded_and_garbage_is_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let (slow, base) = (
-            DiskCache::of(folder.path(), "slow"),
-            DiskCache::of(folder.path(), "base"),
+            DiskCache::of_kind(folder.path(), "slow"),
+            DiskCache::of_kind(folder.path(), "base"),
         );
         assert_eq!(slow.recall::<u64>("a"), None);
-        slow.keep("a", &7_u64).unwrap();
-        slow.keep("b", &8_u64).unwrap();
+        slow.remember("a", &7_u64).unwrap();
+        slow.remember("b", &8_u64).unwrap();
         assert_eq!(
             (slow.recall("a"), slow.recall("b"), base.recall("a")),
             (Some(7_u64), Some(8_u64), None::<u64>)
@@ -82,7 +82,7 @@ mod tests {
         fs_err::write(folder.path().join("facts/slow/a.json"), "[").unwrap();
         assert_eq!(slow.recall::<u64>("a"), None);
         for number in 0..=MOST {
-            slow.keep(&number.to_string(), &number).unwrap();
+            slow.remember(&number.to_string(), &number).unwrap();
         }
         assert_eq!(
             (slow.recall::<usize>("0"), slow.recall(&MOST.to_string())),

@@ -1,21 +1,21 @@
 //! The engines of mutation testing, each by its name, its gate and what it mutates.
 
-use super::files::{self, FileEngine, Language};
+use super::files::{self, FileEngine, FileLanguage};
 use super::java;
 use super::javascript::Stryker;
 use super::python::{CosmicRay, Mutmut};
 use super::rust::CargoMutants;
-use super::scope::Scope;
+use super::scope::GateScope;
 use super::verdict::EngineResult;
 use super::{GatePorts, GateRequest};
 use crate::config::GateSettings;
-use crate::report::mutation_test::Refusal;
+use crate::report::mutation_test::ToolRefusal;
 use crate::source::text;
 
 /// Mutation engine of a language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Engine {
+pub enum MutationEngine {
     /// mutmut, for Python.
     Mutmut,
     /// PIT, for Java.
@@ -28,7 +28,7 @@ pub enum Engine {
     CosmicRay,
 }
 
-impl Engine {
+impl MutationEngine {
     /// All of them.
     pub const ALL: [Self; 5] = [
         Self::Mutmut,
@@ -39,27 +39,27 @@ impl Engine {
     ];
 
     /// The name that callers use.
-    pub fn name(self) -> &'static str {
-        self.facts().0
+    pub fn caller_name(self) -> &'static str {
+        self.engine_facts().0
     }
 
     /// The engine of this name.
-    pub fn named(name: &str) -> Result<Self, Refusal> {
+    pub fn find_by_name(name: &str) -> Result<Self, ToolRefusal> {
         Self::ALL
             .into_iter()
-            .find(|engine| engine.name() == name)
+            .find(|engine| engine.caller_name() == name)
             .ok_or_else(|| {
-                let names = Self::ALL.map(Self::name).join(", ");
+                let names = Self::ALL.map(Self::caller_name).join(", ");
                 let what = format!("There is no engine `{}`.", text::line(name, 100));
-                Refusal::usage(what, format!("Leave it out, or name one of {names}."))
+                ToolRefusal::usage_refusal(what, format!("Leave it out, or name one of {names}."))
             })
     }
 
     /// Returns the name of its gate.
     ///
     /// `None` for an engine that only a caller selects.
-    pub fn gate(self) -> Option<&'static str> {
-        self.facts().1
+    pub fn gate_name(self) -> Option<&'static str> {
+        self.engine_facts().1
     }
 
     /// The engines of a gate of this name, in the order in which they run.
@@ -70,13 +70,13 @@ impl Engine {
         vec![
             Self::ALL
                 .into_iter()
-                .find(|engine| engine.gate() == Some(name))
+                .find(|engine| engine.gate_name() == Some(name))
                 .unwrap_or(Self::Pit),
         ]
     }
 
     /// Returns the scope that it would judge.
-    pub(super) fn scope(self, request: &GateRequest, settings: &GateSettings) -> Scope {
+    pub(super) fn find_scope(self, request: &GateRequest, settings: &GateSettings) -> GateScope {
         match self.of_files() {
             Some(engine) => files::scope_of(request, settings, engine),
             None => java::scope_of(request, settings).0,
@@ -84,29 +84,29 @@ impl Engine {
     }
 
     /// Judges what the family changed in its language.
-    pub(super) fn judge(
+    pub(super) fn judge_changes(
         self,
         request: &GateRequest,
         settings: &GateSettings,
         ports: &GatePorts<'_>,
     ) -> EngineResult {
         match self.of_files() {
-            Some(engine) => files::judge(request, settings, ports, engine),
+            Some(engine) => files::judge_packages(request, settings, ports, engine),
             None => java::judge_modules(request, settings, ports),
         }
     }
 
     /// True for a file of its language, by its name.
-    pub fn mutates(self, path: &str) -> bool {
-        self.language().is_source(path)
+    pub fn mutates_file(self, path: &str) -> bool {
+        self.file_language().is_source(path)
     }
 
     /// `None` for the engine of classes.
     pub(super) fn of_files(self) -> Option<&'static dyn FileEngine> {
-        self.facts().2
+        self.engine_facts().2
     }
 
-    fn facts(
+    fn engine_facts(
         self,
     ) -> (
         &'static str,
@@ -122,7 +122,8 @@ impl Engine {
         }
     }
 
-    pub(super) fn language(self) -> &'static Language {
-        self.of_files().map_or(&java::JAVA, FileEngine::language)
+    pub(super) fn file_language(self) -> &'static FileLanguage {
+        self.of_files()
+            .map_or(&java::JAVA, FileEngine::file_language)
     }
 }

@@ -6,12 +6,12 @@
 //! Stryker's JSON report is one of mutation-testing-report-schema 1 and 2. A report that is absent, cut, too large or of another
 //! shape is an error; so is a mutant that was not tested.
 
-use crate::gate::commands::Call;
+use crate::gate::commands::FinishedCall;
 use crate::gate::files::{
-    FileEngine, FileMutant, Language, Measured, Place, Position, Work, installed, literally,
-    source_lines, told,
+    EngineMeasurement, FileEngine, FileLanguage, FileMutant, SourcePosition, SourceSpan, Work,
+    find_installed, literal_pattern, source_lines, telling_lines,
 };
-use crate::gate::{GateAbort, jobs};
+use crate::gate::{GateAbort, job_count};
 use crate::machine::facts::ProcessEnd;
 use crate::mutation::MutantStatus;
 use serde::Deserialize;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// Test runners with a plugin, the preferred one first.
 const RUNNERS: [&str; 6] = ["vitest", "jest", "mocha", "jasmine", "karma", "tap"];
 
-const JAVASCRIPT: Language = Language {
+const JAVASCRIPT: FileLanguage = FileLanguage {
     name: "JavaScript",
     extensions: &["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"],
     builds: &["package.json"],
@@ -37,32 +37,32 @@ const JAVASCRIPT: Language = Language {
 pub(crate) struct Stryker;
 
 impl FileEngine for Stryker {
-    fn language(&self) -> &'static Language {
+    fn file_language(&self) -> &'static FileLanguage {
         &JAVASCRIPT
     }
 
-    fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort> {
+    fn measure_work(&self, work: &Work<'_>) -> Result<EngineMeasurement, GateAbort> {
         let json = work.report.join("mutation.json");
         let settings = json!({
-            "mutate": work.files.iter().map(|file| mutate(work, file)).collect::<Vec<_>>(),
-            "testFiles": work.tests.iter().map(|file| literally(file)).collect::<Vec<_>>(),
+            "mutate": work.files.iter().map(|file| mutation_range(work, file)).collect::<Vec<_>>(),
+            "testFiles": work.tests.iter().map(|file| literal_pattern(file)).collect::<Vec<_>>(),
             "reporters": ["json", "html"],
             "jsonReporter": { "fileName": json },
             "htmlReporter": { "fileName": work.report.join("index.html") },
         });
-        let call = run(work, "stryker", settings, &[])?;
+        let call = run_stryker(work, "stryker", settings, &[])?;
         match not_green(work, &call)? {
             // Only tests that load a mutated file run, and none need load one that holds only types.
-            Some(Measured::NoTests) if call.output.contains(" with 0 mutant(s)") => {
+            Some(EngineMeasurement::NoTests) if call.output.contains(" with 0 mutant(s)") => {
                 return work.tests_alone(self);
             }
             Some(ended) => return Ok(ended),
             None => {}
         }
-        read(&json, work).map(Measured::Mutants)
+        read_report(&json, work).map(EngineMeasurement::Mutants)
     }
 
-    fn name(&self) -> &'static str {
+    fn engine_name(&self) -> &'static str {
         ENGINE
     }
 
@@ -71,36 +71,36 @@ impl FileEngine for Stryker {
             return self.is_green(work);
         };
         // With `CI` no runner waits for changes.
-        let call = work.run("tests", argv, &[])?;
+        let call = work.run_in_module("tests", argv, &[])?;
         Ok(call.end == (ProcessEnd::Exited { code: 0 }) || self.is_green(work)?)
     }
 
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
-        let call = run(
+        let call = run_stryker(
             work,
             "stryker-tests",
             json!({
                 "reporters": [],
-                "testFiles": work.tests.iter().map(|file| literally(file)).collect::<Vec<_>>(),
+                "testFiles": work.tests.iter().map(|file| literal_pattern(file)).collect::<Vec<_>>(),
             }),
             &["--dryRunOnly"],
         )?;
         match not_green(work, &call)? {
-            Some(Measured::Red(_)) => Ok(false),
+            Some(EngineMeasurement::Red(_)) => Ok(false),
             _ => Ok(true),
         }
     }
 
     /// Of the runners those that were tried.
     fn chooses_tests(&self, module: &Path, homes: &[PathBuf]) -> bool {
-        runner(module, homes) == Some("vitest")
+        find_runner(module, homes) == Some("vitest")
     }
 }
 
 /// What is mutated of a file: where lines are known, from the first of them on, since Stryker would leave out a block that only
 /// begins on them.
-fn mutate(work: &Work<'_>, file: &str) -> String {
-    let pattern = literally(file);
+fn mutation_range(work: &Work<'_>, file: &str) -> String {
+    let pattern = literal_pattern(file);
     let first = work
         .lines
         .get(file)
@@ -118,24 +118,24 @@ fn mutate(work: &Work<'_>, file: &str) -> String {
 }
 
 /// Runs Stryker with these settings added to those of every run.
-fn run(
+fn run_stryker(
     work: &Work<'_>,
     name: &str,
     settings: Value,
     arguments: &[&str],
-) -> Result<Call, GateAbort> {
-    let Some(stryker) = installed(&work.homes, &["node_modules/.bin/stryker"]) else {
+) -> Result<FinishedCall, GateAbort> {
+    let Some(stryker) = find_installed(&work.homes, &["node_modules/.bin/stryker"]) else {
         return Err(GateAbort::setup(
             format!("StrykerJS is not installed in {}.", work.label),
             "Run `npm install --save-dev @stryker-mutator/core` there, with the plugin of its test runner (`@stryker-mutator/vitest-runner`), and commit package.json and the lock file.",
         ));
     };
     work.check_place(ENGINE, &stryker)?;
-    let runner = runner(&work.folder, &work.homes);
+    let runner = find_runner(&work.folder, &work.homes);
     let mut all = json!({
         "testRunner": runner.unwrap_or("command"),
         "coverageAnalysis": if runner.is_some() { "perTest" } else { "off" },
-        "concurrency": jobs(work.settings),
+        "concurrency": job_count(work.settings),
         "incremental": false,
         "ignoreStatic": false,
         "thresholds": { "high": 80, "low": 60, "break": null },
@@ -156,7 +156,7 @@ fn run(
         file.display().to_string(),
     ];
     argv.extend(arguments.iter().map(|argument| (*argument).to_owned()));
-    work.run(name, argv, &[])
+    work.run_in_module(name, argv, &[])
 }
 
 /// The project's command for its tests: `npm test` if there is one, else the test runner.
@@ -164,11 +164,11 @@ fn own_command(work: &Work<'_>) -> Option<Vec<String>> {
     let package = crate::gate::commands::read_text(&work.folder.join("package.json"), 1 << 20);
     let package: Value = serde_json::from_str(&package).unwrap_or_default();
     let words = |words: [&str; 2]| words.map(str::to_owned).to_vec();
-    if package["scripts"]["test"].is_string() && work.commands.find("npm").is_some() {
+    if package["scripts"]["test"].is_string() && work.commands.find_program("npm").is_some() {
         return Some(words(["npm", "test"]));
     }
-    let runner = runner(&work.folder, &work.homes)?;
-    let program = installed(&work.homes, &[&format!("node_modules/.bin/{runner}")])?
+    let runner = find_runner(&work.folder, &work.homes)?;
+    let program = find_installed(&work.homes, &[&format!("node_modules/.bin/{runner}")])?
         .display()
         .to_string();
     match runner {
@@ -179,10 +179,10 @@ fn own_command(work: &Work<'_>) -> Option<Vec<String>> {
 }
 
 /// The runner whose plugin is installed; with several, one that the module's package.json names.
-fn runner(module: &Path, homes: &[PathBuf]) -> Option<&'static str> {
+fn find_runner(module: &Path, homes: &[PathBuf]) -> Option<&'static str> {
     let named = crate::gate::commands::read_text(&module.join("package.json"), 1 << 20);
     let has_plugin = |runner: &&&str| {
-        installed(
+        find_installed(
             homes,
             &[&format!("node_modules/@stryker-mutator/{runner}-runner")],
         )
@@ -198,7 +198,7 @@ fn runner(module: &Path, homes: &[PathBuf]) -> Option<&'static str> {
 }
 
 /// How a run ended that left no mutants to count; `None` if it came to its end.
-fn not_green(work: &Work<'_>, call: &Call) -> Result<Option<Measured>, GateAbort> {
+fn not_green(work: &Work<'_>, call: &FinishedCall) -> Result<Option<EngineMeasurement>, GateAbort> {
     if call.end == (ProcessEnd::Exited { code: 0 }) {
         return Ok(None);
     }
@@ -211,16 +211,16 @@ fn not_green(work: &Work<'_>, call: &Call) -> Result<Option<Measured>, GateAbort
             .output
             .split_once("failed in the initial test run")
             .map_or("", |(_, below)| below);
-        let failed = told(below, |line| {
+        let failed = telling_lines(below, |line| {
             line.starts_with('\t') && !line.starts_with("\t\t")
         });
-        return Ok(Some(Measured::Red(failed)));
+        return Ok(Some(EngineMeasurement::Red(failed)));
     }
     if call.output.contains("No tests were executed") || call.output.contains("No tests were found")
     {
-        return Ok(Some(Measured::NoTests));
+        return Ok(Some(EngineMeasurement::NoTests));
     }
-    let errors = told(&call.output, |line| line.contains("ERROR"));
+    let errors = telling_lines(&call.output, |line| line.contains("ERROR"));
     Err(work.no_verdict(ENGINE, call, &errors, "npx stryker run"))
 }
 
@@ -228,7 +228,7 @@ const ENGINE: &str = "StrykerJS";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+struct StrykerReport {
     files: BTreeMap<String, File>,
     #[serde(default)]
     test_files: BTreeMap<String, TestFile>,
@@ -236,7 +236,7 @@ struct Report {
 
 #[derive(Deserialize)]
 struct File {
-    mutants: Vec<Mutant>,
+    mutants: Vec<StrykerMutant>,
     source: String,
 }
 
@@ -253,11 +253,11 @@ struct Test {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Mutant {
+struct StrykerMutant {
     id: String,
     mutator_name: String,
-    location: Place,
-    status: Status,
+    location: SourceSpan,
+    status: StrykerStatus,
     #[serde(default)]
     replacement: Option<String>,
     #[serde(default)]
@@ -265,7 +265,7 @@ struct Mutant {
 }
 
 #[derive(Clone, Copy, Deserialize)]
-enum Status {
+enum StrykerStatus {
     Killed,
     Survived,
     NoCoverage,
@@ -277,12 +277,13 @@ enum Status {
 }
 
 /// The mutants of each file of the report.
-pub(super) fn read(
+pub(super) fn read_report(
     path: &Path,
     work: &Work<'_>,
 ) -> Result<BTreeMap<String, Vec<FileMutant>>, GateAbort> {
-    let report = work.json(ENGINE, path)?;
-    let report: Report = report.ok_or_else(|| work.unclear(ENGINE, "it left no report"))?;
+    let report = work.read_json_results(ENGINE, path)?;
+    let report: StrykerReport =
+        report.ok_or_else(|| work.unclear_result(ENGINE, "it left no report"))?;
     let tests: BTreeMap<String, String> = report
         .test_files
         .into_values()
@@ -295,38 +296,38 @@ pub(super) fn read(
         let mutants = file
             .mutants
             .iter()
-            .map(|mutant| mutant.judged(&path, &lines, &tests))
+            .map(|mutant| mutant.to_file_mutant(&path, &lines, &tests))
             .collect::<Option<_>>();
         let mutants =
-            mutants.ok_or_else(|| work.unclear(ENGINE, "some mutants were not tested"))?;
+            mutants.ok_or_else(|| work.unclear_result(ENGINE, "some mutants were not tested"))?;
         files.insert(path, mutants);
     }
     Ok(files)
 }
 
-impl Mutant {
+impl StrykerMutant {
     /// `None` if it was not tested.
-    fn judged(
+    fn to_file_mutant(
         &self,
         path: &str,
         lines: &[&str],
         tests: &BTreeMap<String, String>,
     ) -> Option<FileMutant> {
         let status = match self.status {
-            Status::Killed => MutantStatus::Killed,
-            Status::Survived => MutantStatus::Survived,
-            Status::NoCoverage => MutantStatus::NoCoverage,
-            Status::Timeout => MutantStatus::TimedOut,
-            Status::CompileError => MutantStatus::NonViable,
-            Status::RuntimeError => MutantStatus::RunError,
-            Status::Ignored => MutantStatus::Unjudged,
-            Status::Pending => return None,
+            StrykerStatus::Killed => MutantStatus::Killed,
+            StrykerStatus::Survived => MutantStatus::Survived,
+            StrykerStatus::NoCoverage => MutantStatus::NoCoverage,
+            StrykerStatus::Timeout => MutantStatus::TimedOut,
+            StrykerStatus::CompileError => MutantStatus::NonViable,
+            StrykerStatus::RuntimeError => MutantStatus::RunError,
+            StrykerStatus::Ignored => MutantStatus::Unjudged,
+            StrykerStatus::Pending => return None,
         };
         let description = match &self.replacement {
-            Some(new) => self.location.change(lines, new),
+            Some(new) => self.location.describe_change(lines, new),
             None => self.mutator_name.clone(),
         };
-        let Position { line, column } = self.location.start;
+        let SourcePosition { line, column } = self.location.start;
         Some(FileMutant {
             id: format!("{path}:{line}:{column} {} {}", self.mutator_name, self.id),
             line,

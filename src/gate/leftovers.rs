@@ -41,41 +41,41 @@ impl TestPlace {
             folder,
         };
         if let Some(home) = home {
-            link_entries(home, &place.home(), "")?;
+            link_entries(home, &place.home_folder(), "")?;
         }
         Ok(place)
     }
 
-    pub(crate) fn temp(&self) -> PathBuf {
+    pub(crate) fn temp_folder(&self) -> PathBuf {
         self.folder.path().join("tmp")
     }
 
-    fn home(&self) -> PathBuf {
+    fn home_folder(&self) -> PathBuf {
         self.folder.path().join("home")
     }
 
     /// The variables that lead there. Under `CI` tools for snapshots write none that no commit holds.
-    pub(crate) fn variables(&self) -> Vec<(String, String)> {
-        let temp = self.temp().display().to_string();
+    pub(crate) fn test_variables(&self) -> Vec<(String, String)> {
+        let temp = self.temp_folder().display().to_string();
         let mut all = vec![("CI".to_owned(), "true".to_owned())];
         all.extend(["TMPDIR", "TMP", "TEMP"].map(|name| (name.to_owned(), temp.clone())));
         if self.has_home {
-            all.push(("HOME".to_owned(), self.home().display().to_string()));
+            all.push(("HOME".to_owned(), self.home_folder().display().to_string()));
         }
         all
     }
 
     /// The same for a JVM, as its options.
     pub(crate) fn jvm_arguments(&self) -> Vec<String> {
-        let mut all = vec![format!("-Djava.io.tmpdir={}", self.temp().display())];
+        let mut all = vec![format!("-Djava.io.tmpdir={}", self.temp_folder().display())];
         if self.has_home {
-            all.push(format!("-Duser.home={}", self.home().display()));
+            all.push(format!("-Duser.home={}", self.home_folder().display()));
         }
         all
     }
 
     /// The files that are there: tests made them.
-    pub(crate) fn files(&self) -> io::Result<Vec<PathBuf>> {
+    pub(crate) fn left_files(&self) -> io::Result<Vec<PathBuf>> {
         let mut all = Vec::new();
         for entry in walk(self.folder.path(), MAX_DEPTH, MAX_ENTRIES, |_| true) {
             let entry = entry?;
@@ -87,7 +87,7 @@ impl TestPlace {
     }
 
     /// A file's name for people, without the folder that is made for one run.
-    pub(crate) fn shown(&self, file: &Path) -> String {
+    pub(crate) fn display_name(&self, file: &Path) -> String {
         let inside = file.strip_prefix(self.folder.path()).ok();
         let home = inside.and_then(|inside| inside.strip_prefix("home").ok());
         match (home, inside) {
@@ -117,7 +117,7 @@ fn link_entries(from: &Path, to: &Path, inside: &str) -> io::Result<()> {
 }
 
 /// Puts other text into these files.
-pub(crate) fn spoil<'f>(files: impl IntoIterator<Item = &'f PathBuf>) -> io::Result<()> {
+pub(crate) fn spoil_files<'f>(files: impl IntoIterator<Item = &'f PathBuf>) -> io::Result<()> {
     for file in files {
         if let Some(folder) = file.parent() {
             fs_err::create_dir_all(folder)?;
@@ -154,19 +154,19 @@ mod tests {
         }
         let env = BTreeMap::from([("HOME".to_owned(), user.path().display().to_string())]);
         let place = TestPlace::new(&env).unwrap();
-        let home = place.home();
-        assert_eq!(place.files().unwrap(), Vec::<PathBuf>::new());
+        let home = place.home_folder();
+        assert_eq!(place.left_files().unwrap(), Vec::<PathBuf>::new());
         assert_eq!(
             fs_err::read_to_string(home.join(".cache/models/one")).unwrap(),
             ".cache/models/one"
         );
         fs_err::write(home.join(".approved"), "4").unwrap();
         fs_err::write(home.join(".cache/approved"), "5").unwrap();
-        fs_err::write(place.temp().join("approved"), "6").unwrap();
-        let files = place.files().unwrap();
-        let shown: Vec<String> = files.iter().map(|file| place.shown(file)).collect();
+        fs_err::write(place.temp_folder().join("approved"), "6").unwrap();
+        let files = place.left_files().unwrap();
+        let shown: Vec<String> = files.iter().map(|file| place.display_name(file)).collect();
         assert_eq!(shown, ["~/.approved", "~/.cache/approved", "/tmp/approved"]);
-        spoil(&files).unwrap();
+        spoil_files(&files).unwrap();
         assert!(!user.path().join(".approved").exists());
         assert_eq!(fs_err::read(home.join(".approved")).unwrap(), OTHER);
     }
@@ -174,10 +174,13 @@ mod tests {
     #[test]
     fn variables_lead_to_the_place_and_stop_tools_for_snapshots() {
         let place = TestPlace::new(&BTreeMap::new()).unwrap();
-        let variables: BTreeMap<_, _> = place.variables().into_iter().collect();
+        let variables: BTreeMap<_, _> = place.test_variables().into_iter().collect();
         assert_eq!(variables["CI"], "true");
-        assert_eq!(variables["TMPDIR"], place.temp().display().to_string());
+        assert_eq!(
+            variables["TMPDIR"],
+            place.temp_folder().display().to_string()
+        );
         assert!(!variables.contains_key("HOME"));
-        assert!(place.temp().display().to_string().len() < 60);
+        assert!(place.temp_folder().display().to_string().len() < 60);
     }
 }

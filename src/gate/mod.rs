@@ -1,6 +1,6 @@
 //! The deterministic judges: PIT run directly, the POM's own PIT, engines that mutate files, any command.
 //!
-//! [`run`] never panics and never returns an error: every problem becomes a verdict, and what was not measured is
+//! [`run_gate`] never panics and never returns an error: every problem becomes a verdict, and what was not measured is
 //! never a pass. No process outlives the call.
 
 mod assertions;
@@ -25,7 +25,7 @@ mod verdict;
 
 pub use java::{GRADLE_COMMAND, PomLinks, follow_link, pom_links};
 pub use python::reads_mutmut;
-pub use run::{Preview, PreviewTarget, preview, run};
+pub use run::{Preview, PreviewTarget, preview_gate, run_gate};
 pub use standard_report::FILE as STANDARD_REPORT;
 pub use test_report::passed_tests;
 
@@ -144,7 +144,7 @@ pub trait Checkouts: Sync {
     /// Returns a checkout of a package from before the family's first attempt.
     ///
     /// `None` if it did not exist, or if the gate works in place. An error is a whole sentence.
-    fn base(&self, package: &str) -> Result<Option<PathBuf>, String>;
+    fn check_out_base(&self, package: &str) -> Result<Option<PathBuf>, String>;
 
     /// The path of a package's folder in its repository; empty for one that is a repository, or where that is not known.
     fn in_repository(&self, _root: &Path) -> PathBuf {
@@ -169,7 +169,7 @@ pub trait Checkouts: Sync {
 
     /// Removes the outputs below a package's folder that Maven would take for its own and that do not
     /// belong to the sources; `key` is that of the build which is about to begin, if it is known already.
-    fn clear(&self, _root: &Path, _key: Option<&str>) -> io::Result<()> {
+    fn clear_outputs(&self, _root: &Path, _key: Option<&str>) -> io::Result<()> {
         Ok(())
     }
 
@@ -181,12 +181,12 @@ pub trait Checkouts: Sync {
 
     /// The files of a package that tests or mutants left otherwise than a build found them; puts them right if they are
     /// `judged`: known to have killed nothing.
-    fn written(&self, _root: &Path, _judged: bool) -> io::Result<Vec<RepoPath>> {
+    fn written_files(&self, _root: &Path, _judged: bool) -> io::Result<Vec<RepoPath>> {
         Ok(Vec::new())
     }
 
     /// Called after a build that succeeded.
-    fn built(&self, _build: &Build) {}
+    fn note_build(&self, _build: &Build) {}
 }
 
 /// Relation of outputs to the sources in the same checkout.
@@ -229,13 +229,13 @@ pub struct Build {
 pub struct NoCheckouts;
 
 impl Checkouts for NoCheckouts {
-    fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
+    fn check_out_base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
         Ok(None)
     }
 }
 
 /// Returns the number of processes that a gate may use.
-pub(crate) fn jobs(settings: &GateSettings) -> usize {
+pub(crate) fn job_count(settings: &GateSettings) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     if settings.jobs == 0 {
         processors
@@ -245,7 +245,7 @@ pub(crate) fn jobs(settings: &GateSettings) -> usize {
 }
 
 /// The rule that the scores must follow.
-pub(crate) fn rule(settings: &GateSettings) -> Rule {
+pub(crate) fn score_rule(settings: &GateSettings) -> Rule {
     Rule {
         threshold: settings.threshold,
         per: settings.per,

@@ -14,12 +14,12 @@ mod cosmic_ray;
 
 pub(crate) use cosmic_ray::CosmicRay;
 
-use crate::gate::commands::Call;
+use crate::gate::commands::FinishedCall;
 use crate::gate::files::{
-    FileEngine, FileMutant, Language, Measured, Work, installed, installed_version, is_older,
-    source_lines, told,
+    EngineMeasurement, FileEngine, FileLanguage, FileMutant, Work, find_installed,
+    installed_version, is_older, source_lines, telling_lines,
 };
-use crate::gate::{GateAbort, jobs};
+use crate::gate::{GateAbort, job_count};
 use crate::machine::facts::ProcessEnd;
 use crate::mutation::MutantStatus;
 use crate::source::text;
@@ -42,7 +42,7 @@ const STARTED: &str = "ralph: tests started processes";
 /// Versions before this one keep no usable results.
 const OLDEST: (u32, u32) = (3, 5);
 
-const PYTHON: Language = Language {
+const PYTHON: FileLanguage = FileLanguage {
     name: "Python",
     extensions: &["py"],
     builds: &["pyproject.toml", "setup.cfg", "setup.py"],
@@ -59,18 +59,18 @@ const NOT_COPIED: [&str; 4] = [".git", "mutants", ".venv", "venv"];
 pub(crate) struct Mutmut;
 
 impl FileEngine for Mutmut {
-    fn language(&self) -> &'static Language {
+    fn file_language(&self) -> &'static FileLanguage {
         &PYTHON
     }
 
-    fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort> {
-        let python = python(work)?;
+    fn measure_work(&self, work: &Work<'_>) -> Result<EngineMeasurement, GateAbort> {
+        let python = find_python(work)?;
         check_version(work, &python, "mutmut", OLDEST, "'mutmut>=3.8.1' pytest")?;
         write_settings(work)?;
-        let jobs = jobs(work.settings).to_string();
+        let jobs = job_count(work.settings).to_string();
         let driver = write_driver(work)?;
         let argv = [&python, driver.as_str(), "run", "--max-children", &jobs];
-        let call = run(work, "mutmut", &argv, "")?;
+        let call = run_command(work, "mutmut", &argv, "")?;
         let none_reached = call
             .output
             .contains("could not find any test case for any mutant");
@@ -88,13 +88,13 @@ impl FileEngine for Mutmut {
         }
         if call.end != (ProcessEnd::Exited { code: 0 }) && !none_reached {
             // mutmut hides the output of pytest if tests cannot be collected.
-            let alone = run(
+            let alone = run_command(
                 work,
                 "pytest",
                 &[&python, "-m", "pytest", "-q", "-x"],
                 "src:.",
             )?;
-            let told = failed(&alone.output);
+            let told = failed_tests(&alone.output);
             let told = if told.is_empty() {
                 last_line(&call)
             } else {
@@ -102,18 +102,18 @@ impl FileEngine for Mutmut {
             };
             return Err(work.no_verdict(ENGINE, &call, &told, "python -m mutmut run"));
         }
-        read(work, none_reached).map(Measured::Mutants)
+        read_mutants(work, none_reached).map(EngineMeasurement::Mutants)
     }
 
-    fn name(&self) -> &'static str {
+    fn engine_name(&self) -> &'static str {
         ENGINE
     }
 
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
-        let python = python(work)?;
+        let python = find_python(work)?;
         let mut argv = vec![python.as_str(), "-m", "pytest", "-q", "-x"];
         argv.extend(work.tests.iter().map(String::as_str));
-        let call = run(work, "pytest", &argv, "src:.")?;
+        let call = run_command(work, "pytest", &argv, "src:.")?;
         match call.end {
             // There are no tests.
             ProcessEnd::Exited { code: 0 | 5 } => Ok(true),
@@ -127,7 +127,12 @@ impl FileEngine for Mutmut {
     }
 }
 
-fn run(work: &Work<'_>, name: &str, argv: &[&str], path: &str) -> Result<Call, GateAbort> {
+fn run_command(
+    work: &Work<'_>,
+    name: &str,
+    argv: &[&str],
+    path: &str,
+) -> Result<FinishedCall, GateAbort> {
     let argv = argv.iter().map(|part| (*part).to_owned()).collect();
     let variables = [
         ("PYTHONUTF8", "1"),
@@ -140,13 +145,13 @@ fn run(work: &Work<'_>, name: &str, argv: &[&str], path: &str) -> Result<Call, G
         ),
         ("PYTHONPATH", path),
     ];
-    work.run(name, argv, &variables)
+    work.run_in_module(name, argv, &variables)
 }
 
 /// The interpreter of the package's virtual environment, else that of the PATH.
-fn python(work: &Work<'_>) -> Result<String, GateAbort> {
-    let own = installed(&work.homes, &[".venv/bin/python", "venv/bin/python"]);
-    let found = own.or_else(|| work.commands.find("python3"));
+fn find_python(work: &Work<'_>) -> Result<String, GateAbort> {
+    let own = find_installed(&work.homes, &[".venv/bin/python", "venv/bin/python"]);
+    let found = own.or_else(|| work.commands.find_program("python3"));
     found.map(|path| path.display().to_string()).ok_or_else(|| {
         GateAbort::setup(
             format!("No Python was found for {}: there is no .venv, and no python3 on the PATH.", work.label),
@@ -163,7 +168,7 @@ fn check_version(
     oldest: (u32, u32),
     better: &str,
 ) -> Result<(), GateAbort> {
-    let call = run(work, "version", &[python, "-c", VERSION, package], "")?;
+    let call = run_command(work, "version", &[python, "-c", VERSION, package], "")?;
     // A package may be installed by a link to a folder of the one that is judged.
     let place = call
         .output
@@ -175,7 +180,7 @@ fn check_version(
     let mut hint = format!("Run `{python} -m pip install {better}`.");
     let other = work
         .commands
-        .find(package)
+        .find_program(package)
         .filter(|other| other.parent() != Path::new(python).parent());
     if let Some(other) = other {
         let other = other.display();
@@ -253,7 +258,7 @@ fn write_settings(work: &Work<'_>) -> Result<(), GateAbort> {
 }
 
 /// Returns the result if tests failed, or did not exist, before anything was mutated.
-fn not_green(call: &Call) -> Option<Measured> {
+fn not_green(call: &FinishedCall) -> Option<EngineMeasurement> {
     let output = &call.output;
     let red = [
         "failed to collect stats. runner returned",
@@ -261,31 +266,31 @@ fn not_green(call: &Call) -> Option<Measured> {
         "Failed to collect list of tests",
     ];
     if output.contains("failed to collect stats. runner returned 5") {
-        return Some(Measured::NoTests);
+        return Some(EngineMeasurement::NoTests);
     }
     if !red.iter().any(|words| output.contains(words)) {
         return None;
     }
-    let mut names = failed(output);
+    let mut names = failed_tests(output);
     if names.is_empty() {
         names = last_line(call);
     }
-    Some(Measured::Red(names))
+    Some(EngineMeasurement::Red(names))
 }
 
 /// The tests that pytest names as failed.
-fn failed(output: &str) -> Vec<String> {
-    told(output, |line| {
+fn failed_tests(output: &str) -> Vec<String> {
+    telling_lines(output, |line| {
         line.starts_with("FAILED ") || line.starts_with("ERROR ")
     })
 }
 
-fn no_verdict(work: &Work<'_>, call: &Call) -> GateAbort {
+fn no_verdict(work: &Work<'_>, call: &FinishedCall) -> GateAbort {
     work.no_verdict(ENGINE, call, &last_line(call), "python -m mutmut run")
 }
 
 /// The last line of an output that is not empty.
-fn last_line(call: &Call) -> Vec<String> {
+fn last_line(call: &FinishedCall) -> Vec<String> {
     let mut last = call.output.lines().rev().map(|line| text::line(line, 300));
     last.find(|line| !line.is_empty()).into_iter().collect()
 }
@@ -304,25 +309,25 @@ struct Spans {
 }
 
 #[derive(Default, Deserialize)]
-struct Stats {
+struct MutmutStats {
     tests_by_mangled_function_name: BTreeMap<String, Vec<String>>,
 }
 
 /// The mutants of each file; where no test reaches any, none of them was checked.
-pub(super) fn read(
+pub(super) fn read_mutants(
     work: &Work<'_>,
     none_reached: bool,
 ) -> Result<BTreeMap<String, Vec<FileMutant>>, GateAbort> {
     let folder = work.folder.join("mutants");
-    let stats: Stats = work
-        .json(ENGINE, &folder.join("mutmut-stats.json"))?
+    let stats: MutmutStats = work
+        .read_json_results(ENGINE, &folder.join("mutmut-stats.json"))?
         .unwrap_or_default();
     let mut files = BTreeMap::new();
     for file in &work.files {
         let Some(Meta { exit_code_by_key }) =
-            work.json(ENGINE, &folder.join(format!("{file}.meta")))?
+            work.read_json_results(ENGINE, &folder.join(format!("{file}.meta")))?
         else {
-            return Err(work.unclear(
+            return Err(work.unclear_result(
                 ENGINE,
                 &format!("it left no results of {}", text::line(file, 300)),
             ));
@@ -331,7 +336,7 @@ pub(super) fn read(
             source: source_lines(&work.folder.join(file)),
             copy: source_lines(&folder.join(file)),
             spans: work
-                .json::<Spans>(ENGINE, &folder.join(format!("{file}.spans")))?
+                .read_json_results::<Spans>(ENGINE, &folder.join(format!("{file}.spans")))?
                 .unwrap_or_default(),
         };
         let mut found = Vec::new();
@@ -339,10 +344,10 @@ pub(super) fn read(
             let status = if none_reached {
                 Some(MutantStatus::NoCoverage)
             } else {
-                code.and_then(status)
+                code.and_then(exit_status)
             };
             let Some(status) = status else {
-                return Err(work.unclear(ENGINE, "some mutants were not checked"));
+                return Err(work.unclear_result(ENGINE, "some mutants were not checked"));
             };
             let function = key
                 .rsplit_once("__mutmut_")
@@ -352,7 +357,7 @@ pub(super) fn read(
                 .get(function)
                 .cloned()
                 .unwrap_or_default();
-            found.push(copies.mutant(&key, status, tests));
+            found.push(copies.read_mutant(&key, status, tests));
         }
         files.insert(file.clone(), found);
     }
@@ -362,7 +367,7 @@ pub(super) fn read(
 /// Returns the status for an exit code of mutmut's child.
 ///
 /// `None` if its check was interrupted.
-fn status(code: i64) -> Option<MutantStatus> {
+fn exit_status(code: i64) -> Option<MutantStatus> {
     Some(match code {
         1 | 3 => MutantStatus::Killed,
         0 => MutantStatus::Survived,
@@ -384,7 +389,7 @@ struct Copies {
 
 impl Copies {
     /// `key`: `shop.price.x_net__mutmut_1`, of a method `shop.price.xǁCartǁtotal__mutmut_1`.
-    fn mutant(&self, key: &str, status: MutantStatus, tests: Vec<String>) -> FileMutant {
+    fn read_mutant(&self, key: &str, status: MutantStatus, tests: Vec<String>) -> FileMutant {
         let name = key.rsplit('.').next().unwrap_or(key);
         let mangled = name
             .rsplit_once("__mutmut_")
@@ -396,12 +401,12 @@ impl Copies {
         let own = function.rsplit('.').next().unwrap_or(&function);
         let original = format!("{mangled}__mutmut_orig");
         let before: Vec<String> = self
-            .body(&original)
+            .function_body(&original)
             .iter()
             .map(|line| line.replace(&original, own))
             .collect();
         let after: Vec<String> = self
-            .body(name)
+            .function_body(name)
             .iter()
             .map(|line| line.replace(name, own))
             .collect();
@@ -413,7 +418,7 @@ impl Copies {
         // Blank lines and decorators above a function belong to its copy.
         let head = before
             .iter()
-            .position(|line| defines(line, "def ", own))
+            .position(|line| defines_name(line, "def ", own))
             .unwrap_or(0);
         let class = function.rsplit_once('.').map(|(class, _)| class);
         let old = before.get(at).map_or("nothing", |line| line.trim());
@@ -431,7 +436,7 @@ impl Copies {
     }
 
     /// The lines of a function in the copy.
-    fn body(&self, name: &str) -> &[String] {
+    fn function_body(&self, name: &str) -> &[String] {
         let span = self.spans.spans.get(name).copied();
         let lines = span.and_then(|(first, last)| self.copy.get(first.checked_sub(1)?..last));
         lines.unwrap_or_default()
@@ -442,20 +447,20 @@ impl Copies {
         let class = class.map_or(Some(0), |class| {
             self.source
                 .iter()
-                .position(|line| defines(line, "class ", class))
+                .position(|line| defines_name(line, "class ", class))
         });
         let from = class.unwrap_or(0);
         let below = self
             .source
             .iter()
             .skip(from)
-            .position(|line| defines(line, "def ", function));
+            .position(|line| defines_name(line, "def ", function));
         from + below.unwrap_or(0) + 1
     }
 }
 
 /// True for a line that defines this function or class.
-fn defines(line: &str, what: &str, name: &str) -> bool {
+fn defines_name(line: &str, what: &str, name: &str) -> bool {
     let line = line.trim_start();
     let line = line.strip_prefix("async ").unwrap_or(line);
     let rest = line

@@ -3,32 +3,36 @@
 
 use super::assertions;
 use super::commands::Commands;
-use super::engine::Engine;
-use super::scope::{Extent, Scope, Target};
+use super::engine::MutationEngine;
+use super::scope::{GateScope, MutationExtent, TargetClass};
 use super::verdict::{EngineResult, ModuleResult};
 use super::{GateAbort, GatePorts, GateRequest, command_gate, standard_report};
 use crate::config::GateSettings;
 use crate::machine::facts::FileChange;
-use crate::mutation::{GateReport, LeftOut, Verdict};
+use crate::mutation::{ExcludedFile, GateReport, Verdict};
 use crate::report::standard::title;
 use crate::source::{Kind, text};
 use serde::Serialize;
 use std::time::Duration;
 
 /// Runs a gate. Never panics, never fails: every problem becomes a verdict.
-pub fn run(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>) -> GateReport {
+pub fn run_gate(
+    request: &GateRequest,
+    settings: &GateSettings,
+    ports: &GatePorts<'_>,
+) -> GateReport {
     if let Some(argv) = &settings.run {
         return run_command(request, settings, argv, ports);
     }
-    match Engine::of_gate(&request.name)[..] {
-        [engine] => measure(engine, request, settings, ports),
+    match MutationEngine::of_gate(&request.name)[..] {
+        [engine] => measure_engine(engine, request, settings, ports),
         ref several => measure_each(several, request, settings, ports),
     }
 }
 
 /// Runs the engine of each language that the family changed, one after the other, within one limit.
 fn measure_each(
-    engines: &[Engine],
+    engines: &[MutationEngine],
     request: &GateRequest,
     settings: &GateSettings,
     ports: &GatePorts<'_>,
@@ -38,7 +42,7 @@ fn measure_each(
     let mut joined: Option<GateReport> = None;
     for engine in engines
         .iter()
-        .filter(|engine| paths.iter().any(|path| engine.mutates(path)))
+        .filter(|engine| paths.iter().any(|path| engine.mutates_file(path)))
     {
         let used = Duration::from_millis(joined.as_ref().map_or(0, |report| report.millis));
         let settings = GateSettings {
@@ -48,8 +52,8 @@ fn measure_each(
         let mut request = request.clone();
         request
             .folder
-            .extend(engine.of_files().map(|files| files.language().name));
-        let report = measure(*engine, &request, &settings, ports);
+            .extend(engine.of_files().map(|files| files.file_language().name));
+        let report = measure_engine(*engine, &request, &settings, ports);
         match &mut joined {
             Some(whole) => whole.join(report),
             none => *none = Some(report),
@@ -62,16 +66,16 @@ fn measure_each(
 /// Returns the report of one engine, and writes the report for viewers next to it.
 ///
 /// A FAIL names the page.
-fn measure(
-    engine: Engine,
+fn measure_engine(
+    engine: MutationEngine,
     request: &GateRequest,
     settings: &GateSettings,
     ports: &GatePorts<'_>,
 ) -> GateReport {
-    let mut judging = engine.judge(request, settings, ports);
+    let mut judging = engine.judge_changes(request, settings, ports);
     let files = standard_report::files_of(&mut judging.results);
-    let without_assertion = assertions::remark(request, &judging.scope);
-    let mut report = judging.report(settings);
+    let without_assertion = assertions::assertion_remark(request, &judging.scope);
+    let mut report = judging.into_report(settings);
     if report.verdict == Verdict::Pass {
         report.remarks.extend(without_assertion);
     }
@@ -83,7 +87,7 @@ fn measure(
     let fails = matches!(report.verdict, Verdict::Fail { .. });
     let threshold = settings.threshold;
     let title = fails.then(|| title(name, &report, threshold));
-    match standard_report::write(&request.folder, &files, threshold, title.as_deref()) {
+    match standard_report::write_report(&request.folder, &files, threshold, title.as_deref()) {
         Ok(page) => drop(
             report
                 .reports
@@ -119,7 +123,7 @@ fn run_command(
             text::line(&request.name, 100),
             package.name
         ));
-        match command_gate::run(&commands, &request.name, argv, package) {
+        match command_gate::run_in_package(&commands, &request.name, argv, package) {
             Ok(None) => passed = true,
             Ok(Some(why)) => skipped.push(why),
             Err(abort) => {
@@ -136,10 +140,10 @@ fn run_command(
     }
     let judging = EngineResult {
         results: vec![result],
-        used: commands.used(),
+        used: commands.time_used(),
         ..EngineResult::default()
     };
-    let mut report = judging.report(settings);
+    let mut report = judging.into_report(settings);
     if matches!(report.verdict, Verdict::Skip { .. }) {
         let reasons = text::names(&skipped, 5);
         report.verdict = match reasons.trim_end_matches('.') {
@@ -161,7 +165,7 @@ pub struct Preview {
     /// Files and classes to mutate; empty for a gate that is a command.
     pub targets: Vec<PreviewTarget>,
     /// Changed files that are not judged, each with its reason.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<ExcludedFile>,
     /// Reasons why the verdict could only be ERROR or FAIL, whole sentences.
     pub refused: Vec<String>,
 }
@@ -179,24 +183,24 @@ pub struct PreviewTarget {
 }
 
 /// Looks at the packages where the request has them.
-pub fn preview(request: &GateRequest, settings: &GateSettings) -> Preview {
+pub fn preview_gate(request: &GateRequest, settings: &GateSettings) -> Preview {
     let mut preview = Preview::default();
     let engines = if settings.run.is_some() {
         Vec::new()
     } else {
-        Engine::of_gate(&request.name)
+        MutationEngine::of_gate(&request.name)
     };
     for engine in engines {
-        let Scope {
+        let GateScope {
             modules,
             left_out,
             aborts,
-        } = engine.scope(request, settings);
+        } = engine.find_scope(request, settings);
         preview.targets.extend(
             modules
                 .iter()
                 .flat_map(|module| &module.targets)
-                .map(PreviewTarget::of),
+                .map(PreviewTarget::of_target),
         );
         preview.left_out.extend(left_out);
         for abort in aborts {
@@ -210,10 +214,10 @@ pub fn preview(request: &GateRequest, settings: &GateSettings) -> Preview {
 }
 
 impl PreviewTarget {
-    fn of(target: &Target) -> Self {
+    fn of_target(target: &TargetClass) -> Self {
         let lines = match &target.extent {
-            Extent::Class => None,
-            Extent::Lines(lines) | Extent::Change(lines) => Some(lines.clone()),
+            MutationExtent::Class => None,
+            MutationExtent::Lines(lines) | MutationExtent::Change(lines) => Some(lines.clone()),
         };
         Self {
             file: target.full_path(),

@@ -7,12 +7,12 @@
 //! cargo-mutants keeps `mutants.json`, all that it means to test, then `outcomes.json`, the result of each. Results that are absent, cut,
 //! too large or of another shape are an error; so is a mutant that was not tested.
 
-use crate::gate::commands::{Call, read_text};
+use crate::gate::commands::{FinishedCall, read_text};
 use crate::gate::files::{
-    FileEngine, FileMutant, Language, Measured, Place, Work, installed_version, literally,
-    source_lines, told,
+    EngineMeasurement, FileEngine, FileLanguage, FileMutant, SourceSpan, Work, installed_version,
+    literal_pattern, source_lines, telling_lines,
 };
-use crate::gate::{GateAbort, GatePackage, jobs};
+use crate::gate::{GateAbort, GatePackage, job_count};
 use crate::machine::facts::ProcessEnd;
 use crate::mutation::MutantStatus;
 use serde::Deserialize;
@@ -37,7 +37,7 @@ const INSTALL: &str = "Run `cargo install cargo-mutants --locked`.";
 /// Older versions were never tried.
 const OLDEST: (u32, u32) = (27, 0);
 
-const RUST: Language = Language {
+const RUST: FileLanguage = FileLanguage {
     name: "Rust",
     extensions: &["rs"],
     builds: &["Cargo.toml"],
@@ -56,41 +56,46 @@ const RUST: Language = Language {
 pub(crate) struct CargoMutants;
 
 impl FileEngine for CargoMutants {
-    fn language(&self) -> &'static Language {
+    fn file_language(&self) -> &'static FileLanguage {
         &RUST
     }
 
-    fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort> {
+    fn measure_work(&self, work: &Work<'_>) -> Result<EngineMeasurement, GateAbort> {
         check_version(work)?;
-        let above = above(work)?;
+        let above = workspace_path(work)?;
         let results = work.output.join("mutants.out");
-        let engine = engine(work)?;
-        let call = start(work, "cargo-mutants", engine, &arguments(work, &above))?;
+        let engine = find_engine(work)?;
+        let call = start_engine(
+            work,
+            "cargo-mutants",
+            engine,
+            &engine_arguments(work, &above),
+        )?;
         match call.end {
             ProcessEnd::Exited { code: 0 | 2 | 3 } => {}
             ProcessEnd::Exited { code: 4 } => {
                 let log = read_text(&results.join("log/baseline.log"), MAX_LOG);
-                return causes(&log)
-                    .map(Measured::Red)
+                return failure_causes(&log)
+                    .map(EngineMeasurement::Red)
                     .ok_or_else(|| no_verdict(work, &call, &log));
             }
             _ => return Err(no_verdict(work, &call, &call.output)),
         }
-        let files = read(&results, work, &above)?;
+        let files = read_outcomes(&results, work, &above)?;
         // Without a mutant it runs no test.
         if files.is_empty() {
             work.tests_alone(self)
         } else {
-            Ok(Measured::Mutants(files))
+            Ok(EngineMeasurement::Mutants(files))
         }
     }
 
-    fn name(&self) -> &'static str {
+    fn engine_name(&self) -> &'static str {
         ENGINE
     }
 
     /// Cargo's own settings can name programs that replace the tests and decide which mutants die.
-    fn refusal(&self, package: &GatePackage) -> Option<GateAbort> {
+    fn refuse_package(&self, package: &GatePackage) -> Option<GateAbort> {
         let mut changed = package.changes.iter().filter(|change| {
             let path = change.path.to_text();
             SETTINGS.iter().any(|name| Path::new(&path).ends_with(name))
@@ -106,25 +111,28 @@ impl FileEngine for CargoMutants {
     }
 
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
-        let call = cargo(work, "cargo-test", &["test".to_owned()])?;
+        let call = run_cargo(work, "cargo-test", &["test".to_owned()])?;
         match call.end {
             ProcessEnd::Exited { code: 0 } => Ok(true),
-            ProcessEnd::Exited { .. } if causes(&call.output).is_some() => Ok(false),
+            ProcessEnd::Exited { .. } if failure_causes(&call.output).is_some() => Ok(false),
             _ => Err(no_verdict(work, &call, &call.output)),
         }
     }
 }
 
 /// It mutates the copy itself, one mutant after the other, so that each build reuses the one before.
-fn arguments(work: &Work<'_>, above: &str) -> Vec<String> {
+fn engine_arguments(work: &Work<'_>, above: &str) -> Vec<String> {
     let mut all: Vec<String> = ARGUMENTS.split(' ').map(str::to_owned).collect();
     all.extend([
-        jobs(work.settings).to_string(),
+        job_count(work.settings).to_string(),
         "--output".to_owned(),
         work.output.display().to_string(),
     ]);
     for file in &work.files {
-        all.extend(["--file".to_owned(), literally(&format!("{above}{file}"))]);
+        all.extend([
+            "--file".to_owned(),
+            literal_pattern(&format!("{above}{file}")),
+        ]);
         // Its names of mutants begin with file and line.
         if !work.lines.is_empty() {
             all.extend(["--re".to_owned(), mutants_of(work, file, above)]);
@@ -155,15 +163,15 @@ fn mutants_of(work: &Work<'_>, file: &str, above: &str) -> String {
 }
 
 /// The program cargo-mutants itself: `cargo mutants` may be an alias in the package.
-fn engine(work: &Work<'_>) -> Result<String, GateAbort> {
+fn find_engine(work: &Work<'_>) -> Result<String, GateAbort> {
     let homes = [("CARGO_HOME", "bin"), ("HOME", ".cargo/bin")];
     let installed = homes.iter().filter_map(|(home, inside)| {
-        let home = work.commands.variable(home)?;
+        let home = work.commands.variable_value(home)?;
         Some(Path::new(home).join(inside).join(ENGINE)).filter(|file| file.is_file())
     });
     let engine = work
         .commands
-        .find(ENGINE)
+        .find_program(ENGINE)
         .into_iter()
         .chain(installed)
         .next();
@@ -178,16 +186,16 @@ fn engine(work: &Work<'_>) -> Result<String, GateAbort> {
 }
 
 /// Runs cargo in the module, with a target folder next to the copy.
-fn cargo(work: &Work<'_>, name: &str, arguments: &[String]) -> Result<Call, GateAbort> {
-    start(work, name, "cargo".to_owned(), arguments)
+fn run_cargo(work: &Work<'_>, name: &str, arguments: &[String]) -> Result<FinishedCall, GateAbort> {
+    start_engine(work, name, "cargo".to_owned(), arguments)
 }
 
-fn start(
+fn start_engine(
     work: &Work<'_>,
     name: &str,
     program: String,
     arguments: &[String],
-) -> Result<Call, GateAbort> {
+) -> Result<FinishedCall, GateAbort> {
     let argv = std::iter::once(program)
         .chain(arguments.iter().cloned())
         .collect();
@@ -196,18 +204,18 @@ fn start(
     let temporary = target.join("tmp");
     if fs_err::symlink_metadata(&temporary).is_err() {
         fs_err::create_dir_all(&target)?;
-        fs_err::os::unix::fs::symlink(work.place.temp(), temporary)?;
+        fs_err::os::unix::fs::symlink(work.place.temp_folder(), temporary)?;
     }
     let target = target.display().to_string();
     let variables = [
         ("CARGO_TARGET_DIR", target.as_str()),
         ("CARGO_TERM_COLOR", "never"),
     ];
-    work.run(name, argv, &variables)
+    work.run_in_module(name, argv, &variables)
 }
 
 fn check_version(work: &Work<'_>) -> Result<(), GateAbort> {
-    if work.commands.find("cargo").is_none() {
+    if work.commands.find_program("cargo").is_none() {
         let why = format!(
             "No cargo is on the PATH, so {} cannot be built.",
             work.label
@@ -215,15 +223,15 @@ fn check_version(work: &Work<'_>) -> Result<(), GateAbort> {
         return Err(GateAbort::setup(why, "Install Rust (https://rustup.rs)."));
     }
     let arguments = ["mutants", "--version"].map(str::to_owned);
-    let call = start(work, "version", engine(work)?, &arguments)?;
+    let call = start_engine(work, "version", find_engine(work)?, &arguments)?;
     installed_version(&call, ENGINE, "", OLDEST, INSTALL)
 }
 
 /// The module's folder in its Cargo workspace, from which cargo-mutants names files: empty, or with a `/` at its end.
-fn above(work: &Work<'_>) -> Result<String, GateAbort> {
+fn workspace_path(work: &Work<'_>) -> Result<String, GateAbort> {
     let arguments =
         ["locate-project", "--workspace", "--message-format", "plain"].map(str::to_owned);
-    let call = cargo(work, "locate-project", &arguments)?;
+    let call = run_cargo(work, "locate-project", &arguments)?;
     let manifest = call
         .output
         .lines()
@@ -248,22 +256,22 @@ fn above(work: &Work<'_>) -> Result<String, GateAbort> {
 /// Returns the failures of the project itself.
 ///
 /// `None` if its code and its tests passed.
-fn causes(log: &str) -> Option<Vec<String>> {
+fn failure_causes(log: &str) -> Option<Vec<String>> {
     let is_red = log.lines().any(|line| {
         line.starts_with("error: test failed") || line.starts_with("error: could not compile")
     });
     if !is_red {
         return None;
     }
-    Some(told(log, |line| {
+    Some(telling_lines(log, |line| {
         line.starts_with("test ") && line.ends_with(" FAILED")
             || line.starts_with("error[")
             || line.starts_with("error: ")
     }))
 }
 
-fn no_verdict(work: &Work<'_>, call: &Call, log: &str) -> GateAbort {
-    let errors = told(log, |line| {
+fn no_verdict(work: &Work<'_>, call: &FinishedCall, log: &str) -> GateAbort {
+    let errors = telling_lines(log, |line| {
         ["error", "ERROR", "Error"]
             .iter()
             .any(|word| line.starts_with(word))
@@ -277,23 +285,23 @@ const NOT_TESTED: &str = "some mutants were not tested";
 
 #[derive(Deserialize)]
 struct Outcomes {
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<CargoOutcome>,
 }
 
 #[derive(Deserialize)]
-struct Outcome {
+struct CargoOutcome {
     scenario: Scenario,
-    summary: Summary,
+    summary: CargoSummary,
 }
 
 #[derive(Deserialize)]
 enum Scenario {
     Baseline,
-    Mutant(Mutant),
+    Mutant(CargoMutant),
 }
 
 #[derive(Deserialize)]
-enum Summary {
+enum CargoSummary {
     Success,
     CaughtMutant,
     MissedMutant,
@@ -303,12 +311,12 @@ enum Summary {
 }
 
 #[derive(Deserialize)]
-struct Mutant {
+struct CargoMutant {
     name: String,
     /// From the root of the Cargo workspace.
     file: String,
     function: Option<Function>,
-    span: Place,
+    span: SourceSpan,
     replacement: String,
     genre: String,
 }
@@ -319,64 +327,65 @@ struct Function {
 }
 
 /// The mutants of each file of the module that has some; `above` is its folder in the Cargo workspace.
-pub(super) fn read(
+pub(super) fn read_outcomes(
     folder: &Path,
     work: &Work<'_>,
     above: &str,
 ) -> Result<BTreeMap<String, Vec<FileMutant>>, GateAbort> {
-    let all: Vec<IgnoredAny> = parsed(&folder.join("mutants.json"), work)?;
+    let all: Vec<IgnoredAny> = read_json(&folder.join("mutants.json"), work)?;
     let mut files: BTreeMap<String, Vec<FileMutant>> = BTreeMap::new();
     if all.is_empty() {
         return Ok(files);
     }
-    let Outcomes { outcomes } = parsed(&folder.join("outcomes.json"), work)?;
+    let Outcomes { outcomes } = read_json(&folder.join("outcomes.json"), work)?;
     let mut sources: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for Outcome { scenario, summary } in outcomes {
+    for CargoOutcome { scenario, summary } in outcomes {
         let Scenario::Mutant(mutant) = scenario else {
             continue;
         };
-        let status = status(&summary).ok_or_else(|| work.unclear(ENGINE, NOT_TESTED))?;
+        let status =
+            mutant_status(&summary).ok_or_else(|| work.unclear_result(ENGINE, NOT_TESTED))?;
         let Some(file) = mutant.file.strip_prefix(above).map(str::to_owned) else {
             continue;
         };
         let lines = sources
             .entry(file.clone())
             .or_insert_with(|| source_lines(&work.folder.join(&file)));
-        let found = mutant.judged(status, lines);
+        let found = mutant.into_file_mutant(status, lines);
         files.entry(file).or_default().push(found);
     }
     let tested: usize = files.values().map(Vec::len).sum();
     if tested == all.len() {
         Ok(files)
     } else {
-        Err(work.unclear(ENGINE, NOT_TESTED))
+        Err(work.unclear_result(ENGINE, NOT_TESTED))
     }
 }
 
-fn status(summary: &Summary) -> Option<MutantStatus> {
+fn mutant_status(summary: &CargoSummary) -> Option<MutantStatus> {
     match summary {
-        Summary::CaughtMutant => Some(MutantStatus::Killed),
-        Summary::MissedMutant => Some(MutantStatus::Survived),
-        Summary::Timeout => Some(MutantStatus::TimedOut),
-        Summary::Unviable => Some(MutantStatus::NonViable),
-        Summary::Success | Summary::Failure => None,
+        CargoSummary::CaughtMutant => Some(MutantStatus::Killed),
+        CargoSummary::MissedMutant => Some(MutantStatus::Survived),
+        CargoSummary::Timeout => Some(MutantStatus::TimedOut),
+        CargoSummary::Unviable => Some(MutantStatus::NonViable),
+        CargoSummary::Success | CargoSummary::Failure => None,
     }
 }
 
-fn parsed<T: DeserializeOwned>(path: &Path, work: &Work<'_>) -> Result<T, GateAbort> {
-    work.json(ENGINE, path)?
-        .ok_or_else(|| work.unclear(ENGINE, "it left no results"))
+fn read_json<T: DeserializeOwned>(path: &Path, work: &Work<'_>) -> Result<T, GateAbort> {
+    work.read_json_results(ENGINE, path)?
+        .ok_or_else(|| work.unclear_result(ENGINE, "it left no results"))
 }
 
-impl Mutant {
-    fn judged(self, status: MutantStatus, lines: &[String]) -> FileMutant {
+impl CargoMutant {
+    fn into_file_mutant(self, status: MutantStatus, lines: &[String]) -> FileMutant {
         FileMutant {
             line: self.span.start.line,
             function: self
                 .function
                 .map_or_else(String::new, |function| function.function_name),
             mutator: self.genre,
-            description: self.span.change(lines, &self.replacement),
+            description: self.span.describe_change(lines, &self.replacement),
             id: self.name,
             status,
             tests: Vec::new(),

@@ -5,7 +5,7 @@
 
 use crate::gate::{GateAbort, GatePackage};
 use crate::machine::facts::{FileChange, full_path};
-use crate::mutation::LeftOut;
+use crate::mutation::ExcludedFile;
 use crate::source::{Kind, RepoPath, text};
 use crate::sys::walk::DirEntry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use std::path::{Component, Path};
 
 /// A class to be mutated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct TargetClass {
     pub(crate) package: String,
     /// The source file in the package.
     pub(crate) path: RepoPath,
@@ -22,12 +22,12 @@ pub(crate) struct Target {
     /// Existing test files that belong to it, anywhere in the package.
     pub(crate) tests: BTreeSet<String>,
     /// Selects the mutants that count.
-    pub(crate) extent: Extent,
+    pub(crate) extent: MutationExtent,
 }
 
 /// Selection of a target's mutants that count (config `scope`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub(crate) enum MutationExtent {
     /// All.
     Class,
     /// Those on these lines.
@@ -36,9 +36,9 @@ pub(crate) enum Extent {
     Change(Vec<(u32, u32)>),
 }
 
-impl Extent {
+impl MutationExtent {
     /// The only lines whose mutants count; `None` if all do.
-    pub(crate) fn lines(&self) -> Option<&[(u32, u32)]> {
+    pub(crate) fn line_ranges(&self) -> Option<&[(u32, u32)]> {
         if let Self::Lines(ranges) = self {
             Some(ranges)
         } else {
@@ -54,7 +54,7 @@ pub(crate) fn is_among(ranges: &[(u32, u32)], line: u32) -> bool {
         .any(|(first, last)| (*first..=*last).contains(&line))
 }
 
-impl Target {
+impl TargetClass {
     /// `<package>/<path>`.
     pub(crate) fn full_path(&self) -> String {
         full_path(&self.package, &self.path)
@@ -85,7 +85,7 @@ pub(crate) struct Module {
     pub(crate) code: String,
     pub(crate) tool: BuildTool,
     /// The classes to be mutated; empty when the module must only compile and pass its changed tests.
-    pub(crate) targets: Vec<Target>,
+    pub(crate) targets: Vec<TargetClass>,
     /// Changed test files that exist and are named like test classes.
     pub(crate) changed_tests: BTreeSet<String>,
     /// Changed Java files that exist and are neither targets nor changed tests. Only the build shows whether it compiles them into production.
@@ -142,12 +142,12 @@ impl Module {
     }
 
     /// True for the path in the package of a file in this module.
-    pub(crate) fn has(&self, path: &str) -> bool {
+    pub(crate) fn holds_path(&self, path: &str) -> bool {
         self.dir.is_empty() || Path::new(path).starts_with(&self.dir)
     }
 
     /// The path in this module of a file in the package.
-    pub(crate) fn within(&self, path: &str) -> String {
+    pub(crate) fn path_within(&self, path: &str) -> String {
         let inside = path
             .strip_prefix(&self.dir)
             .filter(|_| !self.dir.is_empty());
@@ -158,7 +158,7 @@ impl Module {
     }
 
     /// The path in the package of a file in this module.
-    pub(crate) fn inside(&self, path: &str) -> String {
+    pub(crate) fn path_inside(&self, path: &str) -> String {
         if self.dir.is_empty() {
             path.to_owned()
         } else {
@@ -169,18 +169,18 @@ impl Module {
 
 /// Scope of a gate: judged and omitted changes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Scope {
+pub(crate) struct GateScope {
     /// Modules whose Java the family changed, by package and folder.
     pub(crate) modules: Vec<Module>,
     /// Changed production files that are not targets.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<ExcludedFile>,
     /// Reasons that forbid a verdict, or are one.
     pub(crate) aborts: Vec<GateAbort>,
 }
 
-impl Scope {
+impl GateScope {
     /// Nothing is judged, for this reason.
-    pub(crate) fn refused(abort: GateAbort) -> Self {
+    pub(crate) fn refuse_all(abort: GateAbort) -> Self {
         Self {
             aborts: vec![abort],
             ..Self::default()
@@ -195,7 +195,7 @@ impl Scope {
 
 /// Kind of file at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum PathEntry {
     /// A regular file.
     File,
     Absent,
@@ -205,11 +205,11 @@ pub(crate) enum Entry {
     Odd,
 }
 
-impl Entry {
+impl PathEntry {
     /// Returns the reason why a change at this entry is not judged.
     ///
     /// `None` for a file and for an absent path.
-    pub(crate) fn refusal(self, change: &FileChange) -> Option<GateAbort> {
+    pub(crate) fn refuse_change(self, change: &FileChange) -> Option<GateAbort> {
         let path = change.full_path();
         match self {
             Self::File | Self::Absent => None,
@@ -225,10 +225,10 @@ impl Entry {
 }
 
 /// Returns the kind of file at each path that a package's changes name.
-pub(crate) fn changed_entries(package: &GatePackage) -> BTreeMap<String, Entry> {
+pub(crate) fn changed_entries(package: &GatePackage) -> BTreeMap<String, PathEntry> {
     let paths = package.changes.iter().map(|change| change.path.to_text());
     paths
-        .map(|path| (path.clone(), entry(&package.root, &path)))
+        .map(|path| (path.clone(), path_entry(&package.root, &path)))
         .collect()
 }
 
@@ -239,29 +239,29 @@ pub(crate) fn path_of_file(root: &Path, entry: &DirEntry) -> Option<String> {
 }
 
 /// Returns the kind of entry at a path that a diff names.
-pub(crate) fn entry(root: &Path, path: &str) -> Entry {
+pub(crate) fn path_entry(root: &Path, path: &str) -> PathEntry {
     let mut at = root.to_owned();
     let mut last = None;
     if path.is_empty() || path.contains('\0') || path.contains('\\') {
-        return Entry::Odd;
+        return PathEntry::Odd;
     }
     for component in Path::new(path).components() {
         let Component::Normal(name) = component else {
-            return Entry::Odd;
+            return PathEntry::Odd;
         };
         at.push(name);
         match fs_err::symlink_metadata(&at) {
-            Ok(data) if data.is_symlink() => return Entry::Link,
+            Ok(data) if data.is_symlink() => return PathEntry::Link,
             Ok(data) => last = Some(data),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Entry::Absent,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return PathEntry::Absent,
             Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
-                return Entry::Absent;
+                return PathEntry::Absent;
             }
-            Err(_) => return Entry::Odd,
+            Err(_) => return PathEntry::Odd,
         }
     }
     match last {
-        Some(data) if data.is_file() => Entry::File,
-        _ => Entry::Odd,
+        Some(data) if data.is_file() => PathEntry::File,
+        _ => PathEntry::Odd,
     }
 }

@@ -4,7 +4,7 @@
 //! network.
 
 use super::verdict::ModuleResult;
-use crate::report::standard::{ReportedFile, facts, html};
+use crate::report::standard::{ReportedFile, render_html, report_facts};
 use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub(crate) fn files_of(results: &mut [ModuleResult]) -> Vec<ReportedFile> {
 }
 
 /// Writes the report into a folder, and a page if it has a title. Returns the path of the page.
-pub(crate) fn write(
+pub(crate) fn write_report(
     folder: &Path,
     files: &[ReportedFile],
     threshold: u32,
@@ -37,13 +37,13 @@ pub(crate) fn write(
     if files.iter().map(|file| file.source.len()).sum::<usize>() > MAX_SOURCES {
         return Err(io::Error::other("the sources are larger than 32 MiB"));
     }
-    let facts: Value = facts(files, threshold);
+    let facts: Value = report_facts(files, threshold);
     fs_err::create_dir_all(folder)?;
     fs_err::write(folder.join(FILE), facts.to_string() + "\n")?;
     let Some(title) = title else {
         return Ok(None);
     };
     let page = folder.join("mutation.html");
-    fs_err::write(&page, html(&facts, title))?;
+    fs_err::write(&page, render_html(&facts, title))?;
     Ok(Some(page))
 }

@@ -1,12 +1,12 @@
 //! The gate over a scripted Maven and PIT: the ends that real ones seldom come to.
 
 use crate::config::{GateSettings, ScopeKind, TestTiers};
-use crate::gate::java::Key;
-use crate::gate::{Checkouts, GatePackage, GatePorts, GateRequest, NoCheckouts, run};
+use crate::gate::java::SealKey;
+use crate::gate::{Checkouts, GatePackage, GatePorts, GateRequest, NoCheckouts, run_gate};
 use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::{ChangedLines, Kind, RepoPath};
-use crate::sys::{Ended, ProcessId, ProcessSpec, Running, Spawn};
+use crate::sys::{FinishedProcess, ProcessId, ProcessSpec, Running, Spawn};
 use std::collections::{BTreeMap, VecDeque};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -74,14 +74,14 @@ fn pit(end: ProcessEnd, output: &str, mutants: Option<&str>) -> Pit {
 
 impl Pit {
     /// The results file as the plugin writes it.
-    fn results(&self, key: &Key) -> Option<String> {
+    fn results(&self, key: &SealKey) -> Option<String> {
         let failure = match self.failure {
             "" => String::new(),
             words => format!("F\t{words}\n"),
         };
         let mutants = self.mutants.as_deref()?;
         let lines = [&self.tests, self.control, mutants, &failure];
-        Some((self.spoil)(key.sealed(
+        Some((self.spoil)(key.seal_lines(
             &lines.concat(),
             self.stage,
             self.found,
@@ -134,10 +134,10 @@ impl Running for Played {
         ProcessId { pid: 0, started: 0 }
     }
 
-    fn wait(self: Box<Self>) -> std::io::Result<Ended> {
-        Ok(Ended {
+    fn wait(self: Box<Self>) -> std::io::Result<FinishedProcess> {
+        Ok(FinishedProcess {
             millis: 1_000,
-            ..Ended::at_once(self.0)
+            ..FinishedProcess::at_once(self.0)
         })
     }
 }
@@ -202,7 +202,7 @@ impl Spawn for Script {
             .pop_front()
             .expect("a run of PIT that the test did not expect");
         fs_err::write(&spec.stdout, &next.output)?;
-        let key = Key::known(lines(&['K']).trim_start_matches("K\t").trim_end());
+        let key = SealKey::for_test(lines(&['K']).trim_start_matches("K\t").trim_end());
         if let Some(results) = next.results(&key) {
             fs_err::write(Path::new(&spec.argv[at + 1]).join("results.tsv"), results)?;
         }
@@ -354,7 +354,7 @@ impl Bed {
             progress: &|_| {},
             checkouts,
         };
-        let report = run(request, settings, &ports);
+        let report = run_gate(request, settings, &ports);
         assert!(
             spawn.pit.lock().unwrap().is_empty(),
             "runs of PIT that were expected did not come"
@@ -1297,7 +1297,7 @@ fn a_scope_of_lines_keeps_the_mutants_on_changed_lines_and_nothing_on_none() {
 struct Base(PathBuf);
 
 impl Checkouts for Base {
-    fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
+    fn check_out_base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
         Ok(Some(self.0.clone()))
     }
 }
@@ -1371,7 +1371,7 @@ fn class_files_that_are_written_while_they_are_judged_give_no_verdict() {
         progress: &|_| {},
         checkouts: &NoCheckouts,
     };
-    let verdict = run(&bed.request(), &settings(), &ports).verdict;
+    let verdict = run_gate(&bed.request(), &settings(), &ports).verdict;
     assert!(
         is_error(
             &verdict,

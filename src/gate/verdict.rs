@@ -3,8 +3,8 @@
 //! Pure; a target that was not judged is never part of a pass; what is reported is bounded.
 
 use crate::config::GateSettings;
-use crate::gate::scope::{Scope, Target};
-use crate::gate::{GateAbort, GatePackage, rule};
+use crate::gate::scope::{GateScope, TargetClass};
+use crate::gate::{GateAbort, GatePackage, score_rule};
 use crate::machine::facts::full_path;
 use crate::mutation::{
     ClassScore, Coverage, GateReport, MutantStatus, Survivor, Trace, Verdict, WHAT_TO_DO, rank,
@@ -34,7 +34,7 @@ pub(crate) struct JudgedClass {
 impl JudgedClass {
     /// A target with its mutants, as far as they are kept, and the text of its source.
     pub(crate) fn new(
-        target: &Target,
+        target: &TargetClass,
         package: &GatePackage,
         score: ClassScore,
         mutants: Vec<ReportedMutant>,
@@ -107,15 +107,16 @@ pub(crate) struct ModuleResult {
 
 impl ModuleResult {
     /// Takes over what ended the judging of these targets.
-    pub(crate) fn stop(&mut self, abort: GateAbort, targets: &[Target]) {
+    pub(crate) fn stop_targets(&mut self, abort: GateAbort, targets: &[TargetClass]) {
         if matches!(abort, GateAbort::Fail { .. }) {
-            self.failing.extend(targets.iter().map(Target::full_path));
+            self.failing
+                .extend(targets.iter().map(TargetClass::full_path));
         }
         self.aborts.push(abort);
     }
 
     /// Takes over another module's result; of equal remarks one stays.
-    pub(crate) fn join(&mut self, other: Self) {
+    pub(crate) fn join_result(&mut self, other: Self) {
         self.judged.extend(other.judged);
         self.nothing.extend(other.nothing);
         self.aborts.extend(other.aborts);
@@ -140,7 +141,7 @@ impl ModuleResult {
 /// The result of an engine, module by module.
 #[derive(Default)]
 pub(crate) struct EngineResult {
-    pub(crate) scope: Scope,
+    pub(crate) scope: GateScope,
     /// The results of the modules.
     pub(crate) results: Vec<ModuleResult>,
     /// The time that it took.
@@ -149,7 +150,7 @@ pub(crate) struct EngineResult {
 
 impl EngineResult {
     /// The gate's report over all modules.
-    pub(crate) fn report(self, settings: &GateSettings) -> GateReport {
+    pub(crate) fn into_report(self, settings: &GateSettings) -> GateReport {
         let Self {
             scope,
             results,
@@ -160,7 +161,7 @@ impl EngineResult {
             ..ModuleResult::default()
         };
         for result in results {
-            all.join(result);
+            all.join_result(result);
         }
         all.judged.sort_by(|a, b| {
             (&a.score.package, &a.score.class).cmp(&(&b.score.package, &b.score.class))
@@ -170,7 +171,7 @@ impl EngineResult {
             .iter()
             .map(|judged| judged.score.clone())
             .collect();
-        let judgement = rule(settings).judge(&scores);
+        let judgement = score_rule(settings).judge(&scores);
         for why in &judgement.unknown {
             all.aborts.push(GateAbort::setup(
             why.clone(),
@@ -198,7 +199,7 @@ impl EngineResult {
             weak.iter()
                 .map(|judged| full_path(&judged.score.package, &judged.score.path)),
         );
-        let verdict = verdict(&all.aborts, judgement.reached > 0, &scope, &all.nothing);
+        let verdict = decide_verdict(&all.aborts, judgement.reached > 0, &scope, &all.nothing);
         let fails = matches!(verdict, Verdict::Fail { .. });
         all.remarks.truncate(TOLD);
         all.reports.sort();
@@ -226,7 +227,12 @@ impl EngineResult {
     }
 }
 
-fn verdict(aborts: &[GateAbort], reached: bool, scope: &Scope, nothing: &[String]) -> Verdict {
+fn decide_verdict(
+    aborts: &[GateAbort],
+    reached: bool,
+    scope: &GateScope,
+    nothing: &[String],
+) -> Verdict {
     let mut errors = Vec::new();
     let mut reasons: Vec<String> = Vec::new();
     for abort in aborts {
@@ -264,11 +270,11 @@ fn verdict(aborts: &[GateAbort], reached: bool, scope: &Scope, nothing: &[String
         return Verdict::Pass;
     }
     Verdict::Skip {
-        why: skip(scope, nothing),
+        why: skip_reason(scope, nothing),
     }
 }
 
-fn skip(scope: &Scope, nothing: &[String]) -> String {
+fn skip_reason(scope: &GateScope, nothing: &[String]) -> String {
     if !nothing.is_empty() {
         let names = text::names(nothing, 10);
         return format!("There is nothing to mutate in {names}.");
@@ -287,7 +293,7 @@ fn skip(scope: &Scope, nothing: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mutation::{LeftOut, Tally};
+    use crate::mutation::{ExcludedFile, Tally};
     use crate::source::RepoPath;
 
     fn judged(class: &str, killed: u64, survived: u64) -> ModuleResult {
@@ -320,7 +326,7 @@ mod tests {
             used: Duration::from_millis(7),
             ..EngineResult::default()
         };
-        judging.report(&crate::gate::tests::settings())
+        judging.into_report(&crate::gate::tests::settings())
     }
 
     #[test]
@@ -393,19 +399,19 @@ mod tests {
 
     #[test]
     fn a_skip_names_the_untested_classes() {
-        let left = LeftOut {
+        let left = ExcludedFile {
             file: "p/src/main/java/A.java".to_owned(),
             why: "no test class belongs to it".to_owned(),
         };
-        let scope = Scope {
+        let scope = GateScope {
             left_out: vec![left],
-            ..Scope::default()
+            ..GateScope::default()
         };
         let report = EngineResult {
             scope,
             ..EngineResult::default()
         }
-        .report(&crate::gate::tests::settings());
+        .into_report(&crate::gate::tests::settings());
         let why =
             "No changed class is a target: p/src/main/java/A.java (no test class belongs to it)."
                 .to_owned();

@@ -5,10 +5,10 @@
 
 use super::backup_refs;
 use super::content::{self, EXECUTABLE, LINK, on_disk};
-use super::error::{Doing as _, GitError, if_found};
-use super::open::{Head, OpenRepo};
+use super::error::{DescribeFailure as _, GitError, if_found};
+use super::open::{HeadPosition, OpenRepo};
 use super::package_folders::is_repository;
-use super::plan::{Act, Plan};
+use super::plan::{PathAction, RestorePlan};
 use super::tree::{self, GITLINK, Leaf};
 use crate::sys::walk::walk;
 use git2::Oid;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 /// The result of a plan.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct AppliedPlan {
     /// Paths whose state on disk changed.
     pub(super) restored: BTreeSet<Vec<u8>>,
     /// Paths that could not be restored.
@@ -30,37 +30,37 @@ pub(super) struct Outcome {
 }
 
 /// Waits until the kept commit is on the disk. Nothing may be removed before.
-pub(super) fn sync(open: &OpenRepo) -> Result<(), GitError> {
+pub(super) fn sync_objects(open: &OpenRepo) -> Result<(), GitError> {
     let folder = fs_err::File::open(open.repo.commondir());
     #[cfg(target_os = "linux")]
     let synced = folder.and_then(|folder| Ok(nix::unistd::syncfs(&folder)?));
     #[cfg(not(target_os = "linux"))]
     let synced = folder.and_then(|folder| folder.sync_all());
-    synced.doing("wait for the disk")
+    synced.with_action("wait for the disk")
 }
 
 /// Moves the branch and HEAD. An unborn branch loses its reference.
-pub(super) fn move_head(open: &OpenRepo, head: &Head) -> Result<(), GitError> {
+pub(super) fn move_head(open: &OpenRepo, head: &HeadPosition) -> Result<(), GitError> {
     let doing = "put HEAD back";
     let repo = &open.repo;
     let Some(branch) = &head.branch else {
         return head
             .commit
             .map_or(Ok(()), |commit| repo.set_head_detached(commit))
-            .doing(doing);
+            .with_action(doing);
     };
-    match (head.commit, open.reference(branch)?) {
+    match (head.commit, open.find_reference(branch)?) {
         (Some(commit), _) => repo
             .reference(branch, commit, true, "ralph: put back")
             .map(drop),
         (None, known) => known.map_or(Ok(()), |mut known| known.delete()),
     }
-    .doing(doing)?;
+    .with_action(doing)?;
     // An alias of the branch may stay checked out.
-    if open.head()?.branch == head.branch {
+    if open.read_head()?.branch == head.branch {
         Ok(())
     } else {
-        repo.set_head(branch).doing(doing)
+        repo.set_head(branch).with_action(doing)
     }
 }
 
@@ -70,35 +70,37 @@ pub(super) fn end_half_done(open: &OpenRepo) -> Result<(), GitError> {
     if matches!(open.repo.state(), Clean | Bisect) {
         return Ok(());
     }
-    open.repo.cleanup_state().doing("end a merge or rebase")
+    open.repo
+        .cleanup_state()
+        .with_action("end a merge or rebase")
 }
 
 /// Executes a plan. `kept` is the commit that has everything which may be removed.
 pub(super) fn apply_plan(
     open: &mut OpenRepo,
-    head: &Head,
-    plan: &Plan,
+    head: &HeadPosition,
+    plan: &RestorePlan,
     kept: Oid,
-) -> Result<Outcome, GitError> {
+) -> Result<AppliedPlan, GitError> {
     let mut work = Work {
         open,
         head,
         kept,
-        outcome: Outcome::default(),
+        outcome: AppliedPlan::default(),
         checkout: Vec::new(),
         bare: Vec::new(),
     };
     let mut ready = Vec::new();
     for (path, act) in plan {
         let wanted = tree::leaf_in(&work.open.repo, head.commit, path)?;
-        if work.clear(path, *act, wanted)? {
+        if work.clear_path(path, *act, wanted)? {
             ready.push((path, *act, wanted));
         } else {
             work.bare.push((path.clone(), wanted));
         }
     }
     for (path, act, wanted) in ready {
-        work.fill(path, act, wanted)?;
+        work.fill_path(path, act, wanted)?;
     }
     work.write_index()?;
     work.check_out()?;
@@ -107,9 +109,9 @@ pub(super) fn apply_plan(
 
 struct Work<'a> {
     open: &'a mut OpenRepo,
-    head: &'a Head,
+    head: &'a HeadPosition,
     kept: Oid,
-    outcome: Outcome,
+    outcome: AppliedPlan,
     /// Paths that the library checks out.
     checkout: Vec<Vec<u8>>,
     /// Paths of which only the index entry is set or removed.
@@ -118,31 +120,40 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Removes the path from the disk, if that is allowed; false if the disk is unchanged.
-    fn clear(&mut self, path: &[u8], act: Act, wanted: Option<Leaf>) -> Result<bool, GitError> {
+    fn clear_path(
+        &mut self,
+        path: &[u8],
+        act: PathAction,
+        wanted: Option<Leaf>,
+    ) -> Result<bool, GitError> {
         let available = match act {
-            Act::Index => return Ok(false),
-            Act::Content(Some(blob)) => self.open.repo.find_blob(blob).is_ok(),
-            Act::Content(None) => true,
-            Act::Head => wanted.is_none_or(|(_, mode)| mode != GITLINK),
+            PathAction::Index => return Ok(false),
+            PathAction::Content(Some(blob)) => self.open.repo.find_blob(blob).is_ok(),
+            PathAction::Content(None) => true,
+            PathAction::Head => wanted.is_none_or(|(_, mode)| mode != GITLINK),
         };
-        let is_safe = match self.open.leaf(path)? {
+        let is_safe = match self.open.read_leaf(path)? {
             Some(leaf) => {
                 wanted.is_some_and(|(id, _)| id == leaf.0)
-                    || backup_refs::holds(self.open, self.kept, path, leaf)?
+                    || backup_refs::holds_content(self.open, self.kept, path, leaf)?
             }
-            None => self.open.lstat(path).is_none_or(|meta| meta.is_dir()),
+            None => self.open.lstat_path(path).is_none_or(|meta| meta.is_dir()),
         };
         if !available
             || !is_safe
-            || self.open.lstat(path).is_some_and(|meta| meta.is_dir())
+            || self.open.lstat_path(path).is_some_and(|meta| meta.is_dir())
                 && is_repository(&on_disk(&self.open.root, path))
         {
             self.outcome.unrestored.insert(path.to_vec());
             return Ok(false);
         }
-        if self.open.lstat(path).is_some_and(|meta| !meta.is_dir()) {
+        if self
+            .open
+            .lstat_path(path)
+            .is_some_and(|meta| !meta.is_dir())
+        {
             let file = on_disk(&self.open.root, path);
-            fs_err::remove_file(&file).doing("put a file back")?;
+            fs_err::remove_file(&file).with_action("put a file back")?;
             self.remove_empty_folders(path);
         }
         Ok(true)
@@ -159,13 +170,18 @@ impl Work<'_> {
     }
 
     /// Writes the wanted content to the cleared path.
-    fn fill(&mut self, path: &[u8], act: Act, wanted: Option<Leaf>) -> Result<(), GitError> {
-        let content = if let Act::Content(content) = act {
+    fn fill_path(
+        &mut self,
+        path: &[u8],
+        act: PathAction,
+        wanted: Option<Leaf>,
+    ) -> Result<(), GitError> {
+        let content = if let PathAction::Content(content) = act {
             content
         } else {
             None
         };
-        let is_checkout = act == Act::Head && wanted.is_some();
+        let is_checkout = act == PathAction::Head && wanted.is_some();
         let has_way = !(is_checkout || content.is_some()) || self.make_way(path)?;
         if has_way && is_checkout {
             self.checkout.push(path.to_vec());
@@ -173,7 +189,7 @@ impl Work<'_> {
             self.bare.push((path.to_vec(), wanted));
         }
         if let Some(blob) = content.filter(|_| has_way) {
-            self.write(
+            self.write_blob(
                 path,
                 blob,
                 wanted.map_or(content::REGULAR, |(_, mode)| mode),
@@ -200,7 +216,7 @@ impl Work<'_> {
             match (parts.peek().is_some(), found) {
                 (true, Some(meta)) if meta.is_dir() => {}
                 (true, None) => {
-                    fs_err::create_dir(&at).doing("put a folder back")?;
+                    fs_err::create_dir(&at).with_action("put a folder back")?;
                 }
                 (false, None) => return Ok(true),
                 (false, Some(meta)) if meta.is_dir() => return Ok(remove_empty_tree(&at)),
@@ -210,14 +226,14 @@ impl Work<'_> {
         Ok(false)
     }
 
-    fn write(&self, path: &[u8], blob: Oid, mode: u32) -> Result<(), GitError> {
+    fn write_blob(&self, path: &[u8], blob: Oid, mode: u32) -> Result<(), GitError> {
         let doing = "put a file back";
         let found = self.open.repo.find_blob(blob);
-        let found = found.doing("read a file to restore")?;
+        let found = found.with_action("read a file to restore")?;
         let file = on_disk(&self.open.root, path);
         if mode == LINK {
             let target = PathBuf::from(OsStr::from_bytes(found.content()));
-            return fs_err::os::unix::fs::symlink(target, &file).doing(doing);
+            return fs_err::os::unix::fs::symlink(target, &file).with_action(doing);
         }
         let bits = if mode == EXECUTABLE { 0o777 } else { 0o666 };
         let mut options = fs_err::OpenOptions::new();
@@ -226,8 +242,8 @@ impl Work<'_> {
             .write(true)
             .create_new(true)
             .open(&file)
-            .doing(doing)?;
-        out.write_all(found.content()).doing(doing)
+            .with_action(doing)?;
+        out.write_all(found.content()).with_action(doing)
     }
 
     fn write_index(&mut self) -> Result<(), GitError> {
@@ -242,7 +258,7 @@ impl Work<'_> {
                 .map(|(path, wanted)| (path, *wanted))
                 .chain(checkout)
             {
-                let relative = tree::relative(path);
+                let relative = tree::relative_path(path);
                 for stage in 0..=3 {
                     if_found(index.remove(&relative, stage))?;
                 }
@@ -252,7 +268,7 @@ impl Work<'_> {
             }
             index.write()
         };
-        written().doing("put the index back")
+        written().with_action("put the index back")
     }
 
     fn check_out(&mut self) -> Result<(), GitError> {
@@ -262,12 +278,12 @@ impl Work<'_> {
         let mut options = CheckoutBuilder::new();
         options.force().disable_pathspec_match(true);
         for path in &self.checkout {
-            options.path(tree::relative(path));
+            options.path(tree::relative_path(path));
         }
         let repo = &self.open.repo;
         repo.find_commit(commit)
             .and_then(|commit| repo.checkout_tree(commit.as_object(), Some(&mut options)))
-            .doing("check files out")
+            .with_action("check files out")
     }
 }
 

@@ -5,11 +5,11 @@
 //! reference.
 
 use super::content::{self, LINK};
-use super::error::{Doing as _, GitError, if_found};
+use super::error::{DescribeFailure as _, GitError, if_found};
 use super::open::OpenRepo;
 use super::tree::{self, GITLINK, Leaf};
 use super::{Repositories, history};
-use crate::machine::event::Kept;
+use crate::machine::event::KeptWork;
 use crate::source::{RepoPath, digest};
 use git2::{ErrorCode, Index, IndexEntry, IndexTime, Oid, Repository, Signature};
 use std::collections::BTreeMap;
@@ -29,9 +29,9 @@ pub(super) struct Backup {
 
 impl Backup {
     /// Returns the record of its content for one package.
-    pub(super) fn of(&self, package: &str, unrestored: Vec<RepoPath>) -> Kept {
+    pub(super) fn kept_of(&self, package: &str, unrestored: Vec<RepoPath>) -> KeptWork {
         let (reference, commit) = (self.reference.clone(), tree::fact_of(self.commit));
-        Kept {
+        KeptWork {
             package: package.to_owned(),
             reference,
             commit,
@@ -64,7 +64,7 @@ pub(super) fn check_name(reference: &str) -> Result<(), GitError> {
     if reference.starts_with("refs/ralph/") && git2::Reference::is_valid_name(reference) {
         return Ok(());
     }
-    Err(GitError::refused(
+    Err(GitError::refused_error(
         format!("`{reference}` is no reference below refs/ralph/."),
         "Keep things under refs/ralph/ only.",
     ))
@@ -81,7 +81,7 @@ impl Repositories {
                 continue;
             };
             self.in_package(first, |_, open, _| {
-                pin(open, &pin_name(&open.repo, "before", first), head)?;
+                pin_commit(open, &pin_name(&open.repo, "before", first), head)?;
                 open.pin_tips(&pin_name(&open.repo, "before-others", first))
             })?;
         }
@@ -116,26 +116,26 @@ fn valid_or_digest(folder: &str, name: &[u8]) -> String {
 }
 
 /// Sets a reference to this commit, under the next free name if others are in its way.
-pub(super) fn pin(open: &OpenRepo, name: &str, commit: Oid) -> Result<(), GitError> {
-    let free = unobstructed(open, name);
-    if open.reference(&free)?.and_then(|found| found.target()) == Some(commit) {
+pub(super) fn pin_commit(open: &OpenRepo, name: &str, commit: Oid) -> Result<(), GitError> {
+    let free = free_name(open, name);
+    if open.find_reference(&free)?.and_then(|found| found.target()) == Some(commit) {
         return Ok(());
     }
     for number in 1..=MAX_NAMES {
-        let name = numbered(&free, number);
+        let name = numbered_name(&free, number);
         match open
             .repo
             .reference(&name, commit, true, "ralph: before an attempt")
         {
             Ok(_) => return Ok(()),
             Err(error) if is_taken(open, &name, &error) => {}
-            Err(error) => return Err(GitError::unreadable(format!("write {name}"), &error)),
+            Err(error) => return Err(GitError::unreadable_error(format!("write {name}"), &error)),
         }
     }
     Err(too_many(name))
 }
 
-fn numbered(name: &str, number: usize) -> String {
+fn numbered_name(name: &str, number: usize) -> String {
     if number == 1 {
         name.to_owned()
     } else {
@@ -149,7 +149,7 @@ fn is_taken(open: &OpenRepo, name: &str, error: &git2::Error) -> bool {
 }
 
 fn too_many(name: &str) -> GitError {
-    GitError::refused(
+    GitError::refused_error(
         format!("{MAX_NAMES} references are called {name}."),
         "Delete some of them: `git for-each-ref refs/ralph`.",
     )
@@ -158,7 +158,7 @@ fn too_many(name: &str) -> GitError {
 /// Returns the name, or the next similar one without a reference in its way.
 ///
 /// While a `refs/ralph/a` exists, a `refs/ralph/a/1` cannot.
-fn unobstructed(open: &OpenRepo, name: &str) -> String {
+fn free_name(open: &OpenRepo, name: &str) -> String {
     let mut free = String::new();
     let mut parts = name.split('/').peekable();
     while let Some(part) = parts.next() {
@@ -168,13 +168,13 @@ fn unobstructed(open: &OpenRepo, name: &str) -> String {
             format!("{free}/{part}")
         };
         let is_last = parts.peek().is_none();
-        let mut names = (1..=MAX_NAMES).map(|number| numbered(&next, number));
+        let mut names = (1..=MAX_NAMES).map(|number| numbered_name(&next, number));
         free = if free.is_empty() || is_last {
             next
         } else {
             // An unreadable reference is in the way too.
             names
-                .find(|name| matches!(open.reference(name), Ok(None)))
+                .find(|name| matches!(open.find_reference(name), Ok(None)))
                 .unwrap_or(next)
         };
     }
@@ -200,13 +200,13 @@ pub(super) fn back_up(
     reference: &str,
 ) -> Result<Option<Backup>, GitError> {
     let mut made = None;
-    let free = unobstructed(open, reference);
+    let free = free_name(open, reference);
     for number in 1..=MAX_NAMES {
-        let name = numbered(&free, number);
-        if let Some(found) = open.reference(&name)? {
+        let name = numbered_name(&free, number);
+        if let Some(found) = open.find_reference(&name)? {
             // A symbolic reference keeps nothing, because its target moves.
             match found.target() {
-                Some(commit) if covers(open, commit, load)? => {
+                Some(commit) if covers_load(open, commit, load)? => {
                     return Ok(Some(Backup {
                         reference: name,
                         commit,
@@ -227,14 +227,14 @@ pub(super) fn back_up(
                 }));
             }
             Err(error) if is_taken(open, &name, &error) => {}
-            Err(error) => return Err(GitError::unreadable(format!("write {name}"), &error)),
+            Err(error) => return Err(GitError::unreadable_error(format!("write {name}"), &error)),
         }
     }
     Err(too_many(reference))
 }
 
 /// True if a kept commit already holds all of this.
-fn covers(open: &OpenRepo, kept: Oid, load: &Load<'_>) -> Result<bool, GitError> {
+fn covers_load(open: &OpenRepo, kept: Oid, load: &Load<'_>) -> Result<bool, GitError> {
     if let Some(head) = load.head
         && !history::is_in_one_of(&open.repo, [Some(kept), load.safe], head)?
     {
@@ -245,7 +245,7 @@ fn covers(open: &OpenRepo, kept: Oid, load: &Load<'_>) -> Result<bool, GitError>
         .iter()
         .filter_map(|(path, leaf)| Some((path, (*leaf)?)));
     for (path, leaf) in on_disk {
-        if !holds(open, kept, path, leaf)? {
+        if !holds_content(open, kept, path, leaf)? {
             return Ok(false);
         }
     }
@@ -259,7 +259,7 @@ fn covers(open: &OpenRepo, kept: Oid, load: &Load<'_>) -> Result<bool, GitError>
     for (path, leaf) in load.staged {
         let mut found = false;
         for commit in &commits {
-            found = found || holds(open, *commit, path, *leaf)?;
+            found = found || holds_content(open, *commit, path, *leaf)?;
         }
         if !found {
             return Ok(false);
@@ -269,7 +269,7 @@ fn covers(open: &OpenRepo, kept: Oid, load: &Load<'_>) -> Result<bool, GitError>
 }
 
 /// True if the commit's tree has this content at the path.
-pub(super) fn holds(
+pub(super) fn holds_content(
     open: &OpenRepo,
     commit: Oid,
     path: &[u8],
@@ -311,7 +311,7 @@ fn commit_of(open: &OpenRepo, load: &Load<'_>) -> Result<Option<Oid>, GitError> 
             .iter()
             .map(|(path, leaf)| (path.clone(), Some(*leaf)))
             .collect();
-        parents.push(commit(
+        parents.push(commit_paths(
             open,
             *head,
             &index,
@@ -321,14 +321,14 @@ fn commit_of(open: &OpenRepo, load: &Load<'_>) -> Result<Option<Oid>, GitError> 
     }
     for (path, leaf) in *items {
         if let Some(leaf) = leaf {
-            store(open, path, *leaf)?;
+            store_blob(open, path, *leaf)?;
         }
     }
-    commit(open, *head, items, &parents, message).map(Some)
+    commit_paths(open, *head, items, &parents, message).map(Some)
 }
 
 /// Creates a commit from a commit's tree with some paths changed.
-fn commit(
+fn commit_paths(
     open: &OpenRepo,
     on: Option<Oid>,
     items: &Items,
@@ -342,7 +342,7 @@ fn commit(
             .iter()
             .map(|id| repo.find_commit(*id))
             .collect::<Result<Vec<_>, _>>()?;
-        let by = ralph()?;
+        let by = ralph_signature()?;
         repo.commit(
             None,
             &by,
@@ -352,11 +352,11 @@ fn commit(
             &parents.iter().collect::<Vec<_>>(),
         )
     };
-    write().doing("write a commit that keeps what is there")
+    write().with_action("write a commit that keeps what is there")
 }
 
 /// Returns the default committer.
-pub(super) fn ralph() -> Result<Signature<'static>, git2::Error> {
+pub(super) fn ralph_signature() -> Result<Signature<'static>, git2::Error> {
     Signature::now("ralph", "ralph@localhost")
 }
 
@@ -372,7 +372,7 @@ pub(super) fn tree_with(
     }
     let (set, gone): (Vec<_>, Vec<_>) = items.iter().partition(|(_, leaf)| leaf.is_some());
     for (path, _) in gone {
-        if_found(index.remove(&tree::relative(path), 0))?;
+        if_found(index.remove(&tree::relative_path(path), 0))?;
     }
     for (path, leaf) in set {
         if let Some(leaf) = leaf {
@@ -383,7 +383,7 @@ pub(super) fn tree_with(
 }
 
 /// Writes the bytes on disk into the object store, unchanged.
-fn store(open: &OpenRepo, path: &[u8], (id, mode): Leaf) -> Result<(), GitError> {
+fn store_blob(open: &OpenRepo, path: &[u8], (id, mode): Leaf) -> Result<(), GitError> {
     if mode == GITLINK {
         return Ok(());
     }
@@ -393,15 +393,15 @@ fn store(open: &OpenRepo, path: &[u8], (id, mode): Leaf) -> Result<(), GitError>
     } else {
         fs_err::read(&file)
     };
-    let bytes = bytes.doing("read a file to keep")?;
+    let bytes = bytes.with_action("read a file to keep")?;
     let written = open
         .repo
         .blob(&bytes)
-        .doing("write into the object store")?;
+        .with_action("write into the object store")?;
     if written == id {
         return Ok(());
     }
-    Err(GitError::cleaned(
+    Err(GitError::clean_error(
         super::GitErrorKind::Io,
         format!(
             "The file {} changed while it was being kept.",

@@ -3,7 +3,7 @@
 //! Promises: the same commits give the same bytes. Reading runs no program, is bounded, and writes objects only.
 
 use super::Repositories;
-use super::error::{Doing as _, GitError};
+use super::error::{DescribeFailure as _, GitError};
 use super::{package_folders, tree};
 use crate::machine::facts::Oid;
 use git2::{ObjectType, Repository, RepositoryInitOptions, Sort};
@@ -20,7 +20,7 @@ impl Repositories {
     /// Writes a git bundle of these commits of a package's repository, each under `refs/recorded/`.
     ///
     /// Errors: a commit that the repository does not have (`Unreadable`).
-    pub fn bundle(
+    pub fn write_bundle(
         &mut self,
         package: &str,
         commits: &BTreeSet<Oid>,
@@ -29,20 +29,20 @@ impl Repositories {
         self.in_package(package, |_, open, _| {
             let doing = "pack the recorded commits";
             let mut header = SIGNATURE.to_owned();
-            let mut walk = open.repo.revwalk().doing(doing)?;
+            let mut walk = open.repo.revwalk().with_action(doing)?;
             walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME)
-                .doing(doing)?;
+                .with_action(doing)?;
             for commit in commits {
                 let _ = writeln!(header, "{commit} refs/recorded/{commit}");
                 if let Some(id) = tree::oid_of(commit)? {
-                    walk.push(id).doing(doing)?;
+                    walk.push(id).with_action(doing)?;
                 }
             }
             header.push('\n');
-            let mut pack = open.repo.packbuilder().doing(doing)?;
+            let mut pack = open.repo.packbuilder().with_action(doing)?;
             // With more threads the bytes depend on their timing.
             pack.set_threads(1);
-            pack.insert_walk(&mut walk).doing(doing)?;
+            pack.insert_walk(&mut walk).with_action(doing)?;
             let mut written = to.write_all(header.as_bytes());
             let packed = pack.foreach(|part| {
                 if written.is_ok() {
@@ -50,8 +50,8 @@ impl Repositories {
                 }
                 written.is_ok()
             });
-            written.doing("write a git bundle")?;
-            packed.doing(doing)
+            written.with_action("write a git bundle")?;
+            packed.with_action(doing)
         })
     }
 
@@ -69,16 +69,18 @@ impl Repositories {
     ) -> Result<Option<String>, GitError> {
         self.in_package(package, |_, open, _| {
             let doing = "read the recorded commits";
-            let mut walk = open.repo.revwalk().doing(doing)?;
+            let mut walk = open.repo.revwalk().with_action(doing)?;
             for id in commits
                 .iter()
                 .filter_map(|commit| tree::oid_of(commit).transpose())
             {
-                walk.push(id?).doing(doing)?;
+                walk.push(id?).with_action(doing)?;
             }
             let mut seen = BTreeSet::new();
             for id in walk {
-                let commit = id.and_then(|id| open.repo.find_commit(id)).doing(doing)?;
+                let commit = id
+                    .and_then(|id| open.repo.find_commit(id))
+                    .with_action(doing)?;
                 let name = commit.id().to_string()[..10].to_owned();
                 if is_wanted(commit.raw_header_bytes()) || is_wanted(commit.message_raw_bytes()) {
                     return Ok(Some(name));
@@ -89,17 +91,17 @@ impl Repositories {
                         continue;
                     }
                     if kind == Some(ObjectType::Tree) {
-                        for entry in &open.repo.find_tree(id).doing(doing)? {
+                        for entry in &open.repo.find_tree(id).with_action(doing)? {
                             let path =
                                 format!("{path}/{}", String::from_utf8_lossy(entry.name_bytes()));
                             todo.push((path, entry.id(), entry.kind()));
                         }
                     } else if kind == Some(ObjectType::Blob)
-                        && is_wanted(open.repo.find_blob(id).doing(doing)?.content())
+                        && is_wanted(open.repo.find_blob(id).with_action(doing)?.content())
                     {
                         return Ok(Some(format!(
                             "{name}:{}",
-                            super::error::clean(path.trim_start_matches('/'))
+                            super::error::clean_text(path.trim_start_matches('/'))
                         )));
                     }
                 }
@@ -117,21 +119,21 @@ impl Repositories {
         if folder.root == folder.repo {
             return Ok(Vec::new());
         }
-        package_folders::build_files(&folder.root, &self.classifier).doing("list a package")
+        package_folders::build_files(&folder.root, &self.classifier).with_action("list a package")
     }
 }
 
 /// Creates a repository with only the objects of a bundle: no branch, no file.
 ///
 /// Errors: bytes that are not a bundle (`Unreadable`).
-pub fn unbundle(folder: &Path, from: &mut dyn BufRead) -> Result<(), GitError> {
+pub fn read_bundle(folder: &Path, from: &mut dyn BufRead) -> Result<(), GitError> {
     let doing = "read a git bundle";
     let (mut header, mut left) = (Vec::new(), from.take(MAX_HEADER));
     while !header.ends_with(b"\n\n") {
-        if left.read_until(b'\n', &mut header).doing(doing)? == 0
+        if left.read_until(b'\n', &mut header).with_action(doing)? == 0
             || !header.starts_with(SIGNATURE.as_bytes())
         {
-            return Err(GitError::damaged(
+            return Err(GitError::damaged_error(
                 "A git bundle in the file cannot be read: its header is invalid.",
                 "Make the bundle again.",
             ));
@@ -142,9 +144,9 @@ pub fn unbundle(folder: &Path, from: &mut dyn BufRead) -> Result<(), GitError> {
         .no_reinit(true)
         .external_template(false)
         .initial_head("main");
-    let repository = Repository::init_opts(folder, &options).doing(doing)?;
-    let odb = repository.odb().doing(doing)?;
-    let mut writer = odb.packwriter().doing(doing)?;
-    io::copy(left.get_mut(), &mut writer).doing("write a git bundle's objects")?;
-    writer.commit().map(drop).doing(doing)
+    let repository = Repository::init_opts(folder, &options).with_action(doing)?;
+    let odb = repository.odb().with_action(doing)?;
+    let mut writer = odb.packwriter().with_action(doing)?;
+    io::copy(left.get_mut(), &mut writer).with_action("write a git bundle's objects")?;
+    writer.commit().map(drop).with_action(doing)
 }

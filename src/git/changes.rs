@@ -1,6 +1,6 @@
 //! Differences between commits: sums of changes over attempts, and changes since a revision.
 
-use super::error::{Doing as _, GitError};
+use super::error::{DescribeFailure as _, GitError};
 use super::open::OpenRepo;
 use super::package_folders::is_repository;
 use super::tree::{self, Delta, GITLINK};
@@ -18,9 +18,13 @@ impl Repositories {
     ///
     /// Errors: a package of the sum that is missing (`NotFound`), a base that the repository no longer has
     /// (`Unreadable`).
-    pub fn changes(&mut self, sum: &Accumulated) -> Result<Vec<FileChange>, GitError> {
-        self.refresh()?;
-        if let Some(gone) = sum.touched.keys().find(|name| self.root(name).is_none()) {
+    pub fn sum_changes(&mut self, sum: &Accumulated) -> Result<Vec<FileChange>, GitError> {
+        self.refresh_packages()?;
+        if let Some(gone) = sum
+            .touched
+            .keys()
+            .find(|name| self.package_root(name).is_none())
+        {
             return Err(GitError::not_found(
                 format!("The package {gone}, which the attempts changed, is no longer there."),
                 "Put its folder back, or reopen the task.",
@@ -38,7 +42,7 @@ impl Repositories {
         seen: Option<&Snapshot>,
     ) -> Result<Vec<FileChange>, GitError> {
         let mut all = Vec::new();
-        for name in self.names() {
+        for name in self.package_names() {
             let touched = sum.touched.get(&name);
             let now = seen.map(|seen| seen.package(&name));
             if touched.is_none() && !sum.everything || now == Some(None) {
@@ -57,7 +61,7 @@ impl Repositories {
         Ok(all)
     }
 
-    /// Returns [`Repositories::changes`] up to these HEADs. A missing package is an error (`NotFound`).
+    /// Returns [`Repositories::sum_changes`] up to these HEADs. A missing package is an error (`NotFound`).
     pub fn changes_at(
         &mut self,
         sum: &Accumulated,
@@ -84,12 +88,12 @@ impl Repositories {
     }
 
     /// True if the package's repository has this object; true for zeros.
-    pub fn has(&mut self, package: &str, object: &Oid) -> Result<bool, GitError> {
+    pub fn has_object(&mut self, package: &str, object: &Oid) -> Result<bool, GitError> {
         self.in_package(package, |_, open, _| {
             let Some(id) = tree::oid_of(object)? else {
                 return Ok(true);
             };
-            let odb = open.repo.odb().doing("open the object store")?;
+            let odb = open.repo.odb().with_action("open the object store")?;
             Ok(odb.exists(id))
         })
     }
@@ -103,9 +107,9 @@ impl Repositories {
         &mut self,
         rev: &str,
     ) -> Result<(Vec<FileChange>, BTreeMap<String, Oid>), GitError> {
-        self.refresh()?;
+        self.refresh_packages()?;
         let (mut all, mut bases) = (Vec::new(), BTreeMap::new());
-        for name in self.names() {
+        for name in self.package_names() {
             let base = self.in_package(&name, |_, open, _| left_at(open, rev))?;
             all.append(&mut self.changed_between(&name, &base, None)?);
             bases.insert(name, base);
@@ -147,14 +151,14 @@ impl Repositories {
             return Ok(Vec::new());
         }
         self.in_package(name, |folder, open, classifier| {
-            let new = head.map_or_else(|| Ok(open.head()?.commit), tree::oid_of)?;
+            let new = head.map_or_else(|| Ok(open.read_head()?.commit), tree::oid_of)?;
             let old = match (tree::oid_of(base)?, new) {
                 (None, Some(new)) => history::clone_base(&open.repo, new)?,
                 (old, _) => old,
             };
             let old = tree::tree_of(&open.repo, old, &folder.prefix)?;
             let new = tree::tree_of(&open.repo, new, &folder.prefix)?;
-            let mut deltas = tree::diff(&open.repo, old.as_ref(), new.as_ref())?;
+            let mut deltas = tree::diff_trees(&open.repo, old.as_ref(), new.as_ref())?;
             deltas.retain(|delta| !open.is_state(&folder.in_repo(&delta.path)));
             Ok(deltas
                 .iter()
@@ -180,7 +184,7 @@ pub fn at_base(folder: &Path, file: &Path, revision: &str, cap: u64) -> Result<A
     let Some(root) = folder.ancestors().find(|folder| is_repository(folder)) else {
         return Ok(AtBase::Untracked);
     };
-    let open = OpenRepo::open(root)?;
+    let open = OpenRepo::open_repository(root)?;
     // A reader follows a link on the way to it, so the branch may change the target.
     let real = fs_err::canonicalize(file).ok();
     let paths: Vec<Vec<u8>> = [Some(file), real.as_deref()]
@@ -200,13 +204,16 @@ pub fn at_base(folder: &Path, file: &Path, revision: &str, cap: u64) -> Result<A
     for path in &paths {
         if let Some((blob, _)) = tree::leaf_in(&open.repo, base, path)? {
             return Ok(AtBase::Was(Some(
-                tree::blob(&open.repo, blob, cap)?.ok_or_else(|| {
-                    GitError::refused("The file at the base is too large.", "Look at it with git.")
+                tree::read_blob(&open.repo, blob, cap)?.ok_or_else(|| {
+                    GitError::refused_error(
+                        "The file at the base is too large.",
+                        "Look at it with git.",
+                    )
                 })?,
             )));
         }
     }
-    let head = open.head()?.commit;
+    let head = open.read_head()?.commit;
     for path in &paths {
         if tree::leaf_in(&open.repo, head, path)?.is_some() {
             return Ok(AtBase::Was(None));
@@ -219,7 +226,7 @@ pub fn at_base(folder: &Path, file: &Path, revision: &str, cap: u64) -> Result<A
 ///
 /// Later commits of others on that branch are not HEAD's. An ancestor of HEAD is its own merge base.
 fn left_at(open: &OpenRepo, rev: &str) -> Result<Oid, GitError> {
-    match open.head()?.commit {
+    match open.read_head()?.commit {
         Some(head) => merge_base_of(open, head, rev),
         None => Ok(tree::fact_of(history::commit_at(open, rev)?)),
     }

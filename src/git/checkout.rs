@@ -8,11 +8,11 @@ mod repository;
 #[cfg(test)]
 mod tests;
 
-pub use folder::{Differences, Part};
-pub use repository::{add_to_copy, borrow};
+pub use folder::{CheckoutPart, Differences};
+pub use repository::{add_to_copy, borrow_objects};
 
 use super::content::{self, EXECUTABLE, LINK, REGULAR};
-use super::error::{Doing as _, GitError};
+use super::error::{DescribeFailure as _, GitError};
 use super::open::OpenRepo;
 use super::tree::{self, GITLINK, Leaf, folders_above};
 use super::{Repositories, backup_refs};
@@ -32,7 +32,7 @@ const MAX_TARGET: u64 = 4_000;
 const HINT: &str = "Take it out of the commit, or judge in the package's own folder: gates.<NAME>.where: in-place.";
 
 /// The stat data of files, and of directories in which builds have nothing to write.
-type Stats = BTreeMap<Vec<u8>, Option<FileStat>>;
+type FileStats = BTreeMap<Vec<u8>, Option<FileStat>>;
 
 /// The wanted content of a directory. Paths are relative to it, `/`-separated bytes.
 #[derive(Clone, Debug, Default)]
@@ -45,12 +45,12 @@ pub struct Checkout {
     /// The directories of all source repositories.
     sources: BTreeSet<PathBuf>,
     /// The stat data on the disk after writing.
-    written: Stats,
+    written: FileStats,
 }
 
 impl Repositories {
     /// Returns the directory whose `.git` holds the package's commits; `None` without such a package.
-    pub fn repository(&self, package: &str) -> Option<&Path> {
+    pub fn repository_folder(&self, package: &str) -> Option<&Path> {
         self.folders
             .get(package)
             .map(|folder| folder.repo.as_path())
@@ -71,7 +71,7 @@ impl Checkout {
         let Some(commit) = tree::oid_of(commit)? else {
             return Ok(Vec::new());
         };
-        let open = OpenRepo::open(repository)?;
+        let open = OpenRepo::open_repository(repository)?;
         let tree = tree::tree_of(&open.repo, Some(commit), b"")?;
         let (_, submodules) = self.add_tree(&open, tree.as_ref(), at)?;
         self.commits
@@ -86,8 +86,8 @@ impl Checkout {
         inside: &[u8],
         at: &[u8],
     ) -> Result<bool, GitError> {
-        let open = OpenRepo::open(repository)?;
-        let head = open.head()?.commit;
+        let open = OpenRepo::open_repository(repository)?;
+        let head = open.read_head()?.commit;
         let whole = tree::tree_of(&open.repo, head, b"")?;
         if let Some(leaf) = tree::leaf_at(whole.as_ref(), inside)? {
             self.add_blob(&open.repo, at.to_owned(), leaf)?;
@@ -105,11 +105,11 @@ impl Checkout {
         tree: Option<&Tree<'_>>,
         at: &[u8],
     ) -> Result<(usize, Vec<Vec<u8>>), GitError> {
-        let all = tree::diff(&open.repo, None, tree)?;
+        let all = tree::diff_trees(&open.repo, None, tree)?;
         let mut submodules = Vec::new();
         for (path, leaf) in all
             .iter()
-            .filter_map(|delta| Some((join(at, &delta.path), delta.new?)))
+            .filter_map(|delta| Some((join_paths(at, &delta.path), delta.new?)))
         {
             if leaf.1 == GITLINK {
                 submodules.push(path);
@@ -132,16 +132,16 @@ impl Checkout {
             mode if mode & 0o170_000 == REGULAR & 0o170_000 => REGULAR,
             mode => {
                 let path = RepoPath::from_bytes(&path);
-                return refuse(format!("The file {path} has the odd mode {mode:o}."));
+                return refuse_checkout(format!("The file {path} has the odd mode {mode:o}."));
             }
         };
         if mode == LINK {
             check_link(
                 &path,
-                &tree::blob(repo, id, MAX_TARGET)?.unwrap_or_default(),
+                &tree::read_blob(repo, id, MAX_TARGET)?.unwrap_or_default(),
             )?;
         }
-        self.add(path, (id, mode)).map(|_| ())
+        self.add_path(path, (id, mode)).map(|_| ())
     }
 
     /// Adds a file from the disk; false if it is not a regular file or the path exists already.
@@ -155,8 +155,8 @@ impl Checkout {
         if data.len() > MAX_BLOB {
             return Ok(false);
         }
-        let id = Oid::hash_file(ObjectType::Blob, from).doing("hash a file that is kept")?;
-        let is_new = self.add(at.to_owned(), (id, mode))?;
+        let id = Oid::hash_file(ObjectType::Blob, from).with_action("hash a file that is kept")?;
+        let is_new = self.add_path(at.to_owned(), (id, mode))?;
         if is_new {
             self.files.insert(at.to_owned(), from.to_owned());
         }
@@ -164,29 +164,29 @@ impl Checkout {
     }
 
     /// Adds a path; false if it exists already.
-    fn add(&mut self, path: Vec<u8>, leaf: Leaf) -> Result<bool, GitError> {
-        if self.holds(&path) {
+    fn add_path(&mut self, path: Vec<u8>, leaf: Leaf) -> Result<bool, GitError> {
+        if self.holds_file(&path) {
             return Ok(false);
         }
         // The library refuses names that lead out of the directory or into a `.git`.
         let checked =
             Index::new().and_then(|mut index| index.add(&backup_refs::bare_entry(&path, leaf)));
-        checked.map_err(|error| unwritable(&error))?;
+        checked.map_err(|error| unwritable_error(&error))?;
         if path.split(|&byte| byte == b'/').any(<[u8]>::is_empty) {
             let path = RepoPath::from_bytes(&path);
-            return refuse(format!(
+            return refuse_checkout(format!(
                 "The commit holds a path without a name in it: {path}."
             ));
         }
-        if self.holds_folder(&path) || folders_above(&path).any(|folder| self.holds(folder)) {
-            return refuse(format!(
+        if self.holds_folder(&path) || folders_above(&path).any(|folder| self.holds_file(folder)) {
+            return refuse_checkout(format!(
                 "{} is a file and a folder.",
                 RepoPath::from_bytes(&path)
             ));
         }
         self.leaves.insert(path, leaf);
         if self.leaves.len() > MAX_FILES {
-            return refuse(format!(
+            return refuse_checkout(format!(
                 "The commits to be checked out hold more than {MAX_FILES} files."
             ));
         }
@@ -194,13 +194,13 @@ impl Checkout {
     }
 
     /// True if it has a file of that path.
-    pub fn holds(&self, path: &[u8]) -> bool {
+    pub fn holds_file(&self, path: &[u8]) -> bool {
         self.leaves.contains_key(path)
     }
 
     /// True if it has files below that directory.
     pub fn holds_folder(&self, folder: &[u8]) -> bool {
-        let below = join(folder, b"");
+        let below = join_paths(folder, b"");
         folder.is_empty()
             || self
                 .leaves
@@ -210,14 +210,14 @@ impl Checkout {
     }
 
     /// Returns the paths of all files.
-    pub fn paths(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn file_paths(&self) -> impl Iterator<Item = &[u8]> {
         self.leaves.keys().map(Vec::as_slice)
     }
 
     /// Returns the bytes of a file; `None` if it is missing, a link, or larger than `cap`.
-    pub fn read(&self, path: &[u8], cap: u64) -> Result<Option<Vec<u8>>, GitError> {
+    pub fn read_file(&self, path: &[u8], cap: u64) -> Result<Option<Vec<u8>>, GitError> {
         if let Some(file) = self.files.get(path) {
-            let bytes = fs_err::read(file).doing("read a file that is kept")?;
+            let bytes = fs_err::read(file).with_action("read a file that is kept")?;
             return Ok((bytes.len() as u64 <= cap).then_some(bytes));
         }
         let mut found = Ok(None);
@@ -225,7 +225,7 @@ impl Checkout {
             return found;
         };
         for source in &self.sources {
-            found = tree::blob(&OpenRepo::open(source)?.repo, *id, cap);
+            found = tree::read_blob(&OpenRepo::open_repository(source)?.repo, *id, cap);
             if found.is_ok() {
                 break;
             }
@@ -236,7 +236,7 @@ impl Checkout {
     /// Returns each file's path with its mode and object, in text.
     ///
     /// Differences between two such maps are differences on the disk.
-    pub fn marks(&self) -> BTreeMap<String, String> {
+    pub fn content_marks(&self) -> BTreeMap<String, String> {
         self.leaves
             .iter()
             .map(|(path, (id, mode))| {
@@ -250,7 +250,7 @@ impl Checkout {
 }
 
 /// Returns a path below a directory. An empty directory is the top.
-fn join(folder: &[u8], path: &[u8]) -> Vec<u8> {
+fn join_paths(folder: &[u8], path: &[u8]) -> Vec<u8> {
     if folder.is_empty() {
         path.to_vec()
     } else {
@@ -259,16 +259,16 @@ fn join(folder: &[u8], path: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the error for content that cannot be checked out.
-fn refuse<T>(what: impl AsRef<str>) -> Result<T, GitError> {
-    Err(GitError::refused(what, HINT))
+fn refuse_checkout<T>(what: impl AsRef<str>) -> Result<T, GitError> {
+    Err(GitError::refused_error(what, HINT))
 }
 
-fn unwritable(error: &git2::Error) -> GitError {
+fn unwritable_error(error: &git2::Error) -> GitError {
     let what = format!(
         "The commit cannot be written to a folder: {}.",
         error.message()
     );
-    GitError::refused(what, HINT)
+    GitError::refused_error(what, HINT)
 }
 
 /// Refuses a link that leads or might lead out of the directory: it may climb only at its start.
@@ -295,7 +295,7 @@ fn check_link(path: &[u8], target: &[u8]) -> Result<(), GitError> {
         RepoPath::from_bytes(path),
         RepoPath::from_bytes(target.get(..200).unwrap_or(target)),
     );
-    refuse(format!(
+    refuse_checkout(format!(
         "The link {path} of the commit leads out of its checkout, to {target}."
     ))
 }

@@ -1,7 +1,7 @@
 //! Clones of the packages for a lane: the same commits and branches, no remote, settings only of who commits.
 
 use super::Repositories;
-use super::error::{Doing as _, GitError};
+use super::error::{DescribeFailure as _, GitError};
 use super::tree;
 use crate::machine::facts::Oid;
 use git2::Repository;
@@ -26,7 +26,7 @@ impl Repositories {
     ) -> Result<(), GitError> {
         for (root, names) in self.by_repository() {
             let inside = root.strip_prefix(&self.workspace).map_err(|_| {
-                GitError::refused(
+                GitError::refused_error(
                     format!("{} is outside of the workspace.", root.display()),
                     "Run without --lanes.",
                 )
@@ -35,10 +35,10 @@ impl Repositories {
             let Some(first) = names.first() else { continue };
             let head = self.in_package(first, |_, open, _| {
                 clone(&open.repo, &open.root, &target)
-                    .doing(format_args!("clone {}", open.root.display()))
+                    .with_action(format_args!("clone {}", open.root.display()))
             })?;
             if head.map(tree::fact_of).as_ref() != heads.get(first) {
-                return Err(GitError::refused(
+                return Err(GitError::refused_error(
                     format!("HEAD of {first} moved while a lane was made."),
                     "Run ralph again.",
                 ));

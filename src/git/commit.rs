@@ -3,10 +3,10 @@
 //! Promises: only the attempt's changes, never ignored files, output directories or state files. No hook and no
 //! filter program runs. Doing it twice makes one commit.
 
-use super::backup_refs::{self, Items, ralph};
+use super::backup_refs::{self, Items, ralph_signature};
 use super::content;
-use super::error::{Doing as _, GitError};
-use super::open::{Head, OpenRepo};
+use super::error::{DescribeFailure as _, GitError};
+use super::open::{HeadPosition, OpenRepo};
 use super::package_folders::PackageFolder;
 use super::tree;
 use super::{Repositories, apply, package_state};
@@ -27,7 +27,7 @@ impl Repositories {
     ///
     /// - ignored files, and output directories (`target/`, `node_modules/` …)
     /// - `tasks.md` and the other state files
-    /// - untracked files of no kind that may not be new (the last [`Repositories::snapshot`] decides)
+    /// - untracked files of no kind that may not be new (the last [`Repositories::take_snapshot`] decides)
     /// - files with a secret. `secret` describes the secret in a file's bytes. The descriptions are returned.
     ///
     /// The author is the repository's `user.name` and `user.email`, otherwise `ralph <ralph@localhost>`. `None` if
@@ -41,17 +41,17 @@ impl Repositories {
         message: &str,
         secret: impl Fn(&[u8]) -> Option<String>,
     ) -> Result<(Option<Oid>, Vec<String>), GitError> {
-        self.refresh()?;
+        self.refresh_packages()?;
         let known = self.others.get(package).cloned();
         self.in_package(package, |folder, open, classifier| {
-            let (head, status) = open.status()?;
+            let (head, status) = open.read_status()?;
             let now = package_state(package, folder, open, &head, &status, classifier)?;
-            let mut paths = left(folder, &now, before.package(package), known.as_ref());
+            let mut paths = left_paths(folder, &now, before.package(package), known.as_ref());
             paths.retain(|path| !status.hidden.contains(path));
             let mut withheld = Vec::new();
             for path in paths.clone() {
                 let bytes = read_beginning(&content::on_disk(&open.root, &path), MAX_SEARCHED);
-                let file = RepoPath::from_bytes(folder.inside(&path).unwrap_or(&path));
+                let file = RepoPath::from_bytes(folder.path_inside(&path).unwrap_or(&path));
                 let found = bytes.ok().flatten().and_then(|bytes| secret(&bytes));
                 if let Some(what) = found.or_else(|| secret(&path)) {
                     withheld.push(format!("{} ({what})", full_path(package, &file)));
@@ -62,13 +62,13 @@ impl Repositories {
                 return Ok((None, withheld));
             }
             refuse_filters(open, &paths)?;
-            Ok((Some(write(open, &head, &paths, message)?), withheld))
+            Ok((Some(write_commit(open, &head, &paths, message)?), withheld))
         })
     }
 }
 
 /// Returns the paths (in the repository) that the attempt changed.
-fn left(
+fn left_paths(
     folder: &PackageFolder,
     (now, others): &(PackageState, BTreeSet<Vec<u8>>),
     before: Option<&PackageState>,
@@ -102,19 +102,21 @@ fn left(
 
 /// Refuses Git LFS and other filters: the unchanged bytes would be wrong, and the program is not run.
 fn refuse_filters(open: &OpenRepo, paths: &BTreeSet<Vec<u8>>) -> Result<(), GitError> {
-    let config = open.repo.config().doing("read the configuration")?;
+    let config = open.repo.config().with_action("read the configuration")?;
     for path in paths {
-        let value =
-            open.repo
-                .get_attr_bytes(&tree::relative(path), "filter", AttrCheckFlags::default());
-        let value = value.doing("read the attributes")?;
+        let value = open.repo.get_attr_bytes(
+            &tree::relative_path(path),
+            "filter",
+            AttrCheckFlags::default(),
+        );
+        let value = value.with_action("read the attributes")?;
         let AttrValue::Bytes(name) = AttrValue::always_bytes(value) else {
             continue;
         };
         let name = String::from_utf8_lossy(name);
         let is_program = |key: &str| config.get_entry(&format!("filter.{name}.{key}")).is_ok();
         if is_program("clean") || is_program("process") {
-            return Err(GitError::refused(
+            return Err(GitError::refused_error(
                 format!(
                     "The file {} needs the filter `{name}`, which ralph does not run.",
                     String::from_utf8_lossy(path)
@@ -126,13 +128,13 @@ fn refuse_filters(open: &OpenRepo, paths: &BTreeSet<Vec<u8>>) -> Result<(), GitE
     Ok(())
 }
 
-fn write(
+fn write_commit(
     open: &mut OpenRepo,
-    head: &Head,
+    head: &HeadPosition,
     paths: &BTreeSet<Vec<u8>>,
     message: &str,
 ) -> Result<Oid, GitError> {
-    open.index.forget();
+    open.index.forget_stamps();
     let write = || {
         let repo = &open.repo;
         // The index first: a crash in between leaves staged files, which the next call commits.
@@ -140,9 +142,9 @@ fn write(
         index.read(true)?;
         let mut items = Items::new();
         for path in paths {
-            let relative = tree::relative(path);
+            let relative = tree::relative_path(path);
             let present = open
-                .lstat(path)
+                .lstat_path(path)
                 .is_some_and(|meta| content::mode_of(&meta).is_some() || meta.is_dir());
             if present {
                 index.add_path(&relative)?;
@@ -155,7 +157,7 @@ fn write(
         index.write()?;
         let tree = repo.find_tree(backup_refs::tree_with(open, head.commit, &items)?)?;
         let parents = head.commit.map(|id| repo.find_commit(id)).transpose()?;
-        let by = repo.signature().or_else(|_| ralph())?;
+        let by = repo.signature().or_else(|_| ralph_signature())?;
         repo.commit(
             Some("HEAD"),
             &by,
@@ -165,7 +167,7 @@ fn write(
             &parents.iter().collect::<Vec<_>>(),
         )
     };
-    let commit = write().doing("commit what the attempt left")?;
+    let commit = write().with_action("commit what the attempt left")?;
     apply::end_half_done(open)?;
     Ok(tree::fact_of(commit))
 }
@@ -180,9 +182,9 @@ pub fn init_repository(folder: &Path, message: &str) -> Result<(), GitError> {
         index.add_all(["*"], IndexAddOption::DEFAULT, None)?;
         index.write()?;
         let tree = repository.find_tree(index.write_tree()?)?;
-        let who = ralph()?;
+        let who = ralph_signature()?;
         repository.commit(Some("HEAD"), &who, &who, message, &tree, &[])?;
         Ok(())
     };
-    made().doing(format_args!("make a repository in {}", folder.display()))
+    made().with_action(format_args!("make a repository in {}", folder.display()))
 }

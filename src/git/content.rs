@@ -3,7 +3,7 @@
 //! Promises: no filter of the repository runs. Bytes that differ from the blob are equal only if the differences are
 //! line ends or `$Id$` that git's own settings ignore, or if they are the object of a Git LFS pointer.
 
-use super::error::{Doing as _, GitError};
+use super::error::{DescribeFailure as _, GitError};
 use super::index::CommittedRules;
 use super::tree::{self, Leaf};
 use crate::source::digest_of;
@@ -30,15 +30,15 @@ const MAX_HOLES: u64 = 64 << 20;
 const MAX_COMPARED: u64 = 64 << 20;
 
 /// The names in a directory.
-type Names = Rc<[(Vec<u8>, FileType)]>;
+type EntryNames = Rc<[(Vec<u8>, FileType)]>;
 
 /// A cache for files and directories that did not change.
 #[derive(Default)]
-pub(super) struct Content {
+pub(super) struct ContentCache {
     /// Hashes of files, by path.
     seen: HashMap<Vec<u8>, Hashed>,
     /// The names in directories.
-    listed: HashMap<PathBuf, (FileStat, Names)>,
+    listed: HashMap<PathBuf, (FileStat, EntryNames)>,
 }
 
 struct Hashed {
@@ -54,7 +54,7 @@ pub(super) fn on_disk(root: &Path, path: &[u8]) -> PathBuf {
 }
 
 /// Returns the metadata of a path, if its parents are real directories.
-pub(super) fn lstat(root: &Path, path: &[u8]) -> Option<Metadata> {
+pub(super) fn lstat_path(root: &Path, path: &[u8]) -> Option<Metadata> {
     let mut at = root.to_owned();
     let mut parts = path.split(|&byte| byte == b'/').peekable();
     while let Some(part) = parts.next() {
@@ -80,16 +80,16 @@ pub(super) fn mode_of(meta: &Metadata) -> Option<u32> {
     }
 }
 
-impl Content {
+impl ContentCache {
     /// Returns the names in a directory. Any change of them or of their types sets its change time.
-    pub(super) fn names(&mut self, folder: &Path) -> io::Result<Names> {
+    pub(super) fn folder_names(&mut self, folder: &Path) -> io::Result<EntryNames> {
         let (now, stat) = (file_stat::now(), FileStat::at(folder));
         if let Some((known, names)) = self.listed.get(folder)
             && Some(*known) == stat
         {
             return Ok(Rc::clone(names));
         }
-        let names: Names = fs_err::read_dir(folder)?
+        let names: EntryNames = fs_err::read_dir(folder)?
             .map(|entry| {
                 let entry = entry?;
                 Ok((entry.file_name().into_vec(), entry.file_type()?))
@@ -107,12 +107,12 @@ impl Content {
     }
 
     /// Returns the content on disk of a path below real directories.
-    pub(super) fn find(&mut self, root: &Path, path: &[u8]) -> Result<Option<Leaf>, GitError> {
-        lstat(root, path).map_or(Ok(None), |meta| self.leaf(root, path, &meta))
+    pub(super) fn find_leaf(&mut self, root: &Path, path: &[u8]) -> Result<Option<Leaf>, GitError> {
+        lstat_path(root, path).map_or(Ok(None), |meta| self.hash_leaf(root, path, &meta))
     }
 
     /// Returns the blob hash of the bytes on disk (of a link: of its target) and the mode.
-    pub(super) fn leaf(
+    pub(super) fn hash_leaf(
         &mut self,
         root: &Path,
         path: &[u8],
@@ -131,7 +131,7 @@ impl Content {
         let file = on_disk(root, path);
         let holes = meta.len().saturating_sub(meta.blocks().saturating_mul(512));
         if meta.len() > MAX_HASHED || holes > MAX_HOLES {
-            return Err(GitError::refused(
+            return Err(GitError::refused_error(
                 format!(
                     "The file {} has {} MiB, {} of them holes.",
                     file.display(),
@@ -142,12 +142,12 @@ impl Content {
             ));
         }
         let id = if mode == LINK {
-            let target = fs_err::read_link(&file).doing("read a link")?;
+            let target = fs_err::read_link(&file).with_action("read a link")?;
             Oid::hash_object(ObjectType::Blob, target.as_os_str().as_bytes())
         } else {
             Oid::hash_file(ObjectType::Blob, &file)
         };
-        let id = id.doing(format_args!("hash {}", String::from_utf8_lossy(path)))?;
+        let id = id.with_action(format_args!("hash {}", String::from_utf8_lossy(path)))?;
         if stamp.is_settled(now) {
             self.seen.insert(
                 path.to_vec(),
@@ -188,7 +188,7 @@ impl Content {
         }
         let file = on_disk(root, path);
         // A pointer that no committed rule assigns to Git LFS is normal text: builds elsewhere would read it.
-        let same = lfs.matches(path) && is_lfs_object(repo, &file, blob)?
+        let same = lfs.matches_path(path) && is_lfs_object(repo, &file, blob)?
             || is_same_but_for_line_ends(repo, &file, path, blob)?;
         if same && let Some(seen) = self.seen.get_mut(path) {
             seen.like = Some(blob);
@@ -204,26 +204,26 @@ fn is_same_but_for_line_ends(
     blob: Oid,
 ) -> Result<bool, GitError> {
     let doing = "read a changed file";
-    if fs_err::metadata(file).doing(doing)?.len() > MAX_COMPARED {
+    if fs_err::metadata(file).with_action(doing)?.len() > MAX_COMPARED {
         return Ok(false);
     }
-    let bytes = fs_err::read(file).doing(doing)?;
-    let Some(stored) = tree::blob(repo, blob, MAX_COMPARED)? else {
+    let bytes = fs_err::read(file).with_action(doing)?;
+    let Some(stored) = tree::read_blob(repo, blob, MAX_COMPARED)? else {
         return Ok(false);
     };
-    if plain(&bytes) != plain(&stored) {
+    if strip_expansions(&bytes) != strip_expansions(&stored) {
         return Ok(false);
     }
     let hidden = git2::Status::WT_MODIFIED | git2::Status::WT_TYPECHANGE | git2::Status::WT_DELETED;
     Ok(repo
-        .status_file(&tree::relative(path))
+        .status_file(&tree::relative_path(path))
         .is_ok_and(|status| !status.intersects(hidden)))
 }
 
 /// Returns the bytes without carriage returns before line feeds and without `ident`'s id between `$Id` and `$`.
 ///
 /// Other text there may be code.
-fn plain(bytes: &[u8]) -> Vec<u8> {
+fn strip_expansions(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
     while let Some((&byte, tail)) = rest.split_first() {
@@ -261,7 +261,7 @@ fn is_expansion(text: &[u8]) -> bool {
 ///
 /// The format is that of the Git LFS specification.
 fn is_lfs_object(repo: &Repository, file: &Path, blob: Oid) -> Result<bool, GitError> {
-    let Ok(Some(pointer)) = tree::blob(repo, blob, 1024) else {
+    let Ok(Some(pointer)) = tree::read_blob(repo, blob, 1024) else {
         return Ok(false);
     };
     if !pointer.starts_with(b"version https://git-lfs.github.com/spec/") {
@@ -276,20 +276,20 @@ fn is_lfs_object(repo: &Repository, file: &Path, blob: Oid) -> Result<bool, GitE
     };
     let found = fs_err::File::open(file)
         .and_then(digest_of)
-        .doing("read a file of Git LFS")?;
+        .with_action("read a file of Git LFS")?;
     Ok(found == expected.trim())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::strip_expansions;
 
     #[test]
     fn line_ends_and_the_ident_keyword_are_not_content() {
-        assert_eq!(plain(b"a\r\nb\rc\r"), b"a\nb\rc\r");
+        assert_eq!(strip_expansions(b"a\r\nb\rc\r"), b"a\nb\rc\r");
         let expanded = format!("x $Id: {} $ y\n", "0a".repeat(20));
-        assert_eq!(plain(expanded.as_bytes()), b"x $Id$ y\n");
-        assert_eq!(plain(b"x $Id: abc $ y\n"), b"x $Id: abc $ y\n");
-        assert_eq!(plain(b"$Id: no end\n$"), b"$Id: no end\n$");
+        assert_eq!(strip_expansions(expanded.as_bytes()), b"x $Id$ y\n");
+        assert_eq!(strip_expansions(b"x $Id: abc $ y\n"), b"x $Id: abc $ y\n");
+        assert_eq!(strip_expansions(b"$Id: no end\n$"), b"$Id: no end\n$");
     }
 }

@@ -21,28 +21,28 @@ pub enum GitErrorKind {
 pub type GitError = Problem<GitErrorKind>;
 
 impl GitError {
-    pub(super) fn cleaned(
+    pub(super) fn clean_error(
         kind: GitErrorKind,
         what: impl AsRef<str>,
         hint: impl AsRef<str>,
     ) -> Self {
-        Self::new(kind, clean(what.as_ref()), clean(hint.as_ref()))
+        Self::new(kind, clean_text(what.as_ref()), clean_text(hint.as_ref()))
     }
 
-    pub(super) fn refused(what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
-        Self::cleaned(GitErrorKind::Refused, what, hint)
+    pub(super) fn refused_error(what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
+        Self::clean_error(GitErrorKind::Refused, what, hint)
     }
 
     pub(super) fn not_found(what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
-        Self::cleaned(GitErrorKind::NotFound, what, hint)
+        Self::clean_error(GitErrorKind::NotFound, what, hint)
     }
 
-    pub(super) fn damaged(what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
-        Self::cleaned(GitErrorKind::Unreadable, what, hint)
+    pub(super) fn damaged_error(what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
+        Self::clean_error(GitErrorKind::Unreadable, what, hint)
     }
 
     /// Returns the error for data that the library could not read.
-    pub(super) fn unreadable(doing: impl Display, error: &git2::Error) -> Self {
+    pub(super) fn unreadable_error(doing: impl Display, error: &git2::Error) -> Self {
         let what = format!(
             "Git could not {doing}: {}.",
             error.message().trim_end_matches('.')
@@ -55,7 +55,7 @@ impl GitError {
                 "Run `git fsck` in the repository; a damaged or incomplete one has to be cloned again."
             }
         };
-        Self::damaged(what, hint)
+        Self::damaged_error(what, hint)
     }
 
     /// Adds the package's name.
@@ -65,31 +65,31 @@ impl GitError {
 }
 
 /// A result of the library or of the disk whose failure is reported.
-pub(super) trait Doing<T> {
+pub(super) trait DescribeFailure<T> {
     /// Adds the operation, which completes "git could not …".
-    fn doing(self, doing: impl Display) -> Result<T, GitError>;
+    fn with_action(self, doing: impl Display) -> Result<T, GitError>;
 }
 
-impl<T> Doing<T> for Result<T, git2::Error> {
-    fn doing(self, doing: impl Display) -> Result<T, GitError> {
-        self.map_err(|error| GitError::unreadable(doing, &error))
+impl<T> DescribeFailure<T> for Result<T, git2::Error> {
+    fn with_action(self, doing: impl Display) -> Result<T, GitError> {
+        self.map_err(|error| GitError::unreadable_error(doing, &error))
     }
 }
 
-impl<T> Doing<T> for io::Result<T> {
-    fn doing(self, doing: impl Display) -> Result<T, GitError> {
+impl<T> DescribeFailure<T> for io::Result<T> {
+    fn with_action(self, doing: impl Display) -> Result<T, GitError> {
         let hint = "Check the permissions and the free space, then try again.";
         self.map_err(|error| {
             if error.kind() == io::ErrorKind::InvalidFilename {
                 let what = format!(
                     "Could not {doing}: folders are nested deeper than Linux takes a path (4,096 bytes)."
                 );
-                return GitError::refused(
+                return GitError::refused_error(
                     what,
                     "Remove these folders: `rm -rf` takes them, by the uppermost of them.",
                 );
             }
-            GitError::cleaned(GitErrorKind::Io, format!("Could not {doing}: {error}."), hint)
+            GitError::clean_error(GitErrorKind::Io, format!("Could not {doing}: {error}."), hint)
         })
     }
 }
@@ -103,7 +103,7 @@ pub(super) fn if_found<T>(found: Result<T, git2::Error>) -> Result<Option<T>, gi
 }
 
 /// Returns text for a message.
-pub(super) fn clean(text: &str) -> String {
+pub(super) fn clean_text(text: &str) -> String {
     crate::source::text::line(text, 600)
 }
 
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn a_message_names_the_package_and_has_no_control_characters() {
-        let error =
-            GitError::refused("The file a\n\x1b[31mb is odd.", "Rename it.").in_package("core");
+        let error = GitError::refused_error("The file a\n\x1b[31mb is odd.", "Rename it.")
+            .in_package("core");
         assert_eq!(error.to_string(), "Package core: The file a b is odd.");
         assert_eq!(error.clone().in_package("other").place, "Package core");
     }

@@ -5,7 +5,7 @@
 //! Promises: if a shallow clone or a missing object hides the answer, an error, never a guess. The line has first
 //! parents only, the newest last.
 
-use super::error::{Doing as _, GitError, clean};
+use super::error::{DescribeFailure as _, GitError, clean_text};
 use super::open::OpenRepo;
 use super::{Repositories, tree};
 use crate::machine::facts;
@@ -20,18 +20,18 @@ const MAX_COMMITS: usize = 2_000_000;
 const MAX_REMOTE_REFS: usize = 2_000;
 
 /// True if `old` is `new` or an ancestor of it.
-pub(super) fn descends(repo: &Repository, new: Oid, old: Oid) -> Result<bool, GitError> {
+pub(super) fn is_descendant(repo: &Repository, new: Oid, old: Oid) -> Result<bool, GitError> {
     if new == old {
         return Ok(true);
     }
     let read = |id: Oid| {
         repo.find_commit(id)
-            .doing(format_args!("read the commit {id}"))
+            .with_action(format_args!("read the commit {id}"))
     };
     let mut seen = HashSet::from([new]);
     let mut todo = BinaryHeap::from([(read(new)?.time().seconds(), new.as_bytes().to_vec())]);
     while let Some((_, id)) = todo.pop() {
-        let id = Oid::from_bytes(&id).doing("read an object id")?;
+        let id = Oid::from_bytes(&id).with_action("read an object id")?;
         for parent in read(id)?.parent_ids() {
             if parent == old {
                 return Ok(true);
@@ -41,14 +41,14 @@ pub(super) fn descends(repo: &Repository, new: Oid, old: Oid) -> Result<bool, Gi
             }
         }
         if seen.len() > MAX_COMMITS {
-            return Err(GitError::refused(
+            return Err(GitError::refused_error(
                 format!("More than {MAX_COMMITS} commits lie between {old} and {new}."),
                 "Put HEAD on a commit that descends from the one before.",
             ));
         }
     }
     if repo.is_shallow() {
-        return Err(GitError::damaged(
+        return Err(GitError::damaged_error(
             format!(
                 "The clone is shallow, so ralph cannot determine if {new} descends from {old}."
             ),
@@ -65,7 +65,7 @@ pub(super) fn is_in_one_of(
     old: Oid,
 ) -> Result<bool, GitError> {
     for head in heads.into_iter().flatten() {
-        if descends(repo, head, old)? {
+        if is_descendant(repo, head, old)? {
             return Ok(true);
         }
     }
@@ -81,10 +81,10 @@ pub(super) fn clone_base(repo: &Repository, head: Oid) -> Result<Option<Oid>, Gi
     let mut tips = BTreeSet::new();
     for reference in repo
         .references_glob("refs/remotes/*")
-        .doing(doing)?
+        .with_action(doing)?
         .take(MAX_REMOTE_REFS)
     {
-        let reference = reference.doing(doing)?;
+        let reference = reference.with_action(doing)?;
         let Some(target) = reference.target() else {
             continue;
         };
@@ -99,7 +99,7 @@ pub(super) fn clone_base(repo: &Repository, head: Oid) -> Result<Option<Oid>, Gi
             continue;
         };
         base = match base {
-            Some(known) if descends(repo, known, common)? => Some(known),
+            Some(known) if is_descendant(repo, known, common)? => Some(known),
             _ => Some(common),
         };
     }
@@ -174,7 +174,7 @@ impl Repositories {
     ///
     /// Errors: a revision that is unknown or not on the line (`NotFound`), a shallow clone that hides the beginning
     /// (`Unreadable`), too many commits or a file outside the repository (`Refused`).
-    pub fn past(
+    pub fn first_parents(
         &mut self,
         package: &str,
         file: &Path,
@@ -183,22 +183,25 @@ impl Repositories {
         self.in_package(package, |folder, open, _| {
             let inside = file.strip_prefix(&folder.repo).map_err(|_| {
                 let what = format!("{} is not in the audited repository.", file.display());
-                GitError::refused(what, "Audit by commits or tags: `--by commit`, `--by tag`.")
+                GitError::refused_error(
+                    what,
+                    "Audit by commits or tags: `--by commit`, `--by tag`.",
+                )
             })?;
             let until = since.map(|rev| commit_at(open, rev)).transpose()?;
-            let mut tags = tags(&open.repo)?;
+            let mut tags = tags_by_commit(&open.repo)?;
             let mut line = PastLine::default();
-            let mut next = open.head()?.commit;
+            let mut next = open.read_head()?.commit;
             while let Some(id) = next {
                 let commit = open
                     .repo
                     .find_commit(id)
-                    .doing("read a commit of the history")?;
+                    .with_action("read a commit of the history")?;
                 let file = tree::leaf_in(&open.repo, Some(id), inside.as_os_str().as_bytes())?;
                 line.commits.push(PastCommit {
                     id: tree::fact_of(id),
                     at: commit.time().seconds(),
-                    subject: clean(&String::from_utf8_lossy(
+                    subject: clean_text(&String::from_utf8_lossy(
                         commit.summary_bytes().unwrap_or_default(),
                     )),
                     tags: tags.remove(&id).unwrap_or_default(),
@@ -208,7 +211,7 @@ impl Repositories {
                 });
                 if line.commits.len() > MAX_LINE {
                     let what = format!("HEAD has more than {MAX_LINE} first parents.");
-                    return Err(GitError::refused(
+                    return Err(GitError::refused_error(
                         what,
                         "Name the commit to begin behind: `--since REV`.",
                     ));
@@ -244,7 +247,7 @@ fn check_end(
                 "Name one of `git log --first-parent`.",
             ))
         }
-        (None, _) if repo.is_shallow() => Err(GitError::damaged(
+        (None, _) if repo.is_shallow() => Err(GitError::damaged_error(
             "The clone is shallow, so the beginning of its history is unknown.",
             "Fetch the whole history (`git fetch --unshallow`), or begin later: `--since REV`.",
         )),
@@ -253,17 +256,19 @@ fn check_end(
 }
 
 /// Returns the tags by their commit, sorted. Tags of other objects are excluded.
-fn tags(repo: &Repository) -> Result<BTreeMap<Oid, Vec<String>>, GitError> {
+fn tags_by_commit(repo: &Repository) -> Result<BTreeMap<Oid, Vec<String>>, GitError> {
     let doing = "list the tags";
     let mut tags: BTreeMap<Oid, Vec<String>> = BTreeMap::new();
-    for reference in repo.references_glob("refs/tags/*").doing(doing)? {
-        let reference = reference.doing(doing)?;
+    for reference in repo.references_glob("refs/tags/*").with_action(doing)? {
+        let reference = reference.with_action(doing)?;
         let Ok(commit) = reference.peel_to_commit() else {
             continue;
         };
         tags.entry(commit.id())
             .or_default()
-            .push(clean(&String::from_utf8_lossy(reference.shorthand_bytes())));
+            .push(clean_text(&String::from_utf8_lossy(
+                reference.shorthand_bytes(),
+            )));
     }
     for names in tags.values_mut() {
         names.sort();

@@ -40,13 +40,13 @@ pub(super) struct IndexView {
 
 impl IndexView {
     /// Marks the view as outdated, even if the stamps are unchanged.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn forget_stamps(&mut self) {
         self.of = None;
     }
 }
 
 /// Brings the view up to date with the index file and with HEAD.
-pub(super) fn refresh(
+pub(super) fn refresh_view(
     view: &mut IndexView,
     repo: &Repository,
     head: Option<Oid>,
@@ -59,7 +59,7 @@ pub(super) fn refresh(
     let now = file_stat::now();
     index.read(true).map_err(|error| why_not(&error))?;
     let tree = tree::tree_of(repo, head, b"")?;
-    let mut in_head: BTreeMap<Vec<u8>, Leaf> = tree::diff(repo, None, tree.as_ref())?
+    let mut in_head: BTreeMap<Vec<u8>, Leaf> = tree::diff_trees(repo, None, tree.as_ref())?
         .into_iter()
         .filter_map(|delta| Some((delta.path, delta.new?)))
         .collect();
@@ -76,7 +76,7 @@ pub(super) fn refresh(
             .or_insert(Tracked { leaf, staged });
     }
     let ignore_files = files_named(&in_head, b".gitignore");
-    let lfs = CommittedRules::lfs(repo, &files_named(&in_head, b".gitattributes"))?;
+    let lfs = CommittedRules::read_lfs(repo, &files_named(&in_head, b".gitattributes"))?;
     in_head.retain(|path, _| !tracked.contains_key(path));
     let settled = stamp.is_none_or(|stamp| stamp.is_settled(now));
     let of = settled.then_some((stamp, head));
@@ -103,14 +103,14 @@ fn files_named(files: &BTreeMap<Vec<u8>, Leaf>, name: &[u8]) -> BTreeMap<Vec<u8>
 }
 
 /// Returns the directories of submodules in a `.gitmodules` file; empty without one.
-pub(super) fn modules(
+pub(super) fn submodule_folders(
     repo: &Repository,
     file: Option<Leaf>,
 ) -> Result<BTreeSet<Vec<u8>>, GitError> {
     let Some((id, _)) = file else {
         return Ok(BTreeSet::new());
     };
-    let bytes = tree::blob(repo, id, MAX_FILE)?.unwrap_or_default();
+    let bytes = tree::read_blob(repo, id, MAX_FILE)?.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let lines = text.lines().filter_map(|line| line.split_once('='));
     let paths = lines.filter(|(key, _)| key.trim() == "path");
@@ -135,7 +135,7 @@ fn refuse_hidden(entry: &git2::IndexEntry) -> Result<(), GitError> {
     };
     let path = String::from_utf8_lossy(&entry.path);
     let what = format!("The index marks {path} as {mark}, which hides what happens to it.");
-    Err(GitError::refused(
+    Err(GitError::refused_error(
         what,
         format!("Run `git update-index --no-{mark} -- {path}`."),
     ))
@@ -144,18 +144,18 @@ fn refuse_hidden(entry: &git2::IndexEntry) -> Result<(), GitError> {
 fn why_not(error: &git2::Error) -> GitError {
     let text = error.message();
     if text.contains("'link'") {
-        return GitError::refused(
+        return GitError::refused_error(
             "The index is split into two files, which ralph cannot read.",
             "Run `git update-index --no-split-index` and unset core.splitIndex.",
         );
     }
     if text.contains("'sdir'") {
-        return GitError::refused(
+        return GitError::refused_error(
             "The index is sparse, which ralph cannot read.",
             "Run `git sparse-checkout disable`.",
         );
     }
-    GitError::unreadable("read the index", error)
+    GitError::unreadable_error("read the index", error)
 }
 
 /// Maximum size of one such file, in bytes.
@@ -167,21 +167,21 @@ pub(super) struct CommittedRules(BTreeMap<Vec<u8>, Gitignore>);
 
 impl CommittedRules {
     /// Reads these `.gitignore` files. An invalid pattern excludes nothing, as in git.
-    pub(super) fn ignores(
+    pub(super) fn read_ignores(
         repo: &Repository,
         files: &BTreeMap<Vec<u8>, Leaf>,
     ) -> Result<Self, GitError> {
-        Self::read(repo, files, |text| {
+        Self::read_selection(repo, files, |text| {
             text.lines().map(str::to_owned).collect()
         })
     }
 
     /// Reads the files that these `.gitattributes` files assign to Git LFS.
-    fn lfs(repo: &Repository, files: &BTreeMap<Vec<u8>, Leaf>) -> Result<Self, GitError> {
-        Self::read(repo, files, lfs_patterns)
+    fn read_lfs(repo: &Repository, files: &BTreeMap<Vec<u8>, Leaf>) -> Result<Self, GitError> {
+        Self::read_selection(repo, files, lfs_patterns)
     }
 
-    fn read(
+    fn read_selection(
         repo: &Repository,
         files: &BTreeMap<Vec<u8>, Leaf>,
         patterns: impl Fn(&str) -> Vec<String>,
@@ -193,7 +193,7 @@ impl CommittedRules {
                 .rposition(|byte| *byte == b'/')
                 .map_or(0, |at| at + 1);
             let folder = &path[..end];
-            let bytes = tree::blob(repo, *id, MAX_FILE)?.unwrap_or_default();
+            let bytes = tree::read_blob(repo, *id, MAX_FILE)?.unwrap_or_default();
             let mut rules = GitignoreBuilder::new(Path::new(OsStr::from_bytes(folder)));
             for pattern in patterns(&String::from_utf8_lossy(&bytes)) {
                 let _ = rules.add_line(None, &pattern);
@@ -204,7 +204,7 @@ impl CommittedRules {
     }
 
     /// True if the rules match the path, and no directory above it. A directory has a `/` at its end.
-    pub(super) fn matches(&self, path: &[u8]) -> bool {
+    pub(super) fn matches_path(&self, path: &[u8]) -> bool {
         let bare = path.strip_suffix(b"/").unwrap_or(path);
         let ends = bare
             .iter()

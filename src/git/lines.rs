@@ -1,7 +1,7 @@
 //! Effects of changes on the content of files: changed lines, moved classes, and weakened tests.
 
 use super::Repositories;
-use super::error::{Doing as _, GitError};
+use super::error::{DescribeFailure as _, GitError};
 use crate::machine::facts::{FileChange, Oid};
 use crate::source::{ChangedLines, Kind, Statements, code_lines, is_source, is_weakened};
 use git2::{DiffOptions, Patch};
@@ -25,8 +25,8 @@ impl Repositories {
         if *old == Oid::zero() {
             return Ok(None);
         }
-        let old = self.blob(&change.package, old, MAX_BYTES)?;
-        let new = self.blob(&change.package, new, MAX_BYTES)?;
+        let old = self.read_blob(&change.package, old, MAX_BYTES)?;
+        let new = self.read_blob(&change.package, new, MAX_BYTES)?;
         let is_java = change.path.to_bytes().ends_with(b".java");
         let [old, new] = [&old, &new].map(|text| {
             if is_java {
@@ -35,7 +35,7 @@ impl Repositories {
                 text.into()
             }
         });
-        Ok(Some(ChangedLines::Ranges(ranges(&old, &new)?)))
+        Ok(Some(ChangedLines::Ranges(changed_ranges(&old, &new)?)))
     }
 
     /// Returns new Java classes of production code, each with the deleted class it replaces.
@@ -45,7 +45,7 @@ impl Repositories {
     /// At least half of its code was there, and no other class had more of it.
     ///
     /// Errors: a blob that the repository no longer has (`Unreadable`), or of more than 16 MiB (`Refused`).
-    pub fn moved(
+    pub fn find_moved(
         &mut self,
         changes: &[FileChange],
     ) -> Result<Vec<(FileChange, FileChange)>, GitError> {
@@ -54,7 +54,10 @@ impl Repositories {
             .iter()
             .filter(|change| change.kind == Kind::Production)
         {
-            let Some(class) = name(change).strip_suffix(".java").map(str::to_owned) else {
+            let Some(class) = display_name(change)
+                .strip_suffix(".java")
+                .map(str::to_owned)
+            else {
                 continue;
             };
             let (side, blob) = match (&change.old, &change.new) {
@@ -64,7 +67,7 @@ impl Repositories {
             };
             side.push((
                 change,
-                Statements::of_class(&class, &self.text(change, blob.as_ref())?),
+                Statements::of_class(&class, &self.read_text(change, blob.as_ref())?),
             ));
         }
         Ok(new
@@ -85,7 +88,7 @@ impl Repositories {
     ///
     /// A deleted one may be elsewhere under its name among the `changes`.
     ///
-    /// Errors: as those of [`Repositories::moved`].
+    /// Errors: as those of [`Repositories::find_moved`].
     pub fn is_weakened(
         &mut self,
         change: &FileChange,
@@ -98,16 +101,21 @@ impl Repositories {
             Some(change)
         } else {
             changes.iter().find(|other| {
-                other.old.is_none() && is_test_source(other) && name(other) == name(change)
+                other.old.is_none()
+                    && is_test_source(other)
+                    && display_name(other) == display_name(change)
             })
         };
-        let now = now.map_or(Ok(Vec::new()), |now| self.text(now, now.new.as_ref()))?;
-        Ok(is_weakened(&self.text(change, change.old.as_ref())?, &now))
+        let now = now.map_or(Ok(Vec::new()), |now| self.read_text(now, now.new.as_ref()))?;
+        Ok(is_weakened(
+            &self.read_text(change, change.old.as_ref())?,
+            &now,
+        ))
     }
 
-    fn text(&mut self, change: &FileChange, blob: Option<&Oid>) -> Result<Vec<u8>, GitError> {
+    fn read_text(&mut self, change: &FileChange, blob: Option<&Oid>) -> Result<Vec<u8>, GitError> {
         blob.map_or(Ok(Vec::new()), |blob| {
-            self.blob(&change.package, blob, MAX_BYTES)
+            self.read_blob(&change.package, blob, MAX_BYTES)
         })
     }
 }
@@ -117,7 +125,7 @@ fn is_test_source(change: &FileChange) -> bool {
     change.kind == Kind::Test && is_source(&change.path.to_bytes())
 }
 
-fn name(change: &FileChange) -> String {
+fn display_name(change: &FileChange) -> String {
     change
         .path
         .to_text()
@@ -128,14 +136,14 @@ fn name(change: &FileChange) -> String {
 }
 
 /// Returns the ranges of lines in `new` that `old` does not have, 1-based, first and last.
-fn ranges(old: &[u8], new: &[u8]) -> Result<Vec<(u32, u32)>, GitError> {
+fn changed_ranges(old: &[u8], new: &[u8]) -> Result<Vec<(u32, u32)>, GitError> {
     let doing = "compare two versions of a file";
     let mut options = DiffOptions::new();
     options.context_lines(0).interhunk_lines(0).force_text(true);
-    let patch = Patch::from_buffers(old, None, new, None, Some(&mut options)).doing(doing)?;
+    let patch = Patch::from_buffers(old, None, new, None, Some(&mut options)).with_action(doing)?;
     let mut ranges = Vec::new();
     for index in 0..patch.num_hunks() {
-        let (hunk, _) = patch.hunk(index).doing(doing)?;
+        let (hunk, _) = patch.hunk(index).with_action(doing)?;
         if hunk.new_lines() > 0 {
             ranges.push((hunk.new_start(), hunk.new_start() + hunk.new_lines() - 1));
         }
@@ -145,12 +153,12 @@ fn ranges(old: &[u8], new: &[u8]) -> Result<Vec<(u32, u32)>, GitError> {
 
 #[cfg(test)]
 mod tests {
-    use super::ranges;
+    use super::changed_ranges;
     use proptest::prelude::*;
 
     #[test]
     fn added_and_changed_lines_are_told_and_removed_ones_leave_none() {
-        let of = |old: &str, new: &str| ranges(old.as_bytes(), new.as_bytes()).unwrap();
+        let of = |old: &str, new: &str| changed_ranges(old.as_bytes(), new.as_bytes()).unwrap();
         assert_eq!(of("a\nb\nc\n", "a\nB\nc\nd\n"), [(2, 2), (4, 4)]);
         assert_eq!(of("a\nb\nc\n", "a\nc\n"), []);
         assert_eq!(of("", "a\nb\n"), [(1, 2)]);
@@ -166,7 +174,7 @@ mod tests {
             new in proptest::collection::vec("[abc]", 0..20),
         ) {
             let text = |lines: &[String]| lines.iter().fold(String::new(), |text, line| text + line + "\n");
-            let found = ranges(text(&old).as_bytes(), text(&new).as_bytes()).unwrap();
+            let found = changed_ranges(text(&old).as_bytes(), text(&new).as_bytes()).unwrap();
             let mut kept: Vec<&String> = Vec::new();
             for (number, line) in (1..).zip(&new) {
                 if !found.iter().any(|(first, last)| (*first..=*last).contains(&number)) {

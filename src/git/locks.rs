@@ -5,7 +5,7 @@
 
 use super::Repositories;
 use super::backup_refs::pin_folder;
-use super::error::{Doing as _, GitError, clean};
+use super::error::{DescribeFailure as _, GitError, clean_text};
 use crate::sys::disk::if_there;
 use crate::sys::walk::walk;
 use git2::{Repository, RepositoryState};
@@ -33,7 +33,7 @@ pub(super) fn remove_stale(repo: &Repository) -> Result<Vec<String>, GitError> {
     locks.extend(OF_WORK_TREE.map(|name| (own, format!("{name}.lock"))));
     if shares_references(repo) {
         // Git lets no two work trees have the same branch, and each ralph writes only its own pins.
-        let branch = branch(repo).map(|branch| (common, format!("{branch}.lock")));
+        let branch = head_branch(repo).map(|branch| (common, format!("{branch}.lock")));
         let pins = locks_below(common, &pin_folder(repo))?;
         locks.extend(branch.into_iter().chain(pins));
         if own != common {
@@ -45,7 +45,7 @@ pub(super) fn remove_stale(repo: &Repository) -> Result<Vec<String>, GitError> {
     }
     let mut removed = Vec::new();
     for (folder, name) in &locks {
-        remove(&folder.join(name), name, &mut removed)?;
+        remove_lock(&folder.join(name), name, &mut removed)?;
     }
     removed.sort();
     removed.dedup();
@@ -59,7 +59,7 @@ pub(super) fn shares_references(repo: &Repository) -> bool {
 }
 
 /// Returns HEAD's branch, with or without commits.
-fn branch(repo: &Repository) -> Option<String> {
+fn head_branch(repo: &Repository) -> Option<String> {
     let head = repo.find_reference("HEAD").ok()?;
     let target = head.symbolic_target().ok().flatten()?;
     target.starts_with("refs/heads/").then(|| target.to_owned())
@@ -73,7 +73,7 @@ fn locks_below<'a>(base: &'a Path, folder: &str) -> Result<Vec<(&'a Path, String
     for entry in walk(&base.join(folder), usize::MAX, MAX_REFS, |_| true) {
         let entry = match entry {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            entry => entry.doing("list the references")?,
+            entry => entry.with_action("list the references")?,
         };
         let path = entry.path().strip_prefix(base).unwrap_or(entry.path());
         let name = path.to_string_lossy();
@@ -85,13 +85,13 @@ fn locks_below<'a>(base: &'a Path, folder: &str) -> Result<Vec<(&'a Path, String
     Ok(found)
 }
 
-fn remove(path: &Path, name: &str, removed: &mut Vec<String>) -> Result<(), GitError> {
+fn remove_lock(path: &Path, name: &str, removed: &mut Vec<String>) -> Result<(), GitError> {
     if !fs_err::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) {
         return Ok(());
     }
-    let gone =
-        if_there(fs_err::remove_file(path)).doing("remove a git lock that a dead process left")?;
-    removed.extend(gone.map(|()| clean(name)));
+    let gone = if_there(fs_err::remove_file(path))
+        .with_action("remove a git lock that a dead process left")?;
+    removed.extend(gone.map(|()| clean_text(name)));
     Ok(())
 }
 
@@ -108,11 +108,11 @@ pub struct Underway {
 
 impl Repositories {
     /// Returns the unfinished operation and the lock in the repository of a package.
-    pub fn underway(&mut self, package: &str) -> Result<Underway, GitError> {
+    pub fn find_underway(&mut self, package: &str) -> Result<Underway, GitError> {
         self.in_package(package, |folder, open, _| {
             Ok(Underway {
                 repository: folder.repo.clone(),
-                operation: operation(open.repo.state()),
+                operation: operation_name(open.repo.state()),
                 is_locked: open
                     .repo
                     .path()
@@ -124,7 +124,7 @@ impl Repositories {
     }
 }
 
-fn operation(state: RepositoryState) -> Option<&'static str> {
+fn operation_name(state: RepositoryState) -> Option<&'static str> {
     match state {
         RepositoryState::Clean => None,
         RepositoryState::Merge => Some("merge"),

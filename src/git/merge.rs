@@ -4,7 +4,7 @@
 //! commit that was surveyed, and a second call after a crash ends the same.
 
 use super::backup_refs::{self, Items};
-use super::error::{Doing as _, GitError};
+use super::error::{DescribeFailure as _, GitError};
 use super::open::OpenRepo;
 use super::tree::{self, Delta, GITLINK};
 use super::{Repositories, history, locks};
@@ -67,7 +67,7 @@ impl Repositories {
             let [old, new] = [tree::oid_of(old)?, tree::oid_of(new)?];
             let old = tree::tree_of(&open.repo, old, b"")?;
             let new = tree::tree_of(&open.repo, new, b"")?;
-            let changes = tree::diff(&open.repo, old.as_ref(), new.as_ref())?;
+            let changes = tree::diff_trees(&open.repo, old.as_ref(), new.as_ref())?;
             let paths = changes.iter().map(|change| &change.path);
             Ok(paths.map(|path| RepoPath::from_bytes(path)).collect())
         })
@@ -90,21 +90,21 @@ impl Repositories {
             let Some(head) = tree::oid_of(head)? else {
                 return Ok(());
             };
-            let source = OpenRepo::open(from)?;
+            let source = OpenRepo::open_repository(from)?;
             let known = known_commits(&open.repo, &source.repo, head)?;
             if !known.contains(&head) {
                 copy_objects(&open.repo, &source.repo, head, &known)?;
             }
             // Only ralph writes this reference, so a lock of it is that of a killed ralph.
             let lock = open.repo.commondir().join(format!("{reference}.lock"));
-            remove(&lock).doing("remove a lock")?;
-            backup_refs::pin(open, reference, head)
+            remove(&lock).with_action("remove a lock")?;
+            backup_refs::pin_commit(open, reference, head)
         })
     }
 
     /// Removes the locks that a killed ralph left in these packages while it moved them.
     pub fn unlock(&mut self, packages: &BTreeMap<String, facts::Oid>) -> Result<(), GitError> {
-        self.refresh()?;
+        self.refresh_packages()?;
         for name in packages.keys() {
             self.in_package(name, |_, open, _| locks::remove_stale(&open.repo))?;
         }
@@ -120,13 +120,13 @@ impl Repositories {
         reference: &str,
     ) -> Result<bool, GitError> {
         backup_refs::check_name(reference)?;
-        self.refresh()?;
+        self.refresh_packages()?;
         let mut after = before.clone();
         for package in &mut after.packages {
             let Some(wanted) = heads.get(&package.name) else {
                 continue;
             };
-            let now = self.in_package(&package.name, |_, open, _| open.head())?;
+            let now = self.in_package(&package.name, |_, open, _| open.read_head())?;
             let commit = now.commit.map(tree::fact_of);
             let is_there = [&package.head, wanted].map(|head| commit.as_ref() == Some(head));
             if !is_there.contains(&true) || now.branch != package.branch {
@@ -136,8 +136,8 @@ impl Repositories {
         }
         for names in self.by_repository().into_values() {
             let is_moved = names.iter().any(|name| heads.contains_key(name));
-            if is_moved && let Some(wanted) = self.wanted(&after, &names)? {
-                self.restore(&names, &wanted, "ralph: before a lane's work", reference)?;
+            if is_moved && let Some(wanted) = self.wanted_state(&after, &names)? {
+                self.restore_packages(&names, &wanted, "ralph: before a lane's work", reference)?;
             }
         }
         Ok(true)
@@ -155,16 +155,16 @@ fn known_commits(to: &Repository, from: &Repository, head: Oid) -> Result<BTreeS
         }
         let commit = from
             .find_commit(id)
-            .doing(format_args!("read the commit {id} of a lane"))?;
+            .with_action(format_args!("read the commit {id} of a lane"))?;
         if commit.parent_count() == 0 {
-            return Err(GitError::refused(
+            return Err(GitError::refused_error(
                 format!("The commit {id} of a lane begins another history."),
                 "Let the worker do the task.",
             ));
         }
         todo.extend(commit.parent_ids().filter(|parent| seen.insert(*parent)));
         if seen.len() - known.len() > MAX_COMMITS {
-            return Err(GitError::refused(
+            return Err(GitError::refused_error(
                 format!("A lane made more than {MAX_COMMITS} commits."),
                 "Let the worker do the task.",
             ));
@@ -180,16 +180,16 @@ fn copy_objects(
     known: &BTreeSet<Oid>,
 ) -> Result<(), GitError> {
     let doing = "copy the commits of a lane";
-    let mut walk = from.revwalk().doing(doing)?;
-    walk.push(head).doing(doing)?;
+    let mut walk = from.revwalk().with_action(doing)?;
+    walk.push(head).with_action(doing)?;
     for id in known {
-        walk.hide(*id).doing(doing)?;
+        walk.hide(*id).with_action(doing)?;
     }
-    let mut pack = from.packbuilder().doing(doing)?;
+    let mut pack = from.packbuilder().with_action(doing)?;
     pack.set_threads(1);
-    pack.insert_walk(&mut walk).doing(doing)?;
-    let odb = to.odb().doing(doing)?;
-    let mut writer = odb.packwriter().doing(doing)?;
+    pack.insert_walk(&mut walk).with_action(doing)?;
+    let odb = to.odb().with_action(doing)?;
+    let mut writer = odb.packwriter().with_action(doing)?;
     let (mut size, mut written) = (0, Ok(()));
     let packed = pack.foreach(|part| {
         size += part.len();
@@ -199,26 +199,26 @@ fn copy_objects(
         size <= MAX_PACK && written.is_ok()
     });
     if size > MAX_PACK {
-        return Err(GitError::refused(
+        return Err(GitError::refused_error(
             format!("The commits of a lane have more than {MAX_PACK} bytes."),
             "Let the worker do the task.",
         ));
     }
-    written.doing(doing)?;
-    packed.doing(doing)?;
-    writer.commit().map(drop).doing(doing)
+    written.with_action(doing)?;
+    packed.with_action(doing)?;
+    writer.commit().map(drop).with_action(doing)
 }
 
 fn merge(open: &OpenRepo, [ours, theirs]: [Oid; 2], message: &str) -> Result<Merge, GitError> {
     let repo = &open.repo;
     let doing = "merge the work of a lane";
-    if history::descends(repo, ours, theirs)? {
+    if history::is_descendant(repo, ours, theirs)? {
         return Ok(Merge::Contained);
     }
     let bases = match repo.merge_bases(ours, theirs) {
         Ok(bases) => bases.iter().copied().collect(),
         Err(error) if error.code() == ErrorCode::NotFound => Vec::new(),
-        Err(error) => return Err(GitError::unreadable(doing, &error)),
+        Err(error) => return Err(GitError::unreadable_error(doing, &error)),
     };
     let [base] = bases[..] else {
         return Ok(Merge::Refused(format!(
@@ -227,16 +227,16 @@ fn merge(open: &OpenRepo, [ours, theirs]: [Oid; 2], message: &str) -> Result<Mer
         )));
     };
     let tree_at = |commit| Ok(repo.find_commit(commit).and_then(|found| found.tree()));
-    let tree_at = |commit| tree_at(commit)?.doing(doing);
+    let tree_at = |commit| tree_at(commit)?.with_action(doing);
     let (base_tree, our_tree) = (tree_at(base)?, tree_at(ours)?);
-    let changes = tree::diff(repo, Some(&base_tree), Some(&tree_at(theirs)?))?;
+    let changes = tree::diff_trees(repo, Some(&base_tree), Some(&tree_at(theirs)?))?;
     let (own, changes): (Vec<Delta>, Vec<Delta>) = changes
         .into_iter()
         .partition(|change| open.is_state(&change.path));
     if changes.is_empty() {
         return Ok(Merge::Contained);
     }
-    let our_changes = tree::diff(repo, Some(&base_tree), Some(&our_tree))?;
+    let our_changes = tree::diff_trees(repo, Some(&base_tree), Some(&our_tree))?;
     if let Some(why) = refusal(open, &changes, &our_changes)? {
         return Ok(Merge::Refused(why));
     }
@@ -249,24 +249,24 @@ fn merge(open: &OpenRepo, [ours, theirs]: [Oid; 2], message: &str) -> Result<Mer
         .collect();
     let their_tree = backup_refs::tree_with(open, Some(theirs), &own)
         .and_then(|tree| repo.find_tree(tree))
-        .doing(doing)?;
+        .with_action(doing)?;
     let mut options = MergeOptions::new();
     options.find_renames(true);
     let mut merged = repo
         .merge_trees(&base_tree, &our_tree, &their_tree, Some(&options))
-        .doing(doing)?;
+        .with_action(doing)?;
     if merged.has_conflicts() {
-        return conflicts(&merged).doing(doing);
+        return conflicts(&merged).with_action(doing);
     }
     let tree = merged
         .write_tree_to(repo)
         .and_then(|tree| repo.find_tree(tree))
-        .doing(doing)?;
-    let moves = tree::diff(repo, Some(&our_tree), Some(&tree))?;
+        .with_action(doing)?;
+    let moves = tree::diff_trees(repo, Some(&our_tree), Some(&tree))?;
     if let Some(refused) = in_way(open, &moves) {
         return Ok(refused);
     }
-    let commit = commit(repo, [ours, theirs], &tree, message).doing(doing)?;
+    let commit = commit(repo, [ours, theirs], &tree, message).with_action(doing)?;
     Ok(Merge::Commit(tree::fact_of(commit)))
 }
 
@@ -280,7 +280,9 @@ fn commit(
     let [ours, theirs] = parents.map(|id| repo.find_commit(id));
     let (ours, theirs) = (ours?, theirs?);
     let time = ours.time().max(theirs.time());
-    let who = repo.signature().or_else(|_| backup_refs::ralph())?;
+    let who = repo
+        .signature()
+        .or_else(|_| backup_refs::ralph_signature())?;
     let (name, email) = (
         who.name().unwrap_or("ralph"),
         who.email().unwrap_or("ralph"),
@@ -330,7 +332,7 @@ fn refusal(open: &OpenRepo, changes: &[Delta], ours: &[Delta]) -> Result<Option<
         };
         return Ok(Some(format!(
             "The lane changed {}, and {what}.",
-            super::error::clean(&shown)
+            super::error::clean_text(&shown)
         )));
     }
     Ok(None)
@@ -354,13 +356,13 @@ fn runs_program(
     let flags = AttrCheckFlags::default();
     let value = open
         .repo
-        .get_attr_bytes(&tree::relative(path), attribute, flags)
-        .doing(doing)?;
+        .get_attr_bytes(&tree::relative_path(path), attribute, flags)
+        .with_action(doing)?;
     let AttrValue::Bytes(name) = AttrValue::always_bytes(value) else {
         return Ok(false);
     };
     let name = String::from_utf8_lossy(name);
-    let config = open.repo.config().doing(doing)?;
+    let config = open.repo.config().with_action(doing)?;
     let is_set = |key: &&str| {
         config
             .get_entry(&format!("{attribute}.{name}.{key}"))
@@ -379,15 +381,15 @@ fn in_way(open: &OpenRepo, moves: &[Delta]) -> Option<Merge> {
     for change in moves.iter().filter(|change| change.old.is_none()) {
         let above = tree::folders_above(&change.path).filter(|folder| !gone.contains(folder));
         let mut files =
-            above.filter(|folder| open.lstat(folder).is_some_and(|found| !found.is_dir()));
+            above.filter(|folder| open.lstat_path(folder).is_some_and(|found| !found.is_dir()));
         let is_taken = open
-            .lstat(&change.path)
+            .lstat_path(&change.path)
             .is_some_and(|found| !found.is_dir());
         if is_taken || files.next().is_some() {
             let path = String::from_utf8_lossy(&change.path);
             return Some(Merge::Refused(format!(
                 "An untracked file is where the lane adds {}.",
-                super::error::clean(&path)
+                super::error::clean_text(&path)
             )));
         }
     }

@@ -31,28 +31,28 @@ mod tree;
 mod walk;
 mod work_tree;
 
-pub use bundle::unbundle;
+pub use bundle::read_bundle;
 pub use changes::{AtBase, at_base};
-pub use checkout::{Checkout, Differences, Part, add_to_copy, borrow};
+pub use checkout::{Checkout, CheckoutPart, Differences, add_to_copy, borrow_objects};
 pub use commit::init_repository;
 pub use error::{GitError, GitErrorKind};
 pub use history::{PastCommit, PastLine};
 pub use locks::Underway;
 pub use merge::Merge;
 pub use package_folders::is_repository;
-pub use restore::Extent;
+pub use restore::RestoreExtent;
 pub use work_tree::WorkTree;
 
 use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
 use crate::source::{Classifier, Kind, RepoPath};
-use error::Doing as _;
+use error::DescribeFailure as _;
 use git2::{Status as GitStatus, StatusOptions};
-use open::{Head, OpenRepo};
-use package_folders::{Layout, PackageFolder, Pattern};
+use open::{HeadPosition, OpenRepo};
+use package_folders::{Layout, PackageFolder, PackageGlob};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use walk::Status;
+use walk::WorkTreeStatus;
 
 /// A package and its state, or why it cannot be read.
 pub type Surveyed = (String, Result<PackageState, GitError>);
@@ -63,7 +63,7 @@ pub type Surveyed = (String, Result<PackageState, GitError>);
 pub struct Repositories {
     workspace: PathBuf,
     spec: PathBuf,
-    patterns: Vec<Pattern>,
+    patterns: Vec<PackageGlob>,
     layout: Layout,
     classifier: Classifier,
     folders: BTreeMap<String, PackageFolder>,
@@ -86,30 +86,30 @@ impl Repositories {
     ///
     /// Errors: no repository (`NotFound`), two packages with one name, a repository that cannot be read faithfully
     /// (`Refused`), one that is damaged (`Unreadable`).
-    pub fn discover(
+    pub fn discover_packages(
         workspace: &Path,
         spec: &Path,
         patterns: &[String],
         patterns_given: bool,
         classifier: Classifier,
     ) -> Result<Self, GitError> {
-        Self::find(workspace, spec, patterns, patterns_given, classifier)?.checked()
+        Self::find_packages(workspace, spec, patterns, patterns_given, classifier)?.checked()
     }
 
-    /// Opens and checks every repository; see [`Repositories::discover`] for the errors.
+    /// Opens and checks every repository; see [`Repositories::discover_packages`] for the errors.
     pub fn checked(mut self) -> Result<Self, GitError> {
-        for (_, state) in self.survey() {
+        for (_, state) in self.survey_packages() {
             state?;
         }
         Ok(self)
     }
 
     /// Returns the state of each package, or the error if its repository cannot be read.
-    pub fn survey(&mut self) -> Vec<Surveyed> {
+    pub fn survey_packages(&mut self) -> Vec<Surveyed> {
         let mut states = Vec::new();
-        for name in self.names() {
+        for name in self.package_names() {
             let state = self.in_package(&name, |folder, open, classifier| {
-                let (head, status) = open.status()?;
+                let (head, status) = open.read_status()?;
                 Ok(package_state(&name, folder, open, &head, &status, classifier)?.0)
             });
             states.push((name, state));
@@ -117,8 +117,8 @@ impl Repositories {
         states
     }
 
-    /// Finds the packages as [`Repositories::discover`] does, but opens and checks no repository before it is needed.
-    pub fn find(
+    /// Finds the packages as [`Repositories::discover_packages`] does, but opens and checks no repository before it is needed.
+    pub fn find_packages(
         workspace: &Path,
         spec: &Path,
         patterns: &[String],
@@ -127,9 +127,9 @@ impl Repositories {
     ) -> Result<Self, GitError> {
         let patterns = patterns
             .iter()
-            .map(|text| Pattern::new(text))
+            .map(|text| PackageGlob::new(text))
             .collect::<Result<Vec<_>, _>>()?;
-        let layout = Layout::find(workspace, &patterns, patterns_given, &classifier)?;
+        let layout = Layout::find_layout(workspace, &patterns, patterns_given, &classifier)?;
         let mut found = Self {
             workspace: workspace.to_owned(),
             spec: spec.to_owned(),
@@ -141,16 +141,16 @@ impl Repositories {
             heads: BTreeMap::new(),
             others: Others::new(),
         };
-        found.refresh()?;
+        found.refresh_packages()?;
         Ok(found)
     }
 
     /// Returns HEAD of each readable package, without reading its files.
     pub fn current_heads(&mut self) -> BTreeMap<String, Oid> {
-        let names = self.names().into_iter();
+        let names = self.package_names().into_iter();
         let heads = names.filter_map(|name| {
             let head = self
-                .in_package(&name, |_, open, _| Ok(open.head()?.commit))
+                .in_package(&name, |_, open, _| Ok(open.read_head()?.commit))
                 .ok()?;
             Some((name, head.map_or_else(Oid::zero, tree::fact_of)))
         });
@@ -158,22 +158,22 @@ impl Repositories {
     }
 
     /// Returns the patterns that give each file its kind.
-    pub fn classifier(&self) -> &Classifier {
+    pub fn file_classifier(&self) -> &Classifier {
         &self.classifier
     }
 
     /// Replaces the patterns for kinds of files.
-    pub fn reclassify(&mut self, classifier: Classifier) {
+    pub fn replace_classifier(&mut self, classifier: Classifier) {
         self.classifier = classifier;
     }
 
     /// Returns the names of the packages at the last scan, sorted.
-    pub fn names(&self) -> Vec<String> {
+    pub fn package_names(&self) -> Vec<String> {
         self.folders.keys().cloned().collect()
     }
 
     /// Returns the directory of a package; `None` without a package of that name.
-    pub fn root(&self, package: &str) -> Option<&Path> {
+    pub fn package_root(&self, package: &str) -> Option<&Path> {
         self.folders
             .get(package)
             .map(|folder| folder.root.as_path())
@@ -185,20 +185,21 @@ impl Repositories {
     }
 
     /// Returns the current state of all packages: HEAD, branch, differences from HEAD, untracked files that count.
-    pub fn snapshot(&mut self) -> Result<Snapshot, GitError> {
-        self.refresh()?;
+    pub fn take_snapshot(&mut self) -> Result<Snapshot, GitError> {
+        self.refresh_packages()?;
         self.open.values_mut().for_each(|open| open.ignores = None);
-        let (snapshot, others) = self.look()?;
+        let (snapshot, others) = self.look_at_all()?;
         self.others = others;
         Ok(snapshot)
     }
 
     /// Returns the current HEAD and branch of each package, without reading its files.
-    pub fn heads(&mut self) -> Result<BTreeMap<String, (Oid, Option<String>)>, GitError> {
-        self.refresh()?;
+    pub fn read_heads(&mut self) -> Result<BTreeMap<String, (Oid, Option<String>)>, GitError> {
+        self.refresh_packages()?;
         let mut heads = BTreeMap::new();
-        for name in self.names() {
-            let Head { commit, branch } = self.in_package(&name, |_, open, _| open.head())?;
+        for name in self.package_names() {
+            let HeadPosition { commit, branch } =
+                self.in_package(&name, |_, open, _| open.read_head())?;
             heads.insert(name, (commit.map_or_else(Oid::zero, tree::fact_of), branch));
         }
         Ok(heads)
@@ -234,13 +235,13 @@ impl Repositories {
     }
 
     /// Returns the bytes of a blob in the package's repository. More than `cap` bytes are an error (`Refused`).
-    pub fn blob(&mut self, package: &str, blob: &Oid, cap: u64) -> Result<Vec<u8>, GitError> {
+    pub fn read_blob(&mut self, package: &str, blob: &Oid, cap: u64) -> Result<Vec<u8>, GitError> {
         self.in_package(package, |_, open, _| {
             let id = tree::oid_of(blob)?.ok_or_else(|| {
                 GitError::not_found("Forty zeros name no file.", "Name a file's blob.")
             })?;
-            tree::blob(&open.repo, id, cap)?.ok_or_else(|| {
-                GitError::refused(
+            tree::read_blob(&open.repo, id, cap)?.ok_or_else(|| {
+                GitError::refused_error(
                     format!("The file {blob} has more than {cap} bytes."),
                     "Look at it with git.",
                 )
@@ -256,7 +257,7 @@ impl Repositories {
     ) -> Result<Vec<RepoPath>, GitError> {
         self.in_package(package, |folder, open, classifier| {
             let tree = tree::tree_of(&open.repo, tree::oid_of(commit)?, &folder.prefix)?;
-            let mut files = tree::diff(&open.repo, None, tree.as_ref())?;
+            let mut files = tree::diff_trees(&open.repo, None, tree.as_ref())?;
             files.retain(|file| file.new.is_some_and(|(_, mode)| mode != tree::GITLINK));
             let paths = files.iter().map(|file| &*file.path);
             let tests = paths.filter(|path| classifier.kind_of(path) == Kind::Test);
@@ -272,7 +273,7 @@ impl Repositories {
             let all = open
                 .repo
                 .statuses(Some(&mut options))
-                .doing("list what is not committed")?;
+                .with_action("list what is not committed")?;
             let beside = all.iter().filter(|entry| {
                 entry
                     .status()
@@ -280,23 +281,27 @@ impl Repositories {
             });
             let paths = beside.filter(|entry| !open.is_state(entry.path_bytes()));
             Ok(paths
-                .filter_map(|entry| folder.inside(entry.path_bytes()).map(RepoPath::from_bytes))
+                .filter_map(|entry| {
+                    folder
+                        .path_inside(entry.path_bytes())
+                        .map(RepoPath::from_bytes)
+                })
                 .collect())
         })
     }
 
     /// True if `old` is the commit `new` of a package, or an ancestor of it.
-    pub fn descends(&mut self, package: &str, new: &Oid, old: &Oid) -> Result<bool, GitError> {
+    pub fn is_descendant(&mut self, package: &str, new: &Oid, old: &Oid) -> Result<bool, GitError> {
         self.in_package(package, |_, open, _| {
             match (tree::oid_of(new)?, tree::oid_of(old)?) {
-                (Some(new), Some(old)) => history::descends(&open.repo, new, old),
+                (Some(new), Some(old)) => history::is_descendant(&open.repo, new, old),
                 _ => Ok(false),
             }
         })
     }
 
     /// Finds the packages again and closes removed repositories.
-    fn refresh(&mut self) -> Result<(), GitError> {
+    fn refresh_packages(&mut self) -> Result<(), GitError> {
         self.folders = package_folders::find(
             &self.workspace,
             &self.patterns,
@@ -323,7 +328,8 @@ impl Repositories {
             .get(&folder.repo)
             .is_some_and(OpenRepo::is_current)
         {
-            let mut open = OpenRepo::open(&folder.repo).map_err(|error| error.in_package(name))?;
+            let mut open =
+                OpenRepo::open_repository(&folder.repo).map_err(|error| error.in_package(name))?;
             open.state = self.state_files(&folder.repo);
             // A change of the setting during a run has no effect.
             if let Some(before) = self.open.remove(&folder.repo) {
@@ -370,11 +376,11 @@ impl Repositories {
     }
 
     /// Scans the packages that [`Repositories::refresh`] found.
-    fn look(&mut self) -> Result<(Snapshot, Others), GitError> {
+    fn look_at_all(&mut self) -> Result<(Snapshot, Others), GitError> {
         let (mut packages, mut others) = (Vec::new(), Others::new());
         for (repo, names) in self.by_repository() {
             let Some(first) = names.first() else { continue };
-            let (head, status) = self.in_package(first, |_, open, _| open.status())?;
+            let (head, status) = self.in_package(first, |_, open, _| open.read_status())?;
             self.heads.insert(repo, head.commit);
             for name in names {
                 let (state, rest) = self.in_package(&name, |folder, open, classifier| {
@@ -391,7 +397,7 @@ impl Repositories {
 
 fn no_package(name: &str) -> GitError {
     GitError::not_found(
-        format!("There is no package called {}.", error::clean(name)),
+        format!("There is no package called {}.", error::clean_text(name)),
         "Run `ralph check` to see the packages.",
     )
 }
@@ -400,8 +406,8 @@ fn package_state(
     name: &str,
     folder: &PackageFolder,
     open: &mut OpenRepo,
-    head: &Head,
-    status: &Status,
+    head: &HeadPosition,
+    status: &WorkTreeStatus,
     classifier: &Classifier,
 ) -> Result<(PackageState, BTreeSet<Vec<u8>>), GitError> {
     let mut state = PackageState {
@@ -412,7 +418,7 @@ fn package_state(
         untracked: Vec::new(),
     };
     for (path, leaf) in &status.dirty {
-        let Some(inside) = folder.inside(path).filter(|_| !open.is_state(path)) else {
+        let Some(inside) = folder.path_inside(path).filter(|_| !open.is_state(path)) else {
             continue;
         };
         let blob = leaf.map(|(id, _)| tree::fact_of(id));
@@ -424,14 +430,14 @@ fn package_state(
     }
     let mut others = BTreeSet::new();
     for path in &status.untracked {
-        let Some(inside) = folder.inside(path) else {
+        let Some(inside) = folder.path_inside(path) else {
             continue;
         };
         if classifier.kind_of(inside) == Kind::Other {
             if !status.hidden.contains(path) {
                 others.insert(inside.to_vec());
             }
-        } else if let Some((id, _)) = open.leaf(path)? {
+        } else if let Some((id, _)) = open.read_leaf(path)? {
             let path = RepoPath::from_bytes(inside);
             state.untracked.push(Dirt {
                 path,
@@ -444,7 +450,7 @@ fn package_state(
         status
             .nested
             .iter()
-            .filter_map(|path| folder.inside(path))
+            .filter_map(|path| folder.path_inside(path))
             .map(<[u8]>::to_vec),
     );
     state.dirt.sort_by(|a, b| a.path.cmp(&b.path));

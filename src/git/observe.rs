@@ -17,26 +17,30 @@ impl Repositories {
     ///
     /// The caller has made sure that none of the attempt's processes is alive: remaining git locks are stale and
     /// removed.
-    pub fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, GitError> {
-        self.refresh()?;
+    pub fn observe_attempt(&mut self, request: &ObserveRequest) -> Result<Observation, GitError> {
+        self.refresh_packages()?;
         let mut removed = self.remove_locks()?;
-        let (after, others) = self.look()?;
-        let mut packages = self.compared(&request.before, &after)?;
+        let (after, others) = self.look_at_all()?;
+        let mut packages = self.compare_packages(&request.before, &after)?;
         for change in &mut packages {
             let name = &change.name;
             change.locks_removed = removed.remove(name).unwrap_or_default();
             if let (Some(before), Some(now)) = (self.others.get(name), others.get(name)) {
                 let strays = now.difference(before).take(MAX_STRAYS);
                 change.strays = strays.map(|path| RepoPath::from_bytes(path)).collect();
-                change.gone = self.gone(request.before.package(name), before);
+                change.gone = self.gone_files(request.before.package(name), before);
             }
         }
         self.note_lost(&mut packages, request.iteration)?;
-        self.observation(request, after, packages)
+        self.build_observation(request, after, packages)
     }
 
     /// Returns untracked files of a package that are no longer on the disk.
-    fn gone(&self, before: Option<&PackageState>, others: &BTreeSet<Vec<u8>>) -> Vec<RepoPath> {
+    fn gone_files(
+        &self,
+        before: Option<&PackageState>,
+        others: &BTreeSet<Vec<u8>>,
+    ) -> Vec<RepoPath> {
         let Some((before, folder)) =
             before.and_then(|before| Some((before, self.folders.get(&before.name)?)))
         else {
@@ -59,14 +63,14 @@ impl Repositories {
     /// Facts that only the work tree of that moment showed are copied from the record: uncommitted changes, git
     /// locks, restored files outside git, failed edits.
     ///
-    /// Errors: as those of [`Repositories::observe`], and a missing package (`NotFound`).
+    /// Errors: as those of [`Repositories::observe_attempt`], and a missing package (`NotFound`).
     pub fn observe_again(
         &mut self,
         request: &ObserveRequest,
         recorded: &Observation,
     ) -> Result<Observation, GitError> {
         let after = recorded.after.clone();
-        let mut packages = self.compared(&request.before, &after)?;
+        let mut packages = self.compare_packages(&request.before, &after)?;
         for change in &mut packages {
             let Some(known) = recorded
                 .packages
@@ -84,7 +88,7 @@ impl Repositories {
         }
         let (inputs, edits) = (recorded.inputs.clone(), recorded.edits.clone());
         let (withheld, git_settings) = (recorded.withheld.clone(), recorded.git_settings.clone());
-        let mut observation = self.observation(request, after, packages)?;
+        let mut observation = self.build_observation(request, after, packages)?;
         if recorded.tests_owed.is_none() {
             // A ralph that compared test code by its lines wrote this record.
             observation.tests_owed = None;
@@ -134,12 +138,12 @@ impl Repositories {
             let ignored = !was_known
                 && open
                     .repo
-                    .is_path_ignored(tree::relative(&full))
+                    .is_path_ignored(tree::relative_path(&full))
                     .unwrap_or(false);
             if open.is_state(&full) || ignored || (was_there && !was_known) {
                 return Ok(None);
             }
-            let Ok(found) = open.leaf(&full) else {
+            let Ok(found) = open.read_leaf(&full) else {
                 return Ok(None);
             };
             let then = known.map_or(committed.map(tree::fact_of), |known| known.blob.clone());
@@ -160,7 +164,7 @@ impl Repositories {
     }
 
     /// Returns the changes of every package.
-    fn compared(
+    fn compare_packages(
         &mut self,
         before: &Snapshot,
         after: &Snapshot,
@@ -171,7 +175,7 @@ impl Repositories {
             .into_iter()
             .map(|name| {
                 let change = match after.package(name) {
-                    Some(now) => self.compare(before, now)?,
+                    Some(now) => self.compare_package(before, now)?,
                     None => PackageChange {
                         rewritten: true,
                         vanished: true,
@@ -187,7 +191,7 @@ impl Repositories {
     }
 
     /// Adds the sums over the task's and the stage's attempts, and the lost lines.
-    fn observation(
+    fn build_observation(
         &mut self,
         request: &ObserveRequest,
         after: Snapshot,
@@ -229,12 +233,13 @@ impl Repositories {
                 Kind::Other => {}
             }
         }
-        observation.embedded = self.embedded(&observation.stage, &observation.after)?;
+        observation.embedded =
+            self.embedded_repositories(&observation.stage, &observation.after)?;
         let after = &observation.after;
         observation.lost_frozen =
             self.lost_of_frozen(&request.frozen, &observation.family, after)?;
         observation.lost_reviewed = self.lost_of_reviewed(&request.reviewed, after)?;
-        observation.shadows = self.shadows(&observation.stage)?;
+        observation.shadows = self.find_shadows(&observation.stage)?;
         observation.tests_owed = Some(self.tests_owed(&observation.stage)?);
         Ok(observation)
     }
@@ -242,7 +247,7 @@ impl Repositories {
     /// Returns changes that add a repository inside the package without an entry in `.gitmodules`.
     ///
     /// The commit holds none of its files.
-    fn embedded(
+    fn embedded_repositories(
         &mut self,
         changes: &[FileChange],
         after: &Snapshot,
@@ -263,7 +268,7 @@ impl Repositories {
                 let is_link = tree::leaf_in(&open.repo, head, &path)?
                     .is_some_and(|(_, mode)| mode == GITLINK);
                 let described = tree::leaf_in(&open.repo, head, b".gitmodules")?;
-                Ok(is_link && !index::modules(&open.repo, described)?.contains(&path))
+                Ok(is_link && !index::submodule_folders(&open.repo, described)?.contains(&path))
             })?;
             if is_embedded {
                 found.push(change.full_path());
@@ -286,7 +291,7 @@ impl Repositories {
     }
 
     /// Returns the changes of one existing package.
-    fn compare(
+    fn compare_package(
         &mut self,
         all_before: &Snapshot,
         now: &PackageState,
@@ -309,7 +314,7 @@ impl Repositories {
             ..PackageChange::default()
         };
         if let Some(before) = before.filter(|before| !before.head.is_zero()) {
-            change.rewritten = !self.descends(&now.name, &now.head, &before.head)?;
+            change.rewritten = !self.is_descendant(&now.name, &now.head, &before.head)?;
         }
         Ok(change)
     }

@@ -1,7 +1,7 @@
 //! Opens a repository, and refuses one that cannot be read faithfully with words and a hint.
 
-use super::content::Content;
-use super::error::{Doing as _, GitError, GitErrorKind, if_found};
+use super::content::ContentCache;
+use super::error::{DescribeFailure as _, GitError, GitErrorKind, if_found};
 use super::index::{CommittedRules, IndexView};
 use super::special_files::{self, ObjectFolders, refuse_special};
 use super::tree::Leaf;
@@ -24,11 +24,11 @@ pub(super) struct OpenRepo {
     pub(super) modes: Option<BTreeMap<Vec<u8>, Leaf>>,
     /// The paths of ralph's own files and directories in it.
     pub(super) state: Vec<Vec<u8>>,
-    identity: Identity,
+    identity: RepositoryIdentity,
     pub(super) index: IndexView,
     /// The rules of the commit at the last [`super::Repositories::snapshot`]; `None` if they must be read.
     pub(super) ignores: Option<CommittedRules>,
-    pub(super) content: Content,
+    pub(super) content: ContentCache,
     objects: ObjectFolders,
     /// Other references before the running attempt.
     pub(super) tips_before: Option<BTreeMap<String, Oid>>,
@@ -38,12 +38,12 @@ pub(super) struct OpenRepo {
 
 /// The state that must stay the same for a repository to stay open.
 #[derive(Debug, PartialEq, Eq)]
-struct Identity {
+struct RepositoryIdentity {
     dot_git: Option<(u64, u64)>,
     files: [Option<FileStat>; 4],
 }
 
-impl Identity {
+impl RepositoryIdentity {
     fn of(root: &Path, repo: &Repository) -> Self {
         let found = std::fs::symlink_metadata(root.join(".git")).ok();
         let gitlink = found
@@ -64,7 +64,7 @@ impl Identity {
 
 /// The commit and branch of HEAD.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct HeadPosition {
     /// The commit; `None` when unborn.
     pub(super) commit: Option<Oid>,
     /// The branch's whole name; `None` when detached.
@@ -73,7 +73,7 @@ pub(super) struct Head {
 
 impl OpenRepo {
     /// Opens the repository of a directory, or reports why it cannot be read faithfully.
-    pub(super) fn open(root: &Path) -> Result<Self, GitError> {
+    pub(super) fn open_repository(root: &Path) -> Result<Self, GitError> {
         let dot_git = root.join(".git");
         for name in ["", "HEAD", "config"] {
             refuse_special(&if name.is_empty() {
@@ -86,13 +86,13 @@ impl OpenRepo {
         let repo = Repository::open(root).map_err(|error| why_not(root, &error))?;
         check_place(root, &repo)?;
         check_config(&repo)?;
-        let identity = Identity::of(root, &repo);
+        let identity = RepositoryIdentity::of(root, &repo);
         let filemode = repo
             .config()
             .and_then(|config| config.get_bool("core.filemode"))
             .unwrap_or(true);
         let mut objects = ObjectFolders::default();
-        objects.check(repo.commondir())?;
+        objects.check_objects(repo.commondir())?;
         Ok(Self {
             repo,
             root: root.to_owned(),
@@ -101,7 +101,7 @@ impl OpenRepo {
             identity,
             index: IndexView::default(),
             ignores: None,
-            content: Content::default(),
+            content: ContentCache::default(),
             objects,
             tips_before: None,
             modules: BTreeMap::new(),
@@ -110,7 +110,7 @@ impl OpenRepo {
 
     /// True while the directory holds the same repository with the same settings.
     pub(super) fn is_current(&self) -> bool {
-        self.identity == Identity::of(&self.root, &self.repo)
+        self.identity == RepositoryIdentity::of(&self.root, &self.repo)
     }
 
     /// True for ralph's own file: never dirt, change or evidence (docs/design.md "Words").
@@ -120,7 +120,7 @@ impl OpenRepo {
 
     /// Refuses pipes in place of objects.
     pub(super) fn check_objects(&mut self) -> Result<(), GitError> {
-        self.objects.check(self.repo.commondir())
+        self.objects.check_objects(self.repo.commondir())
     }
 
     fn refuse_pipes(&self) -> Result<(), GitError> {
@@ -139,15 +139,15 @@ impl OpenRepo {
     }
 
     /// Reads HEAD. If its branch is a symbolic reference, returns the target, where a commit would go.
-    pub(super) fn head(&self) -> Result<Head, GitError> {
+    pub(super) fn read_head(&self) -> Result<HeadPosition, GitError> {
         self.refuse_pipes()?;
         let hint =
             "Run `git symbolic-ref HEAD refs/heads/<branch>` with the branch that was checked out.";
-        let mut found = Some(self.repo.find_reference("HEAD").doing("read HEAD")?);
+        let mut found = Some(self.repo.find_reference("HEAD").with_action("read HEAD")?);
         let mut branch = None;
         for _ in 0..MAX_SYMBOLIC {
             let Some(next) = found.as_ref().and_then(Reference::symbolic_target_bytes) else {
-                return Ok(Head {
+                return Ok(HeadPosition {
                     commit: found.and_then(|found| found.target()),
                     branch,
                 });
@@ -155,21 +155,21 @@ impl OpenRepo {
             let next = String::from_utf8_lossy(next).into_owned();
             if !Reference::is_valid_name(&next) {
                 let what = "HEAD names a branch whose name git does not allow.";
-                return Err(GitError::damaged(what, hint));
+                return Err(GitError::damaged_error(what, hint));
             }
-            found = self.reference(&next)?;
+            found = self.find_reference(&next)?;
             branch = Some(next);
         }
-        Err(GitError::damaged(
+        Err(GitError::damaged_error(
             "HEAD leads from one symbolic reference to the next without an end.",
             hint,
         ))
     }
 
     /// Returns a reference itself, not its target; `None` without one of that name.
-    pub(super) fn reference(&self, name: &str) -> Result<Option<Reference<'_>>, GitError> {
+    pub(super) fn find_reference(&self, name: &str) -> Result<Option<Reference<'_>>, GitError> {
         refuse_special(&self.repo.commondir().join(name))?;
-        if_found(self.repo.find_reference(name)).doing(format_args!("read {name}"))
+        if_found(self.repo.find_reference(name)).with_action(format_args!("read {name}"))
     }
 }
 
@@ -186,9 +186,9 @@ fn check_place(root: &Path, repo: &Repository) -> Result<(), GitError> {
     let shown = repo
         .workdir()
         .and_then(|dir| fs_err::canonicalize(dir).ok());
-    let here = fs_err::canonicalize(root).doing("find the package's folder")?;
+    let here = fs_err::canonicalize(root).with_action("find the package's folder")?;
     if shown.as_deref() != Some(&*here) {
-        return Err(GitError::refused(
+        return Err(GitError::refused_error(
             format!(
                 "The repository in {} shows the files of another folder, or none.",
                 root.display()
@@ -198,7 +198,7 @@ fn check_place(root: &Path, repo: &Repository) -> Result<(), GitError> {
     }
     let grafts = repo.commondir().join("info/grafts");
     if fs_err::metadata(grafts).is_ok_and(|meta| meta.len() > 0) {
-        return Err(GitError::refused(
+        return Err(GitError::refused_error(
             format!(
                 "The repository in {} has grafts, which show another history.",
                 root.display()
@@ -213,11 +213,11 @@ fn check_config(repo: &Repository) -> Result<(), GitError> {
     let config = repo
         .config()
         .and_then(|mut config| config.snapshot())
-        .doing("read the repository's configuration")?;
+        .with_action("read the repository's configuration")?;
     // config.worktree is read here too: the library excludes it from the snapshot of a main work tree.
     let own = Config::open(&repo.path().join("config.worktree")).ok();
     if is_sparse(&config) || own.as_ref().is_some_and(is_sparse) {
-        return Err(GitError::refused(
+        return Err(GitError::refused_error(
             "The work tree is a sparse checkout: excluded files cannot be distinguished from deleted ones.",
             "Run `git sparse-checkout disable`.",
         ));
@@ -240,7 +240,7 @@ fn is_sparse(config: &Config) -> bool {
 }
 
 fn partial_clone() -> GitError {
-    GitError::refused(
+    GitError::refused_error(
         "The repository is a partial clone: objects are missing and would be fetched on demand.",
         "Clone it again without --filter.",
     )
@@ -250,7 +250,7 @@ fn partial_clone() -> GitError {
 fn why_not(root: &Path, error: &git2::Error) -> GitError {
     let at = root.display();
     if error.code() == ErrorCode::Owner {
-        return GitError::refused(
+        return GitError::refused_error(
             format!("The repository in {at} belongs to another user."),
             "Change its owner, or add the folder to safe.directory of your git configuration.",
         );
@@ -262,7 +262,7 @@ fn why_not(root: &Path, error: &git2::Error) -> GitError {
             .and_then(|config| config.get_string(key).ok())
     };
     if value("extensions.objectformat").is_some_and(|format| format != "sha1") {
-        return GitError::refused(
+        return GitError::refused_error(
             format!(
                 "The repository in {at} names its objects by SHA-256, which ralph cannot read."
             ),
@@ -270,7 +270,7 @@ fn why_not(root: &Path, error: &git2::Error) -> GitError {
         );
     }
     if value("extensions.refstorage").is_some_and(|format| format != "files") {
-        return GitError::refused(
+        return GitError::refused_error(
             format!(
                 "The repository in {at} keeps its references in a reftable, which ralph cannot read."
             ),
@@ -280,7 +280,7 @@ fn why_not(root: &Path, error: &git2::Error) -> GitError {
     if value("extensions.partialclone").is_some() {
         return partial_clone();
     }
-    let mut trouble = GitError::unreadable(format!("open the repository in {at}"), error);
+    let mut trouble = GitError::unreadable_error(format!("open the repository in {at}"), error);
     if error.message().contains("extension") {
         trouble.kind = GitErrorKind::Refused;
         "Remove the extension from the repository's configuration, or clone it again."

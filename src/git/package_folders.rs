@@ -4,7 +4,7 @@
 //! directories only (a symbolic link may lead out of the workspace), each once, in order. Hidden directories only if
 //! a pattern names them. A bounded number of directories is read.
 
-use super::error::{Doing as _, GitError};
+use super::error::{DescribeFailure as _, GitError};
 use crate::source::{Classifier, Kind, RepoPath};
 use fs_err::DirEntry;
 use globset::{GlobBuilder, GlobMatcher, escape};
@@ -25,7 +25,7 @@ pub(super) struct PackageFolder {
 }
 
 impl PackageFolder {
-    pub(super) fn whole(root: PathBuf) -> Self {
+    pub(super) fn whole_folder(root: PathBuf) -> Self {
         Self {
             repo: root.clone(),
             root,
@@ -34,7 +34,7 @@ impl PackageFolder {
     }
 
     /// Returns the path in the package of a path in the repository; `None` outside the package.
-    pub(super) fn inside<'p>(&self, path: &'p [u8]) -> Option<&'p [u8]> {
+    pub(super) fn path_inside<'p>(&self, path: &'p [u8]) -> Option<&'p [u8]> {
         path.strip_prefix(self.prefix.as_slice())
             .filter(|rest| !rest.is_empty())
     }
@@ -58,13 +58,13 @@ pub(super) enum Layout {
 
 impl Layout {
     /// Determines the layout from the disk.
-    pub(super) fn find(
+    pub(super) fn find_layout(
         workspace: &Path,
-        patterns: &[Pattern],
+        patterns: &[PackageGlob],
         patterns_given: bool,
         classifier: &Classifier,
     ) -> Result<Self, GitError> {
-        let folders = folders(workspace, patterns)?;
+        let folders = matching_folders(workspace, patterns)?;
         if folders.iter().any(|folder| is_repository(folder)) {
             return Ok(Self::Separate);
         }
@@ -95,7 +95,7 @@ impl Layout {
 /// is removed.
 pub(super) fn find(
     workspace: &Path,
-    patterns: &[Pattern],
+    patterns: &[PackageGlob],
     layout: Layout,
     classifier: &Classifier,
     known: &BTreeMap<String, PackageFolder>,
@@ -103,15 +103,15 @@ pub(super) fn find(
     let mut found = known.clone();
     found.retain(|_, folder| layout == Layout::Folders && !folder.prefix.is_empty());
     if layout == Layout::Workspace {
-        add(
+        add_package(
             &mut found,
             workspace,
-            PackageFolder::whole(workspace.to_owned()),
+            PackageFolder::whole_folder(workspace.to_owned()),
         )?;
     }
-    for folder in folders(workspace, patterns)? {
+    for folder in matching_folders(workspace, patterns)? {
         if is_repository(&folder) {
-            add(&mut found, workspace, PackageFolder::whole(folder))?;
+            add_package(&mut found, workspace, PackageFolder::whole_folder(folder))?;
         } else if layout == Layout::Folders && has_build_file(&folder, classifier) {
             let Ok(relative) = folder.strip_prefix(workspace) else {
                 continue;
@@ -120,7 +120,7 @@ pub(super) fn find(
             if !prefix.is_empty() {
                 prefix.push(b'/');
             }
-            add(
+            add_package(
                 &mut found,
                 workspace,
                 PackageFolder {
@@ -134,7 +134,7 @@ pub(super) fn find(
     Ok(found)
 }
 
-fn add(
+fn add_package(
     found: &mut BTreeMap<String, PackageFolder>,
     workspace: &Path,
     folder: PackageFolder,
@@ -146,7 +146,7 @@ fn add(
         _ => ".".to_owned(),
     };
     match found.get(&name) {
-        Some(other) if other.root != folder.root => Err(GitError::refused(
+        Some(other) if other.root != folder.root => Err(GitError::refused_error(
             format!(
                 "Two packages are called {name}: {} and {}.",
                 other.root.display(),
@@ -182,20 +182,20 @@ const MAX_FOLDERS: usize = 20_000;
 
 /// One glob of `packages:`, part by part.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern(Vec<Part>);
+pub(super) struct PackageGlob(Vec<GlobPart>);
 
 #[derive(Clone, Debug)]
-enum Part {
+enum GlobPart {
     /// Names that match; hidden ones only if the part begins with a dot.
     Glob(GlobMatcher, bool),
     Deep,
 }
 
-impl Pattern {
+impl PackageGlob {
     /// Refuses a pattern that is not a glob, is absolute or leads upward.
     pub(super) fn new(pattern: &str) -> Result<Self, GitError> {
         let refuse = |why: &str| {
-            GitError::refused(
+            GitError::refused_error(
                 format!("The pattern `{pattern}` of packages: {why}."),
                 "Write folders relative to the workspace, as in `src/*`.",
             )
@@ -210,7 +210,7 @@ impl Pattern {
         {
             parts.push(match part {
                 ".." => return Err(refuse("leads out of the workspace")),
-                "**" => Part::Deep,
+                "**" => GlobPart::Deep,
                 _ => {
                     let is_glob = part.contains(['*', '?', '[', '{']);
                     let glob = if is_glob {
@@ -220,7 +220,7 @@ impl Pattern {
                     };
                     let glob = GlobBuilder::new(&glob).backslash_escape(is_glob).build();
                     let glob = glob.map_err(|_| refuse("is no glob"))?;
-                    Part::Glob(glob.compile_matcher(), part.starts_with('.'))
+                    GlobPart::Glob(glob.compile_matcher(), part.starts_with('.'))
                 }
             });
         }
@@ -229,13 +229,13 @@ impl Pattern {
 }
 
 /// Returns the directories below `workspace` that match one of the patterns.
-pub(super) fn folders(
+pub(super) fn matching_folders(
     workspace: &Path,
-    patterns: &[Pattern],
+    patterns: &[PackageGlob],
 ) -> Result<BTreeSet<PathBuf>, GitError> {
     let mut found = BTreeSet::new();
     let mut read = 0;
-    for Pattern(parts) in patterns {
+    for PackageGlob(parts) in patterns {
         let mut todo = vec![(workspace.to_owned(), 0)];
         while let Some((folder, at)) = todo.pop() {
             let Some(part) = parts.get(at) else {
@@ -244,26 +244,28 @@ pub(super) fn folders(
             };
             read += 1;
             if read > MAX_FOLDERS {
-                return Err(GitError::refused(
+                return Err(GitError::refused_error(
                     format!(
                         "The patterns of packages: match within more than {MAX_FOLDERS} folders."
                     ),
                     "Write narrower patterns, as in `src/*`.",
                 ));
             }
-            if matches!(part, Part::Deep) {
+            if matches!(part, GlobPart::Deep) {
                 todo.push((folder.clone(), at + 1));
             }
-            for name in subfolders(&folder)? {
+            for name in list_subfolders(&folder)? {
                 let next = folder.join(&name);
                 match part {
-                    Part::Deep
-                        if !hidden(&name) && name != *"node_modules" && !is_repository(&folder) =>
+                    GlobPart::Deep
+                        if !is_hidden(&name)
+                            && name != *"node_modules"
+                            && !is_repository(&folder) =>
                     {
                         todo.push((next, at));
                     }
-                    Part::Glob(glob, dotted)
-                        if (*dotted || !hidden(&name)) && glob.is_match(&name) =>
+                    GlobPart::Glob(glob, dotted)
+                        if (*dotted || !is_hidden(&name)) && glob.is_match(&name) =>
                     {
                         todo.push((next, at + 1));
                     }
@@ -280,18 +282,18 @@ pub fn is_repository(folder: &Path) -> bool {
     fs_err::symlink_metadata(folder.join(".git")).is_ok()
 }
 
-fn hidden(name: &OsStr) -> bool {
+fn is_hidden(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(b".")
 }
 
-fn subfolders(folder: &Path) -> Result<Vec<OsString>, GitError> {
+fn list_subfolders(folder: &Path) -> Result<Vec<OsString>, GitError> {
     let entries = match fs_err::read_dir(folder) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(Vec::new());
         }
         entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),
     };
-    let mut entries = entries.doing("list the folders of packages")?;
+    let mut entries = entries.with_action("list the folders of packages")?;
     entries.retain(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     Ok(entries.iter().map(DirEntry::file_name).collect())
 }
@@ -301,8 +303,11 @@ mod tests {
     use super::*;
 
     fn found(workspace: &Path, patterns: &[&str]) -> Vec<String> {
-        let patterns: Vec<_> = patterns.iter().map(|p| Pattern::new(p).unwrap()).collect();
-        folders(workspace, &patterns)
+        let patterns: Vec<_> = patterns
+            .iter()
+            .map(|p| PackageGlob::new(p).unwrap())
+            .collect();
+        matching_folders(workspace, &patterns)
             .unwrap()
             .into_iter()
             .map(|path| {
@@ -349,7 +354,7 @@ mod tests {
     #[test]
     fn a_pattern_that_leads_out_is_refused() {
         for pattern in ["/etc/*", "../*", "src/../..", "src/[a"] {
-            assert!(Pattern::new(pattern).is_err(), "{pattern}");
+            assert!(PackageGlob::new(pattern).is_err(), "{pattern}");
         }
     }
 }

@@ -4,17 +4,17 @@
 
 use super::backup_refs::Items;
 use super::error::GitError;
-use super::open::{Head, OpenRepo};
+use super::open::{HeadPosition, OpenRepo};
 use super::package_folders::PackageFolder;
 use super::tree::{self, Leaf};
-use super::walk::Status;
+use super::walk::WorkTreeStatus;
 use crate::source::{Classifier, Kind};
 use git2::Oid;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The action for a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum PathAction {
     /// Sets disk and index to the wanted HEAD.
     Head,
     /// Sets this content on disk (`None`: no file), and the index to HEAD.
@@ -24,13 +24,13 @@ pub(super) enum Act {
 }
 
 /// Paths and their wanted content.
-pub(super) type Contents = Vec<(Vec<u8>, Option<Oid>)>;
+pub(super) type WantedContents = Vec<(Vec<u8>, Option<Oid>)>;
 /// The actions by path in the repository.
-pub(super) type Plan = BTreeMap<Vec<u8>, Act>;
+pub(super) type RestorePlan = BTreeMap<Vec<u8>, PathAction>;
 
 /// The wanted state. Paths are relative to the repository.
 pub(super) struct Wanted {
-    pub(super) head: Head,
+    pub(super) head: HeadPosition,
     /// Tracked files that differed from HEAD and untracked ones of a kind, with their content on disk.
     pub(super) uncommitted: BTreeMap<Vec<u8>, Option<Oid>>,
     /// Those of them that git did not track.
@@ -41,7 +41,7 @@ pub(super) struct Wanted {
 
 impl Wanted {
     /// Returns the state of that commit without changes.
-    pub(super) fn at(head: Head) -> Self {
+    pub(super) fn at_head(head: HeadPosition) -> Self {
         let (uncommitted, untracked) = (BTreeMap::new(), BTreeSet::new());
         Self {
             head,
@@ -61,7 +61,11 @@ pub(super) struct View<'a> {
 
 impl View<'_> {
     /// Returns content on disk that may not stay, and that must be kept.
-    pub(super) fn items(&self, open: &mut OpenRepo, status: &Status) -> Result<Items, GitError> {
+    pub(super) fn restorable_items(
+        &self,
+        open: &mut OpenRepo,
+        status: &WorkTreeStatus,
+    ) -> Result<Items, GitError> {
         let mut items = Items::new();
         for (path, leaf) in status.dirty.iter().filter(|(path, _)| !open.is_state(path)) {
             if self.wanted.uncommitted.get(path) != Some(&leaf.map(|(id, _)| id)) {
@@ -73,7 +77,7 @@ impl View<'_> {
             .iter()
             .filter(|path| self.has_kind(path) || in_the_way(status, path))
         {
-            if let Some(leaf) = open.leaf(path)?
+            if let Some(leaf) = open.read_leaf(path)?
                 && self.wanted.uncommitted.get(path) != Some(&Some(leaf.0))
             {
                 items.insert(path.clone(), Some(leaf));
@@ -83,13 +87,13 @@ impl View<'_> {
     }
 
     /// Returns earlier uncommitted content that is missing or changed now.
-    pub(super) fn lost(&self, open: &mut OpenRepo) -> Result<Contents, GitError> {
+    pub(super) fn lost_contents(&self, open: &mut OpenRepo) -> Result<WantedContents, GitError> {
         let mut lost = Vec::new();
         for (path, blob) in &self.wanted.uncommitted {
             let is_module = self
                 .in_head(open, path)?
                 .is_some_and(|(_, mode)| mode == tree::GITLINK);
-            if !is_module && open.leaf(path)?.map(|(id, _)| id) != *blob {
+            if !is_module && open.read_leaf(path)?.map(|(id, _)| id) != *blob {
                 lost.push((path.clone(), *blob));
             }
         }
@@ -102,13 +106,13 @@ impl View<'_> {
     }
 
     /// Returns the action for each path, after HEAD was set. `moved`: HEAD was at another commit.
-    pub(super) fn plan(
+    pub(super) fn make_plan(
         &self,
         open: &mut OpenRepo,
-        status: &Status,
+        status: &WorkTreeStatus,
         moved: bool,
-    ) -> Result<Plan, GitError> {
-        let mut plan = Plan::new();
+    ) -> Result<RestorePlan, GitError> {
+        let mut plan = RestorePlan::new();
         for (path, leaf) in &status.dirty {
             let act = self.for_dirty(open, path, leaf.map(|(id, _)| id), moved)?;
             plan.extend(act.map(|act| (path.clone(), act)));
@@ -117,13 +121,13 @@ impl View<'_> {
             if !self.wanted.uncommitted.contains_key(path)
                 && (self.has_kind(path) || in_the_way(status, path))
             {
-                plan.insert(path.clone(), Act::Head);
+                plan.insert(path.clone(), PathAction::Head);
             }
         }
         plan.extend(
-            self.lost(open)?
+            self.lost_contents(open)?
                 .into_iter()
-                .map(|(path, blob)| (path, Act::Content(blob))),
+                .map(|(path, blob)| (path, PathAction::Content(blob))),
         );
         Ok(plan)
     }
@@ -135,25 +139,25 @@ impl View<'_> {
         path: &[u8],
         here: Option<Oid>,
         moved: bool,
-    ) -> Result<Option<Act>, GitError> {
+    ) -> Result<Option<PathAction>, GitError> {
         if open.is_state(path) {
-            return Ok(moved.then_some(Act::Index));
+            return Ok(moved.then_some(PathAction::Index));
         }
         if let Some(want) = self.wanted.uncommitted.get(path) {
             if *want != here {
-                return Ok(Some(Act::Content(*want)));
+                return Ok(Some(PathAction::Content(*want)));
             }
             if self.wanted.untracked.contains(path) {
-                return Ok(Some(Act::Index));
+                return Ok(Some(PathAction::Index));
             }
             // The record does not include staging. A file that HEAD lacks was staged. Others are assumed unstaged.
-            return Ok((moved && self.in_head(open, path)?.is_some()).then_some(Act::Index));
+            return Ok((moved && self.in_head(open, path)?.is_some()).then_some(PathAction::Index));
         }
         Ok(Some(
             if self.in_head(open, path)?.is_some() || self.may_go(path) {
-                Act::Head
+                PathAction::Head
             } else {
-                Act::Index
+                PathAction::Index
             },
         ))
     }
@@ -172,7 +176,7 @@ impl View<'_> {
         let inside = self
             .folders
             .iter()
-            .filter_map(|(_, folder)| folder.inside(path));
+            .filter_map(|(_, folder)| folder.path_inside(path));
         inside
             .into_iter()
             .any(|path| self.classifier.kind_of(path) != Kind::Other)
@@ -180,7 +184,7 @@ impl View<'_> {
 }
 
 /// True for an untracked file where a tracked file or its directory belongs.
-fn in_the_way(status: &Status, path: &[u8]) -> bool {
+fn in_the_way(status: &WorkTreeStatus, path: &[u8]) -> bool {
     let below = [path, b"/"].concat();
     tree::folders_above(path).any(|folder| status.dirty.contains_key(folder))
         || status

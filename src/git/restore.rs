@@ -5,14 +5,14 @@
 //! never touched.
 
 use super::backup_refs::{self, Backup, Items, Load};
-use super::error::{Doing as _, GitError};
-use super::open::{Head, OpenRepo};
+use super::error::{DescribeFailure as _, GitError};
+use super::open::{HeadPosition, OpenRepo};
 use super::package_folders::PackageFolder;
 use super::plan::{View, Wanted};
 use super::tree::{self, Leaf};
-use super::walk::Status;
+use super::walk::WorkTreeStatus;
 use super::{Repositories, apply, history};
-use crate::machine::event::Kept;
+use crate::machine::event::KeptWork;
 use crate::machine::facts::{Dirt, Observation, PackageChange, Snapshot};
 use crate::source::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 /// The packages of an observation to restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum RestoreExtent {
     /// Those whose history was rewritten or whose branch was switched.
     Breaches,
     /// Those of `Breaches`, and those whose HEAD is another commit.
@@ -41,12 +41,12 @@ impl Repositories {
         &mut self,
         before: &Snapshot,
         observation: &Observation,
-        extent: Extent,
+        extent: RestoreExtent,
         iteration: u64,
         reference: &str,
-    ) -> Result<Vec<Kept>, GitError> {
+    ) -> Result<Vec<KeptWork>, GitError> {
         backup_refs::check_name(reference)?;
-        self.refresh()?;
+        self.refresh_packages()?;
         let chosen: BTreeSet<PathBuf> = before
             .packages
             .iter()
@@ -56,9 +56,9 @@ impl Repositories {
                     .iter()
                     .filter(|seen| seen.name == was.name);
                 match extent {
-                    Extent::Breaches => seen.any(PackageChange::is_breach),
-                    Extent::Moved => seen.any(|seen| seen.is_breach() || seen.head_moved),
-                    Extent::All => observation.after.package(&was.name) != Some(was),
+                    RestoreExtent::Breaches => seen.any(PackageChange::is_breach),
+                    RestoreExtent::Moved => seen.any(|seen| seen.is_breach() || seen.head_moved),
+                    RestoreExtent::All => observation.after.package(&was.name) != Some(was),
                 }
             })
             .filter_map(|was| self.folders.get(&was.name))
@@ -69,11 +69,11 @@ impl Repositories {
             if !chosen.contains(&repo) {
                 continue;
             }
-            let Some(wanted) = self.wanted(before, &names)? else {
+            let Some(wanted) = self.wanted_state(before, &names)? else {
                 continue;
             };
             let message = format!("ralph: what iteration {iteration} left");
-            done.extend(self.restore(&names, &wanted, &message, reference)?);
+            done.extend(self.restore_packages(&names, &wanted, &message, reference)?);
         }
         Ok(done)
     }
@@ -86,9 +86,9 @@ impl Repositories {
         &mut self,
         leftovers: &BTreeMap<String, Vec<Dirt>>,
         reference: &str,
-    ) -> Result<Vec<Kept>, GitError> {
+    ) -> Result<Vec<KeptWork>, GitError> {
         backup_refs::check_name(reference)?;
-        self.refresh()?;
+        self.refresh_packages()?;
         let mut done = Vec::new();
         for names in self.by_repository().into_values() {
             let mut aside = BTreeSet::new();
@@ -105,8 +105,8 @@ impl Repositories {
                 continue;
             };
             let wanted = self.in_package(first, |_, open, _| {
-                let (head, status) = open.status()?;
-                let mut wanted = Wanted::at(head);
+                let (head, status) = open.read_status()?;
+                let mut wanted = Wanted::at_head(head);
                 for (path, leaf) in status
                     .dirty
                     .iter()
@@ -121,14 +121,14 @@ impl Repositories {
                     .iter()
                     .filter(|path| !aside.contains(*path))
                 {
-                    if let Some((id, _)) = open.leaf(path)? {
+                    if let Some((id, _)) = open.read_leaf(path)? {
                         wanted.uncommitted.insert(path.clone(), Some(id));
                         wanted.untracked.insert(path.clone());
                     }
                 }
                 Ok(wanted)
             })?;
-            done.extend(self.restore(
+            done.extend(self.restore_packages(
                 &names,
                 &wanted,
                 "ralph: leftovers of an attempt",
@@ -139,7 +139,7 @@ impl Repositories {
     }
 
     /// Returns the state of a repository in a snapshot; `None` if none of its packages existed.
-    pub(super) fn wanted(
+    pub(super) fn wanted_state(
         &self,
         before: &Snapshot,
         names: &[String],
@@ -150,11 +150,11 @@ impl Repositories {
                 continue;
             };
             let commit = tree::oid_of(&state.head).map_err(|error| error.in_package(name))?;
-            let head = Head {
+            let head = HeadPosition {
                 commit,
                 branch: state.branch.clone(),
             };
-            let wanted = wanted.get_or_insert_with(|| Wanted::at(head));
+            let wanted = wanted.get_or_insert_with(|| Wanted::at_head(head));
             for dirt in state.dirt.iter().chain(&state.untracked) {
                 let blob = dirt.blob.as_ref().map(tree::oid_of).transpose();
                 let blob = blob.map_err(|error| error.in_package(name))?.flatten();
@@ -173,13 +173,13 @@ impl Repositories {
         Ok(wanted)
     }
 
-    pub(super) fn restore(
+    pub(super) fn restore_packages(
         &mut self,
         names: &[String],
         wanted: &Wanted,
         message: &str,
         reference: &str,
-    ) -> Result<Vec<Kept>, GitError> {
+    ) -> Result<Vec<KeptWork>, GitError> {
         let Some(first) = names.first() else {
             return Ok(Vec::new());
         };
@@ -207,16 +207,18 @@ fn restore_one(
     view: &View<'_>,
     message: &str,
     reference: &str,
-) -> Result<Vec<Kept>, GitError> {
+) -> Result<Vec<KeptWork>, GitError> {
     let wanted = &view.wanted.head;
-    let (from, status) = open.status()?;
+    let (from, status) = open.read_status()?;
     let moved = from != *wanted;
-    let items = view.items(open, &status)?;
-    let staged = staged(open, &status, &items, from.commit)?;
-    let lost = view.lost(open)?;
+    let items = view.restorable_items(open, &status)?;
+    let staged = staged_content(open, &status, &items, from.commit)?;
+    let lost = view.lost_contents(open)?;
     if !moved && items.is_empty() && staged.is_empty() && lost.is_empty() {
         // An earlier call was complete, so only its reference is reported.
-        let kept = open.reference(reference)?.and_then(|found| found.target());
+        let kept = open
+            .find_reference(reference)?
+            .and_then(|found| found.target());
         let kept = kept.filter(|commit| Some(*commit) != from.commit);
         let backup = kept.map(|commit| Backup {
             reference: reference.to_owned(),
@@ -225,7 +227,7 @@ fn restore_one(
         return Ok(view
             .folders
             .iter()
-            .filter_map(|(name, _)| Some(backup.as_ref()?.of(name, Vec::new())))
+            .filter_map(|(name, _)| Some(backup.as_ref()?.kept_of(name, Vec::new())))
             .collect());
     }
     let load = Load {
@@ -241,18 +243,18 @@ fn restore_one(
     if moved {
         keep_branch(open, wanted, &backup, reference, message)?;
     }
-    apply::sync(open)?;
+    apply::sync_objects(open)?;
     if moved {
         clear_way(open, wanted, reference, message)?;
         apply::move_head(open, wanted)?;
     }
     apply::end_half_done(open)?;
-    open.index.forget();
-    let (_, status) = open.status()?;
-    let plan = view.plan(open, &status, moved)?;
+    open.index.forget_stamps();
+    let (_, status) = open.read_status()?;
+    let plan = view.make_plan(open, &status, moved)?;
     let mut done = apply::apply_plan(open, wanted, &plan, backup.commit)?;
-    open.index.forget();
-    let (_, status) = open.status()?;
+    open.index.forget_stamps();
+    let (_, status) = open.read_status()?;
     for path in status
         .dirty
         .keys()
@@ -270,12 +272,15 @@ fn restore_one(
             let unrestored: Vec<RepoPath> = done
                 .unrestored
                 .iter()
-                .filter_map(|path| folder.inside(path))
+                .filter_map(|path| folder.path_inside(path))
                 .map(RepoPath::from_bytes)
                 .collect();
-            let mut restored = done.restored.iter().filter_map(|path| folder.inside(path));
+            let mut restored = done
+                .restored
+                .iter()
+                .filter_map(|path| folder.path_inside(path));
             let is_touched = moved || !unrestored.is_empty() || restored.next().is_some();
-            is_touched.then(|| backup.of(name, unrestored))
+            is_touched.then(|| backup.kept_of(name, unrestored))
         })
         .collect())
 }
@@ -299,14 +304,17 @@ fn restore_module(
     if module.repo.find_commit(commit).is_err() {
         return Ok(false);
     }
-    let head = module.head()?;
+    let head = module.read_head()?;
     // A branch that was checked out meanwhile may be a user's: it is not moved.
     let branch = head.branch.filter(|_| head.commit == Some(commit));
-    let wanted = Wanted::at(Head {
+    let wanted = Wanted::at_head(HeadPosition {
         commit: Some(commit),
         branch,
     });
-    let folders = [(String::new(), PackageFolder::whole(module.root.clone()))];
+    let folders = [(
+        String::new(),
+        PackageFolder::whole_folder(module.root.clone()),
+    )];
     let view = View {
         folders: &folders,
         classifier: view.classifier,
@@ -317,9 +325,9 @@ fn restore_module(
 }
 
 /// Returns content that is only in the index.
-fn staged(
+fn staged_content(
     open: &OpenRepo,
-    status: &Status,
+    status: &WorkTreeStatus,
     items: &Items,
     head: Option<git2::Oid>,
 ) -> Result<Vec<(Vec<u8>, Leaf)>, GitError> {
@@ -348,7 +356,7 @@ fn staged(
 /// For example, `main/x` is in the way of `main`.
 fn clear_way(
     open: &OpenRepo,
-    wanted: &Head,
+    wanted: &HeadPosition,
     reference: &str,
     message: &str,
 ) -> Result<(), GitError> {
@@ -357,8 +365,8 @@ fn clear_way(
     };
     let doing = "list the references";
     let (below, mut in_way) = (format!("{branch}/"), Vec::new());
-    for found in open.repo.references().doing(doing)? {
-        let found = found.doing(doing)?;
+    for found in open.repo.references().with_action(doing)? {
+        let found = found.with_action(doing)?;
         let Ok(name) = found.name() else { continue };
         if name.starts_with(&below) || branch.starts_with(&format!("{name}/")) {
             in_way.push(found);
@@ -375,7 +383,9 @@ fn clear_way(
             };
             backup_refs::back_up(open, &load, reference)?;
         }
-        found.delete().doing("move a reference out of the way")?;
+        found
+            .delete()
+            .with_action("move a reference out of the way")?;
     }
     Ok(())
 }
@@ -383,7 +393,7 @@ fn clear_way(
 /// Keeps commits of the branch to be moved that neither HEAD nor the wanted commit has.
 fn keep_branch(
     open: &OpenRepo,
-    wanted: &Head,
+    wanted: &HeadPosition,
     backup: &Backup,
     reference: &str,
     message: &str,

@@ -5,7 +5,7 @@
 //! Promises: settings with all files that they include or name, and loose objects, are checked before the library
 //! opens them. Nothing here waits, and reading is bounded.
 
-use super::error::{Doing as _, GitError};
+use super::error::{DescribeFailure as _, GitError};
 use crate::sys::disk::read_beginning;
 use crate::sys::file_stat::{self, FileStat};
 use git2::Config;
@@ -24,7 +24,7 @@ const MAX_ALTERNATES: usize = 20;
 /// Refuses a pipe, socket or device in place of a file.
 pub(super) fn refuse_special(path: &Path) -> Result<(), GitError> {
     match std::fs::metadata(path) {
-        Ok(meta) if !meta.is_file() && !meta.is_dir() => Err(GitError::refused(
+        Ok(meta) if !meta.is_file() && !meta.is_dir() => Err(GitError::refused_error(
             format!("{} is a pipe, socket or device.", path.display()),
             "Remove it, and restore the file that was there.",
         )),
@@ -80,9 +80,10 @@ pub(super) fn check_settings(own: &Path, common: &Path) -> Result<(), GitError> 
             continue;
         }
         refuse_special(&file)?;
-        let found = read_beginning(&file, MAX_SETTINGS).doing("read the settings of a repository");
-        for (key, value) in values(&found?.unwrap_or_default()) {
-            for path in paths(&value, &file) {
+        let found =
+            read_beginning(&file, MAX_SETTINGS).with_action("read the settings of a repository");
+        for (key, value) in setting_values(&found?.unwrap_or_default()) {
+            for path in named_paths(&value, &file) {
                 refuse_special(&path)?;
                 if key.eq_ignore_ascii_case(b"path") && path.is_file() {
                     todo.push(path);
@@ -95,7 +96,7 @@ pub(super) fn check_settings(own: &Path, common: &Path) -> Result<(), GitError> 
 }
 
 fn first_line(file: &Path) -> Result<Option<Vec<u8>>, GitError> {
-    let found = read_beginning(file, MAX_SETTINGS).doing("read where a repository is")?;
+    let found = read_beginning(file, MAX_SETTINGS).with_action("read where a repository is")?;
     Ok(found.map(|bytes| {
         bytes
             .split(|byte| *byte == b'\n')
@@ -107,7 +108,7 @@ fn first_line(file: &Path) -> Result<Option<Vec<u8>>, GitError> {
 }
 
 /// Returns the keys and values of settings. The section does not matter: a pipe is refused in each of them.
-fn values(text: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn setting_values(text: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut joined: Vec<Vec<u8>> = vec![Vec::new()];
     for line in text.split(|byte| *byte == b'\n') {
         let (line, goes_on) = line
@@ -161,7 +162,7 @@ fn key_and_value(line: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
 /// Returns the files that a value may name.
 ///
 /// Paths are relative to the directory of its file, or to the current one.
-fn paths(value: &[u8], file: &Path) -> Vec<PathBuf> {
+fn named_paths(value: &[u8], file: &Path) -> Vec<PathBuf> {
     if value.is_empty() {
         return Vec::new();
     }
@@ -184,12 +185,12 @@ pub(super) struct ObjectFolders(BTreeMap<PathBuf, FileStat>);
 
 impl ObjectFolders {
     /// Refuses pipes in place of objects, in the repository and in those that it borrows.
-    pub(super) fn check(&mut self, common: &Path) -> Result<(), GitError> {
+    pub(super) fn check_objects(&mut self, common: &Path) -> Result<(), GitError> {
         let own = common.join("objects");
         let alternates = own.join("info/alternates");
         refuse_special(&alternates)?;
         let named = read_beginning(&alternates, MAX_SETTINGS)
-            .doing("read where objects are borrowed from")?;
+            .with_action("read where objects are borrowed from")?;
         let named = named.unwrap_or_default();
         let borrowed = named
             .split(|byte| *byte == b'\n')
@@ -200,15 +201,15 @@ impl ObjectFolders {
             .chain([own.clone()])
             .collect();
         for objects in all {
-            for folder in self.changed(&objects)? {
-                self.changed(&folder)?;
+            for folder in self.changed_folders(&objects)? {
+                self.changed_folders(&folder)?;
             }
         }
         Ok(())
     }
 
     /// Returns directories that may have changed since, or all of a directory of objects. Refuses pipes in it.
-    fn changed(&mut self, folder: &Path) -> Result<Vec<PathBuf>, GitError> {
+    fn changed_folders(&mut self, folder: &Path) -> Result<Vec<PathBuf>, GitError> {
         let (now, stat) = (file_stat::now(), FileStat::at(folder));
         let is_top = folder.ends_with("objects");
         let Some(stat) = stat else {
@@ -223,8 +224,8 @@ impl ObjectFolders {
             return Ok(folders);
         };
         for entry in entries {
-            let entry = entry.doing(doing)?;
-            let kind = entry.file_type().doing(doing)?;
+            let entry = entry.with_action(doing)?;
+            let kind = entry.file_type().with_action(doing)?;
             if kind.is_dir() {
                 folders.push(entry.path());
             } else if !kind.is_file() {
@@ -240,14 +241,14 @@ impl ObjectFolders {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_closed, values};
+    use super::{check_closed, setting_values};
     use nix::sys::stat::Mode;
 
     #[test]
     fn values_are_read_as_git_writes_them() {
         let text =
             b"[includeIf \"gitdir:a=]b\"] path = \"a b\" # c\n[core]\n\texcludesFile=x\\\n/y ; z\n\tbare\n";
-        let read: Vec<(String, String)> = values(text)
+        let read: Vec<(String, String)> = setting_values(text)
             .into_iter()
             .map(|(key, value)| {
                 (

@@ -21,7 +21,7 @@ enum Version {
 
 impl Version {
     /// Returns `None` for a file that is too large: its tests cannot be counted, so they do not count.
-    fn text(&self) -> Option<&[u8]> {
+    fn known_text(&self) -> Option<&[u8]> {
         match self {
             Self::Text(text) => Some(text),
             Self::Absent | Self::TooLarge => None,
@@ -38,9 +38,10 @@ impl Repositories {
             .filter(|change| may_hold_tests(change) && !is_moved(change, changes))
         {
             let path = change.path.to_bytes();
-            let before = self.version(&change.package, change.old.as_ref())?;
-            let now = self.version(&change.package, change.new.as_ref())?;
-            let [before, now] = source::tests_before_and_now(&path, before.text(), now.text());
+            let before = self.read_version(&change.package, change.old.as_ref())?;
+            let now = self.read_version(&change.package, change.new.as_ref())?;
+            let [before, now] =
+                source::tests_before_and_now(&path, before.known_text(), now.known_text());
             delta = delta
                 .saturating_add_unsigned(now)
                 .saturating_sub_unsigned(before);
@@ -60,9 +61,9 @@ impl Repositories {
 
     /// Counts the tests that a changed file holds now.
     pub(super) fn tests_now(&mut self, change: &FileChange) -> Result<u64, GitError> {
-        let now = self.version(&change.package, change.new.as_ref())?;
+        let now = self.read_version(&change.package, change.new.as_ref())?;
         Ok(now
-            .text()
+            .known_text()
             .map_or(0, |text| source::count_tests(&change.path.to_bytes(), text)))
     }
 
@@ -78,10 +79,10 @@ impl Repositories {
             let path = change.path.to_bytes();
             let mut outlines = Vec::new();
             for blob in [&change.old, &change.new] {
-                let version = self.version(&change.package, blob.as_ref())?;
+                let version = self.read_version(&change.package, blob.as_ref())?;
                 let outline = version
-                    .text()
-                    .and_then(|text| source::Outline::of(&path, text));
+                    .known_text()
+                    .and_then(|text| source::SourceOutline::of(&path, text));
                 outlines.push(outline.unwrap_or_default());
             }
             for module in outlines[0].modules_beyond(&outlines[1]) {
@@ -126,11 +127,11 @@ impl Repositories {
 
     fn text_at_head(&mut self, package: &str, path: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
         let blob = self.in_package(package, |folder, open, _| {
-            let head = open.head()?.commit;
+            let head = open.read_head()?.commit;
             Ok(tree::leaf_in(&open.repo, head, &folder.in_repo(path))?
                 .map(|(id, _)| tree::fact_of(id)))
         })?;
-        match self.version(package, blob.as_ref())? {
+        match self.read_version(package, blob.as_ref())? {
             Version::Text(text) => Ok(Some(text)),
             Version::Absent | Version::TooLarge => Ok(None),
         }
@@ -157,16 +158,21 @@ impl Repositories {
             if now.as_ref() == Some(&file.blob) {
                 continue;
             }
-            let base = self.version(&file.package, file.base.as_ref())?;
-            let written = self.version(&file.package, Some(&file.blob))?;
-            let now = self.version(&file.package, now.as_ref())?;
+            let base = self.read_version(&file.package, file.base.as_ref())?;
+            let written = self.read_version(&file.package, Some(&file.blob))?;
+            let now = self.read_version(&file.package, now.as_ref())?;
             let lost = match (&written, &now) {
                 (Version::Text(written), Version::Text(_) | Version::Absent) => {
-                    source::lost_test_code(&file.path.to_bytes(), base.text(), written, now.text())
+                    source::lost_test_code(
+                        &file.path.to_bytes(),
+                        base.known_text(),
+                        written,
+                        now.known_text(),
+                    )
                 }
                 _ => Some(too_large()),
             };
-            all.extend(named(&file.package, &file.path, lost));
+            all.extend(name_lost(&file.package, &file.path, lost));
         }
         all.sort();
         Ok(all)
@@ -189,7 +195,7 @@ impl Repositories {
             let now = self.blob_at(file, &head)?;
             let lost =
                 self.lost_lines(&file.package, file.base.as_ref(), &file.blob, now.as_ref())?;
-            all.extend(named(&file.package, &file.path, lost));
+            all.extend(name_lost(&file.package, &file.path, lost));
         }
         all.sort();
         Ok(all)
@@ -211,15 +217,18 @@ impl Repositories {
         let lost = if change.kind == Kind::Build {
             self.lost_lines(&change.package, None, old, change.new.as_ref())?
         } else {
-            let before = self.version(&change.package, Some(old))?;
-            match (before, self.version(&change.package, change.new.as_ref())?) {
+            let before = self.read_version(&change.package, Some(old))?;
+            match (
+                before,
+                self.read_version(&change.package, change.new.as_ref())?,
+            ) {
                 (Version::Text(before), now @ (Version::Text(_) | Version::Absent)) => {
-                    source::changed_production(&change.path.to_bytes(), &before, now.text())
+                    source::changed_production(&change.path.to_bytes(), &before, now.known_text())
                 }
                 _ => Some(too_large()),
             }
         };
-        Ok(named(&change.package, &change.path, lost))
+        Ok(name_lost(&change.package, &change.path, lost))
     }
 
     fn lost_lines(
@@ -232,14 +241,14 @@ impl Repositories {
         if now == Some(written) {
             return Ok(None);
         }
-        let base = self.version(package, base)?;
+        let base = self.read_version(package, base)?;
         Ok(
             match (
-                self.version(package, Some(written))?,
-                self.version(package, now)?,
+                self.read_version(package, Some(written))?,
+                self.read_version(package, now)?,
             ) {
                 (Version::Text(written), now @ (Version::Text(_) | Version::Absent)) => {
-                    source::lost_lines(base.text(), &written, now.text())
+                    source::lost_lines(base.known_text(), &written, now.known_text())
                 }
                 _ => Some(too_large()),
             },
@@ -247,15 +256,16 @@ impl Repositories {
     }
 
     /// Returns test files with new declarations that production code of their package also has.
-    pub(super) fn shadows(&mut self, changes: &[FileChange]) -> Result<Vec<Shadow>, GitError> {
+    pub(super) fn find_shadows(&mut self, changes: &[FileChange]) -> Result<Vec<Shadow>, GitError> {
         let mut found = Vec::new();
         let mut files = None;
         for change in changes.iter().filter(|change| {
             let path = change.path.to_bytes();
             change.kind == Kind::Test && (path.ends_with(b".java") || path.ends_with(b".py"))
         }) {
-            let before = self.version(&change.package, change.old.as_ref())?;
-            let Version::Text(now) = self.version(&change.package, change.new.as_ref())? else {
+            let before = self.read_version(&change.package, change.old.as_ref())?;
+            let Version::Text(now) = self.read_version(&change.package, change.new.as_ref())?
+            else {
                 continue;
             };
             if files
@@ -266,7 +276,7 @@ impl Repositories {
             }
             let Some((_, files)) = &files else { continue };
             if let Some(production) =
-                source::shadowed(change.path.as_str(), before.text(), &now, files)
+                source::shadowed(change.path.as_str(), before.known_text(), &now, files)
             {
                 let production = RepoPath::from_bytes(production.as_bytes());
                 found.push(Shadow {
@@ -282,9 +292,9 @@ impl Repositories {
 
     fn files_at_head(&mut self, package: &str) -> Result<Vec<(String, Kind)>, GitError> {
         self.in_package(package, |folder, open, classifier| {
-            let head = open.head()?.commit;
+            let head = open.read_head()?.commit;
             let tree = tree::tree_of(&open.repo, head, &folder.prefix)?;
-            let all = tree::diff(&open.repo, None, tree.as_ref())?;
+            let all = tree::diff_trees(&open.repo, None, tree.as_ref())?;
             let named = all.into_iter().filter_map(|delta| {
                 Some((
                     String::from_utf8(delta.path.clone()).ok()?,
@@ -303,11 +313,11 @@ impl Repositories {
         Ok(leaf.map(|(id, _)| tree::fact_of(id)))
     }
 
-    fn version(&mut self, package: &str, blob: Option<&Oid>) -> Result<Version, GitError> {
+    fn read_version(&mut self, package: &str, blob: Option<&Oid>) -> Result<Version, GitError> {
         let Some(blob) = blob else {
             return Ok(Version::Absent);
         };
-        match self.blob(package, blob, MAX_TEXT) {
+        match self.read_blob(package, blob, MAX_TEXT) {
             Ok(text) => Ok(Version::Text(text)),
             Err(error) if error.kind == GitErrorKind::Refused => Ok(Version::TooLarge),
             Err(error) => Err(error),
@@ -327,17 +337,17 @@ fn may_hold_tests(change: &FileChange) -> bool {
 /// Cargo finds tests by their directory.
 fn is_moved(change: &FileChange, changes: &[FileChange]) -> bool {
     let other = match change.status {
-        FileStatus::Deleted => moved(change, changes),
-        FileStatus::Added => changes
-            .iter()
-            .find(|old| old.status == FileStatus::Deleted && moved(old, changes) == Some(change)),
+        FileStatus::Deleted => find_moved(change, changes),
+        FileStatus::Added => changes.iter().find(|old| {
+            old.status == FileStatus::Deleted && find_moved(old, changes) == Some(change)
+        }),
         FileStatus::Modified => None,
     };
     other.is_some()
 }
 
 /// Returns the new file of a deleted one.
-fn moved<'c>(old: &FileChange, changes: &'c [FileChange]) -> Option<&'c FileChange> {
+fn find_moved<'c>(old: &FileChange, changes: &'c [FileChange]) -> Option<&'c FileChange> {
     changes.iter().find(|new| {
         new.old.is_none() && new.new == old.old && is_twin(&old.package, &old.path, new)
     })
@@ -374,7 +384,7 @@ fn too_large() -> (u64, String) {
     )
 }
 
-fn named(package: &str, path: &RepoPath, lost: Option<(u64, String)>) -> Option<LostLines> {
+fn name_lost(package: &str, path: &RepoPath, lost: Option<(u64, String)>) -> Option<LostLines> {
     let (count, first) = lost?;
     Some(LostLines {
         package: package.to_owned(),

@@ -5,7 +5,7 @@
 //! have them.
 
 use super::backup_refs::{self, pin_name};
-use super::error::{Doing as _, GitError};
+use super::error::{DescribeFailure as _, GitError};
 use super::open::OpenRepo;
 use super::{Repositories, history};
 use crate::machine::facts::{LostTips, PackageChange};
@@ -22,9 +22,9 @@ const STASH: &str = "refs/stash";
 type Tips = BTreeMap<String, Oid>;
 
 impl OpenRepo {
-    fn tips(&self) -> Result<Tips, GitError> {
+    fn read_tips(&self) -> Result<Tips, GitError> {
         let (doing, mut tips) = ("list the references", Tips::new());
-        for found in self.repo.references().doing(doing)? {
+        for found in self.repo.references().with_action(doing)? {
             // An unreadable reference names nothing that could be kept.
             let Ok(found) = found else { continue };
             let Ok(name) = found.name() else { continue };
@@ -40,7 +40,7 @@ impl OpenRepo {
                 tips.extend(commit.ok().map(|commit| (name.to_owned(), commit.id())));
             }
         }
-        if self.reference(STASH)?.is_some()
+        if self.find_reference(STASH)?.is_some()
             && let Ok(log) = self.repo.reflog(STASH)
         {
             for entry in log.iter().take(MAX_TIPS) {
@@ -57,8 +57,8 @@ impl OpenRepo {
 
     /// Keeps the commits of all other references under this one, until the next call.
     pub(super) fn pin_tips(&mut self, name: &str) -> Result<(), GitError> {
-        let branch = self.head()?.branch;
-        let mut tips = self.tips()?;
+        let branch = self.read_head()?.branch;
+        let mut tips = self.read_tips()?;
         tips.retain(|name, _| Some(name) != branch.as_ref());
         self.tips_before = Some(tips.clone());
         if tips.is_empty() {
@@ -66,8 +66,8 @@ impl OpenRepo {
         }
         let commit = self
             .commit_of_tips(&tips)
-            .doing("keep the commits of other branches")?;
-        backup_refs::pin(self, name, commit)
+            .with_action("keep the commits of other branches")?;
+        backup_refs::pin_commit(self, name, commit)
     }
 
     /// Creates a commit with these parents. The same parents give the same commit.
@@ -96,7 +96,7 @@ impl OpenRepo {
     /// Returns the references of the last [`OpenRepo::pin_tips`], after a restart those in its commit.
     fn known_tips(&self, name: &str) -> (Tips, Option<Oid>) {
         let pinned = self
-            .reference(name)
+            .find_reference(name)
             .ok()
             .flatten()
             .and_then(|found| found.target());
@@ -127,7 +127,7 @@ impl OpenRepo {
         if before.is_empty() {
             return Ok(None);
         }
-        let (now, head) = (self.tips()?, self.head()?.commit);
+        let (now, head) = (self.read_tips()?, self.read_head()?.commit);
         let mut names = Vec::new();
         for (name, was) in &before {
             let is = now.get(name).copied();

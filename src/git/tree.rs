@@ -1,6 +1,6 @@
 //! The content of a tree, and the differences between two. Nothing in a repository can hide a difference.
 
-use super::error::{Doing as _, GitError};
+use super::error::{DescribeFailure as _, GitError};
 use crate::machine::facts;
 use git2::{ErrorClass, ErrorCode, ObjectType, Oid, Repository, Tree};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub(super) struct Delta {
 }
 
 /// Returns the path relative to the repository's directory, in the form of the library.
-pub(super) fn relative(path: &[u8]) -> PathBuf {
+pub(super) fn relative_path(path: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(path))
 }
 
@@ -74,10 +74,10 @@ pub(super) fn tree_of<'r>(
     };
     let found = repo
         .find_commit(commit)
-        .map_err(|error| missing(commit, &error))?;
+        .map_err(|error| missing_object(commit, &error))?;
     let tree = found
         .tree()
-        .map_err(|error| missing(found.tree_id(), &error))?;
+        .map_err(|error| missing_object(found.tree_id(), &error))?;
     let folder = prefix.strip_suffix(b"/").unwrap_or(prefix);
     if folder.is_empty() {
         return Ok(Some(tree));
@@ -86,16 +86,16 @@ pub(super) fn tree_of<'r>(
         Some((id, FOLDER)) => repo
             .find_tree(id)
             .map(Some)
-            .map_err(|error| missing(id, &error)),
+            .map_err(|error| missing_object(id, &error)),
         _ => Ok(None),
     }
 }
 
-fn missing(id: Oid, error: &git2::Error) -> GitError {
+fn missing_object(id: Oid, error: &git2::Error) -> GitError {
     if error.code() != ErrorCode::NotFound {
-        return GitError::unreadable(format!("read the object {id}"), error);
+        return GitError::unreadable_error(format!("read the object {id}"), error);
     }
-    GitError::damaged(
+    GitError::damaged_error(
         format!("The object {id} is not in the repository (a shallow clone, or it was pruned)."),
         "Fetch the whole history (`git fetch --unshallow`), or take the object from another clone.",
     )
@@ -109,7 +109,7 @@ fn leaf_of(entry: &git2::TreeEntry<'_>) -> Leaf {
 }
 
 /// Returns the paths that differ between two trees. `None` is the empty tree.
-pub(super) fn diff(
+pub(super) fn diff_trees(
     repo: &Repository,
     old: Option<&Tree<'_>>,
     new: Option<&Tree<'_>>,
@@ -117,7 +117,7 @@ pub(super) fn diff(
     let mut found = Vec::new();
     let mut todo = vec![(Vec::new(), [old, new].map(|tree| tree.map(Tree::id)))];
     while let Some((prefix, trees)) = todo.pop() {
-        for (name, sides) in entries(repo, trees)? {
+        for (name, sides) in paired_entries(repo, trees)? {
             let path = [prefix.as_slice(), &name].concat();
             let folders =
                 sides.map(|side| side.filter(|(_, mode)| *mode == FOLDER).map(|(id, _)| id));
@@ -129,7 +129,7 @@ pub(super) fn diff(
                 found.push(Delta { path, old, new });
             }
             if found.len() + todo.len() > MAX_PATHS || prefix.len() > MAX_PATH {
-                return Err(GitError::refused(
+                return Err(GitError::refused_error(
                     format!(
                         "A commit has more than {MAX_PATHS} paths, or paths of more than {MAX_PATH} bytes."
                     ),
@@ -143,18 +143,20 @@ pub(super) fn diff(
 }
 
 /// Returns the entries of two trees by name. A second entry of one name could hide a difference.
-fn entries(
+fn paired_entries(
     repo: &Repository,
     trees: [Option<Oid>; 2],
 ) -> Result<BTreeMap<Vec<u8>, [Option<Leaf>; 2]>, GitError> {
     let mut all: BTreeMap<_, [Option<Leaf>; 2]> = BTreeMap::new();
     for (side, id) in trees.into_iter().enumerate() {
         let Some(id) = id else { continue };
-        let tree = repo.find_tree(id).map_err(|error| missing(id, &error))?;
+        let tree = repo
+            .find_tree(id)
+            .map_err(|error| missing_object(id, &error))?;
         for entry in &tree {
             let sides = all.entry(entry.name_bytes().to_vec()).or_default();
             if sides[side].replace(leaf_of(&entry)).is_some() {
-                return Err(GitError::damaged(
+                return Err(GitError::damaged_error(
                     format!("The tree {id} names an entry twice."),
                     "Run `git fsck`; such a commit must be created again.",
                 ));
@@ -171,13 +173,16 @@ pub(super) fn leaf_at(tree: Option<&Tree<'_>>, path: &[u8]) -> Result<Option<Lea
 }
 
 fn entry_at(tree: &Tree<'_>, path: &[u8]) -> Result<Option<Leaf>, GitError> {
-    match tree.get_path(&relative(path)) {
+    match tree.get_path(&relative_path(path)) {
         Ok(entry) => Ok(Some(leaf_of(&entry))),
         // A missing object is an error of another class.
         Err(error) if error.code() == ErrorCode::NotFound && error.class() == ErrorClass::Tree => {
             Ok(None)
         }
-        Err(error) => Err(GitError::unreadable("read a folder of a commit", &error)),
+        Err(error) => Err(GitError::unreadable_error(
+            "read a folder of a commit",
+            &error,
+        )),
     }
 }
 
@@ -191,9 +196,11 @@ pub(super) fn leaf_in(
 }
 
 /// Returns the size of a blob in bytes.
-pub(super) fn size(repo: &Repository, id: Oid) -> Result<u64, GitError> {
-    let odb = repo.odb().doing("open the object store")?;
-    let (size, kind) = odb.read_header(id).map_err(|error| missing(id, &error))?;
+pub(super) fn blob_size(repo: &Repository, id: Oid) -> Result<u64, GitError> {
+    let odb = repo.odb().with_action("open the object store")?;
+    let (size, kind) = odb
+        .read_header(id)
+        .map_err(|error| missing_object(id, &error))?;
     if kind != ObjectType::Blob {
         return Err(GitError::not_found(
             format!("The object {id} is no file."),
@@ -204,10 +211,12 @@ pub(super) fn size(repo: &Repository, id: Oid) -> Result<u64, GitError> {
 }
 
 /// Returns the bytes of a blob of at most `cap` bytes; `None` if it is larger.
-pub(super) fn blob(repo: &Repository, id: Oid, cap: u64) -> Result<Option<Vec<u8>>, GitError> {
-    if size(repo, id)? > cap {
+pub(super) fn read_blob(repo: &Repository, id: Oid, cap: u64) -> Result<Option<Vec<u8>>, GitError> {
+    if blob_size(repo, id)? > cap {
         return Ok(None);
     }
-    let blob = repo.find_blob(id).map_err(|error| missing(id, &error))?;
+    let blob = repo
+        .find_blob(id)
+        .map_err(|error| missing_object(id, &error))?;
     Ok(Some(blob.content().to_vec()))
 }

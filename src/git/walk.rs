@@ -3,10 +3,10 @@
 //! Promises: agrees with `git status` in repositories that hide nothing. Links are never followed, even in place of a
 //! directory. Ignored files, output directories and repositories inside are not entered. Bounded.
 
-use super::content::{self, Content, on_disk};
-use super::error::{Doing as _, GitError};
+use super::content::{self, ContentCache, on_disk};
+use super::error::{DescribeFailure as _, GitError};
 use super::index::{self, CommittedRules, Tracked};
-use super::open::{self, Head, OpenRepo};
+use super::open::{self, HeadPosition, OpenRepo};
 use super::package_folders::is_repository;
 use super::special_files;
 use super::tree::{self, GITLINK, Leaf};
@@ -26,7 +26,7 @@ const MAX_HIDDEN: usize = 100_000;
 
 /// A work tree at one moment. Paths are relative to the repository's directory.
 #[derive(Debug, Default)]
-pub(super) struct Status {
+pub(super) struct WorkTreeStatus {
     /// Tracked files that differ from HEAD, with their content on disk.
     ///
     /// Files in HEAD or in the index are tracked. They differ in the index or on disk.
@@ -39,14 +39,14 @@ pub(super) struct Status {
     pub(super) nested: BTreeSet<Vec<u8>>,
 }
 
-impl Status {
+impl WorkTreeStatus {
     fn check_size(&self) -> Result<(), GitError> {
         let hidden = self.hidden.len();
         let seen = self.dirty.len() + self.untracked.len() - hidden + self.nested.len();
         if seen <= MAX_ENTRIES && hidden <= MAX_HIDDEN {
             return Ok(());
         }
-        Err(GitError::refused(
+        Err(GitError::refused_error(
             format!("More than {MAX_ENTRIES} files are changed or untracked."),
             "Commit them, or name generated files in .gitignore.",
         ))
@@ -55,12 +55,12 @@ impl Status {
 
 impl OpenRepo {
     /// Returns HEAD, and everything that differs from it.
-    pub(super) fn status(&mut self) -> Result<(Head, Status), GitError> {
-        let head = self.head()?;
+    pub(super) fn read_status(&mut self) -> Result<(HeadPosition, WorkTreeStatus), GitError> {
+        let head = self.read_head()?;
         self.check_objects()?;
-        index::refresh(&mut self.index, &self.repo, head.commit)?;
+        index::refresh_view(&mut self.index, &self.repo, head.commit)?;
         if self.ignores.is_none() {
-            self.ignores = Some(CommittedRules::ignores(
+            self.ignores = Some(CommittedRules::read_ignores(
                 &self.repo,
                 &self.index.ignore_files,
             )?);
@@ -88,13 +88,15 @@ impl OpenRepo {
             unseen: index.tracked.keys().map(Vec::as_slice).collect(),
             todo: vec![Vec::new()],
             modules,
-            status: Status::default(),
+            status: WorkTreeStatus::default(),
         };
-        walk.run()?;
+        walk.walk_all()?;
         let mut status = walk.status;
         for path in index.removed.keys() {
             status.untracked.remove(path);
-            status.dirty.insert(path.clone(), content.find(root, path)?);
+            status
+                .dirty
+                .insert(path.clone(), content.find_leaf(root, path)?);
         }
         status.check_size()?;
         Ok((head, status))
@@ -102,8 +104,8 @@ impl OpenRepo {
 
     /// Returns HEAD of a submodule, and an id of the tracked files and sources that differ from it; `None` without
     /// any.
-    fn differences(&mut self) -> Result<(Option<git2::Oid>, Option<git2::Oid>), GitError> {
-        let (head, status) = self.status()?;
+    fn find_differences(&mut self) -> Result<(Option<git2::Oid>, Option<git2::Oid>), GitError> {
+        let (head, status) = self.read_status()?;
         let mut text = String::new();
         for (path, leaf) in &status.dirty {
             let _ = writeln!(text, "{} {leaf:?}", RepoPath::from_bytes(path));
@@ -118,7 +120,7 @@ impl OpenRepo {
                 text,
                 "{} {:?}",
                 RepoPath::from_bytes(path),
-                self.leaf(path)?
+                self.read_leaf(path)?
             );
         }
         for path in &status.nested {
@@ -129,17 +131,17 @@ impl OpenRepo {
         }
         let _ = write!(text, "{:?}", head.commit);
         let id = git2::Oid::hash_object(git2::ObjectType::Blob, text.as_bytes());
-        Ok((head.commit, Some(id.doing("read a submodule")?)))
+        Ok((head.commit, Some(id.with_action("read a submodule")?)))
     }
 
     /// Returns the content on disk of a path below real directories.
-    pub(super) fn leaf(&mut self, path: &[u8]) -> Result<Option<Leaf>, GitError> {
-        self.content.find(&self.root, path)
+    pub(super) fn read_leaf(&mut self, path: &[u8]) -> Result<Option<Leaf>, GitError> {
+        self.content.find_leaf(&self.root, path)
     }
 
     /// Returns the metadata of a path, if its parents are real directories.
-    pub(super) fn lstat(&self, path: &[u8]) -> Option<Metadata> {
-        content::lstat(&self.root, path)
+    pub(super) fn lstat_path(&self, path: &[u8]) -> Option<Metadata> {
+        content::lstat_path(&self.root, path)
     }
 }
 
@@ -150,7 +152,7 @@ struct Walk<'a> {
     state: &'a [Vec<u8>],
     ignores: Option<&'a CommittedRules>,
     lfs: &'a CommittedRules,
-    content: &'a mut Content,
+    content: &'a mut ContentCache,
     tracked: &'a BTreeMap<Vec<u8>, Tracked>,
     /// Tracked paths that the walk has not reached.
     unseen: BTreeSet<&'a [u8]>,
@@ -158,13 +160,13 @@ struct Walk<'a> {
     todo: Vec<Vec<u8>>,
     /// The submodules' repositories, by their directory.
     modules: &'a mut BTreeMap<Vec<u8>, Option<Box<OpenRepo>>>,
-    status: Status,
+    status: WorkTreeStatus,
 }
 
 impl Walk<'_> {
-    fn run(&mut self) -> Result<(), GitError> {
+    fn walk_all(&mut self) -> Result<(), GitError> {
         while let Some(folder) = self.todo.pop() {
-            self.folder(&folder)?;
+            self.walk_folder(&folder)?;
             self.status.check_size()?;
         }
         let gone = self.unseen.iter().map(|path| (path.to_vec(), None));
@@ -172,27 +174,27 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn folder(&mut self, folder: &[u8]) -> Result<(), GitError> {
-        let names = self.content.names(&on_disk(self.root, folder));
-        for (name, kind) in names.doing("list a folder of the work tree")?.iter() {
+    fn walk_folder(&mut self, folder: &[u8]) -> Result<(), GitError> {
+        let names = self.content.folder_names(&on_disk(self.root, folder));
+        for (name, kind) in names.with_action("list a folder of the work tree")?.iter() {
             let (path, kind) = ([folder, name].concat(), *kind);
             if !kind.is_dir() && matches!(name.as_slice(), b".gitignore" | b".gitattributes") {
                 special_files::refuse_special(&on_disk(self.root, &path))?;
             }
             if *name != b".git" {
-                self.entry(path, kind)?;
+                self.visit_entry(path, kind)?;
             }
         }
         Ok(())
     }
 
-    fn entry(&mut self, path: Vec<u8>, kind: FileType) -> Result<(), GitError> {
+    fn visit_entry(&mut self, path: Vec<u8>, kind: FileType) -> Result<(), GitError> {
         let tracked = self.tracked.get(&path);
         if kind.is_dir() {
             if let Some(module) = tracked.filter(|tracked| tracked.leaf.1 == GITLINK) {
-                return self.submodule(path, module);
+                return self.visit_submodule(path, module);
             }
-            self.subfolder(&path);
+            self.visit_subfolder(&path);
             return Ok(());
         }
         if let Some(tracked) = tracked {
@@ -201,8 +203,8 @@ impl Walk<'_> {
         // Git ignores pipes, sockets and devices.
         let is_seen = (kind.is_file() || kind.is_symlink()) && !open::is_below(self.state, &path);
         if is_seen && !self.is_left_out(&path) {
-            let ignored = self.repo.is_path_ignored(tree::relative(&path));
-            if ignored.doing("read the rules of .gitignore")? {
+            let ignored = self.repo.is_path_ignored(tree::relative_path(&path));
+            if ignored.with_action("read the rules of .gitignore")? {
                 self.status.hidden.insert(path.clone());
             }
             self.status.untracked.insert(path);
@@ -210,7 +212,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn subfolder(&mut self, bare: &[u8]) {
+    fn visit_subfolder(&mut self, bare: &[u8]) {
         let path = [bare, b"/"].concat();
         let next = self.tracked.range(path.clone()..).next();
         if next.is_none_or(|(next, _)| !next.starts_with(&path)) {
@@ -226,14 +228,15 @@ impl Walk<'_> {
     }
 
     fn is_left_out(&self, path: &[u8]) -> bool {
-        self.ignores.is_some_and(|ignores| ignores.matches(path))
+        self.ignores
+            .is_some_and(|ignores| ignores.matches_path(path))
     }
 
     fn tracked_file(&mut self, path: Vec<u8>, tracked: &Tracked) -> Result<(), GitError> {
         self.unseen.remove(path.as_slice());
         let meta = fs_err::symlink_metadata(on_disk(self.root, &path));
-        let meta = meta.doing("look at a file")?;
-        let leaf = self.content.leaf(self.root, &path, &meta)?;
+        let meta = meta.with_action("look at a file")?;
+        let leaf = self.content.hash_leaf(self.root, &path, &meta)?;
         let clean = match leaf {
             Some(found) if !tracked.staged && self.is_mode(&path, tracked.leaf.1, found) => self
                 .content
@@ -265,7 +268,7 @@ impl Walk<'_> {
     ///
     /// It is dirty if its HEAD is another commit than the index names, or if tracked files or sources in it differ
     /// from that. Its id then covers all differences, so that a further edit gives another id.
-    fn submodule(&mut self, path: Vec<u8>, tracked: &Tracked) -> Result<(), GitError> {
+    fn visit_submodule(&mut self, path: Vec<u8>, tracked: &Tracked) -> Result<(), GitError> {
         self.unseen.remove(path.as_slice());
         let folder = on_disk(self.root, &path);
         let mut found = tracked.leaf.0;
@@ -274,10 +277,10 @@ impl Walk<'_> {
             let module = self.modules.entry(path.clone()).or_default();
             let open = match module.take().filter(|open| open.is_current()) {
                 Some(open) => open,
-                None => Box::new(OpenRepo::open(&folder)?),
+                None => Box::new(OpenRepo::open_repository(&folder)?),
             };
             let open = module.insert(open);
-            let (head, edits) = open.differences()?;
+            let (head, edits) = open.find_differences()?;
             found = head.unwrap_or(found);
             clean &= found == tracked.leaf.0 && edits.is_none();
             found = edits.unwrap_or(found);

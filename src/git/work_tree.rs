@@ -8,7 +8,7 @@ use super::backup_refs::{self, Items};
 use super::error::GitError;
 use super::open::OpenRepo;
 use super::tree;
-use super::walk::Status;
+use super::walk::WorkTreeStatus;
 use crate::machine::facts::Oid;
 use crate::source::{Classifier, Kind, is_output};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ impl Repositories {
     ///
     /// Errors: a work tree that cannot be read, or that has too many changed files (`Refused`).
     pub fn commit_work_trees(&mut self) -> Result<BTreeMap<String, WorkTree>, GitError> {
-        self.refresh()?;
+        self.refresh_packages()?;
         let mut all = BTreeMap::new();
         for names in self.by_repository().into_values() {
             let Some(first) = names.first() else { continue };
@@ -42,7 +42,7 @@ impl Repositories {
 }
 
 fn commit_work_tree(open: &mut OpenRepo, classifier: &Classifier) -> Result<WorkTree, GitError> {
-    let (head, status) = open.status()?;
+    let (head, status) = open.read_status()?;
     let items = uncommitted(open, &status, classifier)?;
     let commit = backup_refs::commit_items(open, head.commit, &items)?;
     let files = match commit {
@@ -59,7 +59,7 @@ fn commit_work_tree(open: &mut OpenRepo, classifier: &Classifier) -> Result<Work
 /// Returns each path that differs from HEAD, and its content on the disk.
 fn uncommitted(
     open: &mut OpenRepo,
-    status: &Status,
+    status: &WorkTreeStatus,
     classifier: &Classifier,
 ) -> Result<Items, GitError> {
     let tracked = status.dirty.iter().filter(|(path, _)| !open.is_state(path));
@@ -71,7 +71,7 @@ fn uncommitted(
         if is_ignored || is_in_output || open.is_state(path) {
             continue;
         }
-        if let Some(leaf) = open.leaf(path)? {
+        if let Some(leaf) = open.read_leaf(path)? {
             items.insert(path.clone(), Some(leaf));
         }
     }

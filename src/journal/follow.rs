@@ -3,13 +3,13 @@
 //! It reads each record once, in order, as soon as its line is complete. A journal that shrank or was replaced is
 //! read from its start.
 
-use super::{Ending, JournalError, Record, Unread, replay, replay_on};
+use super::{JournalEnd, JournalError, Record, Unread, replay, replay_on};
 use crate::sys::Disk;
 use std::path::{Path, PathBuf};
 
 /// A change of a followed journal.
 #[derive(Debug)]
-pub enum Change {
+pub enum JournalChange {
     /// The journal is read again from its first record: discard the earlier ones.
     Restarted,
     /// The next record.
@@ -20,7 +20,7 @@ pub enum Change {
 #[derive(Debug)]
 pub struct Follower {
     path: PathBuf,
-    ending: Ending,
+    ending: JournalEnd,
     /// The length at which reading failed: the same file is not read again and again.
     failed: Option<u64>,
 }
@@ -30,7 +30,7 @@ impl Follower {
     pub fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
-            ending: Ending::of_nothing(),
+            ending: JournalEnd::of_nothing(),
             failed: None,
         }
     }
@@ -45,7 +45,7 @@ impl Follower {
     pub fn read<E: From<JournalError>>(
         &mut self,
         disk: &dyn Disk,
-        mut each: impl FnMut(Change) -> Result<(), E>,
+        mut each: impl FnMut(JournalChange) -> Result<(), E>,
     ) -> Result<bool, E> {
         let length = disk.len(&self.path).map_err(JournalError::Io)?.unwrap_or(0);
         if self.failed == Some(length) {
@@ -54,7 +54,7 @@ impl Follower {
         let read = self.read_new(disk, length, &mut each);
         self.failed = read.is_err().then_some(length);
         if read.is_err() {
-            self.ending = Ending::of_nothing();
+            self.ending = JournalEnd::of_nothing();
         }
         read
     }
@@ -63,7 +63,7 @@ impl Follower {
         &mut self,
         disk: &dyn Disk,
         length: u64,
-        each: &mut impl FnMut(Change) -> Result<(), E>,
+        each: &mut impl FnMut(JournalChange) -> Result<(), E>,
     ) -> Result<bool, E> {
         if self.failed.is_some() || length < self.ending.valid_len {
             return self.read_all(disk, each);
@@ -87,22 +87,26 @@ impl Follower {
             return self.read_all(disk, each);
         };
         let records = self.ending.records;
-        let ending = std::mem::replace(&mut self.ending, Ending::of_nothing());
-        self.ending = replay_on(new, ending, |record| each(Change::Record(Box::new(record))))?;
+        let ending = std::mem::replace(&mut self.ending, JournalEnd::of_nothing());
+        self.ending = replay_on(new, ending, |record| {
+            each(JournalChange::Record(Box::new(record)))
+        })?;
         Ok(self.ending.records > records)
     }
 
     fn read_all<E: From<JournalError>>(
         &mut self,
         disk: &dyn Disk,
-        each: &mut impl FnMut(Change) -> Result<(), E>,
+        each: &mut impl FnMut(JournalChange) -> Result<(), E>,
     ) -> Result<bool, E> {
         let bytes = disk
             .read(&self.path)
             .map_err(JournalError::Io)?
             .unwrap_or_default();
-        each(Change::Restarted)?;
-        self.ending = replay(&bytes, |record| each(Change::Record(Box::new(record))))?;
+        each(JournalChange::Restarted)?;
+        self.ending = replay(&bytes, |record| {
+            each(JournalChange::Record(Box::new(record)))
+        })?;
         Ok(true)
     }
 

@@ -36,7 +36,7 @@ impl Record {
 }
 
 /// The content of a line of the journal.
-pub(super) enum Line {
+pub(super) enum JournalLine {
     Record(Box<Record>),
     /// A well-formed record in its place that this build cannot read.
     Unread(Unread),
@@ -66,7 +66,7 @@ impl fmt::Display for Unread {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Body<E> {
+struct RecordBody<E> {
     v: u32,
     seq: u64,
     at: String,
@@ -85,7 +85,7 @@ pub(super) fn encode(
     at: &str,
     event: &Event,
 ) -> io::Result<(Vec<u8>, Record)> {
-    let body = serde_json::to_string(&Body {
+    let body = serde_json::to_string(&RecordBody {
         v: VERSION,
         seq,
         at: at.to_owned(),
@@ -107,7 +107,7 @@ pub(super) fn encode(
 /// Reads a line (without its newline) that must follow on `head` with the number `seq`.
 ///
 /// Fails with the reason if it is no such record.
-pub(super) fn decode(line: &[u8], head: &str, seq: u64) -> Result<Line, &'static str> {
+pub(super) fn decode(line: &[u8], head: &str, seq: u64) -> Result<JournalLine, &'static str> {
     let no_record = "the line is no record";
     let (own, previous, body) = parts(line).ok_or(no_record)?;
     if hash(previous, body).as_bytes() != own {
@@ -116,17 +116,20 @@ pub(super) fn decode(line: &[u8], head: &str, seq: u64) -> Result<Line, &'static
     if previous != head.as_bytes() {
         return Err("the record does not follow on the one before");
     }
-    let parsed: Body<&RawValue> = serde_json::from_slice(body).map_err(|_| no_record)?;
+    let parsed: RecordBody<&RawValue> = serde_json::from_slice(body).map_err(|_| no_record)?;
     if parsed.seq != seq {
         return Err("the record's number is not the next one");
     }
     if parsed.v > VERSION {
-        return Ok(Line::Unread(Unread::Newer(format!("version {}", parsed.v))));
+        return Ok(JournalLine::Unread(Unread::Newer(format!(
+            "version {}",
+            parsed.v
+        ))));
     }
     match serde_json::from_str::<Event>(parsed.e.get()) {
         Ok(event) => {
             let hash = String::from_utf8_lossy(own).into_owned();
-            Ok(Line::Record(Box::new(Record {
+            Ok(JournalLine::Record(Box::new(Record {
                 seq,
                 at: parsed.at,
                 event,
@@ -137,7 +140,7 @@ pub(super) fn decode(line: &[u8], head: &str, seq: u64) -> Result<Line, &'static
             let found: Value = serde_json::from_str(parsed.e.get()).unwrap_or_default();
             let kind = found["kind"].as_str().unwrap_or("none");
             let what = text::line(&format!("kind {kind}: {error}"), 200);
-            Ok(Line::Unread(if is_known_kind(kind) {
+            Ok(JournalLine::Unread(if is_known_kind(kind) {
                 Unread::OtherBuild(what)
             } else {
                 Unread::Newer(what)

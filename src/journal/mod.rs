@@ -6,8 +6,8 @@
 mod follow;
 mod format;
 
-pub use follow::{Change, Follower};
-use format::Line;
+pub use follow::{Follower, JournalChange};
+use format::JournalLine;
 pub use format::{Record, Unread};
 
 use crate::machine::event::Event;
@@ -71,7 +71,7 @@ pub struct Journal {
 
 /// The end of a journal file.
 #[derive(Clone, Debug)]
-pub struct Ending {
+pub struct JournalEnd {
     /// Offset of the last record in bytes; 0 without records.
     pub last: u64,
     /// Number of records.
@@ -86,7 +86,7 @@ pub struct Ending {
     pub unread: Option<(u64, Unread)>,
 }
 
-impl Ending {
+impl JournalEnd {
     /// Returns the state before the first record.
     pub fn of_nothing() -> Self {
         Self {
@@ -125,7 +125,7 @@ impl Journal {
             disk.truncate(path, ending.valid_len)
                 .map_err(JournalError::Io)?;
         }
-        let Ending {
+        let JournalEnd {
             head,
             records: seq,
             valid_len: len,
@@ -196,16 +196,16 @@ impl Journal {
 pub fn replay<E: From<JournalError>>(
     bytes: &[u8],
     each: impl FnMut(Record) -> Result<(), E>,
-) -> Result<Ending, E> {
-    replay_on(bytes, Ending::of_nothing(), each)
+) -> Result<JournalEnd, E> {
+    replay_on(bytes, JournalEnd::of_nothing(), each)
 }
 
 /// Reads the bytes after the records that `ending` describes, as [`replay`] does.
 pub fn replay_on<E: From<JournalError>>(
     bytes: &[u8],
-    mut ending: Ending,
+    mut ending: JournalEnd,
     mut each: impl FnMut(Record) -> Result<(), E>,
-) -> Result<Ending, E> {
+) -> Result<JournalEnd, E> {
     let mut offset = 0usize;
     while offset < bytes.len() {
         let number = ending.records + 1;
@@ -213,8 +213,8 @@ pub fn replay_on<E: From<JournalError>>(
         let end = rest.iter().position(|b| *b == b'\n');
         let line = &rest[..end.unwrap_or(rest.len())];
         let record = match format::decode(line, &ending.head, number) {
-            Ok(Line::Record(record)) if end.is_some() => *record,
-            Ok(Line::Unread(why)) if end.is_some() => {
+            Ok(JournalLine::Record(record)) if end.is_some() => *record,
+            Ok(JournalLine::Unread(why)) if end.is_some() => {
                 ending.unread = Some((number, why));
                 return Ok(ending);
             }

@@ -73,7 +73,7 @@ fn opened(disk: &mut Memory) -> Result<(Journal, Vec<Record>), JournalError> {
     Ok((journal, records))
 }
 
-fn read(bytes: &[u8]) -> Result<(Ending, Vec<Record>), JournalError> {
+fn read(bytes: &[u8]) -> Result<(JournalEnd, Vec<Record>), JournalError> {
     let mut records = Vec::new();
     let ending = replay(bytes, |record| {
         records.push(record);
@@ -245,8 +245,8 @@ fn followed(follower: &mut Follower, disk: &Memory) -> Result<String, JournalErr
     let mut read = String::new();
     let is_new = follower.read(disk, |piece| {
         read += &match piece {
-            Change::Restarted => "A".to_owned(),
-            Change::Record(record) => record.seq.to_string(),
+            JournalChange::Restarted => "A".to_owned(),
+            JournalChange::Record(record) => record.seq.to_string(),
         };
         Ok::<(), JournalError>(())
     })?;

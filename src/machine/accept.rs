@@ -2,12 +2,12 @@
 
 use super::boxes::Flips;
 use super::choice::is_required_open;
-use super::conclusion::{Outcome, conclude, notes, set_verdict, text};
+use super::conclusion::{IterationOutcome, conclude, notes, set_verdict, text};
 use super::effect::Effect;
 use super::event::{Check, CheckResult, Validation};
 use super::facts::{FileStatus, KeptFile, Observation};
 use super::invalidation;
-use super::state::{By, Findings, JudgedContent, State};
+use super::state::{Findings, JudgedContent, State, TickedBy};
 use crate::source::Kind;
 use crate::source::text::count;
 use crate::task::{Row, Stage, TaskKey};
@@ -25,7 +25,7 @@ pub(super) fn accept(
     let verdict = key.stage.is_review() && set_verdict(state, key, "PASS");
     let content = judged_content(&key.stage, observation);
     let mut flips = Flips::default();
-    flips.tick(state.spec_state_mut(), key, By::Ralph, content);
+    flips.tick(state.spec_state_mut(), key, TickedBy::Ralph, content);
     if let Some((Check::Green, results)) = &seen.check {
         state.spec_state_mut().stage_mut(key).green = true;
         let passed = results
@@ -50,7 +50,7 @@ pub(super) fn accept(
         _ => {}
     }
     let headline = match key.stage {
-        Stage::ReqCheck | Stage::PreCr => format!("{} PASS", key.stage.word()),
+        Stage::ReqCheck | Stage::PreCr => format!("{} PASS", key.stage.stage_word()),
         _ => "ACCEPTED".to_owned(),
     };
     let mut lines = Vec::new();
@@ -59,9 +59,9 @@ pub(super) fn accept(
     }
     lines.extend(notes(state.spec_state(), seen));
     lines.extend(footer(&observation.edits));
-    let outcome = Outcome {
+    let outcome = IterationOutcome {
         flips,
-        ..Outcome::default()
+        ..IterationOutcome::default()
     };
     conclude(state, key, outcome, text(headline, lines), moved || verdict)
 }
@@ -96,7 +96,7 @@ pub(super) fn final_gate(
         .rows
         .iter()
         .filter(|row| row.key != *key && is_required_open(row))
-        .map(Row::title)
+        .map(Row::row_title)
         .collect();
     let cells = format!(
         "{} PASS, {} FAIL, {} UNKNOWN",
@@ -110,7 +110,7 @@ pub(super) fn final_gate(
         return conclude(
             state,
             key,
-            Outcome::default(),
+            IterationOutcome::default(),
             text("FINAL WAITS", lines),
             moved,
         );
@@ -118,7 +118,7 @@ pub(super) fn final_gate(
     let complete = validation.fail == 0 && validation.unknown == 0;
     let content = JudgedContent::commits(state.last_heads());
     let mut flips = Flips::default();
-    flips.tick(state.spec_state_mut(), key, By::Ralph, content);
+    flips.tick(state.spec_state_mut(), key, TickedBy::Ralph, content);
     let mut lines = vec![format!("The report has {cells}.")];
     if !complete {
         let mut gaps = validation.gaps.clone();
@@ -136,9 +136,9 @@ pub(super) fn final_gate(
     conclude(
         state,
         key,
-        Outcome {
+        IterationOutcome {
             flips,
-            ..Outcome::default()
+            ..IterationOutcome::default()
         },
         text(headline, lines),
         moved,

@@ -34,14 +34,14 @@ pub struct Asked {
 
 /// A recorded fact against the effect that it answers.
 #[derive(Debug)]
-pub struct Answer {
+pub struct EffectAnswer {
     /// The effect; `None` for what comes from outside.
     pub effect: Option<Effect>,
     /// Phrase for the expected event, if the recorded one differs.
     pub should: Option<String>,
 }
 
-impl Answer {
+impl EffectAnswer {
     /// Returns the answer to an event from outside.
     fn from_outside(should: Option<&str>) -> Self {
         Self {
@@ -53,23 +53,23 @@ impl Answer {
 
 impl Asked {
     /// Takes the next fact, before it is folded into this state.
-    pub fn answer(&mut self, state: &State, event: &Event) -> Answer {
+    pub fn answer(&mut self, state: &State, event: &Event) -> EffectAnswer {
         let has_started = std::mem::take(&mut self.has_started);
         let is_at_rest = matches!(state.phase, Phase::Idle | Phase::Stopped(_));
         match event {
             Event::RunStarted { .. } => {
                 self.effects.clear();
                 self.has_started = true;
-                return Answer::from_outside(None);
+                return EffectAnswer::from_outside(None);
             }
-            Event::Resumed if has_started => return Answer::from_outside(None),
+            Event::Resumed if has_started => return EffectAnswer::from_outside(None),
             Event::Resumed => {
-                return Answer::from_outside(Some(
+                return EffectAnswer::from_outside(Some(
                     "no `Resumed`, which follows on the start of a run only",
                 ));
             }
             Event::StopRequested { .. } | Event::Paused { .. } => {
-                return Answer::from_outside(None);
+                return EffectAnswer::from_outside(None);
             }
             Event::FamilyPinned { .. }
             | Event::GateRequested { .. }
@@ -78,15 +78,15 @@ impl Asked {
             | Event::Surveyed { .. }
                 if self.effects.is_empty() && is_at_rest && state.mode == Mode::Verb =>
             {
-                return Answer::from_outside(None);
+                return EffectAnswer::from_outside(None);
             }
             _ => {}
         }
         let Some(effect) = self.effects.pop_front() else {
-            return Answer::from_outside(Some("nothing: the process had nothing left to do"));
+            return EffectAnswer::from_outside(Some("nothing: the process had nothing left to do"));
         };
         let should = mismatch(&effect, state, event);
-        Answer {
+        EffectAnswer {
             effect: Some(effect),
             should,
         }

@@ -8,7 +8,7 @@ use super::budget;
 use super::consequences;
 use super::decide::{Context, Decision, Evidence, decide, must_not_change};
 use super::effect::Effect;
-use super::event::{AgentEnd, Kept};
+use super::event::{AgentEnd, KeptWork};
 use super::facts::{Dirt, FileChange, KeptFile, Observation, ObserveRequest, Snapshot, dirt_names};
 use super::hierarchy::{covered_changes, with_ancestors};
 use super::state::{Attempt, Findings, Leftovers, Phase, SpecState, State};
@@ -220,7 +220,7 @@ pub(super) fn work_put_back(
     attempt: Attempt,
     mut seen: Findings,
     tasks: bool,
-    (kept, snapshot): (&[Kept], &Snapshot),
+    (kept, snapshot): (&[KeptWork], &Snapshot),
 ) -> Vec<Effect> {
     seen.kept = kept
         .iter()

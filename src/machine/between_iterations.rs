@@ -5,12 +5,12 @@
 use super::begin::begin;
 use super::boxes::{edited, take_over};
 use super::budget;
-use super::choice::{Choice, all_done, approval, next, stuck};
+use super::choice::{NextStep, all_done, approval, next, stuck};
 use super::effect::Effect;
 use super::event::{Mode, StopRequest, TasksSeen};
 use super::facts::{Dirt, InputDigests, PackageState, Snapshot, dirt_names, full_path};
 use super::lanes;
-use super::state::{By, Leftovers, Phase, SpecState, State};
+use super::state::{Leftovers, Phase, SpecState, State, TickedBy};
 use super::stop::StopReason;
 use crate::source::text::names;
 use crate::task::TaskKey;
@@ -56,7 +56,7 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
         };
         return super::owed(state);
     }
-    take_over(state, tasks, By::Person, &snapshot.heads());
+    take_over(state, tasks, TickedBy::Person, &snapshot.heads());
     if state.mode == Mode::Verb {
         return Vec::new();
     }
@@ -65,16 +65,16 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
         return finish(StopReason::Dirty { files: foreign });
     }
     let stop = match next(state.spec_state(), &state.policy) {
-        Choice::Take(key) => match reason_to_stop(state, &key) {
+        NextStep::Take(key) => match reason_to_stop(state, &key) {
             None => return begin_or_clear(state, &key, snapshot),
             Some(StopReason::Budget { what }) if state.policy.budget_asks => {
                 return ask_for_budget(state, key, &what);
             }
             Some(stop) => stop,
         },
-        Choice::Stuck(reasons) => stuck(state.spec_state(), reasons),
-        Choice::Approve(key) => approval(state.spec_state(), &key),
-        Choice::AllDone => all_done(state.spec_state(), &state.policy),
+        NextStep::Stuck(reasons) => stuck(state.spec_state(), reasons),
+        NextStep::Approve(key) => approval(state.spec_state(), &key),
+        NextStep::AllDone => all_done(state.spec_state(), &state.policy),
     };
     finish(stop)
 }

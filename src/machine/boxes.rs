@@ -5,7 +5,7 @@
 
 use super::event::TasksSeen;
 use super::facts::{Accumulated, Oid};
-use super::state::{By, Family, JudgedContent, SpecState, State};
+use super::state::{Family, JudgedContent, SpecState, State, TickedBy};
 use crate::task::{Mark, Stage, TaskKey};
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ impl Flips {
         &mut self,
         spec: &mut SpecState,
         key: &TaskKey,
-        by: By,
+        by: TickedBy,
         content: JudgedContent,
     ) {
         remember_tick(spec, key, by, content);
@@ -62,9 +62,11 @@ fn flip_parents(
     heads: &BTreeMap<String, Oid>,
 ) {
     let rows = spec.rows.clone();
-    let families = rows.families();
+    let families = rows.by_family();
     let changed: Vec<String> = changes.keys().map(|key| key.family.clone()).collect();
-    let above = changed.iter().flat_map(|family| families.above(family));
+    let above = changed
+        .iter()
+        .flat_map(|family| families.families_above(family));
     for parent in above.filter(|parent| families.is_parent(parent)) {
         let key = TaskKey {
             family: parent.to_owned(),
@@ -73,7 +75,7 @@ fn flip_parents(
         let Some(mark) = spec.row(&key).map(|row| row.mark) else {
             continue;
         };
-        let below = families.below(parent);
+        let below = families.families_below(parent);
         let mut owed = rows
             .iter()
             .filter(|row| below.contains(&*row.key.family) && !row.optional);
@@ -82,13 +84,18 @@ fn flip_parents(
         if mark.is_done() && !all_done {
             flips.open(spec, &key);
         } else if mark.is_open() && all_done {
-            flips.tick(spec, &key, By::Ralph, JudgedContent::commits(heads.clone()));
+            flips.tick(
+                spec,
+                &key,
+                TickedBy::Ralph,
+                JudgedContent::commits(heads.clone()),
+            );
         }
         changes.extend(flips.0);
     }
 }
 
-fn remember_tick(spec: &mut SpecState, key: &TaskKey, by: By, content: JudgedContent) {
+fn remember_tick(spec: &mut SpecState, key: &TaskKey, by: TickedBy, content: JudgedContent) {
     let stage = spec.stage_mut(key);
     stage.attempts = 0;
     stage.reasons.clear();
@@ -132,7 +139,7 @@ pub(super) fn edited(spec: &SpecState, seen: &TasksSeen) -> Vec<(TaskKey, Mark)>
 pub(super) fn take_over(
     state: &mut State,
     seen: &TasksSeen,
-    by: By,
+    by: TickedBy,
     heads: &BTreeMap<String, Oid>,
 ) {
     let spec = state.spec_state_mut();

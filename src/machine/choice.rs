@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// The next step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum NextStep {
     /// Try this box.
     Take(TaskKey),
     /// No required box is open.
@@ -21,12 +21,12 @@ pub enum Choice {
 }
 
 /// The next box under these rules.
-pub fn choose(spec: &SpecState, policy: &Policy) -> Choice {
-    let families = spec.rows.families();
+pub fn choose(spec: &SpecState, policy: &Policy) -> NextStep {
+    let families = spec.rows.by_family();
     let mut named = BTreeSet::new();
     for family in &policy.only {
         named.insert(family.as_str());
-        named.extend(families.below(family));
+        named.extend(families.families_below(family));
     }
     // Each open box, and true if the run may take it.
     let mut open: Vec<(&Row, bool)> = Vec::new();
@@ -42,13 +42,13 @@ pub fn choose(spec: &SpecState, policy: &Policy) -> Choice {
     for (row, is_chosen) in open {
         // No box below one that a person has to approve is taken, chosen or not.
         if row.approval {
-            return Choice::Approve(row.key.clone());
+            return NextStep::Approve(row.key.clone());
         }
         if !is_chosen {
             continue;
         }
         match obstacle(spec, row) {
-            None => return Choice::Take(row.key.clone()),
+            None => return NextStep::Take(row.key.clone()),
             Some(reason) => reasons.push(reason),
         }
     }
@@ -57,9 +57,9 @@ pub fn choose(spec: &SpecState, policy: &Policy) -> Choice {
         reasons.extend(spec.unread.iter().cloned());
     }
     if reasons.is_empty() {
-        Choice::AllDone
+        NextStep::AllDone
     } else {
-        Choice::Stuck(reasons)
+        NextStep::Stuck(reasons)
     }
 }
 
@@ -109,11 +109,11 @@ pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
     let waits_for = match row.key.stage {
         Stage::Implementation => spec
             .rows
-            .families()
+            .by_family()
             .first_below(&row.key.family, is_required_open),
         Stage::Final => first_open(spec, |other| other.key != row.key),
         Stage::Gate(_) if row.key.is_wider_gate() => {
-            spec.rows.families().first_covered(&row.key, |other| {
+            spec.rows.by_family().first_covered(&row.key, |other| {
                 is_required_open(other) && other.key != row.key
             })
         }
@@ -127,7 +127,7 @@ fn placed(row: &Row) -> String {
     if row.key.has_id() {
         format!("{} (tasks.md:{})", row.key, row.line)
     } else {
-        row.title()
+        row.row_title()
     }
 }
 
@@ -163,11 +163,11 @@ fn first_open(spec: &SpecState, wanted: impl Fn(&Row) -> bool) -> Option<&Row> {
 ///
 /// This is [`choose`], unless a block stops the run (`on_blocked: stop`). All output that names the
 /// next box uses it.
-pub fn next(spec: &SpecState, policy: &Policy) -> Choice {
+pub fn next(spec: &SpecState, policy: &Policy) -> NextStep {
     // A run of named tasks does not stop because another one is blocked.
     let goes_on = policy.go_on_when_blocked || !policy.only.is_empty();
     match blocked(spec) {
-        Some(reasons) if !goes_on => Choice::Stuck(reasons),
+        Some(reasons) if !goes_on => NextStep::Stuck(reasons),
         _ => choose(spec, policy),
     }
 }
@@ -193,7 +193,7 @@ pub fn hint(spec: &SpecState, stop: &StopReason) -> String {
             optional: true,
             ..Policy::default()
         };
-        if let Choice::Take(key) = choose(spec, &all) {
+        if let NextStep::Take(key) = choose(spec, &all) {
             named = Some(key);
         }
     }

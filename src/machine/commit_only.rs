@@ -1,7 +1,7 @@
 //! Lists the ticked boxes whose only evidence is a commit.
 
 use super::hierarchy::{self, with_ancestors};
-use super::state::{By, SpecState};
+use super::state::{SpecState, TickedBy};
 use crate::task::{Stage, TaskKey};
 
 /// True for work that ralph ticked for its commits alone: `checks.green` did not run, and the task file has no
@@ -10,11 +10,11 @@ use crate::task::{Stage, TaskKey};
 pub fn is_commit_only(spec: &SpecState, key: &TaskKey) -> bool {
     let by_commit = spec
         .stage(key)
-        .is_some_and(|stage| stage.ticked_by == Some(By::Ralph) && !stage.green);
+        .is_some_and(|stage| stage.ticked_by == Some(TickedBy::Ralph) && !stage.green);
     key.stage.is_work()
         && by_commit
         && spec.is_done(key)
-        && !spec.rows.families().is_parent(&key.family)
+        && !spec.rows.by_family().is_parent(&key.family)
         && !is_judged(spec, key)
 }
 
@@ -34,9 +34,9 @@ mod tests {
     use super::*;
     use crate::task::{Grammar, TaskFile};
 
-    fn spec(tasks: &str, id: &str, by: Option<By>, green: bool) -> (SpecState, TaskKey) {
+    fn spec(tasks: &str, id: &str, by: Option<TickedBy>, green: bool) -> (SpecState, TaskKey) {
         let grammar = Grammar::new(vec!["PITEST".into()], None);
-        let rows = TaskFile::parse(tasks, &grammar).rows();
+        let rows = TaskFile::parse(tasks, &grammar).box_rows();
         let mut spec = SpecState {
             rows: rows.into(),
             ..SpecState::default()
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn commit_only_is_work_without_any_other_evidence() {
-        let ralph = Some(By::Ralph);
+        let ralph = Some(TickedBy::Ralph);
         for (tasks, id, by, green, expected) in [
             ("- [x] 1. A\n", "1.", ralph, false, true),
             ("- [x] 1. A\n  - [ ]* 1.1 B\n", "1.", ralph, false, true),
@@ -94,7 +94,7 @@ mod tests {
             // not ticked, not by ralph, or of unknown origin
             ("- [ ] 1. A\n", "1.", ralph, false, false),
             ("- [-] 1. A\n", "1.", ralph, false, false),
-            ("- [x] 1. A\n", "1.", Some(By::Person), false, false),
+            ("- [x] 1. A\n", "1.", Some(TickedBy::Person), false, false),
             ("- [x] 1. A\n", "1.", None, false, false),
             // there is other evidence
             ("- [x] 1. A\n", "1.", ralph, true, false),

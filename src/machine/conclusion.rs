@@ -1,7 +1,7 @@
 //! The end of an iteration: boxes with their parents, the entry in progress.txt, the counters, what comes next.
 
 use super::boxes::Flips;
-use super::effect::{Body, Effect, Entry};
+use super::effect::{Effect, EntryBody, ProgressEntry};
 use super::event::Mode;
 use super::facts::{FileChange, full_path};
 use super::state::{Findings, Phase, SpecState, State};
@@ -14,7 +14,7 @@ const NAMED: usize = 10;
 
 /// Result of an iteration in addition to its entry.
 #[derive(Default)]
-pub(super) struct Outcome {
+pub(super) struct IterationOutcome {
     /// Boxes that it changes.
     pub(super) flips: Flips,
     /// The next phase; `None` starts the next iteration.
@@ -24,8 +24,8 @@ pub(super) struct Outcome {
 }
 
 /// An entry's body without a gate's report.
-pub(super) fn text(headline: impl Into<String>, lines: Vec<String>) -> Body {
-    Body::Text {
+pub(super) fn text(headline: impl Into<String>, lines: Vec<String>) -> EntryBody {
+    EntryBody::Text {
         headline: headline.into(),
         lines,
     }
@@ -144,11 +144,11 @@ pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
 pub(super) fn conclude(
     state: &mut State,
     key: &TaskKey,
-    outcome: Outcome,
-    mut body: Body,
+    outcome: IterationOutcome,
+    mut body: EntryBody,
     moved: bool,
 ) -> Vec<Effect> {
-    if let Body::Text { lines, .. } = &mut body {
+    if let EntryBody::Text { lines, .. } = &mut body {
         lines.extend(fallback::remark(state, key));
     }
     let heads = state.last_heads();
@@ -166,7 +166,7 @@ pub(super) fn conclude(
         boxes.push(format!("{word} {}", spec.name(key)));
     }
     let (name, task) = (spec.name(key), spec.title(key));
-    let entry = Entry {
+    let entry = ProgressEntry {
         iteration: state.iteration,
         task,
         boxes,
@@ -178,8 +178,8 @@ pub(super) fn conclude(
         .map(Box::new)
         .unwrap_or_default();
     let why = match &entry.body {
-        Body::Text { headline, lines } => format!("{headline} {}", lines.join(" ")),
-        Body::Gate { name, .. } => format!("{name} failed."),
+        EntryBody::Text { headline, lines } => format!("{headline} {}", lines.join(" ")),
+        EntryBody::Gate { name, .. } => format!("{name} failed."),
     };
     // A hook may send the end of progress.txt, so the entry comes first.
     let notify = outcome.notify.map(|event| Effect::Notify {

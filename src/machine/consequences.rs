@@ -2,7 +2,7 @@
 //! wait.
 
 use super::accept::{accept, final_gate};
-use super::conclusion::{Outcome, block, conclude, notes, set_verdict, text};
+use super::conclusion::{IterationOutcome, block, conclude, notes, set_verdict, text};
 use super::decide::Decision;
 use super::effect::Effect;
 use super::facts::ProcessEnd;
@@ -44,7 +44,7 @@ pub(super) fn follow(
             own.reasons.clear();
             let families = hierarchy::covered(state.spec_state(), key);
             let outcome = rework(state, key, &families, &reasons, None);
-            let body = text(format!("{} FAIL", key.stage.word()), reasons);
+            let body = text(format!("{} FAIL", key.stage.stage_word()), reasons);
             conclude(state, key, outcome, body, moved || verdict)
         }
         Decision::Retry {
@@ -70,7 +70,7 @@ pub(super) fn follow(
             conclude(
                 state,
                 key,
-                Outcome::default(),
+                IterationOutcome::default(),
                 text("INTERRUPTED", lines),
                 true,
             )
@@ -80,20 +80,20 @@ pub(super) fn follow(
 }
 
 /// Blocks the family of a box, and stops the run or continues with other families.
-fn blocked(state: &mut State, key: &TaskKey, why: &str) -> Outcome {
+fn blocked(state: &mut State, key: &TaskKey, why: &str) -> IterationOutcome {
     match block(state, key, why) {
         Some(reason) => {
             let stop = Phase::Stopped(StopReason::Blocked {
                 reasons: vec![reason],
             });
-            Outcome {
+            IterationOutcome {
                 next: Some(stop),
-                ..Outcome::default()
+                ..IterationOutcome::default()
             }
         }
-        None => Outcome {
+        None => IterationOutcome {
             notify: Some("blocked"),
-            ..Outcome::default()
+            ..IterationOutcome::default()
         },
     }
 }
@@ -117,7 +117,7 @@ fn reject(
         return conclude(
             state,
             key,
-            Outcome::default(),
+            IterationOutcome::default(),
             text(headline, reasons),
             moved,
         );
@@ -127,7 +127,7 @@ fn reject(
     stage.attempts += 1;
     stage.reasons.clone_from(&reasons);
     let (attempts, frozen_only) = (stage.attempts, stage.frozen_only);
-    let mut outcome = Outcome::default();
+    let mut outcome = IterationOutcome::default();
     if attempts >= limit {
         if frozen_only && let Some(tests) = reopen_test_first(state, key, &reasons, &mut outcome) {
             reasons.push(format!(
@@ -157,7 +157,7 @@ fn reopen_test_first(
     state: &mut State,
     key: &TaskKey,
     reasons: &[String],
-    outcome: &mut Outcome,
+    outcome: &mut IterationOutcome,
 ) -> Option<TaskKey> {
     let tests = TaskKey {
         family: key.family.clone(),
@@ -195,7 +195,7 @@ fn last_words(state: &State, attempt: &Attempt) -> Option<String> {
 fn not_set_up(state: &mut State, attempt: &Attempt, hint: &str) -> Vec<Effect> {
     state.run.not_set_up += 1;
     let why = format!("The agent {}", attempt.end);
-    let mut outcome = Outcome::default();
+    let mut outcome = IterationOutcome::default();
     let mut lines = vec![why.clone(), format!("hint: {hint}")];
     if state.run.not_set_up > 1 {
         outcome.next = Some(Phase::Stopped(StopReason::NotSetUp {

@@ -107,7 +107,7 @@ pub enum Effect {
     /// Append the iteration's entry to progress.txt → `ProgressAppended`.
     AppendProgress {
         /// The entry.
-        entry: Entry,
+        entry: ProgressEntry,
     },
     /// Wait → `Waited`.
     Wait {
@@ -255,26 +255,26 @@ impl GateOrder {
 
     /// The gate's name.
     pub fn name(&self) -> &str {
-        self.key.stage.word()
+        self.key.stage.stage_word()
     }
 }
 
 /// The entry of one iteration in progress.txt.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct ProgressEntry {
     /// The iteration.
     pub iteration: u64,
     /// The box, as the file writes it.
     pub task: String,
     /// The event that the entry records.
-    pub body: Body,
+    pub body: EntryBody,
     /// Changes that ralph made to tasks.md, one line each.
     pub boxes: Vec<String>,
 }
 
 /// Content of the entry of an iteration.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Body {
+pub enum EntryBody {
     /// An attempt or a person's act: a headline and the reasons.
     Text {
         /// One line such as `ACCEPTED` or `REJECTED (attempt 2 of 3)`.

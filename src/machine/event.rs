@@ -56,7 +56,7 @@ pub enum Event {
     /// Uncommitted files of an earlier attempt were moved from the work tree to a ref.
     LeftoversKept {
         /// The refs that hold them.
-        kept: Vec<Kept>,
+        kept: Vec<KeptWork>,
         /// The packages afterwards.
         snapshot: Snapshot,
     },
@@ -115,7 +115,7 @@ pub enum Event {
     /// HEAD, index and work tree were restored.
     WorkPutBack {
         /// The refs that hold the replaced work.
-        kept: Vec<Kept>,
+        kept: Vec<KeptWork>,
         /// The packages afterwards.
         snapshot: Snapshot,
     },
@@ -329,7 +329,7 @@ pub struct Offer {
 
 /// Work that was saved before ralph restored something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct KeptWork {
     /// The package.
     pub package: String,
     /// The ref that holds it (`refs/ralph/…`).
@@ -356,7 +356,7 @@ pub struct Trespass {
     pub moved: Vec<String>,
     /// The references that keep the other commits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<Kept>,
+    pub kept: Vec<KeptWork>,
 }
 
 impl Trespass {

@@ -3,7 +3,7 @@
 pub use super::process_end::ProcessEnd;
 
 use crate::source::{Kind, RepoPath, is_build_setting};
-use crate::turn::verify::Finding;
+use crate::turn::verify::EditFinding;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -365,7 +365,7 @@ pub struct Observation {
     pub git_settings: Vec<String>,
     /// Unresolved edits of the attempt, as the verifier reports them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub edits: Vec<Finding>,
+    pub edits: Vec<EditFinding>,
     /// The family's changes with this attempt in.
     pub family: Vec<FileChange>,
     /// The stage's own changes since its box was last opened, with this attempt in.

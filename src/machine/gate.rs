@@ -1,11 +1,11 @@
 //! The end of a gate: PASS and SKIP tick its box, FAIL opens work, ERROR changes no box.
 
-use super::conclusion::{Outcome, conclude, set_verdict};
-use super::effect::{Body, Effect, GateOrder};
+use super::conclusion::{IterationOutcome, conclude, set_verdict};
+use super::effect::{Effect, EntryBody, GateOrder};
 use super::facts::{FileChange, Oid, full_path};
 use super::progress;
 use super::rework::{responsible, rework};
-use super::state::{By, JudgedContent, ListedSurvivors, Phase, State};
+use super::state::{JudgedContent, ListedSurvivors, Phase, State, TickedBy};
 use super::stop::StopReason;
 use crate::mutation::{GateReport, MutantStatus, Survivor, Verdict};
 use crate::source::text::line;
@@ -43,13 +43,16 @@ pub(super) fn ended(
         state.spec_state_mut().stage_mut(key).targets.extend(judged);
     }
     let changed = set_verdict(state, key, report.verdict.word());
-    let mut outcome = Outcome::default();
+    let mut outcome = IterationOutcome::default();
     match &report.verdict {
         Verdict::Pass | Verdict::Skip { .. } => {
             let spec = state.spec_state_mut();
-            outcome
-                .flips
-                .tick(spec, key, By::Ralph, JudgedContent::commits(heads.clone()));
+            outcome.flips.tick(
+                spec,
+                key,
+                TickedBy::Ralph,
+                JudgedContent::commits(heads.clone()),
+            );
             spec.stage_mut(key).failed_at = None;
             spec.stage_mut(key).listed = ListedSurvivors::default();
         }
@@ -76,7 +79,7 @@ pub(super) fn ended(
             outcome.next = Some(next);
         }
     }
-    let body = Body::Gate {
+    let body = EntryBody::Gate {
         name: order.name().to_owned(),
         report: Box::new(report.clone()),
     };

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 /// The families above, nearest first, and the family itself.
 pub(super) fn with_ancestors(spec: &SpecState, family: &str) -> Vec<String> {
     spec.rows
-        .families()
-        .above(family)
+        .by_family()
+        .families_above(family)
         .into_iter()
         .chain([family])
         .map(str::to_owned)
@@ -23,8 +23,8 @@ pub(super) fn with_ancestors(spec: &SpecState, family: &str) -> Vec<String> {
 pub fn covered(spec: &SpecState, key: &TaskKey) -> BTreeSet<String> {
     let own = (!key.is_wider_gate()).then(|| key.family.clone());
     spec.rows
-        .families()
-        .covered(key)
+        .by_family()
+        .covered_families(key)
         .into_iter()
         .map(str::to_owned)
         .chain(own)
@@ -43,7 +43,7 @@ pub(super) fn known_covered<'a>(
 
 /// The gates of wider reach that cover a family.
 pub fn wider_gates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
-    spec.rows.families().wider_gates(family)
+    spec.rows.by_family().wider_gates(family)
 }
 
 /// A box with its place: `tasks.md:12: 2.PITEST`, `tasks.md:12 “Write the docs”`.
@@ -51,7 +51,7 @@ pub fn named(row: &Row) -> String {
     if row.key.has_id() {
         format!("tasks.md:{}: {}", row.line, row.key)
     } else {
-        row.title()
+        row.row_title()
     }
 }
 

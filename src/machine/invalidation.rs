@@ -8,7 +8,7 @@
 
 use super::facts::{Accumulated, FileChange, Observation, Oid, full_path};
 use super::hierarchy::{self, with_ancestors};
-use super::state::{By, JudgedContent, SpecState, State};
+use super::state::{JudgedContent, SpecState, State, TickedBy};
 use crate::source::Kind;
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +68,7 @@ fn older(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid>) -> Vec<Olde
         return Vec::new();
     };
     // A SKIP judged nothing, and the end of a run reports it already.
-    if stage.ticked_by != Some(By::Ralph) || stage.verdict == Some("SKIP") {
+    if stage.ticked_by != Some(TickedBy::Ralph) || stage.verdict == Some("SKIP") {
         return Vec::new();
     }
     let Some(judged) = &stage.stands_for else {
@@ -108,14 +108,14 @@ fn older(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid>) -> Vec<Olde
 }
 
 fn is_covered_by_newer(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid>) -> bool {
-    let wider = spec.rows.families().wider_gates(&row.key.family);
+    let wider = spec.rows.by_family().wider_gates(&row.key.family);
     let mut same = wider
         .into_iter()
         .filter(|gate| gate.key.stage == row.key.stage && gate.mark.is_done());
     same.any(|gate| {
         let is_by_ralph = spec
             .stage(&gate.key)
-            .is_some_and(|stage| stage.ticked_by == Some(By::Ralph));
+            .is_some_and(|stage| stage.ticked_by == Some(TickedBy::Ralph));
         is_by_ralph && older(spec, gate, heads).is_empty()
     })
 }

@@ -121,12 +121,16 @@ fn is_barrier(row: &Row) -> bool {
 
 /// The outermost marked task that a family is, or is below.
 fn unit(spec: &SpecState, family: &str) -> Option<String> {
-    let families = spec.rows.families();
+    let families = spec.rows.by_family();
     let is_marked = |name: &str| {
-        let mut boxes = families.boxes(name);
+        let mut boxes = families.family_boxes(name);
         boxes.any(|(_, row)| row.key.stage == Stage::Implementation && marked(row))
     };
-    let all = families.above(family).into_iter().rev().chain([family]);
+    let all = families
+        .families_above(family)
+        .into_iter()
+        .rev()
+        .chain([family]);
     all.map(str::to_owned).find(|name| is_marked(name))
 }
 

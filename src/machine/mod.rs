@@ -67,7 +67,7 @@ pub use gate::survivor_details;
 
 use effect::Effect;
 use event::Event;
-use state::{By, Findings, Phase, State};
+use state::{Findings, Phase, State, TickedBy};
 
 /// An event that cannot follow on the state: the journal is not one of ralph's, or ralph has a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,7 +157,7 @@ fn resumed(state: &mut State) -> Vec<Effect> {
         let effects = conclusion::conclude(
             state,
             &order.key,
-            conclusion::Outcome::default(),
+            conclusion::IterationOutcome::default(),
             body,
             true,
         );
@@ -205,7 +205,7 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
         }
         (Event::TasksRestored { tasks, .. }, Phase::RestoringTasks { then }) => {
             let heads = state.last_heads();
-            boxes::take_over(state, tasks, By::Ralph, &heads);
+            boxes::take_over(state, tasks, TickedBy::Ralph, &heads);
             state.phase = *then;
         }
         (
@@ -310,7 +310,7 @@ fn in_attempt(state: &mut State, event: &Event, phase: Phase) -> Result<Vec<Effe
             },
         ) => {
             let heads = state.last_heads();
-            boxes::take_over(state, tasks, By::Ralph, &heads);
+            boxes::take_over(state, tasks, TickedBy::Ralph, &heads);
             seen.reworded = reworded.clone().or(seen.reworded);
             return Ok(attempt::restore_or_evaluate(
                 state, attempt, seen, false, work,

@@ -3,12 +3,12 @@
 //! Boxes change as in a run, but the journal names a person.
 
 use super::boxes::Flips;
-use super::conclusion::{Outcome, conclude, text};
+use super::conclusion::{IterationOutcome, conclude, text};
 use super::effect::Effect;
 use super::facts::Snapshot;
 use super::hierarchy;
 use super::invalidation;
-use super::state::{By, JudgedContent, Phase, State};
+use super::state::{JudgedContent, Phase, State, TickedBy};
 use crate::task::TaskKey;
 
 /// `ralph accept`.
@@ -35,7 +35,7 @@ pub(super) fn accepted(
     let spec = state.spec_state_mut();
     let mut flips = Flips::default();
     spec.family_mut(&key.family).blocked = None;
-    flips.tick(spec, key, By::Person, content.clone());
+    flips.tick(spec, key, TickedBy::Person, content.clone());
     for family in hierarchy::covered(spec, key) {
         let was_opened = spec
             .family(&family)
@@ -45,7 +45,7 @@ pub(super) fn accepted(
         };
         spec.family_mut(&family).opened_by = None;
         spec.family_mut(&family).blocked = None;
-        flips.tick(spec, &work, By::Person, content.clone());
+        flips.tick(spec, &work, TickedBy::Person, content.clone());
     }
     by_person(state, key, "ACCEPTED BY A PERSON", reason, flips)
 }
@@ -69,9 +69,9 @@ fn by_person(
     flips: Flips,
 ) -> Vec<Effect> {
     state.unwatched = None;
-    let outcome = Outcome {
+    let outcome = IterationOutcome {
         flips,
-        ..Outcome::default()
+        ..IterationOutcome::default()
     };
     conclude(
         state,

@@ -1,7 +1,7 @@
 //! Rework: a gate or reviewer failed, and work is opened again with the reasons.
 
 use super::boxes::Flips;
-use super::conclusion::{Outcome, block};
+use super::conclusion::{IterationOutcome, block};
 use super::hierarchy;
 use super::state::{Phase, SpecState, State};
 use super::stop::StopReason;
@@ -17,7 +17,7 @@ pub(super) fn rework(
     families: &BTreeSet<String>,
     reasons: &[String],
     fruitless: Option<&str>,
-) -> Outcome {
+) -> IterationOutcome {
     let (limit, name) = (state.policy.rework, state.spec_state().title(by));
     let mut flips = Flips::default();
     let mut notify = by.stage.is_gate().then_some("gate-fail");
@@ -42,7 +42,7 @@ pub(super) fn rework(
     }
     let next =
         (!stopping.is_empty()).then_some(Phase::Stopped(StopReason::Blocked { reasons: stopping }));
-    Outcome {
+    IterationOutcome {
         flips,
         next,
         notify,
@@ -52,7 +52,7 @@ pub(super) fn rework(
 /// The boxes of the work of these families. A parent's box opens with those of its children: by itself only where
 /// none of them is among the families.
 fn work_to_open(spec: &SpecState, own: &str, families: &BTreeSet<String>) -> Vec<TaskKey> {
-    let all = spec.rows.families();
+    let all = spec.rows.by_family();
     let works: Vec<TaskKey> = families
         .iter()
         .filter_map(|family| hierarchy::work_box(spec, family))
@@ -63,7 +63,7 @@ fn work_to_open(spec: &SpecState, own: &str, families: &BTreeSet<String>) -> Vec
             && (work.family == own
                 || families
                     .iter()
-                    .any(|other| all.above(other).contains(&work.family.as_str())));
+                    .any(|other| all.families_above(other).contains(&work.family.as_str())));
         if !opens_with_children {
             by_itself.push(work.clone());
         }
@@ -119,7 +119,7 @@ fn last_changed_by(
 ///
 /// If none has begun, returns the last required one in the file.
 fn begun_last(spec: &SpecState, covered: &BTreeSet<String>) -> Option<String> {
-    let families = spec.rows.families();
+    let families = spec.rows.by_family();
     let rows = spec.rows.iter().filter(|row| {
         let family = &row.key.family;
         hierarchy::work_box(spec, family).as_ref() == Some(&row.key)

@@ -1,6 +1,6 @@
 //! The state: what the fold of the journal knows of a workspace.
 
-use super::effect::{Effect, Entry, GateOrder};
+use super::effect::{Effect, GateOrder, ProgressEntry};
 use super::event::{
     Check, CheckResult, EarlierEntries, Mode, Offer, StopRequest, TasksSeen, Trespass, Validation,
 };
@@ -160,7 +160,7 @@ pub struct StageState {
     /// The content that the ticked box vouches for.
     pub stands_for: Option<JudgedContent>,
     /// The author of the tick.
-    pub ticked_by: Option<By>,
+    pub ticked_by: Option<TickedBy>,
     /// `checks.green` passed before the box was ticked.
     pub green: bool,
     /// The last verdict of a gate or reviewer, one word.
@@ -186,7 +186,7 @@ pub struct ListedSurvivors {
 
 /// Author of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum TickedBy {
     /// Ralph, after evidence.
     Ralph,
     /// A person, by hand or by `ralph accept`.
@@ -281,7 +281,7 @@ pub enum Phase {
         /// The boxes to write; empty once written.
         flips: Vec<(TaskKey, Mark)>,
         /// The entry for progress.txt, if any.
-        entry: Option<Entry>,
+        entry: Option<ProgressEntry>,
         /// The hook to call once the entry is written.
         notify: Option<Effect>,
         /// The phase that follows: the next iteration, a wait, or the end of the run.
@@ -440,8 +440,8 @@ impl SpecState {
     /// The row of a box.
     pub fn row(&self, key: &TaskKey) -> Option<&Row> {
         self.rows
-            .families()
-            .boxes(&key.family)
+            .by_family()
+            .family_boxes(&key.family)
             .map(|(_, row)| row)
             .find(|row| row.key == *key)
     }
@@ -449,12 +449,13 @@ impl SpecState {
     /// The name of a box for people to type: `2.PITEST`, `tasks.md:12`.
     pub fn name(&self, key: &TaskKey) -> String {
         self.row(key)
-            .map_or_else(|| key.to_string(), |row| key.name(row.line))
+            .map_or_else(|| key.to_string(), |row| key.display_name(row.line))
     }
 
     /// The same with its first words where it has no id.
     pub fn title(&self, key: &TaskKey) -> String {
-        self.row(key).map_or_else(|| key.to_string(), Row::title)
+        self.row(key)
+            .map_or_else(|| key.to_string(), Row::row_title)
     }
 
     /// Is the box ticked?
@@ -464,7 +465,10 @@ impl SpecState {
 
     /// The rows of a family, in document order.
     pub fn family_rows<'a>(&'a self, family: &str) -> impl Iterator<Item = &'a Row> + use<'a> {
-        self.rows.families().boxes(family).map(|(_, row)| row)
+        self.rows
+            .by_family()
+            .family_boxes(family)
+            .map(|(_, row)| row)
     }
 
     /// Returns the known state of a family.

@@ -3,7 +3,7 @@
 //! A run waits when all agents of the box are out of quota or reach, until the first one is back.
 //! It also waits once for an outage.
 
-use super::conclusion::{Outcome, conclude, text};
+use super::conclusion::{IterationOutcome, conclude, text};
 use super::effect::Effect;
 use super::fallback::{agents_of, choose};
 use super::state::{Attempt, OutOfQuota, Phase, State};
@@ -91,7 +91,7 @@ fn set_aside(
             conclude(
                 state,
                 &attempt.key,
-                Outcome::default(),
+                IterationOutcome::default(),
                 text(headline, lines),
                 true,
             )
@@ -147,9 +147,9 @@ fn wait(
             why: format!("{why} That is {times} in a row."),
             hint: HOPELESS.to_owned(),
         };
-        let outcome = Outcome {
+        let outcome = IterationOutcome {
             next: Some(Phase::Stopped(stop)),
-            ..Outcome::default()
+            ..IterationOutcome::default()
         };
         return conclude(
             state,
@@ -165,10 +165,10 @@ fn wait(
         exact,
         why,
     });
-    let outcome = Outcome {
+    let outcome = IterationOutcome {
         next,
         notify: Some("waiting"),
-        ..Outcome::default()
+        ..IterationOutcome::default()
     };
     conclude(state, &attempt.key, outcome, text("WAITING", lines), true)
 }

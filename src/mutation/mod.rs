@@ -221,7 +221,7 @@ pub struct GateReport {
     pub survivors_total: u64,
     /// Changed files that were not judged, each with its reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<ExcludedFile>,
     /// Notes in addition to the verdict: failing tests elsewhere, a repeated run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -326,7 +326,7 @@ impl GateReport {
 
 /// A changed file that a gate left out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct ExcludedFile {
     /// `<package>/<path>`.
     pub file: String,
     /// The reason, as a phrase such as `no test class belongs to it`.

@@ -4,7 +4,7 @@
 //! counted apart. Where several boxes were ticked at once, each stands for the changed files that its text names and
 //! for those that no text names; what cannot be divided like this holds for all of them.
 
-use super::progress::{gate_headline, gate_lines, plain};
+use super::progress::{gate_headline, gate_lines, plain_line};
 use crate::machine::facts::{FileChange, full_path};
 use crate::mutation::{GateReport, NoCoverage, Tally, Verdict, WHAT_TO_DO};
 use crate::source::RepoPath;
@@ -68,7 +68,7 @@ impl PastBox {
     }
 
     /// Returns its verdict in words: for a line, as the mark of a page, and for the text of a page.
-    pub(super) fn words(&self) -> (&'static str, &'static str, &'static str) {
+    pub(super) fn verdict_words(&self) -> (&'static str, &'static str, &'static str) {
         match self.verdict.as_deref() {
             Some("PASS") => ("true", "good", "passed"),
             Some("FAIL") => ("untrue", "bad", "failed"),
@@ -78,7 +78,7 @@ impl PastBox {
     }
 
     /// Takes what a gate said.
-    pub fn judged(&mut self, gate: &str, report: &GateReport) {
+    pub fn take_report(&mut self, gate: &str, report: &GateReport) {
         // Nobody goes back there to work, and the reports are in a folder that is soon gone.
         let report = &mut GateReport {
             reports: Vec::new(),
@@ -102,7 +102,7 @@ impl PastBox {
 
 impl Audit {
     /// The boxes with these indexes were judged together, on these changes.
-    pub fn judged(
+    pub fn take_judgement(
         &mut self,
         together: &[usize],
         report: &GateReport,
@@ -121,13 +121,13 @@ impl Audit {
             let stands =
                 |file: &str| own.contains(file) || !named.iter().any(|files| files.contains(file));
             let is_divided = together.len() > 1 && !own.is_empty();
-            let own = is_divided.then(|| part(report, stands, no_coverage));
-            it.judged(&self.gate, own.as_ref().unwrap_or(report));
+            let own = is_divided.then(|| report_part(report, stands, no_coverage));
+            it.take_report(&self.gate, own.as_ref().unwrap_or(report));
         }
     }
 
     /// Takes what a part of the same audit found of these boxes.
-    pub fn join<'a>(&mut self, share: impl Iterator<Item = &'a usize>, part: Vec<PastBox>) {
+    pub fn join_part<'a>(&mut self, share: impl Iterator<Item = &'a usize>, part: Vec<PastBox>) {
         let known = |found: &PastBox| {
             ["PASS", "FAIL", "SKIP", "ERROR"]
                 .iter()
@@ -145,7 +145,7 @@ impl Audit {
     }
 
     /// Marks the boxes that are not judged as undetermined, for this reason.
-    pub fn end(&mut self, why: &str, hint: &str) {
+    pub fn end_undetermined(&mut self, why: &str, hint: &str) {
         let (why, hint) = (why.to_owned(), hint.to_owned());
         let report = GateReport::from(Verdict::Error {
             why,
@@ -153,17 +153,17 @@ impl Audit {
             transient: true,
         });
         for it in self.boxes.iter_mut().filter(|it| it.verdict.is_none()) {
-            it.judged(&self.gate, &report);
+            it.take_report(&self.gate, &report);
         }
     }
 
     /// Counts the boxes with this verdict.
-    pub fn many(&self, verdict: &str) -> u64 {
+    pub fn count_verdict(&self, verdict: &str) -> u64 {
         self.boxes.iter().filter(|it| it.is(verdict)).count() as u64
     }
 
     /// One sentence: `31 boxes ticked, 9 untrue; 2 had nothing to judge, 1 could not be told`.
-    pub fn headline(&self) -> String {
+    pub fn headline_text(&self) -> String {
         let (noun, what) = match self.by.as_str() {
             "boxes" => ("box", "ticked"),
             other => (other, "judged"),
@@ -174,7 +174,7 @@ impl Audit {
             ("ERROR", "could not be told"),
         ];
         let beside = beside
-            .map(|(word, what)| (self.many(word), what))
+            .map(|(word, what)| (self.count_verdict(word), what))
             .into_iter()
             .filter(|(many, _)| *many > 0);
         let beside: Vec<String> = beside
@@ -185,32 +185,39 @@ impl Audit {
         } else {
             format!("; {}", beside.join(", "))
         };
-        format!("{all} {what}, {} untrue{beside}", self.many("FAIL"))
+        format!(
+            "{all} {what}, {} untrue{beside}",
+            self.count_verdict("FAIL")
+        )
     }
 
     /// For people: a line for each box, what speaks against those that are untrue, what was not looked at, the sum.
-    pub fn lines(&self) -> Vec<String> {
+    pub fn audit_lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for it in &self.boxes {
-            let commit = plain(it.commit.get(..10).unwrap_or(&it.commit));
-            let what = plain(&format!("{} {}: {}", it.task, it.text, it.headline));
-            lines.push(format!("{:<7}  {commit}  {what}", it.words().0));
+            let commit = plain_line(it.commit.get(..10).unwrap_or(&it.commit));
+            let what = plain_line(&format!("{} {}: {}", it.task, it.text, it.headline));
+            lines.push(format!("{:<7}  {commit}  {what}", it.verdict_words().0));
             if it.is("FAIL") || it.is("ERROR") {
-                lines.extend(it.lines.iter().map(|line| format!("    {}", plain(line))));
+                lines.extend(
+                    it.lines
+                        .iter()
+                        .map(|line| format!("    {}", plain_line(line))),
+                );
             }
         }
         lines.extend(
             self.remarks
                 .iter()
-                .map(|what| format!("not audited: {}", plain(what))),
+                .map(|what| format!("not audited: {}", plain_line(what))),
         );
-        lines.push(self.headline());
+        lines.push(self.headline_text());
         lines
     }
 
     /// For programs. A field, once released, keeps its name and meaning.
-    pub fn facts(&self) -> Value {
-        let audit = match (self.many("FAIL"), self.many("ERROR")) {
+    pub fn audit_facts(&self) -> Value {
+        let audit = match (self.count_verdict("FAIL"), self.count_verdict("ERROR")) {
             (0, 0) => "true",
             (0, _) => "unknown",
             _ => "untrue",
@@ -218,9 +225,9 @@ impl Audit {
         json!({
             "audit": audit,
             "ticked": self.boxes.len(),
-            "untrue": self.many("FAIL"),
-            "nothing": self.many("SKIP"),
-            "unknown": self.many("ERROR"),
+            "untrue": self.count_verdict("FAIL"),
+            "nothing": self.count_verdict("SKIP"),
+            "unknown": self.count_verdict("ERROR"),
             "head": self.head,
             "by": self.by,
             "gate": self.gate,
@@ -230,7 +237,7 @@ impl Audit {
     }
 
     /// Time that gates took, for people; boxes that were ticked at once share one.
-    pub fn took(&self) -> String {
+    pub fn gate_time(&self) -> String {
         let gates: BTreeSet<(&str, &str, u64)> = self
             .boxes
             .iter()
@@ -266,7 +273,11 @@ fn named_in(text: &str, changes: &[FileChange]) -> BTreeSet<String> {
 }
 
 /// Returns the part of a report for some of its files. A FAIL whose reason names no class holds for all.
-fn part(report: &GateReport, stands: impl Fn(&str) -> bool, no_coverage: NoCoverage) -> GateReport {
+fn report_part(
+    report: &GateReport,
+    stands: impl Fn(&str) -> bool,
+    no_coverage: NoCoverage,
+) -> GateReport {
     let mut part = report.clone();
     let is_about = |reason: &str, stands: &dyn Fn(&str) -> bool| {
         let mut failing = report.classes.iter().filter(|class| {
@@ -398,7 +409,7 @@ mod tests {
             ..Audit::default()
         };
         let all: Vec<usize> = (0..texts.len()).collect();
-        audit.judged(&all, report, &changes(), NoCoverage::Survived);
+        audit.take_judgement(&all, report, &changes(), NoCoverage::Survived);
         audit.boxes.iter().map(|it| it.headline.clone()).collect()
     }
 
@@ -470,17 +481,20 @@ mod tests {
         .map(of)
         .into();
         assert_eq!(
-            audit.headline(),
+            audit.headline_text(),
             "5 boxes ticked, 1 untrue; 1 had nothing to judge, 2 could not be told"
         );
-        assert_eq!(audit.facts()["audit"], "untrue");
+        assert_eq!(audit.audit_facts()["audit"], "untrue");
         audit.boxes.truncate(1);
         assert_eq!(
-            (audit.headline().as_str(), &audit.facts()["audit"]),
+            (
+                audit.headline_text().as_str(),
+                &audit.audit_facts()["audit"]
+            ),
             ("1 box ticked, 0 untrue", &"true".into())
         );
         audit.by = "commit".into();
-        assert_eq!(audit.headline(), "1 commit judged, 0 untrue");
+        assert_eq!(audit.headline_text(), "1 commit judged, 0 untrue");
     }
 
     #[test]
@@ -501,7 +515,7 @@ mod tests {
             ("3.", "FINE"),
             ("4.", "PASS"),
         ];
-        audit.join(
+        audit.join_part(
             (0..audit.boxes.len()).collect::<Vec<_>>().iter(),
             part.map(|(task, verdict)| tick(task, Some(verdict))).into(),
         );

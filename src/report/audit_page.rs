@@ -13,21 +13,21 @@ const SHORT_ID: usize = 10;
 /// Makes the page of an audit. Its boxes are the tasks, with the gate's verdict as their history.
 pub fn audit_page(audit: &Audit, zone: Option<&TimeZone>) -> Page {
     let numbered = || (1_u64..).zip(&audit.boxes);
-    let untrue = numbered().filter(|(_, it)| it.words().1 == "bad");
+    let untrue = numbered().filter(|(_, it)| it.verdict_words().1 == "bad");
     let fact = |label: &str, words: String| PageFact {
         label: label.to_owned(),
         words,
     };
     Page {
-        headline: audit.headline(),
-        class: match (audit.many("FAIL"), audit.many("ERROR")) {
+        headline: audit.headline_text(),
+        class: match (audit.count_verdict("FAIL"), audit.count_verdict("ERROR")) {
             (0, 0) => "good",
             (0, _) => "plain",
             _ => "bad",
         },
         facts: vec![
             fact("Gate", audit.gate.clone()),
-            fact("Time", format!("{} in gates", audit.took())),
+            fact("Time", format!("{} in gates", audit.gate_time())),
             fact("HEAD", line(&audit.head, 64)),
         ],
         notes: audit
@@ -70,7 +70,9 @@ fn legend(audit: &Audit) -> Vec<LegendEntry> {
         ),
         ("ERROR", "open", "unknown: the gate has no verdict"),
     ];
-    let present = kinds.into_iter().filter(|(word, ..)| audit.many(word) > 0);
+    let present = kinds
+        .into_iter()
+        .filter(|(word, ..)| audit.count_verdict(word) > 0);
     present
         .map(|(word, standing, words)| LegendEntry {
             sample: word.to_owned(),
@@ -81,7 +83,7 @@ fn legend(audit: &Audit) -> Vec<LegendEntry> {
 }
 
 fn audited_task(gate: &str, number: u64, it: &PastBox, zone: Option<&TimeZone>) -> PageTask {
-    let (_, class, standing) = it.words();
+    let (_, class, standing) = it.verdict_words();
     let (headline, detail) = match it.headline.split_once(" — ") {
         Some((headline, detail)) => (headline, detail),
         None => (it.headline.as_str(), ""),
@@ -101,7 +103,7 @@ fn audited_task(gate: &str, number: u64, it: &PastBox, zone: Option<&TimeZone>) 
         iterations: vec![Happened {
             iteration: number,
             task: it.task.clone(),
-            when: format!("{commit} {}", board::time(it.at, zone)),
+            when: format!("{commit} {}", board::display_time(it.at, zone)),
             said: it.subject.clone(),
             seen: it.changed.clone(),
             headline: headline.to_owned(),

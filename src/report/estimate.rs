@@ -30,8 +30,8 @@ pub struct Estimate {
 
 impl Estimate {
     /// Returns the estimate; `None` without open tasks or with too little history.
-    pub fn of(state: &State) -> Option<Self> {
-        let mut costs: Vec<u64> = state.specs.values().flat_map(finished).collect();
+    pub fn of_state(state: &State) -> Option<Self> {
+        let mut costs: Vec<u64> = state.specs.values().flat_map(finished_costs).collect();
         costs.sort_unstable();
         let from_tasks = costs.len();
         if from_tasks < LEAST {
@@ -58,7 +58,7 @@ impl Estimate {
     }
 
     /// Returns one line; `limit` is `limits.cost.run`, millionths of a US dollar.
-    pub fn line(&self, limit: Option<u64>) -> String {
+    pub fn estimate_line(&self, limit: Option<u64>) -> String {
         let more = limit
             .filter(|limit| *limit < self.usd_micros)
             .map(|limit| format!("; limits.cost.run is {}", dollars(limit)))
@@ -76,7 +76,7 @@ impl Estimate {
 
 /// The families with required boxes that are not ticked. A parent's box is ticked with its last child and costs nothing.
 fn open_families(spec: &SpecState) -> BTreeSet<&str> {
-    let families = spec.rows.families();
+    let families = spec.rows.by_family();
     let rows = spec.rows.iter().filter(|row| {
         let works = row.key.stage != Stage::Implementation || !families.is_parent(&row.key.family);
         is_required_open(row) && works
@@ -85,7 +85,7 @@ fn open_families(spec: &SpecState) -> BTreeSet<&str> {
 }
 
 /// Returns the cost of each finished family that reported it.
-fn finished(spec: &SpecState) -> Vec<u64> {
+fn finished_costs(spec: &SpecState) -> Vec<u64> {
     let open = open_families(spec);
     let is_priced = |family: &Family| family.used.priced > 0 && family.used != Used::default();
     spec.families
@@ -106,7 +106,7 @@ mod tests {
             ..State::default()
         };
         let mut spec = SpecState {
-            rows: TaskFile::parse(text, &Grammar::default()).rows().into(),
+            rows: TaskFile::parse(text, &Grammar::default()).box_rows().into(),
             ..SpecState::default()
         };
         for (name, micros) in costs {
@@ -134,29 +134,33 @@ mod tests {
             ("3", 6_000_000),
             ("4", 500_000),
         ];
-        let estimate = Estimate::of(&state(text, &costs)).unwrap();
+        let estimate = Estimate::of_state(&state(text, &costs)).unwrap();
         assert_eq!(
-            estimate.line(Some(5_000_000)),
+            estimate.estimate_line(Some(5_000_000)),
             "estimate: $8.50 for 3 open tasks (3 finished tasks took $2.00 each, $6.00 at most); limits.cost.run is $5.00"
         );
-        assert!(estimate.line(Some(9_000_000)).ends_with("at most)"));
+        assert!(
+            estimate
+                .estimate_line(Some(9_000_000))
+                .ends_with("at most)")
+        );
     }
 
     #[test]
     fn too_little_history_and_no_open_task_are_no_estimate() {
         let two = [("1", 1), ("2", 1)];
         assert_eq!(
-            Estimate::of(&state("- [x] 1. a\n- [x] 2. b\n- [ ] 3. c\n", &two)),
+            Estimate::of_state(&state("- [x] 1. a\n- [x] 2. b\n- [ ] 3. c\n", &two)),
             None
         );
         let three = [("1", 1), ("2", 1), ("3", 1)];
         assert_eq!(
-            Estimate::of(&state("- [x] 1. a\n- [x] 2. b\n- [x] 3. c\n", &three)),
+            Estimate::of_state(&state("- [x] 1. a\n- [x] 2. b\n- [x] 3. c\n", &three)),
             None
         );
         let most = [("1", u64::MAX), ("2", u64::MAX), ("3", u64::MAX)];
         assert!(
-            Estimate::of(&state(
+            Estimate::of_state(&state(
                 "- [x] 1. a\n- [x] 2. b\n- [x] 3. c\n- [ ] 4. d\n",
                 &most
             ))

@@ -4,22 +4,22 @@ use crate::mutation::{GateReport, TracePhase, TraceTier};
 use crate::source::text::{count, line, some_names};
 
 /// The lines, for people.
-pub fn explain(name: &str, report: &GateReport) -> Vec<String> {
-    let mut lines = vec![format!("How {} came to its verdict", plain(name))];
-    lines.extend(scope(report));
-    lines.extend(tiers(report));
-    lines.extend(phases(report));
+pub fn explain_report(name: &str, report: &GateReport) -> Vec<String> {
+    let mut lines = vec![format!("How {} came to its verdict", plain_line(name))];
+    lines.extend(scope_lines(report));
+    lines.extend(tier_lines(report));
+    lines.extend(phase_lines(report));
     lines
 }
 
 /// Targets and what was left out.
-fn scope(report: &GateReport) -> Vec<String> {
+fn scope_lines(report: &GateReport) -> Vec<String> {
     let judged = count(report.classes.len() as u64, "class");
     let left = count(report.left_out.len() as u64, "changed file");
     let mut lines = vec![format!("  scope: {judged} judged, {left} left out")];
     lines.extend(report.classes.iter().map(|class| {
         let tally = &class.tally;
-        plain(&format!(
+        plain_line(&format!(
             "    {} {}: {tally}, {} without verdict",
             class.package, class.class, tally.errors
         ))
@@ -28,13 +28,13 @@ fn scope(report: &GateReport) -> Vec<String> {
         report
             .left_out
             .iter()
-            .map(|left| plain(&format!("    left out {}: {}", left.file, left.why))),
+            .map(|left| plain_line(&format!("    left out {}: {}", left.file, left.why))),
     );
     lines
 }
 
 /// The runs of the mutation engine.
-fn tiers(report: &GateReport) -> Vec<String> {
+fn tier_lines(report: &GateReport) -> Vec<String> {
     let tiers = &report.trace.tiers;
     if tiers.is_empty() {
         return vec!["  runs: the single runs of the mutation engine are not known".to_owned()];
@@ -54,39 +54,39 @@ fn tier_line(tier: &TraceTier) -> String {
         killed,
         ..
     } = tier;
-    let timed_out = some(tier.timed_out > 0, || {
+    let timed_out = text_if(tier.timed_out > 0, || {
         format!(", {} of them timed out", tier.timed_out)
     });
     let (mutants, time, note) = (
         count(tier.mutants, "mutant"),
-        seconds(tier.millis),
-        note(&tier.note),
+        seconds_text(tier.millis),
+        note_text(&tier.note),
     );
-    plain(&format!(
+    plain_line(&format!(
         "    {module} {name}: {mutants} tried, {killed} killed{timed_out}, {time}{note}"
     ))
 }
 
 fn tests_line(tier: &TraceTier) -> String {
     let tests = || some_names(&tier.tests, usize::MAX, tier.tests_total);
-    let named = some(!tier.tests.is_empty(), || format!(" ({})", tests()));
+    let named = text_if(!tier.tests.is_empty(), || format!(" ({})", tests()));
     let (coverage, timeout) = (tier.coverage_millis, tier.timeout_millis);
-    let coverage = some(coverage > 0, || {
-        format!(", {} without mutation", seconds(coverage))
+    let coverage = text_if(coverage > 0, || {
+        format!(", {} without mutation", seconds_text(coverage))
     });
-    let timeout = some(timeout > 0, || {
-        format!(", time-out constant {}", seconds(timeout))
+    let timeout = text_if(timeout > 0, || {
+        format!(", time-out constant {}", seconds_text(timeout))
     });
-    plain(&format!(
+    plain_line(&format!(
         "      asked {}{named}{coverage}{timeout}",
         count(tier.tests_total, "test class")
     ))
 }
 
 /// Returns the time of each phase, with its reuse of earlier results.
-fn phases(report: &GateReport) -> Vec<String> {
+fn phase_lines(report: &GateReport) -> Vec<String> {
     let phases = &report.trace.phases;
-    let mut lines = vec![format!("  time: {} in all", seconds(report.millis))];
+    let mut lines = vec![format!("  time: {} in all", seconds_text(report.millis))];
     lines.extend(phases.iter().map(phase_line));
     if phases.is_empty() {
         lines.push("    the single phases are not known".to_owned());
@@ -95,24 +95,24 @@ fn phases(report: &GateReport) -> Vec<String> {
 }
 
 fn phase_line(phase: &TracePhase) -> String {
-    let module = some(!phase.module.is_empty(), || format!("{} ", phase.module));
-    plain(&format!(
+    let module = text_if(!phase.module.is_empty(), || format!("{} ", phase.module));
+    plain_line(&format!(
         "    {module}{} {}{}",
         phase.name,
-        seconds(phase.millis),
-        note(&phase.note)
+        seconds_text(phase.millis),
+        note_text(&phase.note)
     ))
 }
 
-fn some(is_known: bool, text: impl Fn() -> String) -> String {
+fn text_if(is_known: bool, text: impl Fn() -> String) -> String {
     if is_known { text() } else { String::new() }
 }
 
-fn note(note: &str) -> String {
-    some(!note.is_empty(), || format!(": {note}"))
+fn note_text(note: &str) -> String {
+    text_if(!note.is_empty(), || format!(": {note}"))
 }
 
-fn seconds(millis: u64) -> String {
+fn seconds_text(millis: u64) -> String {
     format!(
         "{:.1} s",
         std::time::Duration::from_millis(millis).as_secs_f64()
@@ -120,7 +120,7 @@ fn seconds(millis: u64) -> String {
 }
 
 /// One line with its indentation.
-fn plain(text: &str) -> String {
+fn plain_line(text: &str) -> String {
     let indent = text.len() - text.trim_start_matches(' ').len();
     format!("{}{}", &text[..indent], line(text, 2_000))
 }
@@ -128,7 +128,7 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mutation::{ClassScore, LeftOut, Tally, Trace, Verdict};
+    use crate::mutation::{ClassScore, ExcludedFile, Tally, Trace, Verdict};
     use crate::source::RepoPath;
 
     fn report() -> GateReport {
@@ -178,7 +178,7 @@ mod tests {
                 tally,
                 floor: None,
             }],
-            left_out: vec![LeftOut {
+            left_out: vec![ExcludedFile {
                 file: "app/src/main/java/a/Bar.java".into(),
                 why: "no test class stands for it".into(),
             }],
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn scope_runs_tests_and_times_are_told() {
-        insta::assert_snapshot!(explain("PITEST", &report()).join("\n"), @"
+        insta::assert_snapshot!(explain_report("PITEST", &report()).join("\n"), @"
         How PITEST came to its verdict
           scope: 1 class judged, 1 changed file left out
             app a.Foo: 10 killed, 2 timed out, 7 survived, 1 not covered, 0 without verdict
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_said_to_be_unknown() {
         let report = GateReport::from(Verdict::Skip { why: "x".into() });
-        insta::assert_snapshot!(explain("PITEST", &report).join("\n"), @"
+        insta::assert_snapshot!(explain_report("PITEST", &report).join("\n"), @"
         How PITEST came to its verdict
           scope: 0 classes judged, 0 changed files left out
           runs: the single runs of the mutation engine are not known

@@ -3,10 +3,10 @@
 //! Promise: every record is one frame; what comes from outside is cleaned and bounded.
 
 use super::progress::{entry_lines, gate_lines};
-use super::spent::doing;
-use super::story::{said, seen};
+use super::spent::find_activity;
+use super::story::{agent_words, committed_text};
 use crate::machine::effect::Effect;
-use crate::machine::event::{AgentEnd, Event, Kept, Mode, StopRequest, TasksSeen};
+use crate::machine::event::{AgentEnd, Event, KeptWork, Mode, StopRequest, TasksSeen};
 use crate::machine::facts::Snapshot;
 use crate::machine::state::{Phase, State};
 use crate::source::text::{count, line, names};
@@ -44,7 +44,7 @@ impl Frame {
     /// A record before it is folded: its own content.
     pub fn new(record: u64, at: &str, event: &Event, before: &State) -> Self {
         let task = box_of(before);
-        let (saw, wrote) = facts(event, before, &task);
+        let (saw, wrote) = record_facts(event, before, &task);
         let at = line(at, CHARS);
         Self {
             record,
@@ -59,14 +59,14 @@ impl Frame {
 
     /// The same once it is folded: the state after it, and what it led to.
     #[must_use]
-    pub fn then(mut self, after: &State, effects: &[Effect]) -> Self {
+    pub fn with_effects(mut self, after: &State, effects: &[Effect]) -> Self {
         self.iteration = after.iteration;
         if self.task.is_empty() {
             self.task = box_of(after);
         }
         self.decided = effects
             .iter()
-            .map(|effect| decision(effect, after))
+            .map(|effect| decision_text(effect, after))
             .collect();
         for part in [&mut self.saw, &mut self.wrote, &mut self.decided] {
             let more = part.len().saturating_sub(LINES);
@@ -80,7 +80,7 @@ impl Frame {
     }
 
     /// `record 12 of 40 · 2026-11-24T02:00:00Z · iteration 3 · 2.PITEST · GateEnded`.
-    pub fn title(&self, of: usize) -> String {
+    pub fn frame_title(&self, of: usize) -> String {
         let mut parts = vec![format!("record {} of {of}", self.record), self.at.clone()];
         parts.extend((self.iteration > 0).then(|| format!("iteration {}", self.iteration)));
         parts.extend((!self.task.is_empty()).then(|| self.task.clone()));
@@ -89,7 +89,7 @@ impl Frame {
     }
 
     /// The three parts, each line behind its word.
-    pub fn lines(&self) -> Vec<String> {
+    pub fn frame_lines(&self) -> Vec<String> {
         let parts = [
             ("saw", &self.saw),
             ("wrote", &self.wrote),
@@ -106,7 +106,7 @@ impl Frame {
 }
 
 fn box_of(state: &State) -> String {
-    match (&state.phase, doing(state)) {
+    match (&state.phase, find_activity(state)) {
         (
             Phase::Applying {
                 entry: Some(entry), ..
@@ -119,7 +119,7 @@ fn box_of(state: &State) -> String {
 }
 
 /// Returns the observations and the writes of a record.
-fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>) {
+fn record_facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>) {
     let (mut saw, mut wrote) = (Vec::new(), Vec::new());
     match event {
         Event::RunStarted { version, mode, .. } => {
@@ -135,7 +135,7 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
             tasks, snapshot, ..
         } => {
             saw.extend(tasks_seen(tasks));
-            saw.extend(heads(snapshot));
+            saw.extend(head_lines(snapshot));
         }
         Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => {
             wrote.extend(put_back(kept));
@@ -159,7 +159,7 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
             ..
         }) => {
             saw.push(format!("the agent {end}, after {} s", millis / 1_000));
-            let said = said(claim.as_ref(), last_words);
+            let said = agent_words(claim.as_ref(), last_words);
             saw.extend((!said.is_empty()).then(|| format!("it said: {said}")));
         }
         Event::LeftCommitted { commits } => {
@@ -184,7 +184,9 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
             );
         }
         Event::GateEnded { report, .. } => saw.extend(gate_lines(task, report)),
-        Event::BoxesFlipped { flips } => wrote.push(format!("tasks.md: {}", boxes(flips, before))),
+        Event::BoxesFlipped { flips } => {
+            wrote.push(format!("tasks.md: {}", box_text(flips, before)));
+        }
         Event::ProgressAppended => {
             wrote.push("progress.txt:".to_owned());
             if let Phase::Applying {
@@ -226,7 +228,9 @@ fn request(event: &Event, before: &State) -> Vec<String> {
         Event::RunStopped { stop } => format!("the end: {stop}"),
         Event::FamilyPinned { family, snapshot } => {
             let pinned = format!("the base of the task {family} was pinned");
-            return std::iter::once(pinned).chain(heads(snapshot)).collect();
+            return std::iter::once(pinned)
+                .chain(head_lines(snapshot))
+                .collect();
         }
         Event::GateRequested { key, .. } => format!("somebody asked for {}", name(key)),
         Event::BoxAccepted { key, reason, .. } => {
@@ -252,13 +256,18 @@ fn observed(event: &Event, before: &State) -> Vec<String> {
         return Vec::new();
     };
     let packages = observation.packages.iter();
-    let mut lines = vec![seen(packages.flat_map(|package| &package.changes))];
+    let mut lines = vec![committed_text(
+        packages.flat_map(|package| &package.changes),
+    )];
     let claims: Vec<_> = claims
         .iter()
         .map(|claim| (claim.key.clone(), claim.to))
         .collect();
     if !claims.is_empty() {
-        lines.push(format!("the agent's own marks: {}", boxes(&claims, before)));
+        lines.push(format!(
+            "the agent's own marks: {}",
+            box_text(&claims, before)
+        ));
     }
     if *tasks_changed {
         lines.push("tasks.md is not as it was before the attempt".to_owned());
@@ -287,7 +296,7 @@ fn tasks_seen(tasks: &TasksSeen) -> Vec<String> {
         .collect()
 }
 
-fn heads(snapshot: &Snapshot) -> Vec<String> {
+fn head_lines(snapshot: &Snapshot) -> Vec<String> {
     let short = |commit: &str| commit.chars().take(COMMIT).collect::<String>();
     snapshot
         .heads()
@@ -296,8 +305,8 @@ fn heads(snapshot: &Snapshot) -> Vec<String> {
         .collect()
 }
 
-fn put_back(kept: &[Kept]) -> Vec<String> {
-    let told = |kept: &Kept| {
+fn put_back(kept: &[KeptWork]) -> Vec<String> {
+    let told = |kept: &KeptWork| {
         format!(
             "{} put back; what was there is {}",
             kept.package, kept.reference
@@ -306,7 +315,7 @@ fn put_back(kept: &[Kept]) -> Vec<String> {
     kept.iter().map(told).collect()
 }
 
-fn boxes(flips: &[(TaskKey, Mark)], state: &State) -> String {
+fn box_text(flips: &[(TaskKey, Mark)], state: &State) -> String {
     let names: Vec<String> = flips
         .iter()
         .map(|(key, mark)| format!("{} [{}]", state.spec_state().name(key), mark.0))
@@ -319,7 +328,7 @@ fn boxes(flips: &[(TaskKey, Mark)], state: &State) -> String {
 }
 
 /// Describes the next step.
-fn decision(effect: &Effect, state: &State) -> String {
+fn decision_text(effect: &Effect, state: &State) -> String {
     let name = |key: &TaskKey| state.spec_state().name(key);
     match effect {
         Effect::Survey => "look at tasks.md and the packages".to_owned(),
@@ -359,7 +368,7 @@ fn decision(effect: &Effect, state: &State) -> String {
         Effect::PutBack { .. } => "keep the work aside and put the packages back".to_owned(),
         Effect::RunCheck { check, .. } => format!("run checks.{}", check.word()),
         Effect::RunGate(order) => format!("run the gate {} for {}", order.name(), name(&order.key)),
-        Effect::FlipBoxes { flips } => format!("write boxes: {}", boxes(flips, state)),
+        Effect::FlipBoxes { flips } => format!("write boxes: {}", box_text(flips, state)),
         Effect::AppendProgress { entry } => {
             format!(
                 "write to progress.txt: {}",

@@ -2,7 +2,7 @@
 //!
 //! Promise: scores are compared as counts, and only where one engine in one version counted a whole class both times.
 
-use super::width::pad;
+use super::width::pad_text;
 use crate::machine::event::Event;
 use crate::machine::state::{Phase, State};
 use crate::mutation::{Coverage, NoCoverage};
@@ -66,7 +66,13 @@ pub struct History {
 
 impl History {
     /// Takes one record, with the state before it. `by_lines` are the gates whose scope is changed lines.
-    pub fn note(&mut self, at: &str, event: &Event, before: &State, by_lines: &BTreeSet<String>) {
+    pub fn note_record(
+        &mut self,
+        at: &str,
+        event: &Event,
+        before: &State,
+        by_lines: &BTreeSet<String>,
+    ) {
         let (Event::GateEnded { report, heads, .. }, Phase::Judging { order }) =
             (event, &before.phase)
         else {
@@ -79,7 +85,7 @@ impl History {
         };
         for class in &report.classes {
             let whole = class.floor.map_or(class.tally, |floor| floor.whole);
-            self.add(Measurement {
+            self.add_measurement(Measurement {
                 at: at.parse::<Timestamp>().map_or(0, Timestamp::as_second),
                 unit: format!("{} {}", class.package, class.class),
                 by: by.clone(),
@@ -95,7 +101,7 @@ impl History {
     }
 
     /// Adds one; where nothing was measured there is no score.
-    pub fn add(&mut self, mut measured: Measurement) {
+    pub fn add_measurement(&mut self, mut measured: Measurement) {
         if measured.score.total == 0 {
             return;
         }
@@ -118,7 +124,7 @@ impl History {
 
     /// The same with those units only whose name holds this.
     #[must_use]
-    pub fn of(mut self, name: &str) -> Self {
+    pub fn of_name(mut self, name: &str) -> Self {
         self.units.retain(|unit, _| unit.contains(name));
         self
     }
@@ -129,7 +135,7 @@ impl History {
     }
 
     /// Each score that is below the one before it of the same engine and version.
-    pub fn falls(&self) -> Vec<(&Measurement, &Measurement)> {
+    pub fn find_falls(&self) -> Vec<(&Measurement, &Measurement)> {
         let mut falls = Vec::new();
         for all in self.units.values() {
             let mut last: BTreeMap<&str, &Measurement> = BTreeMap::new();
@@ -145,18 +151,22 @@ impl History {
     }
 
     /// A line for each unit, then the falls.
-    pub fn lines(&self) -> Vec<String> {
+    pub fn history_lines(&self) -> Vec<String> {
         let all: BTreeSet<Week> = self
             .units
             .values()
             .flatten()
-            .map(|one| week(one.at))
+            .map(|one| week_of(one.at))
             .collect();
         let shown: Vec<Week> = all.iter().rev().take(WEEKS).rev().copied().collect();
         let (Some(first), Some(last)) = (shown.first(), shown.last()) else {
             return Vec::new();
         };
-        let (weeks, from, to) = (count(shown.len() as u64, "week"), name(*first), name(*last));
+        let (weeks, from, to) = (
+            count(shown.len() as u64, "week"),
+            week_name(*first),
+            week_name(*last),
+        );
         let mut lines = vec![if from == to {
             format!("Week {from}.")
         } else {
@@ -165,13 +175,13 @@ impl History {
         let columns = self
             .units
             .keys()
-            .map(|unit| super::width::width(unit))
+            .map(|unit| super::width::text_width(unit))
             .max()
             .unwrap_or(0)
             .min(COLUMNS);
         for (unit, measured) in &self.units {
             let weeks = by_week(measured);
-            let bar = |week: &Week| weeks.get(week).map_or(NOTHING, |one| bar(one.score));
+            let bar = |week: &Week| weeks.get(week).map_or(NOTHING, |one| score_bar(one.score));
             let bars: String = shown.iter().map(bar).collect();
             let Some(last) = measured.last() else {
                 continue;
@@ -184,32 +194,37 @@ impl History {
             let times = count(measured.len() as u64, "measurement");
             lines.push(format!(
                 "{}  {bars}  {}{part}, {times}",
-                pad(unit, columns),
+                pad_text(unit, columns),
                 last.score
             ));
         }
         let fell = |(was, is): (&_, &Measurement)| {
-            format!("fell: {}: {} then {}", is.unit, told(was), told(is))
+            format!(
+                "fell: {}: {} then {}",
+                is.unit,
+                measurement_text(was),
+                measurement_text(is)
+            )
         };
-        lines.extend(self.falls().into_iter().map(fell));
+        lines.extend(self.find_falls().into_iter().map(fell));
         lines
     }
 
     /// `{"classes": [{"unit", "weeks": [{"week", "killed", "total", "percent", "measurements"}]}], "falls": [{"unit", "was",
     /// "is"}]}`; a measurement has `at` (RFC 3339), `by`, `engine`, `commit`, `killed`, `total`, `percent`, `changed_lines`.
-    pub fn facts(&self) -> Value {
+    pub fn history_facts(&self) -> Value {
         let classes = self.units.iter().map(|(unit, measured)| {
             let weeks = by_week(measured).into_iter().map(|(at, last)| {
-                let times = measured.iter().filter(|one| week(one.at) == at).count();
+                let times = measured.iter().filter(|one| week_of(one.at) == at).count();
                 let Coverage { killed, total } = last.score;
                 let percent = last.score.percent_floor();
-                json!({"week": name(at), "killed": killed, "total": total, "percent": percent, "measurements": times})
+                json!({"week": week_name(at), "killed": killed, "total": total, "percent": percent, "measurements": times})
             });
-            let all = measured.iter().map(fact);
+            let all = measured.iter().map(measurement_fact);
             json!({"unit": unit, "weeks": weeks.collect::<Vec<_>>(), "measurements": all.collect::<Vec<_>>()})
         });
-        let fall = |(was, is): (_, &Measurement)| json!({"unit": is.unit, "was": fact(was), "is": fact(is)});
-        let falls = self.falls().into_iter().map(fall);
+        let fall = |(was, is): (_, &Measurement)| json!({"unit": is.unit, "was": measurement_fact(was), "is": measurement_fact(is)});
+        let falls = self.find_falls().into_iter().map(fall);
         json!({"classes": classes.collect::<Vec<_>>(), "falls": falls.collect::<Vec<_>>()})
     }
 }
@@ -217,7 +232,7 @@ impl History {
 /// A week of ISO 8601: its year and number.
 type Week = (i16, i8);
 
-fn week(second: i64) -> Week {
+fn week_of(second: i64) -> Week {
     let day = Timestamp::from_second(second)
         .unwrap_or_default()
         .to_zoned(TimeZone::UTC)
@@ -226,16 +241,16 @@ fn week(second: i64) -> Week {
     (week.year(), week.week())
 }
 
-fn name((year, number): Week) -> String {
+fn week_name((year, number): Week) -> String {
     format!("{year}-W{number:02}")
 }
 
 /// The last measurement of each week.
 fn by_week(measured: &[Measurement]) -> BTreeMap<Week, &Measurement> {
-    measured.iter().map(|one| (week(one.at), one)).collect()
+    measured.iter().map(|one| (week_of(one.at), one)).collect()
 }
 
-fn bar(score: Coverage) -> char {
+fn score_bar(score: Coverage) -> char {
     let step = score.percent_floor() * (BARS.len() as u64 - 1) / 100;
     usize::try_from(step)
         .ok()
@@ -245,7 +260,7 @@ fn bar(score: Coverage) -> char {
 }
 
 /// `100% (18/18) by 2.PITEST on 2026-11-24 (a70f8c4940)`.
-fn told(one: &Measurement) -> String {
+fn measurement_text(one: &Measurement) -> String {
     let day = Timestamp::from_second(one.at)
         .unwrap_or_default()
         .to_zoned(TimeZone::UTC)
@@ -259,7 +274,7 @@ fn told(one: &Measurement) -> String {
     format!("{} by {} on {day}{commit}", one.score, one.by)
 }
 
-fn fact(one: &Measurement) -> Value {
+fn measurement_fact(one: &Measurement) -> Value {
     let at = Timestamp::from_second(one.at)
         .unwrap_or_default()
         .to_string();
@@ -291,7 +306,7 @@ mod tests {
 
     fn history(all: impl IntoIterator<Item = Measurement>) -> History {
         let mut history = History::default();
-        all.into_iter().for_each(|one| history.add(one));
+        all.into_iter().for_each(|one| history.add_measurement(one));
         history
     }
 
@@ -303,14 +318,14 @@ mod tests {
             measured("app a.Foo", 8, 10, 10),
             measured("app b.Longer", 15, 0, 7),
         ]);
-        insta::assert_snapshot!(history.lines().join("\n"), @r"
+        insta::assert_snapshot!(history.history_lines().join("\n"), @r"
         3 weeks from 2026-W48 to 2026-W50, those in which something was measured.
         app a.Foo     ▇█·  100% (10/10), 3 measurements
         app b.Longer  ··▁  0% (0/7), 1 measurement
         fell: app a.Foo: 100% (10/10) by 2.PITEST on 2026-11-23 (0123456789) then 90% (9/10) by 2.PITEST on 2026-11-24 (0123456789)
         ");
-        assert_eq!(history.clone().of("b.L").lines().len(), 2);
-        assert!(history.of("c").is_empty());
+        assert_eq!(history.clone().of_name("b.L").history_lines().len(), 2);
+        assert!(history.of_name("c").is_empty());
     }
 
     #[test]
@@ -320,7 +335,7 @@ mod tests {
             ..measured("a", 1, 1, 10)
         };
         assert_eq!(
-            history([measured("a", 0, 9, 10), part, measured("a", 2, 90, 100)]).falls(),
+            history([measured("a", 0, 9, 10), part, measured("a", 2, 90, 100)]).find_falls(),
             []
         );
         let by = |engine: &str, one: Measurement| Measurement {
@@ -335,7 +350,7 @@ mod tests {
             by("PIT 1.25.9 on JDK 17", measured("a", 4, 6, 10)),
         ]);
         let falls: Vec<u64> = engines
-            .falls()
+            .find_falls()
             .iter()
             .map(|(was, is)| was.score.killed - is.score.killed)
             .collect();
@@ -346,7 +361,7 @@ mod tests {
             measured("a", 1, 7, 10),
         ]);
         let falls: Vec<(u64, u64)> = late_first
-            .falls()
+            .find_falls()
             .iter()
             .map(|(was, is)| (was.score.killed, is.score.killed))
             .collect();
@@ -358,9 +373,13 @@ mod tests {
         assert!(history([measured("a", 0, 0, 0)]).is_empty());
         let many = history((0..1_100).map(|day| measured("a\u{1b}[31m", day, 1, 2)));
         assert_eq!(many.units.values().next().unwrap().len(), MOST);
-        assert!(many.lines().iter().all(|line| !line.contains('\u{1b}')));
+        assert!(
+            many.history_lines()
+                .iter()
+                .all(|line| !line.contains('\u{1b}'))
+        );
         assert_eq!(
-            bar(Coverage {
+            score_bar(Coverage {
                 killed: 1,
                 total: 1
             }),
@@ -370,7 +389,7 @@ mod tests {
 
     #[test]
     fn the_facts_hold_weeks_measurements_and_falls() {
-        let facts = history([measured("a", 0, 2, 2), measured("a", 1, 1, 2)]).facts();
+        let facts = history([measured("a", 0, 2, 2), measured("a", 1, 1, 2)]).history_facts();
         assert_eq!(
             facts["classes"][0]["weeks"],
             json!([

@@ -1,14 +1,14 @@
 //! A gate's report for the person who asked for it: every survivor at `file:line`, which terminals and editors open.
 
-use super::annotations::{Shown, reach};
-use super::progress::{around, plain, verdict_lines};
+use super::annotations::{ReportView, reach_text};
+use super::progress::{plain_line, surrounding_lines, verdict_lines};
 use crate::mutation::{ClassScore, Survivor};
 use crate::source::text::line;
 
 /// The lines.
-pub fn lines(shown: &Shown<'_>) -> Vec<String> {
+pub fn report_lines(shown: &ReportView<'_>) -> Vec<String> {
     let report = shown.report;
-    let class = |it: &ClassScore| plain(&format!("{} {}: {}", it.package, it.class, it.tally));
+    let class = |it: &ClassScore| plain_line(&format!("{} {}: {}", it.package, it.class, it.tally));
     let mut lines: Vec<String> = report.classes.iter().map(class).collect();
     lines.extend(verdict_lines(shown.gate, report));
     for survivor in &report.survivors {
@@ -18,22 +18,22 @@ pub fn lines(shown: &Shown<'_>) -> Vec<String> {
     if more > 0 {
         lines.push(format!("… and {more} more survivors"));
     }
-    lines.extend(around(report));
+    lines.extend(surrounding_lines(report));
     lines
 }
 
 /// `file:line`, what the mutation did; the source line; the tests that reach it.
-fn survivor_lines(shown: &Shown<'_>, survivor: &Survivor) -> Vec<String> {
+fn survivor_lines(shown: &ReportView<'_>, survivor: &Survivor) -> Vec<String> {
     let mutant = &survivor.mutant;
     let file = shown
-        .place(survivor)
+        .survivor_file(survivor)
         .map_or_else(|| mutant.file.clone(), |file| file.to_text());
     let changed = if survivor.changed {
         ", on a changed line"
     } else {
         ""
     };
-    let mut lines = vec![plain(&format!(
+    let mut lines = vec![plain_line(&format!(
         "{file}:{}: {} ({}{changed})",
         mutant.line, mutant.description, mutant.mutator
     ))];
@@ -41,7 +41,7 @@ fn survivor_lines(shown: &Shown<'_>, survivor: &Survivor) -> Vec<String> {
     if !source.is_empty() {
         lines.push(format!("    {source}"));
     }
-    lines.extend(reach(survivor).map(|reach| format!("    {reach}")));
+    lines.extend(reach_text(survivor).map(|reach| format!("    {reach}")));
     lines
 }
 
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn a_survivor_has_its_place_its_source_line_and_its_tests() {
         let (report, folders) = (fail(), folders());
-        insta::assert_snapshot!(lines(&shown(&report, &folders)).join("\n"), @"
+        insta::assert_snapshot!(report_lines(&shown(&report, &folders)).join("\n"), @"
         app a.Foo: 1 killed, 0 timed out, 1 survived, 0 not covered
         PITEST FAIL — The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.
         - report: .ralph/state/iter-7/report/index.html
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn hostile_text_makes_no_line_of_its_own() {
         let (report, folders) = (hostile(), folders());
-        let lines = lines(&shown(&report, &folders));
+        let lines = report_lines(&shown(&report, &folders));
         assert_eq!(lines.len(), 5, "{lines:#?}");
         assert!(
             lines.iter().all(|line| !line.contains(char::is_control)),

@@ -21,5 +21,5 @@ pub mod table;
 mod validation;
 pub mod width;
 
-pub use explain::explain;
+pub use explain::explain_report;
 pub use validation::{MAX_GAPS, read_validation};

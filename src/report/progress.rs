@@ -1,48 +1,48 @@
 //! The entry of an iteration in progress.txt (docs/design.md "progress.txt"): one heading, and no line that an
 //! agent's words could pass off as a heading or a verdict.
 
-use crate::machine::effect::{Body, Entry};
+use crate::machine::effect::{EntryBody, ProgressEntry};
 use crate::machine::survivor_details;
-use crate::mutation::{GateReport, LeftOut, Survivor, Verdict};
+use crate::mutation::{ExcludedFile, GateReport, Survivor, Verdict};
 use crate::source::text::line;
 
 /// Beginning of the line about writes to tasks.md.
 pub const BOXES: &str = "- boxes: ";
 
 /// The heading of an entry: `## <time> iteration <N> · <ID> · <first 8 of the record's h>`.
-pub fn heading(entry: &Entry, at: &str, tag: &str) -> String {
+pub fn entry_heading(entry: &ProgressEntry, at: &str, tag: &str) -> String {
     format!(
         "## {at} iteration {} · {} · {tag}",
         entry.iteration,
-        plain(&entry.task)
+        plain_line(&entry.task)
     )
 }
 
 /// The whole entry, with its final newline.
-pub fn render(entry: &Entry, at: &str, tag: &str) -> String {
-    let lines = std::iter::once(heading(entry, at, tag)).chain(entry_lines(entry));
+pub fn render_entry(entry: &ProgressEntry, at: &str, tag: &str) -> String {
+    let lines = std::iter::once(entry_heading(entry, at, tag)).chain(entry_lines(entry));
     lines.map(|line| line + "\n").collect()
 }
 
 /// The lines of an entry below its heading, what happened first.
-pub fn entry_lines(entry: &Entry) -> Vec<String> {
+pub fn entry_lines(entry: &ProgressEntry) -> Vec<String> {
     let mut all = match &entry.body {
-        Body::Text { headline, lines } => {
+        EntryBody::Text { headline, lines } => {
             let lines = lines.iter().flat_map(|reason| {
                 let lines = reason
                     .lines()
                     .filter(|line| !line.trim().is_empty())
                     .enumerate();
                 lines.map(|(at, line)| {
-                    format!("{}{}", if at == 0 { "- " } else { "  " }, plain(line))
+                    format!("{}{}", if at == 0 { "- " } else { "  " }, plain_line(line))
                 })
             });
-            std::iter::once(plain(headline)).chain(lines).collect()
+            std::iter::once(plain_line(headline)).chain(lines).collect()
         }
-        Body::Gate { name, report } => gate_lines(name, report),
+        EntryBody::Gate { name, report } => gate_lines(name, report),
     };
     if !entry.boxes.is_empty() {
-        all.push(format!("{BOXES}{}", plain(&entry.boxes.join(", "))));
+        all.push(format!("{BOXES}{}", plain_line(&entry.boxes.join(", "))));
     }
     all
 }
@@ -65,10 +65,10 @@ pub fn gate_headline(name: &str, report: &GateReport) -> String {
             let first = reasons
                 .first()
                 .map_or("no reason was given.", String::as_str);
-            format!("{name} FAIL — {}", plain(first))
+            format!("{name} FAIL — {}", plain_line(first))
         }
-        Verdict::Skip { why } => format!("{name} SKIP — {}", plain(why)),
-        Verdict::Error { why, .. } => format!("{name} ERROR — {}", plain(why)),
+        Verdict::Skip { why } => format!("{name} SKIP — {}", plain_line(why)),
+        Verdict::Error { why, .. } => format!("{name} ERROR — {}", plain_line(why)),
     }
 }
 
@@ -82,7 +82,7 @@ pub fn gate_lines(name: &str, report: &GateReport) -> Vec<String> {
             lines.push(format!("- … and {more} more"));
         }
     }
-    lines.extend(around(report));
+    lines.extend(surrounding_lines(report));
     lines
 }
 
@@ -95,29 +95,34 @@ pub(super) fn verdict_lines(name: &str, report: &GateReport) -> Vec<String> {
                 reasons
                     .iter()
                     .skip(1)
-                    .map(|reason| format!("- {}", plain(reason))),
+                    .map(|reason| format!("- {}", plain_line(reason))),
             );
         }
-        Verdict::Error { hint, .. } => lines.push(format!("- hint: {}", plain(hint))),
+        Verdict::Error { hint, .. } => lines.push(format!("- hint: {}", plain_line(hint))),
         Verdict::Pass | Verdict::Skip { .. } => {}
     }
     lines.extend(
         report
             .reports
             .iter()
-            .map(|path| format!("- report: {}", plain(path))),
+            .map(|path| format!("- report: {}", plain_line(path))),
     );
     lines
 }
 
 /// Returns the exclusions and remarks.
-pub(super) fn around(report: &GateReport) -> impl Iterator<Item = String> {
-    let left =
-        |left: &LeftOut| format!("- not judged: {}: {}", plain(&left.file), plain(&left.why));
+pub(super) fn surrounding_lines(report: &GateReport) -> impl Iterator<Item = String> {
+    let left = |left: &ExcludedFile| {
+        format!(
+            "- not judged: {}: {}",
+            plain_line(&left.file),
+            plain_line(&left.why)
+        )
+    };
     let remarks = report
         .remarks
         .iter()
-        .map(|remark| format!("- remark: {}", plain(remark)));
+        .map(|remark| format!("- remark: {}", plain_line(remark)));
     report.left_out.iter().map(left).chain(remarks)
 }
 
@@ -126,14 +131,14 @@ fn survivor_line(survivor: &Survivor) -> String {
     let mutant = &survivor.mutant;
     let place = format!("{}:{}", mutant.file, mutant.line);
     let known = survivor_details(survivor);
-    plain(&format!(
+    plain_line(&format!(
         "- survivor {place} {} — {}{known}",
         mutant.mutator, mutant.description
     ))
 }
 
 /// One line, fit to be shown.
-pub(super) fn plain(text: &str) -> String {
+pub(super) fn plain_line(text: &str) -> String {
     line(text, 2000)
 }
 
@@ -142,8 +147,8 @@ mod tests {
     use super::*;
     use crate::mutation::{Coverage, Mutant, MutantStatus};
 
-    fn entry(body: Body) -> Entry {
-        Entry {
+    fn entry(body: EntryBody) -> ProgressEntry {
+        ProgressEntry {
             iteration: 7,
             task: "2.PITEST".into(),
             body,
@@ -181,11 +186,11 @@ mod tests {
 
     #[test]
     fn a_pass_gives_the_line_that_the_loops_users_know() {
-        let body = Body::Gate {
+        let body = EntryBody::Gate {
             name: "PITEST".into(),
             report: report(Verdict::Pass),
         };
-        let text = render(&entry(body), "2026-11-22T00:00:00Z", "0123abcd");
+        let text = render_entry(&entry(body), "2026-11-22T00:00:00Z", "0123abcd");
         assert!(text.starts_with(
             "## 2026-11-22T00:00:00Z iteration 7 · 2.PITEST · 0123abcd\nPITEST PASS — 84% (21/25)\n"
         ));
@@ -195,11 +200,11 @@ mod tests {
     #[test]
     fn a_fail_names_report_and_survivors_and_nothing_in_them_makes_a_line_of_its_own() {
         let reasons = vec!["Foo has 50%, the threshold is 70%.".to_owned()];
-        let body = Body::Gate {
+        let body = EntryBody::Gate {
             name: "PITEST".into(),
             report: report(Verdict::Fail { reasons }),
         };
-        let text = render(&entry(body), "t", "h");
+        let text = render_entry(&entry(body), "t", "h");
         insta::assert_snapshot!(text, @"
         ## t iteration 7 · 2.PITEST · h
         PITEST FAIL — Foo has 50%, the threshold is 70%.

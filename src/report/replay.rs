@@ -1,9 +1,9 @@
 //! Results of a replay, for people, programs and CI: one line per box, then differences and undetermined parts.
 
 use super::annotations::github::{within_limit, workflow_command};
-use super::annotations::junit::{Case, document, xml};
-use super::progress::plain;
-use super::width::{pad, width};
+use super::annotations::junit::{Case, junit_document, xml};
+use super::progress::plain_line;
+use super::width::{pad_text, text_width};
 use crate::mutation::{GateReport, Survivor, Tally, Verdict};
 use crate::source::Problem;
 use crate::source::text::{count, names};
@@ -21,7 +21,7 @@ pub const VERDICT: &str = "verdict";
 /// Weight of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Grade {
+pub enum FindingGrade {
     /// Something is not what the records, git or the rules say that it is.
     Differs,
     /// Something is missing that is needed to tell.
@@ -29,7 +29,7 @@ pub enum Grade {
 }
 
 /// Something that is not as it should be: where, what, what to do.
-pub type Finding = Problem<Grade>;
+pub type ReplayFinding = Problem<FindingGrade>;
 
 /// A box and its evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -86,11 +86,11 @@ impl GateLine {
             if engine.is_empty() {
                 none.to_owned()
             } else {
-                plain(engine)
+                plain_line(engine)
             }
         };
         let then = named(&self.engine, "an engine that no record names");
-        let (task, record, now) = (plain(&self.task), self.record, named(now, "no engine"));
+        let (task, record, now) = (plain_line(&self.task), self.record, named(now, "no engine"));
         Some(format!(
             "{task} (record {record}) with {then}, which judged it then; now {now} did."
         ))
@@ -109,7 +109,7 @@ pub struct Replayed {
     /// The verdicts of gates.
     pub gates: Vec<GateLine>,
     /// Differences and undetermined parts.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ReplayFinding>,
     /// Unchecked parts, as sentences.
     pub unchecked: Vec<String>,
     /// Gates that judged older commits than the last one that ralph saw, whole sentences.
@@ -118,9 +118,9 @@ pub struct Replayed {
 
 impl Replayed {
     /// The worst that was found; `None` if all is equal.
-    pub fn grade(&self) -> Option<Grade> {
+    pub fn worst_grade(&self) -> Option<FindingGrade> {
         let has = |grade| self.findings.iter().any(|finding| finding.kind == grade);
-        [Grade::Differs, Grade::Unknown]
+        [FindingGrade::Differs, FindingGrade::Unknown]
             .into_iter()
             .find(|grade| has(*grade))
     }
@@ -128,7 +128,7 @@ impl Replayed {
     /// A gate was run again, and said the same.
     pub fn judged_again(&mut self, record: u64, verdict: &str) {
         for gate in self.gates.iter_mut().filter(|gate| gate.record == record) {
-            gate.again = Some(plain(verdict));
+            gate.again = Some(plain_line(verdict));
         }
         for line in self
             .boxes
@@ -143,36 +143,39 @@ impl Replayed {
     /// A gate was run again, by this engine.
     pub fn measured_again(&mut self, record: u64, engine: &str) {
         for gate in self.gates.iter_mut().filter(|gate| gate.record == record) {
-            gate.engine_again = Some(plain(engine));
+            gate.engine_again = Some(plain_line(engine));
         }
     }
 
     /// One sentence.
-    pub fn verdict(&self) -> String {
+    pub fn verdict_sentence(&self) -> String {
         let many = |grade| {
             self.findings
                 .iter()
                 .filter(|finding| finding.kind == grade)
                 .count() as u64
         };
-        match self.grade() {
+        match self.worst_grade() {
             None => "Equal: every decision was made again from its evidence.".to_owned(),
-            Some(Grade::Differs) => format!("Differs in {}.", count(many(Grade::Differs), "place")),
-            Some(Grade::Unknown) => {
+            Some(FindingGrade::Differs) => format!(
+                "Differs in {}.",
+                count(many(FindingGrade::Differs), "place")
+            ),
+            Some(FindingGrade::Unknown) => {
                 format!(
                     "Could not be told in {}; nothing differs.",
-                    count(many(Grade::Unknown), "place")
+                    count(many(FindingGrade::Unknown), "place")
                 )
             }
         }
     }
 
     /// For people: the boxes, what was not looked at, the sum. Findings are errors, and shown as such.
-    pub fn lines(&self) -> Vec<String> {
+    pub fn replay_lines(&self) -> Vec<String> {
         let widest = |cell: fn(&BoxLine) -> &str| {
             self.boxes
                 .iter()
-                .map(|line| width(cell(line)))
+                .map(|line| text_width(cell(line)))
                 .max()
                 .unwrap_or(0)
         };
@@ -188,15 +191,19 @@ impl Replayed {
                 (line.by, by),
                 (&*line.verdict, verdict),
             ]
-            .map(|(cell, columns)| pad(cell, columns));
-            format!("[{mark}] {task}  {by}  {verdict}  {}", line.evidence())
+            .map(|(cell, columns)| pad_text(cell, columns));
+            format!("[{mark}] {task}  {by}  {verdict}  {}", line.evidence_text())
                 .trim_end()
                 .to_owned()
         };
         let mut lines: Vec<String> = self.boxes.iter().map(row).collect();
-        lines.extend(self.older_gates.iter().map(|what| plain(what)));
+        lines.extend(self.older_gates.iter().map(|what| plain_line(what)));
         let engines = self.gates.iter().filter_map(GateLine::other_engine);
-        let unchecked = self.unchecked.iter().map(|what| plain(what)).chain(engines);
+        let unchecked = self
+            .unchecked
+            .iter()
+            .map(|what| plain_line(what))
+            .chain(engines);
         lines.extend(unchecked.map(|what| format!("not re-checked: {what}")));
         let head = if self.head.is_empty() {
             String::new()
@@ -204,20 +211,20 @@ impl Replayed {
             format!(", head {}", self.head)
         };
         lines.push(format!("{}{head}", count(self.records, "record")));
-        lines.push(self.verdict());
+        lines.push(self.verdict_sentence());
         lines
     }
 
     /// For programs. A field, once released, keeps its name and meaning.
-    pub fn facts(&self) -> Value {
-        let finding = |finding: &Finding| {
+    pub fn replay_facts(&self) -> Value {
+        let finding = |finding: &ReplayFinding| {
             json!({
                 "grade": finding.kind, "place": finding.place, "line": finding.line, "what": finding.what,
                 "hint": finding.hint,
             })
         };
         json!({
-            "replay": self.grade().map_or(json!("equal"), |grade| json!(grade)),
+            "replay": self.worst_grade().map_or(json!("equal"), |grade| json!(grade)),
             "records": self.records,
             "head": self.head,
             "boxes": self.boxes,
@@ -229,38 +236,47 @@ impl Replayed {
     }
 
     /// Workflow commands of GitHub Actions: the result, then each finding at its line.
-    pub fn github(&self) -> Vec<String> {
+    pub fn github_commands(&self) -> Vec<String> {
         let level = |grade| match grade {
             None => "notice",
-            Some(Grade::Unknown) => "warning",
-            Some(Grade::Differs) => "error",
+            Some(FindingGrade::Unknown) => "warning",
+            Some(FindingGrade::Differs) => "error",
         };
-        let finding = |finding: &Finding| {
+        let finding = |finding: &ReplayFinding| {
             let line = finding.line.map_or(1, |line| line as u64);
             let place = Some((finding.place.as_str(), line)).filter(|(file, _)| !file.is_empty());
-            let text = format!("{}\nhint: {}", plain(&finding.what), plain(&finding.hint));
+            let text = format!(
+                "{}\nhint: {}",
+                plain_line(&finding.what),
+                plain_line(&finding.hint)
+            );
             workflow_command(level(Some(finding.kind)), place, "ralph replay", &text)
         };
-        let all = workflow_command(level(self.grade()), None, "ralph replay", &self.verdict());
+        let all = workflow_command(
+            level(self.worst_grade()),
+            None,
+            "ralph replay",
+            &self.verdict_sentence(),
+        );
         within_limit(std::iter::once(all).chain(self.findings.iter().map(finding)))
     }
 
     /// JUnit XML: a test case for the replay as a whole and each finding, one for each box. An error is ralph's own fault.
-    pub fn junit(&self) -> io::Result<String> {
+    pub fn junit_report(&self) -> io::Result<String> {
         let end = |grade| {
-            if grade == Grade::Differs {
+            if grade == FindingGrade::Differs {
                 "failure"
             } else {
                 "error"
             }
         };
-        let finding = |finding: &Finding| {
+        let finding = |finding: &ReplayFinding| {
             let (what, hint) = (
-                xml(&plain(&finding.to_string())),
-                xml(&plain(&finding.hint)),
+                xml(&plain_line(&finding.to_string())),
+                xml(&plain_line(&finding.hint)),
             );
             Case {
-                name: xml(&plain(&finding.place)),
+                name: xml(&plain_line(&finding.place)),
                 file: None,
                 end: Some((end(finding.kind), what, hint)),
             }
@@ -269,7 +285,7 @@ impl Replayed {
             let skipped =
                 (!line.done).then(|| ("skipped", "The box is open.".to_owned(), String::new()));
             Case {
-                name: xml(&plain(&line.task)),
+                name: xml(&plain_line(&line.task)),
                 file: None,
                 end: skipped,
             }
@@ -278,15 +294,15 @@ impl Replayed {
             name: "replay".to_owned(),
             file: None,
             end: self
-                .grade()
-                .map(|grade| (end(grade), xml(&self.verdict()), String::new())),
+                .worst_grade()
+                .map(|grade| (end(grade), xml(&self.verdict_sentence()), String::new())),
         };
         let cases = self
             .findings
             .iter()
             .map(finding)
             .chain(self.boxes.iter().map(row));
-        document(
+        junit_document(
             "replay",
             0,
             &std::iter::once(all).chain(cases).collect::<Vec<_>>(),
@@ -300,16 +316,16 @@ pub fn judged_otherwise(
     was: &GateReport,
     is: &GateReport,
     mutant: impl FnOnce() -> Option<String>,
-) -> Option<(Grade, String)> {
+) -> Option<(FindingGrade, String)> {
     let (word, now) = (was.verdict.word(), is.verdict.word());
     if let Verdict::Error { why, .. } = &is.verdict {
         return Some((
-            Grade::Unknown,
-            format!("{word} then, and no verdict now: {}", plain(why)),
+            FindingGrade::Unknown,
+            format!("{word} then, and no verdict now: {}", plain_line(why)),
         ));
     }
     if word != now {
-        return Some((Grade::Differs, format!("{word} then, {now} now.")));
+        return Some((FindingGrade::Differs, format!("{word} then, {now} now.")));
     }
     let tiers = |report: &GateReport| -> Vec<(String, String)> {
         report
@@ -323,9 +339,9 @@ pub fn judged_otherwise(
         return None;
     }
     if let Some(what) = mutant() {
-        return Some((Grade::Differs, what));
+        return Some((FindingGrade::Differs, what));
     }
-    let [then, today] = [was, is].map(counts);
+    let [then, today] = [was, is].map(count_mutants);
     if let Some(class) = then
         .keys()
         .chain(today.keys())
@@ -336,8 +352,8 @@ pub fn judged_otherwise(
             None => "not judged".to_owned(),
         });
         return Some((
-            Grade::Differs,
-            format!("{}: {then} then, {today} now.", plain(class.1)),
+            FindingGrade::Differs,
+            format!("{}: {then} then, {today} now.", plain_line(class.1)),
         ));
     }
     let is_whole = was.survivors_hidden() == 0 && is.survivors_hidden() == 0;
@@ -347,19 +363,19 @@ pub fn judged_otherwise(
         .find(|survivor| is_whole && !lives(survivor))
         .map(|survivor| {
             let mutant = &survivor.mutant;
-            let place = plain(&format!(
+            let place = plain_line(&format!(
                 "{}:{} {} {}",
                 mutant.file, mutant.line, mutant.mutator, mutant.description
             ));
             (
-                Grade::Differs,
+                FindingGrade::Differs,
                 format!("The mutant {place} survived then, and is killed now."),
             )
         })
 }
 
 /// Killed and surviving mutants by class.
-fn counts(report: &GateReport) -> BTreeMap<(&str, &str), (u64, u64)> {
+fn count_mutants(report: &GateReport) -> BTreeMap<(&str, &str), (u64, u64)> {
     let count = |class: &Tally| {
         (
             class.killed + class.timed_out,
@@ -374,7 +390,7 @@ fn counts(report: &GateReport) -> BTreeMap<(&str, &str), (u64, u64)> {
 
 impl BoxLine {
     /// Its commits, what was re-checked, and what is believed.
-    fn evidence(&self) -> String {
+    fn evidence_text(&self) -> String {
         let commits = names(&self.commits, COMMITS);
         let (rechecked, believed) = (self.rechecked.join(", "), self.as_recorded.join(", "));
         let parts = [

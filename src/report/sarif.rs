@@ -11,7 +11,7 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 /// The level of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Grade {
+pub enum SarifLevel {
     /// It must be fixed.
     Error,
     /// It is worth a look.
@@ -39,7 +39,7 @@ pub struct SarifResult {
     /// Its rule.
     pub rule: SarifRule,
     /// Its level.
-    pub grade: Grade,
+    pub grade: SarifLevel,
     /// The finding, as sentences.
     pub text: String,
     /// The file, relative to what is checked out.
@@ -54,23 +54,24 @@ pub struct SarifResult {
 
 /// The log of one run, without a final line end. `category` distinguishes logs of one commit; `notifications` are
 /// messages about the run itself.
-pub fn log(
+pub fn sarif_log(
     category: &str,
     is_successful: bool,
-    notifications: &[(Grade, String)],
+    notifications: &[(SarifLevel, String)],
     results: &[SarifResult],
 ) -> String {
     let mut rules: BTreeMap<&str, Value> = BTreeMap::new();
     for result in results {
-        rules.entry(&result.rule.id).or_insert_with(|| rule(result));
+        rules
+            .entry(&result.rule.id)
+            .or_insert_with(|| rule_value(result));
     }
     let index = |id: &str| rules.keys().position(|known| *known == id);
-    let told =
-        |(grade, text): &(Grade, String)| json!({ "level": grade, "message": { "text": text } });
+    let told = |(grade, text): &(SarifLevel, String)| json!({ "level": grade, "message": { "text": text } });
     let notifications: Vec<Value> = notifications.iter().map(told).collect();
     let results: Vec<Value> = results
         .iter()
-        .map(|found| result(found, index(&found.rule.id)))
+        .map(|found| result_value(found, index(&found.rule.id)))
         .collect();
     let log = json!({
         "$schema": SCHEMA,
@@ -90,7 +91,7 @@ pub fn log(
     format!("{log:#}")
 }
 
-fn rule(result: &SarifResult) -> Value {
+fn rule_value(result: &SarifResult) -> Value {
     let rule = &result.rule;
     json!({
         "id": rule.id,
@@ -102,7 +103,7 @@ fn rule(result: &SarifResult) -> Value {
     })
 }
 
-fn result(found: &SarifResult, index: Option<usize>) -> Value {
+fn result_value(found: &SarifResult, index: Option<usize>) -> Value {
     let mut region = json!({ "startLine": found.line });
     if !found.source.is_empty() {
         region["snippet"] = json!({ "text": found.source });
@@ -113,7 +114,7 @@ fn result(found: &SarifResult, index: Option<usize>) -> Value {
         "level": found.grade,
         "message": { "text": found.text },
         "locations": [{ "physicalLocation": {
-            "artifactLocation": { "uri": uri(&found.file), "uriBaseId": "%SRCROOT%" },
+            "artifactLocation": { "uri": relative_uri(&found.file), "uriBaseId": "%SRCROOT%" },
             "region": region,
         }}],
         "partialFingerprints": { "ralphFinding/v1": found.fingerprint },
@@ -121,7 +122,7 @@ fn result(found: &SarifResult, index: Option<usize>) -> Value {
 }
 
 /// A relative reference (RFC 3986): everything but unreserved characters and `/` is percent-encoded.
-fn uri(path: &RepoPath) -> String {
+fn relative_uri(path: &RepoPath) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let encoded = |byte| {
         if is_plain(byte) {

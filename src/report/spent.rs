@@ -56,7 +56,7 @@ pub struct Now {
     /// The box.
     pub key: TaskKey,
     /// Activity for it.
-    pub doing: Doing,
+    pub doing: Activity,
     /// The iteration.
     pub iteration: u64,
     /// The agent, if it replaces another.
@@ -67,7 +67,7 @@ pub struct Now {
 
 /// Activity for a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doing {
+pub enum Activity {
     /// An agent works.
     Agent,
     /// A gate judges.
@@ -78,9 +78,9 @@ pub enum Doing {
     Evidence,
 }
 
-impl Doing {
+impl Activity {
     /// One word, for people.
-    pub fn word(self) -> &'static str {
+    pub fn activity_word(self) -> &'static str {
         match self {
             Self::Agent => "agent",
             Self::Gate => "gate",
@@ -92,12 +92,12 @@ impl Doing {
 
 impl Spent {
     /// Takes one record: when it was written, its fact, and the state after it.
-    pub fn note(&mut self, at: &str, event: &Event, after: &State) {
+    pub fn note_record(&mut self, at: &str, event: &Event, after: &State) {
         let last = self.run.as_ref().map_or(0, |run| run.last);
-        let at = seconds(at).unwrap_or(last);
+        let at = parse_seconds(at).unwrap_or(last);
         match event {
             Event::RunStarted { spec, mode, .. } => {
-                self.close();
+                self.close_activity();
                 let spec = spec.clone();
                 self.run = (*mode == Mode::Loop).then_some(OpenRun {
                     spec,
@@ -105,15 +105,15 @@ impl Spent {
                     last: at,
                 });
             }
-            Event::AgentEnded(agent) => self.agent(agent.millis, after),
-            Event::GateEnded { report, .. } => self.gate(report, after),
+            Event::AgentEnded(agent) => self.add_agent(agent.millis, after),
+            Event::GateEnded { report, .. } => self.add_gate(report, after),
             _ => {}
         }
         if let Some(run) = &mut self.run {
             run.last = run.last.max(at);
         }
         if matches!(event, Event::RunStopped { .. }) {
-            self.close();
+            self.close_activity();
         }
         let waited = self.wait.take();
         if let Phase::Waiting { seconds, .. } = after.phase {
@@ -121,9 +121,9 @@ impl Spent {
         } else if let Some((since, _)) = waited {
             let spent = self.specs.entry(after.spec.clone()).or_default();
             spent.waits += 1;
-            spent.waited += between(since, at);
+            spent.waited += millis_between(since, at);
         }
-        self.now = doing(after).map(|(key, doing)| match self.now.take() {
+        self.now = find_activity(after).map(|(key, doing)| match self.now.take() {
             Some(now)
                 if now.key == *key && now.doing == doing && now.iteration == after.iteration =>
             {
@@ -141,26 +141,26 @@ impl Spent {
 
     /// Returns the expenses for a task file. A run that is not over lasts until `now`, seconds since 1970;
     /// without it, until its last record.
-    pub fn on(&self, spec: &str, now: Option<i64>) -> SpecSpent {
+    pub fn spent_on(&self, spec: &str, now: Option<i64>) -> SpecSpent {
         let mut spent = self.specs.get(spec).cloned().unwrap_or_default();
         if let Some(run) = self.run.as_ref().filter(|run| run.spec == spec) {
-            spent.runs += between(run.began, now.unwrap_or(run.last).max(run.last));
+            spent.runs += millis_between(run.began, now.unwrap_or(run.last).max(run.last));
         }
         spent
     }
 
     /// Returns the current activity, if its process still lives.
-    pub fn now(&self) -> Option<&Now> {
+    pub fn current_activity(&self) -> Option<&Now> {
         self.now.as_ref()
     }
 
-    fn close(&mut self) {
+    fn close_activity(&mut self) {
         if let Some(run) = self.run.take() {
-            self.specs.entry(run.spec).or_default().runs += between(run.began, run.last);
+            self.specs.entry(run.spec).or_default().runs += millis_between(run.began, run.last);
         }
     }
 
-    fn agent(&mut self, millis: u64, after: &State) {
+    fn add_agent(&mut self, millis: u64, after: &State) {
         let (Phase::Committing(attempt) | Phase::Observing(attempt)) = &after.phase else {
             return;
         };
@@ -175,14 +175,14 @@ impl Spent {
         spent.iterations.push(after.iteration);
     }
 
-    fn gate(&mut self, report: &GateReport, after: &State) {
+    fn add_gate(&mut self, report: &GateReport, after: &State) {
         let spent = self.specs.entry(after.spec.clone()).or_default();
         spent.gates += report.millis;
-        if let Some(now) = self.now.as_ref().filter(|now| now.doing == Doing::Gate) {
+        if let Some(now) = self.now.as_ref().filter(|now| now.doing == Activity::Gate) {
             spent.families.entry(now.key.family.clone()).or_default().1 += report.millis;
             spent
                 .judged
-                .entry(now.key.stage.word().to_owned())
+                .entry(now.key.stage.stage_word().to_owned())
                 .or_default()
                 .push(report.millis);
             let left_out = report
@@ -197,7 +197,7 @@ impl Spent {
 
 impl SpecSpent {
     /// Milliseconds of the middle one of a gate's verdicts, and how many there are.
-    pub fn median(&self, gate: &str) -> Option<(u64, usize)> {
+    pub fn median_millis(&self, gate: &str) -> Option<(u64, usize)> {
         let mut times = self.judged.get(gate)?.clone();
         times.sort_unstable();
         Some((*times.get(times.len() / 2)?, times.len()))
@@ -205,26 +205,26 @@ impl SpecSpent {
 }
 
 /// The box that something is done for, and what.
-pub(super) fn doing(state: &State) -> Option<(&TaskKey, Doing)> {
+pub(super) fn find_activity(state: &State) -> Option<(&TaskKey, Activity)> {
     match &state.phase {
-        Phase::Attempting { key, .. } | Phase::Playing { key, .. } => Some((key, Doing::Agent)),
-        Phase::Judging { order } => Some((&order.key, Doing::Gate)),
-        Phase::Checking { attempt, .. } => Some((&attempt.key, Doing::Check)),
+        Phase::Attempting { key, .. } | Phase::Playing { key, .. } => Some((key, Activity::Agent)),
+        Phase::Judging { order } => Some((&order.key, Activity::Gate)),
+        Phase::Checking { attempt, .. } => Some((&attempt.key, Activity::Check)),
         Phase::Committing(attempt)
         | Phase::Observing(attempt)
-        | Phase::Restoring { attempt, .. } => Some((&attempt.key, Doing::Evidence)),
+        | Phase::Restoring { attempt, .. } => Some((&attempt.key, Activity::Evidence)),
         _ => None,
     }
 }
 
 /// Seconds since 1970 of an RFC 3339 time.
-pub(super) fn seconds(at: &str) -> Option<i64> {
+pub(super) fn parse_seconds(at: &str) -> Option<i64> {
     at.parse::<jiff::Timestamp>()
         .ok()
         .map(jiff::Timestamp::as_second)
 }
 
-fn between(from: i64, to: i64) -> u64 {
+fn millis_between(from: i64, to: i64) -> u64 {
     u64::try_from(to.saturating_sub(from)).unwrap_or(0)
 }
 
@@ -303,75 +303,84 @@ mod tests {
     fn runs_agents_and_attempts_are_summed_and_verbs_and_pauses_are_not() {
         let mut spent = Spent::default();
         let idle = state(0, Phase::Idle);
-        spent.note("2026-11-22T00:00:00Z", &started(Mode::Loop), &idle);
-        spent.note(
+        spent.note_record("2026-11-22T00:00:00Z", &started(Mode::Loop), &idle);
+        spent.note_record(
             "2026-11-22T00:00:05Z",
             &Event::Resumed,
             &state(1, attempting()),
         );
-        assert_eq!(spent.on("tasks.md", None).runs, 5);
-        spent.note(
+        assert_eq!(spent.spent_on("tasks.md", None).runs, 5);
+        spent.note_record(
             "2026-11-22T00:01:00Z",
             &agent_ended(54_321),
             &state(1, observing()),
         );
         assert_eq!(
             spent
-                .on("tasks.md", Some(seconds("2026-11-22T00:02:00Z").unwrap()))
+                .spent_on(
+                    "tasks.md",
+                    Some(parse_seconds("2026-11-22T00:02:00Z").unwrap())
+                )
                 .runs,
             120
         );
         // Killed here; a verb an hour later, and another run.
-        spent.note("2026-11-22T01:00:00Z", &started(Mode::Verb), &idle);
-        spent.note("2026-11-22T01:10:00Z", &Event::Resumed, &idle);
-        spent.note("2026-11-22T02:00:00Z", &started(Mode::Loop), &idle);
-        spent.note("2026-11-22T02:00:10Z", &stopped(), &idle);
-        let all = spent.on("tasks.md", Some(i64::MAX));
+        spent.note_record("2026-11-22T01:00:00Z", &started(Mode::Verb), &idle);
+        spent.note_record("2026-11-22T01:10:00Z", &Event::Resumed, &idle);
+        spent.note_record("2026-11-22T02:00:00Z", &started(Mode::Loop), &idle);
+        spent.note_record("2026-11-22T02:00:10Z", &stopped(), &idle);
+        let all = spent.spent_on("tasks.md", Some(i64::MAX));
         assert_eq!((all.runs, all.agents, all.gates), (70, 54_321, 0));
         assert_eq!(all.families["2"], (54_321, 0));
         assert_eq!(all.attempts[&key("2", Stage::Implementation)], 1);
         assert_eq!(all.iterations, [1]);
-        assert_eq!(spent.on("other/tasks.md", None), SpecSpent::default());
+        assert_eq!(spent.spent_on("other/tasks.md", None), SpecSpent::default());
     }
 
     #[test]
     fn what_is_being_done_counts_from_the_record_that_began_it() {
         let mut spent = Spent::default();
-        spent.note(
+        spent.note_record(
             "2026-11-22T00:00:00Z",
             &started(Mode::Loop),
             &state(0, Phase::Idle),
         );
-        assert_eq!(spent.now(), None);
-        spent.note(
+        assert_eq!(spent.current_activity(), None);
+        spent.note_record(
             "2026-11-22T00:00:05Z",
             &Event::Resumed,
             &state(1, attempting()),
         );
-        spent.note(
+        spent.note_record(
             "2026-11-22T00:00:06Z",
             &Event::Waited,
             &state(1, attempting()),
         );
-        let now = spent.now().unwrap();
+        let now = spent.current_activity().unwrap();
         assert_eq!(
             (now.doing, now.since),
-            (Doing::Agent, seconds("2026-11-22T00:00:05Z").unwrap())
+            (
+                Activity::Agent,
+                parse_seconds("2026-11-22T00:00:05Z").unwrap()
+            )
         );
-        spent.note(
+        spent.note_record(
             "2026-11-22T00:00:09Z",
             &agent_ended(3),
             &state(1, observing()),
         );
-        assert_eq!(spent.now().map(|now| now.doing), Some(Doing::Evidence));
-        spent.note(
+        assert_eq!(
+            spent.current_activity().map(|now| now.doing),
+            Some(Activity::Evidence)
+        );
+        spent.note_record(
             "2026-11-22T00:00:10Z",
             &Event::Resumed,
             &state(2, attempting()),
         );
         assert_eq!(
-            spent.now().unwrap().since,
-            seconds("2026-11-22T00:00:10Z").unwrap()
+            spent.current_activity().unwrap().since,
+            parse_seconds("2026-11-22T00:00:10Z").unwrap()
         );
     }
 
@@ -379,11 +388,11 @@ mod tests {
     fn a_clock_that_was_set_back_or_a_time_that_is_none_makes_nothing_negative() {
         let mut spent = Spent::default();
         let idle = state(0, Phase::Idle);
-        spent.note("2026-11-22T12:00:00Z", &started(Mode::Loop), &idle);
-        spent.note("2026-11-22T11:00:00Z", &Event::Resumed, &idle);
-        spent.note("yesterday", &Event::Resumed, &idle);
-        assert_eq!(spent.on("tasks.md", Some(0)).runs, 0);
-        spent.note("", &stopped(), &idle);
-        assert_eq!(spent.on("tasks.md", Some(i64::MIN)).runs, 0);
+        spent.note_record("2026-11-22T12:00:00Z", &started(Mode::Loop), &idle);
+        spent.note_record("2026-11-22T11:00:00Z", &Event::Resumed, &idle);
+        spent.note_record("yesterday", &Event::Resumed, &idle);
+        assert_eq!(spent.spent_on("tasks.md", Some(0)).runs, 0);
+        spent.note_record("", &stopped(), &idle);
+        assert_eq!(spent.spent_on("tasks.md", Some(i64::MIN)).runs, 0);
     }
 }

@@ -42,14 +42,14 @@ pub struct ReportedMutant {
 }
 
 /// The report as JSON; `threshold` in per cent.
-pub fn facts(files: &[ReportedFile], threshold: u32) -> Value {
+pub fn report_facts(files: &[ReportedFile], threshold: u32) -> Value {
     let mut all = Map::new();
     for file in files {
         let lines: Vec<&str> = file.source.lines().collect();
         let mut mutants: Vec<&ReportedMutant> = file.mutants.iter().collect();
         mutants.sort_by(|a, b| (a.mutant.line, &a.mutant).cmp(&(b.mutant.line, &b.mutant)));
         let shown = all.entry(line(&file.path, CHARS)).or_insert_with(
-            || json!({"language": language(&file.path), "source": file.source, "mutants": []}),
+            || json!({"language": file_language(&file.path), "source": file.source, "mutants": []}),
         );
         if let Some(Value::Array(known)) = shown.get_mut("mutants") {
             let first = known.len() + 1;
@@ -57,7 +57,7 @@ pub fn facts(files: &[ReportedFile], threshold: u32) -> Value {
                 mutants
                     .iter()
                     .zip(first..)
-                    .map(|(mutant, id)| fact(mutant, id, &lines)),
+                    .map(|(mutant, id)| mutant_fact(mutant, id, &lines)),
             );
         }
     }
@@ -69,17 +69,17 @@ pub fn facts(files: &[ReportedFile], threshold: u32) -> Value {
     })
 }
 
-fn fact(reported: &ReportedMutant, id: usize, lines: &[&str]) -> Value {
+fn mutant_fact(reported: &ReportedMutant, id: usize, lines: &[&str]) -> Value {
     let mutant = &reported.mutant;
-    let (status, why) = status(mutant.status);
+    let (status, why) = status_words(mutant.status);
     let reached = || reached_by(&reported.tests, reported.tests_total);
     let reason = why.map(str::to_owned).or_else(reached);
     let mut fact = json!({
         "id": id.to_string(),
         "mutatorName": line(&mutant.mutator, CHARS),
-        "description": description(mutant),
+        "description": describe_mutant(mutant),
         "status": status,
-        "location": place(mutant.line, lines),
+        "location": line_span(mutant.line, lines),
     });
     if let Some(reason) = reason {
         fact["statusReason"] = line(&reason, CHARS).into();
@@ -87,7 +87,7 @@ fn fact(reported: &ReportedMutant, id: usize, lines: &[&str]) -> Value {
     fact
 }
 
-fn description(mutant: &Mutant) -> String {
+fn describe_mutant(mutant: &Mutant) -> String {
     line(
         &format!("{} ({})", mutant.description, mutant.method),
         CHARS,
@@ -96,8 +96,8 @@ fn description(mutant: &Mutant) -> String {
 
 /// Returns whether a survivor of an earlier run lives by this report: the same change of the same line. `None` if that line reads
 /// otherwise or is not known, or the report does not tell such a mutant from another.
-pub fn lives(facts: &Value) -> impl Fn(&Survivor) -> Option<bool> {
-    let fates = fates(facts);
+pub fn survivor_lives(facts: &Value) -> impl Fn(&Survivor) -> Option<bool> {
+    let fates = mutant_fates(facts);
     move |survivor| {
         let mutant = &survivor.mutant;
         let path = line(
@@ -106,7 +106,7 @@ pub fn lives(facts: &Value) -> impl Fn(&Survivor) -> Option<bool> {
         );
         let source = facts["files"][&path]["source"].as_str()?;
         let text = source.lines().nth(mutant.line.checked_sub(1)? as usize)?;
-        let (name, description) = (line(&mutant.mutator, CHARS), description(mutant));
+        let (name, description) = (line(&mutant.mutator, CHARS), describe_mutant(mutant));
         let fates = fates.get(&(&*path, mutant.line.into(), &*name, &*description))?;
         let fate = fates
             .first()
@@ -118,7 +118,7 @@ pub fn lives(facts: &Value) -> impl Fn(&Survivor) -> Option<bool> {
 
 /// Returns a sentence about the first mutant with another fate in two reports, or `None`.
 pub fn other_fate(was: &Value, is: &Value) -> Option<String> {
-    let (then, now) = (fates(was), fates(is));
+    let (then, now) = (mutant_fates(was), mutant_fates(is));
     let mutant = then
         .keys()
         .chain(now.keys())
@@ -138,7 +138,7 @@ const ALIVE: &str = "alive";
 const UNKNOWN: &str = "without a verdict";
 
 /// Returns the fates of mutants by file, line, mutator and description; equal mutants have one fate each.
-fn fates(facts: &Value) -> BTreeMap<(&str, u64, &str, &str), Vec<&'static str>> {
+fn mutant_fates(facts: &Value) -> BTreeMap<(&str, u64, &str, &str), Vec<&'static str>> {
     let mut all: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (path, file) in facts["files"].as_object().into_iter().flatten() {
         for mutant in file["mutants"].as_array().into_iter().flatten() {
@@ -169,7 +169,7 @@ fn fates(facts: &Value) -> BTreeMap<(&str, u64, &str, &str), Vec<&'static str>> 
 
 /// The whole line, without its indentation. Lines and columns count from 1, the end is behind the last character; columns
 /// are those of UTF-16, as in a browser.
-fn place(number: u32, lines: &[&str]) -> Value {
+fn line_span(number: u32, lines: &[&str]) -> Value {
     let number = number.max(1);
     let text = (number as usize)
         .checked_sub(1)
@@ -183,7 +183,7 @@ fn place(number: u32, lines: &[&str]) -> Value {
 }
 
 /// The schema's word, and why where that word does not say it.
-fn status(status: MutantStatus) -> (&'static str, Option<&'static str>) {
+fn status_words(status: MutantStatus) -> (&'static str, Option<&'static str>) {
     match status {
         MutantStatus::Killed => ("Killed", None),
         MutantStatus::Survived => ("Survived", None),
@@ -200,7 +200,7 @@ fn status(status: MutantStatus) -> (&'static str, Option<&'static str>) {
     }
 }
 
-fn language(path: &str) -> &'static str {
+fn file_language(path: &str) -> &'static str {
     match path.rsplit('.').next() {
         Some("java") => "java",
         Some("py") => "python",
@@ -230,7 +230,7 @@ pub fn title(name: &str, report: &GateReport, threshold: u32) -> String {
 }
 
 /// Returns the report as a page with this title.
-pub fn html(facts: &Value, title: &str) -> String {
+pub fn render_html(facts: &Value, title: &str) -> String {
     let mut shown = String::new();
     for c in title.chars() {
         // A brace could be taken for a placeholder of the template.
@@ -314,7 +314,7 @@ mod tests {
         compiler.add_resource("schema.json", schema).unwrap();
         let mut schemas = boon::Schemas::new();
         let index = compiler.compile("schema.json", &mut schemas).unwrap();
-        let facts = facts(&files(), 80);
+        let facts = report_facts(&files(), 80);
         schemas
             .validate(&facts, index)
             .unwrap_or_else(|error| panic!("{error:#}"));
@@ -354,7 +354,7 @@ mod tests {
             tests_total: 9,
             ..mutant(1, MutantStatus::Survived)
         };
-        let reason = fact(&reported, 1, &[])["statusReason"].clone();
+        let reason = mutant_fact(&reported, 1, &[])["statusReason"].clone();
         let named = "a.Foo1Test, a.Foo2Test, a.Foo3Test, a.Foo4Test, a.Foo5Test";
         assert_eq!(reason, format!("reached by {named} and 4 more"));
     }
@@ -384,7 +384,7 @@ mod tests {
     #[test]
     fn nothing_in_a_report_ends_the_script_of_its_page() {
         let title = "</title><script>\" onload=x {{ facts }}";
-        let page = html(&facts(&files(), 80), title);
+        let page = render_html(&report_facts(&files(), 80), title);
         assert_eq!(page.matches("<script>").count(), 2, "the page has two");
         assert!(page.contains("&#34; onload=x &#123;&#123; facts }}"));
         let data = page.split(".report = ").last().unwrap();
@@ -393,7 +393,7 @@ mod tests {
         let json = data.split(";\n</script>").next().unwrap();
         assert_eq!(
             serde_json::from_str::<Value>(json).unwrap(),
-            facts(&files(), 80)
+            report_facts(&files(), 80)
         );
         assert!(!ELEMENTS.to_lowercase().contains("</script"));
     }
@@ -404,7 +404,7 @@ mod tests {
         let source = "class Foo {\n  int a = b + c + d;\n}\n".to_owned();
         let of = |statuses: &[MutantStatus]| {
             let mutants = statuses.iter().map(|status| mutant(2, *status)).collect();
-            facts(
+            report_facts(
                 &[ReportedFile {
                     path: "app/src/Foo.java".into(),
                     source: source.clone(),
@@ -429,27 +429,31 @@ mod tests {
             (&[S::RunError], None),
             (&[], None),
         ] {
-            assert_eq!(lives(&of(statuses))(&survivor), expected, "{statuses:?}");
+            assert_eq!(
+                survivor_lives(&of(statuses))(&survivor),
+                expected,
+                "{statuses:?}"
+            );
         }
         let killed = of(&[S::Killed]);
         let other = |change: fn(&mut Survivor)| {
             let mut survivor = survivor.clone();
             change(&mut survivor);
-            lives(&killed)(&survivor)
+            survivor_lives(&killed)(&survivor)
         };
         assert_eq!(other(|it| it.source = "int a = b - c;".into()), None);
         assert_eq!(other(|it| it.source.clear()), None);
         assert_eq!(other(|it| it.mutant.line = 3), None);
         assert_eq!(other(|it| it.mutant.method = "gross".into()), None);
         assert_eq!(other(|it| it.package = "web".into()), None);
-        assert_eq!(lives(&Value::Null)(&survivor), None);
+        assert_eq!(survivor_lives(&Value::Null)(&survivor), None);
     }
 
     #[test]
     fn the_mutant_is_named_that_two_reports_tell_otherwise() {
         let one = |status| {
             let mutants = vec![mutant(1, MutantStatus::Killed), mutant(2, status)];
-            facts(
+            report_facts(
                 &[ReportedFile {
                     path: "app/Foo.java".into(),
                     source: String::new(),
@@ -469,7 +473,7 @@ mod tests {
             told.ends_with(" was killed then, and is alive now."),
             "{told}"
         );
-        let none = facts(&[], 80);
+        let none = report_facts(&[], 80);
         assert!(
             other_fate(&lived, &none)
                 .unwrap()
@@ -487,7 +491,7 @@ mod tests {
         let mut twice = files();
         twice[1].path = "app/src/Foo.java".into();
         twice[1].mutants = vec![mutant(1, MutantStatus::Killed)];
-        let facts = facts(&twice, 80);
+        let facts = report_facts(&twice, 80);
         let mutants = facts["files"]["app/src/Foo.java"]["mutants"]
             .as_array()
             .unwrap();

@@ -2,10 +2,10 @@
 //!
 //! Folded like [`super::spent::Spent`]; of each iteration the last words that decided it stand, bounded.
 
-use super::progress::{entry_lines, plain};
-use super::spent::{doing, seconds};
-use super::standard::lives;
-use crate::machine::effect::{Body, Entry};
+use super::progress::{entry_lines, plain_line};
+use super::spent::{find_activity, parse_seconds};
+use super::standard::survivor_lives;
+use crate::machine::effect::{EntryBody, ProgressEntry};
 use crate::machine::event::Event;
 use crate::machine::facts::{Claim, FileChange, Observation};
 use crate::machine::state::{Phase, State};
@@ -26,13 +26,13 @@ const LINES: usize = 40;
 const ITERATIONS: usize = 20_000;
 
 /// Gives the report that the gate of an iteration left (see [`super::standard`]), if it is there and has this digest.
-pub type Kept<'a> = &'a dyn Fn(u64, &str) -> Option<Value>;
+pub type KeptReports<'a> = &'a dyn Fn(u64, &str) -> Option<Value>;
 
 /// The iterations of a workspace, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Story {
-    iterations: Vec<Told>,
-    open: Told,
+    iterations: Vec<IterationStory>,
+    open: IterationStory,
     /// Iterations before those that are kept.
     pub forgotten: u64,
 }
@@ -97,7 +97,7 @@ pub struct LinkedReport {
 
 /// One iteration.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct IterationStory {
     /// Its content.
     pub happened: Happened,
     /// The task file.
@@ -120,37 +120,37 @@ pub struct Told {
 
 impl Story {
     /// Takes one record: when it was written, its fact, and the state after it.
-    pub fn note(&mut self, at: &str, event: &Event, after: &State, kept: Kept<'_>) {
+    pub fn note_record(&mut self, at: &str, event: &Event, after: &State, kept: KeptReports<'_>) {
         if self.open.happened.iteration != after.iteration {
             let happened = Happened {
                 iteration: after.iteration,
                 ..Happened::default()
             };
-            self.open = Told {
+            self.open = IterationStory {
                 happened,
-                ..Told::default()
+                ..IterationStory::default()
             };
         }
-        let at = seconds(at).unwrap_or(self.open.span.1);
+        let at = parse_seconds(at).unwrap_or(self.open.span.1);
         let open = &mut self.open;
         let began = if open.span.0 == 0 { at } else { open.span.0 };
         open.span = (began, at.max(began));
         match event {
             Event::AgentEnded(agent) => {
-                open.happened.said = said(agent.claim.as_ref(), &agent.last_words);
+                open.happened.said = agent_words(agent.claim.as_ref(), &agent.last_words);
             }
             Event::Observed { observation, .. } => {
                 let changes = observation
                     .packages
                     .iter()
                     .flat_map(|package| &package.changes);
-                open.happened.seen = seen(changes);
+                open.happened.seen = committed_text(changes);
                 open.happened.commits = new_heads(observation);
             }
             Event::BoxAccepted { .. } | Event::BoxReopened { .. } => open.by_person = true,
             _ => {}
         }
-        if let Some((key, _)) = doing(after) {
+        if let Some((key, _)) = find_activity(after) {
             open.family.clone_from(&key.family);
         }
         if let Phase::Applying {
@@ -158,23 +158,24 @@ impl Story {
         } = &after.phase
             && self.open.happened.headline.is_empty()
         {
-            self.close(entry, event, &after.spec);
+            self.close_iteration(entry, event, &after.spec);
             if let Event::GateEnded { report, left, .. } = event
                 && report.verdict == Verdict::Pass
             {
-                self.passed(report, left, kept);
+                self.note_pass(report, left, kept);
             }
         }
     }
 
     /// Says at the FAILs before a PASS what became of the survivors that they list.
-    fn passed(&mut self, report: &GateReport, left: &str, kept: Kept<'_>) {
+    fn note_pass(&mut self, report: &GateReport, left: &str, kept: KeptReports<'_>) {
         let Some((own, before)) = self.iterations.split_last_mut() else {
             return;
         };
-        let place = |it: &Told| (it.spec.clone(), it.family.clone(), it.happened.task.clone());
+        let place =
+            |it: &IterationStory| (it.spec.clone(), it.family.clone(), it.happened.task.clone());
         let (iteration, own) = (own.happened.iteration, place(own));
-        let failed: Vec<&mut Told> = before
+        let failed: Vec<&mut IterationStory> = before
             .iter_mut()
             .filter(|told| !told.survivors.is_empty() && place(told) == own)
             .collect();
@@ -184,7 +185,7 @@ impl Story {
             kept(iteration, left)
         }
         .unwrap_or_default();
-        let is_alive = lives(&facts);
+        let is_alive = survivor_lives(&facts);
         for told in failed {
             let mut by_fate: BTreeMap<&str, Vec<String>> = BTreeMap::new();
             for survivor in std::mem::take(&mut told.survivors) {
@@ -211,17 +212,17 @@ impl Story {
     }
 
     /// The iterations of a task file that came to an end.
-    pub fn of<'a>(&'a self, spec: &'a str) -> impl Iterator<Item = &'a Told> {
+    pub fn iterations_of<'a>(&'a self, spec: &'a str) -> impl Iterator<Item = &'a IterationStory> {
         self.iterations.iter().filter(move |told| told.spec == spec)
     }
 
-    fn close(&mut self, entry: &Entry, event: &Event, spec: &str) {
+    fn close_iteration(&mut self, entry: &ProgressEntry, event: &Event, spec: &str) {
         let told = &mut self.open;
         spec.clone_into(&mut told.spec);
         if let Event::BoxAccepted { key, .. } | Event::BoxReopened { key, .. } = event {
             told.family.clone_from(&key.family);
         }
-        if let Body::Gate { report, .. } = &entry.body {
+        if let EntryBody::Gate { report, .. } = &entry.body {
             told.is_gate = true;
             told.percent = (report.coverage.total > 0).then(|| report.coverage.percent_floor());
             told.not_judged = report
@@ -286,7 +287,7 @@ fn new_heads(observation: &Observation) -> Vec<LinkedCommit> {
 }
 
 fn linked_reports(report: &GateReport) -> Vec<LinkedReport> {
-    let paths = report.reports.iter().map(|path| plain(path));
+    let paths = report.reports.iter().map(|path| plain_line(path));
     paths
         .map(|path| LinkedReport { path, href: None })
         .collect()
@@ -307,7 +308,7 @@ fn none_lives(report: &GateReport, survivor: &Survivor) -> bool {
 }
 
 /// The agent's words: what it said as its verdict, else what it said last.
-pub(super) fn said(claim: Option<&Claim>, last_words: &str) -> String {
+pub(super) fn agent_words(claim: Option<&Claim>, last_words: &str) -> String {
     match claim {
         Some(Claim::Pass) => "PASS".to_owned(),
         Some(Claim::Fail { why }) => line(&format!("FAIL {why}"), SAID),
@@ -318,7 +319,7 @@ pub(super) fn said(claim: Option<&Claim>, last_words: &str) -> String {
 }
 
 /// Describes the commits by the kind of file.
-pub(super) fn seen<'a>(changes: impl Iterator<Item = &'a FileChange>) -> String {
+pub(super) fn committed_text<'a>(changes: impl Iterator<Item = &'a FileChange>) -> String {
     let mut files: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for change in changes {
         let kind = match change.kind {
@@ -336,16 +337,16 @@ pub(super) fn seen<'a>(changes: impl Iterator<Item = &'a FileChange>) -> String 
     files.into_iter().map(told).collect::<Vec<_>>().join("; ")
 }
 
-impl Told {
+impl IterationStory {
     /// Returns its duration.
-    pub fn seconds(&self) -> u64 {
+    pub fn iteration_seconds(&self) -> u64 {
         u64::try_from(self.span.1 - self.span.0).unwrap_or(0)
     }
 }
 
 #[cfg(test)]
-impl From<Vec<Told>> for Story {
-    fn from(iterations: Vec<Told>) -> Self {
+impl From<Vec<IterationStory>> for Story {
+    fn from(iterations: Vec<IterationStory>) -> Self {
         Self {
             iterations,
             ..Self::default()
@@ -389,16 +390,16 @@ mod tests {
         }
     }
 
-    fn told(iteration: u64, task: &str, survivors: Vec<Survivor>) -> Told {
+    fn told(iteration: u64, task: &str, survivors: Vec<Survivor>) -> IterationStory {
         let happened = Happened {
             iteration,
             task: task.into(),
             ..Happened::default()
         };
-        Told {
+        IterationStory {
             happened,
             survivors,
-            ..Told::default()
+            ..IterationStory::default()
         }
     }
 
@@ -451,7 +452,7 @@ mod tests {
                 },
             ),
         ];
-        story.passed(&report, "digest", &|iteration, left| {
+        story.note_pass(&report, "digest", &|iteration, left| {
             assert_eq!((iteration, left), (4, "digest"));
             Some(kept.clone())
         });
@@ -475,9 +476,9 @@ mod tests {
             ]
         );
         // They are reported once, and without a report by class alone.
-        story.passed(&report, "", &|_, _| panic!("nothing is left to tell"));
+        story.note_pass(&report, "", &|_, _| panic!("nothing is left to tell"));
         story.iterations[2].survivors = vec![survivor("Bar.java", 1), survivor("Foo.java", 1)];
-        story.passed(&report, "", &|_, _| None);
+        story.note_pass(&report, "", &|_, _| None);
         assert_eq!(story.iterations[2].happened.lines[4..].len(), 2);
     }
 }

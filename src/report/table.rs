@@ -1,10 +1,10 @@
 //! The board as text: a table that fits, and the lines around it. A cell is whole, in its short form, or its column
 //! is left out and shown as `…`.
 
-use super::board::{Board, BoxStatus, GateCount, Line};
-use super::width::{cut, pad, steady, width};
+use super::board::{Board, BoardRow, BoxStatus, GateCount};
+use super::width::{cut_text, pad_text, steady_text, text_width};
 use crate::machine::budget::dollars;
-use crate::machine::choice::Choice;
+use crate::machine::choice::NextStep;
 use crate::source::text::{count, duration, line, names};
 use crate::task::{Stage, TaskKey};
 use std::collections::BTreeSet;
@@ -41,39 +41,39 @@ pub struct GridCell {
 impl Grid {
     /// The table in so many columns: stages in words, or short where the text would get too little room; at last the
     /// text is left out, and then stages, from the end.
-    pub fn fit(board: &Board, columns: usize) -> Self {
-        let column = |head: &str, cell: &dyn Fn(&Line) -> GridCell| {
+    pub fn fit_columns(board: &Board, columns: usize) -> Self {
+        let column = |head: &str, cell: &dyn Fn(&BoardRow) -> GridCell| {
             let cells: Vec<GridCell> = board.families.iter().map(cell).collect();
             let widest = cells
                 .iter()
-                .map(|cell| width(&cell.text))
+                .map(|cell| text_width(&cell.text))
                 .max()
                 .unwrap_or(0);
-            (head.to_owned(), widest.max(width(head)), cells)
+            (head.to_owned(), widest.max(text_width(head)), cells)
         };
         let stage = |stage: &Stage, short: bool| {
             let head = if short {
                 short_head(stage)
             } else {
-                cut(stage.word(), 24)
+                cut_text(stage.stage_word(), 24)
             };
             column(
                 &head,
                 &|line| match line.cells.get(stage).map(|cell| cell.status) {
                     Some(status) => GridCell {
                         text: if short {
-                            status.short()
+                            status.short_words()
                         } else {
-                            status.words()
+                            status.status_words()
                         },
                         status: Some(status),
                     },
-                    None => plain(String::new()),
+                    None => plain_cell(String::new()),
                 },
             )
         };
         let with_stages = |short: bool| {
-            let ids = column("TASK", &|line| plain(cut(&id(line), ID_MOST)));
+            let ids = column("TASK", &|line| plain_cell(cut_text(&row_id(line), ID_MOST)));
             std::iter::once(ids)
                 .chain(board.stages.iter().map(|name| stage(name, short)))
                 .collect::<Vec<_>>()
@@ -83,23 +83,23 @@ impl Grid {
         let wanted = board
             .families
             .iter()
-            .map(|line| width(&line.text))
+            .map(|line| text_width(&line.text))
             .max()
             .unwrap_or(0)
-            .max(width("TEXT"));
+            .max(text_width("TEXT"));
         let mut all = with_stages(false);
         if columns.saturating_sub(used(&all)) < TEXT_LEAST.min(wanted) {
             all = with_stages(true);
         }
         let room = columns.saturating_sub(used(&all)).min(wanted);
         if room > 3 {
-            let (head, _, cells) = column("TEXT", &|line| plain(cut(&line.text, room)));
+            let (head, _, cells) = column("TEXT", &|line| plain_cell(cut_text(&line.text, room)));
             all.insert(1, (head, room, cells));
         } else if used(&all) > columns + gap {
             while all.len() > 1 && used(&all) + 1 > columns {
                 all.pop();
             }
-            all.push(column("…", &|_| plain(String::new())));
+            all.push(column("…", &|_| plain_cell(String::new())));
         }
         let row = |at| {
             all.iter()
@@ -117,12 +117,12 @@ impl Grid {
 /// Heading, width and cells.
 type Column = (String, usize, Vec<GridCell>);
 
-fn plain(text: String) -> GridCell {
+fn plain_cell(text: String) -> GridCell {
     GridCell { text, status: None }
 }
 
 /// As the file writes it: `2.`; by its line without an id: `tasks.md:12`.
-pub(super) fn id(line: &Line) -> String {
+pub(super) fn row_id(line: &BoardRow) -> String {
     match line.id.as_str() {
         "" => format!("tasks.md:{}", line.line),
         id if line.cells.contains_key(&Stage::Implementation) => format!("{id}."),
@@ -138,23 +138,23 @@ fn short_head(stage: &Stage) -> String {
         Stage::PreCr => "CR".to_owned(),
         Stage::Integ => "INT".to_owned(),
         Stage::Final => "FIN".to_owned(),
-        Stage::Gate(name) => cut(name, 6),
+        Stage::Gate(name) => cut_text(name, 6),
     }
 }
 
 /// Everything that `ralph status` says, for so many columns; only the table is cut to them.
-pub fn lines(board: &Board, columns: usize) -> Vec<String> {
-    let mut lines = vec![headline(board)];
-    lines.extend(now(board).map(|now| format!("now: {now}")));
+pub fn status_lines(board: &Board, columns: usize) -> Vec<String> {
+    let mut lines = vec![headline_text(board)];
+    lines.extend(activity_line(board).map(|now| format!("now: {now}")));
     lines.extend(board.out_of_quota.iter().cloned());
-    let grid = Grid::fit(board, columns);
+    let grid = Grid::fit_columns(board, columns);
     let gap = " ".repeat(GAP.into());
     let row = |cells: Vec<&str>| {
         let cells = cells
             .iter()
             .zip(&grid.widths)
-            .map(|(text, width)| pad(text, *width));
-        cut(cells.collect::<Vec<_>>().join(&gap).trim_end(), columns)
+            .map(|(text, width)| pad_text(text, *width));
+        cut_text(cells.collect::<Vec<_>>().join(&gap).trim_end(), columns)
     };
     lines.push(String::new());
     lines.push(row(grid.head.iter().map(String::as_str).collect()));
@@ -166,26 +166,26 @@ pub fn lines(board: &Board, columns: usize) -> Vec<String> {
     lines.push(String::new());
     lines.extend(open_reasons(board));
     lines.extend(next(board));
-    lines.extend(totals(board));
+    lines.extend(total_lines(board));
     lines
 }
 
 /// Returns the meanings of cells that need one, each once, in the words of the table.
-pub fn legend(board: &Board, columns: usize) -> Vec<String> {
-    let grid = Grid::fit(board, columns);
+pub fn legend_lines(board: &Board, columns: usize) -> Vec<String> {
+    let grid = Grid::fit_columns(board, columns);
     let mut told = BTreeSet::new();
     let cells = grid
         .rows
         .iter()
         .flatten()
         .filter_map(|cell| Some((cell, cell.status?)));
-    let news = cells.filter(|(_, status)| told.insert(status.name()));
-    news.filter_map(|(cell, status)| Some(format!("{}: {}", cell.text, status.meaning()?)))
+    let news = cells.filter(|(_, status)| told.insert(status.status_name()));
+    news.filter_map(|(cell, status)| Some(format!("{}: {}", cell.text, status.cell_meaning()?)))
         .collect()
 }
 
 /// The first line.
-pub fn headline(board: &Board) -> String {
+pub fn headline_text(board: &Board) -> String {
     let Board {
         done,
         boxes,
@@ -199,11 +199,11 @@ pub fn headline(board: &Board) -> String {
 
 /// The task file, fit to be shown.
 pub(super) fn spec_name(board: &Board) -> String {
-    steady(&line(&board.spec, 200))
+    steady_text(&line(&board.spec, 200))
 }
 
 /// Returns the current activity without its start.
-pub fn now(board: &Board) -> Option<String> {
+pub fn activity_line(board: &Board) -> Option<String> {
     let now = board.current.as_ref()?;
     let family = board
         .families
@@ -219,7 +219,7 @@ pub fn now(board: &Board) -> Option<String> {
         .as_ref()
         .map(|name| format!(" ({name})"))
         .unwrap_or_default();
-    let (name, doing) = (board.name_of(&now.key), now.doing.word());
+    let (name, doing) = (board.name_of(&now.key), now.doing.activity_word());
     Some(format!(
         "{name} {doing}{agent}, iteration {}{rejected}",
         now.iteration
@@ -239,11 +239,14 @@ pub fn open_reasons(board: &Board) -> Vec<String> {
                 0 => String::new(),
                 some => format!(" after {}", count(some.into(), "attempt")),
             };
-            lines.push(format!("{} is open{attempts}:", name(&cell.key, family)));
-            list(&cell.reasons, &mut lines);
+            lines.push(format!(
+                "{} is open{attempts}:",
+                box_name(&cell.key, family)
+            ));
+            add_list(&cell.reasons, &mut lines);
         }
         let blocked = family.blocked.iter();
-        let blocked = blocked.map(|why| format!("{} is blocked: {why}", id(family)));
+        let blocked = blocked.map(|why| format!("{} is blocked: {why}", row_id(family)));
         lines.extend(blocked.filter(|sentence| !is_in_why(board, sentence)));
     }
     lines
@@ -254,7 +257,7 @@ fn is_in_why(board: &Board, sentence: &str) -> bool {
     board.why.iter().any(|why| why.contains(sentence))
 }
 
-fn list(reasons: &[String], lines: &mut Vec<String>) {
+fn add_list(reasons: &[String], lines: &mut Vec<String>) {
     lines.extend(
         reasons
             .iter()
@@ -266,11 +269,15 @@ fn list(reasons: &[String], lines: &mut Vec<String>) {
 }
 
 /// A box as people know it: a line without an id by its text.
-pub(super) fn name(key: &TaskKey, family: &Line) -> String {
+pub(super) fn box_name(key: &TaskKey, family: &BoardRow) -> String {
     if key.has_id() {
         key.to_string()
     } else {
-        format!("{} “{}”", key.name(family.line), cut(&family.text, 40))
+        format!(
+            "{} “{}”",
+            key.display_name(family.line),
+            cut_text(&family.text, 40)
+        )
     }
 }
 
@@ -281,35 +288,35 @@ pub fn next(board: &Board) -> Vec<String> {
         .iter()
         .map(|why| format!("{}: {why}", board.phase))
         .collect();
-    let told = |key| (board.name_of(key), cut(board.text_of(key), 100));
+    let told = |key| (board.name_of(key), cut_text(board.text_of(key), 100));
     match &board.next {
-        Choice::Take(key) => {
+        NextStep::Take(key) => {
             let (name, text) = told(key);
             lines.push(format!("next: {name} {text}").trim_end().to_owned());
         }
-        Choice::Approve(key) => {
+        NextStep::Approve(key) => {
             let (name, text) = told(key);
             lines.push(format!(
                 "next: a person, who says `ralph accept {name} --reason …`: {text}"
             ));
         }
-        Choice::AllDone => lines.push("next: nothing, all required boxes are ticked".to_owned()),
-        Choice::Stuck(reasons) => {
+        NextStep::AllDone => lines.push("next: nothing, all required boxes are ticked".to_owned()),
+        NextStep::Stuck(reasons) => {
             lines.push("next: nothing can be taken".to_owned());
             let is_new = |reason: &&String| !is_in_why(board, reason);
             let rest: Vec<String> = reasons.iter().filter(is_new).cloned().collect();
-            list(&rest, &mut lines);
+            add_list(&rest, &mut lines);
         }
     }
     lines
 }
 
 /// Gates, time, cost, what to look at, and who holds the workspace.
-pub fn totals(board: &Board) -> Vec<String> {
+pub fn total_lines(board: &Board) -> Vec<String> {
     let gates = board
         .gates
         .iter()
-        .map(|gate| format!("gate {}: {}", gate.name, says(gate)));
+        .map(|gate| format!("gate {}: {}", gate.name, gate_counts_text(gate)));
     let run = board
         .holder
         .as_ref()
@@ -319,18 +326,18 @@ pub fn totals(board: &Board) -> Vec<String> {
     let worked = if board.spent.iterations.is_empty() {
         Vec::new()
     } else {
-        summary(board).split_off(1)
+        end_summary(board).split_off(1)
     };
     gates
         .chain([time_and_cost(board)])
         .chain(worked)
-        .chain(board.estimate.map(|estimate| estimate.line(None)))
+        .chain(board.estimate.map(|estimate| estimate.estimate_line(None)))
         .chain([format!("run: {run}")])
         .collect()
 }
 
 /// `3 PASS, 1 FAIL`.
-pub fn says(gate: &GateCount) -> String {
+pub fn gate_counts_text(gate: &GateCount) -> String {
     let says: Vec<String> = gate
         .says
         .iter()
@@ -349,12 +356,12 @@ pub fn time_and_cost(board: &Board) -> String {
     );
     format!(
         "time: runs {runs}, agents {agents}, gates {gates}; cost: {}",
-        cost(board)
+        cost_line(board)
     )
 }
 
 /// Returns the cost by the agents' own reports.
-pub(super) fn cost(board: &Board) -> String {
+pub(super) fn cost_line(board: &Board) -> String {
     let used = board.used;
     if used.priced == 0 {
         return "not reported".to_owned();
@@ -368,27 +375,27 @@ pub(super) fn cost(board: &Board) -> String {
 }
 
 /// Returns what the dearest tasks took, the dearest first: `2.: $0.75, 1200 tokens`.
-pub(super) fn dearest(board: &Board) -> Vec<String> {
-    let mut dearest: Vec<&Line> = board
+pub(super) fn dearest_tasks(board: &Board) -> Vec<String> {
+    let mut dearest: Vec<&BoardRow> = board
         .families
         .iter()
         .filter(|family| family.used.tokens.saturating_add(family.used.micros) > 0)
         .collect();
     dearest.sort_by_key(|family| std::cmp::Reverse((family.used.micros, family.used.tokens)));
-    let words = |family: &&Line| {
+    let words = |family: &&BoardRow| {
         let used = family.used;
         let tokens = (used.tokens > 0).then(|| count(used.tokens, "token"));
         let cost = (used.priced > 0).then(|| dollars(used.micros));
         let amounts: Vec<String> = cost.into_iter().chain(tokens).collect();
-        format!("{}: {}", id(family), amounts.join(", "))
+        format!("{}: {}", row_id(family), amounts.join(", "))
     };
     dearest.iter().take(REASONS_SHOWN).map(words).collect()
 }
 
 /// Returns time, cost, attempts, the most expensive tasks and weaker evidence, for the end of a run.
-pub fn summary(board: &Board) -> Vec<String> {
+pub fn end_summary(board: &Board) -> Vec<String> {
     let mut lines = vec![time_and_cost(board), attempts(board)];
-    lines.extend(dearest(board).iter().map(|cost| format!("  {cost}")));
+    lines.extend(dearest_tasks(board).iter().map(|cost| format!("  {cost}")));
     let weak = weak_evidence(board);
     if !weak.is_empty() {
         let weak = names(&weak, 20);
@@ -426,7 +433,7 @@ pub(super) fn weak_evidence(board: &Board) -> Vec<String> {
                 (BoxStatus::Passed(_), Some(files)) => format!("not judged: {}", names(files, 3)),
                 _ => continue,
             };
-            weak.push(format!("{} ({why})", name(&cell.key, family)));
+            weak.push(format!("{} ({why})", box_name(&cell.key, family)));
         }
     }
     weak

@@ -20,7 +20,7 @@ fn add_gap(report: &mut Validation, text: &str) {
 }
 
 /// A report without content, which is no pass.
-fn unreadable(why: &str) -> Validation {
+fn unreadable_report(why: &str) -> Validation {
     let mut report = Validation {
         unknown: 1,
         ..Validation::default()
@@ -33,17 +33,17 @@ fn unreadable(why: &str) -> Validation {
 pub fn read_validation(markdown: &[u8]) -> Validation {
     let mut report = Validation::default();
     if markdown.len() > LONGEST {
-        return unreadable(&format!(
+        return unreadable_report(&format!(
             "validation-report.md is longer than {LONGEST} bytes and was not read."
         ));
     }
     let text = String::from_utf8_lossy(markdown);
     let mut table = Table::default();
     for event in Parser::new_ext(&text, Options::ENABLE_TABLES) {
-        table.take(event, &mut report);
+        table.take_event(event, &mut report);
     }
     if report.pass == 0 && report.fail == 0 && report.unknown == 0 {
-        return unreadable(
+        return unreadable_report(
             "validation-report.md has no table with a cell under Status, Result or Verdict.",
         );
     }
@@ -54,34 +54,34 @@ pub fn read_validation(markdown: &[u8]) -> Validation {
 #[derive(Default)]
 struct Table {
     judging: Vec<usize>,
-    row: Vec<Cell>,
+    row: Vec<TableCell>,
     in_cell: bool,
 }
 
 /// The text of a cell; `odd` when it holds what a reader sees otherwise than as this text (HTML, images).
 #[derive(Default)]
-struct Cell {
+struct TableCell {
     text: String,
     odd: bool,
 }
 
 impl Table {
-    fn take(&mut self, event: Event<'_>, report: &mut Validation) {
+    fn take_event(&mut self, event: Event<'_>, report: &mut Validation) {
         match event {
             Event::Start(Tag::Table(_)) => *self = Self::default(),
             Event::Start(Tag::TableHead | Tag::TableRow) => self.row.clear(),
             Event::Start(Tag::TableCell) => {
-                self.row.push(Cell::default());
+                self.row.push(TableCell::default());
                 self.in_cell = true;
             }
             Event::End(TagEnd::TableCell) => self.in_cell = false,
             Event::End(TagEnd::TableHead) => self.read_head(),
             Event::End(TagEnd::TableRow) => self.read_row(report),
-            event => self.fill(event),
+            event => self.fill_cell(event),
         }
     }
 
-    fn fill(&mut self, event: Event<'_>) {
+    fn fill_cell(&mut self, event: Event<'_>) {
         if !self.in_cell {
             return;
         }
@@ -99,7 +99,7 @@ impl Table {
     }
 
     fn read_head(&mut self) {
-        let judges = |cell: &Cell| {
+        let judges = |cell: &TableCell| {
             let word = cell.text.trim_matches(|c: char| !c.is_alphanumeric());
             ["status", "result", "verdict"]
                 .iter()
@@ -112,7 +112,7 @@ impl Table {
     fn read_row(&mut self, report: &mut Validation) {
         let mut clean = true;
         for &column in &self.judging {
-            let passes = self.row.get(column).and_then(reading);
+            let passes = self.row.get(column).and_then(read_cell);
             clean &= passes == Some(true);
             let count = match passes {
                 Some(true) => &mut report.pass,
@@ -130,7 +130,7 @@ impl Table {
 
 /// True for PASS and false for FAIL, alone in the cell, in any case, signs beside them ignored; but a sign beside
 /// PASS that does not mean the same (`❌ PASS`, `PASS?`) makes it unknown.
-fn reading(cell: &Cell) -> Option<bool> {
+fn read_cell(cell: &TableCell) -> Option<bool> {
     let is_tick = |c: char| matches!(c, '✅' | '✔' | '✓' | '☑' | '🟢' | '👍' | '\u{fe0f}');
     let sign = |c: char| c.is_whitespace() || !(c.is_ascii() || c.is_alphanumeric());
     let word = cell.text.trim_matches(sign);

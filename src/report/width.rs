@@ -3,20 +3,20 @@
 use unicode_width::UnicodeWidthStr as _;
 
 /// Returns the width of a text in columns.
-pub fn width(text: &str) -> usize {
+pub fn text_width(text: &str) -> usize {
     text.width()
 }
 
 /// The text without what terminals draw in different widths: variation selectors.
-pub fn steady(text: &str) -> String {
+pub fn steady_text(text: &str) -> String {
     text.chars()
         .filter(|c| !matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}'))
         .collect()
 }
 
 /// At most so many columns of the text, `…` at the end when something was cut.
-pub fn cut(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
+pub fn cut_text(text: &str, columns: usize) -> String {
+    if text_width(text) <= columns {
         return text.to_owned();
     }
     let room = columns.saturating_sub(1);
@@ -24,7 +24,7 @@ pub fn cut(text: &str, columns: usize) -> String {
         .char_indices()
         .map(|(at, c)| text.get(..at + c.len_utf8()).unwrap_or_default());
     let kept = starts
-        .take_while(|start| width(start) <= room)
+        .take_while(|start| text_width(start) <= room)
         .last()
         .unwrap_or_default()
         .trim_end();
@@ -36,9 +36,9 @@ pub fn cut(text: &str, columns: usize) -> String {
 }
 
 /// The text cut or filled with spaces to exactly so many columns.
-pub fn pad(text: &str, columns: usize) -> String {
-    let mut shown = cut(text, columns);
-    let missing = columns.saturating_sub(width(&shown));
+pub fn pad_text(text: &str, columns: usize) -> String {
+    let mut shown = cut_text(text, columns);
+    let missing = columns.saturating_sub(text_width(&shown));
     shown.extend(std::iter::repeat_n(' ', missing));
     shown
 }
@@ -50,24 +50,24 @@ mod tests {
 
     #[test]
     fn wide_characters_count_twice_and_are_never_cut_in_half() {
-        assert_eq!(cut("数字です", 8), "数字です");
-        assert_eq!(cut("数字です", 7), "数字で…");
-        assert_eq!(cut("数字です", 6), "数字…");
-        assert_eq!(pad("数字です", 6), "数字… ");
-        assert_eq!(pad("ab", 4), "ab  ");
+        assert_eq!(cut_text("数字です", 8), "数字です");
+        assert_eq!(cut_text("数字です", 7), "数字で…");
+        assert_eq!(cut_text("数字です", 6), "数字…");
+        assert_eq!(pad_text("数字です", 6), "数字… ");
+        assert_eq!(pad_text("ab", 4), "ab  ");
         assert_eq!(
-            (cut("abc", 1), cut("abc", 0), pad("", 2)),
+            (cut_text("abc", 1), cut_text("abc", 0), pad_text("", 2)),
             ("…".into(), String::new(), "  ".into())
         );
-        assert_eq!(steady("☎\u{fe0f}x"), "☎x");
+        assert_eq!(steady_text("☎\u{fe0f}x"), "☎x");
     }
 
     proptest! {
         #[test]
         fn nothing_is_wider_than_asked(text in any::<String>(), columns in 0usize..40) {
-            let text = steady(&text);
-            prop_assert!(width(&cut(&text, columns)) <= columns);
-            prop_assert_eq!(width(&pad(&text, columns)), columns);
+            let text = steady_text(&text);
+            prop_assert!(text_width(&cut_text(&text, columns)) <= columns);
+            prop_assert_eq!(text_width(&pad_text(&text, columns)), columns);
         }
     }
 }

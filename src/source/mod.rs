@@ -19,7 +19,7 @@ pub use digest::{digest, digest_of, digest_parts, hex};
 pub use environment::{environment_for, is_named, is_passed};
 pub use java::{Statements, code_lines, is_weakened, unescaped};
 pub use lines::{lost_lines, lost_words};
-pub use outline::{Loads, Outline, file_words, has_outline, is_for_tests_alone, path_words};
+pub use outline::{Loads, SourceOutline, file_words, has_outline, is_for_tests_alone, path_words};
 pub use path::RepoPath;
 pub use problem::Problem;
 pub use secrets::Secrets;

@@ -16,12 +16,12 @@ pub use imports::{Loads, file_words, is_for_tests_alone, path_words};
 
 use super::lines::{how_often, take};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use syntax::Language;
+use syntax::GrammarLanguage;
 
 /// A source by its members.
 #[derive(Clone, Debug, Default)]
-pub struct Outline {
-    members: Vec<Member>,
+pub struct SourceOutline {
+    members: Vec<OutlineMember>,
     tests: Vec<TestUnit>,
     /// Rust modules in files of their own, with their conditions.
     modules: BTreeSet<String>,
@@ -29,18 +29,18 @@ pub struct Outline {
 
 /// A top-level statement of a source, or of a class, suite or module in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Member {
+struct OutlineMember {
     /// The heads of the classes, suites and modules around it.
     scope: String,
     words: String,
-    role: Role,
+    role: MemberRole,
     /// The names that it binds in its scope.
     binds: Vec<String>,
     /// The names that it reads.
     uses: Vec<String>,
 }
 
-impl Member {
+impl OutlineMember {
     fn key(&self) -> (&str, &str) {
         (&self.scope, &self.words)
     }
@@ -48,7 +48,7 @@ impl Member {
 
 /// The effect of a member on the tests next to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum MemberRole {
     Import,
     Test,
     /// It only binds names.
@@ -70,7 +70,7 @@ struct TestUnit {
 
 /// The properties of all members of a class, suite or module.
 #[derive(Clone, Debug, Default)]
-struct Scope {
+struct MemberScope {
     words: String,
     path: String,
     is_off: bool,
@@ -81,7 +81,7 @@ struct Scope {
 /// Maximum nesting of classes, suites and modules. Honest code is less deep.
 const MAX_DEPTH: u32 = 40;
 
-impl Scope {
+impl MemberScope {
     /// Returns a scope inside this one.
     fn inner(&self, head: &str, name: &str) -> Self {
         let words = format!("{}{head}\n", self.words);
@@ -104,20 +104,22 @@ impl Scope {
     }
 }
 
-/// True for a file that [`Outline::of`] can read, by its name.
+/// True for a file that [`SourceOutline::of`] can read, by its name.
 pub fn has_outline(path: &[u8]) -> bool {
-    Language::of(path).is_some()
+    GrammarLanguage::of(path).is_some()
 }
 
-impl Outline {
+impl SourceOutline {
     /// Reads a source. `None` for other languages, for invalid syntax, and for more than 1 MiB.
     pub fn of(path: &[u8], source: &[u8]) -> Option<Self> {
-        let language = Language::of(path)?;
+        let language = GrammarLanguage::of(path)?;
         let tree = language.parse(source)?;
         match language {
-            Language::Python => python::outline(&tree, source),
-            Language::TypeScript | Language::Tsx => javascript::outline(&tree, source),
-            Language::Rust => rust::outline(&tree, source),
+            GrammarLanguage::Python => python::outline(&tree, source),
+            GrammarLanguage::TypeScript | GrammarLanguage::Tsx => {
+                javascript::outline(&tree, source)
+            }
+            GrammarLanguage::Rust => rust::outline(&tree, source),
         }
     }
 
@@ -162,11 +164,15 @@ impl Outline {
     ///
     /// A test that `base` already had may change, but nothing else may. `None` if nothing is lost.
     pub fn lost(base: Option<&Self>, written: &Self, now: &Self) -> Option<(u64, String)> {
-        let mut present = how_often(now.code().map(Member::key));
-        let mut before = how_often(base.into_iter().flat_map(Self::code).map(Member::key));
+        let mut present = how_often(now.code().map(OutlineMember::key));
+        let mut before = how_often(
+            base.into_iter()
+                .flat_map(Self::code)
+                .map(OutlineMember::key),
+        );
         let (mut lost, mut held) = (Vec::new(), Vec::new());
         for member in written.code() {
-            let may_go = take(&mut before, &member.key()) && member.role == Role::Test;
+            let may_go = take(&mut before, &member.key()) && member.role == MemberRole::Test;
             if take(&mut present, &member.key()) {
                 held.push(member);
             } else if !may_go {
@@ -179,7 +185,7 @@ impl Outline {
             .map(|member| member.scope.as_str())
             .collect();
         for member in &now.members {
-            let is_new = member.role == Role::Import || take(&mut present, &member.key());
+            let is_new = member.role == MemberRole::Import || take(&mut present, &member.key());
             if is_new && scopes.contains(member.scope.as_str()) {
                 lost.extend(interference(member, &held));
             }
@@ -189,13 +195,13 @@ impl Outline {
     }
 
     /// Returns all members but imports.
-    fn code(&self) -> impl Iterator<Item = &Member> {
+    fn code(&self) -> impl Iterator<Item = &OutlineMember> {
         self.members
             .iter()
-            .filter(|member| member.role != Role::Import)
+            .filter(|member| member.role != MemberRole::Import)
     }
 
-    fn add_test(&mut self, scope: &Scope, name: &str) {
+    fn add_test(&mut self, scope: &MemberScope, name: &str) {
         if !scope.is_off {
             self.tests.push(TestUnit {
                 path: scope.path_of(name),
@@ -206,14 +212,14 @@ impl Outline {
 }
 
 /// Describes the effect of a new member on the existing ones, if it has one.
-fn interference(new: &Member, held: &[&Member]) -> Option<String> {
+fn interference(new: &OutlineMember, held: &[&OutlineMember]) -> Option<String> {
     let below = || {
         held.iter()
             .filter(|member| member.scope.starts_with(&new.scope))
     };
     match new.role {
-        Role::Statement => Some(format!("new code that runs first: {}", new.words)),
-        Role::Switch => Some(format!("a new fixture that may end tests: {}", new.words)),
+        MemberRole::Statement => Some(format!("new code that runs first: {}", new.words)),
+        MemberRole::Switch => Some(format!("a new fixture that may end tests: {}", new.words)),
         _ => new
             .binds
             .iter()
@@ -221,8 +227,8 @@ fn interference(new: &Member, held: &[&Member]) -> Option<String> {
                 let is_bound = held
                     .iter()
                     .any(|member| member.scope == new.scope && member.binds.contains(name));
-                let is_used =
-                    new.role != Role::Import && below().any(|member| member.uses.contains(name));
+                let is_used = new.role != MemberRole::Import
+                    && below().any(|member| member.uses.contains(name));
                 is_bound || is_used
             })
             .map(|name| format!("another {name}: {}", new.words)),

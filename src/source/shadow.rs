@@ -1,7 +1,7 @@
 //! Production code that a test file replaces: a class of the same full name, or a module of the same import name.
 
 use super::java::top_types;
-use super::{Kind, Outline};
+use super::{Kind, SourceOutline};
 use std::collections::BTreeSet;
 
 /// Extensions of sources that become classes of the JVM.
@@ -41,7 +41,8 @@ pub fn shadowed<'f>(
         return production().find(|file| new.iter().any(|name| is_class_file(file, name)));
     }
     if bytes.ends_with(b".py") && before.is_none() {
-        let is_empty = Outline::of(path.as_bytes(), now).is_some_and(|outline| outline.is_empty());
+        let is_empty =
+            SourceOutline::of(path.as_bytes(), now).is_some_and(|outline| outline.is_empty());
         let module = python_module(path, files);
         // An empty `__init__.py` only makes a directory a package.
         return (!is_empty)

@@ -5,7 +5,7 @@
 
 use super::java::{adds_initialiser, conditional_tests, enabled_tests, lost_members};
 use super::lines::{lost_lines, without_comments};
-use super::{Outline, has_outline, is_output, is_source};
+use super::{SourceOutline, has_outline, is_output, is_source};
 
 /// Line beginnings that mark a test, by file extension, for languages without a parser or grammar here.
 const MARKERS: [(&[&[u8]], &[&str]); 9] = [
@@ -58,7 +58,8 @@ pub fn count_tests(path: &[u8], source: &[u8]) -> u64 {
     if path.ends_with(b".java") {
         return enabled_tests(source);
     }
-    Outline::of(path, source).map_or_else(|| marked_tests(path, source), |outline| outline.tests())
+    SourceOutline::of(path, source)
+        .map_or_else(|| marked_tests(path, source), |outline| outline.tests())
 }
 
 /// Counts the tests of a file that would run before and after a change.
@@ -73,10 +74,10 @@ pub fn tests_before_and_now(path: &[u8], before: Option<&[u8]>, now: Option<&[u8
         let [conditional, more] = [before, now].map(|source| source.map_or(0, conditional_tests));
         return [count(before), count(now) - more.saturating_sub(conditional)];
     }
-    if !has_outline(path) || before.is_none_or(|before| Outline::of(path, before).is_none()) {
+    if !has_outline(path) || before.is_none_or(|before| SourceOutline::of(path, before).is_none()) {
         return [count(before), count(now)];
     }
-    let outline = |source: Option<&[u8]>| source.and_then(|source| Outline::of(path, source));
+    let outline = |source: Option<&[u8]>| source.and_then(|source| SourceOutline::of(path, source));
     let (before, now) = (
         outline(before).unwrap_or_default(),
         outline(now).unwrap_or_default(),
@@ -151,7 +152,7 @@ pub fn lost_test_code(
     if path.ends_with(b".java") {
         return lost_members(base, written, now);
     }
-    let Some(outline) = Outline::of(path, written) else {
+    let Some(outline) = SourceOutline::of(path, written) else {
         let [base, now] = [base, now].map(|text| text.map(|text| without_comments(path, text)));
         return lost_lines(
             base.as_deref(),
@@ -159,10 +160,10 @@ pub fn lost_test_code(
             now.as_deref(),
         );
     };
-    let base = base.and_then(|base| Outline::of(path, base));
-    match now.map(|now| Outline::of(path, now)) {
+    let base = base.and_then(|base| SourceOutline::of(path, base));
+    match now.map(|now| SourceOutline::of(path, now)) {
         Some(None) => Some(unreadable()),
-        now => Outline::lost(base.as_ref(), &outline, &now.flatten().unwrap_or_default()),
+        now => SourceOutline::lost(base.as_ref(), &outline, &now.flatten().unwrap_or_default()),
     }
 }
 
@@ -176,8 +177,11 @@ pub fn changed_production(path: &[u8], before: &[u8], now: Option<&[u8]>) -> Opt
     if path.ends_with(b".java") {
         return lost_members(None, before, Some(now)).or_else(|| adds_initialiser(before, now));
     }
-    if let (Some(before), Some(now)) = (Outline::of(path, before), Outline::of(path, now)) {
-        return Outline::lost(None, &before, &now);
+    if let (Some(before), Some(now)) = (
+        SourceOutline::of(path, before),
+        SourceOutline::of(path, now),
+    ) {
+        return SourceOutline::lost(None, &before, &now);
     }
     lost_lines(None, before, Some(now)).or_else(|| lost_lines(None, now, Some(before)))
 }

@@ -17,7 +17,7 @@ use std::sync::{Mutex, OnceLock};
 const LONGEST: u64 = 64 << 20;
 
 #[derive(Serialize, Deserialize)]
-struct Kept<T> {
+struct CachedValue<T> {
     /// The owner of the fact increases it when the meaning changes.
     version: u32,
     fact: T,
@@ -37,13 +37,13 @@ pub fn load<T: DeserializeOwned>(file: &Path, version: u32) -> Option<T> {
     OWN.get()
         .is_none_or(|own| ignore_poison(own.lock()).get(file) == Some(&digest(&bytes)))
         .then_some(())?;
-    let kept: Kept<T> = serde_json::from_slice(&bytes).ok()?;
+    let kept: CachedValue<T> = serde_json::from_slice(&bytes).ok()?;
     (kept.version == version).then_some(kept.fact)
 }
 
 /// Replaces the fact. Readers see the old one or the new one. It may be lost in a power failure.
 pub fn store<T: Serialize>(file: &Path, version: u32, fact: T) -> io::Result<()> {
-    let bytes = serde_json::to_vec(&Kept { version, fact })?;
+    let bytes = serde_json::to_vec(&CachedValue { version, fact })?;
     if let Some(own) = OWN.get() {
         ignore_poison(own.lock()).insert(file.to_owned(), digest(&bytes));
     }

@@ -18,7 +18,7 @@ pub mod walk;
 use crate::machine::budget::Most;
 use crate::machine::facts::ProcessEnd;
 use crate::source::digest;
-use crate::turn::Format;
+use crate::turn::TranscriptFormat;
 use std::ffi::OsString;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
@@ -128,7 +128,7 @@ pub struct ProcessSpec {
     /// Then it is stopped, and counts as one that exited with 0: some CLIs hang after their result.
     pub after_result: Option<Duration>,
     /// The format of its standard output. ralph stops a process whose transcript shows a loop.
-    pub transcript: Format,
+    pub transcript: TranscriptFormat,
     /// Its maximum usage, as its transcript reports it.
     pub most: Most,
     /// Time between TERM and KILL.
@@ -139,7 +139,7 @@ pub struct ProcessSpec {
 
 /// The result of a supervised process.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Ended {
+pub struct FinishedProcess {
     /// The end of the process itself.
     pub end: ProcessEnd,
     /// Number of descendants that were still alive when it ended, and were killed.
@@ -150,7 +150,7 @@ pub struct Ended {
     pub errors_before: u64,
 }
 
-impl Ended {
+impl FinishedProcess {
     /// Returns a result without duration and leftovers.
     pub fn at_once(end: ProcessEnd) -> Self {
         Self {
@@ -175,7 +175,7 @@ pub trait Running {
     /// Returns its identity for the journal.
     fn id(&self) -> ProcessId;
     /// Waits until it and all its descendants are gone.
-    fn wait(self: Box<Self>) -> io::Result<Ended>;
+    fn wait(self: Box<Self>) -> io::Result<FinishedProcess>;
 }
 
 /// The port through which every process is started.
@@ -187,7 +187,7 @@ pub trait Spawn: Sync {
     fn start(&self, spec: &ProcessSpec) -> io::Result<Box<dyn Running>>;
 
     /// Starts the process and waits for it.
-    fn run(&self, spec: &ProcessSpec) -> io::Result<Ended> {
+    fn run(&self, spec: &ProcessSpec) -> io::Result<FinishedProcess> {
         self.start(spec)?.wait()
     }
 }

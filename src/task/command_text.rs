@@ -4,32 +4,36 @@
 //! to the command, even if it looks like a task. A text without an end within [`MAX_LINES`] lines is ignored, so a
 //! stray mark hides nothing. Runs in linear time.
 
-use super::scan::{Line, boxed, heading, lines};
+use super::scan::{FileLine, read_box, read_heading, scan_lines};
 use std::ops::Range;
 
 /// Maximum length of a command's text, in lines.
 const MAX_LINES: usize = 200;
 
 /// Returns the texts of commands below tasks in ascending order. A line inside `parts` begins no text.
-pub(super) fn texts(bytes: &[u8], from: usize, parts: &[Range<usize>]) -> Vec<Range<usize>> {
+pub(super) fn command_texts(
+    bytes: &[u8],
+    from: usize,
+    parts: &[Range<usize>],
+) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut parts = parts.iter().peekable();
     let mut is_in_task = false;
-    let mut rest = lines(bytes, from);
+    let mut rest = scan_lines(bytes, from);
     while let Some(line) = rest.next() {
         while parts.next_if(|part| part.end <= line.start).is_some() {}
         if parts.peek().is_some_and(|part| part.start <= line.start) {
             continue;
         }
         let text = bytes.get(line.start..line.end).unwrap_or_default();
-        let boxed = boxed(text).and_then(|(found, content)| content.get(found.text..));
-        is_in_task = boxed.is_some() || is_in_task && heading(text).is_none();
+        let boxed = read_box(text).and_then(|(found, content)| content.get(found.text..));
+        is_in_task = boxed.is_some() || is_in_task && read_heading(text).is_none();
         let Some(open) = open_at_end(boxed.unwrap_or(text)).filter(|_| is_in_task) else {
             continue;
         };
         if let Some(last) = last_line(bytes, line.next, &open) {
             found.push(line.next..last.next);
-            rest = lines(bytes, last.next);
+            rest = scan_lines(bytes, last.next);
         }
     }
     found
@@ -69,7 +73,7 @@ fn open_at_end(text: &[u8]) -> Option<Open<'_>> {
                 continue;
             }
             b'<' if run == 2 => {
-                if let Some((word, length)) = delimiter(rest) {
+                if let Some((word, length)) = read_delimiter(rest) {
                     heredoc = Some(word);
                     at += length;
                     continue;
@@ -89,7 +93,7 @@ fn open_at_end(text: &[u8]) -> Option<Open<'_>> {
 }
 
 /// Returns the word of `<<EOF`, `<<-EOF`, `<<'EOF'` or `<< "EOF"`, and the length of the whole text.
-fn delimiter(text: &[u8]) -> Option<(&[u8], usize)> {
+fn read_delimiter(text: &[u8]) -> Option<(&[u8], usize)> {
     let rest = text.strip_prefix(b"<<")?;
     let rest = rest.strip_prefix(b"-").unwrap_or(rest).trim_ascii_start();
     let quote = rest.first().filter(|byte| matches!(byte, b'"' | b'\''));
@@ -109,9 +113,9 @@ fn is_word(byte: u8) -> bool {
 }
 
 /// Returns the line that ends the text; `None` if no line does.
-fn last_line(bytes: &[u8], from: usize, open: &Open<'_>) -> Option<Line> {
-    let text = |line: Line| bytes.get(line.start..line.end).unwrap_or_default();
-    let mut rest = lines(bytes, from).take(MAX_LINES);
+fn last_line(bytes: &[u8], from: usize, open: &Open<'_>) -> Option<FileLine> {
+    let text = |line: FileLine| bytes.get(line.start..line.end).unwrap_or_default();
+    let mut rest = scan_lines(bytes, from).take(MAX_LINES);
     let heredoc = open.heredoc.and_then(|_| {
         rest.find(|line| {
             open.heredoc
@@ -124,7 +128,7 @@ fn last_line(bytes: &[u8], from: usize, open: &Open<'_>) -> Option<Line> {
     let Some((quote, run)) = open.quote else {
         return heredoc;
     };
-    let ends_quote = |line: &Line| {
+    let ends_quote = |line: &FileLine| {
         let after = text(*line)
             .iter()
             .position(|byte| *byte == quote)

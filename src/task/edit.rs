@@ -5,10 +5,10 @@
 use super::family::text_digest;
 use super::file::TaskFile;
 use super::grammar::Grammar;
-use super::outline::{Found, outline};
-use super::refusal::{Refusal, Refused};
+use super::outline::{FoundBox, read_outline};
+use super::refusal::{EditRefusal, Refused};
 use super::row::{Mark, Row};
-use super::scan::checkbox;
+use super::scan::read_checkbox;
 use super::stage::TaskKey;
 
 /// A compare-and-swap of one byte: the mark of one box.
@@ -27,7 +27,7 @@ impl Edit {
     ///
     /// `None` if the current byte differs from `expected`, or if the parsed result does not differ in exactly one
     /// box.
-    pub fn apply(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+    pub fn apply_to(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut after = bytes.to_vec();
         let byte = after
             .get_mut(self.offset)
@@ -35,19 +35,19 @@ impl Edit {
         *byte = self.replacement;
         // Boxes outside the task sections count too: none of them may change as a side effect.
         let everything = Grammar::new(Vec::new(), None);
-        let [before, now] = [bytes, &after].map(|bytes| outline(bytes, &everything).boxes);
+        let [before, now] = [bytes, &after].map(|bytes| read_outline(bytes, &everything).boxes);
         flips_only(&before, &now, self.offset).then_some(after)
     }
 }
 
 /// True when the boxes differ in the mark at `offset` and in nothing else.
-fn flips_only(before: &[Found], after: &[Found], offset: usize) -> bool {
+fn flips_only(before: &[FoundBox], after: &[FoundBox], offset: usize) -> bool {
     before.len() == after.len()
         && before.iter().zip(after).all(|(old, new)| {
             let flipped = old.at == offset && old.mark != new.mark;
             (old == new && old.at != offset)
                 || (flipped
-                    && Found {
+                    && FoundBox {
                         mark: old.mark,
                         ..new.clone()
                     } == *old)
@@ -66,14 +66,14 @@ fn is_plain(mark: char) -> bool {
 fn mark_byte(mark: Mark) -> Option<u8> {
     let byte = u8::try_from(mark.0).ok().filter(u8::is_ascii)?;
     let is_line_end = matches!(byte, b'\n' | b'\r');
-    (!is_line_end && checkbox(&[b'[', byte, b']']).is_some()).then_some(byte)
+    (!is_line_end && read_checkbox(&[b'[', byte, b']']).is_some()).then_some(byte)
 }
 
 impl TaskFile {
     /// Returns the edit that sets the box of `key` to the state of `to`; `None` if it is in that state.
     ///
     /// A tick is written as `x`, or as `X` if the file ticks only with `X` or `to` is `X`.
-    pub fn flip(&self, key: &TaskKey, to: Mark) -> Result<Option<Edit>, Refusal> {
+    pub fn flip_box(&self, key: &TaskKey, to: Mark) -> Result<Option<Edit>, EditRefusal> {
         let mut boxes = self
             .tasks
             .iter()
@@ -139,16 +139,16 @@ impl TaskFile {
 }
 
 /// Returns the refusal of a flip.
-fn flip_refusal(kind: Refused, what: String) -> Refusal {
-    Refusal::new(kind, what, "fix the line in tasks.md")
+fn flip_refusal(kind: Refused, what: String) -> EditRefusal {
+    EditRefusal::new(kind, what, "fix the line in tasks.md")
 }
 
-/// Restores the exact bytes of a file from its [`TaskFile::text_without_marks`] and [`TaskFile::rows`].
+/// Restores the exact bytes of a file from its [`TaskFile::text_without_marks`] and [`TaskFile::box_rows`].
 ///
 /// Each mark goes into the box on its line, so the grammar by which the rows were read does not matter. `None` if the
 /// text of a box does not have the digest of its row.
 pub fn with_marks(text_without_marks: &[u8], rows: &[Row]) -> Option<Vec<u8>> {
-    let boxes = outline(text_without_marks, &Grammar::new(Vec::new(), None)).boxes;
+    let boxes = read_outline(text_without_marks, &Grammar::new(Vec::new(), None)).boxes;
     let mut bytes = text_without_marks.to_vec();
     rows.iter()
         .try_for_each(|row| mark_box(&mut bytes, &boxes, row))?;
@@ -156,7 +156,7 @@ pub fn with_marks(text_without_marks: &[u8], rows: &[Row]) -> Option<Vec<u8>> {
 }
 
 /// Writes the mark of a row; `None` if the box on its line is a different one.
-fn mark_box(bytes: &mut [u8], boxes: &[Found], row: &Row) -> Option<()> {
+fn mark_box(bytes: &mut [u8], boxes: &[FoundBox], row: &Row) -> Option<()> {
     let at = boxes
         .binary_search_by_key(&row.line, |found| found.line)
         .ok()?;

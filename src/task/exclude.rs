@@ -3,7 +3,7 @@
 //! What is in a box has no influence on them, so a flip can never hide or reveal a task.
 
 use super::command_text;
-use super::scan::{self, Line, ReadAs, is_blank, lines};
+use super::scan::{self, FileLine, ReadAs, is_blank, scan_lines};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub(super) struct Excluded {
 }
 
 /// Length of the byte-order mark: 3 or 0.
-pub(super) fn bom(bytes: &[u8]) -> usize {
+pub(super) fn bom_length(bytes: &[u8]) -> usize {
     if bytes.starts_with(b"\xef\xbb\xbf") {
         3
     } else {
@@ -35,16 +35,16 @@ pub(super) fn bom(bytes: &[u8]) -> usize {
 }
 
 /// Returns the parts of `bytes` that hold no tasks.
-pub(super) fn excluded(bytes: &[u8]) -> Vec<Excluded> {
-    let start = bom(bytes);
+pub(super) fn excluded_parts(bytes: &[u8]) -> Vec<Excluded> {
+    let start = bom_length(bytes);
     let front = front_matter(bytes, start);
     let base = front.as_ref().map_or(start, |front| front.range.end);
     let mut commands = Vec::new();
     let mut parts = Vec::new();
     for _ in 0..PASSES {
-        parts = markdown(bytes, base, &commands);
+        parts = markdown_parts(bytes, base, &commands);
         let ranges: Vec<Range<usize>> = parts.iter().map(|part| part.range.clone()).collect();
-        let found = command_text::texts(bytes, base, &ranges);
+        let found = command_text::command_texts(bytes, base, &ranges);
         if found == commands {
             break;
         }
@@ -78,14 +78,14 @@ fn command_part(range: Range<usize>) -> Excluded {
 }
 
 /// Returns the fences and comments. The texts of commands are not Markdown.
-fn markdown(bytes: &[u8], base: usize, commands: &[Range<usize>]) -> Vec<Excluded> {
+fn markdown_parts(bytes: &[u8], base: usize, commands: &[Range<usize>]) -> Vec<Excluded> {
     let mut found = Vec::new();
     if may_exclude(bytes.get(base..).unwrap_or_default()) {
         let sketch = Sketch::new(bytes, base, true, commands);
         for (event, range) in
             Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter()
         {
-            if let Some((read, closed)) = judge(&event, &sketch.text, &range) {
+            if let Some((read, closed)) = judge_event(&event, &sketch.text, &range) {
                 let (start, origin) = sketch.line_at(range.start);
                 let range = origin + (range.start - start)..sketch.line_after(range.end);
                 found.push(Excluded {
@@ -101,7 +101,7 @@ fn markdown(bytes: &[u8], base: usize, commands: &[Range<usize>]) -> Vec<Exclude
 
 /// Returns the starts of the lines on which `CommonMark` begins a list item.
 pub(super) fn list_items(bytes: &[u8], parts: &[Excluded]) -> HashSet<usize> {
-    let start = bom(bytes);
+    let start = bom_length(bytes);
     let base = front_matter(bytes, start).map_or(start, |front| front.range.end);
     let commands = parts.iter().filter(|part| part.read == ReadAs::Command);
     let commands: Vec<Range<usize>> = commands.map(|part| part.range.clone()).collect();
@@ -115,8 +115,8 @@ pub(super) fn list_items(bytes: &[u8], parts: &[Excluded]) -> HashSet<usize> {
 
 /// Returns the front matter: line 1 is exactly `---`, and a later line is `---` or `...`.
 fn front_matter(bytes: &[u8], start: usize) -> Option<Excluded> {
-    let mut lines = lines(bytes, start);
-    let text = |line: Line| bytes.get(line.start..line.end).unwrap_or_default();
+    let mut lines = scan_lines(bytes, start);
+    let text = |line: FileLine| bytes.get(line.start..line.end).unwrap_or_default();
     lines.next().filter(|line| text(*line) == b"---")?;
     let last = lines.find(|line| matches!(text(*line), b"---" | b"..."))?;
     Some(Excluded {
@@ -145,7 +145,7 @@ fn may_exclude(body: &[u8]) -> bool {
     })
 }
 
-fn judge(event: &Event<'_>, sketch: &str, range: &Range<usize>) -> Option<(ReadAs, bool)> {
+fn judge_event(event: &Event<'_>, sketch: &str, range: &Range<usize>) -> Option<(ReadAs, bool)> {
     let text = sketch.get(range.clone()).unwrap_or_default().trim_ascii();
     match event {
         Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
@@ -167,7 +167,7 @@ fn judge(event: &Event<'_>, sketch: &str, range: &Range<usize>) -> Option<(ReadA
 fn is_closed_fence(text: &str) -> bool {
     let mark = text.bytes().next().unwrap_or(b'`');
     let opening = text.bytes().take_while(|b| *b == mark).count();
-    lines(text.as_bytes(), 0)
+    scan_lines(text.as_bytes(), 0)
         .skip(1)
         .last()
         .is_some_and(|line| {
@@ -218,7 +218,7 @@ impl Sketch {
         let mut starts = Vec::new();
         let mut last_box: &[u8] = b"";
         let mut commands = commands.iter().peekable();
-        for line in lines(bytes, from) {
+        for line in scan_lines(bytes, from) {
             while commands
                 .next_if(|command| command.end <= line.start)
                 .is_some()
@@ -231,7 +231,7 @@ impl Sketch {
             }
             let whole = bytes.get(line.start..line.end).unwrap_or_default();
             let keep = is_kept_whole(whole);
-            let (kept, letter, mark) = match boxed(whole) {
+            let (kept, letter, mark) = match read_box(whole) {
                 Some((content, _, true)) if !keep => (content, b"a".as_slice(), None),
                 Some((_, mark, _)) => (whole.len(), b"".as_slice(), mark),
                 None if keep => (whole.len(), b"".as_slice(), None),
@@ -285,8 +285,8 @@ impl Sketch {
 }
 
 /// Returns the box on a line: its offset, the offset of its mark if that is one byte, and true if text follows.
-fn boxed(line: &[u8]) -> Option<(usize, Option<usize>, bool)> {
-    let (found, content) = scan::boxed(line)?;
+fn read_box(line: &[u8]) -> Option<(usize, Option<usize>, bool)> {
+    let (found, content) = scan::read_box(line)?;
     let at = line.len() - content.len();
     Some((
         at,

@@ -4,18 +4,18 @@
 //!
 //! Runs in linear time. No task is its own ancestor. Marks have no influence.
 
-use super::grammar::{Grammar, ancestors, head, leading_id};
+use super::grammar::{Grammar, ancestor_ids, leading_id, read_head};
 use super::meaning::is_struck;
-use super::outline::{Found, Heading};
+use super::outline::{FoundBox, OutlineHeading};
 use super::stage::{Stage, TaskKey};
 use crate::source::digest;
 use std::collections::{HashMap, HashSet};
 
 /// A box with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Task {
+pub(super) struct NamedBox {
     /// Its position in the file.
-    pub(super) found: Found,
+    pub(super) found: FoundBox,
     /// Its name in the machine.
     pub(super) key: TaskKey,
     /// The id on the line, if two lines have it. The key then does not contain it.
@@ -34,15 +34,15 @@ pub(super) struct Task {
     pub(super) prefix: &'static str,
 }
 
-impl Task {
+impl NamedBox {
     /// Returns the id that the line shows.
-    pub(super) fn id(&self) -> Option<&str> {
+    pub(super) fn shown_id(&self) -> Option<&str> {
         let own = Some(self.key.family.as_str()).filter(|_| self.key.has_id());
         self.doubled.as_deref().or(own)
     }
 
     /// Returns the text without box, id and stage.
-    pub(super) fn words<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+    pub(super) fn task_words<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         bytes
             .get(self.words_at..self.found.text.end)
             .unwrap_or_default()
@@ -56,7 +56,7 @@ impl Task {
 /// Marks the stages of optional tasks and of struck-out tasks in the same way.
 ///
 /// None of its stages is required, and none can be judged while its work is not done.
-fn inherit_optional(tasks: &mut [Task]) {
+fn inherit_optional(tasks: &mut [NamedBox]) {
     let work = tasks
         .iter()
         .filter(|task| task.optional && task.is_implementation());
@@ -73,7 +73,11 @@ fn inherit_optional(tasks: &mut [Task]) {
 /// Gives a section's only box without an id the id in its heading (`### Task 1.1: …`), unless it is used elsewhere.
 ///
 /// Gates, stages and FINAL in that section do not count as its tasks.
-fn take_ids_of_headings(tasks: &mut [Task], headings: &[Heading], ids: &[Option<String>]) {
+fn take_ids_of_headings(
+    tasks: &mut [NamedBox],
+    headings: &[OutlineHeading],
+    ids: &[Option<String>],
+) {
     let mut used: HashMap<String, u32> = HashMap::new();
     let of_tasks = tasks
         .iter()
@@ -104,15 +108,15 @@ fn take_ids_of_headings(tasks: &mut [Task], headings: &[Heading], ids: &[Option<
 }
 
 /// Names the boxes of an outline.
-pub(super) fn tasks(
+pub(super) fn name_tasks(
     bytes: &[u8],
-    boxes: Vec<Found>,
-    headings: &[Heading],
+    boxes: Vec<FoundBox>,
+    headings: &[OutlineHeading],
     grammar: &Grammar,
-) -> Vec<Task> {
-    let mut tasks: Vec<Task> = boxes
+) -> Vec<NamedBox> {
+    let mut tasks: Vec<NamedBox> = boxes
         .into_iter()
-        .map(|found| named(bytes, found, grammar))
+        .map(|found| name_box(bytes, found, grammar))
         .collect();
     let ids: Vec<Option<String>> = headings
         .iter()
@@ -154,12 +158,12 @@ pub(super) fn tasks(
 }
 
 /// Names a box by the id in its text; the family stays empty if it shows none.
-fn named(bytes: &[u8], found: Found, grammar: &Grammar) -> Task {
+fn name_box(bytes: &[u8], found: FoundBox, grammar: &Grammar) -> NamedBox {
     let text = bytes.get(found.text.clone()).unwrap_or_default();
-    let name = head(text, grammar).unwrap_or_default();
+    let name = read_head(text, grammar).unwrap_or_default();
     let words = String::from_utf8_lossy(text.get(name.rest..).unwrap_or_default());
     let struck = is_struck(&format!("{}{words}", name.prefix));
-    Task {
+    NamedBox {
         words_at: found.text.start + name.rest,
         optional: name.optional || found.starred || struck,
         struck,
@@ -186,7 +190,7 @@ pub(super) fn text_digest(text: &[u8]) -> String {
 }
 
 /// Returns the index of each task's parent.
-fn parent_links(tasks: &[Task], headings: &HashSet<&str>) -> Vec<Option<u32>> {
+fn parent_links(tasks: &[NamedBox], headings: &HashSet<&str>) -> Vec<Option<u32>> {
     // The box that represents a family: its implementation, otherwise its first box.
     let mut leaders: HashMap<&str, u32> = HashMap::with_capacity(tasks.len());
     // The last implementation above that shows an id, or the first one below if none is above.
@@ -195,7 +199,7 @@ fn parent_links(tasks: &[Task], headings: &HashSet<&str>) -> Vec<Option<u32>> {
         let leader = leaders.entry(&task.key.family).or_insert(at);
         if task.is_implementation() {
             *leader = at;
-            task.id().map(|id| by_id.entry(id).or_insert(at));
+            task.shown_id().map(|id| by_id.entry(id).or_insert(at));
         }
     }
     let leaders: Vec<u32> = tasks
@@ -205,11 +209,11 @@ fn parent_links(tasks: &[Task], headings: &HashSet<&str>) -> Vec<Option<u32>> {
     let mut links: Vec<Option<Link>> = Vec::with_capacity(tasks.len());
     for ((at, task), leader) in (0..).zip(tasks).zip(&leaders) {
         links.push(if *leader == at {
-            link(task, tasks, &by_id, headings)
+            link_parents(task, tasks, &by_id, headings)
         } else {
             None
         });
-        if let Some(id) = task.id().filter(|_| task.is_implementation()) {
+        if let Some(id) = task.shown_id().filter(|_| task.is_implementation()) {
             by_id.insert(id, at);
         }
     }
@@ -227,23 +231,23 @@ struct Link {
 }
 
 /// Returns the parent: by id, otherwise none under a numbered heading, otherwise by indentation.
-fn link(
-    task: &Task,
-    tasks: &[Task],
+fn link_parents(
+    task: &NamedBox,
+    tasks: &[NamedBox],
     by_id: &HashMap<&str, u32>,
     headings: &HashSet<&str>,
 ) -> Option<Link> {
     if task.key.stage == Stage::Final || task.key.is_wider_gate() {
         return None;
     }
-    if let Some(id) = task.id() {
-        if let Some(to) = ancestors(id).find_map(|id| by_id.get(id)) {
+    if let Some(id) = task.shown_id() {
+        if let Some(to) = ancestor_ids(id).find_map(|id| by_id.get(id)) {
             return Some(Link {
                 to: *to,
                 by_indentation: false,
             });
         }
-        if ancestors(id).any(|id| headings.contains(id)) {
+        if ancestor_ids(id).any(|id| headings.contains(id)) {
             return None;
         }
     }

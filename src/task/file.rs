@@ -3,13 +3,13 @@
 //! Any bytes can be parsed, and each byte is kept. Keys, parents and order do not depend on the marks.
 
 use super::exclude::Excluded;
-use super::family::{Task, tasks};
+use super::family::{NamedBox, name_tasks};
 use super::grammar::Grammar;
 use super::meaning::{is_approval, is_checklist, is_optional_section};
-use super::outline::{Found, Heading, Outline, outline, title};
+use super::outline::{FoundBox, OutlineHeading, TaskFileOutline, heading_title, read_outline};
 use super::row::{Mark, Row};
-use super::scan::{Line, ReadAs, boxed, clean};
-use super::sections::{LeftOut, Title};
+use super::scan::{FileLine, ReadAs, clean_line, read_box};
+use super::sections::{SectionExclusion, Title};
 use std::collections::{BTreeMap, HashSet};
 
 /// A line of a task file.
@@ -21,13 +21,13 @@ pub struct ReadLine<'a> {
     pub text: &'a [u8],
     /// The reading of the line.
     pub read: ReadAs,
-    pub(super) line: Line,
+    pub(super) line: FileLine,
 }
 
 impl ReadLine<'_> {
     /// True for a list item that begins with a box, however the line is read.
     pub fn has_box(&self) -> bool {
-        boxed(self.text).is_some()
+        read_box(self.text).is_some()
     }
 }
 
@@ -39,26 +39,26 @@ pub struct TaskFile {
     /// The parts without tasks, ascending.
     pub(super) excluded: Vec<Excluded>,
     /// The headings in document order.
-    pub(super) headings: Vec<Heading>,
+    pub(super) headings: Vec<OutlineHeading>,
     /// The reason for each box in a section that holds no tasks.
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) left_out: Vec<SectionExclusion>,
     /// The lines in document order, each with its reading.
-    pub(super) lines: Vec<(Line, ReadAs)>,
-    pub(super) tasks: Vec<Task>,
+    pub(super) lines: Vec<(FileLine, ReadAs)>,
+    pub(super) tasks: Vec<NamedBox>,
 }
 
 impl TaskFile {
-    /// Reads a task file. Any bytes can be parsed; [`TaskFile::problems`] and [`TaskFile::remarks`] report errors.
+    /// Reads a task file. Any bytes can be parsed; [`TaskFile::find_problems`] and [`TaskFile::find_remarks`] report errors.
     pub fn parse(bytes: impl Into<Vec<u8>>, grammar: &Grammar) -> Self {
         let bytes = bytes.into();
-        let Outline {
+        let TaskFileOutline {
             lines,
             excluded,
             boxes,
             headings,
             left_out,
-        } = outline(&bytes, grammar);
-        let tasks = tasks(&bytes, boxes, &headings, grammar);
+        } = read_outline(&bytes, grammar);
+        let tasks = name_tasks(&bytes, boxes, &headings, grammar);
         let grammar = grammar.clone();
         Self {
             bytes,
@@ -72,7 +72,7 @@ impl TaskFile {
     }
 
     /// Returns the original bytes.
-    pub fn bytes(&self) -> &[u8] {
+    pub fn file_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
@@ -108,29 +108,29 @@ impl TaskFile {
     }
 
     /// Returns the level (1 to 6) and words of a heading, by its index as in [`super::ReadAs::Heading`].
-    pub fn heading(&self, at: usize) -> Option<(u8, String)> {
+    pub fn heading_words(&self, at: usize) -> Option<(u8, String)> {
         let heading = self.headings.get(at)?;
         Some((
             heading.level,
-            clean("", self.bytes.get(heading.title.clone())?),
+            clean_line("", self.bytes.get(heading.title.clone())?),
         ))
     }
 
     /// Returns the headings of checklists, each with the line of its first box.
     ///
     /// The words of the heading decide, and no box below it may have an id.
-    pub fn checklists(&self) -> BTreeMap<String, u32> {
+    pub fn checklist_headings(&self) -> BTreeMap<String, u32> {
         // `AC-1` and `SC-1` name conditions, not work.
         let with_id = self.tasks.iter().filter(|task| {
-            task.id()
+            task.shown_id()
                 .is_some_and(|id| !id.starts_with("AC-") && !id.starts_with("SC-"))
         });
         let with_id: HashSet<u32> = with_id.map(|task| task.found.group).collect();
         let mut found = BTreeMap::new();
-        for Found { group, line, .. } in self.tasks.iter().map(|task| &task.found) {
+        for FoundBox { group, line, .. } in self.tasks.iter().map(|task| &task.found) {
             let heading = (*group as usize)
                 .checked_sub(1)
-                .and_then(|at| self.heading(at));
+                .and_then(|at| self.heading_words(at));
             if let Some((_, title)) =
                 heading.filter(|(_, title)| !with_id.contains(group) && is_checklist(title))
             {
@@ -147,7 +147,7 @@ impl TaskFile {
         let mut above: Vec<(u8, Option<String>)> = Vec::new();
         // Indexed by the number of headings above a task.
         let mut sections = vec![None];
-        for (level, title) in (0..self.headings.len()).filter_map(|at| self.heading(at)) {
+        for (level, title) in (0..self.headings.len()).filter_map(|at| self.heading_words(at)) {
             above.retain(|(own, _)| *own < level);
             above.push((
                 level,
@@ -169,14 +169,14 @@ impl TaskFile {
     }
 
     /// Returns why a box is not a task, by its index as in [`super::ReadAs::LeftOut`].
-    pub fn left_out(&self, at: usize) -> Option<&LeftOut> {
+    pub fn left_out(&self, at: usize) -> Option<&SectionExclusion> {
         self.left_out.get(at)
     }
 
     /// Returns the id on a task's line, and true if other tasks show it too; `None` without an id.
     pub fn shown_id(&self, at: usize) -> Option<(&str, bool)> {
         let task = self.tasks.get(at)?;
-        task.id().map(|id| (id, task.doubled.is_some()))
+        task.shown_id().map(|id| (id, task.doubled.is_some()))
     }
 
     /// Returns the index of a task's parent.
@@ -191,9 +191,9 @@ impl TaskFile {
         let titles: Vec<Title> = self
             .headings
             .iter()
-            .map(|heading| title(&self.bytes, heading, &self.grammar))
+            .map(|heading| heading_title(&self.bytes, heading, &self.grammar))
             .collect();
-        self.grammar.sections.unused(&titles)
+        self.grammar.sections.unused_patterns(&titles)
     }
 
     /// Returns the byte offsets of the marks, in document order.
@@ -202,18 +202,18 @@ impl TaskFile {
     }
 
     /// Returns the boxes in document order, in the form that the machine and the journal use.
-    pub fn rows(&self) -> Vec<Row> {
-        let groups = self.groups();
+    pub fn box_rows(&self) -> Vec<Row> {
+        let groups = self.group_numbers();
         let mut rows = Vec::with_capacity(self.tasks.len());
         for (task, note) in self.tasks.iter().zip(self.notes_under()) {
             let group = groups.get(task.found.group as usize).copied();
-            rows.push(self.row(task, group.unwrap_or_default(), note));
+            rows.push(self.box_row(task, group.unwrap_or_default(), note));
         }
         rows
     }
 
     /// Returns the number of groups begun before the first heading, and at each heading: the `<n>` of `G<n>`.
-    pub fn groups(&self) -> Vec<u32> {
+    pub fn group_numbers(&self) -> Vec<u32> {
         let numbers = self.headings.iter().scan(0, |groups, heading| {
             *groups += u32::from(heading.level <= self.grammar.group_level);
             Some(*groups)
@@ -221,8 +221,13 @@ impl TaskFile {
         std::iter::once(0).chain(numbers).collect()
     }
 
-    fn row(&self, task: &Task, group: u32, (under, commits_nothing): (String, bool)) -> Row {
-        let text = clean(task.prefix, task.words(&self.bytes));
+    fn box_row(
+        &self,
+        task: &NamedBox,
+        group: u32,
+        (under, commits_nothing): (String, bool),
+    ) -> Row {
+        let text = clean_line(task.prefix, task.task_words(&self.bytes));
         let may_be = self.grammar.checkpoint.is_some() && commits_nothing;
         let approval = task.is_implementation() && is_approval(&text);
         Row {
@@ -230,7 +235,9 @@ impl TaskFile {
             line: task.found.line,
             mark: Mark(task.found.mark),
             optional: task.optional,
-            parent: self.parent(task).map(|parent| parent.key.family.clone()),
+            parent: self
+                .parent_task(task)
+                .map(|parent| parent.key.family.clone()),
             group,
             digest: task.digest.clone(),
             under: Some(under),
@@ -242,12 +249,12 @@ impl TaskFile {
         }
     }
 
-    pub(super) fn parent(&self, task: &Task) -> Option<&Task> {
+    pub(super) fn parent_task(&self, task: &NamedBox) -> Option<&NamedBox> {
         self.tasks.get(task.parent? as usize)
     }
 
     /// Returns the text of the headings and of the parts without tasks.
-    pub(super) fn parts(&self) -> Vec<&[u8]> {
+    pub(super) fn skipped_parts(&self) -> Vec<&[u8]> {
         let excluded = self.excluded.iter().map(|part| &part.range);
         let ranges = excluded.chain(self.headings.iter().map(|heading| &heading.title));
         ranges

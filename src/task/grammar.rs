@@ -71,15 +71,15 @@ impl Grammar {
     }
 
     /// Returns the stage of a word, if it is in the closed set.
-    fn stage(&self, word: &[u8]) -> Option<Stage> {
+    fn find_stage(&self, word: &[u8]) -> Option<Stage> {
         match Stage::from(String::from_utf8_lossy(word).into_owned()) {
             Stage::Implementation => None,
-            Stage::Gate(_) => self.gate(word),
+            Stage::Gate(_) => self.find_gate(word),
             stage => Some(stage),
         }
     }
 
-    fn gate(&self, word: &[u8]) -> Option<Stage> {
+    fn find_gate(&self, word: &[u8]) -> Option<Stage> {
         self.gates
             .iter()
             .find(|gate| gate.as_bytes() == word)
@@ -119,7 +119,7 @@ pub(super) struct Name {
 }
 
 /// Returns the ids above an id, nearest first: `1.1`, `1` for `1.1.4`, and `7.3`, `7` for `7.3a`.
-pub(super) fn ancestors(id: &str) -> impl Iterator<Item = &str> {
+pub(super) fn ancestor_ids(id: &str) -> impl Iterator<Item = &str> {
     let is_number = id.starts_with(|c: char| c.is_ascii_digit());
     let whole = if is_number {
         id.trim_end_matches(|c: char| c.is_ascii_lowercase())
@@ -134,14 +134,14 @@ pub(super) fn ancestors(id: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the id at the start of a heading, or of the text of a task.
 pub(super) fn leading_id(text: &[u8], grammar: &Grammar) -> Option<String> {
-    head(text, grammar).ok().map(|name| name.family)
+    read_head(text, grammar).ok().map(|name| name.family)
 }
 
 /// Reads the beginning of a task's text.
-pub(super) fn head(text: &[u8], grammar: &Grammar) -> Result<Name, NoName> {
-    let mut cursor = Cursor { text, at: 0 };
+pub(super) fn read_head(text: &[u8], grammar: &Grammar) -> Result<Name, NoName> {
+    let mut cursor = TextCursor { text, at: 0 };
     let mut wraps = cursor.open_wrappers();
-    let (family, stage) = cursor.name(grammar)?;
+    let (family, stage) = cursor.read_name(grammar)?;
     let optional = cursor.close_wrappers(&mut wraps);
     let [_, _, bracket] = wraps;
     if bracket || !cursor.at_terminator() {
@@ -149,7 +149,7 @@ pub(super) fn head(text: &[u8], grammar: &Grammar) -> Result<Name, NoName> {
     }
     for _ in 0..3 {
         cursor.skip_blanks();
-        if cursor.separator() {
+        if cursor.eat_separator() {
             cursor.close_wrappers(&mut wraps);
         }
     }
@@ -184,14 +184,14 @@ type Wraps = [bool; WRAPPERS.len()];
 
 /// A position in a text. Punctuation behind a backslash reads as the punctuation.
 #[derive(Clone, Copy)]
-struct Cursor<'a> {
+struct TextCursor<'a> {
     text: &'a [u8],
     at: usize,
 }
 
-impl Cursor<'_> {
+impl TextCursor<'_> {
     /// Returns the next byte and its width in bytes.
-    fn peek(&self) -> Option<(u8, usize)> {
+    fn peek_byte(&self) -> Option<(u8, usize)> {
         match (self.text.get(self.at)?, self.text.get(self.at + 1)) {
             (b'\\', Some(next)) if next.is_ascii_punctuation() => Some((*next, 2)),
             (byte, _) => Some((*byte, 1)),
@@ -199,16 +199,16 @@ impl Cursor<'_> {
     }
 
     fn next_is(&self, accept: impl Fn(u8) -> bool) -> bool {
-        self.peek().is_some_and(|(byte, _)| accept(byte))
+        self.peek_byte().is_some_and(|(byte, _)| accept(byte))
     }
 
     fn eat_if(&mut self, accept: impl Fn(u8) -> bool) -> Option<u8> {
-        let (byte, width) = self.peek().filter(|(byte, _)| accept(*byte))?;
+        let (byte, width) = self.peek_byte().filter(|(byte, _)| accept(*byte))?;
         self.at += width;
         Some(byte)
     }
 
-    fn eat(&mut self, word: &[u8]) -> bool {
+    fn eat_word(&mut self, word: &[u8]) -> bool {
         let save = self.at;
         let whole = word
             .iter()
@@ -237,9 +237,9 @@ impl Cursor<'_> {
                 .iter_mut()
                 .zip(WRAPPERS)
                 .filter(|(is_open, _)| !**is_open);
-            if let Some((is_open, _)) = closed.find(|(_, (opening, _))| self.eat(opening)) {
+            if let Some((is_open, _)) = closed.find(|(_, (opening, _))| self.eat_word(opening)) {
                 *is_open = true;
-            } else if !task && self.eat(b"Task ") {
+            } else if !task && self.eat_word(b"Task ") {
                 task = true;
                 self.skip_blanks();
             } else {
@@ -256,10 +256,10 @@ impl Cursor<'_> {
                 .iter_mut()
                 .zip(WRAPPERS)
                 .filter(|(is_open, _)| **is_open);
-            if let Some((is_open, _)) = open.find(|(_, (_, closing))| self.eat(closing)) {
+            if let Some((is_open, _)) = open.find(|(_, (_, closing))| self.eat_word(closing)) {
                 *is_open = false;
-            } else if !optional && self.next_is(|b| b == b'*') && !{ *self }.eat(b"**") {
-                optional = self.eat(b"*");
+            } else if !optional && self.next_is(|b| b == b'*') && !{ *self }.eat_word(b"**") {
+                optional = self.eat_word(b"*");
             } else {
                 return optional;
             }
@@ -272,7 +272,7 @@ impl Cursor<'_> {
         match rest {
             [] => true,
             [b':', next, ..] => !next.is_ascii_digit(),
-            [byte, ..] => is_blank(*byte) || separator(rest).is_some(),
+            [byte, ..] => is_blank(*byte) || separator_length(rest).is_some(),
         }
     }
 
@@ -292,22 +292,22 @@ impl Cursor<'_> {
 
     /// True for the id that ends a range: it has the same form, apart from its numbers.
     fn begins_with_id_like(mut self, first: &str) -> bool {
-        self.id()
+        self.read_id()
             .is_some_and(|id| without_digits(&id) == without_digits(first))
             && self.at_terminator()
     }
 
-    fn separator(&mut self) -> bool {
+    fn eat_separator(&mut self) -> bool {
         let rest = self.text.get(self.at..).unwrap_or_default();
-        let width = separator(rest);
+        let width = separator_length(rest);
         self.at += width.unwrap_or(0);
         width.is_some()
     }
 
-    fn name(&mut self, grammar: &Grammar) -> Result<(String, Stage), NoName> {
+    fn read_name(&mut self, grammar: &Grammar) -> Result<(String, Stage), NoName> {
         let start = *self;
-        if self.eat(b"FINAL") {
-            self.eat(b".");
+        if self.eat_word(b"FINAL") {
+            self.eat_word(b".");
             if { *self }.close_and_end() {
                 return Ok(("FINAL".to_owned(), Stage::Final));
             }
@@ -317,16 +317,16 @@ impl Cursor<'_> {
             return Ok(gate);
         }
         *self = start;
-        let family = self.id().ok_or(NoName::Plain)?;
-        if !self.eat(b".") {
+        let family = self.read_id().ok_or(NoName::Plain)?;
+        if !self.eat_word(b".") {
             return Ok((family, Stage::Implementation));
         }
         let is_word = self.next_is(|b| b.is_ascii_alphabetic());
-        let word = self.word();
+        let word = self.read_word();
         let stage = if word.is_empty() {
             Some(Stage::Implementation)
         } else {
-            grammar.stage(word)
+            grammar.find_stage(word)
         };
         let unknown = if is_word {
             NoName::UnknownStage
@@ -345,36 +345,38 @@ impl Cursor<'_> {
     /// Reads `G2.PITEST` or `END.PITEST`.
     fn wide_gate(&mut self, grammar: &Grammar) -> Option<(String, Stage)> {
         let start = self.at;
-        if !(self.eat(b"END") || (self.eat(b"G") && self.eat_while(|b| b.is_ascii_digit()) > 0)) {
+        if !(self.eat_word(b"END")
+            || (self.eat_word(b"G") && self.eat_while(|b| b.is_ascii_digit()) > 0))
+        {
             return None;
         }
-        let family = ascii(self.text.get(start..self.at)?);
-        let known = family.len() <= MAX_ID && self.eat(b".");
+        let family = ascii_id(self.text.get(start..self.at)?);
+        let known = family.len() <= MAX_ID && self.eat_word(b".");
         known
-            .then(|| grammar.gate(self.word()))
+            .then(|| grammar.find_gate(self.read_word()))
             .flatten()
             .map(|stage| (family, stage))
     }
 
     /// Returns the run of letters, digits, `-` and `_` that begins here.
-    fn word(&mut self) -> &[u8] {
+    fn read_word(&mut self) -> &[u8] {
         let start = self.at;
         self.eat_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
         self.text.get(start..self.at).unwrap_or_default()
     }
 
     /// Reads `1.2.3a`, `T012b`, `T012B`, `ABC-1.2a`, `WP03`, `V4` or `VE1`, without a trailing dot.
-    fn id(&mut self) -> Option<String> {
+    fn read_id(&mut self) -> Option<String> {
         let start = self.at;
         self.eat_while(|b| b.is_ascii_uppercase());
         let letters = self.text.get(start..self.at)?;
-        let has_dash = !letters.is_empty() && self.eat(b"-");
+        let has_dash = !letters.is_empty() && self.eat_word(b"-");
         if !self.next_is(is_digit) {
             return None;
         }
         match letters {
             _ if has_dash || letters.is_empty() => {
-                self.numbers();
+                self.eat_numbers();
                 self.eat_if(|b| b.is_ascii_lowercase());
             }
             b"T" | b"WP" | b"V" | b"VE" => {
@@ -384,15 +386,15 @@ impl Cursor<'_> {
             _ => return None,
         }
         let written = self.text.get(start..self.at)?;
-        (written.len() <= MAX_ID).then(|| ascii(written))
+        (written.len() <= MAX_ID).then(|| ascii_id(written))
     }
 
     /// Skips `\d+(\.\d+)*`.
-    fn numbers(&mut self) {
+    fn eat_numbers(&mut self) {
         self.eat_while(|b| b.is_ascii_digit());
         loop {
             let save = self.at;
-            if !self.eat(b".") || self.eat_while(|b| b.is_ascii_digit()) == 0 {
+            if !self.eat_word(b".") || self.eat_while(|b| b.is_ascii_digit()) == 0 {
                 self.at = save;
                 return;
             }
@@ -411,7 +413,7 @@ fn without_digits(id: &str) -> String {
 }
 
 /// Returns the length of a colon or an arrow.
-fn separator(rest: &[u8]) -> Option<usize> {
+fn separator_length(rest: &[u8]) -> Option<usize> {
     [":", "→", "："]
         .iter()
         .find(|mark| rest.starts_with(mark.as_bytes()))
@@ -419,7 +421,7 @@ fn separator(rest: &[u8]) -> Option<usize> {
 }
 
 /// Returns the text of an id: ASCII by the grammar, without the backslashes of formatters.
-fn ascii(bytes: &[u8]) -> String {
+fn ascii_id(bytes: &[u8]) -> String {
     bytes
         .iter()
         .filter(|b| **b != b'\\')

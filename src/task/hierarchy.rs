@@ -18,7 +18,7 @@ pub struct Rows {
 
 impl Rows {
     /// Returns the rows grouped by family.
-    pub fn families(&self) -> Families<'_> {
+    pub fn by_family(&self) -> Families<'_> {
         let relations = self
             .relations
             .get_or_init(|| Arc::new(Relations::new(&self.rows)));
@@ -31,8 +31,8 @@ impl Rows {
     /// Sets the mark of a box. No relation depends on a mark.
     pub fn set_mark(&mut self, key: &TaskKey, mark: Mark) {
         let found = self
-            .families()
-            .boxes(&key.family)
+            .by_family()
+            .family_boxes(&key.family)
             .find(|(_, row)| row.key == *key)
             .map(|(at, _)| at);
         if let Some(row) = found.and_then(|at| self.rows.get_mut(at)) {
@@ -108,7 +108,7 @@ impl Relations {
     fn new(rows: &[Row]) -> Self {
         let mut all = Self::default();
         for (at, row) in rows.iter().enumerate() {
-            let own = all.number(&row.key.family, at);
+            let own = all.family_number(&row.key.family, at);
             all.of_row.push(own);
             all.families[own].rows.push(at);
             if row.key.is_wider_gate() {
@@ -121,7 +121,7 @@ impl Relations {
                 .as_deref()
                 .filter(|parent| *parent != row.key.family);
             if let Some(parent) = parent.filter(|_| all.families[own].above.is_none()) {
-                let above = all.number(parent, at);
+                let above = all.family_number(parent, at);
                 all.families[own].above = Some(above);
                 all.families[above].below.push(own);
             }
@@ -139,7 +139,7 @@ impl Relations {
     }
 
     /// Returns the number of a family, and assigns one if it is new. `at` is the row that names it.
-    fn number(&mut self, family: &str, at: usize) -> usize {
+    fn family_number(&mut self, family: &str, at: usize) -> usize {
         if let Some(number) = self.numbers.get(family) {
             return *number;
         }
@@ -156,7 +156,7 @@ impl Relations {
         number
     }
 
-    fn links(&self, family: &str) -> Option<&Links> {
+    fn family_links(&self, family: &str) -> Option<&Links> {
         self.families.get(*self.numbers.get(family)?)
     }
 }
@@ -172,11 +172,11 @@ pub struct Families<'a> {
 ///
 /// They are ticked with the last of that work and have no attempt of their own. A task whose children are all
 /// optional is work of its own.
-pub fn parents(rows: &[Row]) -> HashSet<&str> {
+pub fn parent_families(rows: &[Row]) -> HashSet<&str> {
     let families = Families::new(rows);
     let all = families.relations.families.iter().enumerate();
     all.filter(|(_, links)| links.is_parent)
-        .map(|(number, _)| families.name(number))
+        .map(|(number, _)| families.family_name(number))
         .collect()
 }
 
@@ -189,15 +189,15 @@ impl<'a> Families<'a> {
         }
     }
 
-    pub fn rows(&self) -> &'a [Row] {
+    pub fn all_rows(&self) -> &'a [Row] {
         self.rows
     }
 
     /// Returns the boxes of a family with their indices, in document order.
-    pub fn boxes(&self, family: &str) -> impl Iterator<Item = (usize, &'a Row)> + use<'a> {
+    pub fn family_boxes(&self, family: &str) -> impl Iterator<Item = (usize, &'a Row)> + use<'a> {
         let found: Vec<usize> = self
             .relations
-            .links(family)
+            .family_links(family)
             .map(|links| links.rows.clone())
             .unwrap_or_default();
         let rows = self.rows;
@@ -206,15 +206,15 @@ impl<'a> Families<'a> {
             .filter_map(move |at| Some((at, rows.get(at)?)))
     }
 
-    /// True for a family that is ticked with the last required work below it; see [`parents`].
+    /// True for a family that is ticked with the last required work below it; see [`parent_families`].
     pub fn is_parent(&self, family: &str) -> bool {
         self.relations
-            .links(family)
+            .family_links(family)
             .is_some_and(|links| links.is_parent)
     }
 
     /// Returns the families above, nearest first.
-    pub fn above(&self, family: &str) -> Vec<&'a str> {
+    pub fn families_above(&self, family: &str) -> Vec<&'a str> {
         let all = &self.relations;
         let Some(own) = all.numbers.get(family).copied() else {
             return Vec::new();
@@ -222,17 +222,17 @@ impl<'a> Families<'a> {
         let (mut found, mut seen) = (Vec::new(), HashSet::from([own]));
         let mut next = all.families[own].above;
         while let Some(parent) = next.filter(|parent| seen.insert(*parent)) {
-            found.push(self.name(parent));
+            found.push(self.family_name(parent));
             next = all.families[parent].above;
         }
         found
     }
 
     /// Returns the families below, at any depth.
-    pub fn below(&self, family: &str) -> BTreeSet<&'a str> {
+    pub fn families_below(&self, family: &str) -> BTreeSet<&'a str> {
         self.numbers_below(family)
             .into_iter()
-            .map(|number| self.name(number))
+            .map(|number| self.family_name(number))
             .collect()
     }
 
@@ -240,7 +240,7 @@ impl<'a> Families<'a> {
     pub fn first_below(&self, family: &str, wanted: impl Fn(&Row) -> bool) -> Option<&'a Row> {
         let has_children = self
             .relations
-            .links(family)
+            .family_links(family)
             .is_some_and(|links| !links.below.is_empty());
         let below = if has_children {
             self.numbers_below(family)
@@ -250,7 +250,7 @@ impl<'a> Families<'a> {
         self.first_of(below.into_iter(), wanted)
     }
 
-    /// Returns the first wanted row of the families that a box covers; see [`Families::covered`].
+    /// Returns the first wanted row of the families that a box covers; see [`Families::covered_families`].
     pub fn first_covered(&self, key: &TaskKey, wanted: impl Fn(&Row) -> bool) -> Option<&'a Row> {
         self.first_of(self.numbers_covered(key).into_iter(), wanted)
     }
@@ -269,17 +269,17 @@ impl<'a> Families<'a> {
     /// Returns the families whose changes a box covers: its own and those below it.
     ///
     /// A gate of wider reach covers those of its heading, or all.
-    pub fn covered(&self, key: &TaskKey) -> BTreeSet<&'a str> {
+    pub fn covered_families(&self, key: &TaskKey) -> BTreeSet<&'a str> {
         self.numbers_covered(key)
             .into_iter()
-            .map(|number| self.name(number))
+            .map(|number| self.family_name(number))
             .collect()
     }
 
     /// Returns the rows of the wider gates that cover a family, in document order.
     pub fn wider_gates(&self, family: &str) -> Vec<&'a Row> {
         let groups: BTreeSet<u32> = self
-            .boxes(family)
+            .family_boxes(family)
             .filter(|(_, row)| is_covered(row))
             .map(|(_, row)| row.group)
             .collect();
@@ -315,7 +315,7 @@ impl<'a> Families<'a> {
         let all = &self.relations;
         if !key.is_wider_gate() {
             let own = all
-                .links(&key.family)
+                .family_links(&key.family)
                 .filter(|links| !links.rows.is_empty());
             let own = own.and_then(|_| all.numbers.get(&key.family).copied());
             return self
@@ -325,7 +325,7 @@ impl<'a> Families<'a> {
                 .collect();
         }
         let group = self
-            .boxes(&key.family)
+            .family_boxes(&key.family)
             .find(|(_, row)| row.key == *key)
             .map(|(_, row)| row.group);
         if let Some(group) = group.filter(|_| key.family != "END") {
@@ -338,7 +338,7 @@ impl<'a> Families<'a> {
             .collect()
     }
 
-    fn name(&self, number: usize) -> &'a str {
+    fn family_name(&self, number: usize) -> &'a str {
         let links = &self.relations.families[number];
         let row = &self.rows[links.named_by];
         match &row.parent {
@@ -355,12 +355,15 @@ fn is_covered(row: &Row) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::parents;
+    use super::parent_families;
     use crate::task::{Grammar, TaskFile};
 
     fn of(text: &str) -> Vec<String> {
-        let rows = TaskFile::parse(text, &Grammar::default()).rows();
-        let mut found: Vec<String> = parents(&rows).into_iter().map(str::to_owned).collect();
+        let rows = TaskFile::parse(text, &Grammar::default()).box_rows();
+        let mut found: Vec<String> = parent_families(&rows)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         found.sort();
         found
     }
@@ -394,9 +397,9 @@ mod tests {
 
     #[test]
     fn rows_in_a_circle_end() {
-        let mut rows = TaskFile::parse("- [ ] 1. a\n- [ ] 2. b\n", &Grammar::default()).rows();
+        let mut rows = TaskFile::parse("- [ ] 1. a\n- [ ] 2. b\n", &Grammar::default()).box_rows();
         rows[0].parent = Some("2".to_owned());
         rows[1].parent = Some("1".to_owned());
-        assert_eq!(parents(&rows).len(), 2);
+        assert_eq!(parent_families(&rows).len(), 2);
     }
 }

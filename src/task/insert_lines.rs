@@ -3,14 +3,14 @@
 //! Only whole lines are inserted or removed, and the result is parsed again: every other row, fence, comment and
 //! heading is the same, or the edit is refused. Placing lines and removing them again restores the original bytes.
 
-use super::exclude::bom;
+use super::exclude::bom_length;
 use super::file::TaskFile;
 use super::plan::{
-    Placement, PlannedBox, Position, TaskSelection, overtaken, plan_gate, plan_stages,
+    Placement, PlannedBox, RowPosition, TaskSelection, overtaken_gates, plan_gate, plan_stages,
 };
-use super::refusal::{Refusal, Refused};
+use super::refusal::{EditRefusal, Refused};
 use super::row::{Mark, Row};
-use super::scan::{item, with_lines};
+use super::scan::{read_item, with_lines};
 use super::stage::{Stage, TaskKey};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -38,14 +38,14 @@ impl TaskFile {
     /// An open box in ralph's own form is removed if the placement does not want it, or if it is of wider reach and
     /// one of its tasks follows it. All other boxes stay. With `done`, gates also go behind finished tasks, for a
     /// user who judges them.
-    pub fn placed(
+    pub fn place_gates(
         &self,
         gate: &str,
         placement: &Placement,
         done: bool,
-    ) -> Result<LinesEdited, Refusal> {
+    ) -> Result<LinesEdited, EditRefusal> {
         let plan = |file: &Self| {
-            let mut rows = file.rows();
+            let mut rows = file.box_rows();
             if done {
                 for row in rows.iter_mut().filter(|row| row.mark.is_done()) {
                     row.mark = Mark::OPEN;
@@ -55,13 +55,13 @@ impl TaskFile {
         };
         let wanted: HashSet<TaskKey> = plan(self)?.into_iter().map(|wanted| wanted.key).collect();
         let stage = Stage::Gate(gate.to_owned());
-        let overtaken = overtaken(&self.rows(), gate);
-        let (cleared, removed) = self.without(|key| {
+        let overtaken = overtaken_gates(&self.box_rows(), gate);
+        let (cleared, removed) = self.without_boxes(|key| {
             key.stage == stage && (!wanted.contains(key) || overtaken.contains(key))
         })?;
-        let (bytes, inserted) = cleared.with(&plan(&cleared)?)?;
+        let (bytes, inserted) = cleared.with_boxes(&plan(&cleared)?)?;
         let new: HashSet<&TaskKey> = inserted.iter().map(|(key, _)| key).collect();
-        let back = Self::parse(bytes.clone(), &self.grammar).without(|key| new.contains(key));
+        let back = Self::parse(bytes.clone(), &self.grammar).without_boxes(|key| new.contains(key));
         if !new.is_empty() && !back.is_ok_and(|(back, _)| back.bytes == cleared.bytes) {
             return Err(does_not_fit("The lines do not fit"));
         }
@@ -73,15 +73,15 @@ impl TaskFile {
     }
 
     /// Returns the file with the missing stages and gates of these tasks.
-    pub fn staged(
+    pub fn add_stages(
         &self,
         staged: TaskSelection<'_>,
         gates: &[(String, Placement)],
         is_meant: impl Fn(&Stage) -> bool,
-    ) -> Result<LinesEdited, Refusal> {
-        let mut wanted = plan_stages(&self.rows(), staged, gates)?;
+    ) -> Result<LinesEdited, EditRefusal> {
+        let mut wanted = plan_stages(&self.box_rows(), staged, gates)?;
         wanted.retain(|planned| is_meant(&planned.key.stage));
-        let (bytes, inserted) = self.with(&wanted)?;
+        let (bytes, inserted) = self.with_boxes(&wanted)?;
         Ok(LinesEdited {
             bytes,
             inserted,
@@ -90,8 +90,11 @@ impl TaskFile {
     }
 
     /// Returns the file without these boxes, if they are open and in ralph's form.
-    pub fn unstaged(&self, goes: impl Fn(&TaskKey) -> bool) -> Result<LinesEdited, Refusal> {
-        let (file, removed) = self.without(goes)?;
+    pub fn remove_stages(
+        &self,
+        goes: impl Fn(&TaskKey) -> bool,
+    ) -> Result<LinesEdited, EditRefusal> {
+        let (file, removed) = self.without_boxes(goes)?;
         Ok(LinesEdited {
             bytes: file.bytes,
             inserted: Vec::new(),
@@ -102,7 +105,10 @@ impl TaskFile {
     /// Removes these boxes if they are open and in ralph's form.
     ///
     /// A box that holds others is removed only with all of them.
-    fn without(&self, unwanted: impl Fn(&TaskKey) -> bool) -> Result<(Self, Boxes), Refusal> {
+    fn without_boxes(
+        &self,
+        unwanted: impl Fn(&TaskKey) -> bool,
+    ) -> Result<(Self, Boxes), EditRefusal> {
         let mut gone: HashSet<u32> = HashSet::new();
         let mut removed = Vec::new();
         // From the end, so that the boxes inside a box are handled before it.
@@ -113,7 +119,7 @@ impl TaskFile {
                     .map_or(b"".as_slice(), |line| line.text)
             };
             let own = text(number);
-            let is_own = form(own).is_some_and(|form| form.line(&task.key) == own);
+            let is_own = read_form(own).is_some_and(|form| form.box_line(&task.key) == own);
             if is_own
                 && (number + 1..=task.found.last)
                     .all(|line| gone.contains(&line) || text(line).trim_ascii().is_empty())
@@ -125,7 +131,7 @@ impl TaskFile {
         removed.reverse();
         let mut bytes = self
             .bytes
-            .get(..bom(&self.bytes))
+            .get(..bom_length(&self.bytes))
             .unwrap_or_default()
             .to_vec();
         let mut last = 0..0;
@@ -150,21 +156,21 @@ impl TaskFile {
         }
         let file = Self::parse(bytes, &self.grammar);
         let rest = self
-            .rows()
+            .box_rows()
             .into_iter()
             .filter(|row| !gone.contains(&row.line));
-        if self.reads_the_same(&file, &rest.collect::<Vec<_>>(), &file.rows()) {
+        if self.reads_the_same(&file, &rest.collect::<Vec<_>>(), &file.box_rows()) {
             return Ok((file, removed));
         }
         Err(does_not_fit("The lines do not fit"))
     }
 
     /// Returns the file with these boxes added.
-    fn with(&self, wanted: &[PlannedBox]) -> Result<(Vec<u8>, Boxes), Refusal> {
-        let rows = self.rows();
+    fn with_boxes(&self, wanted: &[PlannedBox]) -> Result<(Vec<u8>, Boxes), EditRefusal> {
+        let rows = self.box_rows();
         let missing: Vec<&PlannedBox> = wanted
             .iter()
-            .filter(|wanted| wanted.position != Position::Exists)
+            .filter(|wanted| wanted.position != RowPosition::Exists)
             .collect();
         if let Some(done) = self.try_with(&rows, &missing) {
             return Ok(done);
@@ -187,7 +193,7 @@ impl TaskFile {
     fn try_with(&self, rows: &[Row], missing: &[&PlannedBox]) -> Option<(Vec<u8>, Boxes)> {
         let mut added = missing
             .iter()
-            .map(|wanted| self.addition(wanted))
+            .map(|wanted| self.plan_addition(wanted))
             .collect::<Option<Vec<_>>>()?;
         // At one offset, the end of a deeper list comes first, and the beginning of the next task comes last.
         added.sort_by_key(|added| (added.offset, added.leads, Reverse(added.column)));
@@ -231,8 +237,10 @@ impl TaskFile {
         is_new: impl Fn(&TaskKey) -> bool,
     ) -> Option<(Self, Vec<Row>)> {
         let file = Self::parse(with_lines(&self.bytes, lines), &self.grammar);
-        let (new, rest): (Vec<Row>, Vec<Row>) =
-            file.rows().into_iter().partition(|row| is_new(&row.key));
+        let (new, rest): (Vec<Row>, Vec<Row>) = file
+            .box_rows()
+            .into_iter()
+            .partition(|row| is_new(&row.key));
         self.reads_the_same(&file, rows, &rest)
             .then_some((file, new))
     }
@@ -246,23 +254,23 @@ impl TaskFile {
                     ..now.clone()
                 } == *then
             })
-            && self.parts() == after.parts()
-            && after.problems().len() <= self.problems().len()
+            && self.skipped_parts() == after.skipped_parts()
+            && after.find_problems().len() <= self.find_problems().len()
     }
 
     /// Returns the offset and the line of a wanted box.
-    fn addition(&self, wanted: &PlannedBox) -> Option<Addition> {
+    fn plan_addition(&self, wanted: &PlannedBox) -> Option<Addition> {
         let mut task = self.tasks.get(wanted.beside)?;
         while let Some(holder) = task
             .found
             .enclosing
-            .filter(|_| wanted.position == Position::End)
+            .filter(|_| wanted.position == RowPosition::End)
         {
             task = self.tasks.get(holder as usize)?;
         }
         let own = self.read_line(task.found.line)?;
-        let form = form(own.text)?;
-        let leads = wanted.position == Position::Before;
+        let form = read_form(own.text)?;
+        let leads = wanted.position == RowPosition::Before;
         let model = if leads {
             own.line
         } else {
@@ -274,15 +282,15 @@ impl TaskFile {
             offset,
             leads,
             column: form.column,
-            text: form.line(&wanted.key),
+            text: form.box_line(&wanted.key),
             end,
         })
     }
 }
 
-fn does_not_fit(what: &str) -> Refusal {
+fn does_not_fit(what: &str) -> EditRefusal {
     let hint = "write the line by hand, or give the list a simpler form";
-    Refusal::new(
+    EditRefusal::new(
         Refused::DoesNotFit,
         format!("{what}: other lines would be read differently."),
         hint,
@@ -309,7 +317,7 @@ struct Form {
 
 impl Form {
     /// Returns the line of a box in this form, without line end.
-    fn line(&self, key: &TaskKey) -> Vec<u8> {
+    fn box_line(&self, key: &TaskKey) -> Vec<u8> {
         [&self.prefix, b"[ ] ".as_slice(), key.to_string().as_bytes()].concat()
     }
 }
@@ -318,8 +326,8 @@ impl Form {
 ///
 /// Of several items on one line (`- - [ ] a`) it is that of the innermost, which is alone on a line of its own
 /// after as much white space.
-fn form(text: &[u8]) -> Option<Form> {
-    let item = item(text)?;
+fn read_form(text: &[u8]) -> Option<Form> {
+    let item = read_item(text)?;
     let mut prefix = text.get(..item.content)?.to_vec();
     let bullet_end = prefix.trim_ascii_end().len();
     let is_blank = |byte: &u8| super::scan::is_blank(*byte);

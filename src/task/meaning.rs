@@ -5,7 +5,7 @@
 /// True for `(optional)` anywhere, or `Optional:` at the beginning.
 pub(super) fn says_optional(words: &str) -> bool {
     let words = words.to_lowercase();
-    words.contains("(optional)") || bare(&words).starts_with("optional:")
+    words.contains("(optional)") || bare_words(&words).starts_with("optional:")
 }
 
 /// True if all words are struck out, or `[removed]` is next to them.
@@ -20,13 +20,13 @@ pub(super) fn is_struck(words: &str) -> bool {
     };
     let lower = words.to_lowercase();
     let is_removed =
-        lower.trim_end().ends_with("[removed]") || bare(&lower).starts_with("[removed]");
+        lower.trim_end().ends_with("[removed]") || bare_words(&lower).starts_with("[removed]");
     is_removed || parts.len() % 2 == 1 && has_words(1) && !has_words(0)
 }
 
 /// True for a task that waits for approval: `APPROVE the schema`.
 pub(super) fn is_approval(words: &str) -> bool {
-    bare(words)
+    bare_words(words)
         .strip_prefix("APPROVE")
         .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
 }
@@ -91,13 +91,13 @@ pub(super) fn is_optional_section(title: &str) -> bool {
 /// True for a line below a task that declares an empty commit: `**Commit**: None`.
 pub(super) fn commits_nothing(line: &str) -> bool {
     let lower = line.to_lowercase();
-    let value = bare(&lower)
+    let value = bare_words(&lower)
         .strip_prefix("commit")
         .map(|rest| rest.trim_start_matches(is_markup));
     let Some(value) = value.and_then(|rest| rest.strip_prefix(':')) else {
         return false;
     };
-    let value = bare(value);
+    let value = bare_words(value);
     let end = value
         .find(|c: char| !c.is_alphanumeric())
         .unwrap_or(value.len());
@@ -105,7 +105,7 @@ pub(super) fn commits_nothing(line: &str) -> bool {
 }
 
 /// Returns the words without leading marks of lists and emphasis.
-fn bare(words: &str) -> &str {
+fn bare_words(words: &str) -> &str {
     words.trim_start_matches(|c| is_markup(c) || matches!(c, '-' | '+'))
 }
 

@@ -38,20 +38,20 @@ pub use crate::source::digest;
 pub use edit::{Edit, with_marks};
 pub use file::{ReadLine, TaskFile};
 pub use grammar::Grammar;
-pub use hierarchy::{Families, Rows, parents};
+pub use hierarchy::{Families, Rows, parent_families};
 pub use insert_lines::LinesEdited;
 pub use plan::{
-    Placement, PlannedBox, Position, TaskSelection, plan_gate, plan_stages, tasks_of_tests_alone,
-    tasks_without_gate, tasks_without_stages,
+    Placement, PlannedBox, RowPosition, TaskSelection, plan_gate, plan_stages,
+    tasks_of_tests_alone, tasks_without_gate, tasks_without_stages,
 };
-pub use problems::{Finding, Problem, ProblemKind};
-pub use reconcile::{BoxClaim, Reconciled, reconcile};
-pub use refusal::{Refusal, Refused};
+pub use problems::{ProblemKind, TaskFileFinding, TaskFileProblem};
+pub use reconcile::{BoxClaim, Reconciled, reconcile_files};
+pub use refusal::{EditRefusal, Refused};
 pub use remark_kind::{Remark, RemarkKind};
 pub use row::{Mark, Row};
 pub use scan::ReadAs;
-pub use sections::{LeftOut, Sections};
+pub use sections::{SectionExclusion, Sections};
 pub use stage::{Stage, TaskKey};
 pub use ticks::ticked_since;
 pub use under::TaskText;
-pub use virtual_stages::{Stages, TaskRules, on_file, written};
+pub use virtual_stages::{Stages, TaskRules, on_file, written_rows};

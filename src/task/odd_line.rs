@@ -2,7 +2,7 @@
 
 use super::grammar::{Grammar, leading_id};
 use super::remark_kind::RemarkKind;
-use super::scan::{checkbox, first_char, heading, indent, is_blank, item};
+use super::scan::{first_char, is_blank, measure_indent, read_checkbox, read_heading, read_item};
 
 /// Maximum length of a text between brackets that may be a mark, in bytes.
 const MAX_BRACKET: usize = 40;
@@ -30,7 +30,7 @@ pub(super) struct OddLine {
 
 /// Returns the reason why a line that is not a task looks like one.
 pub(super) fn odd_line(text: &[u8], grammar: &Grammar) -> Option<OddLine> {
-    let (gap, _) = indent(text, 0);
+    let (gap, _) = measure_indent(text, 0);
     let rest = text.get(gap..).unwrap_or_default();
     if rest.starts_with(b"|") {
         let mut cells = rest.split(|b| *b == b'|').map(<[u8]>::trim_ascii);
@@ -42,7 +42,7 @@ pub(super) fn odd_line(text: &[u8], grammar: &Grammar) -> Option<OddLine> {
         };
         return cells.any(is_box).then_some(table);
     }
-    let kind = match item(text) {
+    let kind = match read_item(text) {
         Some(item) => odd_item(text.get(item.content..).unwrap_or_default(), grammar),
         None => odd_text(text, rest),
     };
@@ -55,14 +55,15 @@ pub(super) fn odd_line(text: &[u8], grammar: &Grammar) -> Option<OddLine> {
         });
     }
     // `## ✅ Completed` describes the section.
-    behind_label(rest).filter(|found| found.is_open || heading(text).is_none())
+    behind_label(rest).filter(|found| found.is_open || read_heading(text).is_none())
 }
 
 /// Checks a line that begins no list item.
 fn odd_text(text: &[u8], rest: &[u8]) -> Option<RemarkKind> {
-    if let Some((_, title)) = heading(text) {
-        let inner = item(title).map_or(title, |item| title.get(item.content..).unwrap_or_default());
-        return checkbox(inner).map(|_| RemarkKind::BoxWithoutBullet);
+    if let Some((_, title)) = read_heading(text) {
+        let inner =
+            read_item(title).map_or(title, |item| title.get(item.content..).unwrap_or_default());
+        return read_checkbox(inner).map(|_| RemarkKind::BoxWithoutBullet);
     }
     let after_bullet = rest
         .get(1..)
@@ -107,7 +108,7 @@ fn odd_item(content: &[u8], grammar: &Grammar) -> Option<RemarkKind> {
 fn behind_label(mut rest: &[u8]) -> Option<OddLine> {
     let mut is_labelled = false;
     loop {
-        rest = rest.get(indent(rest, 0).0..).unwrap_or_default();
+        rest = rest.get(measure_indent(rest, 0).0..).unwrap_or_default();
         if is_box(rest) && is_labelled {
             let kind = RemarkKind::BoxBehindLabel;
             return Some(OddLine {
@@ -126,14 +127,14 @@ fn behind_label(mut rest: &[u8]) -> Option<OddLine> {
                 });
             }
         }
-        let width = label(rest)?;
+        let width = label_width(rest)?;
         is_labelled = true;
         rest = rest.get(width..)?;
     }
 }
 
 /// Returns the width of a number, letter or mark at the start: `**`, `##`, `2.2`, `(1)`, `a.`, `T012`, `Task`.
-fn label(rest: &[u8]) -> Option<usize> {
+fn label_width(rest: &[u8]) -> Option<usize> {
     if let Some(mark) = MARKS.iter().find(|mark| rest.starts_with(mark.as_bytes())) {
         return Some(mark.len());
     }

@@ -2,17 +2,18 @@
 //!
 //! Runs in linear time. The boxes found do not depend on their marks.
 
-use super::exclude::{Excluded, bom, excluded};
-use super::grammar::{Grammar, head};
+use super::exclude::{Excluded, bom_length, excluded_parts};
+use super::grammar::{Grammar, read_head};
 use super::scan::{
-    Item, Line, ReadAs, checkbox, heading, indent, is_underline, item, lines, opens_block,
+    FileLine, ListItem, ReadAs, is_underline, measure_indent, opens_block, read_checkbox,
+    read_heading, read_item, scan_lines,
 };
-use super::sections::{self, Above as HeadingsAbove, LeftOut, Title};
+use super::sections::{self, HeadingsAbove, SectionExclusion, Title};
 use std::ops::Range;
 
 /// A box found on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundBox {
     /// 1-based.
     pub(super) line: u32,
     /// Offset of the mark.
@@ -32,7 +33,7 @@ pub(super) struct Found {
 
 /// A heading found on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Heading {
+pub(super) struct OutlineHeading {
     /// 1 to 6.
     pub(super) level: u8,
     /// The text after the hashes.
@@ -41,40 +42,40 @@ pub(super) struct Heading {
 
 /// The result of one pass over the lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Outline {
+pub(super) struct TaskFileOutline {
     /// The lines in document order, each with its reading.
-    pub(super) lines: Vec<(Line, ReadAs)>,
+    pub(super) lines: Vec<(FileLine, ReadAs)>,
     /// The parts without tasks, ascending.
     pub(super) excluded: Vec<Excluded>,
     /// The boxes in document order.
-    pub(super) boxes: Vec<Found>,
+    pub(super) boxes: Vec<FoundBox>,
     /// The headings in document order.
-    pub(super) headings: Vec<Heading>,
+    pub(super) headings: Vec<OutlineHeading>,
     /// The reason for each box in a section that holds no tasks.
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) left_out: Vec<SectionExclusion>,
 }
 
 /// Reads the lines of a file, and leaves out boxes in sections that hold no tasks.
-pub(super) fn outline(bytes: &[u8], grammar: &Grammar) -> Outline {
-    let excluded = excluded(bytes);
+pub(super) fn read_outline(bytes: &[u8], grammar: &Grammar) -> TaskFileOutline {
+    let excluded = excluded_parts(bytes);
     let mut parts = excluded.iter().peekable();
-    let mut pass = Pass {
+    let mut pass = OutlinePass {
         bytes,
         grammar,
-        out: Outline::default(),
+        out: TaskFileOutline::default(),
         sections: HeadingsAbove::default(),
         open: Vec::new(),
         bodies: Vec::new(),
-        above: Above::Blank,
+        above: LineAbove::Blank,
         last: 0,
         inside: 0,
     };
-    for (number, line) in (1..).zip(lines(bytes, bom(bytes))) {
+    for (number, line) in (1..).zip(scan_lines(bytes, bom_length(bytes))) {
         while parts.next_if(|part| part.range.end <= line.start).is_some() {}
         let text = bytes.get(line.start..line.end).unwrap_or_default();
         let read = match parts.peek().filter(|part| part.range.start <= line.start) {
-            Some(part) => pass.hidden(part, text),
-            None => pass.line(number, line, text),
+            Some(part) => pass.read_hidden(part, text),
+            None => pass.read_line(number, line, text),
         };
         if read != ReadAs::Blank {
             pass.last = number;
@@ -85,21 +86,21 @@ pub(super) fn outline(bytes: &[u8], grammar: &Grammar) -> Outline {
         pass.out.lines.push((line, read));
     }
     pass.end_bodies(0);
-    Outline {
+    TaskFileOutline {
         excluded,
         ..pass.out
     }
 }
 
 /// Returns the words of a heading, with and without its id.
-pub(super) fn title(bytes: &[u8], heading: &Heading, grammar: &Grammar) -> Title {
+pub(super) fn heading_title(bytes: &[u8], heading: &OutlineHeading, grammar: &Grammar) -> Title {
     let text = bytes.get(heading.title.clone()).unwrap_or_default();
-    let name = head(text, grammar).ok();
-    sections::title(text, name.and_then(|name| text.get(name.rest..)))
+    let name = read_head(text, grammar).ok();
+    sections::title_forms(text, name.and_then(|name| text.get(name.rest..)))
 }
 
 /// The text directly above a line.
-enum Above {
+enum LineAbove {
     /// Nothing that the line could continue.
     Blank,
     /// A part without tasks. It cannot be continued, but text right behind it would continue an inserted line.
@@ -110,10 +111,10 @@ enum Above {
     Other,
 }
 
-struct Pass<'a> {
+struct OutlinePass<'a> {
     bytes: &'a [u8],
     grammar: &'a Grammar,
-    out: Outline,
+    out: TaskFileOutline,
     sections: HeadingsAbove,
     /// Open list items: the column of the bullet, and the box of the nearest item with one.
     open: Vec<(u32, Option<u32>)>,
@@ -122,45 +123,45 @@ struct Pass<'a> {
     /// They end earlier than `open` where Markdown reads a line as outside the item although deeper items are still
     /// open.
     bodies: Vec<(u32, usize)>,
-    above: Above,
+    above: LineAbove,
     /// The last line that is not blank, 1-based.
     last: u32,
     /// End of the latest part without tasks. Its lines belong together at any indentation.
     inside: usize,
 }
 
-impl Pass<'_> {
-    fn hidden(&mut self, part: &Excluded, text: &[u8]) -> ReadAs {
+impl OutlinePass<'_> {
+    fn read_hidden(&mut self, part: &Excluded, text: &[u8]) -> ReadAs {
         let is_command = part.read == ReadAs::Command;
         if part.range.end != self.inside && !is_command {
-            self.end_bodies(indent(text, 0).1);
+            self.end_bodies(measure_indent(text, 0).1);
         }
         self.above = if is_command {
-            Above::Other
+            LineAbove::Other
         } else {
-            Above::Hidden
+            LineAbove::Hidden
         };
         part.read
     }
 
-    fn line(&mut self, number: u32, line: Line, text: &[u8]) -> ReadAs {
-        let (gap, column) = indent(text, 0);
+    fn read_line(&mut self, number: u32, line: FileLine, text: &[u8]) -> ReadAs {
+        let (gap, column) = measure_indent(text, 0);
         if gap == text.len() {
-            self.above = Above::Blank;
+            self.above = LineAbove::Blank;
             return ReadAs::Blank;
         }
-        if let Some((level, title)) = heading(text) {
+        if let Some((level, title)) = read_heading(text) {
             let inside = self.open.iter().any(|(above, _)| *above + 1 < column);
-            let heading = Heading {
+            let heading = OutlineHeading {
                 level,
                 title: line.end - title.len()..line.end,
             };
-            return self.heading(heading, if inside { column } else { 0 });
+            return self.enter_heading(heading, if inside { column } else { 0 });
         }
-        if let Some(item) = item(text) {
-            return self.item(number, line, text, item);
+        if let Some(item) = read_item(text) {
+            return self.read_item(number, line, text, item);
         }
-        if let (Above::Paragraph(at, title), true) = (&self.above, is_underline(text)) {
+        if let (LineAbove::Paragraph(at, title), true) = (&self.above, is_underline(text)) {
             let level = if text.trim_ascii_start().starts_with(b"=") {
                 1
             } else {
@@ -168,55 +169,55 @@ impl Pass<'_> {
             };
             let (at, heading) = (
                 *at,
-                Heading {
+                OutlineHeading {
                     level,
                     title: title.clone(),
                 },
             );
-            let read = self.heading(heading, 0);
+            let read = self.enter_heading(heading, 0);
             if let Some(paragraph) = self.out.lines.get_mut(at) {
                 paragraph.1 = read;
             }
             return ReadAs::Text;
         }
-        let goes_on = !matches!(self.above, Above::Blank)
+        let goes_on = !matches!(self.above, LineAbove::Blank)
             && !opens_block(text.get(gap..).unwrap_or_default());
         self.end_bodies(if goes_on { u32::MAX } else { column });
         // Text after a blank line closes the items that it is not indented into. Without a blank line it continues
         // them.
-        if matches!(self.above, Above::Blank | Above::Hidden) {
-            self.close(column);
+        if matches!(self.above, LineAbove::Blank | LineAbove::Hidden) {
+            self.close_items(column);
             let outside = self.open.is_empty() && column == 0;
             self.above = if outside {
-                Above::Paragraph(self.out.lines.len(), line.start..line.end)
+                LineAbove::Paragraph(self.out.lines.len(), line.start..line.end)
             } else {
-                Above::Other
+                LineAbove::Other
             };
         }
         ReadAs::Text
     }
 
     /// `column` is 0 outside of list items.
-    fn heading(&mut self, heading: Heading, column: u32) -> ReadAs {
+    fn enter_heading(&mut self, heading: OutlineHeading, column: u32) -> ReadAs {
         if !self.grammar.sections.is_everything() {
-            let title = title(self.bytes, &heading, self.grammar);
+            let title = heading_title(self.bytes, &heading, self.grammar);
             self.sections
-                .heading(heading.level, column, &title, &self.grammar.sections);
+                .enter_heading(heading.level, column, &title, &self.grammar.sections);
         }
         self.out.headings.push(heading);
         self.end_bodies(0);
         self.open.clear();
-        self.above = Above::Blank;
+        self.above = LineAbove::Blank;
         ReadAs::Heading(self.out.headings.len() - 1)
     }
 
-    fn item(&mut self, number: u32, line: Line, text: &[u8], item: Item) -> ReadAs {
+    fn read_item(&mut self, number: u32, line: FileLine, text: &[u8], item: ListItem) -> ReadAs {
         self.end_bodies(item.column);
-        self.close(item.column);
-        self.sections.leave(item.column);
-        self.above = Above::Other;
+        self.close_items(item.column);
+        self.sections.leave_items(item.column);
+        self.above = LineAbove::Other;
         let enclosing = self.open.last().and_then(|(_, holder)| *holder);
-        let found = checkbox(text.get(item.content..).unwrap_or_default());
+        let found = read_checkbox(text.get(item.content..).unwrap_or_default());
         let left_out = found.and_then(|_| self.sections.left_out(&self.grammar.sections));
         let Some(found) = found.filter(|_| left_out.is_none()) else {
             self.open.push((item.column, enclosing));
@@ -226,7 +227,7 @@ impl Pass<'_> {
             });
         };
         let (at, start) = (self.out.boxes.len(), line.start + item.content);
-        self.out.boxes.push(Found {
+        self.out.boxes.push(FoundBox {
             line: number,
             at: start + 1,
             mark: found.mark,
@@ -241,7 +242,7 @@ impl Pass<'_> {
         ReadAs::Task(at)
     }
 
-    fn close(&mut self, column: u32) {
+    fn close_items(&mut self, column: u32) {
         while self.open.pop_if(|(at, _)| *at >= column).is_some() {}
     }
 

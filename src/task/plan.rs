@@ -3,7 +3,7 @@
 //! The plan depends on the rows alone and takes linear time. A box that is in the file is never planned twice.
 
 use super::hierarchy::Families;
-use super::refusal::{Refusal, Refused};
+use super::refusal::{EditRefusal, Refused};
 use super::row::Row;
 use super::stage::{Stage, TaskKey};
 use super::test_task::only_writes_tests;
@@ -71,7 +71,7 @@ pub enum TaskSelection<'a> {
 
 /// The position of a planned box in relation to a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Position {
+pub enum RowPosition {
     /// The row is the planned box.
     Exists,
     /// Right before the row, as its sibling.
@@ -89,7 +89,7 @@ pub struct PlannedBox {
     /// Index of the row next to which it goes.
     pub beside: usize,
     /// Its position in relation to that row.
-    pub position: Position,
+    pub position: RowPosition,
 }
 
 /// Plans every box of a gate for this placement, including existing ones.
@@ -99,20 +99,20 @@ pub fn plan_gate(
     rows: &[Row],
     gate: &str,
     placement: &Placement,
-) -> Result<Vec<PlannedBox>, Refusal> {
+) -> Result<Vec<PlannedBox>, EditRefusal> {
     let families = Families::new(rows);
     let stage = Stage::Gate(gate.to_owned());
-    let plan = Plan {
+    let plan = PlanInput {
         staged: BTreeSet::new(),
         each: tasks_for_each(&families, &stage, *placement == Placement::Tested).collect(),
-        judged: implementations(rows)
+        judged: implementation_rows(rows)
             .filter(|(_, row)| has_work(row) && can_be_judged(&families, row))
             .map(|(at, _)| at)
             .collect(),
         only_staged: false,
         families,
     };
-    plan.boxes(&[(gate.to_owned(), placement.clone())])
+    plan.planned_boxes(&[(gate.to_owned(), placement.clone())])
 }
 
 /// Plans the missing stages of these tasks, the gates at their places, and one FINAL.
@@ -123,9 +123,9 @@ pub fn plan_stages(
     rows: &[Row],
     selection: TaskSelection<'_>,
     gates: &[(String, Placement)],
-) -> Result<Vec<PlannedBox>, Refusal> {
+) -> Result<Vec<PlannedBox>, EditRefusal> {
     let families = Families::new(rows);
-    let staged = selected(&families, selection)?;
+    let staged = selected_tasks(&families, selection)?;
     let judged: BTreeSet<usize> = staged
         .iter()
         .copied()
@@ -134,14 +134,14 @@ pub fn plan_stages(
                 .is_some_and(|row| can_be_judged(&families, row))
         })
         .collect();
-    let plan = Plan {
+    let plan = PlanInput {
         each: judged.clone(),
         judged,
         only_staged: matches!(selection, TaskSelection::Named(_)),
         staged,
         families,
     };
-    let mut planned = plan.boxes(gates)?;
+    let mut planned = plan.planned_boxes(gates)?;
     let has = |stage: &Stage| rows.iter().any(|row| row.key.stage == *stage);
     if (!plan.staged.is_empty() || has(&Stage::TestFirst)) && !has(&Stage::Final) {
         let key = TaskKey {
@@ -151,17 +151,17 @@ pub fn plan_stages(
         planned.push(PlannedBox {
             key,
             beside: rows.len().saturating_sub(1),
-            position: Position::End,
+            position: RowPosition::End,
         });
     }
-    planned.retain(|planned| planned.position != Position::Exists);
+    planned.retain(|planned| planned.position != RowPosition::Exists);
     Ok(planned)
 }
 
 /// Returns the lines of tasks that [`Placement::Each`] skips because they have no own id.
 pub fn tasks_without_gate(rows: &[Row]) -> Vec<u32> {
     let families = Families::new(rows);
-    implementations(rows)
+    implementation_rows(rows)
         .filter(|(_, row)| {
             !row.key.has_id()
                 && has_work(row)
@@ -176,20 +176,20 @@ pub fn tasks_without_gate(rows: &[Row]) -> Vec<u32> {
 /// Returns the titles of the tasks that [`Placement::Each`] skips because they only write tests.
 pub fn tasks_of_tests_alone(rows: &[Row]) -> Vec<String> {
     let families = Families::new(rows);
-    implementations(rows)
+    implementation_rows(rows)
         .filter(|(_, row)| {
             has_work(row)
                 && !row.optional
                 && !families.is_parent(&row.key.family)
                 && !can_be_judged(&families, row)
         })
-        .map(|(_, row)| row.title())
+        .map(|(_, row)| row.row_title())
         .collect()
 }
 
 /// Returns the lines of open tasks that [`TaskSelection::Plain`] skips because they have no own id.
 pub fn tasks_without_stages(rows: &[Row]) -> Vec<u32> {
-    let every = selected(&Families::new(rows), TaskSelection::Every).unwrap_or_default();
+    let every = selected_tasks(&Families::new(rows), TaskSelection::Every).unwrap_or_default();
     let tasks = every.into_iter().filter_map(|at| rows.get(at));
     tasks
         .filter(|row| !row.key.has_id() && !row.mark.is_done())
@@ -198,7 +198,7 @@ pub fn tasks_without_stages(rows: &[Row]) -> Vec<u32> {
 }
 
 /// Returns the wider gates that now precede some of their tasks, because those were added after them.
-pub(super) fn overtaken(rows: &[Row], gate: &str) -> HashSet<TaskKey> {
+pub(super) fn overtaken_gates(rows: &[Row], gate: &str) -> HashSet<TaskKey> {
     let mut found = HashSet::new();
     let mut groups: HashSet<u32> = HashSet::new();
     for row in rows
@@ -216,7 +216,7 @@ pub(super) fn overtaken(rows: &[Row], gate: &str) -> HashSet<TaskKey> {
         } else {
             groups.contains(&row.group)
         };
-        if row.key.stage.word() == gate && followed {
+        if row.key.stage.stage_word() == gate && followed {
             found.insert(row.key.clone());
         }
     }
@@ -224,7 +224,7 @@ pub(super) fn overtaken(rows: &[Row], gate: &str) -> HashSet<TaskKey> {
 }
 
 /// Returns the implementation tasks in document order.
-fn implementations(rows: &[Row]) -> impl Iterator<Item = (usize, &Row)> {
+fn implementation_rows(rows: &[Row]) -> impl Iterator<Item = (usize, &Row)> {
     rows.iter()
         .enumerate()
         .filter(|(_, row)| row.key.stage == Stage::Implementation)
@@ -246,7 +246,7 @@ fn tasks_for_each(
     gate: &Stage,
     tested: bool,
 ) -> impl Iterator<Item = usize> {
-    implementations(families.rows())
+    implementation_rows(families.all_rows())
         .filter(move |(_, row)| {
             let is_meant = if tested {
                 has_stage(families, row, &Stage::TestFirst)
@@ -260,14 +260,14 @@ fn tasks_for_each(
 }
 
 /// Returns the implementation tasks of a selection.
-fn selected(
+fn selected_tasks(
     families: &Families<'_>,
     selection: TaskSelection<'_>,
-) -> Result<BTreeSet<usize>, Refusal> {
+) -> Result<BTreeSet<usize>, EditRefusal> {
     let takes_stages = |row: &Row| !families.is_parent(&row.key.family) && !row.checkpoint;
     if let TaskSelection::Named(ids) = selection {
-        let mut named = named(families, ids)?;
-        named.retain(|at| families.rows().get(*at).is_some_and(takes_stages));
+        let mut named = tasks_by_id(families, ids)?;
+        named.retain(|at| families.all_rows().get(*at).is_some_and(takes_stages));
         return Ok(named);
     }
     let every = matches!(selection, TaskSelection::Every);
@@ -277,7 +277,7 @@ fn selected(
         Stage::PreCr,
         Stage::Integ,
     ];
-    Ok(implementations(families.rows())
+    Ok(implementation_rows(families.all_rows())
         .filter(|(_, row)| {
             !row.optional
                 && takes_stages(row)
@@ -289,9 +289,9 @@ fn selected(
 }
 
 /// Returns the implementation tasks with these ids.
-fn named(families: &Families<'_>, ids: &[String]) -> Result<BTreeSet<usize>, Refusal> {
+fn tasks_by_id(families: &Families<'_>, ids: &[String]) -> Result<BTreeSet<usize>, EditRefusal> {
     let task = |id: &String| {
-        let mut boxes = families.boxes(id.trim().trim_end_matches('.'));
+        let mut boxes = families.family_boxes(id.trim().trim_end_matches('.'));
         boxes.find(|(_, row)| row.key.has_id() && row.key.stage == Stage::Implementation)
     };
     let unknown = ids.iter().filter(|id| task(id).is_none());
@@ -302,19 +302,19 @@ fn named(families: &Families<'_>, ids: &[String]) -> Result<BTreeSet<usize>, Ref
         let ids = unknown.join(", ");
         let what = format!("The task file has no task, or more than one, with the id {ids}.");
         let hint = "name tasks by ids that are used once, as in `2` or `T012`";
-        return Err(Refusal::new(Refused::UnknownIds, what, hint));
+        return Err(EditRefusal::new(Refused::UnknownIds, what, hint));
     }
     Ok(ids.iter().filter_map(task).map(|(at, _)| at).collect())
 }
 
 fn has_stage(families: &Families<'_>, row: &Row, stage: &Stage) -> bool {
     families
-        .boxes(&row.key.family)
+        .family_boxes(&row.key.family)
         .any(|(_, sibling)| sibling.key.stage == *stage)
 }
 
 /// The common input of both plans. Tasks are indices of rows.
-struct Plan<'a> {
+struct PlanInput<'a> {
     families: Families<'a>,
     /// The tasks that get the agents' stages.
     staged: BTreeSet<usize>,
@@ -326,8 +326,8 @@ struct Plan<'a> {
     only_staged: bool,
 }
 
-impl Plan<'_> {
-    fn boxes(&self, gates: &[(String, Placement)]) -> Result<Vec<PlannedBox>, Refusal> {
+impl PlanInput<'_> {
+    fn planned_boxes(&self, gates: &[(String, Placement)]) -> Result<Vec<PlannedBox>, EditRefusal> {
         let mut stages: BTreeMap<usize, Vec<Stage>> = self
             .staged
             .iter()
@@ -338,7 +338,7 @@ impl Plan<'_> {
             let stage = Stage::Gate(gate.clone());
             let tasks = match placement {
                 Placement::Each | Placement::Tested => self.each.clone(),
-                Placement::After(ids) => named(&self.families, ids)?,
+                Placement::After(ids) => tasks_by_id(&self.families, ids)?,
                 Placement::Groups | Placement::GroupsOf { .. } => {
                     wider.extend(self.group_gates(&stage));
                     continue;
@@ -362,16 +362,16 @@ impl Plan<'_> {
         let own = stages.into_iter().flat_map(|(task, stages)| {
             stages
                 .into_iter()
-                .filter_map(move |stage| self.planned(task, stage))
+                .filter_map(move |stage| self.planned_box(task, stage))
                 .collect::<Vec<_>>()
         });
         Ok(own.chain(wider).collect())
     }
 
     /// Returns a stage of a task with its current or future position.
-    fn planned(&self, task: usize, stage: Stage) -> Option<PlannedBox> {
-        let row = self.families.rows().get(task)?;
-        let (beside, position) = self.position(task, row, &stage);
+    fn planned_box(&self, task: usize, stage: Stage) -> Option<PlannedBox> {
+        let row = self.families.all_rows().get(task)?;
+        let (beside, position) = self.box_position(task, row, &stage);
         let key = TaskKey {
             family: row.key.family.clone(),
             stage,
@@ -383,33 +383,33 @@ impl Plan<'_> {
         })
     }
 
-    fn position(&self, task: usize, row: &Row, stage: &Stage) -> (usize, Position) {
-        let siblings = || self.families.boxes(&row.key.family);
+    fn box_position(&self, task: usize, row: &Row, stage: &Stage) -> (usize, RowPosition) {
+        let siblings = || self.families.family_boxes(&row.key.family);
         if let Some((at, _)) = siblings().find(|(_, sibling)| sibling.key.stage == *stage) {
-            return (at, Position::Exists);
+            return (at, RowPosition::Exists);
         }
         if *stage == Stage::TestFirst {
-            return (task, Position::Before);
+            return (task, RowPosition::Before);
         }
         // INTEG may be at any position.
         let mut after = None;
         for (at, sibling) in siblings().filter(|(at, row)| {
             *at > task && (row.key.stage.is_gate() || row.key.stage.is_review())
         }) {
-            if sibling.key.stage.rank() > stage.rank() {
-                return after.map_or((at, Position::Before), |at| (at, Position::After));
+            if sibling.key.stage.stage_rank() > stage.stage_rank() {
+                return after.map_or((at, RowPosition::Before), |at| (at, RowPosition::After));
             }
             after = Some(at);
         }
-        (after.unwrap_or(task), Position::After)
+        (after.unwrap_or(task), RowPosition::After)
     }
 
     /// Returns the gates of the headings with required tasks, if one of those is judged.
     fn group_gates(&self, stage: &Stage) -> Vec<PlannedBox> {
-        let rows = self.families.rows();
+        let rows = self.families.all_rows();
         // For each heading with required tasks, true if one of them is judged.
         let mut groups: BTreeMap<u32, bool> = BTreeMap::new();
-        for (at, row) in implementations(rows).filter(|(_, row)| !row.optional) {
+        for (at, row) in implementation_rows(rows).filter(|(_, row)| !row.optional) {
             *groups.entry(row.group).or_default() |= self.judged.contains(&at);
         }
         let (mut gates, mut last): (HashMap<u32, usize>, HashMap<u32, usize>) = Default::default();
@@ -433,7 +433,7 @@ impl Plan<'_> {
                 planned.push(PlannedBox {
                     key: row.key.clone(),
                     beside: at,
-                    position: Position::Exists,
+                    position: RowPosition::Exists,
                 });
             } else if is_judged {
                 let mut family = format!("G{group}");
@@ -449,7 +449,7 @@ impl Plan<'_> {
                 planned.push(PlannedBox {
                     key,
                     beside,
-                    position: Position::End,
+                    position: RowPosition::End,
                 });
             }
         }
@@ -458,19 +458,19 @@ impl Plan<'_> {
 
     /// Returns the gate over everything; `None` in a file without required tasks.
     fn end_gate(&self, stage: &Stage) -> Option<PlannedBox> {
-        let rows = self.families.rows();
+        let rows = self.families.all_rows();
         let key = TaskKey {
             family: "END".to_owned(),
             stage: stage.clone(),
         };
         let known = rows.iter().position(|row| row.key == key);
-        implementations(rows)
+        implementation_rows(rows)
             .find(|(at, row)| !row.optional && (known.is_some() || self.judged.contains(at)))?;
         if let Some(at) = known {
             return Some(PlannedBox {
                 key,
                 beside: at,
-                position: Position::Exists,
+                position: RowPosition::Exists,
             });
         }
         let beside = rows
@@ -479,7 +479,7 @@ impl Plan<'_> {
         Some(PlannedBox {
             key,
             beside,
-            position: Position::End,
+            position: RowPosition::End,
         })
     }
 }
@@ -490,7 +490,7 @@ mod tests {
     use crate::task::{Grammar, TaskFile};
 
     fn lines(text: &str) -> (Vec<u32>, Vec<u32>) {
-        let rows = TaskFile::parse(text, &Grammar::default()).rows();
+        let rows = TaskFile::parse(text, &Grammar::default()).box_rows();
         (tasks_without_gate(&rows), tasks_without_stages(&rows))
     }
 

@@ -1,6 +1,6 @@
 //! Finds the problems for which a run refuses a task file. A file without problems has one box for each key.
 
-use super::family::Task;
+use super::family::NamedBox;
 use super::file::TaskFile;
 use super::stage::Stage;
 use serde::Serialize;
@@ -25,11 +25,11 @@ pub enum ProblemKind {
 }
 
 /// A problem for which a run refuses a task file.
-pub type Problem = Finding<ProblemKind>;
+pub type TaskFileProblem = TaskFileFinding<ProblemKind>;
 
 /// A report about a line of a task file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding<K> {
+pub struct TaskFileFinding<K> {
     /// 1-based line in the task file.
     pub line: u32,
     /// The broken rule.
@@ -40,7 +40,7 @@ pub struct Finding<K> {
     pub hint: String,
 }
 
-impl<K: Debug> Finding<K> {
+impl<K: Debug> TaskFileFinding<K> {
     pub(super) fn new(line: u32, kind: K, details: &[&str]) -> Self {
         let name = format!("{kind:?}");
         let mut texts = TEXTS.split("\n\n").map(str::lines);
@@ -69,18 +69,18 @@ impl<K: Debug> Finding<K> {
 
 impl TaskFile {
     /// Returns the problems of this file by line; empty for a file that can be run.
-    pub fn problems(&self) -> Vec<Problem> {
+    pub fn find_problems(&self) -> Vec<TaskFileProblem> {
         let works = self.tasks.iter().filter(|task| task.is_implementation());
         // For each id of an implementation, true if several have it.
         let shown: HashMap<&str, bool> = works
-            .filter_map(|task| Some((task.id()?, task.doubled.is_some())))
+            .filter_map(|task| Some((task.shown_id()?, task.doubled.is_some())))
             .collect();
         let mut first = HashMap::new();
         let mut problems = Vec::new();
         for task in self.tasks.iter().filter(|task| !task.is_implementation()) {
             let line = *first.entry(&task.key).or_insert(task.found.line);
             if line != task.found.line {
-                problems.push(problem(task, ProblemKind::DoubledStage, line));
+                problems.push(new_problem(task, ProblemKind::DoubledStage, line));
             }
             let kind = match shown.get(task.key.family.as_str()) {
                 None => ProblemKind::OrphanStage,
@@ -89,15 +89,15 @@ impl TaskFile {
             };
             // INTEG, FINAL and gates of wider reach need no implementation.
             if !matches!(task.key.stage, Stage::Integ | Stage::Final) && !task.key.is_wider_gate() {
-                problems.push(problem(task, kind, line));
+                problems.push(new_problem(task, kind, line));
             }
         }
         problems
     }
 }
 
-fn problem(task: &Task, kind: ProblemKind, first: u32) -> Problem {
-    Problem::new(
+fn new_problem(task: &NamedBox, kind: ProblemKind, first: u32) -> TaskFileProblem {
+    TaskFileProblem::new(
         task.found.line,
         kind,
         &[&task.key.to_string(), &task.key.family, &first.to_string()],
@@ -106,7 +106,7 @@ fn problem(task: &Task, kind: ProblemKind, first: u32) -> Problem {
 
 #[cfg(test)]
 mod tests {
-    use super::{Finding, TEXTS};
+    use super::{TEXTS, TaskFileFinding};
     use crate::task::RemarkKind;
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(kinds.len(), 3 + RemarkKind::ParentBelow as usize + 1);
         assert!(TEXTS.split("\n\n").all(|texts| texts.lines().count() == 3));
         assert_eq!(kinds.last(), Some(&"ParentBelow"));
-        let odd = Finding::new(7, RemarkKind::MixedLineEnds, &["LF", "CR"]);
+        let odd = TaskFileFinding::new(7, RemarkKind::MixedLineEnds, &["LF", "CR"]);
         assert_eq!(
             odd.message,
             "Line 7 ends with LF, the lines before it with CR."

@@ -10,12 +10,12 @@
 //! the old boxes would be affected in any way, the added lines go to the end of the file, then without the lines
 //! below them, and are dropped if that does not help either.
 
-use super::exclude::bom;
-use super::family::Task;
+use super::exclude::bom_length;
+use super::family::NamedBox;
 use super::file::TaskFile;
-use super::grammar::{Grammar, ancestors};
+use super::grammar::{Grammar, ancestor_ids};
 use super::row::{Mark, Row};
-use super::scan::{Line, ReadAs, column, lines};
+use super::scan::{FileLine, ReadAs, line_column, scan_lines};
 use super::stage::{Stage, TaskKey};
 use crate::source::text::names;
 use serde::{Deserialize, Serialize};
@@ -70,11 +70,11 @@ struct Candidate {
 }
 
 /// Compares the file before an agent ran with the file after. `after` may be any bytes, and empty for a deleted file.
-pub fn reconcile(before: &[u8], after: &[u8], grammar: &Grammar) -> Reconciled {
+pub fn reconcile_files(before: &[u8], after: &[u8], grammar: &Grammar) -> Reconciled {
     let old = TaskFile::parse(before, grammar);
     let new = TaskFile::parse(after, grammar);
-    let (old_rows, new_rows) = (old.rows(), new.rows());
-    let claims = claims(&old_rows, &new_rows);
+    let (old_rows, new_rows) = (old.box_rows(), new.box_rows());
+    let claims = claimed_ticks(&old_rows, &new_rows);
     let (old_open, new_open) = (old.with_open(|_| true), new.with_open(|_| true));
     if old_open == new_open {
         return Reconciled {
@@ -84,17 +84,17 @@ pub fn reconcile(before: &[u8], after: &[u8], grammar: &Grammar) -> Reconciled {
             reworded: None,
         };
     }
-    let old_lines = texts(&old_open);
-    let new_lines = texts(&new_open);
-    let mut candidates = candidates(&old, &new, &new_rows);
-    place(&old_lines, &new_lines, &mut candidates);
-    let (bytes, added) = insert(&old, &old_rows, &candidates);
+    let old_lines = line_texts(&old_open);
+    let new_lines = line_texts(&new_open);
+    let mut candidates = find_candidates(&old, &new, &new_rows);
+    place_candidates(&old_lines, &new_lines, &mut candidates);
+    let (bytes, added) = insert_candidates(&old, &old_rows, &candidates);
     let kept = TaskFile::parse(bytes.clone(), grammar).with_open(|_| true);
-    let is_all = texts(&kept)
+    let is_all = line_texts(&kept)
         .iter()
         .map(|(_, text)| text)
         .eq(new_lines.iter().map(|(_, text)| text));
-    let reworded = (!is_all).then(|| reworded(&old_rows, &new_rows));
+    let reworded = (!is_all).then(|| reworded_tasks(&old_rows, &new_rows));
     Reconciled {
         bytes,
         claims,
@@ -103,17 +103,17 @@ pub fn reconcile(before: &[u8], after: &[u8], grammar: &Grammar) -> Reconciled {
     }
 }
 
-fn reworded(before: &[Row], after: &[Row]) -> String {
+fn reworded_tasks(before: &[Row], after: &[Row]) -> String {
     let after = by_key(after);
     let changed = before.iter().filter(|old| match after.get(&old.key) {
         Some(Some(now)) => (&now.digest, &now.under) != (&old.digest, &old.under),
         Some(None) => false,
         None => true,
     });
-    names(changed.map(Row::title), NAMED)
+    names(changed.map(Row::row_title), NAMED)
 }
 
-fn claims(before: &[Row], after: &[Row]) -> Vec<BoxClaim> {
+fn claimed_ticks(before: &[Row], after: &[Row]) -> Vec<BoxClaim> {
     let after = by_key(after);
     let old_keys = by_key(before);
     // A key on two lines, before or after, identifies no box.
@@ -144,8 +144,8 @@ fn by_key(rows: &[Row]) -> HashMap<&TaskKey, Option<&Row>> {
 }
 
 /// Returns the lines of a file without their line ends.
-fn texts(bytes: &[u8]) -> Vec<(Line, &[u8])> {
-    lines(bytes, bom(bytes))
+fn line_texts(bytes: &[u8]) -> Vec<(FileLine, &[u8])> {
+    scan_lines(bytes, bom_length(bytes))
         .map(|line| (line, bytes.get(line.start..line.end).unwrap_or_default()))
         .collect()
 }
@@ -153,7 +153,11 @@ fn texts(bytes: &[u8]) -> Vec<(Line, &[u8])> {
 /// Gives each candidate the offset in the old file at which the agent put it: after the line that it follows.
 ///
 /// A line of the new file is matched if it follows the last matched one, or if it is in both files exactly once.
-fn place(old: &[(Line, &[u8])], new: &[(Line, &[u8])], candidates: &mut [Candidate]) {
+fn place_candidates(
+    old: &[(FileLine, &[u8])],
+    new: &[(FileLine, &[u8])],
+    candidates: &mut [Candidate],
+) {
     let mut once: HashMap<&[u8], (u32, usize)> = HashMap::with_capacity(old.len());
     for (at, (_, text)) in old.iter().enumerate() {
         once.entry(text)
@@ -184,17 +188,25 @@ fn place(old: &[(Line, &[u8])], new: &[(Line, &[u8])], candidates: &mut [Candida
 /// Returns the tasks of `new` with an id that `old` does not have, in document order.
 ///
 /// Each has no parent or one of these tasks as its parent, and its family breaks no rule.
-fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Candidate> {
-    let known: HashSet<&str> = old.tasks.iter().filter_map(|task| task.id()).collect();
-    let above: HashSet<&str> = known.iter().flat_map(|id| ancestors(id)).collect();
-    let bad_lines: HashSet<u32> = new.problems().iter().map(|problem| problem.line).collect();
+fn find_candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Candidate> {
+    let known: HashSet<&str> = old
+        .tasks
+        .iter()
+        .filter_map(|task| task.shown_id())
+        .collect();
+    let above: HashSet<&str> = known.iter().flat_map(|id| ancestor_ids(id)).collect();
+    let bad_lines: HashSet<u32> = new
+        .find_problems()
+        .iter()
+        .map(|problem| problem.line)
+        .collect();
     let mut refused: HashSet<&str> = HashSet::new();
     let mut found = Vec::new();
     for (task, row) in new.tasks.iter().zip(rows) {
         let family = row.key.family.as_str();
         let is_new = row.key.has_id() && !known.contains(family) && !above.contains(family);
         let own = row.key.stage != Stage::Final && !task.key.is_wider_gate();
-        if !is_new || !own || ancestors(family).any(|id| known.contains(id)) {
+        if !is_new || !own || ancestor_ids(family).any(|id| known.contains(id)) {
             continue;
         }
         let (line, key, parent) = (row.line, row.key.clone(), row.parent.clone());
@@ -237,36 +249,41 @@ fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Candidate> {
 }
 
 /// Returns the line with a space in its box; `None` if it is too long, not UTF-8 or has control characters.
-fn line_text(file: &TaskFile, task: &Task) -> Option<String> {
+fn line_text(file: &TaskFile, task: &NamedBox) -> Option<String> {
     let (line, found) = (file.read_line(task.found.line)?.line, &task.found);
-    let before = file.bytes().get(line.start..found.at)?;
+    let before = file.file_bytes().get(line.start..found.at)?;
     let after = file
-        .bytes()
+        .file_bytes()
         .get(found.at + found.mark.len_utf8()..line.end)?;
-    plain([before, b" ", after].concat())
+    plain_line([before, b" ", after].concat())
 }
 
 /// Returns the lines of text below a task, without blank lines at the end.
 ///
 /// Empty if one of them may not be kept, or if they are more than the limit.
 fn lines_below(file: &TaskFile, task: u32) -> Vec<String> {
-    let own = file.read_line(task).map_or(0, |line| column(line.text));
+    let own = file
+        .read_line(task)
+        .map_or(0, |line| line_column(line.text));
     let lines = (task + 1..)
         .map_while(|number| file.read_line(number))
         .take_while(|line| match line.read {
-            ReadAs::Text => column(line.text) > own,
+            ReadAs::Text => line_column(line.text) > own,
             read => read == ReadAs::Blank,
         });
     let mut lines: Vec<&[u8]> = lines.map(|line| line.text).collect();
     while lines.pop_if(|line| line.trim_ascii().is_empty()).is_some() {}
-    let plain: Option<Vec<String>> = lines.into_iter().map(|line| plain(line.to_vec())).collect();
+    let plain: Option<Vec<String>> = lines
+        .into_iter()
+        .map(|line| plain_line(line.to_vec()))
+        .collect();
     plain
         .filter(|lines| lines.len() <= MAX_LINES)
         .unwrap_or_default()
 }
 
 /// Returns the line; `None` if it is too long, not UTF-8 or has control characters.
-fn plain(line: Vec<u8>) -> Option<String> {
+fn plain_line(line: Vec<u8>) -> Option<String> {
     let text = String::from_utf8(line)
         .ok()
         .filter(|text| text.len() <= MAX_LINE)?;
@@ -277,8 +294,12 @@ fn plain(line: Vec<u8>) -> Option<String> {
 ///
 /// The result then has the old boxes unchanged (except for their line numbers). The added ones are open and below no
 /// old one, and there is no new problem.
-fn insert(old: &TaskFile, old_rows: &[Row], added: &[Candidate]) -> (Vec<u8>, Vec<String>) {
-    let end = old.bytes().len();
+fn insert_candidates(
+    old: &TaskFile,
+    old_rows: &[Row],
+    added: &[Candidate],
+) -> (Vec<u8>, Vec<String>) {
+    let end = old.file_bytes().len();
     let keys: HashSet<&TaskKey> = added.iter().map(|added| &added.key).collect();
     let families: HashSet<&str> = added
         .iter()
@@ -316,5 +337,5 @@ fn insert(old: &TaskFile, old_rows: &[Row], added: &[Candidate]) -> (Vec<u8>, Ve
             );
         }
     }
-    (old.bytes().to_vec(), Vec::new())
+    (old.file_bytes().to_vec(), Vec::new())
 }

@@ -3,7 +3,7 @@
 use crate::source::Problem;
 
 /// A refusal to flip a box, or to insert or remove lines.
-pub type Refusal = Problem<Refused>;
+pub type EditRefusal = Problem<Refused>;
 
 /// The kinds of refused edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

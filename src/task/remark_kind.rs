@@ -1,6 +1,6 @@
 //! The kinds of remarks on a task file.
 
-use super::problems::Finding;
+use super::problems::TaskFileFinding;
 use serde::Serialize;
 
 /// The kind of a remark.
@@ -70,4 +70,4 @@ pub enum RemarkKind {
 }
 
 /// A remark on an unusual line of a task file.
-pub type Remark = Finding<RemarkKind>;
+pub type Remark = TaskFileFinding<RemarkKind>;

@@ -4,23 +4,23 @@
 
 mod relations;
 
-use super::exclude::{Excluded, bom, list_items};
+use super::exclude::{Excluded, bom_length, list_items};
 use super::file::{ReadLine, TaskFile};
-use super::grammar::{NoName, head, leading_id};
+use super::grammar::{NoName, leading_id, read_head};
 use super::meaning::says_optional;
 use super::odd_line::{has_box, odd_line};
-use super::outline::title;
+use super::outline::heading_title;
 use super::remark_kind::{Remark, RemarkKind};
 use super::row::Mark;
-use super::scan::{ReadAs, boxed, clean};
-use super::sections::Above as HeadingsAbove;
+use super::scan::{ReadAs, clean_line, read_box};
+use super::sections::HeadingsAbove;
 use crate::source::text::count;
 use std::collections::{BTreeMap, HashSet};
 
 impl TaskFile {
     /// Returns the remarks on this file, by line.
-    pub fn remarks(&self) -> Vec<Remark> {
-        let pass = self.pass(&list_items(&self.bytes, &self.excluded));
+    pub fn find_remarks(&self) -> Vec<Remark> {
+        let pass = self.pass_over_lines(&list_items(&self.bytes, &self.excluded));
         let mut remarks = pass.remarks;
         self.whole_file(&mut remarks);
         for ((kind, run), (first, found)) in pass.runs {
@@ -40,7 +40,7 @@ impl TaskFile {
                 &[&count(found.into(), what), &mark.to_string()],
             ));
         }
-        relations::remarks(self, &mut remarks);
+        relations::add_remarks(self, &mut remarks);
         remarks.sort_by_key(|remark| (remark.line, remark.kind));
         remarks
     }
@@ -48,8 +48,8 @@ impl TaskFile {
     /// Returns lines that look like open tasks, and unclosed parts that hide open boxes.
     ///
     /// A run that ignored them would report unfinished work as done.
-    pub fn unread(&self) -> Vec<Remark> {
-        let mut unread = self.pass(&HashSet::new()).unread;
+    pub fn unread_lines(&self) -> Vec<Remark> {
+        let mut unread = self.pass_over_lines(&HashSet::new()).unread;
         unread.extend(
             self.excluded
                 .iter()
@@ -59,7 +59,7 @@ impl TaskFile {
                         .filter(|line| part.range.contains(&line.line.start));
                     !part.closed
                         && hidden
-                            .filter_map(|line| boxed(line.text))
+                            .filter_map(|line| read_box(line.text))
                             .any(|(found, _)| Mark(found.mark).is_open())
                 })
                 .map(|part| self.without_end(part)),
@@ -69,10 +69,10 @@ impl TaskFile {
     }
 
     /// Reads the lines. `items` are the offsets of those that other tools read as list items.
-    fn pass(&self, items: &HashSet<usize>) -> Pass {
-        let mut pass = Pass::default();
+    fn pass_over_lines(&self, items: &HashSet<usize>) -> RemarkPass {
+        let mut pass = RemarkPass::default();
         for line in self.read_lines() {
-            pass.line(self, &line, items.contains(&line.line.start));
+            pass.remark_line(self, &line, items.contains(&line.line.start));
         }
         pass.end_heading(u8::MIN);
         pass
@@ -107,7 +107,7 @@ impl TaskFile {
                 () => Remark::new(1, RemarkKind::OnlyLeftOut, &[]),
             });
         }
-        if bom(&self.bytes) > 0 {
+        if bom_length(&self.bytes) > 0 {
             remarks.push(Remark::new(1, RemarkKind::ByteOrderMark, &[]));
         }
         let open = self.excluded.iter().filter(|part| !part.closed);
@@ -117,7 +117,7 @@ impl TaskFile {
 
 /// The state of the pass over the lines.
 #[derive(Default)]
-struct Pass {
+struct RemarkPass {
     remarks: Vec<Remark>,
     /// Remarks on lines that look like open tasks.
     unread: Vec<Remark>,
@@ -135,15 +135,16 @@ struct Pass {
     runs: BTreeMap<(RemarkKind, usize), (u32, u32)>,
 }
 
-impl Pass {
-    fn line(&mut self, file: &TaskFile, line: &ReadLine<'_>, is_listed: bool) {
+impl RemarkPass {
+    fn remark_line(&mut self, file: &TaskFile, line: &ReadLine<'_>, is_listed: bool) {
         self.line_end(file, line);
-        self.heading(file, line);
+        self.remark_heading(file, line);
         let kind = match line.read {
             ReadAs::Task(at) => {
-                self.task(file, line.number, at);
+                self.remark_task(file, line.number, at);
                 self.listed += usize::from(is_listed);
-                (!is_listed).then(|| self.count(RemarkKind::UnlistedBox, self.listed, line.number));
+                (!is_listed)
+                    .then(|| self.count_remark(RemarkKind::UnlistedBox, self.listed, line.number));
                 None
             }
             ReadAs::Fence | ReadAs::Command => {
@@ -156,7 +157,7 @@ impl Pass {
                     .excluded
                     .partition_point(|part| part.range.end <= line.line.start);
                 let is_closed = file.excluded.get(at).is_some_and(|part| part.closed);
-                (is_closed && line.has_box()).then(|| self.count(kind, at, line.number));
+                (is_closed && line.has_box()).then(|| self.count_remark(kind, at, line.number));
                 None
             }
             ReadAs::FrontMatter => line.has_box().then_some(RemarkKind::BoxInFrontMatter),
@@ -185,28 +186,28 @@ impl Pass {
             ));
         }
         if found.kind == RemarkKind::BoxSymbol {
-            self.count(found.kind, symbol as usize, line.number);
+            self.count_remark(found.kind, symbol as usize, line.number);
             return None;
         }
         Some(found.kind)
     }
 
-    fn count(&mut self, kind: RemarkKind, run: usize, line: u32) {
+    fn count_remark(&mut self, kind: RemarkKind, run: usize, line: u32) {
         self.runs.entry((kind, run)).or_insert((line, 0)).1 += 1;
     }
 
     /// Notes a heading. A heading named like a task is reported if no box is below it.
-    fn heading(&mut self, file: &TaskFile, line: &ReadLine<'_>) {
+    fn remark_heading(&mut self, file: &TaskFile, line: &ReadLine<'_>) {
         match line.read {
             ReadAs::Heading(at) => {
-                let Some((level, text)) = file.heading(at) else {
+                let Some((level, text)) = file.heading_words(at) else {
                     return;
                 };
                 self.end_heading(level);
                 if let Some(heading) = file.headings.get(at) {
-                    let title = title(&file.bytes, heading, &file.grammar);
+                    let title = heading_title(&file.bytes, heading, &file.grammar);
                     self.sections
-                        .heading(level, 0, &title, &file.grammar.sections);
+                        .enter_heading(level, 0, &title, &file.grammar.sections);
                 }
                 let bare = text.trim_start_matches(['*', '_', '~']);
                 if bare.starts_with("Task ") && leading_id(bare.as_bytes(), &file.grammar).is_some()
@@ -224,7 +225,7 @@ impl Pass {
         if let Some((at, _, has_text)) = self.heading.take_if(|(_, own, _)| level <= *own)
             && has_text
         {
-            self.count(RemarkKind::HeadingWithoutBox, 0, at);
+            self.count_remark(RemarkKind::HeadingWithoutBox, 0, at);
         }
     }
 
@@ -246,14 +247,14 @@ impl Pass {
         }
     }
 
-    fn task(&mut self, file: &TaskFile, line: u32, at: usize) {
+    fn remark_task(&mut self, file: &TaskFile, line: u32, at: usize) {
         let Some(task) = file.tasks.get(at) else {
             return;
         };
         let mark = Mark(task.found.mark);
         let text = file.bytes.get(task.found.text.clone()).unwrap_or_default();
         if !mark.is_open() && !mark.is_done() {
-            self.count(RemarkKind::UnknownMark, mark.0 as usize, line);
+            self.count_remark(RemarkKind::UnknownMark, mark.0 as usize, line);
         }
         if has_box(text) {
             self.remarks
@@ -261,17 +262,18 @@ impl Pass {
         }
         if mark.is_open() && task.is_implementation() {
             let says = |kind, mark: &str| {
-                Remark::new(line, kind, &[&format!("- {mark} {}", clean("", text))])
+                Remark::new(line, kind, &[&format!("- {mark} {}", clean_line("", text))])
             };
             if task.struck {
                 self.remarks.push(says(RemarkKind::StruckOut, "[x]"));
             } else if !task.optional
-                && says_optional(&String::from_utf8_lossy(task.words(&file.bytes)))
+                && says_optional(&String::from_utf8_lossy(task.task_words(&file.bytes)))
             {
                 self.remarks.push(says(RemarkKind::OptionalInWords, "[ ]*"));
             }
         }
-        if task.id().is_none() && head(text, &file.grammar) == Err(NoName::UnknownStage) {
+        if task.shown_id().is_none() && read_head(text, &file.grammar) == Err(NoName::UnknownStage)
+        {
             self.remarks
                 .push(Remark::new(line, RemarkKind::UnknownStage, &[]));
         }

@@ -4,7 +4,7 @@
 //! compared, and only with a list that has numbers of that kind: in doubt nothing is reported.
 
 use super::file::TaskFile;
-use super::scan::{clean, heading, item};
+use super::scan::{clean_line, read_heading, read_item};
 use std::collections::HashSet;
 
 /// Maximum number of references kept for one task.
@@ -32,10 +32,10 @@ impl TaskFile {
     /// Returns the requirements of each task as written (`1.1`, `2.1-2.4`, `FR-018`, `US1`), each once.
     ///
     /// A label without a number gives its words (`All backend requirements`).
-    pub fn requirements(&self) -> Vec<Vec<String>> {
+    pub fn named_requirements(&self) -> Vec<Vec<String>> {
         self.task_lines()
             .iter()
-            .map(|lines| requirements(lines))
+            .map(|lines| read_requirements(lines))
             .collect()
     }
 
@@ -43,20 +43,23 @@ impl TaskFile {
     ///
     /// Each has the line of the first task that names it.
     pub fn unknown_requirements(&self, text: &str) -> Vec<(u32, String)> {
-        let known = Known::read(text);
+        let known = Known::read_known(text);
         let mut seen = HashSet::new();
-        let named = self.tasks.iter().zip(self.requirements());
+        let named = self.tasks.iter().zip(self.named_requirements());
         let named =
             named.flat_map(|(task, own)| own.into_iter().map(move |name| (task.found.line, name)));
         named
             .filter(|(_, name)| {
-                ends(name).into_iter().any(|end| known.lacks(end)) && seen.insert(name.clone())
+                range_ends(name)
+                    .into_iter()
+                    .any(|end| known.lacks_number(end))
+                    && seen.insert(name.clone())
             })
             .collect()
     }
 }
 
-fn requirements(lines: &[&[u8]]) -> Vec<String> {
+fn read_requirements(lines: &[&[u8]]) -> Vec<String> {
     let mut found = Vec::new();
     if let Some((words, below)) = lines.split_first() {
         let words = String::from_utf8_lossy(words);
@@ -67,19 +70,19 @@ fn requirements(lines: &[&[u8]]) -> Vec<String> {
                 .split(mark)
                 .skip(1)
                 .step_by(2)
-                .filter_map(|part| labelled(part.as_bytes()))
+                .filter_map(|part| after_label(part.as_bytes()))
             {
                 in_list(&value, &mut found);
             }
         }
-        for value in below.iter().filter_map(|line| labelled(line)) {
+        for value in below.iter().filter_map(|line| after_label(line)) {
             in_list(&value, &mut found);
         }
     }
     found
 }
 
-fn keep(found: &mut Vec<String>, reference: &str) {
+fn keep_reference(found: &mut Vec<String>, reference: &str) {
     if !reference.is_empty()
         && found.len() < MAX_KEPT
         && !found.iter().any(|known| known == reference)
@@ -89,8 +92,8 @@ fn keep(found: &mut Vec<String>, reference: &str) {
 }
 
 /// Returns the text after a label for requirements: `1.1` of `- _Requirements: 1.1_`.
-fn labelled(line: &[u8]) -> Option<String> {
-    let text = item(line).map_or(line, |item| line.get(item.content..).unwrap_or_default());
+fn after_label(line: &[u8]) -> Option<String> {
+    let text = read_item(line).map_or(line, |item| line.get(item.content..).unwrap_or_default());
     let text = String::from_utf8_lossy(text);
     let at = text.find([':', '：']).filter(|at| *at <= MAX_LABEL)?;
     let (label, value) = text.split_at_checked(at)?;
@@ -99,7 +102,7 @@ fn labelled(line: &[u8]) -> Option<String> {
     let is_named = LABELS.split(", ").any(|known| known == label)
         || (VERIFIES.contains(&label.as_str()) && begins_with_label(&value.to_lowercase()));
     is_named.then(|| {
-        clean("", value.as_bytes())
+        clean_line("", value.as_bytes())
             .trim_matches(is_emphasis)
             .to_owned()
     })
@@ -126,13 +129,13 @@ fn in_list(value: &str, found: &mut Vec<String>) {
         .map(|word| word.trim_matches(['.', '*', '_', '`']));
     let references: Vec<&str> = words.filter(|word| is_reference(word)).collect();
     for reference in &references {
-        keep(found, reference);
+        keep_reference(found, reference);
     }
     if references.is_empty() {
         let end = (0..=value.len().min(MAX_REFERENCE))
             .rev()
             .find(|at| value.is_char_boundary(*at));
-        keep(
+        keep_reference(
             found,
             value.get(..end.unwrap_or(0)).unwrap_or_default().trim_end(),
         );
@@ -141,24 +144,24 @@ fn in_list(value: &str, found: &mut Vec<String>) {
 
 /// True for `1`, `1.2`, `FR-018`, `R1.2` and `1.1-1.5`.
 fn is_reference(word: &str) -> bool {
-    word.len() <= MAX_REFERENCE && !ends(word).is_empty()
+    word.len() <= MAX_REFERENCE && !range_ends(word).is_empty()
 }
 
 /// Returns the letters and the number of a reference, or of both ends of a range. Empty for any other word.
-fn ends(word: &str) -> Vec<(&str, &str)> {
-    single(word)
+fn range_ends(word: &str) -> Vec<(&str, &str)> {
+    split_reference(word)
         .map(|one| vec![one])
         .or_else(|| {
             ['-', '–', '~'].iter().find_map(|dash| {
                 let (from, to) = word.rsplit_once(*dash)?;
-                Some(vec![single(from)?, single(to)?])
+                Some(vec![split_reference(from)?, split_reference(to)?])
             })
         })
         .unwrap_or_default()
 }
 
 /// Returns `("FR", "018")` for `FR-018`.
-fn single(word: &str) -> Option<(&str, &str)> {
+fn split_reference(word: &str) -> Option<(&str, &str)> {
     let number = word.trim_start_matches(|c: char| c.is_ascii_uppercase());
     let (letters, _) = word.split_at_checked(word.len() - number.len())?;
     let number = if letters.is_empty() {
@@ -191,7 +194,7 @@ fn in_words(words: &str, found: &mut Vec<String>) {
             .any(|prefix| word.strip_prefix(prefix).is_some_and(is_number));
         let is_story = matches!(end, ']' | ')') && word.strip_prefix("US").is_some_and(is_number);
         if word.len() <= MAX_REFERENCE && (is_prefixed || is_story) {
-            keep(found, word);
+            keep_reference(found, word);
         }
     }
 }
@@ -210,7 +213,7 @@ impl Known {
     ///
     /// These are numbers in headings, those of list items below such a heading (`1.2` is the second one below
     /// `Requirement 1`), and any other word that looks like a reference and is not a plain number.
-    fn read(text: &str) -> Self {
+    fn read_known(text: &str) -> Self {
         let mut known = Self::default();
         let mut section = None;
         for line in text.lines() {
@@ -218,47 +221,49 @@ impl Known {
                 line.split(|c: char| !c.is_ascii_alphanumeric() && !".-–~".contains(c))
                     .map(|word| word.trim_matches(['.', '-']))
             };
-            let title = heading(line.as_bytes()).is_some();
-            let number = words().find_map(single).filter(|_| title);
+            let title = read_heading(line.as_bytes()).is_some();
+            let number = words().find_map(split_reference).filter(|_| title);
             if let Some((_, number)) = number {
                 section = Some(number);
-                known.add(("", number));
+                known.add_number(("", number));
             }
             let item = line
                 .trim_start()
                 .split_once(['.', ')'])
                 .map(|(number, _)| number);
-            if let (Some(section), Some(item)) = (section, item.and_then(single)) {
-                known.add(("", &format!("{section}.{}", item.1)));
+            if let (Some(section), Some(item)) = (section, item.and_then(split_reference)) {
+                known.add_number(("", &format!("{section}.{}", item.1)));
             }
-            let references = words().filter(|word| is_reference(word)).flat_map(ends);
+            let references = words()
+                .filter(|word| is_reference(word))
+                .flat_map(range_ends);
             references
                 .filter(|(letters, number)| !letters.is_empty() || number.contains('.'))
-                .for_each(|end| known.add(end));
+                .for_each(|end| known.add_number(end));
         }
         known
     }
 
-    fn add(&mut self, (letters, number): (&str, &str)) {
+    fn add_number(&mut self, (letters, number): (&str, &str)) {
         self.0
-            .insert((letters.to_owned(), plain(number).to_owned()));
+            .insert((letters.to_owned(), plain_number(number).to_owned()));
     }
 
     /// True if the list lacks a reference. A number with letters may be in another file, if the list has no such
     /// letters.
-    fn lacks(&self, (letters, number): (&str, &str)) -> bool {
+    fn lacks_number(&self, (letters, number): (&str, &str)) -> bool {
         let mut of_kind = self
             .0
             .iter()
             .filter(|(own, _)| own == letters || letters.is_empty())
             .peekable();
-        let bare = (String::new(), plain(number).to_owned());
+        let bare = (String::new(), plain_number(number).to_owned());
         of_kind.peek().is_some()
             && !self.0.contains(&bare)
-            && of_kind.all(|(_, own)| own != plain(number))
+            && of_kind.all(|(_, own)| own != plain_number(number))
     }
 }
 
-fn plain(number: &str) -> &str {
+fn plain_number(number: &str) -> &str {
     number.trim_start_matches('0')
 }

@@ -83,8 +83,8 @@ pub struct Row {
 
 impl Row {
     /// Returns its name, with its first words if it has no id: `2.PITEST`, `tasks.md:12 “Write the docs”`.
-    pub fn title(&self) -> String {
-        let name = self.key.name(self.line);
+    pub fn row_title(&self) -> String {
+        let name = self.key.display_name(self.line);
         if self.key.has_id() {
             name
         } else {

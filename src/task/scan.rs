@@ -27,7 +27,7 @@ pub enum ReadAs {
 
 /// One line of a file; lines end with `\n`, `\r\n` or a lone `\r`, as in Markdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct FileLine {
     /// Offset of its first byte.
     pub(super) start: usize,
     /// Offset after its last byte, before the line end.
@@ -37,7 +37,7 @@ pub(super) struct Line {
 }
 
 /// Returns the lines of `bytes` from an offset on.
-pub(super) fn lines(bytes: &[u8], from: usize) -> impl Iterator<Item = Line> {
+pub(super) fn scan_lines(bytes: &[u8], from: usize) -> impl Iterator<Item = FileLine> {
     let mut start = from;
     std::iter::from_fn(move || {
         let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
@@ -48,7 +48,7 @@ pub(super) fn lines(bytes: &[u8], from: usize) -> impl Iterator<Item = Line> {
             (Some(_), _) => end + 1,
             (None, _) => end,
         };
-        let line = Line { start, end, next };
+        let line = FileLine { start, end, next };
         start = next;
         Some(line)
     })
@@ -61,7 +61,7 @@ pub(super) fn with_lines<'a>(
     bytes: &[u8],
     added: impl IntoIterator<Item = (usize, &'a [u8], &'a [u8])>,
 ) -> Vec<u8> {
-    let mut ends = lines(bytes, 0).filter_map(|line| bytes.get(line.end..line.next));
+    let mut ends = scan_lines(bytes, 0).filter_map(|line| bytes.get(line.end..line.next));
     let usual = ends.find(|end| !end.is_empty()).unwrap_or(b"\n");
     let mut out = Vec::with_capacity(bytes.len());
     let mut from = 0;
@@ -91,7 +91,7 @@ pub(super) fn is_blank(byte: u8) -> bool {
 /// Returns the length of the leading white space, and the column after it.
 ///
 /// The text begins at `column`.
-pub(super) fn indent(line: &[u8], column: u32) -> (usize, u32) {
+pub(super) fn measure_indent(line: &[u8], column: u32) -> (usize, u32) {
     let mut reached = column;
     let length = line.iter().take_while(|b| is_blank(**b)).count();
     for byte in line.iter().take(length) {
@@ -109,7 +109,7 @@ pub(super) fn indent(line: &[u8], column: u32) -> (usize, u32) {
 /// Of several on one line (`- - [ ] a`) this is the innermost, at the column of the outermost: a second bullet is a
 /// slip, and its task is not a child of the task above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Item {
+pub(super) struct ListItem {
     /// Column of the first bullet.
     pub(super) column: u32,
     /// Offset in the line of the text after bullet and white space.
@@ -117,24 +117,24 @@ pub(super) struct Item {
 }
 
 /// Returns the list item that the line begins.
-pub(super) fn item(line: &[u8]) -> Option<Item> {
-    let (mut at, first) = indent(line, 0);
+pub(super) fn read_item(line: &[u8]) -> Option<ListItem> {
+    let (mut at, first) = measure_indent(line, 0);
     let mut column = first;
     let mut found = None;
     loop {
         let rest = line.get(at..).unwrap_or_default();
-        let Some(width) = bullet(rest) else {
+        let Some(width) = bullet_width(rest) else {
             return found;
         };
         let after = rest.get(width..).unwrap_or_default();
-        let (gap, next) = indent(
+        let (gap, next) = measure_indent(
             after,
             column.saturating_add(u32::try_from(width).unwrap_or(u32::MAX)),
         );
         if gap == 0 && !after.is_empty() {
             return found;
         }
-        found = Some(Item {
+        found = Some(ListItem {
             column: first,
             content: at + width + gap,
         });
@@ -144,7 +144,7 @@ pub(super) fn item(line: &[u8]) -> Option<Item> {
 }
 
 /// Returns the width of `-`, `*`, `+`, `1.` or `1)` (at most nine digits) at the start.
-fn bullet(rest: &[u8]) -> Option<usize> {
+fn bullet_width(rest: &[u8]) -> Option<usize> {
     match rest.first()? {
         b'-' | b'*' | b'+' => Some(1),
         b'0'..=b'9' => {
@@ -160,14 +160,14 @@ fn bullet(rest: &[u8]) -> Option<usize> {
 }
 
 /// Returns the column of a line's bullet, or of its text if it has none.
-pub(super) fn column(line: &[u8]) -> u32 {
-    item(line).map_or_else(|| indent(line, 0).1, |item| item.column)
+pub(super) fn line_column(line: &[u8]) -> u32 {
+    read_item(line).map_or_else(|| measure_indent(line, 0).1, |item| item.column)
 }
 
 /// Returns the box of the list item on a line, and the text after the bullet.
-pub(super) fn boxed(line: &[u8]) -> Option<(Checkbox, &[u8])> {
-    let content = line.get(item(line)?.content..)?;
-    Some((checkbox(content)?, content))
+pub(super) fn read_box(line: &[u8]) -> Option<(Checkbox, &[u8])> {
+    let content = line.get(read_item(line)?.content..)?;
+    Some((read_checkbox(content)?, content))
 }
 
 /// A box at the start of a list item.
@@ -185,7 +185,7 @@ pub(super) struct Checkbox {
 ///
 /// It is `[`, one character, `]`, an optional star, then white space or the end. The character is not a bracket, a
 /// backslash, a digit or a letter (except `x` and `X`).
-pub(super) fn checkbox(content: &[u8]) -> Option<Checkbox> {
+pub(super) fn read_checkbox(content: &[u8]) -> Option<Checkbox> {
     let inner = content.strip_prefix(b"[")?;
     let mark = first_char(inner)?;
     let is_mark =
@@ -198,7 +198,7 @@ pub(super) fn checkbox(content: &[u8]) -> Option<Checkbox> {
         .iter()
         .find_map(|star| after.strip_prefix(*star));
     let rest = star.unwrap_or(after);
-    let (gap, _) = indent(rest, 0);
+    let (gap, _) = measure_indent(rest, 0);
     if gap == 0 && !rest.is_empty() {
         return None;
     }
@@ -226,21 +226,21 @@ pub(super) fn first_char(bytes: &[u8]) -> Option<char> {
 /// Returns the level and the text of an ATX heading (`## Foo`).
 ///
 /// The text excludes the hashes and the white space after them.
-pub(super) fn heading(line: &[u8]) -> Option<(u8, &[u8])> {
-    let (gap, column) = indent(line, 0);
+pub(super) fn read_heading(line: &[u8]) -> Option<(u8, &[u8])> {
+    let (gap, column) = measure_indent(line, 0);
     let rest = line.get(gap..).filter(|_| column <= 3)?;
     let marks = rest.iter().take_while(|b| **b == b'#').count();
     let level = u8::try_from(marks)
         .ok()
         .filter(|level| (1..=6).contains(level))?;
     let text = rest.get(marks..)?;
-    let (gap, _) = indent(text, 0);
+    let (gap, _) = measure_indent(text, 0);
     (gap > 0 || text.is_empty()).then(|| (level, text.get(gap..).unwrap_or_default()))
 }
 
 /// True for a line of only `=` or only `-`: the underline of a heading, if text is above it.
 pub(super) fn is_underline(line: &[u8]) -> bool {
-    let (gap, column) = indent(line, 0);
+    let (gap, column) = measure_indent(line, 0);
     let rest = line.get(gap..).unwrap_or_default().trim_ascii_end();
     let of = |mark: u8| !rest.is_empty() && rest.iter().all(|b| *b == mark);
     column <= 3 && (of(b'=') || of(b'-'))
@@ -259,7 +259,7 @@ pub(super) fn opens_block(text: &[u8]) -> bool {
 }
 
 /// Returns the text after a prefix as one clean line.
-pub(super) fn clean(prefix: &str, bytes: &[u8]) -> String {
+pub(super) fn clean_line(prefix: &str, bytes: &[u8]) -> String {
     let bound = bytes
         .get(..bytes.len().min(MAX_TEXT * 4))
         .unwrap_or_default();

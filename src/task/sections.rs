@@ -2,7 +2,7 @@
 //!
 //! A pattern that matches a heading matches the headings below it too. `exclude` takes precedence over `include`.
 
-use super::scan::clean;
+use super::scan::clean_line;
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::sync::Arc;
 
@@ -10,20 +10,20 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct Sections {
     // Shared: each parsed file keeps its grammar, and a copied matcher begins with empty caches.
-    include: Arc<[Pattern]>,
-    exclude: Arc<[Pattern]>,
+    include: Arc<[SectionPattern]>,
+    exclude: Arc<[SectionPattern]>,
 }
 
 /// A pattern as written, and its matcher.
 #[derive(Clone, Debug)]
-struct Pattern {
+struct SectionPattern {
     given: String,
     matcher: GlobMatcher,
 }
 
 /// The reason why the boxes of a section are not tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LeftOut {
+pub enum SectionExclusion {
     /// This pattern of `exclude` matches the heading or one above it.
     Excluded(String),
     /// `include` has patterns, and none matches.
@@ -38,7 +38,7 @@ impl Sections {
         let all = |given: &[String]| {
             given
                 .iter()
-                .map(|given| Pattern::new(given))
+                .map(|given| SectionPattern::new(given))
                 .collect::<Result<Arc<[_]>, _>>()
         };
         Ok(Self {
@@ -53,17 +53,18 @@ impl Sections {
     }
 
     /// Returns the patterns that match none of these headings, each with its key.
-    pub(super) fn unused(&self, titles: &[Title]) -> Vec<(&'static str, String)> {
+    pub(super) fn unused_patterns(&self, titles: &[Title]) -> Vec<(&'static str, String)> {
         let include = self.include.iter().map(|pattern| ("include", pattern));
         let all = include.chain(self.exclude.iter().map(|pattern| ("exclude", pattern)));
-        let unused = all.filter(|(_, pattern)| !titles.iter().any(|title| pattern.matches(title)));
+        let unused =
+            all.filter(|(_, pattern)| !titles.iter().any(|title| pattern.matches_title(title)));
         unused
             .map(|(key, pattern)| (key, pattern.given.clone()))
             .collect()
     }
 }
 
-impl Pattern {
+impl SectionPattern {
     fn new(given: &str) -> Result<Self, (String, String)> {
         let folded = given.trim().trim_end_matches([':', '：']).to_lowercase();
         let glob: Result<Glob, _> = GlobBuilder::new(&folded).backslash_escape(true).build();
@@ -76,7 +77,7 @@ impl Pattern {
         }
     }
 
-    fn matches(&self, title: &Title) -> bool {
+    fn matches_title(&self, title: &Title) -> bool {
         title.iter().any(|form| self.matcher.is_match(form))
     }
 }
@@ -87,11 +88,11 @@ pub(super) type Title = Vec<String>;
 /// Returns the forms of the whole text, and of the text after an id.
 ///
 /// Emphasis, closing hashes and a final colon are removed.
-pub(super) fn title(text: &[u8], without_id: Option<&[u8]>) -> Title {
+pub(super) fn title_forms(text: &[u8], without_id: Option<&[u8]>) -> Title {
     let mut forms: Title = std::iter::once(text)
         .chain(without_id)
         .map(|bytes| {
-            let text = clean("", bytes).to_lowercase();
+            let text = clean_line("", bytes).to_lowercase();
             text.trim_end_matches('#')
                 .trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | ':' | '：'))
                 .to_owned()
@@ -103,7 +104,7 @@ pub(super) fn title(text: &[u8], without_id: Option<&[u8]>) -> Title {
 
 /// A heading, and the patterns that match it alone.
 #[derive(Debug)]
-struct Heading {
+struct SectionHeading {
     level: u8,
     /// Its column if it is part of a list item, otherwise 0.
     column: u32,
@@ -114,26 +115,32 @@ struct Heading {
 
 /// The headings above the current line.
 #[derive(Debug, Default)]
-pub(super) struct Above {
-    open: Vec<Heading>,
+pub(super) struct HeadingsAbove {
+    open: Vec<SectionHeading>,
 }
 
-impl Above {
+impl HeadingsAbove {
     /// Begins a heading, which closes those of its level and deeper ones.
-    pub(super) fn heading(&mut self, level: u8, column: u32, title: &Title, sections: &Sections) {
-        self.leave(column);
+    pub(super) fn enter_heading(
+        &mut self,
+        level: u8,
+        column: u32,
+        title: &Title,
+        sections: &Sections,
+    ) {
+        self.leave_items(column);
         self.open
             .retain(|above| above.level < level || above.column < column);
         let excluded = sections
             .exclude
             .iter()
-            .find(|pattern| pattern.matches(title));
+            .find(|pattern| pattern.matches_title(title));
         let excluded = excluded.map(|pattern| pattern.given.clone());
         let included = sections
             .include
             .iter()
-            .any(|pattern| pattern.matches(title));
-        self.open.push(Heading {
+            .any(|pattern| pattern.matches_title(title));
+        self.open.push(SectionHeading {
             level,
             column,
             excluded,
@@ -142,18 +149,18 @@ impl Above {
     }
 
     /// Begins a list item in that column, which closes the headings inside closed items.
-    pub(super) fn leave(&mut self, column: u32) {
+    pub(super) fn leave_items(&mut self, column: u32) {
         self.open.retain(|above| above.column <= column);
     }
 
     /// Returns why boxes here are not tasks; `None` if they are.
-    pub(super) fn left_out(&self, sections: &Sections) -> Option<LeftOut> {
+    pub(super) fn left_out(&self, sections: &Sections) -> Option<SectionExclusion> {
         let excluded = self
             .open
             .iter()
             .find_map(|above| above.excluded.clone())
-            .map(LeftOut::Excluded);
+            .map(SectionExclusion::Excluded);
         let included = sections.include.is_empty() || self.open.iter().any(|above| above.included);
-        excluded.or((!included).then_some(LeftOut::NotIncluded))
+        excluded.or((!included).then_some(SectionExclusion::NotIncluded))
     }
 }

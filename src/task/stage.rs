@@ -37,7 +37,7 @@ impl Stage {
     /// Returns the word after the id, as in `RALPH_STAGE`.
     ///
     /// It is `IMPLEMENT` for the implementation, which has no word in the file.
-    pub fn word(&self) -> &str {
+    pub fn stage_word(&self) -> &str {
         match self {
             Self::Gate(name) => name,
             _ => WORDS
@@ -63,7 +63,7 @@ impl Stage {
     }
 
     /// Returns its index in the order of the stages of a file.
-    pub fn rank(&self) -> usize {
+    pub fn stage_rank(&self) -> usize {
         WORDS
             .iter()
             .position(|(stage, _)| stage == self)
@@ -73,7 +73,7 @@ impl Stage {
 
 impl From<Stage> for String {
     fn from(stage: Stage) -> Self {
-        stage.word().to_owned()
+        stage.stage_word().to_owned()
     }
 }
 
@@ -101,11 +101,11 @@ impl TaskKey {
     }
 
     /// Returns the name that users see and type: `2.PITEST`, or without an id `tasks.md:12`.
-    pub fn name(&self, line: u32) -> String {
+    pub fn display_name(&self, line: u32) -> String {
         match &self.stage {
             _ if self.has_id() => self.to_string(),
             Stage::Implementation => format!("tasks.md:{line}"),
-            stage => format!("tasks.md:{line}.{}", stage.word()),
+            stage => format!("tasks.md:{line}.{}", stage.stage_word()),
         }
     }
 
@@ -134,7 +134,7 @@ impl fmt::Display for TaskKey {
         match &self.stage {
             Stage::Final if family == "FINAL" => f.write_str("FINAL"),
             Stage::Implementation => write!(f, "{family}."),
-            stage => write!(f, "{family}.{}", stage.word()),
+            stage => write!(f, "{family}.{}", stage.stage_word()),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::family::text_digest;
 use super::file::TaskFile;
 use super::meaning::is_stop;
 use super::row::{Mark, Row};
-use super::scan::{ReadAs, clean, indent};
+use super::scan::{ReadAs, clean_line, measure_indent};
 use super::stage::{Stage, TaskKey};
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ impl TaskFile {
                 Mark::OPEN
             }
         };
-        rows.extend(self.stops().into_iter().map(|stop| Row {
+        rows.extend(self.stop_rows().into_iter().map(|stop| Row {
             mark: mark(&stop),
             ..stop
         }));
@@ -36,7 +36,7 @@ impl TaskFile {
         rows
     }
 
-    fn stops(&self) -> Vec<Row> {
+    fn stop_rows(&self) -> Vec<Row> {
         let (first, last) = (line_of(self.tasks.first()), line_of(self.tasks.last()));
         let (mut group, mut found) = (0, Vec::new());
         let mut seen: HashMap<String, u32> = HashMap::new();
@@ -44,11 +44,12 @@ impl TaskFile {
             if let ReadAs::Heading(at) = line.read {
                 group = u32::try_from(at + 1).unwrap_or(u32::MAX);
             }
-            let is_between = (first..last).contains(&line.number) && indent(line.text, 0).0 == 0;
+            let is_between =
+                (first..last).contains(&line.number) && measure_indent(line.text, 0).0 == 0;
             if !is_between || !matches!(line.read, ReadAs::Text | ReadAs::Heading(_)) {
                 continue;
             }
-            let text = clean("", line.text);
+            let text = clean_line("", line.text);
             if !is_stop(&text) {
                 continue;
             }
@@ -82,6 +83,6 @@ impl TaskFile {
 }
 
 /// Returns the line of a task; 0 without one.
-fn line_of(task: Option<&super::family::Task>) -> u32 {
+fn line_of(task: Option<&super::family::NamedBox>) -> u32 {
     task.map_or(0, |task| task.found.line)
 }

@@ -74,7 +74,11 @@ pub(super) fn only_writes_tests(words: &str) -> bool {
 }
 
 fn begins_with_tests(tokens: &[&str]) -> bool {
-    let word = |at: usize| tokens.get(at).map(|token| plain(token).to_lowercase());
+    let word = |at: usize| {
+        tokens
+            .get(at)
+            .map(|token| plain_token(token).to_lowercase())
+    };
     let has_verb = word(0).is_some_and(|word| VERBS.contains(&word.as_str()));
     let first = usize::from(has_verb);
     for at in first..=first + BETWEEN {
@@ -101,7 +105,7 @@ fn begins_with_tests(tokens: &[&str]) -> bool {
 }
 
 fn may_follow(token: &str) -> bool {
-    FOLLOWERS.contains(&plain(token).to_lowercase().as_str())
+    FOLLOWERS.contains(&plain_token(token).to_lowercase().as_str())
         || is_test_path(token)
         || !token.starts_with(|c: char| c.is_alphanumeric() || c == '`')
 }
@@ -110,7 +114,7 @@ fn may_follow(token: &str) -> bool {
 fn does_other_work(tokens: &[&str]) -> bool {
     let mut before = String::new();
     for token in tokens.iter().filter(|token| !is_path(token)) {
-        let word = plain(token).to_lowercase();
+        let word = plain_token(token).to_lowercase();
         if before != "before" && WORK.iter().any(|work| word.starts_with(work)) {
             return true;
         }
@@ -120,13 +124,13 @@ fn does_other_work(tokens: &[&str]) -> bool {
 }
 
 /// Returns a token without marks around it.
-fn plain(token: &str) -> &str {
+fn plain_token(token: &str) -> &str {
     token.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
 /// True for a path: `src/Price.java`, `price.py`.
 fn is_path(token: &str) -> bool {
-    let path = plain(token);
+    let path = plain_token(token);
     let has_extension = path.rsplit_once('.').is_some_and(|(stem, end)| {
         let is_word = end.len() <= 5 && end.chars().all(char::is_alphanumeric);
         is_word && stem.ends_with(char::is_alphanumeric) && !end.starts_with(char::is_numeric)
@@ -136,7 +140,7 @@ fn is_path(token: &str) -> bool {
 
 /// True for a path below a test directory, or with the name of a test file.
 fn is_test_path(token: &str) -> bool {
-    let path = plain(token);
+    let path = plain_token(token);
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
     let is_named = ["Test", "Tests", "TestCase", "IT", "Spec", "_test", "_spec"]

@@ -23,7 +23,7 @@ fn parse(text: impl Into<Vec<u8>>) -> TaskFile {
 }
 
 fn rows(text: impl Into<Vec<u8>>) -> Vec<Row> {
-    parse(text).rows()
+    parse(text).box_rows()
 }
 
 /// Returns the key of an id's box, written as in the file.

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Returns the boxes that are ticked in `after` and open or missing in `before`, in file order.
 pub fn ticked_since(before: &TaskFile, after: &TaskFile) -> Vec<Row> {
-    let (old, new) = (before.rows(), after.rows());
+    let (old, new) = (before.box_rows(), after.box_rows());
     let known = known_again(&old, &new);
     let mut ticked = Vec::new();
     for (at, row) in new.iter().enumerate() {
@@ -27,16 +27,16 @@ pub fn ticked_since(before: &TaskFile, after: &TaskFile) -> Vec<Row> {
 /// match by their order among the remaining ones.
 fn known_again(old: &[Row], new: &[Row]) -> HashMap<usize, usize> {
     let mut known = HashMap::new();
-    pair(old, new, &mut known, |row| {
+    pair_rows(old, new, &mut known, |row| {
         Some(format!("{} {}", row.key, stage_and_text(row)))
     });
-    pair(old, new, &mut known, |row| {
+    pair_rows(old, new, &mut known, |row| {
         (!row.text.is_empty()).then(|| stage_and_text(row))
     });
-    pair(old, new, &mut known, |row| {
+    pair_rows(old, new, &mut known, |row| {
         row.key.has_id().then(|| row.key.to_string())
     });
-    pair(old, new, &mut known, |row| {
+    pair_rows(old, new, &mut known, |row| {
         (!row.key.has_id()).then(String::new)
     });
     known
@@ -44,11 +44,11 @@ fn known_again(old: &[Row], new: &[Row]) -> HashMap<usize, usize> {
 
 /// Returns the stage and the text of a row.
 fn stage_and_text(row: &Row) -> String {
-    format!("{} {}", row.key.stage.word(), row.text)
+    format!("{} {}", row.key.stage.stage_word(), row.text)
 }
 
 /// Pairs the rows of one name that are not paired yet, in order.
-fn pair(
+fn pair_rows(
     old: &[Row],
     new: &[Row],
     known: &mut HashMap<usize, usize>,

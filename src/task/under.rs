@@ -6,7 +6,7 @@
 use super::family::text_digest;
 use super::file::TaskFile;
 use super::meaning::commits_nothing;
-use super::scan::{ReadAs, clean, column};
+use super::scan::{ReadAs, clean_line, line_column};
 use super::stage::{Stage, TaskKey};
 
 /// A task with its text, for the agent that works on it.
@@ -30,7 +30,7 @@ struct Under<'a> {
 impl TaskFile {
     /// Returns a box with its text; empty if it has no line.
     pub fn text_of(&self, key: &TaskKey) -> TaskText {
-        let under = self.under();
+        let under = self.lines_below();
         let at = |stage: &Stage| {
             self.tasks
                 .iter()
@@ -40,9 +40,9 @@ impl TaskFile {
         let work = at(&Stage::Implementation)
             .or_else(|| at(&Stage::Integ))
             .filter(|work| Some(*work) != own);
-        let text = |at: Option<usize>| at.map(|at| self.whole(at, &under)).unwrap_or_default();
+        let text = |at: Option<usize>| at.map(|at| self.whole_text(at, &under)).unwrap_or_default();
         TaskText {
-            above: self.above(work.or(own)),
+            above: self.headings_above(work.or(own)),
             own: text(own),
             work: text(work),
         }
@@ -50,10 +50,10 @@ impl TaskFile {
 
     /// Returns the texts of all boxes of a family.
     pub fn family_text(&self, family: &str) -> String {
-        let under = self.under();
+        let under = self.lines_below();
         let own = (0..self.tasks.len())
             .filter(|at| self.tasks.get(*at).is_some_and(|t| t.key.family == family));
-        own.map(|at| self.whole(at, &under))
+        own.map(|at| self.whole_text(at, &under))
             .collect::<Vec<_>>()
             .join("\n")
     }
@@ -63,14 +63,14 @@ impl TaskFile {
     /// The first is the text after its box. The lines of text that are indented into its item, and into no deeper
     /// task's, follow.
     pub fn task_lines(&self) -> Vec<Vec<&[u8]>> {
-        let tasks = self.tasks.iter().zip(self.under());
+        let tasks = self.tasks.iter().zip(self.lines_below());
         tasks
             .map(|(task, under)| {
                 let below = under
                     .into_iter()
                     .filter(|line| line.inside && line.read == ReadAs::Text)
                     .map(|line| line.text);
-                std::iter::once(task.words(&self.bytes))
+                std::iter::once(task.task_words(&self.bytes))
                     .chain(below)
                     .collect()
             })
@@ -83,7 +83,7 @@ impl TaskFile {
     ///
     /// The digest is empty if there are no such lines.
     pub(super) fn notes_under(&self) -> Vec<(String, bool)> {
-        self.under()
+        self.lines_below()
             .into_iter()
             .map(|lines| {
                 let inside: Vec<&[u8]> = lines
@@ -109,17 +109,17 @@ impl TaskFile {
     }
 
     /// Returns the heading above a task, and its parents.
-    fn above(&self, at: Option<usize>) -> Vec<String> {
+    fn headings_above(&self, at: Option<usize>) -> Vec<String> {
         let Some(task) = at.and_then(|at| self.tasks.get(at)) else {
             return Vec::new();
         };
         let mut above: Vec<String> =
-            std::iter::successors(self.parent(task), |task| self.parent(task))
-                .map(|task| clean(task.prefix, task.words(&self.bytes)))
+            std::iter::successors(self.parent_task(task), |task| self.parent_task(task))
+                .map(|task| clean_line(task.prefix, task.task_words(&self.bytes)))
                 .collect();
         let heading = (task.found.group as usize)
             .checked_sub(1)
-            .and_then(|at| self.heading(at));
+            .and_then(|at| self.heading_words(at));
         above.extend(heading.map(|(_, words)| words));
         above.retain(|words| !words.is_empty());
         above.reverse();
@@ -127,7 +127,7 @@ impl TaskFile {
     }
 
     /// Returns the words of a task's line and the text below it.
-    fn whole(&self, at: usize, under: &[Vec<Under<'_>>]) -> String {
+    fn whole_text(&self, at: usize, under: &[Vec<Under<'_>>]) -> String {
         let Some(task) = self.tasks.get(at) else {
             return String::new();
         };
@@ -137,20 +137,20 @@ impl TaskFile {
             .flatten()
             .map(|line| String::from_utf8_lossy(line.text));
         let below: Vec<_> = lines.collect();
-        let words = String::from_utf8_lossy(task.words(&self.bytes));
+        let words = String::from_utf8_lossy(task.task_words(&self.bytes));
         let whole = format!("{}{}\n{}", task.prefix, words.trim(), below.join("\n"));
         whole.trim_matches('\n').trim_end().to_owned()
     }
 
     /// Returns the lines below each task, up to the next one, without comments.
-    fn under(&self) -> Vec<Vec<Under<'_>>> {
+    fn lines_below(&self) -> Vec<Vec<Under<'_>>> {
         let mut found: Vec<Vec<Under>> = self.tasks.iter().map(|_| Vec::new()).collect();
         // The open list items of tasks, each with the column of its bullet and its task.
         let mut open: Vec<(u32, usize)> = Vec::new();
         let mut work = None;
         let mut fence: Option<(Option<usize>, bool)> = None;
         for line in self.read_lines() {
-            let column = column(line.text);
+            let column = line_column(line.text);
             let is_fence = line.read == ReadAs::Fence;
             match line.read {
                 ReadAs::Heading(_) | ReadAs::LeftOut(_) => {
@@ -163,7 +163,7 @@ impl TaskFile {
                     if self
                         .tasks
                         .get(at)
-                        .is_some_and(super::family::Task::is_implementation)
+                        .is_some_and(super::family::NamedBox::is_implementation)
                     {
                         work = Some(at);
                     }

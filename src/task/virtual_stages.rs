@@ -5,8 +5,8 @@
 
 use super::file::TaskFile;
 use super::grammar::Grammar;
-use super::plan::{Placement, PlannedBox, Position, TaskSelection, plan_stages};
-use super::problems::{Problem, ProblemKind};
+use super::plan::{Placement, PlannedBox, RowPosition, TaskSelection, plan_stages};
+use super::problems::{ProblemKind, TaskFileProblem};
 use super::row::{Mark, Row};
 use super::stage::{Stage, TaskKey};
 use std::collections::{HashMap, HashSet};
@@ -52,8 +52,8 @@ impl TaskRules {
     ///
     /// `known` are the boxes as last recorded. Their marks of virtual stages stay valid as long as the box of the
     /// task has the mark that follows from them. Otherwise a user changed it, and it decides for all stages.
-    pub fn boxes(&self, file: &TaskFile, known: &[Row]) -> Vec<Row> {
-        let rows = file.rows();
+    pub fn ordered_boxes(&self, file: &TaskFile, known: &[Row]) -> Vec<Row> {
+        let rows = file.box_rows();
         let all = match &self.stages {
             Stages::File => rows,
             Stages::Virtual { gates } => {
@@ -63,18 +63,18 @@ impl TaskRules {
         };
         let mut all = file.with_stops(all);
         if all.iter().any(|row| row.is_virtual) {
-            settle(&mut all, known);
+            settle_marks(&mut all, known);
         }
         all
     }
 
     /// Returns the problems for which a run refuses the file, including virtual stages that cannot be placed.
-    pub fn problems(&self, file: &TaskFile) -> Vec<Problem> {
-        let mut problems = file.problems();
+    pub fn find_problems(&self, file: &TaskFile) -> Vec<TaskFileProblem> {
+        let mut problems = file.find_problems();
         if let Stages::Virtual { gates } = &self.stages
-            && let Err(unknown) = plan_stages(&file.rows(), TaskSelection::Every, gates)
+            && let Err(unknown) = plan_stages(&file.box_rows(), TaskSelection::Every, gates)
         {
-            problems.push(Problem {
+            problems.push(TaskFileProblem {
                 line: 1,
                 kind: ProblemKind::PlacedAfterNoTask,
                 message: unknown.what,
@@ -87,12 +87,12 @@ impl TaskRules {
 }
 
 /// Returns the boxes in the file, with their marks in the file.
-pub fn written(rows: &[Row]) -> Vec<Row> {
-    let families = families(rows);
+pub fn written_rows(rows: &[Row]) -> Vec<Row> {
+    let families = virtual_families(rows);
     let with_line = rows.iter().filter(|row| !row.is_virtual).cloned();
     with_line
         .map(|row| Row {
-            mark: shown(&row, &families),
+            mark: mark_in_file(&row, &families),
             ..row
         })
         .collect()
@@ -111,9 +111,9 @@ pub fn on_file(rows: &[Row], flips: &[(TaskKey, Mark)]) -> Vec<(TaskKey, Mark)> 
             ..row.clone()
         })
         .collect();
-    let changed = written(rows)
+    let changed = written_rows(rows)
         .into_iter()
-        .zip(written(&after))
+        .zip(written_rows(&after))
         .filter(|(row, now)| row.mark != now.mark);
     let known: HashSet<&TaskKey> = rows.iter().map(|row| &row.key).collect();
     let unknown = flips
@@ -132,20 +132,22 @@ fn is_work(row: &Row) -> bool {
 }
 
 /// The state of a family with virtual stages.
-struct Family {
+struct VirtualFamily {
     /// True if the stages and the implementation are ticked.
     all_done: bool,
     /// Mark and text of the implementation's box.
     work: Option<(Mark, String)>,
 }
 
-fn families(rows: &[Row]) -> HashMap<String, Family> {
-    let mut found: HashMap<String, Family> = HashMap::new();
+fn virtual_families(rows: &[Row]) -> HashMap<String, VirtualFamily> {
+    let mut found: HashMap<String, VirtualFamily> = HashMap::new();
     for row in rows.iter().filter(|row| row.is_virtual) {
-        let shape = found.entry(row.key.family.clone()).or_insert(Family {
-            all_done: true,
-            work: None,
-        });
+        let shape = found
+            .entry(row.key.family.clone())
+            .or_insert(VirtualFamily {
+                all_done: true,
+                work: None,
+            });
         shape.all_done &= row.mark.is_done();
     }
     for row in rows.iter().filter(|row| is_work(row)) {
@@ -158,7 +160,7 @@ fn families(rows: &[Row]) -> HashMap<String, Family> {
 }
 
 /// Returns the mark of a row in the file: open while virtual stages are not done.
-fn shown(row: &Row, families: &HashMap<String, Family>) -> Mark {
+fn mark_in_file(row: &Row, families: &HashMap<String, VirtualFamily>) -> Mark {
     match families.get(&row.key.family) {
         Some(family) if is_work(row) && row.mark.is_done() && !family.all_done => Mark::OPEN,
         _ => row.mark,
@@ -166,9 +168,9 @@ fn shown(row: &Row, families: &HashMap<String, Family>) -> Mark {
 }
 
 /// Sets the mark of each virtual stage, and of each box that represents virtual stages.
-fn settle(rows: &mut [Row], known: &[Row]) {
+fn settle_marks(rows: &mut [Row], known: &[Row]) {
     let before: HashMap<&TaskKey, Mark> = known.iter().map(|row| (&row.key, row.mark)).collect();
-    let (then, now) = (families(known), families(rows));
+    let (then, now) = (virtual_families(known), virtual_families(rows));
     let marks: Vec<Option<Mark>> = rows
         .iter()
         .map(|row| {
@@ -215,7 +217,7 @@ fn settle(rows: &mut [Row], known: &[Row]) {
 
 /// Inserts the planned stages among the boxes of a file, with the marks of the file.
 fn with_stages(rows: &[Row], planned: &[PlannedBox]) -> Vec<Row> {
-    let mut beside: HashMap<(usize, Position), Vec<&TaskKey>> = HashMap::new();
+    let mut beside: HashMap<(usize, RowPosition), Vec<&TaskKey>> = HashMap::new();
     for planned in planned {
         beside
             .entry((planned.beside, planned.position))
@@ -228,10 +230,10 @@ fn with_stages(rows: &[Row], planned: &[PlannedBox]) -> Vec<Row> {
             let keys = beside.get(&(at, position)).into_iter().flatten();
             keys.map(|key| virtual_row(row, key)).collect::<Vec<_>>()
         };
-        all.extend(added(Position::Before));
+        all.extend(added(RowPosition::Before));
         all.push(row.clone());
-        all.extend(added(Position::After));
-        all.extend(added(Position::End));
+        all.extend(added(RowPosition::After));
+        all.extend(added(RowPosition::End));
     }
     all
 }

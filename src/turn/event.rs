@@ -108,7 +108,7 @@ pub enum Span {
 /// The format of a transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Format {
+pub enum TranscriptFormat {
     /// No events: the output is the agent's words.
     #[default]
     Text,
@@ -132,7 +132,7 @@ pub enum Format {
     Hermes,
 }
 
-impl Format {
+impl TranscriptFormat {
     /// The names, as in `format:` and serde.
     pub const NAMES: [&'static str; 10] = [
         "text", "claude", "codex", "gemini", "opencode", "copilot", "cursor", "goose", "pi",

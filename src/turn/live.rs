@@ -3,8 +3,8 @@
 //! Promises: a poll that waits is no loop, nor is a call that changed a file or had a different result than the one
 //! before. Memory is bounded for any output.
 
-use super::event::{Format, Span, TurnEvent};
-use super::reader::Reader;
+use super::event::{Span, TranscriptFormat, TurnEvent};
+use super::reader::TranscriptReader;
 use super::usage::Usage;
 use crate::source::text::line;
 use serde_json::Value;
@@ -26,7 +26,7 @@ const CALLS: usize = 1_000;
 /// The state of a transcript up to now.
 #[derive(Debug, Default)]
 pub struct Live {
-    reader: Reader,
+    reader: TranscriptReader,
     usage: Usage,
     /// The calls that have begun: the tool, and a hash of its input.
     calls: BTreeMap<String, (String, DefaultHasher)>,
@@ -46,9 +46,9 @@ pub struct Live {
 
 impl Live {
     /// Begins a transcript.
-    pub fn new(format: Format) -> Self {
+    pub fn new(format: TranscriptFormat) -> Self {
         Self {
-            reader: Reader::new(format),
+            reader: TranscriptReader::new(format),
             ..Self::default()
         }
     }
@@ -187,7 +187,7 @@ mod tests {
 
     /// Returns the phrase about `calls` calls, each of which takes this long.
     fn said(calls: u32, takes: Duration, one: impl Fn(u32) -> String) -> Option<String> {
-        let mut live = Live::new(Format::Claude);
+        let mut live = Live::new(TranscriptFormat::Claude);
         let mut now = Duration::ZERO;
         for at in 0..calls {
             let lines = one(at);
@@ -257,7 +257,7 @@ mod tests {
     fn answers_without_a_tool_are_a_loop() {
         let step = r#"{"type":"step_finish","part":{"reason":"unknown","cost":0.5,"tokens":{"total":10}}}"#;
         let tool = r#"{"type":"tool_use","part":{"callID":"a","tool":"bash","state":{"status":"completed","input":{},"output":"x"}}}"#;
-        let mut live = Live::new(Format::Opencode);
+        let mut live = Live::new(TranscriptFormat::Opencode);
         let mut told = |line: &str| {
             live.read(format!("{line}\n").as_bytes(), Duration::ZERO);
             (live.loops(), live.used().tokens)
@@ -278,7 +278,7 @@ mod tests {
         let step = r#"{"type":"step_finish","part":{"reason":"unknown","tokens":{"total":10}}}"#;
         let said = r#"{"type":"text","part":{"text":"I think."}}"#;
         let told = |lines: &[&str]| {
-            let mut live = Live::new(Format::Opencode);
+            let mut live = Live::new(TranscriptFormat::Opencode);
             live.read((lines.join("\n") + "\n").as_bytes(), Duration::ZERO);
             (live.unanswered(), live.loops().is_some(), live.acts())
         };
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn the_last_word_is_the_end_unless_work_follows() {
         let result = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done."}"#;
-        let mut live = Live::new(Format::Claude);
+        let mut live = Live::new(TranscriptFormat::Claude);
         live.read(call(1, "a", "b").as_bytes(), SECOND);
         assert_eq!(live.finished(), None);
         live.read(format!("{result}\n").as_bytes(), SECOND * 2);
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn codex_calls_differ_in_more_than_their_number_and_a_changed_file_is_something_new() {
         let lines = |kind: &str, rest: &str| {
-            let mut live = Live::new(Format::Codex);
+            let mut live = Live::new(TranscriptFormat::Codex);
             for at in 0..100 {
                 let item = |status| {
                     format!(

@@ -15,10 +15,10 @@ mod usage;
 pub mod verify;
 
 pub use errors::CliErrors;
-pub use event::{CliError, Format, Span, ToolOutcome, TurnEvent};
+pub use event::{CliError, Span, ToolOutcome, TranscriptFormat, TurnEvent};
 pub use formats::guess;
 pub use limit_text::{LimitText, limit_text};
 pub use live::Live;
-pub use reader::{Reader, read};
-pub use shown::Shown;
+pub use reader::{TranscriptReader, read};
+pub use shown::EventRenderer;
 pub use usage::Usage;

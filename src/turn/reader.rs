@@ -7,7 +7,7 @@
 //! - A line that is unknown or malformed is one `Unread` and hides nothing else.
 //! - A line that is too long is read with its texts cut.
 
-use super::event::{Format, TurnEvent};
+use super::event::{TranscriptFormat, TurnEvent};
 use super::formats::{self, Plain};
 use super::long_line::{LONGEST_LINE, LongLine};
 use std::collections::BTreeSet;
@@ -20,8 +20,8 @@ const CALLS: usize = 1_000;
 
 /// Reads a transcript that comes in pieces.
 #[derive(Debug, Default)]
-pub struct Reader {
-    format: Format,
+pub struct TranscriptReader {
+    format: TranscriptFormat,
     line: LongLine,
     /// A message that comes in pieces.
     said: String,
@@ -31,9 +31,9 @@ pub struct Reader {
     has_failed: bool,
 }
 
-impl Reader {
+impl TranscriptReader {
     /// Begins a transcript.
-    pub fn new(format: Format) -> Self {
+    pub fn new(format: TranscriptFormat) -> Self {
         Self {
             format,
             ..Self::default()
@@ -77,7 +77,7 @@ impl Reader {
         if is_lost {
             self.tell(TurnEvent::Lost, events);
         }
-        if self.format == Format::Hermes && !line.starts_with(b"{\"") {
+        if self.format == TranscriptFormat::Hermes && !line.starts_with(b"{\"") {
             self.plain
                 .line(&String::from_utf8_lossy(&line), LONGEST_LINE);
             return;
@@ -102,7 +102,10 @@ impl Reader {
 
     fn tell(&mut self, mut event: TurnEvent, events: &mut Vec<TurnEvent>) {
         if let TurnEvent::Said { text } = &event
-            && matches!(self.format, Format::Gemini | Format::Goose)
+            && matches!(
+                self.format,
+                TranscriptFormat::Gemini | TranscriptFormat::Goose
+            )
         {
             self.said.push_str(text);
             if self.said.len() > LONGEST_LINE {
@@ -131,7 +134,7 @@ impl Reader {
             TurnEvent::Trouble(error) => self.has_failed |= !error.is_retry && !error.is_limit,
             TurnEvent::Finished { ok, .. } => {
                 // Goose prints the same end after an error.
-                *ok &= self.format != Format::Goose || !self.has_failed;
+                *ok &= self.format != TranscriptFormat::Goose || !self.has_failed;
                 self.open.clear();
             }
             _ => {}
@@ -154,11 +157,11 @@ impl Reader {
 /// # Errors
 /// The transcript cannot be read.
 pub fn read(
-    format: Format,
+    format: TranscriptFormat,
     mut transcript: impl Read,
     mut each: impl FnMut(TurnEvent),
 ) -> io::Result<()> {
-    let mut reader = Reader::new(format);
+    let mut reader = TranscriptReader::new(format);
     let mut buffer = vec![0; 64 << 10];
     loop {
         match transcript.read(&mut buffer) {

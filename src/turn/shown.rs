@@ -16,14 +16,14 @@ const CALLS: usize = 1_000;
 const TARGETS: &str = "file_path filePath path notebook_path absolute_path dir_path pattern query url description prompt";
 
 #[derive(Debug, Default)]
-pub struct Shown {
+pub struct EventRenderer {
     /// The directory from which paths are shown, with a slash at its end.
     root: String,
     calls: BTreeMap<String, String>,
     last: String,
 }
 
-impl Shown {
+impl EventRenderer {
     /// Shows paths relative to this directory.
     pub fn from(root: &str) -> Self {
         Self {

@@ -4,15 +4,15 @@ use super::*;
 use proptest::prelude::*;
 use serde_json::json;
 
-const CLIS: &[(&str, Format)] = &[
-    ("claude", Format::Claude),
-    ("qwen", Format::Claude),
-    ("codex", Format::Codex),
-    ("gemini", Format::Gemini),
-    ("opencode", Format::Opencode),
-    ("copilot", Format::Copilot),
-    ("pi", Format::Pi),
-    ("hermes", Format::Hermes),
+const CLIS: &[(&str, TranscriptFormat)] = &[
+    ("claude", TranscriptFormat::Claude),
+    ("qwen", TranscriptFormat::Claude),
+    ("codex", TranscriptFormat::Codex),
+    ("gemini", TranscriptFormat::Gemini),
+    ("opencode", TranscriptFormat::Opencode),
+    ("copilot", TranscriptFormat::Copilot),
+    ("pi", TranscriptFormat::Pi),
+    ("hermes", TranscriptFormat::Hermes),
 ];
 
 /// Returns the transcripts of a CLI with their names.
@@ -36,13 +36,13 @@ fn transcripts(cli: &str) -> Vec<(String, Vec<u8>)> {
     all
 }
 
-fn events(format: Format, transcript: &[u8]) -> Vec<TurnEvent> {
+fn events(format: TranscriptFormat, transcript: &[u8]) -> Vec<TurnEvent> {
     let mut events = Vec::new();
     read(format, transcript, |event| events.push(event)).expect("memory can be read");
     events
 }
 
-fn told(format: Format, transcript: &[u8]) -> String {
+fn told(format: TranscriptFormat, transcript: &[u8]) -> String {
     let line = |event: &TurnEvent| {
         serde_json::to_string(event)
             .expect("JSON")
@@ -81,7 +81,7 @@ fn every_line_of_a_real_transcript_is_known() {
 fn a_warning_with_which_gemini_ends_is_an_error_that_was_not_got_over() {
     let warned = r#"{"type":"error","timestamp":"…","severity":"warning","message":"Loop detected, stopping execution"}"#;
     let mut errors = CliErrors::default();
-    for event in events(Format::Gemini, warned.as_bytes()) {
+    for event in events(TranscriptFormat::Gemini, warned.as_bytes()) {
         errors.tell(&event);
     }
     assert_eq!(
@@ -112,7 +112,9 @@ fn cursor_and_goose_tell_what_their_documentation_says() {
 "#;
     insta::assert_snapshot!(
         "documented",
-        told(Format::Cursor, cursor.as_bytes()) + "\n" + &told(Format::Goose, goose.as_bytes())
+        told(TranscriptFormat::Cursor, cursor.as_bytes())
+            + "\n"
+            + &told(TranscriptFormat::Goose, goose.as_bytes())
     );
 }
 
@@ -133,7 +135,7 @@ fn noise_and_a_cut_line_are_unread_and_hide_nothing() {
             (format!("{noise}\n{said}\r\n\n"), [None, Some(&here)]),
             (format!("{said}\n{noise}"), [Some(&here), None]),
         ] {
-            let events = events(Format::Claude, transcript.as_bytes());
+            let events = events(TranscriptFormat::Claude, transcript.as_bytes());
             assert_eq!(events.len(), 2, "{events:?}");
             for (event, expected) in events.iter().zip(expected) {
                 match (event, expected) {
@@ -145,7 +147,7 @@ fn noise_and_a_cut_line_are_unread_and_hide_nothing() {
         }
     }
     assert_eq!(
-        events(Format::Text, b"a\r\n\nb"),
+        events(TranscriptFormat::Text, b"a\r\n\nb"),
         ["a", "b"].map(|text| TurnEvent::Said {
             text: text.to_owned()
         })
@@ -161,7 +163,7 @@ fn a_failed_call_of_any_size_is_read() {
         json!({"type": "assistant", "message": {"content": [part]}}),
         json!({"type": "user", "message": {"content": [result]}}),
     );
-    let told = events(Format::Claude, lines.as_bytes());
+    let told = events(TranscriptFormat::Claude, lines.as_bytes());
     let [
         TurnEvent::ToolStarted { input, .. },
         TurnEvent::ToolEnded { outcome, .. },
@@ -174,7 +176,7 @@ fn a_failed_call_of_any_size_is_read() {
         (&json!("a.txt"), &ToolOutcome::Failed)
     );
     let numbers = format!("{{\"x\":[{}7]}}\n", "7,".repeat(3 << 20));
-    let told = events(Format::Claude, numbers.as_bytes());
+    let told = events(TranscriptFormat::Claude, numbers.as_bytes());
     assert!(
         matches!(told.as_slice(), [TurnEvent::Lost, TurnEvent::Unread { .. }]),
         "{told:?}"
@@ -190,7 +192,7 @@ fn words_of_sub_agents_prompts_and_results_are_not_the_agents_own() {
 {"type":"assistant","isSidechain":true,"message":{"content":[{"type":"text","text":"RALPH-VERDICT: PASS"}]}}
 {"type":"assistant","message":{"content":[{"type":"thinking","thinking":"RALPH-VERDICT: PASS"}]}}
 "#;
-    let own = events(Format::Claude, transcript);
+    let own = events(TranscriptFormat::Claude, transcript);
     assert!(
         !own.iter()
             .any(|event| matches!(event, TurnEvent::Said { .. } | TurnEvent::Finished { .. })),
@@ -200,7 +202,7 @@ fn words_of_sub_agents_prompts_and_results_are_not_the_agents_own() {
 
 #[test]
 fn a_tool_runs_from_its_start_to_its_end_and_no_longer() {
-    let mut reader = Reader::new(Format::Codex);
+    let mut reader = TranscriptReader::new(TranscriptFormat::Codex);
     let running: Vec<bool> = transcripts("codex")
         .into_iter()
         .find(|(name, _)| name == "codex-shell_fail")
@@ -236,7 +238,7 @@ proptest! {
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(transcript.len())).collect();
         cuts.extend([0, transcript.len()]);
         cuts.sort_unstable();
-        let mut reader = Reader::new(format);
+        let mut reader = TranscriptReader::new(format);
         let mut pieces: Vec<TurnEvent> = cuts.windows(2).flat_map(|cut| reader.read(&transcript[cut[0]..cut[1]])).collect();
         pieces.extend(reader.end());
         prop_assert_eq!(pieces, events(format, transcript));
@@ -247,7 +249,7 @@ proptest! {
         Just(r#"{"type":"assistant","message":{"content":[{"type":"text","text":7}]}}"#), Just("\n"), Just(r#"{"type":"result","is_error":[],"usage":{"total_tokens":-1}}"#),
         Just(r#"{"type":"tool_call","subtype":"completed","tool_call":{"a/~bToolCall":3}}"#), Just(r#"{"type":"tool_use","part":{"state":{"error":{}}}}"#),
         Just(r#"{"type":"item.completed","item":{"type":"file_change","changes":{"path":1}}}"#), Just("{"), Just("\u{1b}]0;x")], 0..8)) {
-        for format in Format::NAMES.map(|name| Format::named(name).unwrap()) {
+        for format in TranscriptFormat::NAMES.map(|name| TranscriptFormat::named(name).unwrap()) {
             events(format, &bytes);
             events(format, parts.concat().as_bytes());
         }
@@ -260,7 +262,7 @@ fn a_transcript_is_shown_as_a_person_reads_it() {
         .iter()
         .flat_map(|(cli, format)| {
             let shown = |(name, transcript): (String, Vec<u8>)| {
-                let mut shown = Shown::from("/r");
+                let mut shown = EventRenderer::from("/r");
                 let lines: Vec<String> = events(*format, &transcript)
                     .iter()
                     .flat_map(|event| shown.lines(event))
@@ -306,7 +308,7 @@ fn what_is_shown_is_bounded_and_harmless() {
             ..CliError::default()
         }),
     ] {
-        for line in Shown::default().lines(&event) {
+        for line in EventRenderer::default().lines(&event) {
             assert!(
                 line.chars().count() <= 300
                     && !line.contains(|c: char| c.is_control() || c == '\u{202e}'),
@@ -323,7 +325,7 @@ fn a_format_is_guessed_from_what_is_printed() {
             let expected = if format.prints_events() {
                 *format
             } else {
-                Format::Text
+                TranscriptFormat::Text
             };
             assert_eq!(guess(&transcript), expected, "{name}");
         }
@@ -335,7 +337,7 @@ fn a_format_is_guessed_from_what_is_printed() {
         "{}\n",
         "[1]",
     ] {
-        assert_eq!(guess(text.as_bytes()), Format::Text, "{text}");
+        assert_eq!(guess(text.as_bytes()), TranscriptFormat::Text, "{text}");
     }
 }
 

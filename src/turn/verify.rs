@@ -1,9 +1,9 @@
 //! The verifier of a turn, which detects false claims of file edits.
 //!
 //! It compares the reports of an agent's tools, file by file, with git's two blobs of the file: before the turn and
-//! now. A failed edit that was never repaired is a [`Finding`]. It runs no model. A change of the file alone excuses
+//! now. A failed edit that was never repaired is a [`EditFinding`]. It runs no model. A change of the file alone excuses
 //! nothing, and nothing that git cannot show is held against an agent. The caller knows the file system and git: it
-//! passes the [`Place`] of each spelling.
+//! passes the [`EditedFile`] of each spelling.
 
 mod calls;
 mod claims;
@@ -14,10 +14,10 @@ mod targets;
 pub use calls::{Calls, PREVIEW, preview};
 pub use codex_errors::codex_errors;
 pub use footer::{footer, footer_for_people, redacted};
-pub use targets::{Task, in_patch, task};
+pub use targets::{CallPurpose, in_patch, task};
 
 use super::ToolOutcome;
-use calls::Call;
+use calls::TurnCall;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ const MOST: usize = 200;
 
 /// The file of a spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct EditedFile {
     /// Its one name for users, equal for two spellings of one file.
     pub name: String,
     /// Its blobs in git; `None` where git does not track files: outside the packages, or ignored.
@@ -43,7 +43,7 @@ pub struct Blobs {
 /// An unresolved or noteworthy edit of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Finding {
+pub struct EditFinding {
     /// The file. Empty for calls that named none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub path: String,
@@ -124,7 +124,7 @@ impl Verdict {
 /// The calls on one file.
 struct OnFile<'a> {
     blobs: Option<&'a Blobs>,
-    calls: Vec<(usize, &'a Call)>,
+    calls: Vec<(usize, &'a TurnCall)>,
 }
 
 impl Calls {
@@ -139,7 +139,7 @@ impl Calls {
     }
 
     /// Returns the findings, most severe first. Skips a spelling without a place.
-    pub fn judge(&self, places: &BTreeMap<String, Place>) -> Vec<Finding> {
+    pub fn judge(&self, places: &BTreeMap<String, EditedFile>) -> Vec<EditFinding> {
         let mut files: BTreeMap<&str, OnFile<'_>> = BTreeMap::new();
         let mut found = Vec::new();
         for (at, call, paths) in self.edits() {
@@ -166,10 +166,10 @@ impl Calls {
         let touched: Vec<&str> = files.into_keys().chain(reported).collect();
         found.extend(self.without_path());
         if self.lost > 0 {
-            found.push(Finding {
+            found.push(EditFinding {
                 verdict: Verdict::Unreadable,
                 tries: self.lost,
-                ..Finding::default()
+                ..EditFinding::default()
             });
         }
         found.extend(self.claims(places, &touched));
@@ -178,7 +178,7 @@ impl Calls {
         found
     }
 
-    fn of_file(&self, name: &str, file: &OnFile<'_>) -> Option<Finding> {
+    fn of_file(&self, name: &str, file: &OnFile<'_>) -> Option<EditFinding> {
         let has_run = file.calls.iter().any(|(_, call)| !call.never_ran);
         let last_success = file
             .calls
@@ -214,7 +214,7 @@ impl Calls {
             _ if last_success.is_some() => Verdict::FailedAfterSuccess,
             _ => Verdict::ChangedOtherwise,
         };
-        let mut failed: Vec<&(usize, &Call)> = file
+        let mut failed: Vec<&(usize, &TurnCall)> = file
             .calls
             .iter()
             .filter(|(_, call)| !call.is_done() && call.never_ran != has_run)
@@ -227,7 +227,7 @@ impl Calls {
                 .map(|(_, call)| &call.error)
         };
         let (first, last) = (errors().next(), errors().next_back());
-        Some(Finding {
+        Some(EditFinding {
             verdict,
             tool: call.tool.clone(),
             tries: u32::try_from(failed.len()).unwrap_or(u32::MAX),
@@ -248,7 +248,7 @@ impl Calls {
     /// Returns the command that may have changed a file after its edit failed.
     ///
     /// It is the last command that names the file, otherwise the last one that is not git's.
-    fn other_means(&self, name: &str, failed: &[&(usize, &Call)]) -> String {
+    fn other_means(&self, name: &str, failed: &[&(usize, &TurnCall)]) -> String {
         let since = failed
             .iter()
             .filter_map(|(_, call)| call.end)
@@ -260,7 +260,7 @@ impl Calls {
             .iter()
             .filter(|call| call.is_done() && call.end.map(|(_, place)| place) > since);
         let ran = done.filter_map(|call| match &call.task {
-            Task::Command(command) if !command.starts_with("git ") => Some(command),
+            CallPurpose::Command(command) if !command.starts_with("git ") => Some(command),
             _ => None,
         });
         let ran: Vec<&String> = ran.collect();
@@ -272,9 +272,9 @@ impl Calls {
     }
 
     /// Returns failed calls of editing tools that named no file, unless the tool succeeded later.
-    fn without_path(&self) -> Option<Finding> {
-        let edits: Vec<(usize, &Call, &[String])> = self.edits().collect();
-        let failed: Vec<&Call> = edits
+    fn without_path(&self) -> Option<EditFinding> {
+        let edits: Vec<(usize, &TurnCall, &[String])> = self.edits().collect();
+        let failed: Vec<&TurnCall> = edits
             .iter()
             .filter(|(at, call, paths)| {
                 paths.is_empty()
@@ -287,20 +287,20 @@ impl Calls {
             .map(|(_, call, _)| *call)
             .collect();
         let last = failed.last()?;
-        Some(Finding {
+        Some(EditFinding {
             verdict: Verdict::WithoutPath,
             tool: last.tool.clone(),
             tries: u32::try_from(failed.len()).unwrap_or(u32::MAX),
             first: last.error.clone(),
-            ..Finding::default()
+            ..EditFinding::default()
         })
     }
 
     /// Returns the findings for files that the last words claim and that nothing touched.
-    fn claims(&self, places: &BTreeMap<String, Place>, touched: &[&str]) -> Vec<Finding> {
-        let mut found: Vec<Finding> = Vec::new();
+    fn claims(&self, places: &BTreeMap<String, EditedFile>, touched: &[&str]) -> Vec<EditFinding> {
+        let mut found: Vec<EditFinding> = Vec::new();
         for spelled in self.claimed() {
-            let Some(Place {
+            let Some(EditedFile {
                 name,
                 blobs: Some(blobs),
             }) = places.get(&spelled)
@@ -317,10 +317,10 @@ impl Calls {
                 _ => continue,
             };
             if !is_known {
-                found.push(Finding {
+                found.push(EditFinding {
                     path: name.clone(),
                     verdict,
-                    ..Finding::default()
+                    ..EditFinding::default()
                 });
             }
         }

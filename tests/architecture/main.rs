@@ -93,23 +93,23 @@ fn without_comments(code: &str) -> String {
 
 /// Maximum production lines of each module: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 1_231),
+    ("agent", 1_232),
     ("build", 33),
-    ("cli", 9_864),
-    ("config", 1_904),
-    ("engine", 7_987),
-    ("gate", 11_510),
-    ("git", 6_051),
-    ("journal", 418),
+    ("cli", 10_167),
+    ("config", 1_914),
+    ("engine", 8_079),
+    ("gate", 11_789),
+    ("git", 6_176),
+    ("journal", 425),
     ("lib", 14),
-    ("machine", 5_165),
+    ("machine", 5_183),
     ("main", 11),
     ("mutation", 610),
-    ("source", 3_368),
-    ("report", 4_954),
-    ("sys", 2_332),
-    ("task", 4_871),
-    ("turn", 2_437),
+    ("source", 3_406),
+    ("report", 5_054),
+    ("sys", 2_342),
+    ("task", 4_940),
+    ("turn", 2_455),
 ];
 
 #[test]

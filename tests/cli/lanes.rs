@@ -4,8 +4,9 @@ use super::project::{Project, signal};
 use ralph::journal::{Journal, replay};
 use ralph::machine::event::Event;
 use ralph::sys::disk::RealDisk;
+use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const TASKS: &str = "\
 - [ ] 1. [P] One
@@ -98,9 +99,9 @@ fn what_breaks_together_is_reopened_by_mains_own_gate() {
     project.config(
         "gates:\n  LINT: {run: [sh, -c, '! { grep -q new src/main/1.txt && grep -q old src/main/2.txt; }']}\n",
     );
-    let cases = r#"2.*/yes) mkdir -p src/app/src/main; echo old > src/app/src/main/2.txt; commit app other ;;
+    let cases = r"2.*/yes) mkdir -p src/app/src/main; echo old > src/app/src/main/2.txt; commit app other ;;
 1.*) mkdir -p src/app/src/main; echo new > src/app/src/main/1.txt; commit app one ;;
-2.*) echo new > src/app/src/main/2.txt; commit app other ;;"#;
+2.*) echo new > src/app/src/main/2.txt; commit app other ;;";
     project.agent(&format!("{MEET}{cases}"));
     project.ralph(&["run", "--lanes", "2"]).code(0);
     assert_sound(&project, tasks);
@@ -185,9 +186,10 @@ fn forge(lane: &std::path::Path, was: &str, is: &str) {
 
 #[test]
 fn forged_lanes_are_not_taken_and_two_honest_ones_are() {
-    let tasks: String = (1..=8)
-        .map(|id| format!("- [ ] {id}. [P] Task {id}\n"))
-        .collect();
+    let mut tasks = String::new();
+    for id in 1..=8 {
+        writeln!(tasks, "- [ ] {id}. [P] Task {id}").unwrap();
+    }
     let project = Project::new(&tasks);
     // Main takes the work of the first lane when all have ended, and stops.
     project.agent(&format!(
@@ -249,10 +251,10 @@ fn an_interrupted_run_leaves_no_process_and_the_next_one_continues_its_lanes() {
     let project = Project::new(tasks);
     project.agent(&format!("{MEET}*/yes) meet 3; as_usual ;;"));
     let mut run = project.start(&["run", "--lanes", "2"]);
-    let deadline = Instant::now() + Duration::from_secs(50);
+    let watch = ralph::sys::clock::Stopwatch::start();
     let wait = |is_so: &dyn Fn() -> bool, what: &str| {
         while !is_so() {
-            assert!(Instant::now() < deadline, "{what}");
+            assert!(watch.elapsed() < Duration::from_secs(50), "{what}");
             std::thread::yield_now();
         }
     };

@@ -37,7 +37,7 @@ fn ticked(bytes: &[u8]) -> (Vec<u8>, usize) {
     let mut ticked = bytes.to_vec();
     let mut count = 0;
     let file = TaskFile::parse(bytes, &Grammar::default());
-    for (row, at) in file.rows().iter().zip(file.mark_offsets()) {
+    for (row, at) in file.box_rows().iter().zip(file.mark_offsets()) {
         if !row.optional && row.mark == Mark::OPEN {
             ticked[at] = b'x';
             count += 1;

@@ -6,7 +6,7 @@ use ralph::config;
 use ralph::engine::{Places, Replay};
 use ralph::git::Repositories;
 use ralph::machine::event::BUILD;
-use ralph::report::replay::{Grade, Replayed};
+use ralph::report::replay::{FindingGrade, Replayed};
 use ralph::source::Classifier;
 use ralph::sys::disk::RealDisk;
 use ralph::task::{Grammar, TaskRules};
@@ -40,7 +40,7 @@ impl Player {
         let settings = config::parse(&text, &workspace, &[]).unwrap();
         let files = &settings.files;
         let classifier = Classifier::new(&files.test, &files.production, &files.build).unwrap();
-        let repositories = Repositories::discover(
+        let repositories = Repositories::discover_packages(
             &workspace,
             &workspace,
             &settings.packages,
@@ -66,16 +66,16 @@ impl Player {
             &self.rules,
             Ok(&mut self.repositories),
         )
-        .run()
+        .run_replay()
         .unwrap()
         .found
     }
 
     /// Returns the grade and the places of the findings.
-    pub(super) fn told(&mut self) -> (Option<Grade>, Vec<String>) {
+    pub(super) fn told(&mut self) -> (Option<FindingGrade>, Vec<String>) {
         let found = self.play();
         (
-            found.grade(),
+            found.worst_grade(),
             found.findings.iter().map(ToString::to_string).collect(),
         )
     }
@@ -170,7 +170,7 @@ fn a_byte_flipped_a_record_cut_or_swapped_is_found_at_its_record() {
             for forged in [cut, swapped] {
                 project.write(JOURNAL, forged.concat());
                 let (grade, told) = player.told();
-                assert_eq!(grade, Some(Grade::Differs));
+                assert_eq!(grade, Some(FindingGrade::Differs));
                 assert!(
                     told[0].starts_with(&format!("{JOURNAL}:{}: ", at + 1)),
                     "{told:?}"
@@ -194,7 +194,7 @@ fn a_record_cut_out_of_a_chain_made_anew_is_missed() {
         rechain(&project, &cut);
         let (grade, told) = player.told();
         project.write("progress.txt", &progress);
-        assert_eq!(grade, Some(Grade::Differs), "{}", all[at]);
+        assert_eq!(grade, Some(FindingGrade::Differs), "{}", all[at]);
         assert!(
             told[0].starts_with(&format!("{JOURNAL}:{}: ", at + 1)),
             "{} {told:?}",
@@ -309,7 +309,11 @@ fn evidence_and_decisions_that_were_changed_in_a_chain_made_anew_are_named() {
         rechain(&project, &forged);
         let (grade, told) = player.told();
         project.write("progress.txt", &progress);
-        assert_eq!(grade, Some(Grade::Differs), "{kind} {says}: {told:?}");
+        assert_eq!(
+            grade,
+            Some(FindingGrade::Differs),
+            "{kind} {says}: {told:?}"
+        );
         let record = |told: &String| -> usize {
             let rest = told
                 .strip_prefix(JOURNAL)
@@ -334,7 +338,7 @@ fn evidence_and_decisions_that_were_changed_in_a_chain_made_anew_are_named() {
     project.write("progress.txt", &progress);
     let (grade, told) = player.told();
     assert!(
-        grade == Some(Grade::Differs) && told[0].contains("No record stands behind"),
+        grade == Some(FindingGrade::Differs) && told[0].contains("No record stands behind"),
         "{told:?}"
     );
 }
@@ -411,7 +415,7 @@ fn files_that_were_changed_are_named_with_their_line() {
         project.write(file, change(&text));
         let (grade, told) = player.told();
         project.write(file, &text);
-        assert_eq!(grade, Some(Grade::Differs), "{file} {says}");
+        assert_eq!(grade, Some(FindingGrade::Differs), "{file} {says}");
         assert!(
             told.iter().any(|told| told.contains(says)),
             "{says}: {told:?}"
@@ -443,7 +447,7 @@ fn views_of_heads_and_diffs_that_were_changed_are_named_with_their_line() {
         let (grade, told) = player.told();
         assert_eq!(
             (grade, told.len()),
-            (Some(Grade::Differs), 1),
+            (Some(FindingGrade::Differs), 1),
             "{file}: {told:?}"
         );
         assert!(
@@ -471,12 +475,12 @@ fn kinds_of_files_are_those_of_the_run_whatever_the_configuration_says_today() {
     for (files, grade, says) in [
         (
             serde_json::json!([[], [], []]),
-            Grade::Differs,
+            FindingGrade::Differs,
             "kind is \"test\"",
         ),
         (
             serde_json::json!([["a["], [], []]),
-            Grade::Unknown,
+            FindingGrade::Unknown,
             "A pattern that tells files apart is none: ",
         ),
     ] {
@@ -524,7 +528,11 @@ fn words_of_another_build_are_a_remark_and_its_decisions_are_compared() {
         let found = player.play();
         project.write("progress.txt", &progress);
         let told: Vec<String> = found.findings.iter().map(ToString::to_string).collect();
-        (found.grade(), told.join("\n"), found.unchecked.join("\n"))
+        (
+            found.worst_grade(),
+            told.join("\n"),
+            found.unchecked.join("\n"),
+        )
     };
     let none = ("", "");
     assert_eq!(
@@ -558,7 +566,7 @@ fn words_of_another_build_are_a_remark_and_its_decisions_are_compared() {
         }
         let (grade, told, _) = play(BUILD, reasons, words);
         assert!(
-            grade == Some(Grade::Differs) && told.contains("Worded") == reasons.is_some(),
+            grade == Some(FindingGrade::Differs) && told.contains("Worded") == reasons.is_some(),
             "{told}"
         );
     }
@@ -574,7 +582,7 @@ fn words_of_another_build_are_a_remark_and_its_decisions_are_compared() {
     ] {
         let (grade, told, _) = play("0.0.1", None, words);
         assert!(
-            grade == Some(Grade::Differs) && told.contains("was changed"),
+            grade == Some(FindingGrade::Differs) && told.contains("was changed"),
             "{words:?}: {told}"
         );
     }
@@ -585,7 +593,7 @@ fn words_of_another_build_are_a_remark_and_its_decisions_are_compared() {
     rechain(&project, &forged);
     let (grade, told) = player.told();
     assert!(
-        grade == Some(Grade::Differs) && told[0].contains("should be the end"),
+        grade == Some(FindingGrade::Differs) && told[0].contains("should be the end"),
         "{told:?}"
     );
 }

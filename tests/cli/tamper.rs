@@ -5,7 +5,7 @@
 use super::project::Project;
 use super::replay::{JOURNAL, Player, find, ran, rechain, records};
 use ralph::journal::{self, JournalError};
-use ralph::report::replay::Grade;
+use ralph::report::replay::FindingGrade;
 
 #[test]
 fn each_byte_of_a_journal_flipped_in_three_ways_is_found_at_its_record() {
@@ -59,7 +59,7 @@ fn neighbours_swapped_in_a_chain_made_anew_are_found_at_their_place() {
         rechain(&project, &swapped);
         let (grade, told) = player.told();
         project.write("progress.txt", &progress);
-        if grade != Some(Grade::Differs) || !names(&told[0], at..=at + 1) {
+        if grade != Some(FindingGrade::Differs) || !names(&told[0], at..=at + 1) {
             missed.push(format!(
                 "{at}: {} {} {told:?}",
                 all[at]["e"]["kind"],
@@ -86,7 +86,7 @@ fn a_tick_forged_in_a_chain_made_anew_is_found_wherever_it_stands() {
         rechain(&project, &forged);
         let (grade, told) = player.told();
         project.write("progress.txt", &progress);
-        assert_eq!(grade, Some(Grade::Differs), "{at}: {told:?}");
+        assert_eq!(grade, Some(FindingGrade::Differs), "{at}: {told:?}");
         assert!(
             told.iter().any(|told| names(told, at..=at + 1)),
             "{at}: {told:?}"
@@ -105,7 +105,7 @@ fn each_box_of_tasks_md_written_by_hand_is_named() {
         forged[at] = forged[at].replacen("[x]", "[ ]", 1);
         project.write("tasks.md", forged.concat());
         let (grade, told) = player.told();
-        assert_eq!(grade, Some(Grade::Differs));
+        assert_eq!(grade, Some(FindingGrade::Differs));
         assert!(
             told[0].starts_with(&format!("tasks.md:{}: ", at + 1)),
             "{told:?}"
@@ -134,7 +134,7 @@ fn each_line_of_progress_txt_changed_or_cut_is_found_in_its_entry() {
         ] {
             project.write("progress.txt", format!("{before}{forged}{after}"));
             let (grade, told) = player.told();
-            assert_eq!(grade, Some(Grade::Differs), "{line} -> {forged}");
+            assert_eq!(grade, Some(FindingGrade::Differs), "{line} -> {forged}");
             assert!(
                 told.iter().any(|told| told.contains(&entry)),
                 "{line} -> {forged}: {told:?}"
@@ -169,7 +169,7 @@ fn each_file_that_a_gate_left_is_held_by_the_record_of_its_verdict() {
         assert!(!left.is_empty(), "{}", folder.display());
         let mut changed = |what: &str| {
             let (grade, told) = player.told();
-            assert_eq!(grade, Some(Grade::Differs), "{what}");
+            assert_eq!(grade, Some(FindingGrade::Differs), "{what}");
             assert!(
                 names(&told[0], at..=at) && told[0].contains("is not what it was"),
                 "{what}: {told:?}"

@@ -2,13 +2,13 @@
 
 use super::{Demo, Entry, root};
 use crate::support::needs::tests;
-use ralph::journal::{Ending, JournalError, replay};
+use ralph::journal::{JournalEnd, JournalError, replay};
 use regex_lite::Regex;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Returns the tags of a journal's records, and its end.
-fn journal(bytes: &[u8]) -> Result<(Vec<String>, Ending), JournalError> {
+fn journal(bytes: &[u8]) -> Result<(Vec<String>, JournalEnd), JournalError> {
     let mut tags = Vec::new();
     let ending = replay(bytes, |record| -> Result<(), JournalError> {
         tags.push(record.tag().to_owned());

@@ -8,7 +8,7 @@
 
 use ralph::task::{
     Edit, Grammar, Mark, Placement, ReadAs, Row, Sections, Stages, TaskFile, TaskRules,
-    TaskSelection, reconcile, with_marks, written,
+    TaskSelection, reconcile_files, with_marks, written_rows,
 };
 use std::sync::LazyLock;
 
@@ -50,25 +50,25 @@ static GRAMMARS: LazyLock<[Grammar; 3]> = LazyLock::new(|| {
 pub(super) fn parse(data: &[u8]) {
     let (_, text, grammar) = split(data);
     let file = TaskFile::parse(text, grammar);
-    assert_eq!(file.bytes(), text);
+    assert_eq!(file.file_bytes(), text);
     let (rows, lines) = (
-        file.rows(),
+        file.box_rows(),
         u32::try_from(text.len() + 1).unwrap_or(u32::MAX),
     );
     assert_eq!(rows.len(), file.len());
-    assert_eq!(file.requirements().len(), file.len());
+    assert_eq!(file.named_requirements().len(), file.len());
     let clear = |text: &str| !text.chars().any(char::is_control);
     for row in &rows {
         assert!(
             (1..=lines).contains(&row.line) && clear(&row.text) && row.text.chars().count() <= 500
         );
     }
-    for remark in file.remarks() {
+    for remark in file.find_remarks() {
         assert!(
             (1..=lines).contains(&remark.line) && clear(&remark.message) && clear(&remark.hint)
         );
     }
-    for problem in file.problems() {
+    for problem in file.find_problems() {
         assert!(
             (1..=lines).contains(&problem.line) && clear(&problem.message) && clear(&problem.hint)
         );
@@ -83,7 +83,7 @@ pub(super) fn parse(data: &[u8]) {
         .filter(|line| matches!(line.read, ReadAs::Task(_)))
         .count();
     assert_eq!(tasks, file.len());
-    for (requirements, row) in file.requirements().iter().zip(&rows) {
+    for (requirements, row) in file.named_requirements().iter().zip(&rows) {
         assert!(
             requirements
                 .iter()
@@ -104,7 +104,7 @@ pub(super) fn parse(data: &[u8]) {
 pub(super) fn edit(data: &[u8]) {
     let (choices, text, grammar) = split(data);
     let file = TaskFile::parse(text, grammar);
-    let rows = file.rows();
+    let rows = file.box_rows();
     assert_eq!(
         with_marks(&file.text_without_marks(), &rows).as_deref(),
         Some(text)
@@ -113,17 +113,17 @@ pub(super) fn edit(data: &[u8]) {
         flip(&file, row, &rows, grammar);
     }
     let after = agents(&file, choices);
-    let result = reconcile(text, &after, grammar);
+    let result = reconcile_files(text, &after, grammar);
     let again = TaskFile::parse(result.bytes.as_slice(), grammar);
     // Text below an added task is among the lines that were added.
     assert!((rows.len()..=rows.len() + result.added.len()).contains(&again.len()));
-    assert_eq!(again.problems().len(), file.problems().len());
+    assert_eq!(again.find_problems().len(), file.find_problems().len());
     assert!(
         is_subsequence(text, &result.bytes),
         "nothing of the file before is lost"
     );
     assert_eq!(
-        reconcile(&result.bytes, &result.bytes, grammar).bytes,
+        reconcile_files(&result.bytes, &result.bytes, grammar).bytes,
         result.bytes
     );
 }
@@ -134,25 +134,28 @@ fn flip(file: &TaskFile, row: &Row, rows: &[Row], grammar: &Grammar) {
     } else {
         Mark::DONE
     };
-    let Ok(Some(edit)) = file.flip(&row.key, to) else {
+    let Ok(Some(edit)) = file.flip_box(&row.key, to) else {
         return;
     };
     let after = edit
-        .apply(file.bytes())
+        .apply_to(file.file_bytes())
         .expect("an edit that was offered fits");
     let differ = after
         .iter()
-        .zip(file.bytes())
+        .zip(file.file_bytes())
         .filter(|(new, old)| new != old)
         .count();
-    assert!(after.len() == file.bytes().len() && differ == 1, "one byte");
+    assert!(
+        after.len() == file.file_bytes().len() && differ == 1,
+        "one byte"
+    );
     let back = Edit {
         expected: edit.replacement,
         replacement: edit.expected,
         ..edit
     };
-    assert_eq!(back.apply(&after).as_deref(), Some(file.bytes()));
-    let read = TaskFile::parse(after, grammar).rows();
+    assert_eq!(back.apply_to(&after).as_deref(), Some(file.file_bytes()));
+    let read = TaskFile::parse(after, grammar).box_rows();
     let same = read
         .iter()
         .zip(rows)
@@ -162,7 +165,7 @@ fn flip(file: &TaskFile, row: &Row, rows: &[Row], grammar: &Grammar) {
 
 /// Returns the file as an agent might write it.
 fn agents(file: &TaskFile, choices: [u8; CHOICES]) -> Vec<u8> {
-    let text = file.bytes();
+    let text = file.file_bytes();
     let place = |choice: u8| text.len() * usize::from(choice) / 256;
     let (from, to) = (
         place(choices[2].min(choices[3])),
@@ -201,7 +204,7 @@ fn is_subsequence(part: &[u8], whole: &[u8]) -> bool {
 pub(super) fn place(data: &[u8]) {
     let (choices, text, grammar) = split(data);
     let file = TaskFile::parse(text, grammar);
-    let rows = file.rows();
+    let rows = file.box_rows();
     let named = rows
         .get(usize::from(choices[2]) % rows.len().max(1))
         .map(|row| row.key.family.clone());
@@ -213,14 +216,14 @@ pub(super) fn place(data: &[u8]) {
         _ => Placement::None,
     };
     let bare = |file: &TaskFile| {
-        file.placed("PITEST", &Placement::None, false)
+        file.place_gates("PITEST", &Placement::None, false)
             .ok()
             .map(|surgery| surgery.bytes)
     };
-    if let Ok(there) = file.placed("PITEST", &placement, false) {
+    if let Ok(there) = file.place_gates("PITEST", &placement, false) {
         let read = TaskFile::parse(there.bytes.clone(), grammar);
         let again = read
-            .placed("PITEST", &placement, false)
+            .place_gates("PITEST", &placement, false)
             .expect("what was placed is placed again");
         assert_eq!(again.bytes, there.bytes, "placing twice changes nothing");
         assert_eq!(bare(&read), bare(&file), "what was put in is taken away");
@@ -236,16 +239,16 @@ pub(super) fn place(data: &[u8]) {
                 .collect::<Vec<_>>()
         };
         assert_eq!(
-            others(read.rows()),
+            others(read.box_rows()),
             others(rows.clone()),
             "every other box is unchanged"
         );
     }
     let gates = vec![("PITEST".to_owned(), placement)];
-    if let Ok(there) = file.staged(TaskSelection::Plain, &gates, |_| true) {
+    if let Ok(there) = file.add_stages(TaskSelection::Plain, &gates, |_| true) {
         let read = TaskFile::parse(there.bytes.clone(), grammar);
         let again = read
-            .staged(TaskSelection::Plain, &gates, |_| true)
+            .add_stages(TaskSelection::Plain, &gates, |_| true)
             .expect("what was staged is staged again");
         assert_eq!(again.bytes, there.bytes, "staging twice changes nothing");
     }
@@ -253,15 +256,15 @@ pub(super) fn place(data: &[u8]) {
         grammar: grammar.clone(),
         stages: Stages::Virtual { gates },
     };
-    if rules.problems(&file).is_empty() {
-        let boxes = rules.boxes(&file, &[]);
+    if rules.find_problems(&file).is_empty() {
+        let boxes = rules.ordered_boxes(&file, &[]);
         assert_eq!(
-            rules.boxes(&file, &boxes),
+            rules.ordered_boxes(&file, &boxes),
             boxes,
             "what was seen is seen again"
         );
         assert_eq!(
-            written(&boxes),
+            written_rows(&boxes),
             rows,
             "stages without a line change no box that has one"
         );

@@ -3,7 +3,7 @@
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use ralph::machine::facts::ProcessEnd;
-use ralph::sys::{Ended, ProcessId, ProcessSpec, Running, Spawn};
+use ralph::sys::{FinishedProcess, ProcessId, ProcessSpec, Running, Spawn};
 use std::fs::File;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -55,11 +55,11 @@ impl Running for Direct {
         ProcessId { pid, started: 0 }
     }
 
-    fn wait(self: Box<Self>) -> io::Result<Ended> {
+    fn wait(self: Box<Self>) -> io::Result<FinishedProcess> {
         let Self { child, wall, began } = *self;
-        let ended = |end| Ended {
+        let ended = |end| FinishedProcess {
             millis: u64::try_from(began.elapsed().as_millis()).unwrap(),
-            ..Ended::at_once(end)
+            ..FinishedProcess::at_once(end)
         };
         let mut child = match child {
             Ok(child) => child,

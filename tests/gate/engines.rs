@@ -5,7 +5,7 @@
 use super::direct_spawn::DirectSpawn;
 use super::project::{Project, error, reasons};
 use crate::support::needs::tests;
-use ralph::gate::{Checkouts, GatePorts, run};
+use ralph::gate::{Checkouts, GatePorts, run_gate};
 use ralph::mutation::{GateReport, Verdict};
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -326,7 +326,7 @@ fn what_stryker_leaves_is_a_verdict_only_where_each_mutant_has_one() {
 struct Committed(&'static str);
 
 impl Checkouts for Committed {
-    fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
+    fn check_out_base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
         Ok(None)
     }
 
@@ -362,7 +362,7 @@ fn an_engine_works_in_a_repository_in_which_the_package_has_its_place() {
             progress: &|_| {},
             checkouts: &Committed(inside),
         };
-        let report = run(&project.request, &project.settings, &ports);
+        let report = run_gate(&project.request, &project.settings, &ports);
         assert_eq!(report.verdict, Verdict::Pass, "{inside}: {report:?}");
     }
 }

@@ -5,7 +5,7 @@ use super::project::{JUnit, Project};
 use super::{SUM, main_file, test_file};
 use crate::support::needs::tests;
 use ralph::config::TestTiers;
-use ralph::gate::{Checkouts, GatePorts, run};
+use ralph::gate::{Checkouts, GatePorts, run_gate};
 use ralph::mutation::GateReport;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 struct Commit(&'static str);
 
 impl Checkouts for Commit {
-    fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
+    fn check_out_base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
         Ok(None)
     }
 
@@ -41,7 +41,7 @@ pub(super) fn judge(project: &Project, other_files: &'static str) -> GateReport 
         progress: &|_| {},
         checkouts: &Commit(other_files),
     };
-    run(&project.request, &project.settings, &ports)
+    run_gate(&project.request, &project.settings, &ports)
 }
 
 /// Returns a class with a static initialiser.

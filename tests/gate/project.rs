@@ -2,7 +2,7 @@
 
 use super::direct_spawn::DirectSpawn;
 use ralph::config::GateSettings;
-use ralph::gate::{GatePackage, GatePorts, GateRequest, NoCheckouts, run};
+use ralph::gate::{GatePackage, GatePorts, GateRequest, NoCheckouts, run_gate};
 use ralph::machine::facts::{FileChange, FileStatus, Oid};
 use ralph::mutation::{GateReport, Verdict};
 use ralph::source::{Kind, RepoPath};
@@ -171,7 +171,7 @@ impl Project {
             progress: &|_| {},
             checkouts: &NoCheckouts,
         };
-        let mut report = run(&self.request, &self.settings, &ports);
+        let mut report = run_gate(&self.request, &self.settings, &ports);
         for path in &mut report.reports {
             // The gate names absolute paths. The loop makes them relative.
             let inside = Path::new(path).strip_prefix(self.workspace()).unwrap();

@@ -5,7 +5,7 @@ use super::project::{JUnit, Project, reasons};
 use super::{SUM, main_file, scores, test_file};
 use crate::support::needs::tests;
 use ralph::config::{ScopeKind, TestTiers};
-use ralph::gate::{Checkouts, GatePorts, run};
+use ralph::gate::{Checkouts, GatePorts, run_gate};
 use ralph::mutation::{Coverage, GateReport, NoCoverage, Verdict};
 use ralph::source::{ChangedLines, RepoPath};
 use std::path::PathBuf;
@@ -162,7 +162,7 @@ fn a_kill_that_needs_another_test_beside_it_meets_its_control_among_all_tests_of
 struct Base(PathBuf);
 
 impl Checkouts for Base {
-    fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
+    fn check_out_base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
         Ok(Some(self.0.clone()))
     }
 }
@@ -175,7 +175,7 @@ fn since(base: &Project, project: &Project) -> GateReport {
         progress: &|_| {},
         checkouts: &checkouts,
     };
-    run(&project.request, &project.settings, &ports)
+    run_gate(&project.request, &project.settings, &ports)
 }
 
 fn lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had() {

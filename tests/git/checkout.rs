@@ -1,7 +1,7 @@
 //! A private checkout, inspected by the real git: HEAD, status, tags, history.
 
 use super::{Repo, Workspace};
-use ralph::git::{Checkout, Part};
+use ralph::git::{Checkout, CheckoutPart};
 use ralph::machine::facts::Oid;
 use ralph::source::RepoPath;
 use std::path::Path;
@@ -12,7 +12,7 @@ fn checked_out(package: &Repo, tree: &Path) -> (Checkout, Repo) {
     checkout
         .add_commit(&package.dir, &Oid(package.head()), b"p")
         .unwrap();
-    checkout.write(tree).unwrap();
+    checkout.write_folder(tree).unwrap();
     (
         checkout,
         Repo {
@@ -119,7 +119,10 @@ fn objects_are_found_through_worktrees_alternates_and_odd_paths() {
             checkout
                 .read_by_builds(
                     &checkout
-                        .inspect(&workspace.path(&format!("{name} tree")), &Part::default())
+                        .inspect_part(
+                            &workspace.path(&format!("{name} tree")),
+                            &CheckoutPart::default()
+                        )
                         .unwrap()
                 )
                 .count(),
@@ -164,12 +167,16 @@ fn what_a_build_did_to_its_repository_is_undone_and_hides_nothing() {
         .init("tree/p/src/main")
         .write("java/.git/HEAD", "ref: refs/heads/x\n");
     let seen: Vec<RepoPath> = checkout
-        .read_by_builds(&checkout.inspect(&tree, &Part::default()).unwrap())
+        .read_by_builds(
+            &checkout
+                .inspect_part(&tree, &CheckoutPart::default())
+                .unwrap(),
+        )
         .collect();
     let seen: Vec<&str> = seen.iter().map(RepoPath::as_str).collect();
     assert_eq!(seen, ["p/src/main/java/A.java", "p/src/main/java/New.java"]);
 
-    checkout.write(&tree).unwrap();
+    checkout.write_folder(&tree).unwrap();
     assert_eq!((private.head(), private.status()), (head, Vec::new()));
     assert_eq!(private.git(&["tag", "--list"]), "");
     assert!(
@@ -201,7 +208,7 @@ fn a_repository_inside_another_is_a_repository_of_its_own() {
         .add_commit(&package.dir, &Oid(package.head()), b"src/p")
         .unwrap();
     for _ in 0..2 {
-        checkout.write(&tree).unwrap();
+        checkout.write_folder(&tree).unwrap();
         for (at, repo) in [("", &outer), ("src/p", &package)] {
             let private = Repo { dir: tree.join(at) };
             assert_eq!(
@@ -212,7 +219,11 @@ fn a_repository_inside_another_is_a_repository_of_its_own() {
         }
         assert_eq!(
             checkout
-                .read_by_builds(&checkout.inspect(&tree, &Part::default()).unwrap())
+                .read_by_builds(
+                    &checkout
+                        .inspect_part(&tree, &CheckoutPart::default())
+                        .unwrap()
+                )
                 .count(),
             0
         );
@@ -237,7 +248,9 @@ fn names_that_git_refuses_are_an_error_before_anything_is_written() {
         let mut checkout = Checkout::default();
         let folder = workspace.path("tree");
         let added = checkout.add_commit(&package.dir, &Oid(commit), b"");
-        let error = added.and_then(|_| checkout.write(&folder)).unwrap_err();
+        let error = added
+            .and_then(|_| checkout.write_folder(&folder))
+            .unwrap_err();
         assert!(
             error.what.contains("cannot be written to a folder") && error.hint.contains("in-place"),
             "{error}"
@@ -277,7 +290,7 @@ fn pipes_links_and_locked_folders_in_the_way_are_no_obstacle() {
         std::fs::Permissions::from_mode(0o000),
     )
     .unwrap();
-    let again = checkout.write(&tree);
+    let again = checkout.write_folder(&tree);
     fs_err::set_permissions(
         private.dir.join("locked"),
         std::fs::Permissions::from_mode(0o700),
@@ -285,12 +298,16 @@ fn pipes_links_and_locked_folders_in_the_way_are_no_obstacle() {
     .ok();
     if let Err(error) = again {
         assert!(error.hint.contains("permissions"), "{error}");
-        checkout.write(&tree).unwrap();
+        checkout.write_folder(&tree).unwrap();
     }
     assert_eq!(private.status(), [""; 0]);
     assert_eq!(
         checkout
-            .read_by_builds(&checkout.inspect(&tree, &Part::default()).unwrap())
+            .read_by_builds(
+                &checkout
+                    .inspect_part(&tree, &CheckoutPart::default())
+                    .unwrap()
+            )
             .count(),
         0
     );
@@ -299,7 +316,7 @@ fn pipes_links_and_locked_folders_in_the_way_are_no_obstacle() {
     // The directory itself became a link.
     fs_err::remove_dir_all(&tree).unwrap();
     fs_err::os::unix::fs::symlink(&outside.dir, &tree).unwrap();
-    checkout.write(&tree).unwrap();
+    checkout.write_folder(&tree).unwrap();
     assert!(fs_err::symlink_metadata(&tree).unwrap().is_dir());
     assert_eq!(outside.read("java/A.java"), "kept");
 }

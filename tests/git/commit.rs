@@ -12,7 +12,7 @@ fn what_an_attempt_left_is_committed_and_nothing_else() {
     repo.write("person.txt", "was there");
     repo.write("src/main/java/Person.java", "was there");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     assert_eq!(
         repositories
             .commit_all("a", &before, "nothing", |_| None)
@@ -67,7 +67,7 @@ fn a_first_commit_and_staged_or_deleted_files() {
     let workspace = Workspace::new();
     let repo = workspace.init("src/a");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     repo.write("src/main/java/A.java", "class A {}\n");
     repo.write("b.txt", "b");
     repo.git(&["add", "b.txt"]);
@@ -99,7 +99,7 @@ fn a_file_that_needs_a_filter_program_is_refused() {
     let workspace = Workspace::with(&["a"]);
     let repo = workspace.repo("src/a");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     repo.git(&["config", "filter.lfs.clean", "touch ran"]);
     repo.write(".gitattributes", "*.bin filter=lfs\n");
     repo.write("big.bin", "x");
@@ -133,7 +133,7 @@ fn hooks_do_not_run() {
         fs_err::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     repo.write("src/main/java/A.java", "class A {}\n");
     repositories
         .commit_all("a", &before, "x", |_| None)

@@ -26,16 +26,16 @@ fn linked_worktrees_and_submodules_are_packages() {
         main.dir.to_str().unwrap(),
         "src/module",
     ]);
-    let trees = workspace.discover().snapshot().unwrap();
+    let trees = workspace.discover().take_snapshot().unwrap();
     assert_eq!(trees.packages[0].branch.as_deref(), Some("refs/heads/side"));
-    let modules = ralph::git::Repositories::discover(
+    let modules = ralph::git::Repositories::discover_packages(
         &outer.dir,
         &outer.dir,
         &["src/*".into()],
         false,
         super::classifier(),
     );
-    let snapshot = modules.unwrap().snapshot().unwrap();
+    let snapshot = modules.unwrap().take_snapshot().unwrap();
     assert_eq!(snapshot.packages[0].name, "module");
     assert_eq!(snapshot.packages[0].head.0, main.head());
 }
@@ -54,17 +54,17 @@ fn a_submodule_inside_a_package_is_dirty_when_its_head_or_its_files_are_others()
     ]);
     outer.commit("module");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     assert_eq!(before.packages[0].dirt, []);
     let inner = workspace.repo("src/a/lib");
     inner.write("src/main/java/A.java", "other");
     assert_eq!(
-        super::paths(&repositories.snapshot().unwrap().packages[0].dirt),
+        super::paths(&repositories.take_snapshot().unwrap().packages[0].dirt),
         ["lib"]
     );
     let head = inner.commit("moved");
     assert_eq!(
-        repositories.snapshot().unwrap().packages[0].dirt[0].blob,
+        repositories.take_snapshot().unwrap().packages[0].dirt[0].blob,
         Some(Oid(head))
     );
     outer.commit("follow");
@@ -78,10 +78,10 @@ fn two_packages_with_one_name_are_refused_at_the_start_and_later() {
     let workspace = Workspace::with(&["a"]);
     workspace.package("lib/b");
     let mut repositories = workspace.try_discover(&["src/*", "lib/*"], true).unwrap();
-    assert_eq!(repositories.names(), ["a", "b"]);
+    assert_eq!(repositories.package_names(), ["a", "b"]);
     workspace.package("lib/a");
     assert_eq!(
-        repositories.snapshot().unwrap_err().kind,
+        repositories.take_snapshot().unwrap_err().kind,
         GitErrorKind::Refused
     );
     let error = workspace
@@ -108,9 +108,9 @@ fn a_workspace_that_is_a_repository_is_one_package() {
     let workspace = Workspace::new();
     workspace.package("");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
-    assert_eq!(repositories.names(), ["."]);
-    assert_eq!(repositories.root("."), Some(workspace.dir.path()));
+    let before = repositories.take_snapshot().unwrap();
+    assert_eq!(repositories.package_names(), ["."]);
+    assert_eq!(repositories.package_root("."), Some(workspace.dir.path()));
     let repo = workspace.repo("");
     repo.write("src/main/java/B.java", "class B {}\n");
     repo.commit("more");
@@ -134,8 +134,8 @@ fn folders_of_one_repository_see_their_own_paths() {
     }
     repo.commit("first");
     let mut repositories = workspace.try_discover(&["svc/*"], true).unwrap();
-    assert_eq!(repositories.names(), ["a", "b"]);
-    let before = repositories.snapshot().unwrap();
+    assert_eq!(repositories.package_names(), ["a", "b"]);
+    let before = repositories.take_snapshot().unwrap();
     assert_eq!(before.packages[0].head, before.packages[1].head);
     repo.write("svc/a/src/main/java/A.java", "class A {}\n");
     repo.write("pom.xml", "changed");
@@ -156,7 +156,7 @@ fn folders_of_one_repository_see_their_own_paths() {
     assert_eq!(repositories.test_paths_at("b", &Oid(head)).unwrap(), []);
     repo.remove("svc/d/pom.xml");
     assert!(
-        repositories.snapshot().unwrap().package("d").is_some(),
+        repositories.take_snapshot().unwrap().package("d").is_some(),
         "it stays a package without its build file"
     );
 }
@@ -165,7 +165,7 @@ fn folders_of_one_repository_see_their_own_paths() {
 fn a_package_that_appears_begins_with_the_empty_tree() {
     let workspace = Workspace::with(&["a"]);
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     workspace.package("src/b");
     let seen = observe(&mut repositories, &before);
     let new = change(&seen, "b");
@@ -180,7 +180,7 @@ fn a_clone_begins_with_what_the_remote_had() {
     let workspace = Workspace::with(&["a"]);
     let origin = workspace.package("elsewhere/origin");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     workspace
         .repo("src")
         .git(&["clone", "-q", origin.dir.to_str().unwrap(), "b"]);
@@ -198,7 +198,7 @@ fn a_clone_begins_with_what_the_remote_had() {
     let mut sum = Accumulated::default();
     sum.add(&before, &change(&seen, "b").changes);
     assert_eq!(sum.bases["b"], Oid::zero());
-    assert_eq!(repositories.changes(&sum).unwrap(), seen.family);
+    assert_eq!(repositories.sum_changes(&sum).unwrap(), seen.family);
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn a_new_repository_that_is_pushed_does_not_become_a_clone() {
     let workspace = Workspace::with(&["a"]);
     workspace.init("src/u");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     fs_err::create_dir_all(workspace.path("bare")).unwrap();
     workspace
         .repo("bare")
@@ -231,7 +231,7 @@ fn a_new_repository_that_is_pushed_does_not_become_a_clone() {
 fn a_package_that_vanishes_is_rewritten_history() {
     let workspace = Workspace::with(&["a", "b"]);
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     fs_err::rename(workspace.path("src/b"), workspace.path("gone")).unwrap();
     let seen = observe(&mut repositories, &before);
     let gone = change(&seen, "b");
@@ -240,7 +240,7 @@ fn a_package_that_vanishes_is_rewritten_history() {
     let mut sum = Accumulated::default();
     sum.touched.entry("b".into()).or_default();
     assert_eq!(
-        repositories.changes(&sum).unwrap_err().kind,
+        repositories.sum_changes(&sum).unwrap_err().kind,
         GitErrorKind::NotFound
     );
 }
@@ -249,10 +249,10 @@ fn a_package_that_vanishes_is_rewritten_history() {
 fn a_repository_that_was_replaced_is_opened_again() {
     let workspace = Workspace::with(&["a"]);
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     fs_err::remove_dir_all(workspace.path("src/a/.git")).unwrap();
     let head = workspace.init("src/a").commit("anew");
-    let after = repositories.snapshot().unwrap();
+    let after = repositories.take_snapshot().unwrap();
     assert_eq!(after.packages[0].head.0, head);
     assert_ne!(after, before);
 }
@@ -261,7 +261,7 @@ fn a_repository_that_was_replaced_is_opened_again() {
 fn a_repository_inside_a_package_is_named_and_not_entered() {
     let workspace = Workspace::with(&["a"]);
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     workspace.package("src/a/vendor/x");
     workspace.repo("src/a").write("notes.txt", "x");
     let seen = observe(&mut repositories, &before);
@@ -285,7 +285,7 @@ fn what_work_trees_share_stays_and_each_has_its_own_pins() {
     let second = linked.commit("second");
     let mut runs = [one.discover(), other.discover()];
     let before = runs.each_mut().map(|run| {
-        let before = run.snapshot().unwrap();
+        let before = run.take_snapshot().unwrap();
         run.pin_heads().unwrap();
         before
     });

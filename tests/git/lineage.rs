@@ -41,13 +41,13 @@ fn a_class_is_found_again_under_another_name_and_another_one_is_not_taken_for_it
         "package b;\nclass Other { void say() { print(); } }\n",
     );
     let changes = changes(&repo, &mut repositories);
-    let moved = repositories.moved(&changes).unwrap();
+    let moved = repositories.find_moved(&changes).unwrap();
     let named: Vec<(&str, &str)> = moved
         .iter()
         .map(|(now, old)| (now.path.as_str(), old.path.as_str()))
         .collect();
     assert_eq!(named, [("src/main/java/b/Cost.java", MAIN)]);
-    assert_eq!(repositories.moved(&changes[..1]).unwrap(), []);
+    assert_eq!(repositories.find_moved(&changes[..1]).unwrap(), []);
 }
 
 #[test]

@@ -26,7 +26,9 @@ fn copy(workspace: &Workspace, lane: &Repo) -> Result<Oid, String> {
 
 fn merge(workspace: &Workspace, theirs: &Oid) -> Merge {
     let mut repositories = workspace.discover();
-    let ours = repositories.snapshot().unwrap().packages[0].head.clone();
+    let ours = repositories.take_snapshot().unwrap().packages[0]
+        .head
+        .clone();
     repositories
         .merge("a", [&ours, theirs], "2. from lane 1")
         .unwrap()
@@ -45,7 +47,7 @@ fn a_lanes_work_is_copied_merged_and_checked_out_twice() {
     let Merge::Commit(merged) = merge(&workspace, &theirs) else {
         panic!("no merge");
     };
-    let before = workspace.discover().snapshot().unwrap();
+    let before = workspace.discover().take_snapshot().unwrap();
     let heads = BTreeMap::from([("a".to_owned(), merged.clone())]);
     for _ in 0..2 {
         let mut repositories = workspace.discover();
@@ -195,6 +197,6 @@ fn both_sides_in_one_line_are_a_conflict_with_its_path() {
     let Merge::Conflicts(paths) = merge(&workspace, &theirs) else {
         panic!("merged");
     };
-    let paths: Vec<String> = paths.iter().map(|path| path.to_text()).collect();
+    let paths: Vec<String> = paths.iter().map(ralph::source::RepoPath::to_text).collect();
     assert_eq!(paths, ["src/main/java/A.java"]);
 }

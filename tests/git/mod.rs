@@ -77,7 +77,7 @@ impl Workspace {
 
     fn try_discover(&self, patterns: &[&str], given: bool) -> Result<Repositories, GitError> {
         let patterns: Vec<String> = patterns.iter().map(|&p| p.to_owned()).collect();
-        Repositories::discover(
+        Repositories::discover_packages(
             self.dir.path(),
             self.dir.path(),
             &patterns,
@@ -158,7 +158,7 @@ fn observe(repositories: &mut Repositories, before: &Snapshot) -> Observation {
         before: before.clone(),
         ..ObserveRequest::default()
     };
-    repositories.observe(&request).unwrap()
+    repositories.observe_attempt(&request).unwrap()
 }
 
 fn change<'o>(observation: &'o Observation, name: &str) -> &'o PackageChange {

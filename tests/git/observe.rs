@@ -11,7 +11,7 @@ const MAIN: &str = "src/main/java/A.java";
 fn start() -> (Workspace, Repositories, Snapshot) {
     let workspace = Workspace::with(&["a", "b"]);
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     (workspace, repositories, before)
 }
 
@@ -78,7 +78,7 @@ fn amend_reset_rebase_and_orphans_are_rewritten_history() {
         repo.write(MAIN, "class A {}\n");
         repo.commit("second");
         let mut repositories = workspace.discover();
-        let before = repositories.snapshot().unwrap();
+        let before = repositories.take_snapshot().unwrap();
         for args in script {
             repo.git(args);
         }
@@ -98,14 +98,14 @@ fn a_commit_descends_from_itself_and_its_ancestors_and_not_from_what_was_amended
     repo.git(&["commit", "--amend", "-q", "-m", "other"]);
     let head = Oid(repo.head());
     let mut repositories = workspace.discover();
-    let mut descends = |old: &Oid| repositories.descends("a", &head, old).unwrap();
+    let mut descends = |old: &Oid| repositories.is_descendant("a", &head, old).unwrap();
     assert!(descends(&head) && descends(&first));
     assert!(!descends(&amended) && !descends(&Oid::zero()));
     assert!(
-        !repositories.descends("a", &first, &head).unwrap(),
+        !repositories.is_descendant("a", &first, &head).unwrap(),
         "not the other way round"
     );
-    assert!(repositories.descends("gone", &head, &first).is_err());
+    assert!(repositories.is_descendant("gone", &head, &first).is_err());
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn dirt_is_what_differs_now_and_did_not_before() {
     repo.write("src/main/java/Old.java", "x");
     repo.write("old.txt", "x");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     repo.write(MAIN, "class A {}\n");
     repo.write("src/main/java/New.java", "x");
     repo.write("new.txt", "x");
@@ -201,7 +201,7 @@ fn a_family_accumulates_over_its_attempts_and_forgets_what_was_taken_back() {
 
     repo.write("src/main/java/Person.java", "p");
     repo.commit("a person's");
-    let second = repositories.snapshot().unwrap();
+    let second = repositories.take_snapshot().unwrap();
     repo.remove("src/main/java/Y.java");
     repo.write(MAIN, "class A {\n}\n");
     repo.commit("attempt 2");
@@ -212,7 +212,7 @@ fn a_family_accumulates_over_its_attempts_and_forgets_what_was_taken_back() {
         stage: Accumulated::default(),
         ..ObserveRequest::default()
     };
-    let two = repositories.observe(&request).unwrap();
+    let two = repositories.observe_attempt(&request).unwrap();
     assert_eq!(
         lines(&two.family),
         [
@@ -237,11 +237,11 @@ fn a_family_accumulates_over_its_attempts_and_forgets_what_was_taken_back() {
     );
 
     assert_eq!(
-        lines(&repositories.changes(&sum).unwrap()),
+        lines(&repositories.sum_changes(&sum).unwrap()),
         ["Added a/src/main/java/X.java"]
     );
     sum.everything = true;
-    assert_eq!(repositories.changes(&sum).unwrap().len(), 3);
+    assert_eq!(repositories.sum_changes(&sum).unwrap().len(), 3);
     let since = repositories.changes_since("HEAD~1").unwrap_err();
     assert_eq!(
         (since.kind, since.place.as_str()),
@@ -309,7 +309,7 @@ fn lines_of_frozen_and_reviewed_tests_that_are_gone_are_named() {
     let frozen = kept(Some(base), written.clone());
     let reviewed = kept(None, written);
     let same = repositories
-        .observe(&request(vec![frozen.clone()], vec![reviewed.clone()]))
+        .observe_attempt(&request(vec![frozen.clone()], vec![reviewed.clone()]))
         .unwrap();
     assert!(same.lost_frozen.is_empty() && same.lost_reviewed.is_empty());
     assert_eq!((change(&same, "a").tests_delta, same.stage_tests), (2, 3));
@@ -317,7 +317,7 @@ fn lines_of_frozen_and_reviewed_tests_that_are_gone_are_named() {
     repo.write(TEST, "class ATest {\n    @Test void b()  {}\n}\n");
     repo.commit("weaker");
     let seen = repositories
-        .observe(&request(vec![frozen.clone()], vec![reviewed.clone()]))
+        .observe_attempt(&request(vec![frozen.clone()], vec![reviewed.clone()]))
         .unwrap();
     assert_eq!(
         (
@@ -331,7 +331,7 @@ fn lines_of_frozen_and_reviewed_tests_that_are_gone_are_named() {
     repo.remove(TEST);
     repo.commit("gone");
     let seen = repositories
-        .observe(&request(vec![frozen], vec![reviewed]))
+        .observe_attempt(&request(vec![frozen], vec![reviewed]))
         .unwrap();
     assert_eq!(seen.lost_frozen[0].count, 3, "two tests and the class");
     assert_eq!(change(&seen, "a").tests_delta, -1);
@@ -343,10 +343,10 @@ fn tests_of_other_languages_count_and_their_data_does_not() {
     let repo = workspace.repo("src/b");
     repo.write("tests/test_a.py", "def test_a(): assert a()\n");
     repo.write("tests/data.json", "{}");
-    let empty = repositories.snapshot().unwrap();
+    let empty = repositories.take_snapshot().unwrap();
     repo.commit("python");
     assert_eq!(observe(&mut repositories, &empty).stage_tests, 1);
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     repo.remove("tests/test_a.py");
     repo.remove("tests/data.json");
     repo.commit("gone");
@@ -369,7 +369,7 @@ fn stale_locks_are_removed_and_named_by_observe_alone() {
     ] {
         repo.write(&format!(".git/{lock}"), "");
     }
-    repositories.snapshot().unwrap();
+    repositories.take_snapshot().unwrap();
     assert!(repo.exists(".git/index.lock"));
     let seen = observe(&mut repositories, &before);
     assert_eq!(
@@ -399,7 +399,7 @@ fn a_base_that_was_pruned_is_an_error_and_no_answer() {
         before,
         ..ObserveRequest::default()
     };
-    let error = repositories.observe(&request).unwrap_err();
+    let error = repositories.observe_attempt(&request).unwrap_err();
     assert_eq!(
         (error.kind, error.place.as_str()),
         (GitErrorKind::Unreadable, "Package a"),
@@ -420,7 +420,7 @@ fn a_shallow_clone_answers_within_its_depth_and_says_so_beyond_it() {
         .repo("src")
         .git(&["clone", "-q", "--depth", "1", &url, "a"]);
     let mut repositories = workspace.discover();
-    let mut before = repositories.snapshot().unwrap();
+    let mut before = repositories.take_snapshot().unwrap();
     let repo = workspace.repo("src/a");
     repo.write(MAIN, "class A {}\n");
     repo.commit("third");
@@ -434,7 +434,7 @@ fn a_shallow_clone_answers_within_its_depth_and_says_so_beyond_it() {
         ..ObserveRequest::default()
     };
     assert_eq!(
-        repositories.observe(&request).unwrap_err().kind,
+        repositories.observe_attempt(&request).unwrap_err().kind,
         GitErrorKind::Unreadable
     );
 }

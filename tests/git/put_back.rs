@@ -1,8 +1,8 @@
 //! Keeping content, and restoring it.
 
 use super::{Repo, Workspace, observe};
-use ralph::git::{Extent, Repositories};
-use ralph::machine::event::Kept;
+use ralph::git::{Repositories, RestoreExtent};
+use ralph::machine::event::KeptWork;
 use ralph::machine::facts::{Dirt, PackageChange, Snapshot};
 use ralph::source::RepoPath;
 use std::collections::BTreeMap;
@@ -52,7 +52,11 @@ fn state(repo: &Repo) -> (String, String, Vec<String>, BTreeMap<String, Vec<u8>>
     (head, branch, repo.status(), disk(repo))
 }
 
-fn put_back(repositories: &mut Repositories, before: &Snapshot, extent: Extent) -> Vec<Kept> {
+fn put_back(
+    repositories: &mut Repositories,
+    before: &Snapshot,
+    extent: RestoreExtent,
+) -> Vec<KeptWork> {
     let seen = observe(repositories, before);
     repositories
         .put_back(before, &seen, extent, 7, REF)
@@ -70,7 +74,7 @@ fn a_rewritten_history_comes_back_and_what_was_there_is_kept() {
     repo.write("second.txt", "2");
     repo.commit("second");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     let wanted = state(&repo);
 
     repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
@@ -82,10 +86,10 @@ fn a_rewritten_history_comes_back_and_what_was_there_is_kept() {
     workspace
         .repo("src/b")
         .write(MAIN, "untouched by the breach\n");
-    let done = put_back(&mut repositories, &before, Extent::Breaches);
+    let done = put_back(&mut repositories, &before, RestoreExtent::Breaches);
 
     assert_eq!(done.len(), 1);
-    let Kept {
+    let KeptWork {
         package,
         reference,
         commit,
@@ -141,13 +145,13 @@ fn amend_branch_switch_detach_orphan_and_undone_commits_all_come_back() {
         repo.write("second.txt", "2");
         repo.commit("second");
         let mut repositories = workspace.discover();
-        let before = repositories.snapshot().unwrap();
+        let before = repositories.take_snapshot().unwrap();
         let wanted = state(&repo);
         for args in script {
             repo.git(args);
         }
         let there = super::run_git(&repo.dir, &["rev-parse", "-q", "--verify", "HEAD"]);
-        put_back(&mut repositories, &before, Extent::Breaches);
+        put_back(&mut repositories, &before, RestoreExtent::Breaches);
         assert_eq!(state(&repo), wanted, "{script:?}");
         if there.0 {
             repo.git(&["merge-base", "--is-ancestor", there.1.trim(), REF]);
@@ -165,7 +169,7 @@ fn a_branch_that_was_rewritten_before_it_was_left_is_kept_as_well() {
     let workspace = Workspace::with(&["a"]);
     let repo = workspace.repo("src/a");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     repo.git(&["commit", "-q", "--amend", "-m", "amended"]);
     let amended = repo.head();
     repo.git(&[
@@ -176,7 +180,7 @@ fn a_branch_that_was_rewritten_before_it_was_left_is_kept_as_well() {
         &before.packages[0].head.0,
     ]);
     repo.git(&["commit", "-q", "--allow-empty", "-m", "on feature"]);
-    put_back(&mut repositories, &before, Extent::Breaches);
+    put_back(&mut repositories, &before, RestoreExtent::Breaches);
     assert_eq!(repo.head(), before.packages[0].head.0);
     assert_eq!(repo.git(&["rev-parse", &format!("{REF}-2")]), amended);
 }
@@ -190,7 +194,7 @@ fn a_reviewer_s_commit_and_dirt_are_put_back_and_dirt_from_before_stays() {
     repo.write("staged.txt", "staged before\n");
     repo.git(&["add", "staged.txt"]);
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     let wanted = state(&repo);
     repo.write(MAIN, "class Review {}\n");
     repo.git(&["commit", "-q", "-m", "review", "--", MAIN]);
@@ -198,14 +202,14 @@ fn a_reviewer_s_commit_and_dirt_are_put_back_and_dirt_from_before_stays() {
     let seen = observe(&mut repositories, &before);
     assert_eq!(
         repositories
-            .put_back(&before, &seen, Extent::Breaches, 7, REF)
+            .put_back(&before, &seen, RestoreExtent::Breaches, 7, REF)
             .unwrap(),
         []
     );
-    let done = put_back(&mut repositories, &before, Extent::All);
+    let done = put_back(&mut repositories, &before, RestoreExtent::All);
     assert_eq!(done.len(), 1);
     assert_eq!(state(&repo), wanted);
-    let snapshot = repositories.snapshot().unwrap();
+    let snapshot = repositories.take_snapshot().unwrap();
     assert_eq!(snapshot, before);
 }
 
@@ -217,7 +221,7 @@ fn an_attempt_that_committed_or_changed_earlier_dirt_is_undone_as_far_as_bytes_a
     repo.write("src/main/java/New.java", "new\n");
     repo.write(TEST, "class Unknown {}\n");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     let wanted = state(&repo);
     repo.write(TEST, "class Overwritten {}\n");
     repo.commit("all of it");
@@ -230,7 +234,7 @@ fn an_attempt_that_committed_or_changed_earlier_dirt_is_undone_as_far_as_bytes_a
         "rewritten",
     ]);
     repo.git(&["checkout", "-q", "-b", "away"]);
-    let done = put_back(&mut repositories, &before, Extent::Breaches);
+    let done = put_back(&mut repositories, &before, RestoreExtent::Breaches);
     let unrestored: Vec<&str> = done[0].unrestored.iter().map(RepoPath::as_str).collect();
     assert_eq!(unrestored, [TEST], "its bytes from before are nowhere");
     assert_eq!(repo.read(TEST), "class Overwritten {}\n");
@@ -245,11 +249,11 @@ fn content_that_stood_in_the_index_alone_is_kept_too() {
     let workspace = Workspace::with(&["a"]);
     let repo = workspace.repo("src/a");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     repo.write(MAIN, "class TaskSelection {}\n");
     repo.git(&["add", MAIN]);
     repo.write(MAIN, "class OnDisk {}\n");
-    let done = put_back(&mut repositories, &before, Extent::All);
+    let done = put_back(&mut repositories, &before, RestoreExtent::All);
     assert_eq!(shown(&repo, &done[0].commit.0, MAIN), "class OnDisk {}");
     assert_eq!(
         shown(&repo, &format!("{REF}^2"), MAIN),
@@ -263,7 +267,7 @@ fn a_link_in_place_of_a_folder_is_not_followed() {
     let workspace = Workspace::with(&["a"]);
     let repo = workspace.repo("src/a");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     let wanted = state(&repo);
     let outside = workspace.path("outside");
     fs_err::rename(repo.dir.join("src/main"), &outside).unwrap();
@@ -272,7 +276,7 @@ fn a_link_in_place_of_a_folder_is_not_followed() {
     repo.remove(TEST);
     repo.write(&format!("{TEST}/X.java"), "in the way");
     repo.write(&format!("{TEST}/deep/notes.txt"), "in the way, of no kind");
-    put_back(&mut repositories, &before, Extent::All);
+    put_back(&mut repositories, &before, RestoreExtent::All);
     assert_eq!(state(&repo), wanted);
     assert_eq!(
         fs_err::read_to_string(outside.join("java/A.java")).unwrap(),
@@ -310,7 +314,7 @@ fn doing_it_again_at_any_point_ends_the_same_and_loses_nothing() {
         repo.write("second.txt", "2");
         repo.commit("second");
         let mut repositories = workspace.discover();
-        let before = repositories.snapshot().unwrap();
+        let before = repositories.take_snapshot().unwrap();
         let wanted = state(&repo);
         repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
         repo.write("src/main/java/New.java", "new\n");
@@ -335,7 +339,7 @@ fn doing_it_again_at_any_point_ends_the_same_and_loses_nothing() {
         }
         let mut later = workspace.discover();
         let done = later
-            .put_back(&before, &seen, Extent::Breaches, 7, REF)
+            .put_back(&before, &seen, RestoreExtent::Breaches, 7, REF)
             .unwrap();
         assert_eq!(done[0].reference, REF, "{cut:?}");
         assert_eq!(state(&repo), wanted, "{cut:?}");
@@ -347,7 +351,7 @@ fn doing_it_again_at_any_point_ends_the_same_and_loses_nothing() {
             "{cut:?}"
         );
         let again = later
-            .put_back(&before, &seen, Extent::Breaches, 7, REF)
+            .put_back(&before, &seen, RestoreExtent::Breaches, 7, REF)
             .unwrap();
         assert_eq!(again.len(), 1);
         assert_eq!(state(&repo), wanted);
@@ -359,21 +363,21 @@ fn another_kept_commit_is_never_overwritten() {
     let workspace = Workspace::with(&["a"]);
     let repo = workspace.repo("src/a");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     for (text, expected) in [
         ("one\n", REF.to_owned()),
         ("two\n", format!("{REF}-2")),
         ("one\n", REF.to_owned()),
     ] {
         repo.write(MAIN, text);
-        let done = put_back(&mut repositories, &before, Extent::All);
+        let done = put_back(&mut repositories, &before, RestoreExtent::All);
         assert_eq!(done[0].reference, expected);
         assert_eq!(shown(&repo, &expected, MAIN), text.trim());
     }
     let seen = observe(&mut repositories, &before);
     assert!(
         repositories
-            .put_back(&before, &seen, Extent::All, 7, "refs/heads/main")
+            .put_back(&before, &seen, RestoreExtent::All, 7, "refs/heads/main")
             .is_err()
     );
 }
@@ -385,12 +389,12 @@ fn an_unborn_branch_comes_back_and_files_of_a_person_stay() {
     repo.write("README.md", "a person's\n");
     repo.write(MAIN, "class Before {}\n");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     let wanted = state(&repo);
     repo.write("src/main/java/B.java", "class B {}\n");
     repo.write("agent.txt", "an agent's\n");
     let head = repo.commit("all");
-    let done = put_back(&mut repositories, &before, Extent::All);
+    let done = put_back(&mut repositories, &before, RestoreExtent::All);
     assert_eq!(done[0].commit.0, head);
     assert_eq!(state(&repo), wanted);
 }
@@ -401,7 +405,7 @@ fn leftovers_go_aside_and_everything_else_stays() {
     let repo = workspace.repo("src/a");
     repo.write(MAIN, "class Person {}\n");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     let wanted = state(&repo);
     repo.write(TEST, "class Left {}\n");
     repo.remove(".gitignore");
@@ -430,7 +434,7 @@ fn leftovers_go_aside_and_everything_else_stays() {
         "staged"
     );
     assert!(!workspace.repo("src/b").exists("added.txt"));
-    assert_eq!(repositories.snapshot().unwrap(), before);
+    assert_eq!(repositories.take_snapshot().unwrap(), before);
     repositories.keep_aside(&left, reference).unwrap();
     assert_eq!(state(&repo), wanted);
 }
@@ -444,12 +448,12 @@ fn folders_of_one_repository_are_put_back_together_and_state_files_stay() {
     }
     let head = repo.commit("first");
     let mut repositories = workspace.try_discover(&["svc/*"], true).unwrap();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     for file in ["svc/a/pom.xml", "tasks.md", "root.txt"] {
         repo.write(file, "2\n");
     }
     repo.commit("agent");
-    let done = put_back(&mut repositories, &before, Extent::All);
+    let done = put_back(&mut repositories, &before, RestoreExtent::All);
     let names: Vec<&str> = done.iter().map(|done| done.package.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
     assert_eq!(
@@ -480,13 +484,13 @@ fn a_merge_and_a_rebase_that_stopped_leave_no_state_behind() {
         repo.write(MAIN, "ours\n");
         repo.commit("ours");
         let mut repositories = workspace.discover();
-        let before = repositories.snapshot().unwrap();
+        let before = repositories.take_snapshot().unwrap();
         let wanted = state(&repo);
         assert!(
             !super::run_git(&repo.dir, stop).0,
             "has to stop at a conflict"
         );
-        put_back(&mut repositories, &before, Extent::All);
+        put_back(&mut repositories, &before, RestoreExtent::All);
         assert_eq!(state(&repo), wanted, "{stop:?}");
         assert!(!repo.exists(".git/MERGE_HEAD"));
         assert!(!repo.exists(".git/rebase-merge"));

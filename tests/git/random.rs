@@ -3,7 +3,7 @@
 use super::{Repo, Workspace};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use ralph::git::Extent;
+use ralph::git::RestoreExtent;
 use ralph::source::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
@@ -152,7 +152,7 @@ fn putting_back_restores_the_disk_and_loses_nothing() {
                 .filter(is_ignore)
                 .for_each(|step| perform(&repo, step));
             let mut repositories = workspace.discover();
-            let snapshot = repositories.snapshot().unwrap();
+            let snapshot = repositories.take_snapshot().unwrap();
             let wanted = on_disk(&repo);
             attempt
                 .iter()
@@ -163,7 +163,7 @@ fn putting_back_restores_the_disk_and_loses_nothing() {
             let seen = super::observe(&mut repositories, &snapshot);
             let reference = "refs/ralph/rejected/1";
             let done = repositories
-                .put_back(&snapshot, &seen, Extent::All, 1, reference)
+                .put_back(&snapshot, &seen, RestoreExtent::All, 1, reference)
                 .unwrap();
 
             let unrestored: Vec<String> = done
@@ -194,7 +194,7 @@ fn putting_back_restores_the_disk_and_loses_nothing() {
             if head != repo.head() {
                 repo.git(&["merge-base", "--is-ancestor", &head, reference]);
             }
-            let after = repositories.snapshot().unwrap();
+            let after = repositories.take_snapshot().unwrap();
             prop_assert_eq!(&after.packages[0].branch, &snapshot.packages[0].branch);
             Ok(())
         })
@@ -239,7 +239,7 @@ fn dirt_equals_what_git_status_says() {
 
 fn compare(repo: &Repo, repositories: &mut ralph::git::Repositories) -> Result<(), TestCaseError> {
     let (dirty, untracked) = git_says(repo);
-    let snapshot = repositories.snapshot().unwrap();
+    let snapshot = repositories.take_snapshot().unwrap();
     let package = &snapshot.packages[0];
     let of = |dirt: &[ralph::machine::facts::Dirt]| -> BTreeSet<String> {
         let paths = dirt.iter().map(|dirt| dirt.path.as_str().to_owned());

@@ -232,7 +232,8 @@ fn compare(cases: usize) {
     let kinds = Classifier::new(&[], &[], &[]).unwrap();
     let patterns = ["src/*".to_owned()];
     let root = workspace.path();
-    let mut repositories = Repositories::discover(root, root, &patterns, false, kinds).unwrap();
+    let mut repositories =
+        Repositories::discover_packages(root, root, &patterns, false, kinds).unwrap();
     let (mut same, mut conflicts, mut stricter, mut laxer) = (0, 0, 0, 0);
     for ([ours, theirs], git) in pairs.iter().zip(git) {
         let ids = [ours, theirs].map(|id| Oid(id.clone()));

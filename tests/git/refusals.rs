@@ -42,12 +42,12 @@ fn hidden_index_flags() {
 fn flags_that_an_agent_sets_during_the_run_are_refused_too() {
     let workspace = Workspace::with(&["a"]);
     let mut repositories = workspace.discover();
-    repositories.snapshot().unwrap();
+    repositories.take_snapshot().unwrap();
     workspace
         .repo("src/a")
         .git(&["update-index", "--assume-unchanged", "src/main/java/A.java"]);
     refused(
-        &repositories.snapshot().unwrap_err(),
+        &repositories.take_snapshot().unwrap_err(),
         "assume-unchanged",
         "update-index",
     );
@@ -147,7 +147,11 @@ fn pipes_in_place_of_files_do_not_stop_the_run() {
         let file = workspace.path("src/a").join(path);
         drop(fs_err::remove_file(&file));
         nix::unistd::mkfifo(&file, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        refused(&repositories.snapshot().unwrap_err(), "pipe", "Remove it");
+        refused(
+            &repositories.take_snapshot().unwrap_err(),
+            "pipe",
+            "Remove it",
+        );
     }
 }
 

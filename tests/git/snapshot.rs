@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 fn an_unborn_head_is_zeros_and_keeps_its_branch() {
     let workspace = Workspace::new();
     workspace.init("src/a");
-    let snapshot = workspace.discover().snapshot().unwrap();
+    let snapshot = workspace.discover().take_snapshot().unwrap();
     assert_eq!(snapshot.packages[0].head, Oid::zero());
     assert_eq!(
         snapshot.packages[0].branch.as_deref(),
@@ -22,7 +22,7 @@ fn a_detached_head_has_no_branch_and_packages_are_sorted_by_name() {
     let workspace = Workspace::with(&["b", "a"]);
     let repo = workspace.repo("src/b");
     repo.git(&["checkout", "-q", "--detach"]);
-    let snapshot = workspace.discover().snapshot().unwrap();
+    let snapshot = workspace.discover().take_snapshot().unwrap();
     assert_eq!(
         snapshot
             .packages
@@ -43,7 +43,7 @@ fn dirt_is_staged_changed_deleted_and_untracked_files_of_a_kind() {
     repo.write("src/main/java/B.java", "class B {}\n");
     repo.commit("more");
     let mut repositories = workspace.discover();
-    assert_eq!(repositories.snapshot().unwrap().packages[0].dirt, []);
+    assert_eq!(repositories.take_snapshot().unwrap().packages[0].dirt, []);
 
     repo.write("src/main/java/A.java", "class A { }\n");
     repo.write("src/main/java/C.java", "class C {}\n");
@@ -54,7 +54,7 @@ fn dirt_is_staged_changed_deleted_and_untracked_files_of_a_kind() {
     repo.write("target/X.java", "ignored");
     repo.write("src/test/java/a.log", "ignored");
     repo.write("stray.txt", "not a kind");
-    let snapshot = repositories.snapshot().unwrap();
+    let snapshot = repositories.take_snapshot().unwrap();
     let package = snapshot.package("a").unwrap();
     assert_eq!(
         paths(&package.dirt),
@@ -92,11 +92,11 @@ fn only_the_workspaces_own_state_files_are_no_dirt() {
     }
     repo.commit("all");
     let mut repositories = workspace.discover();
-    let before = repositories.snapshot().unwrap();
+    let before = repositories.take_snapshot().unwrap();
     for file in state {
         repo.write(file, "2\n");
     }
-    assert_eq!(repositories.snapshot().unwrap().packages[0].dirt, []);
+    assert_eq!(repositories.take_snapshot().unwrap().packages[0].dirt, []);
     repo.commit("state");
     let seen = super::observe(&mut repositories, &before);
     assert_eq!(
@@ -108,7 +108,7 @@ fn only_the_workspaces_own_state_files_are_no_dirt() {
         repo.write(file, "2\n");
     }
     assert_eq!(
-        paths(&repositories.snapshot().unwrap().packages[0].dirt),
+        paths(&repositories.take_snapshot().unwrap().packages[0].dirt),
         others
     );
 }
@@ -121,13 +121,13 @@ fn an_edit_that_keeps_size_and_time_is_seen() {
     repo.git(&["config", "core.checkStat", "minimal"]);
     let file = repo.dir.join("src/main/java/A.java");
     let mut repositories = workspace.discover();
-    repositories.snapshot().unwrap();
+    repositories.take_snapshot().unwrap();
     let time = fs_err::metadata(&file).unwrap().modified().unwrap();
     repo.write("src/main/java/A.java", "class A {\n  int b;\n}\n");
     let opened = fs_err::OpenOptions::new().write(true).open(&file).unwrap();
     opened.file().set_modified(time).unwrap();
     assert_eq!(
-        paths(&repositories.snapshot().unwrap().packages[0].dirt),
+        paths(&repositories.take_snapshot().unwrap().packages[0].dirt),
         ["src/main/java/A.java"]
     );
 }
@@ -136,7 +136,7 @@ fn an_edit_that_keeps_size_and_time_is_seen() {
 fn filters_attributes_and_monitors_hide_nothing_and_run_nothing() {
     let workspace = Workspace::with(&["a"]);
     let repo = workspace.repo("src/a");
-    let before = workspace.discover().snapshot().unwrap();
+    let before = workspace.discover().take_snapshot().unwrap();
     let ran = workspace.path("ran");
     let program = format!("touch {}; cat", ran.display());
     repo.git(&[
@@ -155,7 +155,7 @@ fn filters_attributes_and_monitors_hide_nothing_and_run_nothing() {
     .unwrap();
     repo.write("src/main/java/A.java", "class Evil {}\n");
     let mut repositories = workspace.discover();
-    let snapshot = repositories.snapshot().unwrap();
+    let snapshot = repositories.take_snapshot().unwrap();
     assert_eq!(paths(&snapshot.packages[0].dirt), ["src/main/java/A.java"]);
     super::observe(&mut repositories, &before);
     assert!(!ran.exists());
@@ -176,12 +176,12 @@ fn line_ends_by_git_attributes_and_lfs_objects_are_clean() {
     repo.commit("line ends");
     repo.write("big.bin", "abc");
     let mut repositories = workspace.discover();
-    assert_eq!(repositories.snapshot().unwrap().packages[0].dirt, []);
+    assert_eq!(repositories.take_snapshot().unwrap().packages[0].dirt, []);
     repo.write("big.bin", "abd");
     repo.write("src/main/java/A.java", "class A {\r\n  int a;\r\n}\r\n");
     repo.write("run.bat", "one\r\n2\r\n");
     assert_eq!(
-        paths(&repositories.snapshot().unwrap().packages[0].dirt),
+        paths(&repositories.take_snapshot().unwrap().packages[0].dirt),
         ["big.bin", "run.bat", "src/main/java/A.java"]
     );
 }
@@ -196,7 +196,7 @@ fn modes_links_and_files_that_became_folders_are_dirt() {
     std::os::unix::fs::symlink("one", repo.dir.join("link")).unwrap();
     repo.commit("more");
     let mut repositories = workspace.discover();
-    assert_eq!(repositories.snapshot().unwrap().packages[0].dirt, []);
+    assert_eq!(repositories.take_snapshot().unwrap().packages[0].dirt, []);
     fs_err::set_permissions(
         repo.dir.join("run.sh"),
         std::fs::Permissions::from_mode(0o755),
@@ -208,7 +208,7 @@ fn modes_links_and_files_that_became_folders_are_dirt() {
     std::os::unix::fs::symlink("two", repo.dir.join("link")).unwrap();
     fs_err::rename(repo.dir.join("dir"), workspace.path("elsewhere")).unwrap();
     std::os::unix::fs::symlink(workspace.path("elsewhere"), repo.dir.join("dir")).unwrap();
-    let snapshot = repositories.snapshot().unwrap();
+    let snapshot = repositories.take_snapshot().unwrap();
     let package = &snapshot.packages[0];
     assert_eq!(paths(&package.dirt), ["dir/two", "link", "one", "run.sh"]);
     assert_eq!(package.dirt[0].blob, None, "a file behind a link is gone");
@@ -231,7 +231,7 @@ fn odd_names_have_git_s_own_form() {
         fs_err::write(dir.join(std::ffi::OsStr::from_bytes(name)), "x").unwrap();
     }
     let mut repositories = workspace.discover();
-    let snapshot = repositories.snapshot().unwrap();
+    let snapshot = repositories.take_snapshot().unwrap();
     let shown: Vec<String> = repo
         .status()
         .iter()
@@ -243,7 +243,10 @@ fn odd_names_have_git_s_own_form() {
     repo.commit("odd");
     let seen = super::observe(&mut repositories, &snapshot);
     assert_eq!(seen.family.len(), 5);
-    assert_eq!(repositories.snapshot().unwrap().packages[0].untracked, []);
+    assert_eq!(
+        repositories.take_snapshot().unwrap().packages[0].untracked,
+        []
+    );
     assert_eq!(
         repositories
             .test_paths_at("a", &seen.after.packages[0].head)
@@ -273,21 +276,25 @@ fn blobs_are_read_whole_or_not_at_all() {
     let mut repositories = workspace.discover();
     let blob = Oid(repo.git(&["rev-parse", "HEAD:src/main/java/A.java"]));
     assert_eq!(
-        repositories.blob("a", &blob, 100).unwrap(),
+        repositories.read_blob("a", &blob, 100).unwrap(),
         b"class A {\n  int a;\n}\n"
     );
     assert!(
         repositories
-            .blob("a", &blob, 3)
+            .read_blob("a", &blob, 3)
             .unwrap_err()
             .to_string()
             .contains("more than 3 bytes")
     );
     assert!(
-        repositories.blob("a", &Oid(repo.head()), 100).is_err(),
+        repositories.read_blob("a", &Oid(repo.head()), 100).is_err(),
         "a commit is no file"
     );
-    assert!(repositories.blob("b", &blob, 100).is_err());
-    assert!(repositories.blob("a", &Oid("12".repeat(20)), 100).is_err());
-    assert!(repositories.blob("a", &Oid("12".into()), 100).is_err());
+    assert!(repositories.read_blob("b", &blob, 100).is_err());
+    assert!(
+        repositories
+            .read_blob("a", &Oid("12".repeat(20)), 100)
+            .is_err()
+    );
+    assert!(repositories.read_blob("a", &Oid("12".into()), 100).is_err());
 }

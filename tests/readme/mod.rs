@@ -132,7 +132,7 @@ fn the_exit_codes_of_the_page_are_those_of_the_code() {
         let cell = line.split(" | ").next().unwrap().trim_start_matches("| ");
         codes.extend(cell.split(", ").filter_map(|code| code.parse::<u8>().ok()));
     }
-    let expected: Vec<u8> = exits().iter().map(|exit| exit.code()).collect();
+    let expected: Vec<u8> = exits().iter().map(|exit| exit.exit_code()).collect();
     assert_eq!(codes, expected);
 }
 

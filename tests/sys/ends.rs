@@ -4,7 +4,7 @@ use super::{Bench, exited, kill, supervisor};
 use ralph::machine::facts::ProcessEnd;
 use ralph::sys::clock::Stopwatch;
 use ralph::sys::{ProcessId, ProcessSpec, Spawn as _};
-use ralph::turn::Format;
+use ralph::turn::TranscriptFormat;
 use std::time::Duration;
 
 #[test]
@@ -99,10 +99,13 @@ fn a_process_whose_tool_runs_is_not_silent_until_the_tool_has_ended() {
             .end
     };
     let works = format!("{started} sleep 2; {ended} exit 7");
-    assert_eq!(run(&works, Format::Codex), exited(7));
-    assert_eq!(run(&works, Format::Text), ProcessEnd::Idle { seconds: 1 });
+    assert_eq!(run(&works, TranscriptFormat::Codex), exited(7));
     assert_eq!(
-        run(&format!("{started} {ended} NAP"), Format::Codex),
+        run(&works, TranscriptFormat::Text),
+        ProcessEnd::Idle { seconds: 1 }
+    );
+    assert_eq!(
+        run(&format!("{started} {ended} NAP"), TranscriptFormat::Codex),
         ProcessEnd::Idle { seconds: 1 }
     );
     assert_eq!(bench.nappers(), [0; 0]);
@@ -126,19 +129,27 @@ fn a_process_that_hangs_after_its_result_is_ended_as_one_that_exited_well() {
         (ended.end, ended.leftover_processes)
     };
     assert_eq!(
-        run(&format!("NAP & {result}; NAP"), Format::Claude).0,
+        run(&format!("NAP & {result}; NAP"), TranscriptFormat::Claude).0,
         exited(0)
     );
     assert_eq!(bench.nappers(), [0; 0], "what it started ends with it");
     assert_eq!(
-        run(&format!("{result}; exit 3"), Format::Claude).0,
+        run(&format!("{result}; exit 3"), TranscriptFormat::Claude).0,
         exited(3),
         "its own end counts"
     );
     let noisy = format!("{result}; while :; do echo alive >&2; sleep 0.05; done");
-    assert_eq!(run(&noisy, Format::Claude).0, exited(0), "noise is no work");
     assert_eq!(
-        run(&format!("{result}; sleep 0.5; exit 4"), Format::Text).0,
+        run(&noisy, TranscriptFormat::Claude).0,
+        exited(0),
+        "noise is no work"
+    );
+    assert_eq!(
+        run(
+            &format!("{result}; sleep 0.5; exit 4"),
+            TranscriptFormat::Text
+        )
+        .0,
         exited(4),
         "no transcript"
     );

@@ -10,8 +10,8 @@ mod reap;
 use ralph::machine::budget::Most;
 use ralph::machine::facts::ProcessEnd;
 use ralph::sys::process::Supervisor;
-use ralph::sys::{Ended, ProcessSpec, Running, Spawn as _};
-use ralph::turn::Format;
+use ralph::sys::{FinishedProcess, ProcessSpec, Running, Spawn as _};
+use ralph::turn::TranscriptFormat;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -66,14 +66,14 @@ impl Bench {
             wall: Some(GRACE * 2),
             idle: None,
             after_result: None,
-            transcript: Format::Text,
+            transcript: TranscriptFormat::Text,
             most: Most::default(),
             grace: GRACE,
             tag: self.tag.clone(),
         }
     }
 
-    fn run(&self, text: &str) -> Ended {
+    fn run(&self, text: &str) -> FinishedProcess {
         supervisor().run(&self.script(text)).unwrap()
     }
 

@@ -2,7 +2,7 @@
 
 use super::files::in_parallel;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
-use ralph::task::{Edit, Grammar, Mark, Row, TaskFile, reconcile, with_marks};
+use ralph::task::{Edit, Grammar, Mark, Row, TaskFile, reconcile_files, with_marks};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ fn check(path: &Path, bytes: &[u8]) -> Count {
     let mut count = Count::default();
     let grammar = Grammar::default();
     let file = TaskFile::parse(bytes, &grammar);
-    let rows = file.rows();
+    let rows = file.box_rows();
     count.tasks += rows.len();
     let offsets: HashSet<usize> = file.mark_offsets().collect();
     for marker in markers(bytes) {
@@ -68,19 +68,19 @@ fn check(path: &Path, bytes: &[u8]) -> Count {
             Mark::DONE
         };
         let flip = file
-            .flip(&row.key, to)
+            .flip_box(&row.key, to)
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let Some(edit) = flip else {
             panic!("{}:{}: nothing to flip", path.display(), row.line)
         };
-        let after = edit.apply(bytes).unwrap();
+        let after = edit.apply_to(bytes).unwrap();
         let back = Edit {
             expected: edit.replacement,
             replacement: edit.expected,
             ..edit
         };
         assert_eq!(
-            back.apply(&after).as_deref(),
+            back.apply_to(&after).as_deref(),
             Some(bytes),
             "{}:{}",
             path.display(),
@@ -91,10 +91,10 @@ fn check(path: &Path, bytes: &[u8]) -> Count {
     }
     let keys = |rows: Vec<Row>| rows.into_iter().map(|row| row.key).collect::<Vec<_>>();
     assert_eq!(
-        keys(TaskFile::parse(all_flipped.as_slice(), &grammar).rows()),
+        keys(TaskFile::parse(all_flipped.as_slice(), &grammar).box_rows()),
         keys(rows.clone())
     );
-    let result = reconcile(bytes, &all_flipped, &grammar);
+    let result = reconcile_files(bytes, &all_flipped, &grammar);
     assert_eq!(result.bytes, bytes, "{}", path.display());
     assert!(result.added.is_empty(), "{}", path.display());
     assert_eq!(

@@ -32,16 +32,16 @@ fn check(path: &Path, bytes: &[u8]) -> Count {
     let name = path.display();
     let file = parse(bytes);
     assert_eq!(
-        file.placed("PITEST", &Placement::None, false)
+        file.place_gates("PITEST", &Placement::None, false)
             .unwrap()
             .bytes,
         bytes,
         "{name}: has gates of its own"
     );
-    let rows = file.rows();
+    let rows = file.box_rows();
     let implementations = rows
         .iter()
-        .filter(|row| row.key.stage.word() == "IMPLEMENT" && row.key.has_id());
+        .filter(|row| row.key.stage.stage_word() == "IMPLEMENT" && row.key.has_id());
     let every_other = implementations
         .step_by(2)
         .map(|row| row.key.family.clone())
@@ -54,26 +54,26 @@ fn check(path: &Path, bytes: &[u8]) -> Count {
         Placement::End,
     ] {
         let there = file
-            .placed("PITEST", &placement, false)
+            .place_gates("PITEST", &placement, false)
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         count.gates += there.inserted.len();
         let read = others_are_the_same(path, &rows, &there);
         assert_eq!(
-            read.placed("PITEST", &placement, false).unwrap().bytes,
+            read.place_gates("PITEST", &placement, false).unwrap().bytes,
             there.bytes,
             "{name}: twice"
         );
-        let back = read.placed("PITEST", &Placement::None, false).unwrap();
+        let back = read.place_gates("PITEST", &Placement::None, false).unwrap();
         assert_eq!(back.bytes, bytes, "{name}: {placement:?} and back");
     }
     let gates = [("PITEST".to_owned(), Placement::Each)];
     let there = file
-        .staged(TaskSelection::Plain, &gates, |_| true)
+        .add_stages(TaskSelection::Plain, &gates, |_| true)
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     count.stages += there.inserted.len();
     let read = others_are_the_same(path, &rows, &there);
     assert_eq!(
-        read.staged(TaskSelection::Plain, &gates, |_| true)
+        read.add_stages(TaskSelection::Plain, &gates, |_| true)
             .unwrap()
             .bytes,
         there.bytes,
@@ -86,7 +86,7 @@ fn others_are_the_same(path: &Path, before: &[Row], after: &LinesEdited) -> Task
     let read = parse(&after.bytes);
     let new: HashSet<&TaskKey> = after.inserted.iter().map(|(key, _)| key).collect();
     let rest: Vec<Row> = read
-        .rows()
+        .box_rows()
         .into_iter()
         .filter(|row| !new.contains(&row.key))
         .collect();

@@ -14,7 +14,7 @@ fn told(
     stdout: &str,
     stderr: &str,
 ) -> Option<(&'static str, String, Option<u64>)> {
-    let printed = Printed::guessed(stdout.as_bytes(), stderr.as_bytes()).0;
+    let printed = PrintedOutput::guessed(stdout.as_bytes(), stderr.as_bytes()).0;
     Some(
         match trouble(end, None, &printed, now(), Some(&TimeZone::UTC))? {
             ProcessEnd::Limited { why, reset } => ("limit", why, reset),
@@ -130,7 +130,7 @@ fn what_known_clis_say_is_told_apart() {
 #[test]
 fn what_a_person_does_about_it_is_said_in_the_words_of_the_cli() {
     let hint = |name: Option<&str>, line: &str| {
-        let printed = Printed::guessed(line.as_bytes(), b"").0;
+        let printed = PrintedOutput::guessed(line.as_bytes(), b"").0;
         match trouble(&FAILED, name.and_then(Preset::named), &printed, now(), None) {
             Some(ProcessEnd::NotSetUp { hint, .. }) => hint,
             other => panic!("{other:?}"),
@@ -148,7 +148,7 @@ fn what_a_person_does_about_it_is_said_in_the_words_of_the_cli() {
 #[test]
 fn an_exit_code_that_the_cli_documents_tells_what_no_text_does() {
     let end = |name: &str, code| {
-        let printed = Printed::guessed(b"", b"something new\n").0;
+        let printed = PrintedOutput::guessed(b"", b"something new\n").0;
         trouble(
             &ProcessEnd::Exited { code },
             Preset::named(name),
@@ -195,7 +195,7 @@ fn the_message_is_told_and_not_the_status_below_it() {
 
 #[test]
 fn a_cli_that_exits_with_0_whatever_happens_is_not_believed() {
-    let printed = Printed::guessed(b"HTTP 401: Incorrect API key provided", b"").0;
+    let printed = PrintedOutput::guessed(b"HTTP 401: Incorrect API key provided", b"").0;
     let of = |name| {
         trouble(
             &ProcessEnd::Exited { code: 0 },
@@ -214,7 +214,7 @@ fn the_last_words_are_the_agents_or_where_it_failed_the_clis_error() {
     let words = |code: i32, stdout: &str, stderr: &str| {
         last_words(
             &ProcessEnd::Exited { code },
-            &Printed::guessed(stdout.as_bytes(), stderr.as_bytes()).0,
+            &PrintedOutput::guessed(stdout.as_bytes(), stderr.as_bytes()).0,
         )
     };
     assert_eq!(
@@ -664,7 +664,7 @@ fn the_structure_of_a_message_tells_more_than_its_words() {
     let result = r#"{"type":"result","is_error":true,"api_error_status":401,"result":"Rate limit reached for gpt-5."}"#;
     assert_eq!(kind(result), Some("not set up"));
     let hint = |printed: &str| {
-        let printed = Printed::guessed(printed.as_bytes(), b"").0;
+        let printed = PrintedOutput::guessed(printed.as_bytes(), b"").0;
         match trouble(&FAILED, Preset::named("claude"), &printed, now(), None) {
             Some(ProcessEnd::NotSetUp { hint, .. }) => hint,
             other => panic!("{other:?}"),
@@ -724,7 +724,7 @@ proptest! {
     fn any_bytes_are_read_and_what_is_said_is_one_bounded_line(
         out in proptest::collection::vec(any::<u8>(), 0..200), noise in any::<String>()
     ) {
-        let printed = Printed::guessed(&out, noise.as_bytes()).0;
+        let printed = PrintedOutput::guessed(&out, noise.as_bytes()).0;
         let _ = trouble(&FAILED, None, &printed, now(), None);
         let words = last_words(&FAILED, &printed);
         prop_assert!(!words.contains(char::is_control) && words.chars().count() <= 300);

@@ -3,7 +3,7 @@
 use super::Read;
 use crate::cli::ui;
 use crate::source::text::{self, count};
-use crate::task::{LeftOut, ReadAs, ReadLine, Row, Stage, TaskFile};
+use crate::task::{ReadAs, ReadLine, Row, SectionExclusion, Stage, TaskFile};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ const TEXT: usize = 60;
 
 /// Shows every line as an object; or in a table the tasks with their headings and what was passed over, or every line
 /// that is not blank.
-pub(super) fn show(read: &Read, as_json: bool, all_lines: bool) {
+pub(super) fn show_lines(read: &Read, as_json: bool, all_lines: bool) {
     let mut rules: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    for finding in super::tasks::findings(read) {
+    for finding in super::tasks::task_findings(read) {
         rules
             .entry(finding.line.unwrap_or_default())
             .or_default()
@@ -25,10 +25,10 @@ pub(super) fn show(read: &Read, as_json: bool, all_lines: bool) {
         .iter()
         .filter(|row| row.is_virtual && row.approval)
         .map(|row| row.line);
-    let (stops, rows) = (stops.collect(), read.file.rows());
+    let (stops, rows) = (stops.collect(), read.file.box_rows());
     let with_tasks: BTreeSet<u32> = rows.iter().map(|row| row.group).collect();
-    let (requirements, groups) = (read.file.requirements(), read.file.groups());
-    let file = Explained {
+    let (requirements, groups) = (read.file.named_requirements(), read.file.group_numbers());
+    let file = ExplainedBox {
         file: &read.file,
         rows,
         requirements,
@@ -37,19 +37,19 @@ pub(super) fn show(read: &Read, as_json: bool, all_lines: bool) {
     };
     let (name, tasks) = (&read.shown, read.file.len());
     let words = format!("{name}: {}", count(tasks as u64, "task"));
-    ui::answer(as_json, &json!({ "file": name, "tasks": tasks }), &words);
+    ui::print_answer(as_json, &json!({ "file": name, "tasks": tasks }), &words);
     let width = read.file.lines().count().max(1).to_string().len();
     for line in read.file.read_lines() {
         let rules = rules.remove(&(line.number as usize)).unwrap_or_default();
         if as_json {
-            let mut facts = file.facts(&line);
+            let mut facts = file.line_facts(&line);
             if file.stops.contains(&line.number) {
                 facts["approval"] = json!(true);
             }
             if !rules.is_empty() {
                 facts["rules"] = json!(rules);
             }
-            ui::json(&facts);
+            ui::print_json(&facts);
         } else if line.read != ReadAs::Blank
             && (all_lines || !rules.is_empty() || file.is_listed(&line, &with_tasks))
         {
@@ -58,16 +58,16 @@ pub(super) fn show(read: &Read, as_json: bool, all_lines: bool) {
             } else {
                 format!("  [{}]", rules.join(", "))
             };
-            ui::line(&format!(
+            ui::print_line(&format!(
                 "{:>width$}  {}{odd}",
                 line.number,
-                file.described(&line)
+                file.describe_line(&line)
             ));
         }
     }
 }
 
-struct Explained<'a> {
+struct ExplainedBox<'a> {
     file: &'a TaskFile,
     rows: Vec<Row>,
     requirements: Vec<Vec<String>>,
@@ -77,28 +77,28 @@ struct Explained<'a> {
     stops: BTreeSet<u32>,
 }
 
-impl Explained<'_> {
+impl ExplainedBox<'_> {
     /// Returns true for a task, its heading, and any box that is no task.
     fn is_listed(&self, line: &ReadLine<'_>, with_tasks: &BTreeSet<u32>) -> bool {
         match line.read {
-            ReadAs::Heading(at) => with_tasks.contains(&self.group(at)),
+            ReadAs::Heading(at) => with_tasks.contains(&self.group_number(at)),
             ReadAs::Task(_) => true,
             _ => line.has_box() || self.stops.contains(&line.number),
         }
     }
 
     /// The number of the group in which a heading is.
-    fn group(&self, heading: usize) -> u32 {
+    fn group_number(&self, heading: usize) -> u32 {
         self.groups.get(heading + 1).copied().unwrap_or_default()
     }
 
     /// A line for programs; facts that do not apply are left out.
-    fn facts(&self, line: &ReadLine<'_>) -> Value {
+    fn line_facts(&self, line: &ReadLine<'_>) -> Value {
         match line.read {
             ReadAs::Task(at) => self.task_facts(line, at),
             ReadAs::Heading(at) => {
-                let (level, text) = self.file.heading(at).unwrap_or_default();
-                json!({ "line": line.number, "read": "heading", "level": level, "group": self.group(at), "text": text })
+                let (level, text) = self.file.heading_words(at).unwrap_or_default();
+                json!({ "line": line.number, "read": "heading", "level": level, "group": self.group_number(at), "text": text })
             }
             ReadAs::LeftOut(_) => json!({ "line": line.number, "read": "left-out" }),
             plain => json!({ "line": line.number, "read": plain }),
@@ -126,7 +126,7 @@ impl Explained<'_> {
     }
 
     /// A line for people.
-    fn described(&self, line: &ReadLine<'_>) -> String {
+    fn describe_line(&self, line: &ReadLine<'_>) -> String {
         match line.read {
             _ if self.stops.contains(&line.number) => {
                 format!(
@@ -136,17 +136,17 @@ impl Explained<'_> {
             }
             ReadAs::Task(at) => self.described_task(at),
             ReadAs::Heading(at) => {
-                let (level, words) = self.file.heading(at).unwrap_or_default();
+                let (level, words) = self.file.heading_words(at).unwrap_or_default();
                 let marks = "#".repeat(usize::from(level));
                 format!(
                     "heading {marks}  group {}: {}",
-                    self.group(at),
+                    self.group_number(at),
                     text::line(&words, TEXT)
                 )
             }
             ReadAs::LeftOut(at) => {
                 let why = match self.file.left_out(at) {
-                    Some(LeftOut::Excluded(pattern)) => {
+                    Some(SectionExclusion::Excluded(pattern)) => {
                         format!("tasks.sections.exclude `{}`", text::line(pattern, TEXT))
                     }
                     _ => "its section is not in tasks.sections.include".to_owned(),
@@ -166,7 +166,7 @@ impl Explained<'_> {
         let Some(row) = self.rows.get(at) else {
             return String::new();
         };
-        let mut facts = vec![row.key.stage.word().to_owned()];
+        let mut facts = vec![row.key.stage.stage_word().to_owned()];
         let id = self.file.shown_id(at);
         let also = [
             (
@@ -190,7 +190,7 @@ impl Explained<'_> {
         {
             facts.push(format!(
                 "part of {} (line {})",
-                self.name(parent, above),
+                self.box_name(parent, above),
                 above.line
             ));
         }
@@ -199,12 +199,12 @@ impl Explained<'_> {
         facts.extend(requirements.map(|own| format!("requirements {}", own.join(", "))));
         let words = text::line(&row.text, TEXT);
         let gap = if words.is_empty() { "" } else { "  " };
-        let (mark, name) = (row.mark.0.escape_debug(), self.name(at, row));
+        let (mark, name) = (row.mark.0.escape_debug(), self.box_name(at, row));
         format!("task [{mark}]  {name}  {words}{gap}({})", facts.join(" · "))
     }
 
     /// The name of a box by the id that its line shows.
-    fn name(&self, at: usize, row: &Row) -> String {
+    fn box_name(&self, at: usize, row: &Row) -> String {
         match (self.file.shown_id(at), &row.key.stage) {
             (None, _) => "(no id)".to_owned(),
             (Some((id, _)), Stage::Implementation) => format!("{id}."),

@@ -1,14 +1,14 @@
 //! `ralph check --config`: every setting, its value and where it came from.
 
 use crate::cli::environment::read_config;
-use crate::cli::settings::{may_be_given, strays};
+use crate::cli::settings::{may_be_given, stray_variables};
 use crate::cli::{Exit, Fault, Invocation, ui};
-use crate::config::{self, Explained, ROOT_VARIABLE, Source};
+use crate::config::{self, ExplainedSetting, ROOT_VARIABLE, ValueSource};
 use serde_json::json;
 
 /// Shows the settings; 1 if something is wrong with one.
-pub(super) fn show(call: &Invocation) -> Result<Exit, Fault> {
-    let root = call.find()?;
+pub(super) fn show_settings(call: &Invocation) -> Result<Exit, Fault> {
+    let root = call.find_workspace()?;
     may_be_given(&call.given)?;
     let text = read_config(&root);
     let text = text.as_ref().map(String::as_str).map_err(Clone::clone);
@@ -16,7 +16,7 @@ pub(super) fn show(call: &Invocation) -> Result<Exit, Fault> {
     let (value, from) = (json!(root), workspace_from(call));
     settings.insert(
         0,
-        Explained {
+        ExplainedSetting {
             key: "workspace".to_owned(),
             value,
             from,
@@ -25,29 +25,29 @@ pub(super) fn show(call: &Invocation) -> Result<Exit, Fault> {
         },
     );
     if call.json {
-        settings.iter().for_each(ui::json);
+        settings.iter().for_each(ui::print_json);
     } else {
-        people(&settings);
+        print_settings(&settings);
     }
-    for stray in strays() {
-        ui::note(&stray);
+    for stray in stray_variables() {
+        ui::print_note(&stray);
     }
     let is_wrong = settings.iter().any(|setting| setting.problem.is_some());
     Ok(if is_wrong { Exit::WorkLeft } else { Exit::Done })
 }
 
-fn workspace_from(call: &Invocation) -> Source {
+fn workspace_from(call: &Invocation) -> ValueSource {
     match (&call.root, call.root_by) {
-        (None, _) => Source::Default,
-        (Some(_), ROOT_VARIABLE) => Source::Environment {
+        (None, _) => ValueSource::Default,
+        (Some(_), ROOT_VARIABLE) => ValueSource::Environment {
             name: ROOT_VARIABLE,
         },
-        (Some(_), name) => Source::Flag { name },
+        (Some(_), name) => ValueSource::Flag { name },
     }
 }
 
-fn people(settings: &[Explained]) {
-    let wide = |column: &dyn Fn(&Explained) -> String| {
+fn print_settings(settings: &[ExplainedSetting]) {
+    let wide = |column: &dyn Fn(&ExplainedSetting) -> String| {
         settings
             .iter()
             .map(|setting| column(setting).chars().count())
@@ -56,9 +56,9 @@ fn people(settings: &[Explained]) {
     };
     let (first, second) = (
         wide(&|setting| setting.key.clone()),
-        wide(&|setting| origin(&setting.from)),
+        wide(&|setting| origin_text(&setting.from)),
     );
-    for Explained {
+    for ExplainedSetting {
         key,
         value,
         from,
@@ -71,20 +71,22 @@ fn people(settings: &[Explained]) {
             .map_or_else(|| value.to_string(), str::to_owned);
         // An error of the file as a whole has no key.
         if !key.is_empty() {
-            ui::line(format!("{key:<first$}  {:<second$}  {value}", origin(from)).trim_end());
+            ui::print_line(
+                format!("{key:<first$}  {:<second$}  {value}", origin_text(from)).trim_end(),
+            );
         }
         if let (Some(problem), Some(hint)) = (problem, hint) {
             let indent = if key.is_empty() { "" } else { "  " };
-            ui::line(&format!("{indent}error: {problem} ({hint})"));
+            ui::print_line(&format!("{indent}error: {problem} ({hint})"));
         }
     }
 }
 
-fn origin(from: &Source) -> String {
+fn origin_text(from: &ValueSource) -> String {
     match from {
-        Source::Default => "default".to_owned(),
-        Source::File { line: Some(line) } => format!(".ralph/config.yaml:{line}"),
-        Source::File { line: None } => ".ralph/config.yaml".to_owned(),
-        Source::Environment { name } | Source::Flag { name } => (*name).to_owned(),
+        ValueSource::Default => "default".to_owned(),
+        ValueSource::File { line: Some(line) } => format!(".ralph/config.yaml:{line}"),
+        ValueSource::File { line: None } => ".ralph/config.yaml".to_owned(),
+        ValueSource::Environment { name } | ValueSource::Flag { name } => (*name).to_owned(),
     }
 }

@@ -1,10 +1,10 @@
 //! Findings for people, for programs and for code scanning: the same in each form.
 
-use crate::cli::inspect::{Finding, Level};
+use crate::cli::inspect::{InspectionFinding, Level};
 use crate::cli::output::Format;
 use crate::cli::{CONFIG, Exit, ui};
 use crate::git::is_repository;
-use crate::report::sarif::{Grade, SarifResult, SarifRule, log};
+use crate::report::sarif::{SarifLevel, SarifResult, SarifRule, sarif_log};
 use crate::source::RepoPath;
 use crate::source::text::count;
 use crate::task::digest;
@@ -12,21 +12,21 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// Shows all findings; places are relative to `base`. 0 without errors, else 1.
-pub(super) fn all(findings: &[Finding], format: Format, base: &Path) -> Exit {
+pub(super) fn show_findings(findings: &[InspectionFinding], format: Format, base: &Path) -> Exit {
     let errors = findings
         .iter()
         .filter(|finding| finding.level == Level::Error)
         .count();
     match format {
-        Format::Json => findings.iter().for_each(ui::json),
+        Format::Json => findings.iter().for_each(ui::print_json),
         Format::Sarif => {
             let results: Vec<SarifResult> = findings
                 .iter()
-                .map(|finding| result(finding, base))
+                .map(|finding| sarif_result(finding, base))
                 .collect();
-            ui::line(&log("check", true, &[], &results));
+            ui::print_line(&sarif_log("check", true, &[], &results));
         }
-        _ => human(findings, errors),
+        _ => print_findings(findings, errors),
     }
     if errors > 0 {
         Exit::WorkLeft
@@ -35,30 +35,30 @@ pub(super) fn all(findings: &[Finding], format: Format, base: &Path) -> Exit {
     }
 }
 
-fn human(findings: &[Finding], errors: usize) {
+fn print_findings(findings: &[InspectionFinding], errors: usize) {
     for finding in findings {
         let level = if finding.level == Level::Error {
             "error"
         } else {
             "warning"
         };
-        ui::line(&format!(
+        ui::print_line(&format!(
             "{level}: {}: {} [{}]",
-            finding.place(),
+            finding.place_text(),
             finding.what,
             finding.rule
         ));
-        ui::line(&format!("  hint: {}", finding.hint));
+        ui::print_line(&format!("  hint: {}", finding.hint));
     }
     let warnings = findings.len() - errors;
-    ui::line(&format!(
+    ui::print_line(&format!(
         "{}, {}",
         count(errors as u64, "error"),
         count(warnings as u64, "warning")
     ));
 }
 
-fn result(finding: &Finding, base: &Path) -> SarifResult {
+fn sarif_result(finding: &InspectionFinding, base: &Path) -> SarifResult {
     let (id, title) = (&finding.rule, finding.rule.replace('-', " "));
     let file = finding
         .path
@@ -83,9 +83,9 @@ fn result(finding: &Finding, base: &Path) -> SarifResult {
             short: title,
         },
         grade: if finding.level == Level::Error {
-            Grade::Error
+            SarifLevel::Error
         } else {
-            Grade::Warning
+            SarifLevel::Warning
         },
         text: format!("{}\nhint: {}", finding.what, finding.hint),
         file: RepoPath::from_bytes(in_checkout(file, base).as_os_str().as_bytes()),
@@ -112,7 +112,7 @@ fn in_checkout(file: &Path, base: &Path) -> PathBuf {
     let real = folder
         .zip(named.file_name())
         .map_or(named.clone(), |(folder, name)| folder.join(name));
-    let roots = [checkout(base).or(Some(base)), checkout(&real)];
+    let roots = [find_checkout(base).or(Some(base)), find_checkout(&real)];
     let inside = roots
         .into_iter()
         .flatten()
@@ -130,10 +130,10 @@ pub(super) fn base_of(file: &Path, here: &Path) -> PathBuf {
         .parent()
         .and_then(|folder| fs_err::canonicalize(folder).ok());
     folder
-        .filter(|folder| checkout(folder).is_some())
+        .filter(|folder| find_checkout(folder).is_some())
         .unwrap_or_else(|| here.to_owned())
 }
 
-fn checkout(path: &Path) -> Option<&Path> {
+fn find_checkout(path: &Path) -> Option<&Path> {
     path.ancestors().find(|folder| is_repository(folder))
 }

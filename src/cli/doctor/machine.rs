@@ -2,30 +2,30 @@
 //!
 //! Each is tried, not guessed from a version.
 
-use super::{Finding, Level, Probe, cache_folder};
+use super::{InspectionFinding, Level, Probe, cache_folder};
 use crate::sys::ProcessId;
 use crate::sys::lock::Lock;
 
 /// A process that leaves another one behind, which needs no program and ends by itself after some seconds.
 const LEAVES_ONE: &str = "(ulimit -t 5; while :; do :; done) & exit 0";
 
-pub(super) fn kernel() -> Finding {
+pub(super) fn check_kernel() -> InspectionFinding {
     let release = fs_err::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let release: String = release.trim().chars().take(60).collect();
     match ProcessId::own() {
-        Ok(_) => ok("kernel", format!("Linux {release}, /proc is readable")),
+        Ok(_) => ok_finding("kernel", format!("Linux {release}, /proc is readable")),
         Err(error) => {
             let hint = "mount /proc so that this user sees its own processes";
-            Finding::error("machine", "kernel", error.to_string(), hint)
+            InspectionFinding::new_error("machine", "kernel", error.to_string(), hint)
         }
     }
 }
 
 /// Starts a process that leaves another one behind: both must be gone afterwards.
-pub(super) fn supervision(probe: &Probe) -> Finding {
-    let what = match probe.run(&["/bin/sh", "-c", LEAVES_ONE]) {
+pub(super) fn check_supervision(probe: &Probe) -> InspectionFinding {
+    let what = match probe.run_program(&["/bin/sh", "-c", LEAVES_ONE]) {
         Ok((ended, _)) if ended.leftover_processes > 0 => {
-            return ok("processes", "what a program leaves behind is ended with it");
+            return ok_finding("processes", "what a program leaves behind is ended with it");
         }
         Ok((ended, _)) => format!(
             "a process that was left behind was not seen ({:?})",
@@ -34,11 +34,11 @@ pub(super) fn supervision(probe: &Probe) -> Finding {
         Err(fault) => fault.what,
     };
     let hint = "ralph needs Linux with PR_SET_CHILD_SUBREAPER and signals between own processes (no seccomp filter against prctl or kill)";
-    Finding::error("machine", "processes", what, hint)
+    InspectionFinding::new_error("machine", "processes", what, hint)
 }
 
 /// Writes and locks a file in the cache folder.
-pub(super) fn cache() -> Finding {
+pub(super) fn check_cache() -> InspectionFinding {
     let tried = cache_folder().and_then(|folder| {
         fs_err::create_dir_all(&folder)?;
         let file = tempfile::Builder::new()
@@ -48,7 +48,9 @@ pub(super) fn cache() -> Finding {
         Ok((folder, is_locked))
     });
     let (what, hint) = match tried {
-        Ok((folder, true)) => return ok("cache", format!("{} can be written", folder.display())),
+        Ok((folder, true)) => {
+            return ok_finding("cache", format!("{} can be written", folder.display()));
+        }
         Ok((folder, false)) => (
             format!("{}: files cannot be locked", folder.display()),
             "name a folder on a local disk with XDG_CACHE_HOME",
@@ -58,9 +60,9 @@ pub(super) fn cache() -> Finding {
             "name a folder that can be written with XDG_CACHE_HOME",
         ),
     };
-    Finding::error("machine", "cache", what, hint)
+    InspectionFinding::new_error("machine", "cache", what, hint)
 }
 
-fn ok(name: &str, what: impl Into<String>) -> Finding {
-    Finding::error("machine", name, what, "").level(Level::Ok)
+fn ok_finding(name: &str, what: impl Into<String>) -> InspectionFinding {
+    InspectionFinding::new_error("machine", name, what, "").with_level(Level::Ok)
 }

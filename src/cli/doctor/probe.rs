@@ -1,14 +1,14 @@
 //! Asks programs for their versions: under the supervisor, with limits on time and output, without input, in an
 //! empty folder.
 
-use super::{Fault, FaultKind, environment};
+use super::{Fault, FaultKind, base_environment};
 use crate::machine::facts::ProcessEnd;
 use crate::source::environment_for;
 use crate::source::text::line;
 use crate::sys::process::Supervisor;
 use crate::sys::programs::on_path;
 use crate::sys::signals::Interrupts;
-use crate::sys::{Ended, ProcessSpec, Spawn as _};
+use crate::sys::{FinishedProcess, ProcessSpec, Spawn as _};
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub(super) struct Probe {
 impl Probe {
     /// A probe for the programs of a `PATH` value.
     pub(super) fn new(path: &str) -> Result<Self, Fault> {
-        let mut env = environment_for(&environment(), &[]);
+        let mut env = environment_for(&base_environment(), &[]);
         env.retain(|(name, _)| {
             !matches!(
                 name.as_str(),
@@ -53,19 +53,19 @@ impl Probe {
     }
 
     /// The first program of that name on `PATH`.
-    pub(super) fn find(&self, program: &str) -> Option<PathBuf> {
+    pub(super) fn find_program(&self, program: &str) -> Option<PathBuf> {
         on_path(&self.path, program).next()
     }
 
     /// The version in the program's own words, or why it does not work; `argv[0]` is a path.
-    pub(super) fn ask(&self, argv: &[&str]) -> Result<String, String> {
-        let (ended, text) = self.run(argv).map_err(|fault| fault.what)?;
+    pub(super) fn ask_version(&self, argv: &[&str]) -> Result<String, String> {
+        let (ended, text) = self.run_program(argv).map_err(|fault| fault.what)?;
         match ended.end {
             ProcessEnd::Exited { code: 0 } => {
-                telling(&text).ok_or_else(|| "it printed nothing".to_owned())
+                telling_line(&text).ok_or_else(|| "it printed nothing".to_owned())
             }
             ProcessEnd::Exited { code } => {
-                let why = telling(&text)
+                let why = telling_line(&text)
                     .map(|line| format!(": {line}"))
                     .unwrap_or_default();
                 Err(format!("it ended with {code}{why}"))
@@ -75,7 +75,7 @@ impl Probe {
     }
 
     /// Runs a program to its end; what it printed.
-    pub(super) fn run(&self, argv: &[&str]) -> Result<(Ended, String), Fault> {
+    pub(super) fn run_program(&self, argv: &[&str]) -> Result<(FinishedProcess, String), Fault> {
         let log = tempfile::Builder::new()
             .tempfile_in(self.folder.path())?
             .into_temp_path();
@@ -109,7 +109,7 @@ impl Probe {
 }
 
 /// The first line with a digit, else the first that says anything: fit to be shown.
-fn telling(text: &str) -> Option<String> {
+fn telling_line(text: &str) -> Option<String> {
     let plain = |row: &str| line(row, SHOWN);
     let mut lines = text
         .lines()
@@ -122,7 +122,7 @@ fn telling(text: &str) -> Option<String> {
 }
 
 /// The first number of a version: 17 of `openjdk version "17.0.12"`.
-pub(super) fn major(version: &str) -> Option<u32> {
+pub(super) fn major_version(version: &str) -> Option<u32> {
     let from = version.find(|c: char| c.is_ascii_digit())?;
     let rest = version.get(from..)?;
     let mut numbers = rest
@@ -142,26 +142,30 @@ mod tests {
     #[test]
     fn the_line_with_the_version_is_shown_without_colours() {
         assert_eq!(
-            telling("\n\u{1b}[1mApache Maven 3.9.9 (8e8579a)\u{1b}[m\nMaven home: /x\n").as_deref(),
+            telling_line("\n\u{1b}[1mApache Maven 3.9.9 (8e8579a)\u{1b}[m\nMaven home: /x\n")
+                .as_deref(),
             Some("Apache Maven 3.9.9 (8e8579a)")
         );
         assert_eq!(
-            telling("------\nGradle 8.10\n------\n").as_deref(),
+            telling_line("------\nGradle 8.10\n------\n").as_deref(),
             Some("Gradle 8.10")
         );
-        assert_eq!(telling("no version\n").as_deref(), Some("no version"));
-        assert_eq!(telling(" \n--\n"), None);
+        assert_eq!(telling_line("no version\n").as_deref(), Some("no version"));
+        assert_eq!(telling_line(" \n--\n"), None);
         assert_eq!(
-            telling(&"9".repeat(500)).map(|line| line.chars().count()),
+            telling_line(&"9".repeat(500)).map(|line| line.chars().count()),
             Some(SHOWN)
         );
     }
 
     #[test]
     fn the_major_version_of_java_is_read() {
-        assert_eq!(major("openjdk version \"17.0.12\" 2024-07-16"), Some(17));
-        assert_eq!(major("java version \"1.8.0_292\""), Some(8));
-        assert_eq!(major("javac 21"), Some(21));
-        assert_eq!(major("none"), None);
+        assert_eq!(
+            major_version("openjdk version \"17.0.12\" 2024-07-16"),
+            Some(17)
+        );
+        assert_eq!(major_version("java version \"1.8.0_292\""), Some(8));
+        assert_eq!(major_version("javac 21"), Some(21));
+        assert_eq!(major_version("none"), None);
     }
 }

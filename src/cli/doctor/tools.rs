@@ -1,8 +1,8 @@
 //! The tools, agents and other programs called ralph on PATH, with their versions. A package's own `mvnw` is not asked:
 //! it may load Maven from the network.
 
-use super::probe::major;
-use super::{Finding, Inspection, Level, Package, Probe};
+use super::probe::major_version;
+use super::{Inspection, InspectionFinding, Level, Package, Probe};
 use crate::cli::inspect::engines::{Needed, of_package};
 use crate::cli::inspect::{needed_roles, needs_maven};
 use crate::config::{PRESETS, Preset};
@@ -15,10 +15,13 @@ use std::path::{Path, PathBuf};
 const OLDEST_JAVA: u32 = 11;
 
 /// A program, the argument that makes it tell its version, why it is needed if it is, and what to do without it.
-type Tool<'a> = (&'a str, &'a str, Option<&'a str>, &'a str);
+type DoctorTool<'a> = (&'a str, &'a str, Option<&'a str>, &'a str);
 
 /// The tools that ralph or its gates start, and the packages' own Maven.
-pub(super) fn tools(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<Finding> {
+pub(super) fn check_tools(
+    probe: &Probe,
+    inspection: Option<&Inspection<'_>>,
+) -> Vec<InspectionFinding> {
     let packages = inspection
         .and_then(|inspection| inspection.packages.as_deref())
         .unwrap_or_default();
@@ -57,36 +60,42 @@ pub(super) fn tools(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<F
 }
 
 /// Warns if git has no name and address for commits in a package. An agent may bring its own.
-pub(super) fn identity(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Option<Finding> {
-    let git = probe.find("git")?.display().to_string();
+pub(super) fn check_identity(
+    probe: &Probe,
+    inspection: Option<&Inspection<'_>>,
+) -> Option<InspectionFinding> {
+    let git = probe.find_program("git")?.display().to_string();
     let packages = inspection?.packages.as_deref()?;
     let (name, why) = packages.iter().find_map(|package| {
         let root = package.root.display().to_string();
-        let asked = probe.ask(&[&git, "-C", &root, "var", "GIT_AUTHOR_IDENT"]);
+        let asked = probe.ask_version(&[&git, "-C", &root, "var", "GIT_AUTHOR_IDENT"]);
         Some((package.name.as_str(), asked.err()?))
     })?;
     let what = format!("git cannot commit in package {name}: {why}");
     let hint = "`git config --global user.name 'Your Name'`, then `git config --global user.email you@example.org`";
-    Some(Finding::error("tool", "identity", what, hint).warning())
+    Some(InspectionFinding::new_error("tool", "identity", what, hint).into_warning())
 }
 
 /// The engines for the files of a package. What a gate of an open task lacks is a finding of the inspection.
-pub(super) fn engines(package: &Package) -> Vec<Finding> {
+pub(super) fn check_engines(package: &Package) -> Vec<InspectionFinding> {
     let finding = |needed: Needed| {
-        let name = format!("{} ({})", needed.engine.name(), package.name);
+        let name = format!("{} ({})", needed.engine.caller_name(), package.name);
         let what = format!("{}; gate {} uses it", needed.what, needed.gate);
         let level = if needed.found {
             Level::Ok
         } else {
             Level::Absent
         };
-        Finding::error("engine", name, what, needed.hint).level(level)
+        InspectionFinding::new_error("engine", name, what, needed.hint).with_level(level)
     };
     of_package(package).into_iter().map(finding).collect()
 }
 
 /// The known agent CLIs that are installed.
-pub(super) fn agents(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<Finding> {
+pub(super) fn check_agents(
+    probe: &Probe,
+    inspection: Option<&Inspection<'_>>,
+) -> Vec<InspectionFinding> {
     let state =
         inspection.and_then(|inspection| Some((inspection, inspection.state.as_ref().ok()?)));
     let needed: BTreeSet<&String> = (state.iter())
@@ -100,7 +109,7 @@ pub(super) fn agents(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<
         .collect();
     let ask = |preset: &'static Preset| {
         let name = &preset.name;
-        probe.find(name)?;
+        probe.find_program(name)?;
         let need = needed.contains(name).then_some("open tasks need it");
         let hint = format!("look at what `{name} --version` says");
         let mut found = of_tool(probe, "agent", (name, "--version", need, &hint));
@@ -132,14 +141,14 @@ pub(super) fn agents(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<
 /// The flags of a preset that its program's help does not hold; `None` if it holds all, or the help is not known.
 fn unknown_flags(probe: &Probe, preset: &Preset) -> Option<String> {
     let file = probe
-        .find(&preset.name)
+        .find_program(&preset.name)
         .filter(|_| !preset.help.is_empty())?
         .display()
         .to_string();
     let argv: Vec<&str> = std::iter::once(file.as_str())
         .chain(preset.help.iter().map(String::as_str))
         .collect();
-    let (ended, help) = probe.run(&argv).ok()?;
+    let (ended, help) = probe.run_program(&argv).ok()?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let words: BTreeSet<&str> = help.split(|c: char| !is_part(c)).collect();
     let unknown: Vec<&str> = preset
@@ -171,38 +180,42 @@ fn at_once<I: IntoIterator<Item: Send>, T: Send>(
 /// Returns the finding on a tool.
 ///
 /// The inspection reports the tools of gates that are not on PATH.
-fn of_tool(probe: &Probe, part: &str, (name, arg, need, hint): Tool<'_>) -> Finding {
-    let found = |what: String, hint: &str| Finding::error(part, name, what, hint);
+fn of_tool(
+    probe: &Probe,
+    part: &str,
+    (name, arg, need, hint): DoctorTool<'_>,
+) -> InspectionFinding {
+    let found = |what: String, hint: &str| InspectionFinding::new_error(part, name, what, hint);
     let lack = |what: String| match need {
         Some(need) => found(format!("{what}; {need}"), hint),
-        None => found(format!("{what}; not needed here"), "").warning(),
+        None => found(format!("{what}; not needed here"), "").into_warning(),
     };
-    let Some(file) = probe.find(name) else {
+    let Some(file) = probe.find_program(name) else {
         let absent = "not on PATH".to_owned();
         let is_missed = name == "git" && need.is_some();
         return if is_missed {
             lack(absent)
         } else {
-            found(absent, "").level(Level::Absent)
+            found(absent, "").with_level(Level::Absent)
         };
     };
     let file = file.display().to_string();
-    match probe.ask(&[&file, arg]) {
+    match probe.ask_version(&[&file, arg]) {
         Err(why) => lack(format!("{file}: {why}")),
         Ok(version)
             if name.starts_with("java")
-                && major(&version).is_some_and(|major| major < OLDEST_JAVA) =>
+                && major_version(&version).is_some_and(|major| major < OLDEST_JAVA) =>
         {
             lack(format!("{file}: {version} is older than {OLDEST_JAVA}"))
         }
-        Ok(version) => found(format!("{version}  {file}"), "").level(Level::Ok),
+        Ok(version) => found(format!("{version}  {file}"), "").with_level(Level::Ok),
     }
 }
 
 /// Returns this program, and each `ralph` on PATH: other tools have a program of that name.
 ///
 /// None is started: some begin to work with any arguments.
-pub(super) fn ralphs(path: &str) -> Vec<Finding> {
+pub(super) fn list_ralphs(path: &str) -> Vec<InspectionFinding> {
     let identity = |file: &Path| {
         fs_err::metadata(file)
             .ok()
@@ -224,16 +237,20 @@ pub(super) fn ralphs(path: &str) -> Vec<Finding> {
                 "",
             ),
         };
-        Finding::error("ralph", "ralph", what, hint).level(if is_own {
+        InspectionFinding::new_error("ralph", "ralph", what, hint).with_level(if is_own {
             Level::Ok
         } else {
             Level::Warning
         })
     };
-    let mut findings: Vec<Finding> = on_path(path, "ralph").enumerate().map(found).collect();
+    let mut findings: Vec<InspectionFinding> =
+        on_path(path, "ralph").enumerate().map(found).collect();
     if findings.is_empty() {
         let what = format!("{version}; not on PATH");
-        findings.push(Finding::error("ralph", "ralph", what, "put its folder on PATH").warning());
+        findings.push(
+            InspectionFinding::new_error("ralph", "ralph", what, "put its folder on PATH")
+                .into_warning(),
+        );
     }
     findings
 }

@@ -1,6 +1,6 @@
 //! Variables that the settings of builds read, and that gates and checks do not get of ralph's environment.
 
-use super::{CONFIG, Finding, Inspection, Package};
+use super::{CONFIG, Inspection, InspectionFinding, Package};
 use crate::source::environment_for;
 use crate::source::text::names;
 use crate::sys::disk::read_beginning;
@@ -18,8 +18,8 @@ const SETTINGS: [(&str, &str, &str); 2] = [
 ];
 
 /// One finding for each `env:` that lacks variables which a build reads.
-pub(super) fn not_passed(inspection: &Inspection<'_>) -> Vec<Finding> {
-    let read = variables(inspection.packages.as_deref().unwrap_or_default());
+pub(super) fn not_passed(inspection: &Inspection<'_>) -> Vec<InspectionFinding> {
+    let read = named_variables(inspection.packages.as_deref().unwrap_or_default());
     let settings = &inspection.opened.workspace.settings;
     let gates = settings
         .gates
@@ -34,20 +34,20 @@ pub(super) fn not_passed(inspection: &Inspection<'_>) -> Vec<Finding> {
         let lacking = names(read.iter().filter(lacks), 20);
         let what = format!("the build's settings read variables that are not passed: {lacking}");
         let found = || {
-            Finding::error(
+            InspectionFinding::new_error(
                 "program",
                 CONFIG,
                 what,
                 format!("`{key}: [{lacking}]` passes them"),
             )
         };
-        (!lacking.is_empty()).then(|| found().warning().key(&*key))
+        (!lacking.is_empty()).then(|| found().into_warning().with_key(&*key))
     };
     lists.filter_map(lacking).collect()
 }
 
 /// The variables that the settings of these packages name, and those at home for the same builds.
-fn variables(packages: &[Package]) -> BTreeSet<String> {
+fn named_variables(packages: &[Package]) -> BTreeSet<String> {
     let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
     let mut found = BTreeSet::new();
     for (own, of_home, pattern) in SETTINGS {

@@ -1,7 +1,7 @@
 //! The files of a new workspace, none of which overwrites another: the commented template of `.ralph/config.yaml` with what
 //! was chosen in it; and the gate lines of its task file.
 
-use crate::cli::place::{settle, tidy};
+use crate::cli::place::{settle_placement, tidy_id};
 use crate::cli::{Fault, Invocation};
 use crate::config::{self, TEMPLATE, placement_line, placement_word};
 use crate::engine::Places;
@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Chosen {
+pub(super) struct ChosenSettings {
     /// The folder of the task file, `.` for the workspace.
     pub(super) spec: String,
     /// Patterns, if the default does not do.
@@ -28,14 +28,14 @@ pub(super) struct Chosen {
 }
 
 /// The text.
-pub(super) fn config_text(chosen: &Chosen) -> String {
+pub(super) fn config_text(chosen: &ChosenSettings) -> String {
     let mut text = TEMPLATE.to_owned();
     let spec = serde_yaml::to_string(&chosen.spec).unwrap_or_default();
     if let Some(spec) = Some(spec.trim_end()).filter(|spec| *spec != ".") {
         text = text.replacen("\nspec: .\n", &format!("\nspec: {spec}\n"), 1);
     }
     if let Some(packages) = &chosen.packages {
-        let line = format!("\npackages: [{}]\n", quoted(packages));
+        let line = format!("\npackages: [{}]\n", quote_texts(packages));
         text = text.replacen("\n# packages: [\"src/*\"]\n", &line, 1);
     }
     if let Some(agent) = &chosen.agent {
@@ -49,7 +49,7 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
         text = text.replacen(&format!("\nstages: {:<28}#", "file"), &line, 1);
     }
     if !chosen.exclude.is_empty() {
-        let titles = quoted(&chosen.exclude);
+        let titles = quote_texts(&chosen.exclude);
         let line = format!("\ntasks: {{sections: {{exclude: [{titles}]}}}}\n# tasks:");
         text = text.replacen("\n# tasks:", &line, 1);
     }
@@ -64,7 +64,7 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
 }
 
 /// The choice as the arguments of `ralph place`.
-fn words(placement: &Placement) -> String {
+fn placement_words(placement: &Placement) -> String {
     match placement {
         Placement::After(ids) => format!("after {}", ids.join(",")),
         Placement::GroupsOf { groups } => format!("groups --level {groups}"),
@@ -73,7 +73,7 @@ fn words(placement: &Placement) -> String {
 }
 
 /// `each`, `tested`, `groups`, `groups:2`, `end`, `none` or `after:2,5,7`.
-pub(super) fn placement(word: &str) -> Result<Placement, String> {
+pub(super) fn parse_placement(word: &str) -> Result<Placement, String> {
     let mut plain = [
         Placement::Each,
         Placement::Tested,
@@ -82,7 +82,11 @@ pub(super) fn placement(word: &str) -> Result<Placement, String> {
         Placement::None,
     ]
     .into_iter();
-    let ids = |text: &str| text.split([',', ' ']).filter_map(tidy).collect::<Vec<_>>();
+    let ids = |text: &str| {
+        text.split([',', ' '])
+            .filter_map(tidy_id)
+            .collect::<Vec<_>>()
+    };
     let after = || {
         word.strip_prefix("after:")
             .map(ids)
@@ -97,14 +101,14 @@ pub(super) fn placement(word: &str) -> Result<Placement, String> {
     };
     let groups = || level().map(|groups| Placement::GroupsOf { groups });
     let known = plain
-        .find(|placement| words(placement) == word)
+        .find(|placement| placement_words(placement) == word)
         .or_else(after)
         .or_else(groups);
     known.ok_or_else(|| "write each, tested, groups, groups:2, end, none or after:2,5,7".to_owned())
 }
 
 /// Texts in double quotes: JSON's are YAML's.
-fn quoted(texts: &[String]) -> String {
+fn quote_texts(texts: &[String]) -> String {
     let quoted = texts
         .iter()
         .map(|text| serde_json::Value::from(text.as_str()).to_string());
@@ -112,7 +116,7 @@ fn quoted(texts: &[String]) -> String {
 }
 
 /// Writes what is not there yet; each file, and whether it is new.
-pub(super) fn write(folder: &Path, config_text: &str) -> Result<Vec<(String, bool)>, Fault> {
+pub(super) fn write_files(folder: &Path, config_text: &str) -> Result<Vec<(String, bool)>, Fault> {
     let schema = format!("{:#}\n", config::schema());
     let files = [
         ("config.yaml", config_text),
@@ -137,21 +141,21 @@ fn write_new(path: &Path, text: &str) -> Result<bool, Fault> {
 }
 
 /// Places the gate if there is a task file, and describes the change.
-pub(super) fn placed(
+pub(super) fn place_gate(
     call: &Invocation,
     places: &Places,
-    chosen: &Chosen,
+    chosen: &ChosenSettings,
 ) -> Result<Option<String>, Fault> {
     let Some(placement) = &chosen.placement else {
         return Ok(None);
     };
-    if !places.tasks().exists() {
+    if !places.tasks_file().exists() {
         return Ok(Some(format!(
             "when there is a tasks.md: `ralph place {}`",
-            words(placement)
+            placement_words(placement)
         )));
     }
-    settle(call, placement).map(Some)
+    settle_placement(call, placement).map(Some)
 }
 
 #[cfg(test)]
@@ -163,9 +167,9 @@ mod tests {
     #[test]
     fn nothing_chosen_is_the_template() {
         assert_eq!(
-            config_text(&Chosen {
+            config_text(&ChosenSettings {
                 spec: ".".to_owned(),
-                ..Chosen::default()
+                ..ChosenSettings::default()
             }),
             TEMPLATE
         );
@@ -173,7 +177,7 @@ mod tests {
 
     #[test]
     fn what_was_chosen_stands_in_the_template() {
-        let chosen = Chosen {
+        let chosen = ChosenSettings {
             spec: ".kiro/specs/login".to_owned(),
             packages: Some(vec!["services/*".to_owned(), "web".to_owned()]),
             agent: Some("codex".to_owned()),
@@ -220,9 +224,11 @@ mod tests {
             ("none", Placement::None),
             ("after:2,5.,T07", after(&["2", "5", "T07"])),
         ] {
-            assert_eq!(placement(word), Ok(choice.clone()));
+            assert_eq!(parse_placement(word), Ok(choice.clone()));
             assert_eq!(
-                words(&choice).replace(" --level", "").replace(' ', ":"),
+                placement_words(&choice)
+                    .replace(" --level", "")
+                    .replace(' ', ":"),
                 word.replace('.', "")
             );
         }
@@ -230,7 +236,7 @@ mod tests {
             "", "after", "after:", "after:,", "Each", "all", "groups:", "groups:0", "groups:7",
             "groups:x",
         ] {
-            assert!(placement(word).is_err(), "{word}");
+            assert!(parse_placement(word).is_err(), "{word}");
         }
     }
 
@@ -238,7 +244,7 @@ mod tests {
         #[test]
         fn any_folder_is_read_back(folder in "[a-zA-Z0-9 :#'\"{}*&!%@é\\\\~-]{1,12}(/[a-z.]{1,4})?") {
             prop_assume!(!folder.contains("//") && folder.trim_end_matches('.') == folder && !folder.contains("/./") && !folder.contains("/.."));
-            let text = config_text(&Chosen { spec: folder.clone(), ..Chosen::default() });
+            let text = config_text(&ChosenSettings { spec: folder.clone(), ..ChosenSettings::default() });
             let settings = parse(&text, Path::new("/w"), &[]);
             prop_assert_eq!(settings.map(|settings| settings.spec), Ok(Path::new("/w").join(&folder)), "{}", text);
         }

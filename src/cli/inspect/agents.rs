@@ -1,6 +1,6 @@
 //! The agents that open boxes need: the preflight of a run.
 
-use super::{CONFIG, Finding, Level, State, Workspace, environment};
+use super::{CONFIG, InspectionFinding, Level, State, Workspace, base_environment};
 use crate::agent::{CallFacts, PromptError, agent_call, detect, names_token, try_out};
 use crate::config::{AgentSettings, Preset, Role, role_of};
 use crate::engine::own_template;
@@ -21,18 +21,21 @@ pub(crate) fn needed_roles(state: &State) -> BTreeSet<Role> {
 }
 
 /// The roles without an agent that could be started, each agent once.
-pub(super) fn missing(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Finding> {
+pub(super) fn missing_agents(
+    workspace: &Workspace,
+    roles: &BTreeSet<Role>,
+) -> Vec<InspectionFinding> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path = match detect(&path.to_string_lossy()).join(", ") {
         none if none.is_empty() => "no agent CLI that ralph knows is on PATH".to_owned(),
         names => format!("on PATH are: {names}"),
     };
     let name_one = format!("name one under `agents:` in {CONFIG} ({on_path})");
-    let environment = environment();
+    let environment = base_environment();
     let mut told = BTreeSet::new();
     let lacks = roles
         .iter()
-        .flat_map(|role| lacks(workspace, *role, &environment));
+        .flat_map(|role| agent_lacks(workspace, *role, &environment));
     let lacks = lacks.filter(|lack| told.insert(lack.what.clone()));
     lacks
         .map(|lack| {
@@ -40,7 +43,8 @@ pub(super) fn missing(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Find
                 Some(install) => format!("{install}, or {name_one}"),
                 None => name_one.clone(),
             };
-            Finding::error("missing-agent", CONFIG, lack.what, hint).key(lack.key)
+            InspectionFinding::new_error("missing-agent", CONFIG, lack.what, hint)
+                .with_key(lack.key)
         })
         .collect()
 }
@@ -55,7 +59,11 @@ struct MissingAgent {
 }
 
 /// Returns the agents of a role that cannot be started.
-fn lacks(workspace: &Workspace, role: Role, environment: &[(String, String)]) -> Vec<MissingAgent> {
+fn agent_lacks(
+    workspace: &Workspace,
+    role: Role,
+    environment: &[(String, String)],
+) -> Vec<MissingAgent> {
     let mut agents = workspace.settings.agents_for(role).peekable();
     if agents.peek().is_none() {
         let what = format!("No agent is configured for the role {}.", role.word());
@@ -158,20 +166,28 @@ fn not_startable(
 
 /// Templates of the workspace's own that do not name the token of a verdict, or that cannot be used: an error if an
 /// open box needs the role. Every role may be needed if the open boxes are not known.
-pub(super) fn templates(workspace: &Workspace, needed: Option<&BTreeSet<Role>>) -> Vec<Finding> {
+pub(super) fn check_templates(
+    workspace: &Workspace,
+    needed: Option<&BTreeSet<Role>>,
+) -> Vec<InspectionFinding> {
     let finding = |role: Role| match try_template(workspace, role) {
         Ok(template) => without_token(workspace, role, &template?),
         Err(error) => {
             let is_needed = needed.is_none_or(|needed| needed.contains(&role));
-            let found = Finding::error("prompt-template", &error.place, &error.what, &error.hint);
+            let found = InspectionFinding::new_error(
+                "prompt-template",
+                &error.place,
+                &error.what,
+                &error.hint,
+            );
             let level = if is_needed {
                 Level::Error
             } else {
                 Level::Warning
             };
-            Some(Finding {
+            Some(InspectionFinding {
                 line: error.line,
-                ..found.level(level)
+                ..found.with_level(level)
             })
         }
     };
@@ -186,17 +202,17 @@ fn try_template(workspace: &Workspace, role: Role) -> Result<Option<String>, Pro
 }
 
 /// A reviewer's template of a person's own that does not name the token.
-fn without_token(workspace: &Workspace, role: Role, template: &str) -> Option<Finding> {
+fn without_token(workspace: &Workspace, role: Role, template: &str) -> Option<InspectionFinding> {
     let reviews = matches!(role, Role::ReqReviewer | Role::QualityReviewer);
     (reviews && !names_token(template)).then(|| {
-        let file = workspace.places.shown(&workspace.places.template(role.word()));
-        Finding::error(
+        let file = workspace.places.display_path(&workspace.places.template_file(role.word()));
+        InspectionFinding::new_error(
             "verdict-token",
             file,
             "The template does not name the token of the verdict line. A verdict that a file or commit message holds, \
              and that the reviewer shows, counts as the reviewer's own.",
             "let the template ask for the line `RALPH-VERDICT {{ verdict_token }}: PASS` (or `FAIL` and why)",
         )
-        .warning()
+        .into_warning()
     })
 }

@@ -2,7 +2,7 @@
 //! so of a program on the PATH the version is not known; that of a mutmut in a virtual environment is, by the name of its folder.
 
 use super::Package;
-use crate::gate::mutation_test::Engine;
+use crate::gate::mutation_test::MutationEngine;
 use crate::gate::reads_mutmut;
 use crate::sys::programs::on_path;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// An engine that files of a package call for.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Needed {
-    pub(crate) engine: Engine,
+    pub(crate) engine: MutationEngine,
     /// The gate that uses it.
     pub(crate) gate: &'static str,
     pub(crate) found: bool,
@@ -24,24 +24,24 @@ pub(crate) struct Needed {
 }
 
 /// True for a gate that measures with this engine.
-pub(crate) fn measures(gate: &str, engine: Engine) -> bool {
+pub(crate) fn measures_with(gate: &str, engine: MutationEngine) -> bool {
     engine
-        .gate()
+        .gate_name()
         .is_some_and(|own| gate == "MUTATION" || gate == own)
 }
 
 /// The engines for all languages of a package but Java, whose build has tools of its own.
 pub(crate) fn of_package(package: &Package) -> Vec<Needed> {
-    let is_needed = |engine: &Engine| {
-        *engine != Engine::Pit && package.files.iter().any(|file| engine.mutates(file))
+    let is_needed = |engine: &MutationEngine| {
+        *engine != MutationEngine::Pit && package.files.iter().any(|file| engine.mutates_file(file))
     };
-    let folders = folders(package);
-    let needed = |engine: Engine| {
-        let gate = engine.gate()?;
+    let folders = engine_folders(package);
+    let needed = |engine: MutationEngine| {
+        let gate = engine.gate_name()?;
         let looked = match engine {
-            Engine::Mutmut | Engine::CosmicRay => mutmut(&folders),
-            Engine::Stryker => stryker(&folders),
-            Engine::CargoMutants | Engine::Pit => cargo_mutants(),
+            MutationEngine::Mutmut | MutationEngine::CosmicRay => look_for_mutmut(&folders),
+            MutationEngine::Stryker => look_for_stryker(&folders),
+            MutationEngine::CargoMutants | MutationEngine::Pit => cargo_mutants(),
         };
         let found = looked.is_ok();
         let (what, hint) = looked.map_or_else(|lack| lack, |what| (what, ""));
@@ -53,7 +53,7 @@ pub(crate) fn of_package(package: &Package) -> Vec<Needed> {
             hint,
         })
     };
-    Engine::ALL
+    MutationEngine::ALL
         .into_iter()
         .filter(is_needed)
         .filter_map(needed)
@@ -61,7 +61,7 @@ pub(crate) fn of_package(package: &Package) -> Vec<Needed> {
 }
 
 /// The package's own folder, and those of its build files.
-fn folders(package: &Package) -> BTreeSet<PathBuf> {
+fn engine_folders(package: &Package) -> BTreeSet<PathBuf> {
     let build = package
         .build_files()
         .map(|(folder, _)| package.root.join(folder));
@@ -70,9 +70,9 @@ fn folders(package: &Package) -> BTreeSet<PathBuf> {
 
 type Looked = Result<String, (String, &'static str)>;
 
-fn mutmut(folders: &BTreeSet<PathBuf>) -> Looked {
+fn look_for_mutmut(folders: &BTreeSet<PathBuf>) -> Looked {
     let hint = "Run `python3 -m venv .venv` and `.venv/bin/pip install 'mutmut>=3.8.1' pytest`.";
-    match environments(folders).find(|folder| folder.join("bin/python").exists()) {
+    match virtual_environments(folders).find(|folder| folder.join("bin/python").exists()) {
         None if is_on_path("mutmut") => Ok("on the PATH; there is no .venv".to_owned()),
         None => Err((
             "not installed: there is no .venv, and none on the PATH".to_owned(),
@@ -92,7 +92,7 @@ fn mutmut(folders: &BTreeSet<PathBuf>) -> Looked {
 }
 
 /// Returns the possible folders of virtual environments.
-pub(crate) fn environments<'f>(
+pub(crate) fn virtual_environments<'f>(
     folders: impl IntoIterator<Item = &'f PathBuf>,
 ) -> impl Iterator<Item = PathBuf> {
     folders
@@ -118,7 +118,7 @@ pub(crate) fn version_in(environment: &Path, package: &str) -> Option<String> {
     })
 }
 
-fn stryker(folders: &BTreeSet<PathBuf>) -> Looked {
+fn look_for_stryker(folders: &BTreeSet<PathBuf>) -> Looked {
     let hint = "Run `npm install --save-dev @stryker-mutator/core`, with the plugin of the test runner (`@stryker-mutator/vitest-runner`).";
     let is_there = folders
         .iter()

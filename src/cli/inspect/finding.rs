@@ -23,7 +23,7 @@ pub(crate) enum Level {
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Finding {
+pub(crate) struct InspectionFinding {
     pub(crate) level: Level,
     /// Name of its rule. A rule keeps its meaning forever: code scanning stores alerts by it.
     pub(crate) rule: String,
@@ -47,9 +47,9 @@ pub(crate) struct Finding {
     pub(crate) source: String,
 }
 
-impl Finding {
+impl InspectionFinding {
     /// A finding that stops a run, about a file, a package or a program.
-    pub(crate) fn error(
+    pub(crate) fn new_error(
         rule: &str,
         file: impl Into<String>,
         what: impl Into<String>,
@@ -65,37 +65,37 @@ impl Finding {
     }
 
     /// The same as a warning.
-    pub(crate) fn warning(self) -> Self {
-        self.level(Level::Warning)
+    pub(crate) fn into_warning(self) -> Self {
+        self.with_level(Level::Warning)
     }
 
-    pub(crate) fn at(self, line: usize) -> Self {
+    pub(crate) fn at_line(self, line: usize) -> Self {
         Self {
             line: Some(line),
             ..self
         }
     }
 
-    pub(crate) fn key(self, key: impl Into<String>) -> Self {
+    pub(crate) fn with_key(self, key: impl Into<String>) -> Self {
         Self {
             key: Some(key.into()),
             ..self
         }
     }
 
-    pub(crate) fn path(self, path: impl Into<PathBuf>) -> Self {
+    pub(crate) fn with_path(self, path: impl Into<PathBuf>) -> Self {
         Self {
             path: Some(path.into()),
             ..self
         }
     }
 
-    pub(crate) fn level(self, level: Level) -> Self {
+    pub(crate) fn with_level(self, level: Level) -> Self {
         Self { level, ..self }
     }
 
     /// `tasks.md:12`; a name with characters that a terminal must not get is quoted as git quotes it.
-    pub(crate) fn place(&self) -> String {
+    pub(crate) fn place_text(&self) -> String {
         let is_plain = text::line(&self.file, usize::MAX) == self.file;
         let file = if is_plain {
             Cow::from(&self.file)
@@ -116,19 +116,23 @@ impl Finding {
         let what = if self.key.is_some() {
             self.what
         } else {
-            format!("{}: {}", self.place(), self.what)
+            format!("{}: {}", self.place_text(), self.what)
         };
-        Fault::setup(what, self.hint)
+        Fault::setup_fault(what, self.hint)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Finding;
+    use super::InspectionFinding;
 
     #[test]
     fn a_name_is_quoted_only_if_a_terminal_must_not_get_it() {
-        let place = |file: &str| Finding::error("x", file, "", "").at(2).place();
+        let place = |file: &str| {
+            InspectionFinding::new_error("x", file, "", "")
+                .at_line(2)
+                .place_text()
+        };
         assert_eq!(place("app/Übung ä.java"), "app/Übung ä.java:2");
         assert_eq!(place("app/a\u{1b}[31m\nb"), "\"app/a\\033[31m\\nb\":2");
     }

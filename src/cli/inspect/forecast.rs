@@ -3,7 +3,7 @@
 //! There is at most one warning of each kind, on the first line that has it.
 
 use super::tasks::Read;
-use super::{Finding, Workspace};
+use super::{InspectionFinding, Workspace};
 use crate::machine::choice::is_required_open;
 use crate::source::text::{count, line};
 use crate::task::{Row, Stage, Stages};
@@ -14,8 +14,8 @@ const SHOWN: usize = 5;
 const REFERENCE: usize = 60;
 
 /// Returns warnings on effects that are not obvious.
-pub(super) fn findings(read: &Read, workspace: &Workspace) -> Vec<Finding> {
-    let rows = read.file.rows();
+pub(super) fn forecast_findings(read: &Read, workspace: &Workspace) -> Vec<InspectionFinding> {
+    let rows = read.file.box_rows();
     let is_work = |row: &Row| {
         row.key.stage == Stage::Implementation
             && is_required_open(row)
@@ -57,21 +57,24 @@ pub(super) fn findings(read: &Read, workspace: &Workspace) -> Vec<Finding> {
     ];
     let told = rules.into_iter().filter_map(|(rule, lines, what, hint)| {
         let what = format!("{} {what}.", count(lines.len() as u64, "open task"));
-        Some(read.on_line(rule, *lines.first()?, what, hint).warning())
+        Some(
+            read.on_line(rule, *lines.first()?, what, hint)
+                .into_warning(),
+        )
     });
     told.chain(unknown_requirements(read))
-        .chain(sections(read))
+        .chain(section_findings(read))
         .collect()
 }
 
 /// Sections that look like checklists, and those that look optional.
-fn sections(read: &Read) -> impl Iterator<Item = Finding> {
+fn section_findings(read: &Read) -> impl Iterator<Item = InspectionFinding> {
     let kinds = [
         (
             "checklist",
             "Sections that look like checklists hold boxes, and each is a task",
             "",
-            read.file.checklists(),
+            read.file.checklist_headings(),
         ),
         (
             "optional-section",
@@ -87,12 +90,12 @@ fn sections(read: &Read) -> impl Iterator<Item = Finding> {
         let hint = format!(
             "If they are none: `tasks: {{sections: {{exclude: [{titles}]}}}}` in .ralph/config.yaml.{more}"
         );
-        Some(read.on_line(rule, first, format!("{what}: {titles}."), hint).warning())
+        Some(read.on_line(rule, first, format!("{what}: {titles}."), hint).into_warning())
     })
 }
 
 /// Requirements that tasks name and requirements.md does not have.
-fn unknown_requirements(read: &Read) -> Option<Finding> {
+fn unknown_requirements(read: &Read) -> Option<InspectionFinding> {
     let unknown = read
         .file
         .unknown_requirements(read.requirements.as_deref()?);
@@ -114,6 +117,6 @@ fn unknown_requirements(read: &Read) -> Option<Finding> {
     let hint = "Write the number that is meant, or add the requirement: agents get these numbers as they are.";
     Some(
         read.on_line("unknown-requirement", *first, what, hint)
-            .warning(),
+            .into_warning(),
     )
 }

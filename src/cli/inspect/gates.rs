@@ -1,9 +1,9 @@
 //! Open gates that will have nothing to judge.
 
-use super::engines::measures;
-use super::{Finding, Inspection, Package, State, Workspace};
+use super::engines::measures_with;
+use super::{Inspection, InspectionFinding, Package, State, Workspace};
 use crate::config::GateSettings;
-use crate::gate::mutation_test::Engine;
+use crate::gate::mutation_test::MutationEngine;
 use crate::machine::choice::is_required_open;
 use crate::machine::hierarchy;
 use crate::source::Kind;
@@ -17,13 +17,14 @@ pub(super) fn open_java_gate<'w>(workspace: &'w Workspace, row: &Row) -> Option<
     let gate = workspace
         .settings
         .gates
-        .get(row.key.stage.word())
+        .get(row.key.stage.stage_word())
         .filter(|_| is_open)?;
-    (gate.run.is_none() && measures(row.key.stage.word(), Engine::Pit)).then_some(gate)
+    (gate.run.is_none() && measures_with(row.key.stage.stage_word(), MutationEngine::Pit))
+        .then_some(gate)
 }
 
 /// Open gates over work that was done before ralph ran: what it changed is not known.
-pub(super) fn of_old_work(state: &State, shown: &str) -> Vec<Finding> {
+pub(super) fn of_old_work(state: &State, shown: &str) -> Vec<InspectionFinding> {
     let book = state.spec_state();
     let is_old = |work: TaskKey| {
         book.is_done(&work)
@@ -49,9 +50,9 @@ pub(super) fn of_old_work(state: &State, shown: &str) -> Vec<Finding> {
             "`ralph gate {gate} --since REV` judges it, REV being the commit before the work; \
              `ralph accept {gate} --reason …` ticks it."
         );
-        Finding::error("gate-of-old-work", shown, what, hint)
-            .warning()
-            .at(row.line as usize)
+        InspectionFinding::new_error("gate-of-old-work", shown, what, hint)
+            .into_warning()
+            .at_line(row.line as usize)
     };
     let gates = book
         .rows
@@ -65,7 +66,7 @@ pub(super) fn of_old_work(state: &State, shown: &str) -> Vec<Finding> {
 pub(super) fn with_nothing_to_judge(
     inspection: &Inspection<'_>,
     packages: &[Package],
-) -> Vec<Finding> {
+) -> Vec<InspectionFinding> {
     let workspace = &inspection.opened.workspace;
     let gates: Vec<&Row> = inspection
         .rows
@@ -73,22 +74,22 @@ pub(super) fn with_nothing_to_judge(
         .filter(|row| open_java_gate(workspace, row).is_some())
         .collect();
     let is_cut = packages.iter().any(|package| package.is_cut);
-    let (Ok(classifier), Some(gate), false) = (workspace.classifier(), gates.first(), is_cut)
+    let (Ok(classifier), Some(gate), false) = (workspace.file_classifier(), gates.first(), is_cut)
     else {
         return Vec::new();
     };
     let productive = packages
         .iter()
-        .filter(|package| package.has(&classifier, Kind::Production));
+        .filter(|package| package.has_kind(&classifier, Kind::Production));
     let finding = |rule: &str, package: &Package, what: String, hint: &str| {
-        Finding::error(rule, package.name.clone(), what, hint)
-            .warning()
-            .path(package.root.clone())
+        InspectionFinding::new_error(rule, package.name.clone(), what, hint)
+            .into_warning()
+            .with_path(package.root.clone())
     };
     if !packages.iter().any(Package::has_java) {
         let Some(gate) = gates
             .iter()
-            .find(|row| Some(row.key.stage.word()) == Engine::Pit.gate())
+            .find(|row| Some(row.key.stage.stage_word()) == MutationEngine::Pit.gate_name())
         else {
             return Vec::new();
         };
@@ -105,7 +106,7 @@ pub(super) fn with_nothing_to_judge(
     let settings = open_java_gate(workspace, gate);
     let is_mavens = |package: &&Package| settings.is_none_or(|gate| !package.is_built_by(gate));
     let unbuilt = packages.iter().filter(is_mavens).filter_map(|package| {
-        let files = package.unbuilt(&classifier);
+        let files = package.unbuilt_sources(&classifier);
         let what = format!(
             "No build file (pom.xml) is above {} of this package, such as {}: `{}` and gates like it cannot judge them.",
             count(files.len() as u64, "Java file"),
@@ -115,7 +116,7 @@ pub(super) fn with_nothing_to_judge(
         let hint = "Add the pom.xml, or name what builds them: `gates.<NAME>.classpath_command` (docs/gate.md).";
         Some(finding("no-build-file", package, what, hint))
     });
-    let mut findings: Vec<Finding> = unbuilt.collect();
+    let mut findings: Vec<InspectionFinding> = unbuilt.collect();
     let test_first = inspection
         .rows
         .iter()
@@ -127,8 +128,8 @@ pub(super) fn with_nothing_to_judge(
     else {
         return findings;
     };
-    let bare =
-        productive.filter(|package| package.has_java() && !package.has(&classifier, Kind::Test));
+    let bare = productive
+        .filter(|package| package.has_java() && !package.has_kind(&classifier, Kind::Test));
     findings.extend(bare.map(|package| {
         let what = format!(
             "This package has production files and no test: `{}` and gates like it leave classes without tests out, \

@@ -53,7 +53,7 @@ pub(crate) struct Package {
 
 impl Package {
     /// Reads a folder. Links are not followed; repositories inside are packages of their own.
-    pub(crate) fn read(name: String, root: PathBuf) -> Self {
+    pub(crate) fn read_folder(name: String, root: PathBuf) -> Self {
         let (mut files, mut is_cut) = (Vec::new(), false);
         for entry in walk(&root, DEPTH, MAX_ENTRIES, |folder| {
             is_own(folder) && !is_repository(folder.path())
@@ -87,14 +87,14 @@ impl Package {
         })
     }
 
-    pub(crate) fn languages(&self) -> BTreeSet<&'static str> {
+    pub(crate) fn found_languages(&self) -> BTreeSet<&'static str> {
         self.build_files()
             .map(|(_, (_, language, _))| *language)
             .collect()
     }
 
     /// The build tools; the project's own start script if it has one.
-    pub(crate) fn tools(&self) -> BTreeSet<&'static str> {
+    pub(crate) fn build_tools(&self) -> BTreeSet<&'static str> {
         let tool = |(folder, (_, _, tool)): (&str, &BuildFile)| {
             let script = match *tool {
                 "mvn" => "mvnw",
@@ -122,7 +122,7 @@ impl Package {
 
     /// The setting by which gates measure a package of Gradle's.
     pub(crate) fn gradle_command(&self) -> Option<String> {
-        let program = if self.tools().contains("gradlew") {
+        let program = if self.build_tools().contains("gradlew") {
             "./gradlew"
         } else {
             "gradle"
@@ -145,11 +145,11 @@ impl Package {
                 .to_ascii_lowercase()
         };
         let is_class = |file: &String| CLASSES.contains(&ending(file).as_str());
-        self.languages().contains("Java") || self.files.iter().any(is_class)
+        self.found_languages().contains("Java") || self.files.iter().any(is_class)
     }
 
     /// The Java sources without a build file in their folder or above.
-    pub(crate) fn unbuilt(&self, classifier: &Classifier) -> Vec<&String> {
+    pub(crate) fn unbuilt_sources(&self, classifier: &Classifier) -> Vec<&String> {
         let java = || {
             BUILD_FILES
                 .iter()
@@ -167,7 +167,7 @@ impl Package {
             .collect()
     }
 
-    pub(crate) fn has(&self, classifier: &Classifier, kind: Kind) -> bool {
+    pub(crate) fn has_kind(&self, classifier: &Classifier, kind: Kind) -> bool {
         self.files
             .iter()
             .any(|file| classifier.kind_of(file.as_bytes()) == kind)
@@ -206,17 +206,20 @@ mod tests {
         write("src/lib/go.mod");
         write("a/b/c/d/e/setup.py");
         std::os::unix::fs::symlink("/etc", folder.path().join("link")).unwrap();
-        let read = || Package::read("app".to_owned(), folder.path().to_owned());
+        let read = || Package::read_folder("app".to_owned(), folder.path().to_owned());
         assert_eq!(
             read().files,
             ["a/b/c/d/e/setup.py", "core/pom.xml", "web/tsconfig.json"]
         );
-        assert_eq!(read().languages(), BTreeSet::from(["Java", "TypeScript"]));
-        assert_eq!(read().tools(), BTreeSet::from(["mvn", "npm"]));
+        assert_eq!(
+            read().found_languages(),
+            BTreeSet::from(["Java", "TypeScript"])
+        );
+        assert_eq!(read().build_tools(), BTreeSet::from(["mvn", "npm"]));
         write("core/mvnw");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs_err::set_permissions(folder.path().join("core/mvnw"), mode).unwrap();
-        assert_eq!(read().tools(), BTreeSet::from(["mvnw", "npm"]));
+        assert_eq!(read().build_tools(), BTreeSet::from(["mvnw", "npm"]));
         assert!(!read().is_cut);
     }
 }

@@ -1,10 +1,10 @@
 //! Programs that the configured gates, checks and hooks need. Starts nothing.
 
-use super::engines::{self, Needed, is_on_path, measures};
+use super::engines::{self, Needed, is_on_path, measures_with};
 use super::gates::open_java_gate;
-use super::{CONFIG, Finding, Inspection, Level, Package, Workspace};
+use super::{CONFIG, Inspection, InspectionFinding, Level, Package, Workspace};
 use crate::config::GateSettings;
-use crate::gate::mutation_test::Engine;
+use crate::gate::mutation_test::MutationEngine;
 use crate::sys::programs::is_program;
 use crate::task::Row;
 use std::collections::BTreeSet;
@@ -14,21 +14,24 @@ const MISSING_ENGINE: &str = "missing-engine";
 const MISSING_PROGRAM: &str = "missing-program";
 
 /// Returns the missing programs of the engines that gates of open boxes use.
-pub(super) fn of_gates(inspection: &Inspection<'_>, packages: &[Package]) -> Vec<Finding> {
+pub(super) fn of_gates(
+    inspection: &Inspection<'_>,
+    packages: &[Package],
+) -> Vec<InspectionFinding> {
     let workspace = &inspection.opened.workspace;
     let open = inspection
         .rows
         .iter()
         .filter(|row| row.key.stage.is_gate() && !row.mark.is_done());
-    let names: BTreeSet<&str> = open.map(|row| row.key.stage.word()).collect();
-    let roots = roots(packages);
+    let names: BTreeSet<&str> = open.map(|row| row.key.stage.stage_word()).collect();
+    let roots = package_roots(packages);
     let mut findings = Vec::new();
     for name in names {
         let Some(gate) = workspace.settings.gates.get(name) else {
             continue;
         };
         if let Some(argv) = &gate.run {
-            findings.extend(command(
+            findings.extend(command_finding(
                 MISSING_ENGINE,
                 &format!("gates.{name}.run"),
                 argv,
@@ -36,10 +39,10 @@ pub(super) fn of_gates(inspection: &Inspection<'_>, packages: &[Package]) -> Vec
             ));
             continue;
         }
-        if Some(name) == Engine::Pit.gate()
-            || measures(name, Engine::Pit) && packages.iter().any(Package::has_java)
+        if Some(name) == MutationEngine::Pit.gate_name()
+            || measures_with(name, MutationEngine::Pit) && packages.iter().any(Package::has_java)
         {
-            java(name, gate, packages, &mut findings);
+            java_findings(name, gate, packages, &mut findings);
         }
         findings.extend(packages.iter().flat_map(|package| of_files(name, package)));
     }
@@ -48,12 +51,12 @@ pub(super) fn of_gates(inspection: &Inspection<'_>, packages: &[Package]) -> Vec
 
 /// The engines of a package's files that a gate uses and that are not there. `MUTATION` needs one only for files that a task
 /// changes.
-fn of_files(gate: &str, package: &Package) -> Vec<Finding> {
+fn of_files(gate: &str, package: &Package) -> Vec<InspectionFinding> {
     let lacks = engines::of_package(package)
         .into_iter()
-        .filter(|needed| !needed.found && measures(gate, needed.engine));
+        .filter(|needed| !needed.found && measures_with(gate, needed.engine));
     let finding = |needed: Needed| {
-        let (engine, name) = (needed.engine.name(), &package.name);
+        let (engine, name) = (needed.engine.caller_name(), &package.name);
         let what = format!(
             "Gate {gate} needs {engine} for package {name}: {}.",
             needed.what
@@ -63,28 +66,31 @@ fn of_files(gate: &str, package: &Package) -> Vec<Finding> {
         } else {
             Level::Warning
         };
-        Finding::error(MISSING_ENGINE, CONFIG, what, needed.hint)
-            .key(format!("gates.{gate}"))
-            .level(level)
+        InspectionFinding::new_error(MISSING_ENGINE, CONFIG, what, needed.hint)
+            .with_key(format!("gates.{gate}"))
+            .with_level(level)
     };
     lacks.map(finding).collect()
 }
 
 /// Returns the missing programs of the checks and hooks.
-pub(super) fn commands(workspace: &Workspace, packages: &[Package]) -> Vec<Finding> {
+pub(super) fn command_findings(
+    workspace: &Workspace,
+    packages: &[Package],
+) -> Vec<InspectionFinding> {
     let checks = &workspace.settings.checks;
-    let roots = roots(packages);
+    let roots = package_roots(packages);
     let mut findings = Vec::new();
     for (key, argv) in [("checks.red", &checks.red), ("checks.green", &checks.green)] {
         findings.extend(
             argv.iter()
-                .filter_map(|argv| command(MISSING_PROGRAM, key, argv, &roots)),
+                .filter_map(|argv| command_finding(MISSING_PROGRAM, key, argv, &roots)),
         );
     }
     let own = [("the workspace", workspace.places.workspace.as_path())];
     for (event, argv) in workspace.settings.hooks.commands() {
-        let missing = command(MISSING_PROGRAM, &format!("hooks.{event}"), argv, &own);
-        findings.extend(missing.map(Finding::warning));
+        let missing = command_finding(MISSING_PROGRAM, &format!("hooks.{event}"), argv, &own);
+        findings.extend(missing.map(InspectionFinding::into_warning));
     }
     findings
 }
@@ -109,7 +115,7 @@ pub(crate) fn needs_maven(
     )
 }
 
-fn roots<'p>(packages: impl IntoIterator<Item = &'p Package>) -> Vec<(&'p str, &'p Path)> {
+fn package_roots<'p>(packages: impl IntoIterator<Item = &'p Package>) -> Vec<(&'p str, &'p Path)> {
     packages
         .into_iter()
         .map(|package| (package.name.as_str(), package.root.as_path()))
@@ -117,7 +123,12 @@ fn roots<'p>(packages: impl IntoIterator<Item = &'p Package>) -> Vec<(&'p str, &
 }
 
 /// A command that is started in each of these folders, whose program is missing.
-fn command(rule: &str, key: &str, argv: &[String], folders: &[(&str, &Path)]) -> Option<Finding> {
+fn command_finding(
+    rule: &str,
+    key: &str,
+    argv: &[String],
+    folders: &[(&str, &Path)],
+) -> Option<InspectionFinding> {
     let program = argv.first()?;
     let (what, hint) = if program.contains('/') {
         let lacks = folders
@@ -141,19 +152,25 @@ fn command(rule: &str, key: &str, argv: &[String], folders: &[(&str, &Path)]) ->
     } else {
         return None;
     };
-    Some(Finding::error(rule, CONFIG, what, hint).key(key))
+    Some(InspectionFinding::new_error(rule, CONFIG, what, hint).with_key(key))
 }
 
 /// Returns the missing programs of a gate that measures Java.
-fn java(gate: &str, settings: &GateSettings, packages: &[Package], findings: &mut Vec<Finding>) {
+fn java_findings(
+    gate: &str,
+    settings: &GateSettings,
+    packages: &[Package],
+    findings: &mut Vec<InspectionFinding>,
+) {
     if let Some(argv) = &settings.classpath_command {
         let (key, built) = (format!("gates.{gate}.classpath_command"), packages.iter());
-        let built = roots(built.filter(|package| package.is_built_by(settings)));
-        findings.extend(command(MISSING_ENGINE, &key, argv, &built));
+        let built = package_roots(built.filter(|package| package.is_built_by(settings)));
+        findings.extend(command_finding(MISSING_ENGINE, &key, argv, &built));
     }
     let mut lacks = |level: Level, what: String, hint: &str| {
-        let found = Finding::error(MISSING_ENGINE, CONFIG, what, hint).key(format!("gates.{gate}"));
-        findings.push(found.level(level));
+        let found = InspectionFinding::new_error(MISSING_ENGINE, CONFIG, what, hint)
+            .with_key(format!("gates.{gate}"));
+        findings.push(found.with_level(level));
     };
     let home = std::env::var_os("JAVA_HOME")
         .map(PathBuf::from)

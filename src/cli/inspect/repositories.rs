@@ -1,6 +1,6 @@
 //! The state of the packages' repositories: what a run could not begin with, or should not.
 
-use super::{CONFIG, Finding, Package, State, Workspace};
+use super::{CONFIG, InspectionFinding, Package, State, Workspace};
 use crate::git::{GitError, GitErrorKind, Underway};
 use crate::machine::facts::{Oid, PackageState, full_path};
 use crate::source::RepoPath;
@@ -10,16 +10,16 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 /// Looks at all packages: the readable ones, `None` if not even their names are known; and what is wrong.
-pub(super) fn inspect(
+pub(super) fn inspect_repositories(
     workspace: &Workspace,
     state: Option<&State>,
-) -> (Option<Vec<Package>>, Vec<Finding>) {
+) -> (Option<Vec<Package>>, Vec<InspectionFinding>) {
     let mut repositories = match workspace.find_repositories() {
         Ok(found) => found,
         Err(fault) => {
             return (
                 None,
-                vec![Finding::error(
+                vec![InspectionFinding::new_error(
                     "no-packages",
                     CONFIG,
                     fault.what,
@@ -30,27 +30,27 @@ pub(super) fn inspect(
     };
     let (mut packages, mut findings) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
-    for (name, surveyed) in repositories.survey() {
+    for (name, surveyed) in repositories.survey_packages() {
         let root = repositories
-            .root(&name)
+            .package_root(&name)
             .unwrap_or(&workspace.places.workspace)
             .to_owned();
-        let folder = workspace.places.shown(&root);
-        match surveyed.and_then(|now| Ok((now, repositories.underway(&name)?))) {
+        let folder = workspace.places.display_path(&root);
+        match surveyed.and_then(|now| Ok((now, repositories.find_underway(&name)?))) {
             Ok((now, underway)) => {
-                findings.extend(uncommitted(&folder, &now, state));
+                findings.extend(uncommitted_findings(&folder, &now, state));
                 if seen.insert(underway.repository.clone()) {
                     findings.extend(in_progress(&folder, &now, &underway));
                 }
-                packages.push(Package::read(name, root));
+                packages.push(Package::read_folder(name, root));
             }
-            Err(error) => findings.push(unreadable(&name, &folder, &error)),
+            Err(error) => findings.push(unreadable_finding(&name, &folder, &error)),
         }
     }
     (Some(packages), findings)
 }
 
-fn unreadable(name: &str, folder: &str, error: &GitError) -> Finding {
+fn unreadable_finding(name: &str, folder: &str, error: &GitError) -> InspectionFinding {
     let rule = if error.kind == GitErrorKind::Refused {
         "refused"
     } else {
@@ -60,17 +60,21 @@ fn unreadable(name: &str, folder: &str, error: &GitError) -> Finding {
         "This package cannot be read: {} No run begins with it.",
         error.what
     );
-    Finding::error(
+    InspectionFinding::new_error(
         &format!("{rule}-repository"),
         name,
         what,
         error.hint.clone(),
     )
-    .path(folder)
+    .with_path(folder)
 }
 
 /// Changes that no attempt left.
-fn uncommitted(folder: &str, now: &PackageState, state: Option<&State>) -> Vec<Finding> {
+fn uncommitted_findings(
+    folder: &str,
+    now: &PackageState,
+    state: Option<&State>,
+) -> Vec<InspectionFinding> {
     let known = state
         .and_then(|state| state.last_after.as_ref())
         .and_then(|after| after.package(&now.name));
@@ -80,15 +84,18 @@ fn uncommitted(folder: &str, now: &PackageState, state: Option<&State>) -> Vec<F
         .filter(|dirt| known.is_none_or(|known| !known.dirt.contains(dirt)));
     new.map(|dirt| {
         let what = "There are uncommitted changes that no attempt left.";
-        let (file, hint) = (shown(&now.name, &dirt.path), "commit, stash or remove them");
+        let (file, hint) = (
+            display_path(&now.name, &dirt.path),
+            "commit, stash or remove them",
+        );
         let path = Path::new(folder).join(OsStr::from_bytes(&dirt.path.to_bytes()));
-        Finding::error("uncommitted-changes", file, what, hint).path(path)
+        InspectionFinding::new_error("uncommitted-changes", file, what, hint).with_path(path)
     })
     .collect()
 }
 
 /// `<package>/<path>`; quoted as git quotes it if the path is not UTF-8.
-fn shown(package: &str, path: &RepoPath) -> String {
+fn display_path(package: &str, path: &RepoPath) -> String {
     match String::from_utf8(path.to_bytes()) {
         Ok(path) => format!("{package}/{path}"),
         Err(_) => full_path(package, path),
@@ -96,13 +103,13 @@ fn shown(package: &str, path: &RepoPath) -> String {
 }
 
 /// Returns unfinished git operations in the repository of a package.
-fn in_progress(folder: &str, now: &PackageState, underway: &Underway) -> Vec<Finding> {
+fn in_progress(folder: &str, now: &PackageState, underway: &Underway) -> Vec<InspectionFinding> {
     let mut findings = Vec::new();
     let mut add = |rule: &str, what: String, hint: String| {
         findings.push(
-            Finding::error(rule, &now.name, what, hint)
-                .warning()
-                .path(folder),
+            InspectionFinding::new_error(rule, &now.name, what, hint)
+                .into_warning()
+                .with_path(folder),
         );
     };
     if let Some(operation) = underway.operation {

@@ -53,14 +53,14 @@ pub(crate) fn task_file(root: &Path, folder: &str, grammar: &Grammar) -> Option<
 }
 
 /// Returns the summary of a spec.
-pub(crate) fn spec(root: &Path, folder: &str, grammar: &Grammar) -> Option<Spec> {
+pub(crate) fn read_spec(root: &Path, folder: &str, grammar: &Grammar) -> Option<Spec> {
     let file = task_file(root, folder, grammar)?;
-    let rows = file.rows();
+    let rows = file.box_rows();
     Some(Spec {
         folder: folder.to_owned(),
         boxes: rows.len(),
         done: rows.iter().filter(|row| row.mark.is_done()).count(),
-        checklists: file.checklists().into_keys().collect(),
+        checklists: file.checklist_headings().into_keys().collect(),
         has_stages: rows
             .iter()
             .any(|row| row.key.stage != Stage::Implementation),
@@ -68,7 +68,7 @@ pub(crate) fn spec(root: &Path, folder: &str, grammar: &Grammar) -> Option<Spec>
 }
 
 /// The task files of a folder.
-pub(crate) fn specs(root: &Path, grammar: &Grammar) -> Vec<Spec> {
+pub(crate) fn find_specs(root: &Path, grammar: &Grammar) -> Vec<Spec> {
     let mut folders = Vec::new();
     for pattern in SPECS {
         let Some(parent) = pattern.strip_suffix("/*") else {
@@ -83,13 +83,13 @@ pub(crate) fn specs(root: &Path, grammar: &Grammar) -> Vec<Spec> {
     }
     folders
         .iter()
-        .filter_map(|folder| spec(root, folder, grammar))
+        .filter_map(|folder| read_spec(root, folder, grammar))
         .collect()
 }
 
 /// The git repositories of a folder, and whether there may be more: as `packages: ["src/*"]` is read, a workspace
 /// that is a repository without any in `src` is the only package.
-pub(crate) fn packages(root: &Path) -> (Vec<Package>, bool) {
+pub(crate) fn find_packages(root: &Path) -> (Vec<Package>, bool) {
     let mut folders: Vec<String> = Vec::new();
     let enter = |folder: &DirEntry| {
         let is_package = is_own(folder) && is_repository(folder.path());
@@ -107,9 +107,12 @@ pub(crate) fn packages(root: &Path) -> (Vec<Package>, bool) {
             .is_some_and(|rest| !rest.contains('/'))
     };
     if is_repository(root) && !folders.iter().any(is_in_src) {
-        return (vec![Package::read(".".to_owned(), root.to_owned())], is_cut);
+        return (
+            vec![Package::read_folder(".".to_owned(), root.to_owned())],
+            is_cut,
+        );
     }
-    let read = |folder: String| Package::read(folder.clone(), root.join(folder));
+    let read = |folder: String| Package::read_folder(folder.clone(), root.join(folder));
     (folders.into_iter().map(read).collect(), is_cut)
 }
 
@@ -142,7 +145,7 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         fs::os::unix::fs::symlink(root.join("services/web"), root.join("link")).unwrap();
-        let found = specs(root, &Grammar::default());
+        let found = find_specs(root, &Grammar::default());
         let found: Vec<_> = found
             .iter()
             .map(|spec| (spec.folder.as_str(), spec.done, spec.boxes, spec.has_stages))
@@ -157,7 +160,7 @@ mod tests {
             ]
         );
         let names = || {
-            packages(root)
+            find_packages(root)
                 .0
                 .into_iter()
                 .map(|package| package.name)

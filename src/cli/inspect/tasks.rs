@@ -2,11 +2,11 @@
 //!
 //! Each is an error if a run refuses the file, otherwise a warning.
 
-use super::{CONFIG, Finding, Level, Opened, Spec, specs};
+use super::{CONFIG, InspectionFinding, Level, Opened, Spec, find_specs};
 use crate::source::text;
 use crate::sys::Disk as _;
 use crate::sys::disk::{RealDisk, read_beginning};
-use crate::task::{Problem, ProblemKind, Remark, RemarkKind, Row, TaskFile};
+use crate::task::{ProblemKind, Remark, RemarkKind, Row, TaskFile, TaskFileProblem};
 use serde::Serialize;
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub(crate) struct Read {
     /// Its boxes and virtual stages.
     pub(crate) boxes: Vec<Row>,
     /// Reasons why a run refuses it.
-    problems: Vec<Problem>,
+    problems: Vec<TaskFileProblem>,
     /// The text of requirements.md in the same folder.
     pub(super) requirements: Option<String>,
 }
@@ -34,7 +34,7 @@ impl Read {
         line: u32,
         what: String,
         hint: impl Into<String>,
-    ) -> Finding {
+    ) -> InspectionFinding {
         let line = line as usize;
         let text = self
             .file
@@ -42,35 +42,50 @@ impl Read {
             .nth(line.saturating_sub(1))
             .unwrap_or_default();
         let source = text::line(&String::from_utf8_lossy(text), 400);
-        Finding {
+        InspectionFinding {
             source,
-            ..Finding::error(rule, &self.shown, what, hint).at(line)
+            ..InspectionFinding::new_error(rule, &self.shown, what, hint).at_line(line)
         }
     }
 }
 
 /// Reads the workspace's task file.
-pub(crate) fn read(opened: &Opened) -> Result<Read, Box<Finding>> {
+pub(crate) fn read_tasks(opened: &Opened) -> Result<Read, Box<InspectionFinding>> {
     let places = &opened.workspace.places;
-    let (path, shown) = (places.tasks(), places.spec_name());
+    let (path, shown) = (places.tasks_file(), places.spec_name());
     if RealDisk::new().is_odd(&path).unwrap_or(false) {
         let what = "It is a link or a folder, and a run writes regular files only.";
         let hint = "Set `spec:` in .ralph/config.yaml to the folder that holds the file itself.";
-        return Err(Box::new(Finding::error("no-task-file", shown, what, hint)));
+        return Err(Box::new(InspectionFinding::new_error(
+            "no-task-file",
+            shown,
+            what,
+            hint,
+        )));
     }
     read_at(&path, &shown, opened)
 }
 
 /// Reads a task file.
-pub(crate) fn read_at(path: &Path, shown: &str, opened: &Opened) -> Result<Read, Box<Finding>> {
+pub(crate) fn read_at(
+    path: &Path,
+    shown: &str,
+    opened: &Opened,
+) -> Result<Read, Box<InspectionFinding>> {
     let shown = text::line(shown, 400);
-    let missing =
-        |what: &str, hint: &str| Err(Box::new(Finding::error("no-task-file", &shown, what, hint)));
+    let missing = |what: &str, hint: &str| {
+        Err(Box::new(InspectionFinding::new_error(
+            "no-task-file",
+            &shown,
+            what,
+            hint,
+        )))
+    };
     match RealDisk::new().read(path) {
         Ok(Some(bytes)) => {
             let rules = &opened.workspace.rules;
             let file = rules.parse(bytes);
-            let (boxes, problems) = (rules.boxes(&file, &[]), rules.problems(&file));
+            let (boxes, problems) = (rules.ordered_boxes(&file, &[]), rules.find_problems(&file));
             let list = read_beginning(&path.with_file_name("requirements.md"), MAX_REQUIREMENTS)
                 .ok()
                 .flatten();
@@ -101,8 +116,8 @@ pub(crate) fn read_at(path: &Path, shown: &str, opened: &Opened) -> Result<Read,
 /// any other on the command line.
 fn hint_for_missing(path: &Path, shown: &str, opened: &Opened) -> String {
     let places = &opened.workspace.places;
-    let is_of_workspace = path == places.tasks();
-    let others = specs(&places.workspace, &opened.workspace.rules.grammar);
+    let is_of_workspace = path == places.tasks_file();
+    let others = find_specs(&places.workspace, &opened.workspace.rules.grammar);
     let name = |spec: &Spec| match (is_of_workspace, spec.folder.as_str()) {
         (true, folder) => folder.to_owned(),
         (false, ".") => "tasks.md".to_owned(),
@@ -130,18 +145,19 @@ fn hint_for_missing(path: &Path, shown: &str, opened: &Opened) -> String {
 }
 
 /// Returns the problems of the file.
-pub(crate) fn findings(read: &Read) -> Vec<Finding> {
-    let of_problem = |Problem {
+pub(crate) fn task_findings(read: &Read) -> Vec<InspectionFinding> {
+    let of_problem = |TaskFileProblem {
                           kind,
                           line,
                           message,
                           hint,
-                      }: Problem| match kind {
+                      }: TaskFileProblem| match kind {
         // The file is as it should be: the mistake is in the configuration.
         ProblemKind::PlacedAfterNoTask => {
-            Finding::error(&rule(kind), CONFIG, message, hint).key("placement")
+            InspectionFinding::new_error(&rule_name(kind), CONFIG, message, hint)
+                .with_key("placement")
         }
-        _ => read.on_line(&rule(kind), line, message, hint),
+        _ => read.on_line(&rule_name(kind), line, message, hint),
     };
     let of_remark = |Remark {
                          kind,
@@ -152,17 +168,21 @@ pub(crate) fn findings(read: &Read) -> Vec<Finding> {
         RemarkKind::NoTasks | RemarkKind::NotUtf8 | RemarkKind::OnlyLeftOut => read
             .file
             .is_empty()
-            .then(|| Finding::error("no-tasks", &read.shown, message, hint)),
-        _ => Some(read.on_line(&rule(kind), line, message, hint).warning()),
+            .then(|| InspectionFinding::new_error("no-tasks", &read.shown, message, hint)),
+        _ => Some(
+            read.on_line(&rule_name(kind), line, message, hint)
+                .into_warning(),
+        ),
     };
-    let mut findings: Vec<Finding> = read.problems.iter().cloned().map(of_problem).collect();
-    findings.extend(read.file.remarks().into_iter().filter_map(of_remark));
+    let mut findings: Vec<InspectionFinding> =
+        read.problems.iter().cloned().map(of_problem).collect();
+    findings.extend(read.file.find_remarks().into_iter().filter_map(of_remark));
     findings.sort_by_key(|finding| (finding.line, finding.level == Level::Warning));
     findings
 }
 
 /// Patterns of `tasks.sections` that fit no heading.
-pub(crate) fn unused_sections(file: &TaskFile) -> Vec<Finding> {
+pub(crate) fn unused_sections(file: &TaskFile) -> Vec<InspectionFinding> {
     let finding = |(key, pattern): (&str, String)| {
         let key = format!("tasks.sections.{key}");
         let pattern = text::line(&pattern, 100);
@@ -170,15 +190,15 @@ pub(crate) fn unused_sections(file: &TaskFile) -> Vec<Finding> {
             "`{key}` names the section `{pattern}`, but no heading of the task file fits it."
         );
         let hint = "Write the heading's words (`*` stands for any), or take the pattern out; `ralph check --explain` shows the headings.";
-        Finding::error("unknown-section", CONFIG, what, hint)
-            .warning()
-            .key(key)
+        InspectionFinding::new_error("unknown-section", CONFIG, what, hint)
+            .into_warning()
+            .with_key(key)
     };
     file.unused_sections().into_iter().map(finding).collect()
 }
 
 /// A kind of mistake as a rule: its name is the rule's.
-fn rule(kind: impl Serialize) -> String {
+fn rule_name(kind: impl Serialize) -> String {
     let name = serde_json::to_value(kind).unwrap_or_default();
     name.as_str().unwrap_or_default().to_owned()
 }

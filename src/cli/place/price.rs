@@ -1,14 +1,14 @@
 //! Price of a placement: its gates, their time by the journal, and tasks without a gate.
 
-use super::Plan;
-use crate::cli::status::Source;
+use super::GatePlacement;
+use crate::cli::status::ViewedWorkspace;
 use crate::cli::{Fault, Invocation, ui};
 use crate::machine::choice::is_required_open;
 use crate::source::text::{count, duration};
 use crate::task::{Families, Row, Stage, Stages, TaskFile, TaskRules};
 use std::collections::HashSet;
 
-impl Plan<'_> {
+impl GatePlacement<'_> {
     /// Prints the time of the open gates, and the open tasks without a gate.
     ///
     /// The time comes from the gates in the journal.
@@ -21,10 +21,10 @@ impl Plan<'_> {
             choice,
             ..
         } = *self;
-        let file = target.file()?;
+        let file = target.read_file()?;
         let edited = self
-            .placed(&file)
-            .map_err(|refusal| target.refused(refusal))?;
+            .place_in(&file)
+            .map_err(|refusal| target.refuse_edit(refusal))?;
         let is_news = !call.json && (target.is_virtual() || !edited.inserted.is_empty());
         let rows = if target.is_virtual() {
             let mut gates = target.gates.clone();
@@ -34,23 +34,23 @@ impl Plan<'_> {
                 grammar: target.grammar.clone(),
                 stages: Stages::Virtual { gates },
             };
-            rules.boxes(&file, &[])
+            rules.ordered_boxes(&file, &[])
         } else {
-            TaskFile::parse(edited.bytes, &target.grammar).rows()
+            TaskFile::parse(edited.bytes, &target.grammar).box_rows()
         };
-        self.price(call, &rows)
+        self.price_line(call, &rows)
             .filter(|_| is_news)
             .iter()
-            .for_each(|price| ui::note(price));
+            .for_each(|price| ui::print_note(price));
         Ok(())
     }
 
     /// `3 gates of PITEST to run, about 6m together (2m each, the middle of 4); 1 open task without one.`; `None` if no gate is open.
-    fn price(&self, call: &Invocation, rows: &[Row]) -> Option<String> {
+    fn price_line(&self, call: &Invocation, rows: &[Row]) -> Option<String> {
         let gate = self.gate;
         let open: Vec<&Row> = rows
             .iter()
-            .filter(|row| row.key.stage.word() == gate && !row.mark.is_done())
+            .filter(|row| row.key.stage.stage_word() == gate && !row.mark.is_done())
             .collect();
         let judged: HashSet<&str> = open.iter().map(|row| row.key.family.as_str()).collect();
         let is_wide = open.iter().any(|row| row.key.is_wider_gate());
@@ -68,11 +68,11 @@ impl Plan<'_> {
             .target
             .workspace
             .as_ref()
-            .and_then(|_| Source::open(call).ok());
+            .and_then(|_| ViewedWorkspace::open_workspace(call).ok());
         let spent = source
-            .and_then(|mut source| source.board().ok())
+            .and_then(|mut source| source.read_board().ok())
             .map(|board| board.spent);
-        let known = spent.and_then(|spent| spent.median(gate));
+        let known = spent.and_then(|spent| spent.median_millis(gate));
         let time = known.map(|(millis, known)| {
             let (all, each) = (duration(millis * gates / 1000), duration(millis / 1000));
             format!(", about {all} together ({each} each, the middle of {known})")

@@ -1,10 +1,10 @@
 //! The end of what an agent, a check or a gate printed: bounded, without escape sequences and control characters.
 
-use crate::report::width::steady;
+use crate::report::width::steady_text;
 use crate::source::text::line;
 use crate::sys::Disk;
 use crate::sys::walk::walk;
-use crate::turn::{Format, Reader, Shown, guess};
+use crate::turn::{EventRenderer, TranscriptFormat, TranscriptReader, guess};
 use anstream::adapter::strip_str;
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub(super) struct AgentLog {
 }
 
 /// The log in an iteration's folder that was written to last; paths in a transcript are shown from `workspace`.
-pub(super) fn newest(folder: &Path, workspace: &Path, disk: &dyn Disk) -> AgentLog {
+pub(super) fn newest_log(folder: &Path, workspace: &Path, disk: &dyn Disk) -> AgentLog {
     let logs = walk(folder, DEPTH, ENTRIES, |_| true)
         .flatten()
         .filter_map(|entry| {
@@ -50,7 +50,7 @@ pub(super) fn newest(folder: &Path, workspace: &Path, disk: &dyn Disk) -> AgentL
         .to_string();
     AgentLog {
         name: line(&name, 100),
-        lines: lines(&bytes, before > 0, workspace),
+        lines: last_lines(&bytes, before > 0, workspace),
     }
 }
 
@@ -65,7 +65,7 @@ fn is_log(path: &Path) -> bool {
 
 /// The last lines, fit to be shown; of a transcript what a person wants to know. A first line whose beginning was not
 /// read is left out.
-fn lines(bytes: &[u8], is_cut: bool, workspace: &Path) -> Vec<String> {
+fn last_lines(bytes: &[u8], is_cut: bool, workspace: &Path) -> Vec<String> {
     let begins = bytes
         .iter()
         .position(|&byte| byte == b'\n')
@@ -73,11 +73,11 @@ fn lines(bytes: &[u8], is_cut: bool, workspace: &Path) -> Vec<String> {
     let bytes = &bytes[if is_cut { begins } else { 0 }..];
     let format = guess(bytes);
     let mut all = Vec::new();
-    if format == Format::Text {
+    if format == TranscriptFormat::Text {
         all.extend(String::from_utf8_lossy(bytes).lines().map(str::to_owned));
     } else {
-        let mut reader = Reader::new(format);
-        let mut person = Shown::from(&workspace.to_string_lossy());
+        let mut reader = TranscriptReader::new(format);
+        let mut person = EventRenderer::from(&workspace.to_string_lossy());
         // Text after the last line end is still being written.
         all.extend(
             reader
@@ -89,20 +89,20 @@ fn lines(bytes: &[u8], is_cut: bool, workspace: &Path) -> Vec<String> {
     let last = all
         .get(all.len().saturating_sub(LINES)..)
         .unwrap_or_default();
-    last.iter().map(|row| shown(row)).collect()
+    last.iter().map(|row| display_row(row)).collect()
 }
 
 /// Returns one line of a log for the screen.
 ///
 /// Escape sequences end at the line end, so that none can hide the text after it. A carriage return
 /// overwrites the text before it, as progress bars do.
-fn shown(row: &str) -> String {
+fn display_row(row: &str) -> String {
     let painted = row
         .trim_end_matches('\r')
         .rsplit('\r')
         .next()
         .unwrap_or_default();
-    steady(&line(&strip_str(painted).to_string(), CHARS))
+    steady_text(&line(&strip_str(painted).to_string(), CHARS))
 }
 
 #[cfg(test)]
@@ -116,23 +116,26 @@ mod tests {
     fn escape_sequences_and_control_characters_go_and_progress_bars_keep_their_last_word() {
         let bytes = b"\x1b[1;31mred\x1b[0m \x1b]0;title\x07x\x08y\r\n 10%\r 90%\r100%\n\x1b[2J\x1b[Hhome\n\xff\xfe end\ttab\n";
         assert_eq!(
-            lines(bytes, false, Path::new("/r")),
+            last_lines(bytes, false, Path::new("/r")),
             ["red xy", "100%", "home", "\u{fffd}\u{fffd} end tab"]
         );
         assert_eq!(
-            lines(b"\x1b]0;never ended\nseen\n", false, Path::new("/r")),
+            last_lines(b"\x1b]0;never ended\nseen\n", false, Path::new("/r")),
             ["", "seen"],
             "nothing hides what follows"
         );
         assert_eq!(
-            lines(b"half a line\nwhole\n", true, Path::new("/r")),
+            last_lines(b"half a line\nwhole\n", true, Path::new("/r")),
             ["whole"]
         );
-        assert_eq!(lines(b"", false, Path::new("/r")), [""; 0]);
+        assert_eq!(last_lines(b"", false, Path::new("/r")), [""; 0]);
         let many = "x\n".repeat(1_000);
-        assert_eq!(lines(many.as_bytes(), false, Path::new("/r")).len(), LINES);
         assert_eq!(
-            lines("y".repeat(50_000).as_bytes(), false, Path::new("/r"))[0]
+            last_lines(many.as_bytes(), false, Path::new("/r")).len(),
+            LINES
+        );
+        assert_eq!(
+            last_lines("y".repeat(50_000).as_bytes(), false, Path::new("/r"))[0]
                 .chars()
                 .count(),
             CHARS
@@ -143,7 +146,7 @@ mod tests {
     fn a_transcript_reads_like_a_log() {
         let transcript =
             include_bytes!("../../../tests/fixtures/transcripts/claude-parallel.jsonl");
-        let whole = lines(transcript, false, Path::new("/r"));
+        let whole = last_lines(transcript, false, Path::new("/r"));
         insta::assert_snapshot!(whole.join("\n"), @"
         Read hello.txt
         Write one.txt
@@ -154,12 +157,12 @@ mod tests {
         Done: wrote one.txt, two.txt and edited hello.txt.
         ");
         let at = transcript.len() / 3;
-        let end = lines(&transcript[at..], true, Path::new("/r"));
+        let end = last_lines(&transcript[at..], true, Path::new("/r"));
         assert_eq!(end.last(), whole.last(), "the beginning is not needed");
         assert!(end.iter().all(|row| !row.contains('{')), "{end:?}");
         let written = [transcript, &b"{\"type\":\"assis"[..]].concat();
         assert_eq!(
-            lines(&written, false, Path::new("/r")),
+            last_lines(&written, false, Path::new("/r")),
             whole,
             "a line that is being written is left out"
         );
@@ -168,7 +171,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_bounded_lines_without_control_characters(bytes in proptest::collection::vec(any::<u8>(), 0..3_000)) {
-            let lines = lines(&bytes, false, Path::new("/r"));
+            let lines = last_lines(&bytes, false, Path::new("/r"));
             prop_assert!(lines.len() <= LINES);
             prop_assert!(lines.iter().all(|line| !line.contains(|c: char| c.is_control()) && line.chars().count() <= CHARS));
         }
@@ -180,7 +183,7 @@ mod tests {
         let at = |path: &str| folder.path().join(path);
         let disk = RealDisk::new();
         assert_eq!(
-            newest(&at("none"), Path::new("/r"), &disk),
+            newest_log(&at("none"), Path::new("/r"), &disk),
             AgentLog::default()
         );
         fs_err::create_dir_all(at("iter-1/gate/logs")).unwrap();
@@ -200,13 +203,13 @@ mod tests {
         write("iter-1/prompt.md", "prompt\n", 40);
         write("secret", "secret\n", 50);
         fs_err::os::unix::fs::symlink(at("secret"), at("iter-1/planted.log")).unwrap();
-        let log = newest(&at("iter-1"), Path::new("/r"), &disk);
+        let log = newest_log(&at("iter-1"), Path::new("/r"), &disk);
         assert_eq!(
             (log.name.as_str(), log.lines),
             ("agent.out", vec!["out".to_owned()])
         );
         write("iter-1/gate/logs/01-mvn.log", "[INFO] here\n", 20);
-        let log = newest(&at("iter-1"), Path::new("/r"), &disk);
+        let log = newest_log(&at("iter-1"), Path::new("/r"), &disk);
         assert_eq!(
             (log.name.as_str(), log.lines),
             ("gate/logs/01-mvn.log", vec!["[INFO] here".to_owned()])

@@ -1,14 +1,14 @@
 //! The answer of `ralph status --json`. A field, once released, keeps its name and meaning; what is unknown is null.
 
 use super::Board;
-use crate::machine::choice::{Choice, approval};
-use crate::machine::state::{By, SpecState, State};
-use crate::report::board::{Cell, Line};
+use crate::machine::choice::{NextStep, approval};
+use crate::machine::state::{SpecState, State, TickedBy};
+use crate::report::board::{BoardCell, BoardRow};
 use crate::task::{Row, TaskKey};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-pub(super) fn facts(state: &State, board: &Board) -> Value {
+pub(super) fn status_facts(state: &State, board: &Board) -> Value {
     let book = state.spec_state();
     let rows: Vec<Value> = book
         .rows
@@ -18,7 +18,7 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
     let families: Vec<Value> = board
         .families
         .iter()
-        .map(|line| family(book, board, line))
+        .map(|line| family_facts(book, board, line))
         .collect();
     let gates: Map<String, Value> = board
         .gates
@@ -34,7 +34,7 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
         "boxes": rows,
         "stages": board.stages,
         "families": families,
-        "current": current(book, board),
+        "current": current_facts(book, board),
         "next": next(book, &board.next),
         "gates": gates,
         "time": {
@@ -70,18 +70,23 @@ fn row_facts(book: &SpecState, board: &Board, row: &Row) -> Value {
         "verdict": stage.and_then(|stage| stage.verdict),
         "rejected": stage.map_or(0, |stage| stage.attempts),
         "attempts": board.spent.attempts.get(&row.key).copied().unwrap_or(0),
-        "by": stage.and_then(|stage| stage.ticked_by).map(|by| match by { By::Ralph => "ralph", By::Person => "person" }),
+        "by": stage.and_then(|stage| stage.ticked_by).map(|by| match by { TickedBy::Ralph => "ralph", TickedBy::Person => "person" }),
         "reasons": stage.map(|stage| stage.reasons.clone()).unwrap_or_default(),
         "blocked": book.family(&row.key.family).and_then(|family| family.blocked.clone()),
     })
 }
 
 /// A row of the table: `stages` holds a cell for each box of the family.
-fn family(book: &SpecState, board: &Board, line: &Line) -> Value {
+fn family_facts(book: &SpecState, board: &Board, line: &BoardRow) -> Value {
     let cells: Map<String, Value> = line
         .cells
         .values()
-        .map(|cell| (cell.key.stage.word().to_owned(), cell_facts(book, cell)))
+        .map(|cell| {
+            (
+                cell.key.stage.stage_word().to_owned(),
+                cell_facts(book, cell),
+            )
+        })
         .collect();
     let (agents, gates) = board
         .spent
@@ -104,11 +109,11 @@ fn family(book: &SpecState, board: &Board, line: &Line) -> Value {
     })
 }
 
-fn cell_facts(book: &SpecState, cell: &Cell) -> Value {
+fn cell_facts(book: &SpecState, cell: &BoardCell) -> Value {
     json!({
         "task": book.name(&cell.key),
-        "standing": cell.status.name(),
-        "shown": cell.status.words(),
+        "standing": cell.status.status_name(),
+        "shown": cell.status.status_words(),
         "done": cell.done,
         "rejected": cell.rejected,
         "attempts": cell.attempts,
@@ -116,27 +121,27 @@ fn cell_facts(book: &SpecState, cell: &Cell) -> Value {
     })
 }
 
-fn current(book: &SpecState, board: &Board) -> Option<Value> {
+fn current_facts(book: &SpecState, board: &Board) -> Option<Value> {
     let now = board.current.as_ref()?;
     Some(json!({
         "task": book.name(&now.key),
         "stage": now.key.stage,
-        "doing": now.doing.word(),
+        "doing": now.doing.activity_word(),
         "iteration": now.iteration,
         "stand_in": now.stand_in,
         "since": Timestamp::from_second(now.since).map(|at| at.to_string()).ok(),
     }))
 }
 
-fn next(book: &SpecState, next: &Choice) -> Value {
+fn next(book: &SpecState, next: &NextStep) -> Value {
     let line = |key: &TaskKey| book.row(key).map(|row| row.line);
     match next {
-        Choice::Take(key) => {
+        NextStep::Take(key) => {
             json!({ "task": book.name(key), "stage": key.stage, "line": line(key), "done": false, "reasons": [] })
         }
-        Choice::AllDone => json!({ "task": null, "done": true, "reasons": [] }),
-        Choice::Stuck(reasons) => json!({ "task": null, "done": false, "reasons": reasons }),
-        Choice::Approve(key) => {
+        NextStep::AllDone => json!({ "task": null, "done": true, "reasons": [] }),
+        NextStep::Stuck(reasons) => json!({ "task": null, "done": false, "reasons": reasons }),
+        NextStep::Approve(key) => {
             let stop = approval(book, key);
             json!({ "task": null, "done": false, "reasons": [stop.to_string()], "hint": stop.hint() })
         }

@@ -2,9 +2,12 @@
 
 use super::Board;
 use super::agent_log::AgentLog;
-use crate::report::board::{BoxStatus, Line as Family};
-use crate::report::table::{GAP, Grid, GridCell, headline, now, open_reasons, says, time_and_cost};
-use crate::report::width::cut;
+use crate::report::board::{BoardRow as Family, BoxStatus};
+use crate::report::table::{
+    GAP, Grid, GridCell, activity_line, gate_counts_text, headline_text, open_reasons,
+    time_and_cost,
+};
+use crate::report::width::cut_text;
 use crate::source::text::duration;
 use crate::source::text::line;
 use ratatui::Frame;
@@ -31,12 +34,12 @@ pub(super) struct View {
     /// Colours are wanted.
     pub(super) color: bool,
     /// In place of the log, and of its title and keys: a frame of a film.
-    pub(super) film: Option<Shown>,
+    pub(super) film: Option<FilmFrame>,
 }
 
 /// A frame of a film.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Shown {
+pub(super) struct FilmFrame {
     pub(super) title: String,
     pub(super) lines: Vec<String>,
     /// The keys, or what is being typed.
@@ -58,13 +61,15 @@ impl View {
     }
 
     /// Does what a key asks for.
-    pub(super) fn take(&mut self, act: Act) {
+    pub(super) fn take_action(&mut self, act: KeyAction) {
         let last = self.board.families.len().saturating_sub(1);
         match act {
-            Act::Move(by) => self.chosen = Some(self.row().saturating_add_signed(by).min(last)),
-            Act::End(is_last) => self.chosen = Some(if is_last { last } else { 0 }),
-            Act::Follow => self.chosen = None,
-            Act::Quit | Act::Redraw => {}
+            KeyAction::Move(by) => {
+                self.chosen = Some(self.marked_row().saturating_add_signed(by).min(last));
+            }
+            KeyAction::End(is_last) => self.chosen = Some(if is_last { last } else { 0 }),
+            KeyAction::Follow => self.chosen = None,
+            KeyAction::Quit | KeyAction::Redraw => {}
         }
     }
 
@@ -77,11 +82,11 @@ impl View {
     }
 
     /// The row that is marked: the chosen one, else that which runs, else that which is next.
-    fn row(&self) -> usize {
+    fn marked_row(&self) -> usize {
         let board = &self.board;
         let family = match (&board.current, &board.next) {
             (Some(now), _) => Some(&now.key.family),
-            (None, crate::machine::choice::Choice::Take(key)) => Some(&key.family),
+            (None, crate::machine::choice::NextStep::Take(key)) => Some(&key.family),
             _ => None,
         };
         let place = |name: &String| board.families.iter().position(|line| line.family == *name);
@@ -89,7 +94,7 @@ impl View {
         found.min(board.families.len().saturating_sub(1))
     }
 
-    fn style(&self, color: Color) -> Style {
+    fn color_style(&self, color: Color) -> Style {
         if self.color {
             Style::new().fg(color)
         } else {
@@ -100,7 +105,7 @@ impl View {
 
 /// Action of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum KeyAction {
     /// End the view.
     Quit,
     /// So many rows down, or up.
@@ -114,41 +119,41 @@ pub(super) enum Act {
 }
 
 /// Returns the action of a terminal event.
-pub(super) fn act(event: &Event) -> Option<Act> {
+pub(super) fn read_action(event: &Event) -> Option<KeyAction> {
     match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => pressed(key),
-        Event::Resize(..) => Some(Act::Redraw),
+        Event::Key(key) if key.kind != KeyEventKind::Release => key_action(key),
+        Event::Resize(..) => Some(KeyAction::Redraw),
         _ => None,
     }
 }
 
-fn pressed(key: &KeyEvent) -> Option<Act> {
+fn key_action(key: &KeyEvent) -> Option<KeyAction> {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
-        KeyCode::Char('c') if control => Some(Act::Quit),
-        KeyCode::Char('l') if control => Some(Act::Redraw),
+        KeyCode::Char('c') if control => Some(KeyAction::Quit),
+        KeyCode::Char('l') if control => Some(KeyAction::Redraw),
         _ if control => None,
-        KeyCode::Char('q') | KeyCode::Esc => Some(Act::Quit),
-        KeyCode::Char('j') | KeyCode::Down => Some(Act::Move(1)),
-        KeyCode::Char('k') | KeyCode::Up => Some(Act::Move(-1)),
-        KeyCode::PageDown => Some(Act::Move(10)),
-        KeyCode::PageUp => Some(Act::Move(-10)),
-        KeyCode::Char('g') | KeyCode::Home => Some(Act::End(false)),
-        KeyCode::Char('G') | KeyCode::End => Some(Act::End(true)),
-        KeyCode::Char('f') => Some(Act::Follow),
+        KeyCode::Char('q') | KeyCode::Esc => Some(KeyAction::Quit),
+        KeyCode::Char('j') | KeyCode::Down => Some(KeyAction::Move(1)),
+        KeyCode::Char('k') | KeyCode::Up => Some(KeyAction::Move(-1)),
+        KeyCode::PageDown => Some(KeyAction::Move(10)),
+        KeyCode::PageUp => Some(KeyAction::Move(-10)),
+        KeyCode::Char('g') | KeyCode::Home => Some(KeyAction::End(false)),
+        KeyCode::Char('G') | KeyCode::End => Some(KeyAction::End(true)),
+        KeyCode::Char('f') => Some(KeyAction::Follow),
         _ => None,
     }
 }
 
-pub(super) fn draw(view: &View, frame: &mut Frame<'_>) {
+pub(super) fn draw_view(view: &View, frame: &mut Frame<'_>) {
     let columns = usize::from(frame.area().width);
-    let (head, reasons) = (head(view, columns), reasons(view));
-    let rows = rows(view, frame.area(), head.len(), reasons.len());
-    let lengths = rows.map(length);
+    let (head, reasons) = (head_lines(view, columns), reason_lines(view));
+    let rows = row_heights(view, frame.area(), head.len(), reasons.len());
+    let lengths = rows.map(fixed_length);
     let [of_head, of_table, of_reasons, of_log, of_keys] =
         Layout::vertical(lengths).areas(frame.area());
     frame.render_widget(Paragraph::new(head), of_head);
-    table(view, frame, of_table);
+    draw_table(view, frame, of_table);
     let title = |family: &Family| match family.id.as_str() {
         "" => format!("tasks.md:{}", family.line),
         id => id.to_owned(),
@@ -156,15 +161,15 @@ pub(super) fn draw(view: &View, frame: &mut Frame<'_>) {
     let name = view
         .board
         .families
-        .get(view.row())
+        .get(view.marked_row())
         .map(title)
         .unwrap_or_default();
     let reasons = reasons
         .iter()
-        .map(|reason| Line::raw(cut(reason, columns)))
+        .map(|reason| Line::raw(cut_text(reason, columns)))
         .collect();
-    titled(frame, of_reasons, format!("why {name}"), reasons);
-    log(view, frame, of_log);
+    draw_titled(frame, of_reasons, format!("why {name}"), reasons);
+    draw_log(view, frame, of_log);
     let keys = match &view.film {
         Some(film) => &film.keys,
         None => "q quit · j/k or arrows scroll · g/G first/last · f follow what runs",
@@ -178,7 +183,7 @@ pub(super) fn draw(view: &View, frame: &mut Frame<'_>) {
 /// Returns the heights of head, table, reasons, log and keys.
 ///
 /// The table gets its full height while three tenths remain for the log. The log gets the rest.
-fn rows(view: &View, area: Rect, head: usize, reasons: usize) -> [usize; 5] {
+fn row_heights(view: &View, area: Rect, head: usize, reasons: usize) -> [usize; 5] {
     let height = usize::from(area.height);
     if height < 12 {
         let head = 2.min(height.saturating_sub(2));
@@ -197,7 +202,7 @@ fn rows(view: &View, area: Rect, head: usize, reasons: usize) -> [usize; 5] {
 }
 
 /// Returns the head: current and next task, gates, time.
-fn head(view: &View, columns: usize) -> Vec<Line<'static>> {
+fn head_lines(view: &View, columns: usize) -> Vec<Line<'static>> {
     let board = &view.board;
     let plain = Style::new();
     let runs = if board.holder.is_some() {
@@ -206,8 +211,8 @@ fn head(view: &View, columns: usize) -> Vec<Line<'static>> {
         Color::Reset
     };
     let mut lines = vec![
-        (headline(board), plain.add_modifier(Modifier::BOLD)),
-        (running(view), view.style(runs)),
+        (headline_text(board), plain.add_modifier(Modifier::BOLD)),
+        (running_line(view), view.color_style(runs)),
     ];
     let trouble = view
         .trouble
@@ -215,7 +220,7 @@ fn head(view: &View, columns: usize) -> Vec<Line<'static>> {
         .map(|trouble| line(&format!("trouble: {trouble}"), 500));
     // Above what runs: a small window shows two lines.
     if let Some(trouble) = trouble {
-        lines.insert(1, (trouble, view.style(Color::Red)));
+        lines.insert(1, (trouble, view.color_style(Color::Red)));
     }
     let next = crate::report::table::next(board)
         .into_iter()
@@ -223,7 +228,7 @@ fn head(view: &View, columns: usize) -> Vec<Line<'static>> {
     let gates: Vec<String> = board
         .gates
         .iter()
-        .map(|gate| format!("{}: {}", gate.name, says(gate)))
+        .map(|gate| format!("{}: {}", gate.name, gate_counts_text(gate)))
         .collect();
     let gates = (!gates.is_empty()).then(|| format!("gates: {}", gates.join(" · ")));
     lines.extend(
@@ -234,17 +239,17 @@ fn head(view: &View, columns: usize) -> Vec<Line<'static>> {
     );
     lines
         .into_iter()
-        .map(|(text, style)| Line::styled(cut(&text, columns), style))
+        .map(|(text, style)| Line::styled(cut_text(&text, columns), style))
         .collect()
 }
 
-fn running(view: &View) -> String {
+fn running_line(view: &View) -> String {
     let board = &view.board;
     let phase = match &board.why {
         Some(why) => format!("{}: {why}", board.phase),
         None => board.phase.to_string(),
     };
-    match (now(board), &board.current, &board.holder) {
+    match (activity_line(board), &board.current, &board.holder) {
         (Some(what), Some(current), _) => {
             let seconds = u64::try_from(view.now.saturating_sub(current.since)).unwrap_or(0);
             format!("now: {what}, for {}", duration(seconds))
@@ -262,8 +267,8 @@ fn running(view: &View) -> String {
 }
 
 /// Returns why the marked family is open or blocked.
-fn reasons(view: &View) -> Vec<String> {
-    let Some(family) = view.board.families.get(view.row()) else {
+fn reason_lines(view: &View) -> Vec<String> {
+    let Some(family) = view.board.families.get(view.marked_row()) else {
         return Vec::new();
     };
     let alone = Board {
@@ -274,28 +279,28 @@ fn reasons(view: &View) -> Vec<String> {
 }
 
 /// Lines under a rule with a title.
-fn titled(frame: &mut Frame<'_>, area: Rect, title: impl Display, lines: Vec<Line<'static>>) {
-    frame.render_widget(Paragraph::new(lines).block(ruled(title)), area);
+fn draw_titled(frame: &mut Frame<'_>, area: Rect, title: impl Display, lines: Vec<Line<'static>>) {
+    frame.render_widget(Paragraph::new(lines).block(ruled_block(title)), area);
 }
 
-fn ruled(title: impl Display) -> Block<'static> {
+fn ruled_block(title: impl Display) -> Block<'static> {
     Block::new()
         .borders(Borders::TOP)
         .title(format!(" {title} "))
 }
 
-fn length(cells: usize) -> Constraint {
+fn fixed_length(cells: usize) -> Constraint {
     Constraint::Length(u16::try_from(cells).unwrap_or(u16::MAX))
 }
 
 /// The families around the marked one.
-fn table(view: &View, frame: &mut Frame<'_>, area: Rect) {
+fn draw_table(view: &View, frame: &mut Frame<'_>, area: Rect) {
     let board = &view.board;
     let framed = area.height >= 5;
     let rows = usize::from(area.height).saturating_sub(if framed { 2 } else { 1 });
-    let grid = Grid::fit(board, usize::from(area.width));
+    let grid = Grid::fit_columns(board, usize::from(area.width));
     let first = view
-        .row()
+        .marked_row()
         .saturating_sub(rows / 2)
         .min(grid.rows.len().saturating_sub(rows));
     let last = (first + rows).min(grid.rows.len());
@@ -304,12 +309,12 @@ fn table(view: &View, frame: &mut Frame<'_>, area: Rect) {
     let cell = |cell: &GridCell| {
         let style = cell
             .status
-            .map_or(Style::new(), |status| tone(view, status));
+            .map_or(Style::new(), |status| status_style(view, status));
         Cell::new(cell.text.clone()).style(style)
     };
     let shown = grid.rows.get(first..last).unwrap_or_default();
     let shown = shown.iter().map(|cells| Row::new(cells.iter().map(cell)));
-    let mut table = Table::new(shown, grid.widths.iter().map(|width| length(*width)))
+    let mut table = Table::new(shown, grid.widths.iter().map(|width| fixed_length(*width)))
         .header(Row::new(grid.head).style(bold))
         .column_spacing(GAP)
         .row_highlight_style(marked);
@@ -319,36 +324,36 @@ fn table(view: &View, frame: &mut Frame<'_>, area: Rect) {
             (first + 1).min(last),
             grid.rows.len()
         );
-        table = table.block(ruled(title));
+        table = table.block(ruled_block(title));
     }
-    let mut state = TableState::new().with_selected(view.row().checked_sub(first));
+    let mut state = TableState::new().with_selected(view.marked_row().checked_sub(first));
     frame.render_stateful_widget(table, area, &mut state);
 }
 
-fn tone(view: &View, status: BoxStatus) -> Style {
+fn status_style(view: &View, status: BoxStatus) -> Style {
     match status {
-        BoxStatus::Running => view.style(Color::Yellow).add_modifier(Modifier::BOLD),
-        BoxStatus::Passed(_) | BoxStatus::Done => view.style(Color::Green),
-        BoxStatus::ByPerson => view.style(Color::Cyan),
+        BoxStatus::Running => view.color_style(Color::Yellow).add_modifier(Modifier::BOLD),
+        BoxStatus::Passed(_) | BoxStatus::Done => view.color_style(Color::Green),
+        BoxStatus::ByPerson => view.color_style(Color::Cyan),
         BoxStatus::CommitOnly | BoxStatus::Rejected(_) | BoxStatus::Rework(_) => {
-            view.style(Color::Magenta)
+            view.color_style(Color::Magenta)
         }
-        BoxStatus::Blocked | BoxStatus::Failed(_) => view.style(Color::Red),
+        BoxStatus::Blocked | BoxStatus::Failed(_) => view.color_style(Color::Red),
         BoxStatus::Optional => Style::new().add_modifier(Modifier::DIM),
         BoxStatus::Marked(_) | BoxStatus::Open | BoxStatus::Unrecorded => Style::new(),
     }
 }
 
 /// The last lines of the log that fit, or the first ones of a film's frame.
-fn log(view: &View, frame: &mut Frame<'_>, area: Rect) {
+fn draw_log(view: &View, frame: &mut Frame<'_>, area: Rect) {
     let lines = |lines: &[String]| {
         lines
             .iter()
-            .map(|line| Line::raw(cut(line, usize::from(area.width))))
+            .map(|line| Line::raw(cut_text(line, usize::from(area.width))))
             .collect()
     };
     if let Some(film) = &view.film {
-        return titled(frame, area, &film.title, lines(&film.lines));
+        return draw_titled(frame, area, &film.title, lines(&film.lines));
     }
     let rows = usize::from(area.height).saturating_sub(1);
     let all = &view.log.lines;
@@ -361,7 +366,7 @@ fn log(view: &View, frame: &mut Frame<'_>, area: Rect) {
         &view.log.name
     };
     let title = format!("log of iteration {}: {name}", view.log_iteration());
-    titled(frame, area, title, lines(shown));
+    draw_titled(frame, area, title, lines(shown));
 }
 
 #[cfg(test)]

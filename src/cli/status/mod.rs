@@ -7,7 +7,7 @@ mod screen;
 mod source;
 mod watch;
 
-use super::{Exit, Fault, Invocation, Opened, Workspace, ensure, ui};
+use super::{Exit, Fault, Invocation, Opened, Workspace, ensure_that, ui};
 use crate::engine::LaneStatus;
 use crate::report::board::Board;
 use crate::report::table;
@@ -15,9 +15,9 @@ use crate::source::text::line;
 use crate::task::TaskKey;
 use clap::Args;
 use serde_json::{Value, json};
-pub(super) use source::Source;
+pub(super) use source::ViewedWorkspace;
 use std::io::IsTerminal as _;
-pub(super) use watch::film;
+pub(super) use watch::show_film;
 
 /// Columns if standard output is not a terminal.
 const COLUMNS: usize = 100;
@@ -30,25 +30,25 @@ pub struct StatusArgs {
     pub watch: bool,
 }
 
-pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault> {
+pub(super) fn run_status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault> {
     if args.watch {
         let hint = "`ralph status` says the same once, `ralph status --json` as JSON";
-        ensure(
+        ensure_that(
             !call.json,
             "--watch draws on a terminal and prints no JSON.",
             hint,
         )?;
         let is_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
-        ensure(
+        ensure_that(
             is_terminal,
             "--watch needs a terminal, and standard input or output is not one.",
             hint,
         )?;
-        return watch::watch(call, Source::open(call)?);
+        return watch::watch_board(call, ViewedWorkspace::open_workspace(call)?);
     }
-    let mut source = Source::open(call)?;
-    let (board, facts) = source.look(|state, board| {
-        let facts = call.json.then(|| facts::facts(state, &board));
+    let mut source = ViewedWorkspace::open_workspace(call)?;
+    let (board, facts) = source.look_at_state(|state, board| {
+        let facts = call.json.then(|| facts::status_facts(state, &board));
         (board, facts)
     })?;
     let older = source.older_gates();
@@ -56,21 +56,21 @@ pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault
     if let Some(mut facts) = facts {
         facts["older_gates"] = json!(older);
         facts["lanes"] = lanes.iter().map(lane_facts).collect();
-        ui::json(&facts);
+        ui::print_json(&facts);
     } else {
         let lanes: Vec<String> = lanes.iter().map(lane_line).collect();
         // Only these lines hold commands; all others may hold words of the task file.
-        for line in shown(&board).iter().chain(&lanes).chain(&older) {
+        for line in board_lines(&board).iter().chain(&lanes).chain(&older) {
             let is_next = line.starts_with("next: ");
-            ui::line(&if is_next {
+            ui::print_line(&if is_next {
                 ui::with_spec(line)
             } else {
                 line.clone()
             });
         }
     }
-    if let Some(trouble) = source.trouble(&board) {
-        ui::note(&format!("note: {trouble}"));
+    if let Some(trouble) = source.find_trouble(&board) {
+        ui::print_note(&format!("note: {trouble}"));
     }
     Ok(Exit::Done)
 }
@@ -94,34 +94,34 @@ fn lane_line(lane: &LaneStatus) -> String {
 }
 
 /// The board; for a person at a terminal with what its cells mean.
-fn shown(board: &Board) -> Vec<String> {
-    let mut lines = table::lines(board, columns());
+fn board_lines(board: &Board) -> Vec<String> {
+    let mut lines = table::status_lines(board, terminal_columns());
     if std::io::stdout().is_terminal() {
-        lines.extend(table::legend(board, columns()));
+        lines.extend(table::legend_lines(board, terminal_columns()));
     }
     lines
 }
 
 /// Returns the output of `ralph status --json`, with the box that a run works on.
-pub(super) fn current(call: &Invocation) -> Result<(Value, Option<TaskKey>), Fault> {
-    Source::open(call)?.look(|state, board| {
+pub(super) fn current_status(call: &Invocation) -> Result<(Value, Option<TaskKey>), Fault> {
+    ViewedWorkspace::open_workspace(call)?.look_at_state(|state, board| {
         let current = board.current.as_ref().map(|now| now.key.clone());
-        (facts::facts(state, &board), current)
+        (facts::status_facts(state, &board), current)
     })
 }
 
 /// Returns the summary at the end of a run; empty if no agent ran.
-pub(super) fn summary(call: &Invocation) -> Result<Vec<String>, Fault> {
-    let board = Source::open(call)?.board()?;
+pub(super) fn end_summary(call: &Invocation) -> Result<Vec<String>, Fault> {
+    let board = ViewedWorkspace::open_workspace(call)?.read_board()?;
     Ok(if board.spent.iterations.is_empty() {
         Vec::new()
     } else {
-        table::summary(&board)
+        table::end_summary(&board)
     })
 }
 
 /// Columns of the terminal that is written to.
-fn columns() -> usize {
+fn terminal_columns() -> usize {
     let size = std::io::stdout()
         .is_terminal()
         .then(ratatui::crossterm::terminal::size)

@@ -26,7 +26,7 @@ pub(super) struct Screen {
 
 impl Screen {
     /// Takes the terminal over.
-    pub(super) fn open() -> io::Result<Self> {
+    pub(super) fn open_screen() -> io::Result<Self> {
         let resizes = Resizes::noticed()?;
         let opened = ratatui::try_init();
         if opened.is_err() {
@@ -46,13 +46,13 @@ impl Screen {
     }
 
     /// Draws a frame; only what differs from the last one is written.
-    pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+    pub(super) fn draw_frame(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         self.terminal.draw(draw).map(drop)
     }
 
     /// Forgets what is on the screen, so that the next frame is written as a whole. (`Terminal::clear` would ask
     /// the terminal where its cursor is, and wait for the answer.)
-    pub(super) fn clear(&mut self) -> io::Result<()> {
+    pub(super) fn clear_screen(&mut self) -> io::Result<()> {
         let area = Rect::from(self.terminal.size()?);
         self.terminal.resize(area)
     }
@@ -63,7 +63,7 @@ impl Screen {
     ///
     /// The library reads forever from a terminal that is gone. So ralph calls it only when there is
     /// input, and always checks the terminal first.
-    pub(super) fn heard(&mut self, patience: Duration) -> io::Result<Option<Event>> {
+    pub(super) fn wait_for_event(&mut self, patience: Duration) -> io::Result<Option<Event>> {
         let patience = if self.has_more {
             Duration::ZERO
         } else {

@@ -3,10 +3,10 @@
 //! Only new parts of the journal and the transcripts are read. Nothing is written, no lock is
 //! taken.
 
-use super::super::environment::{cache_folder, read_config, unsound};
+use super::super::environment::{cache_folder, read_config, unsound_settings};
 use super::super::workspace::has_boxes;
 use super::agent_log::{self, AgentLog};
-use super::{Board, Fault, Invocation, Opened, Workspace, ensure};
+use super::{Board, Fault, Invocation, Opened, Workspace, ensure_that};
 use crate::engine::{Follow, LaneStatus, Places, lanes_of};
 use crate::machine::state::State;
 use crate::report::board::Beside;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A workspace under observation.
-pub(in crate::cli) struct Source {
+pub(in crate::cli) struct ViewedWorkspace {
     workspace: Workspace,
     places: Places,
     /// The text of the configuration that it was opened with.
@@ -28,10 +28,10 @@ pub(in crate::cli) struct Source {
     pub(in crate::cli) follow: Follow,
 }
 
-impl Source {
+impl ViewedWorkspace {
     /// Reads configuration and journal; a task file without boxes has no answer.
-    pub(in crate::cli) fn open(call: &Invocation) -> Result<Self, Fault> {
-        Self::open_at(call, call.find()?, false)
+    pub(in crate::cli) fn open_workspace(call: &Invocation) -> Result<Self, Fault> {
+        Self::open_at(call, call.find_workspace()?, false)
     }
 
     /// Opens the source of the workspace in that folder, and keeps the story on request.
@@ -40,18 +40,18 @@ impl Source {
         workspace: PathBuf,
         keeps_story: bool,
     ) -> Result<Self, Fault> {
-        let mut source = Self::of(call.read(workspace)?)?;
+        let mut source = Self::of_opened(call.read_settings(workspace)?)?;
         source.follow.keeps_story = keeps_story;
-        let boxes = source.board()?.boxes;
+        let boxes = source.read_board()?.boxes;
         has_boxes(&source.places, boxes).map(|()| source)
     }
 
-    fn of(opened: Opened) -> Result<Self, Fault> {
+    fn of_opened(opened: Opened) -> Result<Self, Fault> {
         let config = opened.text.clone();
-        let workspace = opened.sound()?;
+        let workspace = opened.into_sound()?;
         let places = workspace.places.clone();
         let follow = Follow::new(places.clone(), workspace.rules.clone());
-        let goes_on = workspace.policy().go_on_when_blocked;
+        let goes_on = workspace.run_policy().go_on_when_blocked;
         Ok(Self {
             workspace,
             places,
@@ -64,24 +64,24 @@ impl Source {
 
     /// Starts over if the configuration has changed. A configuration that cannot be read is an error, and so is a
     /// workspace that is gone.
-    pub(super) fn renewed(&mut self, call: &Invocation) -> Result<(), Fault> {
+    pub(super) fn renew_settings(&mut self, call: &Invocation) -> Result<(), Fault> {
         let root = self.places.workspace.clone();
         let what = format!("There is no .ralph/ in {} any more.", root.display());
-        ensure(
+        ensure_that(
             root.join(".ralph").is_dir(),
             what,
             "put it back, or leave the view",
         )?;
-        let config = read_config(&root).map_err(|error| unsound(&error))?;
+        let config = read_config(&root).map_err(|error| unsound_settings(&error))?;
         if config != self.config {
-            *self = Self::of(call.read(root)?)?;
+            *self = Self::of_opened(call.read_settings(root)?)?;
         }
         Ok(())
     }
 
     /// The board, after what is new was read.
-    pub(in crate::cli) fn board(&mut self) -> Result<Board, Fault> {
-        self.look(|_, board| board)
+    pub(in crate::cli) fn read_board(&mut self) -> Result<Board, Fault> {
+        self.look_at_state(|_, board| board)
     }
 
     /// Returns the lanes of the workspace.
@@ -94,26 +94,33 @@ impl Source {
     }
 
     /// Passes the state and its board to `look`.
-    pub(super) fn look<T>(&mut self, look: impl FnOnce(&State, Board) -> T) -> Result<T, Fault> {
-        self.follow.read(&self.disk)?;
-        Ok(self.made(look))
+    pub(super) fn look_at_state<T>(
+        &mut self,
+        look: impl FnOnce(&State, Board) -> T,
+    ) -> Result<T, Fault> {
+        self.follow.read_news(&self.disk)?;
+        Ok(self.make_board(look))
     }
 
     /// Returns the next board: built again only when something in it can have changed.
     pub(super) fn board_after(&mut self, board: Board) -> Result<Board, Fault> {
-        let is_new = self.follow.read(&self.disk)?;
-        let is_new = is_new || self.places.paused().is_file() != board.phase.starts_with("paus");
-        if is_new || board.holder != lock::held_by(&self.places.lock()) {
-            return Ok(self.made(|_, board| board));
+        let is_new = self.follow.read_news(&self.disk)?;
+        let is_new =
+            is_new || self.places.pause_file().is_file() != board.phase.starts_with("paus");
+        if is_new || board.holder != lock::held_by(&self.places.lock_file()) {
+            return Ok(self.make_board(|_, board| board));
         }
-        Ok(board.at(self.follow.spent(), clock::now().as_second()))
+        Ok(board.at_time(self.follow.time_spent(), clock::now().as_second()))
     }
 
-    fn made<T>(&mut self, look: impl FnOnce(&State, Board) -> T) -> T {
-        let (holder, now) = (lock::held_by(&self.places.lock()), clock::now().as_second());
+    fn make_board<T>(&mut self, look: impl FnOnce(&State, Board) -> T) -> T {
+        let (holder, now) = (
+            lock::held_by(&self.places.lock_file()),
+            clock::now().as_second(),
+        );
         let zone = clock::zone();
-        let (goes_on, is_paused) = (self.goes_on, self.places.paused().is_file());
-        self.follow.look(|state, spent| {
+        let (goes_on, is_paused) = (self.goes_on, self.places.pause_file().is_file());
+        self.follow.look_at_state(|state, spent| {
             let mut board = Board::new(
                 state,
                 spent,
@@ -137,9 +144,9 @@ impl Source {
     }
 
     /// The end of the newest log of an iteration.
-    pub(super) fn log(&self, iteration: u64) -> AgentLog {
-        agent_log::newest(
-            &self.places.iteration(iteration),
+    pub(super) fn newest_log(&self, iteration: u64) -> AgentLog {
+        agent_log::newest_log(
+            &self.places.iteration_folder(iteration),
             &self.places.workspace,
             &self.disk,
         )
@@ -148,7 +155,7 @@ impl Source {
     /// The gates whose tick describes another commit than HEAD, a sentence each.
     pub(in crate::cli) fn older_gates(&self) -> Vec<String> {
         self.follow
-            .look(|state, _| self.workspace.older_gates(state))
+            .look_at_state(|state, _| self.workspace.older_gates(state))
     }
 
     /// The workspace.
@@ -163,7 +170,7 @@ impl Source {
             return pages;
         };
         for package in repositories.current_heads().into_keys() {
-            let remote = repositories.remote(&package).ok().flatten();
+            let remote = repositories.remote_address(&package).ok().flatten();
             if let Some(address) = remote.and_then(|remote| commit_pages(&remote)) {
                 pages.insert(package, address);
             }
@@ -172,14 +179,14 @@ impl Source {
     }
 
     /// Returns the parts of a board that cannot be shown, with the reason.
-    pub(in crate::cli) fn trouble(&self, board: &Board) -> Option<String> {
-        if let Some(why) = self.follow.unread() {
+    pub(in crate::cli) fn find_trouble(&self, board: &Board) -> Option<String> {
+        if let Some(why) = self.follow.unread_record() {
             return Some(format!(
                 "The journal was not read to its end. {why}. This is the state before it."
             ));
         }
         if self.follow.is_lost() {
-            let journal = self.places.shown(&self.places.journal());
+            let journal = self.places.display_path(&self.places.journal_file());
             return Some(format!(
                 "{journal} is gone: what ralph did is not known any more."
             ));

@@ -1,9 +1,9 @@
 //! `ralph status --watch`: the board, live. Looks at most four times a second; ends by a key, by a signal or with its
 //! terminal. What cannot be read is named and tried again.
 
-use super::frame::{Act, Shown, View, act, draw};
+use super::frame::{FilmFrame, KeyAction, View, draw_view, read_action};
 use super::screen::Screen;
-use super::{Board, Exit, Fault, Invocation, Source, Workspace, ui};
+use super::{Board, Exit, Fault, Invocation, ViewedWorkspace, Workspace, ui};
 use crate::engine::Film;
 use crate::report::board::Beside;
 use crate::report::film::Frame;
@@ -27,33 +27,33 @@ const TYPED: usize = 60;
 const HANGUP: i32 = 1;
 
 /// Shows the board until a key or a signal ends it.
-pub(super) fn watch(call: &Invocation, mut source: Source) -> Result<Exit, Fault> {
+pub(super) fn watch_board(call: &Invocation, mut source: ViewedWorkspace) -> Result<Exit, Fault> {
     let interrupts = Interrupts::install()?;
     let color = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let mut view = View::new(source.board()?, color);
-    look(&mut view, &mut source, call);
-    let mut screen = Screen::open()?;
+    let mut view = View::new(source.read_board()?, color);
+    look_for_news(&mut view, &mut source, call);
+    let mut screen = Screen::open_screen()?;
     let (mut drawn, mut looked) = (None, Stopwatch::start());
     let mut shown = || loop {
         if let Some(signal) = interrupts.first() {
             return Ok(Exit::Signal(signal));
         }
         if drawn.as_ref() != Some(&view) {
-            screen.draw(|frame| draw(&view, frame))?;
+            screen.draw_frame(|frame| draw_view(&view, frame))?;
             drawn = Some(view.clone());
         }
-        let event = screen.heard(PAUSE.saturating_sub(looked.elapsed()))?;
-        match event.as_ref().and_then(act) {
-            Some(Act::Quit) => return Ok(Exit::Done),
-            Some(Act::Redraw) => {
-                screen.clear()?;
+        let event = screen.wait_for_event(PAUSE.saturating_sub(looked.elapsed()))?;
+        match event.as_ref().and_then(read_action) {
+            Some(KeyAction::Quit) => return Ok(Exit::Done),
+            Some(KeyAction::Redraw) => {
+                screen.clear_screen()?;
                 drawn = None;
             }
-            Some(act) => view.take(act),
+            Some(act) => view.take_action(act),
             None => {}
         }
         if looked.elapsed() >= PAUSE {
-            look(&mut view, &mut source, call);
+            look_for_news(&mut view, &mut source, call);
             looked = Stopwatch::start();
         }
     };
@@ -66,24 +66,24 @@ pub(super) fn watch(call: &Invocation, mut source: Source) -> Result<Exit, Fault
 }
 
 /// Takes what is new. What cannot be read leaves what was seen before, and is named.
-fn look(view: &mut View, source: &mut Source, call: &Invocation) {
+fn look_for_news(view: &mut View, source: &mut ViewedWorkspace, call: &Invocation) {
     let seen = source
-        .renewed(call)
+        .renew_settings(call)
         .and_then(|()| source.board_after(view.board.clone()));
     match seen {
         Ok(board) => {
-            view.trouble = source.trouble(&board);
+            view.trouble = source.find_trouble(&board);
             view.board = board;
         }
         Err(fault) => view.trouble = Some(fault.to_string()),
     }
-    view.log = source.log(view.log_iteration());
+    view.log = source.newest_log(view.log_iteration());
     view.now = clock::now().as_second();
 }
 
 /// Position of the viewer: one frame, and the text that is being typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Place {
+struct WatchView {
     /// Index of the frame.
     at: usize,
     /// The name of a task, while it is typed.
@@ -93,45 +93,45 @@ struct Place {
 }
 
 /// `ralph replay --step`: the journal record by record in the live view, or as text where there is no terminal.
-pub(in crate::cli) fn film(workspace: &Workspace, json: bool) -> Result<Exit, Fault> {
-    let film = Film::read(&RealDisk::new(), &workspace.places)?;
+pub(in crate::cli) fn show_film(workspace: &Workspace, json: bool) -> Result<Exit, Fault> {
+    let film = Film::read_film(&RealDisk::new(), &workspace.places)?;
     if json {
         for frame in &film.frames {
-            ui::json(&serde_json::to_value(frame).map_err(std::io::Error::from)?);
+            ui::print_json(&serde_json::to_value(frame).map_err(std::io::Error::from)?);
         }
         return Ok(Exit::Done);
     }
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         for frame in &film.frames {
-            ui::line(&frame.title(film.frames.len()));
+            ui::print_line(&frame.frame_title(film.frames.len()));
             frame
-                .lines()
+                .frame_lines()
                 .iter()
-                .for_each(|text| ui::line(&format!("  {text}")));
+                .for_each(|text| ui::print_line(&format!("  {text}")));
         }
         return Ok(Exit::Done);
     }
     let interrupts = Interrupts::install()?;
-    let mut screen = Screen::open()?;
-    let (mut place, mut drawn) = (Place::default(), None);
+    let mut screen = Screen::open_screen()?;
+    let (mut place, mut drawn) = (WatchView::default(), None);
     loop {
         if let Some(signal) = interrupts.first() {
             return Ok(Exit::Signal(signal));
         }
         if drawn.as_ref() != Some(&place) {
             let view = frame_of(&film, &place)?;
-            screen.draw(|frame| draw(&view, frame))?;
+            screen.draw_frame(|frame| draw_view(&view, frame))?;
             drawn = Some(place.clone());
         }
-        match screen.heard(PAUSE)? {
+        match screen.wait_for_event(PAUSE)? {
             Some(Event::Resize(..)) => {
-                screen.clear()?;
+                screen.clear_screen()?;
                 drawn = None;
             }
             Some(Event::Key(key)) if key.kind != KeyEventKind::Release => {
                 let is_left =
                     key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-                if is_left || !place.take(key.code, &film.frames) {
+                if is_left || !place.take_key(key.code, &film.frames) {
                     return Ok(Exit::Done);
                 }
             }
@@ -140,16 +140,16 @@ pub(in crate::cli) fn film(workspace: &Workspace, json: bool) -> Result<Exit, Fa
     }
 }
 
-impl Place {
+impl WatchView {
     /// Does what a key asks for; false if it ends the film.
-    fn take(&mut self, key: KeyCode, frames: &[Frame]) -> bool {
+    fn take_key(&mut self, key: KeyCode, frames: &[Frame]) -> bool {
         self.missed = None;
         if let Some(typed) = &mut self.typed {
             match key {
                 KeyCode::Char(letter) if typed.chars().count() < TYPED => typed.push(letter),
                 KeyCode::Backspace => drop(typed.pop()),
                 KeyCode::Esc => self.typed = None,
-                KeyCode::Enter => self.jump(frames),
+                KeyCode::Enter => self.jump_to_task(frames),
                 _ => {}
             }
             return true;
@@ -164,12 +164,14 @@ impl Place {
                 self.at = self.at.saturating_sub(1);
             }
             KeyCode::Char(']') | KeyCode::PageDown => {
-                self.at = starts(frames)
+                self.at = iteration_starts(frames)
                     .find(|start| *start > self.at)
                     .unwrap_or(self.at);
             }
             KeyCode::Char('[') | KeyCode::PageUp => {
-                self.at = starts(frames).rfind(|start| *start < self.at).unwrap_or(0);
+                self.at = iteration_starts(frames)
+                    .rfind(|start| *start < self.at)
+                    .unwrap_or(0);
             }
             KeyCode::Char('g') | KeyCode::Home => self.at = 0,
             KeyCode::Char('G') | KeyCode::End => self.at = last,
@@ -181,7 +183,7 @@ impl Place {
     }
 
     /// The next frame of the task that was typed, from the beginning again after the last.
-    fn jump(&mut self, frames: &[Frame]) {
+    fn jump_to_task(&mut self, frames: &[Frame]) {
         let Some(typed) = self.typed.take() else {
             return;
         };
@@ -202,13 +204,13 @@ impl Place {
 }
 
 /// The first frame of each iteration.
-fn starts(frames: &[Frame]) -> impl DoubleEndedIterator<Item = usize> {
+fn iteration_starts(frames: &[Frame]) -> impl DoubleEndedIterator<Item = usize> {
     (0..frames.len()).filter(|&at| at == 0 || frames[at - 1].iteration != frames[at].iteration)
 }
 
-fn frame_of(film: &Film, place: &Place) -> Result<View, Fault> {
+fn frame_of(film: &Film, place: &WatchView) -> Result<View, Fault> {
     let frame = &film.frames[place.at];
-    let (state, spent) = film.after(frame.record)?;
+    let (state, spent) = film.state_after(frame.record)?;
     let now = frame
         .at
         .parse::<jiff::Timestamp>()
@@ -226,9 +228,9 @@ fn frame_of(film: &Film, place: &Place) -> Result<View, Fault> {
         .typed
         .as_ref()
         .map_or_else(|| KEYS.to_owned(), |typed| format!("task: {typed}_"));
-    view.film = Some(Shown {
-        title: frame.title(film.frames.len()),
-        lines: frame.lines(),
+    view.film = Some(FilmFrame {
+        title: frame.frame_title(film.frames.len()),
+        lines: frame.frame_lines(),
         keys,
     });
     Ok(view)
@@ -281,14 +283,14 @@ mod tests {
             ("n/q\n", 1),
             ("n/\n", 1),
         ] {
-            let (frames, mut place) = (frames(), Place::default());
+            let (frames, mut place) = (frames(), WatchView::default());
             for key in keys.chars() {
                 let key = if key == '\n' {
                     KeyCode::Enter
                 } else {
                     KeyCode::Char(key)
                 };
-                assert!(place.take(key, &frames), "{keys:?}");
+                assert!(place.take_key(key, &frames), "{keys:?}");
             }
             assert_eq!(place.at, at, "{keys:?}");
             assert_eq!(
@@ -298,23 +300,23 @@ mod tests {
             );
         }
         for key in [KeyCode::Char('q'), KeyCode::Esc] {
-            assert!(!Place::default().take(key, &frames()), "{key:?}");
+            assert!(!WatchView::default().take_key(key, &frames()), "{key:?}");
         }
     }
 
     #[test]
     fn what_is_typed_can_be_changed_and_left() {
-        let (frames, mut place) = (frames(), Place::default());
+        let (frames, mut place) = (frames(), WatchView::default());
         for key in [
             KeyCode::Char('/'),
             KeyCode::Char('q'),
             KeyCode::Backspace,
             KeyCode::Char('2'),
         ] {
-            assert!(place.take(key, &frames));
+            assert!(place.take_key(key, &frames));
         }
         assert_eq!(place.typed.as_deref(), Some("2"));
-        assert!(place.take(KeyCode::Esc, &frames));
-        assert_eq!(place, Place::default());
+        assert!(place.take_key(KeyCode::Esc, &frames));
+        assert_eq!(place, WatchView::default());
     }
 }

@@ -13,7 +13,7 @@ const ANSWER_CAP: u64 = 4096;
 impl Outside {
     /// Waits for the file that `ralph resume --cost` writes; returns nothing if a signal comes first.
     pub(super) fn wait_for_allowance(&mut self) -> Result<Allowance, Fault> {
-        let (began, path) = (Stopwatch::start(), self.parts.places.allowed());
+        let (began, path) = (Stopwatch::start(), self.parts.places.allowance_file());
         let mut more = Allowance::default();
         while more.is_none() && self.parts.interrupts.first().is_none() {
             // The file is written as a whole, so what cannot be read is not an answer.

@@ -28,7 +28,7 @@ pub(super) fn copy_out(
     to: &Path,
     shown: &str,
 ) -> io::Result<()> {
-    if !copy(from, to)? {
+    if !copy_artifacts(from, to)? {
         report.remarks.push(format!(
             "Not all logs and reports of the gate were kept in {shown}: they are more than {MAX_FILES} files, more than {} MiB, or more than {MAX_DEPTH} folders deep.",
             MAX_BYTES >> 20
@@ -40,7 +40,7 @@ pub(super) fn copy_out(
 
 /// Copies what a run left to a new folder of mode 0700 in place of what was there. False if the bounds left files
 /// behind.
-fn copy(from: &Path, to: &Path) -> io::Result<bool> {
+fn copy_artifacts(from: &Path, to: &Path) -> io::Result<bool> {
     remove(to)?;
     private_folder(to)?;
     let (mut bytes, mut is_whole) = (0, true);
@@ -113,7 +113,7 @@ pub(in crate::engine) fn digest_of_folder(folder: &Path) -> io::Result<String> {
 /// Creates a folder for the files of a gate that runs outside of the loop.
 ///
 /// Only the last few such folders are kept; it removes the oldest ones.
-pub(super) fn alone(cache: &Path) -> io::Result<PathBuf> {
+pub(super) fn new_report_folder(cache: &Path) -> io::Result<PathBuf> {
     let reports = cache.join("reports");
     private_folder(&reports)?;
     let mut there: Vec<_> = fs_err::read_dir(&reports)?
@@ -170,7 +170,7 @@ mod tests {
         fs_err::os::unix::fs::symlink("/etc/passwd", from.join("link")).unwrap();
         fs_err::create_dir_all(&to).unwrap();
         fs_err::write(to.join("stale"), "").unwrap();
-        assert!(copy(&from, &to).unwrap());
+        assert!(copy_artifacts(&from, &to).unwrap());
         assert_eq!(
             fs_err::read_to_string(to.join("report/p/index.html")).unwrap(),
             "new"
@@ -215,7 +215,7 @@ mod tests {
     fn of_gates_asked_alone_only_the_last_few_are_kept() {
         let cache = tempfile::tempdir().unwrap();
         for _ in 0..KEPT + 5 {
-            assert!(alone(cache.path()).unwrap().is_dir());
+            assert!(new_report_folder(cache.path()).unwrap().is_dir());
         }
         assert_eq!(
             fs_err::read_dir(cache.path().join("reports"))

@@ -3,14 +3,13 @@
 use super::edits::TurnLog;
 use super::template::own_template;
 use super::test_reports::TestReports;
-use super::transcript::{Audience, Transcript};
-use super::{AFTER_RESULT, GRACE, LOG_CAP, Outside, Parts};
+use super::transcript::{Audience, Transcript, read_tail};
+use super::{AFTER_RESULT, GRACE, LOG_CAP, Outside, OutsideParts};
 use crate::agent::{
-    CallFacts, Printed, PromptFacts, PromptPackage, VerdictLine, agent_call, last_words,
+    CallFacts, PrintedOutput, PromptFacts, PromptPackage, VerdictLine, agent_call, last_words,
     names_token, render, trouble,
 };
 use crate::config::{CommitBy, Preset, Role, Verifier, role_of};
-use crate::engine::readings::from_line_start;
 use crate::engine::{Fault, Readings};
 use crate::machine::effect::AgentOrder;
 use crate::machine::event::{AgentEnd, Check, CheckResult, Event};
@@ -18,9 +17,9 @@ use crate::machine::facts::ProcessEnd;
 use crate::source::RepoPath;
 use crate::source::text::line;
 use crate::sys::disk::{RealDisk, if_there};
-use crate::sys::{Disk as _, Ended, ProcessId, ProcessSpec, Running, Spawn as _, clock};
+use crate::sys::{Disk as _, FinishedProcess, ProcessId, ProcessSpec, Running, Spawn as _, clock};
 use crate::task::TaskText;
-use crate::turn::{self, Format, TurnEvent, Usage};
+use crate::turn::{self, TranscriptFormat, TurnEvent, Usage};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -48,8 +47,11 @@ impl Outside {
         readings: &Readings,
     ) -> Result<ProcessId, Fault> {
         let role = role_of(&order.key.stage)
-            .ok_or_else(|| Fault::internal(format!("{} has no role.", order.key)))?;
-        let supervisor = self.parts.supervisor.ready(&self.tag(order.iteration))?;
+            .ok_or_else(|| Fault::internal_fault(format!("{} has no role.", order.key)))?;
+        let supervisor = self
+            .parts
+            .supervisor
+            .ready(&self.iteration_tag(order.iteration))?;
         self.parts.repositories.pin_heads()?;
         let folder = self.iteration_folder(order.iteration)?;
         let prompt = folder.join("prompt.md");
@@ -68,13 +70,13 @@ impl Outside {
             .agents
             .get(&order.agent)
             .ok_or_else(|| no_agent(role))?;
-        let task = order.key.name(order.line);
+        let task = order.key.display_name(order.line);
         let facts = CallFacts {
             prompt: &text,
             prompt_file: &prompt.to_string_lossy(),
             task: &task,
             task_text: &order.text,
-            stage: order.key.stage.word(),
+            stage: order.key.stage.stage_word(),
             role,
             workspace: &self.parts.places.workspace.to_string_lossy(),
             iteration: order.iteration,
@@ -88,7 +90,7 @@ impl Outside {
             );
             let hint =
                 "let its `command:` read standard input or {prompt_file} in place of {prompt}";
-            return Err(Fault::setup(what, hint));
+            return Err(Fault::setup_fault(what, hint));
         }
         let preset = agent.preset.as_deref().and_then(Preset::named);
         let spec = ProcessSpec {
@@ -111,10 +113,11 @@ impl Outside {
             transcript: agent.format,
             most: order.most,
             grace: GRACE,
-            tag: self.tag(order.iteration),
+            tag: self.iteration_tag(order.iteration),
         };
         let (format, stdout, stderr) = (agent.format, spec.stdout.clone(), spec.stderr.clone());
-        let is_verified = format != Format::Text && self.parts.settings.verifier != Verifier::Off;
+        let is_verified =
+            format != TranscriptFormat::Text && self.parts.settings.verifier != Verifier::Off;
         self.turn_log = is_verified.then_some(TurnLog {
             format,
             stdout,
@@ -153,15 +156,15 @@ impl Outside {
         } = self
             .running
             .take()
-            .ok_or_else(|| Fault::internal("There is no agent to wait for."))?;
-        let Parts { said, places, .. } = &self.parts;
+            .ok_or_else(|| Fault::internal_fault("There is no agent to wait for."))?;
+        let OutsideParts { said, places, .. } = &self.parts;
         let audience = Audience {
             said,
             secrets: &self.secrets,
             workspace: &places.workspace,
         };
         let ended = output.shown_while(&audience, || end_of(running))?;
-        let mut told = output.read()?;
+        let mut told = output.read_transcript()?;
         if let Some(spec) = export {
             told.used = self.export_session(spec, &stderr)?;
         }
@@ -172,10 +175,10 @@ impl Outside {
         } else {
             0
         };
-        let (stdout, stderr) = (tail(&output.stdout, 0), tail(&stderr, since));
+        let (stdout, stderr) = (read_tail(&output.stdout, 0), read_tail(&stderr, since));
         let (printed, used) = match output.format {
             format if !format.prints_events() => {
-                let (printed, used) = Printed::guessed(&stdout, &stderr);
+                let (printed, used) = PrintedOutput::guessed(&stdout, &stderr);
                 (
                     printed,
                     if told.used == Usage::default() {
@@ -186,7 +189,7 @@ impl Outside {
                 )
             }
             _ => (
-                Printed {
+                PrintedOutput {
                     errors: told.errors,
                     plain: &[],
                     stderr: &stderr,
@@ -218,7 +221,7 @@ impl Outside {
     /// Has the CLI print the session that it named at its end. What was used in it.
     fn export_session(&mut self, mut spec: ProcessSpec, stderr: &Path) -> Result<Usage, Fault> {
         let mut used = Usage::default();
-        let Some(session) = session_in(&String::from_utf8_lossy(&tail(stderr, 0))) else {
+        let Some(session) = session_in(&String::from_utf8_lossy(&read_tail(stderr, 0))) else {
             return Ok(used);
         };
         for arg in &mut spec.argv {
@@ -247,7 +250,7 @@ impl Outside {
     }
 
     /// Returns the prompt that an agent would get, with a token that is not valid.
-    pub fn prompt(
+    pub fn preview_prompt(
         &self,
         order: &AgentOrder,
         role: Role,
@@ -267,7 +270,7 @@ impl Outside {
         readings: &Readings,
         token: &str,
     ) -> Result<PromptFacts, Fault> {
-        let Parts {
+        let OutsideParts {
             places, settings, ..
         } = &self.parts;
         let TaskText { above, own, work } = readings.task.clone();
@@ -281,7 +284,7 @@ impl Outside {
         let gate = settings.gates.get("PITEST");
         let mutating = settings.gates.values().filter(|gate| gate.run.is_none());
         Ok(PromptFacts {
-            task: order.key.name(order.line),
+            task: order.key.display_name(order.line),
             id: if order.key.has_id() {
                 order.key.family.clone()
             } else {
@@ -294,13 +297,13 @@ impl Outside {
             },
             implementation,
             parents: above,
-            stage: order.key.stage.word().to_owned(),
+            stage: order.key.stage.stage_word().to_owned(),
             iteration: order.iteration,
             attempt: order.attempt,
             workspace: places.workspace.display().to_string(),
             spec: places.spec.display().to_string(),
             tasks_file: places.spec_name(),
-            progress_file: places.shown(&places.progress()),
+            progress_file: places.display_path(&places.progress_file()),
             spec_files: self.spec_texts()?,
             reasons: order.reasons.clone(),
             findings: order.findings.clone(),
@@ -311,44 +314,44 @@ impl Outside {
                 .redact(&String::from_utf8_lossy(&readings.progress)),
             progress_before: readings.progress_before,
             leftovers: paths(&order.leftovers),
-            packages: self.packages(order),
+            packages: self.prompt_packages(order),
             commit_by_ralph: settings.commit == CommitBy::Ralph,
-            diff_file: places.diff().display().to_string(),
+            diff_file: places.diff_file().display().to_string(),
             changes: paths(&order.changes),
             build_settings: paths(&order.build_settings),
             verdict_wanted: order.key.stage.is_review(),
             verdict_token: token.to_owned(),
-            validation_report: places.validation().display().to_string(),
+            validation_report: places.validation_file().display().to_string(),
             threshold: mutating.map(|gate| gate.threshold).max().unwrap_or(70),
             test_names: gate.map(|gate| gate.test_names.clone()).unwrap_or_default(),
         })
     }
 
-    fn packages(&self, order: &AgentOrder) -> Vec<PromptPackage> {
+    fn prompt_packages(&self, order: &AgentOrder) -> Vec<PromptPackage> {
         let package = |name: String| {
             let base = match order.bases.get(&name) {
                 Some(base) if base.is_zero() => EMPTY_TREE.to_owned(),
                 base => base.map(ToString::to_string).unwrap_or_default(),
             };
             PromptPackage {
-                path: self.folder(&name),
+                path: self.package_folder(&name),
                 name,
                 base,
             }
         };
         self.parts
             .repositories
-            .names()
+            .package_names()
             .into_iter()
             .map(package)
             .collect()
     }
 
     /// A package's folder, from the agent's working directory.
-    fn folder(&self, package: &str) -> String {
-        let root = self.parts.repositories.root(package);
+    fn package_folder(&self, package: &str) -> String {
+        let root = self.parts.repositories.package_root(package);
         let path = root
-            .map(|root| self.parts.places.shown(root))
+            .map(|root| self.parts.places.display_path(root))
             .unwrap_or_default();
         if path.is_empty() {
             ".".to_owned()
@@ -364,11 +367,11 @@ impl Outside {
         let (quote, bare) = file
             .strip_prefix('"')
             .map_or(("", file), |bare| ("\"", bare));
-        let names = self.parts.repositories.names();
+        let names = self.parts.repositories.package_names();
         let inside = names
             .iter()
             .find_map(|name| Some((name, bare.strip_prefix(name)?.strip_prefix('/')?)));
-        match inside.map(|(name, path)| (self.folder(name), path)) {
+        match inside.map(|(name, path)| (self.package_folder(name), path)) {
             Some((folder, path)) if folder == "." => format!("{quote}{path}"),
             Some((folder, path)) => format!("{quote}{folder}/{path}"),
             None => file.to_owned(),
@@ -396,12 +399,15 @@ impl Outside {
         );
         let Some(argv) = argv else {
             let what = format!("checks.{word} is asked for by the journal and is not configured.");
-            return Err(Fault::setup(what, "put it back into .ralph/config.yaml"));
+            return Err(Fault::setup_fault(
+                what,
+                "put it back into .ralph/config.yaml",
+            ));
         };
         let argv = argv.clone();
-        let before = self.parts.repositories.snapshot()?;
+        let before = self.parts.repositories.take_snapshot()?;
         let names = if packages.is_empty() {
-            self.parts.repositories.names()
+            self.parts.repositories.package_names()
         } else {
             packages.to_vec()
         };
@@ -411,7 +417,7 @@ impl Outside {
         let names = names.collect::<Result<Vec<_>, Fault>>()?;
         let aside = self.iteration_folder(iteration)?.join("inputs");
         let run = |world: &mut Self| world.check_each(iteration, check, &argv, names);
-        let (results, trespass) = self.guarded(&before, &aside, iteration, run)?;
+        let (results, trespass) = self.run_guarded(&before, &aside, iteration, run)?;
         Ok(results.map(|results| Event::Checked {
             check,
             results,
@@ -432,28 +438,28 @@ impl Outside {
         let folder = self.iteration_folder(iteration)?;
         let mut results = Vec::new();
         for (beside, package) in packages {
-            let Some(root) = self.parts.repositories.root(&package) else {
+            let Some(root) = self.parts.repositories.package_root(&package) else {
                 continue;
             };
             let log = folder.join(format!("check-{word}-{}.log", package.replace('/', "_")));
             let spec = ProcessSpec {
                 argv: argv.to_vec(),
-                env: self.environment(&checks.env),
+                env: self.command_environment(&checks.env),
                 cwd: root.to_owned(),
                 stdout: log.clone(),
                 stderr: log.clone(),
                 log_cap: LOG_CAP,
                 wall: Some(self.parts.settings.limits.check),
                 grace: GRACE,
-                tag: self.tag(iteration),
+                tag: self.iteration_tag(iteration),
                 ..ProcessSpec::default()
             };
-            let reports = TestReports::before(root, &checks.reports)?;
+            let reports = TestReports::look_before(root, &checks.reports)?;
             let ended = end_of(self.parts.supervisor.start(&spec)?)?;
             if ended.end == ProcessEnd::Interrupted {
                 return Ok(None);
             }
-            let last = crate::source::text::block(&String::from_utf8_lossy(&tail(&log, 0)));
+            let last = crate::source::text::block(&String::from_utf8_lossy(&read_tail(&log, 0)));
             let lines: Vec<&str> = last.lines().rev().take(5).collect();
             let tail = lines.into_iter().rev().collect::<Vec<_>>().join(" | ");
             let (end, tail) = (self.secrets.of_end(ended.end), self.secrets.redact(&tail));
@@ -461,7 +467,7 @@ impl Outside {
                 package,
                 end,
                 tail,
-                tests: reports.written(),
+                tests: reports.read_written(),
                 beside,
             });
         }
@@ -504,30 +510,22 @@ fn session_in(stderr: &str) -> Option<String> {
 }
 
 /// Waits for an agent or a check; it may have killed its supervisor.
-fn end_of(running: Box<dyn Running>) -> io::Result<Ended> {
+fn end_of(running: Box<dyn Running>) -> io::Result<FinishedProcess> {
     match running.wait() {
         // The disk and the like have kinds of their own; this one is a supervisor that was killed.
         Err(error) if error.kind() == ErrorKind::Other => {
             let end = ProcessEnd::Unsupervised {
                 why: line(&error.to_string(), 400),
             };
-            Ok(Ended::at_once(end))
+            Ok(FinishedProcess::at_once(end))
         }
         ended => ended,
     }
 }
 
 fn no_agent(role: Role) -> Fault {
-    Fault::setup(
+    Fault::setup_fault(
         format!("No agent is configured for the role {}.", role.word()),
         "name one under `agents:` in .ralph/config.yaml, for instance `default: {preset: claude}`",
     )
-}
-
-/// The last 16 KiB of a file, from the beginning of a line, without its first bytes; empty if it cannot be read.
-fn tail(path: &Path, first: u64) -> Vec<u8> {
-    let read = RealDisk::new().tail(path, 16 << 10);
-    let (bytes, before) = from_line_start(read.ok().flatten().unwrap_or_default());
-    let first = usize::try_from(first.saturating_sub(before)).unwrap_or(usize::MAX);
-    bytes.get(first..).unwrap_or_default().to_vec()
 }

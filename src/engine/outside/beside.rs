@@ -27,7 +27,7 @@ impl Outside {
         let Some(root) = self
             .parts
             .repositories
-            .root(package)
+            .package_root(package)
             .map(Path::to_owned)
             .filter(|_| since > 0)
         else {

@@ -4,15 +4,15 @@
 //! file that the family changed before is no false claim of this attempt.
 
 use super::Outside;
-use super::scripts::plain;
+use super::scripts::plain_path;
 use crate::engine::{Fault, FaultKind};
 use crate::git::Repositories;
 use crate::machine::facts::{FileChange, Observation, Oid, PackageState, Snapshot, full_path};
 use crate::source::RepoPath;
 use crate::sys::disk::if_there;
 use crate::turn::verify::Verdict::Claimed;
-use crate::turn::verify::{Blobs, Calls, Finding, Place, codex_errors, redacted};
-use crate::turn::{Format, read};
+use crate::turn::verify::{Blobs, Calls, EditFinding, EditedFile, codex_errors, redacted};
+use crate::turn::{TranscriptFormat, read};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
@@ -24,7 +24,7 @@ const ERRORS: u64 = 4 << 20;
 
 /// Files and format of the running attempt's transcript.
 pub(super) struct TurnLog {
-    pub(super) format: Format,
+    pub(super) format: TranscriptFormat,
     pub(super) stdout: PathBuf,
     pub(super) stderr: PathBuf,
     /// The session that the CLI exported after its end, where its standard output is no transcript.
@@ -33,11 +33,11 @@ pub(super) struct TurnLog {
 
 impl Outside {
     /// Returns the verifier's findings on the attempt that just ended.
-    pub(super) fn edits(
+    pub(super) fn verify_attempt(
         &mut self,
         before: &Snapshot,
         seen: &Observation,
-    ) -> Result<Vec<Finding>, Fault> {
+    ) -> Result<Vec<EditFinding>, Fault> {
         let Some(transcript) = self.turn_log.take() else {
             return Ok(Vec::new());
         };
@@ -49,11 +49,11 @@ impl Outside {
         } = &transcript;
         let calls = match session {
             Some(session) => {
-                let mut calls = heard(*format, open(session)?, io::empty())?;
-                calls.add_summary(heard(*format, open(stdout)?, io::empty())?);
+                let mut calls = read_calls(*format, open_file(session)?, io::empty())?;
+                calls.add_summary(read_calls(*format, open_file(stdout)?, io::empty())?);
                 calls
             }
-            None => heard(*format, open(stdout)?, open(stderr)?)?,
+            None => read_calls(*format, open_file(stdout)?, open_file(stderr)?)?,
         };
         let workspace = self.parts.places.workspace.clone();
         let (mut found, _) = self.judge_edits(&calls, before, &workspace)?;
@@ -71,10 +71,13 @@ impl Outside {
         calls: &Calls,
         before: &Snapshot,
         folder: &Path,
-    ) -> Result<(Vec<Finding>, usize), Fault> {
+    ) -> Result<(Vec<EditFinding>, usize), Fault> {
         let repositories = &mut self.parts.repositories;
         let root = |package: &PackageState| {
-            Some((package.clone(), real(repositories.root(&package.name)?)))
+            Some((
+                package.clone(),
+                real_path(repositories.package_root(&package.name)?),
+            ))
         };
         let roots: Vec<Root> = before.packages.iter().filter_map(root).collect();
         let mut places = BTreeMap::new();
@@ -85,7 +88,7 @@ impl Outside {
         {
             if let Entry::Vacant(entry) = places.entry(spelled) {
                 let folders = [folder, &self.parts.places.workspace];
-                let place = place(&folders, repositories, &roots, entry.key())?;
+                let place = find_file(&folders, repositories, &roots, entry.key())?;
                 entry.insert(place);
             }
         }
@@ -101,15 +104,15 @@ impl Outside {
     ///
     /// Returns the findings, and the number of edits and files. Paths are relative to `folder`, the
     /// agent's working directory.
-    pub fn verify(
+    pub fn verify_transcript(
         &mut self,
-        (format, transcript, errors): (Format, impl Read, impl Read),
+        (format, transcript, errors): (TranscriptFormat, impl Read, impl Read),
         revision: &str,
         folder: &Path,
-    ) -> Result<(Vec<Finding>, (usize, usize)), Fault> {
+    ) -> Result<(Vec<EditFinding>, (usize, usize)), Fault> {
         let calls = heard_outside(format, transcript, errors)?;
         let repositories = &mut self.parts.repositories;
-        let mut before = repositories.snapshot()?;
+        let mut before = repositories.take_snapshot()?;
         for package in &mut before.packages {
             package.head = repositories.commit_of(&package.name, revision)?;
             package.dirt.clear();
@@ -127,21 +130,21 @@ impl Outside {
 
 /// Judges a transcript where there is no git, so that only its own results count.
 pub fn verify_without_git(
-    (format, transcript, errors): (Format, impl Read, impl Read),
+    (format, transcript, errors): (TranscriptFormat, impl Read, impl Read),
     folder: &Path,
     redact: impl Fn(&str) -> String,
-) -> Result<(Vec<Finding>, (usize, usize)), Fault> {
+) -> Result<(Vec<EditFinding>, (usize, usize)), Fault> {
     let calls = heard_outside(format, transcript, errors)?;
     let place = |path: &str| {
-        let full = real(&folder.join(path));
+        let full = real_path(&folder.join(path));
         let name = full
-            .strip_prefix(real(folder))
+            .strip_prefix(real_path(folder))
             .unwrap_or(&full)
             .display()
             .to_string();
-        (path.to_owned(), Place { name, blobs: None })
+        (path.to_owned(), EditedFile { name, blobs: None })
     };
-    let places: BTreeMap<String, Place> = calls.targets().map(place).collect();
+    let places: BTreeMap<String, EditedFile> = calls.targets().map(place).collect();
     let files: BTreeSet<&str> = places.values().map(|place| place.name.as_str()).collect();
     Ok((
         redacted(calls.judge(&places), redact),
@@ -150,8 +153,12 @@ pub fn verify_without_git(
 }
 
 /// A transcript of which something is understood.
-fn heard_outside(format: Format, transcript: impl Read, errors: impl Read) -> Result<Calls, Fault> {
-    let calls = heard(format, transcript, errors)?;
+fn heard_outside(
+    format: TranscriptFormat,
+    transcript: impl Read,
+    errors: impl Read,
+) -> Result<Calls, Fault> {
+    let calls = read_calls(format, transcript, errors)?;
     let unknown = |what: &str, hint: &str| Err(Fault::new(FaultKind::Unknown, what, hint));
     if calls.is_empty() {
         let hint = "name the CLI that printed it with --from";
@@ -167,7 +174,7 @@ fn heard_outside(format: Format, transcript: impl Read, errors: impl Read) -> Re
     Ok(calls)
 }
 
-fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+fn open_file(path: &Path) -> io::Result<Box<dyn Read>> {
     Ok(match if_there(fs_err::File::open(path))? {
         Some(file) => Box::new(file),
         None => Box::new(io::empty()),
@@ -178,9 +185,9 @@ fn open(path: &Path) -> io::Result<Box<dyn Read>> {
 ///
 /// Errors on standard error come first, because their time is unknown: a later success resolves
 /// them.
-fn heard(format: Format, stdout: impl Read, stderr: impl Read) -> io::Result<Calls> {
+fn read_calls(format: TranscriptFormat, stdout: impl Read, stderr: impl Read) -> io::Result<Calls> {
     let mut calls = Calls::default();
-    if format == Format::Codex {
+    if format == TranscriptFormat::Codex {
         let mut errors = Vec::new();
         stderr.take(ERRORS).read_to_end(&mut errors)?;
         for event in codex_errors(&String::from_utf8_lossy(&errors)) {
@@ -197,12 +204,12 @@ type Root = (PackageState, PathBuf);
 /// Finds the file that a spelling names.
 ///
 /// The folders are searched first, then the packages.
-fn place(
+fn find_file(
     folders: &[&Path; 2],
     repositories: &mut Repositories,
     roots: &[Root],
     spelled: &str,
-) -> Result<Place, Fault> {
+) -> Result<EditedFile, Fault> {
     let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
     let own = folders.iter().map(|folder| folder.join(spelled));
     let others = roots.iter().map(|(_, root)| root.join(spelled));
@@ -210,7 +217,7 @@ fn place(
         .chain(others)
         .find(is_there)
         .unwrap_or_else(|| folders[0].join(spelled));
-    let path = real(&path);
+    let path = real_path(&path);
     let inside = |(package, root): &'_ Root| {
         let inside = path
             .strip_prefix(root)
@@ -228,7 +235,7 @@ fn place(
         .filter_map(inside)
         .max_by_key(|(length, ..)| *length);
     let Some((_, package, inside)) = found else {
-        return Ok(Place {
+        return Ok(EditedFile {
             name: path.display().to_string(),
             blobs: None,
         });
@@ -239,15 +246,15 @@ fn place(
         before: text(before),
         after: text(after),
     });
-    Ok(Place {
+    Ok(EditedFile {
         name: full_path(&package.name, &inside),
         blobs,
     })
 }
 
 /// The real path of the deepest folder that is there, and the rest as it is written.
-fn real(path: &Path) -> PathBuf {
-    let plain = plain(path);
+fn real_path(path: &Path) -> PathBuf {
+    let plain = plain_path(path);
     let there = plain
         .ancestors()
         .find_map(|folder| Some((folder, fs_err::canonicalize(folder).ok()?)));

@@ -5,8 +5,8 @@
 
 use super::{Outside, inputs::Inputs};
 use crate::engine::Fault;
-use crate::git::Extent;
-use crate::machine::event::{Kept, Trespass};
+use crate::git::RestoreExtent;
+use crate::machine::event::{KeptWork, Trespass};
 use crate::machine::facts::{ObserveRequest, PackageChange, Snapshot};
 use crate::mutation::{GateReport, Verdict};
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::path::Path;
 impl Outside {
     /// Runs programs that may not move these HEADs. `aside` is where files are kept that they changed; the reference of
     /// commits has the iteration's number.
-    pub(super) fn guarded<T>(
+    pub(super) fn run_guarded<T>(
         &mut self,
         before: &Snapshot,
         aside: &Path,
@@ -24,13 +24,13 @@ impl Outside {
         let inputs = self.inputs_now()?;
         let ran = run(self);
         // An error of the programs does not keep what they changed.
-        let mut trespass = self.restored(&inputs, aside)?;
+        let mut trespass = self.restore_guarded(&inputs, aside)?;
         (trespass.moved, trespass.kept) = self.restore_heads(before, iteration)?;
         Ok((ran?, trespass))
     }
 
     /// Restores what differs from these inputs.
-    fn restored(&mut self, inputs: &Inputs, aside: &Path) -> Result<Trespass, Fault> {
+    fn restore_guarded(&mut self, inputs: &Inputs, aside: &Path) -> Result<Trespass, Fault> {
         let changed = self.restore_from(inputs, aside)?;
         let (git_settings, inputs) = changed
             .into_iter()
@@ -47,8 +47,8 @@ impl Outside {
         &mut self,
         before: &Snapshot,
         iteration: u64,
-    ) -> Result<(Vec<String>, Vec<Kept>), Fault> {
-        let now = self.parts.repositories.heads();
+    ) -> Result<(Vec<String>, Vec<KeptWork>), Fault> {
+        let now = self.parts.repositories.read_heads();
         let is_same = now.is_ok_and(|now| {
             before
                 .packages
@@ -63,7 +63,7 @@ impl Outside {
             before: before.clone(),
             ..ObserveRequest::default()
         };
-        let observation = self.look(&request)?;
+        let observation = self.look_at_packages(&request)?;
         let is_moved = |package: &&PackageChange| package.is_breach() || package.head_moved;
         let moved: Vec<String> = observation
             .packages
@@ -71,7 +71,7 @@ impl Outside {
             .filter(is_moved)
             .map(|package| package.name.clone())
             .collect();
-        let (kept, _) = self.put_back(iteration, before, &observation, Extent::Moved)?;
+        let (kept, _) = self.put_back(iteration, before, &observation, RestoreExtent::Moved)?;
         Ok((moved, kept))
     }
 
@@ -83,11 +83,12 @@ impl Outside {
     ) -> Result<T, Fault> {
         let inputs = self.inputs_now()?;
         let ran = run(self);
-        let aside = self.parts.places.state().join("on/inputs");
-        let trespass = self.restored(&inputs, &aside)?;
-        for sentence in
-            trespass.sentences(&format!("hooks.{name}"), &self.parts.places.shown(&aside))
-        {
+        let aside = self.parts.places.state_folder().join("on/inputs");
+        let trespass = self.restore_guarded(&inputs, &aside)?;
+        for sentence in trespass.sentences(
+            &format!("hooks.{name}"),
+            &self.parts.places.display_path(&aside),
+        ) {
             (self.parts.progress)(&sentence);
         }
         Ok(ran)
@@ -95,7 +96,12 @@ impl Outside {
 }
 
 /// Makes a gate fail that changed protected files or moved HEAD, also if it said PASS.
-pub(super) fn weigh(report: &mut GateReport, name: &str, trespass: &Trespass, aside: &str) {
+pub(super) fn weigh_trespass(
+    report: &mut GateReport,
+    name: &str,
+    trespass: &Trespass,
+    aside: &str,
+) {
     let mut sentences = trespass.sentences(&format!("The gate {name}"), aside);
     if trespass.rejects() {
         if let Verdict::Fail { reasons } = &report.verdict {

@@ -12,10 +12,10 @@ impl Outside {
     /// Passes the head of the journal's chain to `hooks.anchor`; false without such a hook.
     ///
     /// Errors: the command did not accept it.
-    pub fn anchor(&mut self, head: &str) -> Result<bool, Fault> {
+    pub fn anchor_head(&mut self, head: &str) -> Result<bool, Fault> {
         let message = serde_json::json!({ "event": "anchor", "head": head });
         let call = |world: &Self| {
-            world.hook("anchor", &message, |argument| {
+            world.call_hook("anchor", &message, |argument| {
                 argument.replace("{head}", head)
             })
         };
@@ -27,7 +27,7 @@ impl Outside {
         };
         let what =
             format!("The command of hooks.anchor {end}, so nobody keeps the chain's head {head}.");
-        Err(Fault::setup(
+        Err(Fault::setup_fault(
             what,
             "see .ralph/state/on/anchor.log; the next run hands on its own head",
         ))
@@ -36,7 +36,7 @@ impl Outside {
     /// Runs the command of an event with a message as its input.
     ///
     /// `fill` makes each argument. `None` if no command is configured.
-    pub(super) fn hook(
+    pub(super) fn call_hook(
         &self,
         event: &str,
         message: &serde_json::Value,
@@ -47,12 +47,12 @@ impl Outside {
         let (_, argv) = commands.find(|(name, _)| *name == event)?;
         let argv = argv.iter().map(fill).collect();
         let call = || {
-            let folder = self.own_folder(self.parts.places.state().join("on"))?;
+            let folder = self.own_folder(self.parts.places.state_folder().join("on"))?;
             let input = folder.join(format!("{event}.json"));
             RealDisk::new().write(&input, format!("{message}\n").as_bytes())?;
             let spec = ProcessSpec {
                 argv,
-                env: self.environment(&hooks.env),
+                env: self.command_environment(&hooks.env),
                 cwd: self.parts.places.workspace.clone(),
                 stdin: Some(input.into()),
                 stdout: folder.join(format!("{event}.log")),

@@ -4,7 +4,7 @@
 //! every file fits its digest, with or without the copies.
 
 use super::Outside;
-use super::inputs::{Content, Inputs, MAX_ENTRIES_AFTER, content};
+use super::inputs::{InputFile, Inputs, MAX_ENTRIES_AFTER, read_content};
 use crate::engine::Fault;
 use crate::machine::facts::InputDigests;
 use crate::source::text::names;
@@ -32,10 +32,10 @@ impl Outside {
         let mut copies: BTreeMap<String, &[u8]> = BTreeMap::new();
         for (path, known) in self.inputs.iter().flat_map(|inputs| &inputs.0) {
             // A name that is no text cannot be recorded. It is protected as long as this process lives.
-            let Some(shown) = path.to_str().map(|_| self.parts.places.shown(path)) else {
+            let Some(shown) = path.to_str().map(|_| self.parts.places.display_path(path)) else {
                 continue;
             };
-            let mark = known.as_ref().map(mark).unwrap_or_default();
+            let mark = known.as_ref().map(content_mark).unwrap_or_default();
             if let (Some((_, name)), Some((bytes, _))) = (mark.split_once(' '), known) {
                 copies.insert(name.to_owned(), bytes);
             }
@@ -47,7 +47,7 @@ impl Outside {
 
     /// Makes the folder of copies hold these, each under its digest, and nothing else.
     fn write_copies(&self, copies: &BTreeMap<String, &[u8]>) -> Result<(), Fault> {
-        let folder = self.own_folder(self.copies())?;
+        let folder = self.own_folder(self.copies_folder())?;
         for entry in fs_err::read_dir(&folder)? {
             let entry = entry?;
             let is_wanted = entry
@@ -62,7 +62,7 @@ impl Outside {
         }
         for (name, bytes) in copies {
             let path = folder.join(name);
-            let is_there = content(&path)
+            let is_there = read_content(&path)
                 .ok()
                 .flatten()
                 .is_some_and(|(there, _)| there == *bytes);
@@ -104,14 +104,14 @@ impl Outside {
             let is_new = path.to_str().is_some()
                 && (!has_other_rules || path.starts_with(workspace.join(".ralph")));
             if !is_new {
-                let there = content(&path).ok().flatten();
+                let there = read_content(&path).ok().flatten();
                 before.entry(path).or_insert(there);
             }
         }
         self.inputs = Some(Inputs(before.clone()));
         let changed = self.put_inputs_back(iteration)?;
         self.inputs = Some(Inputs(before));
-        let folder = self.parts.places.shown(&self.kept_aside(iteration));
+        let folder = self.parts.places.display_path(&self.kept_aside(iteration));
         let what = format!("Iteration {iteration} was cut short after it had changed");
         if !lost.is_empty() {
             let shown: Vec<&str> = lost
@@ -127,7 +127,7 @@ impl Outside {
             } else {
                 "ralph's copies of them are"
             };
-            return Err(Fault::changed(
+            return Err(Fault::changed_fault(
                 format!("{what} {}, and {copy} gone.", names(shown, NAMED)),
                 hint,
             ));
@@ -139,7 +139,7 @@ impl Outside {
             "{what} {}. Ralph restored what was there before; the other version is in {folder}.",
             names(&changed, NAMED)
         );
-        Err(Fault::changed(
+        Err(Fault::changed_fault(
             what,
             "`ralph run` continues; make changes of your own after that iteration",
         ))
@@ -161,24 +161,24 @@ impl Outside {
     }
 
     fn kept_aside(&self, iteration: u64) -> PathBuf {
-        self.parts.places.iteration(iteration).join("inputs")
+        self.parts.places.iteration_folder(iteration).join("inputs")
     }
 
-    fn copies(&self) -> PathBuf {
-        self.parts.places.state().join("inputs")
+    fn copies_folder(&self) -> PathBuf {
+        self.parts.places.state_folder().join("inputs")
     }
 
     /// A file as the journal recorded it: what is there, else the copy; `None` if neither has that digest.
-    fn recorded_content(&self, path: &Path, recorded: &str) -> Option<Content> {
-        let there = content(path).ok().flatten();
-        if let Some(there) = there.filter(|there| mark(there) == recorded) {
+    fn recorded_content(&self, path: &Path, recorded: &str) -> Option<InputFile> {
+        let there = read_content(path).ok().flatten();
+        if let Some(there) = there.filter(|there| content_mark(there) == recorded) {
             return Some(there);
         }
         let (mode, name) = recorded.split_once(' ')?;
         let mode = u32::from_str_radix(mode, 8).ok()?;
         // The name comes from the journal: it is no path out of the folder.
         let is_digest = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let (bytes, _) = content(&self.copies().join(name))
+        let (bytes, _) = read_content(&self.copies_folder().join(name))
             .ok()
             .flatten()
             .filter(|_| is_digest)?;
@@ -217,6 +217,6 @@ impl Outside {
 }
 
 /// `<octal mode> <SHA-256>`.
-fn mark((bytes, mode): &Content) -> String {
+fn content_mark((bytes, mode): &InputFile) -> String {
     format!("{mode:o} {}", digest(bytes))
 }

@@ -9,7 +9,7 @@
 
 use super::patterns::Patterns;
 use super::scripts::Scripts;
-use super::{Outside, Parts};
+use super::{Outside, OutsideParts};
 use crate::config::{BuildFiles, Role};
 use crate::engine::{Fault, Places};
 use crate::machine::facts::{FileChange, Observation, ObserveRequest, PackageChange};
@@ -42,10 +42,10 @@ const LINK: u32 = 0o120_000;
 /// (a large file, a pipe). With the workspace's own folder among them there were too many entries: only files at known
 /// places are compared then.
 #[derive(Clone)]
-pub(super) struct Inputs(pub(super) BTreeMap<PathBuf, Option<Content>>);
+pub(super) struct Inputs(pub(super) BTreeMap<PathBuf, Option<InputFile>>);
 
 /// Bytes and mode.
-pub(super) type Content = (Vec<u8>, u32);
+pub(super) type InputFile = (Vec<u8>, u32);
 
 impl Outside {
     /// Keeps in mind what the attempt may not write.
@@ -59,7 +59,7 @@ impl Outside {
         let mut paths = self.input_files(MAX_ENTRIES)?;
         // Git does not see these. One that is not there yet may be what the task is to write.
         paths.extend(
-            self.scripts()
+            self.command_scripts()
                 .files
                 .into_iter()
                 .filter(|path| self.parts.repositories.is_untracked(path)),
@@ -77,7 +77,7 @@ impl Outside {
             .filter(|path| path.symlink_metadata().is_ok());
         Ok(Inputs(
             there
-                .map(|path| (path.clone(), content(&path).ok().flatten()))
+                .map(|path| (path.clone(), read_content(&path).ok().flatten()))
                 .collect(),
         ))
     }
@@ -112,13 +112,13 @@ impl Outside {
         for path in paths {
             let was = before.get(&path);
             let is_same = match was {
-                Some(was) => content(&path).ok().flatten() == *was,
+                Some(was) => read_content(&path).ok().flatten() == *was,
                 None => path.symlink_metadata().is_err(),
             };
             if is_same {
                 continue;
             }
-            let shown = self.parts.places.shown(&path);
+            let shown = self.parts.places.display_path(&path);
             let mut name = shown.clone();
             match was {
                 _ if path == *workspace => {
@@ -128,7 +128,7 @@ impl Outside {
                 Some(Some(content)) => {
                     move_aside(&path, aside, &shown)?;
                     make_way(&path, aside, &self.parts.places)?;
-                    write(&path, content)?;
+                    write_content(&path, content)?;
                 }
                 None => move_aside(&path, aside, &shown)?,
             }
@@ -157,8 +157,8 @@ impl Outside {
             instructions,
             allowed,
             ..
-        } = self.patterns()?;
-        let scripts = self.scripts();
+        } = self.compiled_patterns()?;
+        let scripts = self.command_scripts();
         let keeps_build = request.worker && policy.build_files == BuildFiles::Reject;
         for PackageChange {
             name,
@@ -171,8 +171,8 @@ impl Outside {
             let folder = self
                 .parts
                 .repositories
-                .root(name)
-                .map(|root| self.parts.places.shown(root));
+                .package_root(name)
+                .map(|root| self.parts.places.display_path(root));
             let below = |path: &str| folder.as_ref().map(|folder| format!("{folder}/{path}"));
             let is_command = |path: &str| {
                 self.command_words()
@@ -181,7 +181,7 @@ impl Outside {
             let root = self
                 .parts
                 .repositories
-                .root(name)
+                .package_root(name)
                 .map(Path::to_owned)
                 .unwrap_or_default();
             // A script that was not there before is the task's own, unless it takes the place of a module.
@@ -241,8 +241,8 @@ impl Outside {
     }
 
     /// The scripts that configured commands run.
-    fn scripts(&self) -> Scripts {
-        let Parts {
+    fn command_scripts(&self) -> Scripts {
+        let OutsideParts {
             settings,
             places,
             repositories,
@@ -250,10 +250,10 @@ impl Outside {
         } = &self.parts;
         let mut scripts = Scripts::default();
         for agent in settings.agents.values() {
-            scripts.add(&places.workspace, &agent.command);
+            scripts.add_command(&places.workspace, &agent.command);
         }
         for (_, argv) in settings.hooks.commands() {
-            scripts.add(&places.workspace, argv);
+            scripts.add_command(&places.workspace, argv);
         }
         let gates = settings
             .gates
@@ -263,11 +263,11 @@ impl Outside {
             .chain([&settings.checks.red, &settings.checks.green])
             .flatten()
         {
-            for name in repositories.names() {
+            for name in repositories.package_names() {
                 repositories
-                    .root(&name)
+                    .package_root(&name)
                     .into_iter()
-                    .for_each(|root| scripts.add(root, argv));
+                    .for_each(|root| scripts.add_command(root, argv));
             }
         }
         scripts
@@ -276,12 +276,12 @@ impl Outside {
     /// True for a path, as it is shown, of a setting or a hook of git.
     pub(super) fn is_git_setting(&self, shown: &str) -> bool {
         let mut folders = self.parts.repositories.git_folders().into_iter();
-        folders.any(|folder| Path::new(shown).starts_with(self.parts.places.shown(&folder)))
+        folders.any(|folder| Path::new(shown).starts_with(self.parts.places.display_path(&folder)))
     }
 
     /// The files that have fixed places: no number of other files hides them.
     fn known_places(&self) -> Result<Vec<PathBuf>, Fault> {
-        let Parts {
+        let OutsideParts {
             places,
             repositories,
             ..
@@ -289,10 +289,10 @@ impl Outside {
         let Places { workspace, spec } = places;
         let mut found = vec![
             workspace.join(".ralph/config.yaml"),
-            places.diff(),
+            places.diff_file(),
             places.diff_json(),
         ];
-        found.extend(Role::all().map(|role| places.template(role.word())));
+        found.extend(Role::all().map(|role| places.template_file(role.word())));
         for folder in repositories.git_folders() {
             let names = [
                 "config",
@@ -315,18 +315,22 @@ impl Outside {
             hooks.retain(|path| path.extension().is_none_or(|end| end != "sample"));
             found.append(&mut hooks);
         }
-        let names = repositories.names();
+        let names = repositories.package_names();
         let roots: Vec<&Path> = names
             .iter()
-            .filter_map(|name| repositories.root(name))
+            .filter_map(|name| repositories.package_root(name))
             .collect();
-        let own = [places.tasks(), places.progress(), places.validation()];
+        let own = [
+            places.tasks_file(),
+            places.progress_file(),
+            places.validation_file(),
+        ];
         let is_watched = |path: &PathBuf| {
             let is_below = |folder: &&Path| path.starts_with(folder);
-            let is_inside = path.starts_with(workspace) && !path.starts_with(places.state());
+            let is_inside = path.starts_with(workspace) && !path.starts_with(places.state_folder());
             is_inside && !own.contains(path) && !roots.iter().any(is_below)
         };
-        let Scripts { files, modules } = self.scripts();
+        let Scripts { files, modules } = self.command_scripts();
         // Git shows files of a package that are not ignored.
         let hidden = modules
             .iter()
@@ -359,7 +363,7 @@ impl Outside {
     /// The part of [`Outside::input_files`] that is found by a search.
     fn searched_files(&self, most: usize) -> Result<Vec<PathBuf>, Fault> {
         let Places { workspace, .. } = &self.parts.places;
-        let state = self.parts.places.state();
+        let state = self.parts.places.state_folder();
         let own = workspace.join(".ralph");
         let (mut found, mut is_whole) =
             files_below(&own, MAX_DEPTH, most, |entry| entry.path() != state);
@@ -368,7 +372,7 @@ impl Outside {
             instructions,
             allowed,
             ..
-        } = self.patterns()?;
+        } = self.compiled_patterns()?;
         let is_instruction = |path: &PathBuf| {
             let name = path.file_name().map_or(&**path, Path::new);
             instructions.is_match(name) && !allowed.is_match(name)
@@ -379,10 +383,10 @@ impl Outside {
             is_whole &= has_ended;
         }
         let repositories = &self.parts.repositories;
-        let names = repositories.names();
+        let names = repositories.package_names();
         let roots: Vec<&Path> = names
             .iter()
-            .filter_map(|name| repositories.root(name))
+            .filter_map(|name| repositories.package_root(name))
             .collect();
         let is_package = roots.iter().any(|root| workspace.starts_with(root));
         let (beside, has_ended) = files_below(workspace, MAX_DEPTH, most, |entry| {
@@ -446,7 +450,7 @@ fn files_below(
 
 /// The bytes and the mode of a regular file, or of a link; `None` without a file, and for a larger one than ralph
 /// looks after.
-pub(super) fn content(path: &Path) -> io::Result<Option<Content>> {
+pub(super) fn read_content(path: &Path) -> io::Result<Option<InputFile>> {
     if path.is_symlink() {
         return Ok(Some((
             fs_err::read_link(path)?.into_os_string().into_vec(),
@@ -464,7 +468,7 @@ pub(super) fn content(path: &Path) -> io::Result<Option<Content>> {
 }
 
 /// Writes a file, or makes a link. The folder that holds it may be one that a link leads to.
-fn write(path: &Path, (bytes, mode): &Content) -> io::Result<()> {
+fn write_content(path: &Path, (bytes, mode): &InputFile) -> io::Result<()> {
     // A directory that the disk makes is private, and this one was the user's.
     path.parent().map_or(Ok(()), fs_err::create_dir_all)?;
     if *mode == LINK {
@@ -489,7 +493,7 @@ fn move_aside(path: &Path, aside: &Path, shown: &str) -> io::Result<()> {
     super::private_folder(kept.parent().unwrap_or(&kept))?;
     match fs_err::rename(path, &kept) {
         Err(error) if error.kind() == ErrorKind::CrossesDevices => {
-            copy(path, &kept)?;
+            copy_tree(path, &kept)?;
             remove(path)
         }
         moved => moved,
@@ -497,7 +501,7 @@ fn move_aside(path: &Path, aside: &Path, shown: &str) -> io::Result<()> {
 }
 
 /// Copies regular files and links; pipes and the like hold nothing.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
+fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
     let found = fs_err::symlink_metadata(from)?;
     if found.is_symlink() {
         fs_err::os::unix::fs::symlink(fs_err::read_link(from)?, to)?;
@@ -507,7 +511,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         super::private_folder(to)?;
         for entry in fs_err::read_dir(from)? {
             let entry = entry?;
-            copy(&entry.path(), &to.join(entry.file_name()))?;
+            copy_tree(&entry.path(), &to.join(entry.file_name()))?;
         }
     }
     Ok(())
@@ -523,7 +527,7 @@ fn make_way(path: &Path, aside: &Path, places: &Places) -> io::Result<()> {
     let is_in_the_way = |folder: &&&Path| folder.symlink_metadata().is_ok() && !folder.is_dir();
     match above.iter().rev().find(is_in_the_way) {
         Some(folder) if folder.starts_with(&places.workspace) => {
-            move_aside(folder, aside, &places.shown(folder))
+            move_aside(folder, aside, &places.display_path(folder))
         }
         _ => Ok(()),
     }

@@ -1,9 +1,9 @@
 //! Gates in the real world: the request from git's facts, the report back. A gate judges the commits that it names, or
 //! gives no verdict.
 
-use super::guard::weigh;
+use super::guard::weigh_trespass;
 use super::private_checkout::{
-    CacheFolder, InPlace, PrivateCheckout, SourcePackage, Sources, no_verdict,
+    CacheFolder, CheckoutSources, InPlace, PrivateCheckout, SourcePackage, no_verdict,
 };
 use super::{Outside, artifacts};
 use crate::config::{self, GateSettings};
@@ -28,7 +28,7 @@ pub(super) struct Prepared {
     request: GateRequest,
     pub(super) settings: GateSettings,
     /// The sources of a clean checkout.
-    sources: Sources,
+    sources: CheckoutSources,
     /// Files in the packages' own folders that no commit holds, `<package>/<path>`.
     ///
     /// A command can see them.
@@ -37,39 +37,39 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// Runs the gate to its report.
-    fn run(&self, spawn: &dyn Spawn, progress: &(dyn Fn(&str) + Sync)) -> GateReport {
+    fn run_gate(&self, spawn: &dyn Spawn, progress: &(dyn Fn(&str) + Sync)) -> GateReport {
         let ports = GatePorts {
             spawn,
             progress,
             checkouts: &NoCheckouts,
         };
         if is_command_in_place(&self.settings) {
-            let mut report = gate::run(&self.request, &self.settings, &ports);
+            let mut report = gate::run_gate(&self.request, &self.settings, &ports);
             report.remarks.extend(self.seen_beside());
             return report;
         }
-        self.measure(&ports)
+        self.measure_gate(&ports)
             .unwrap_or_else(|fault| GateReport::from(no_verdict(fault)))
     }
 
     /// Runs a gate in its own folder, and copies its outputs back.
-    fn measure(&self, ports: &GatePorts<'_>) -> Result<GateReport, Fault> {
+    fn measure_gate(&self, ports: &GatePorts<'_>) -> Result<GateReport, Fault> {
         let (cache, workspace) = (&self.request.cache, &self.sources.workspace);
         let clean = self.settings.folder == config::GateFolder::Clean;
         // Only engines can verify that outputs of an earlier gate belong to these sources.
         let kept = clean && self.settings.run.is_none();
         let folder = if kept {
-            CacheFolder::take(cache, workspace)?
+            CacheFolder::take_folder(cache, workspace)?
         } else {
-            CacheFolder::temporary(cache)?
+            CacheFolder::temporary_folder(cache)?
         };
-        let run = folder.run()?;
+        let run = folder.run_folder()?;
         let mut report = if clean {
             (ports.progress)("Checking out the commits");
-            let checkout = PrivateCheckout::enter(&folder, &self.sources)?;
-            let mut request = checkout.request(&self.request)?;
+            let checkout = PrivateCheckout::enter_checkout(&folder, &self.sources)?;
+            let mut request = checkout.checked_out_request(&self.request)?;
             run.path().clone_into(&mut request.folder);
-            let mut report = gate::run(
+            let mut report = gate::run_gate(
                 &request,
                 &self.settings,
                 &GatePorts {
@@ -77,7 +77,7 @@ impl Prepared {
                     ..*ports
                 },
             );
-            checkout.leave(&mut report);
+            checkout.leave_checkout(&mut report);
             report.remarks.extend(self.not_counted());
             report
         } else {
@@ -85,7 +85,7 @@ impl Prepared {
                 folder: run.path().to_owned(),
                 ..self.request.clone()
             };
-            gate::run(
+            gate::run_gate(
                 &request,
                 &self.settings,
                 &GatePorts {
@@ -142,32 +142,37 @@ impl Outside {
             }))
         };
         let Some(changes) = self.changes_to_judge(order)? else {
-            let report = no_changes_known(&order.key.name(order.line));
+            let report = no_changes_known(&order.key.display_name(order.line));
             return ended(report, Vec::new(), String::new(), Trespass::default());
         };
         let folder = self.own_folder(self.iteration_folder(order.iteration)?.join("gate"))?;
-        let prepared = self.prepare(order, &changes, folder.clone(), self.tag(order.iteration))?;
+        let prepared = self.prepare_gate(
+            order,
+            &changes,
+            folder.clone(),
+            self.iteration_tag(order.iteration),
+        )?;
         let aside = self.iteration_folder(order.iteration)?.join("inputs");
         let (report, trespass) =
-            self.guarded(&order.snapshot, &aside, order.iteration, |world| {
+            self.run_guarded(&order.snapshot, &aside, order.iteration, |world| {
                 Ok(world.run_prepared(&prepared))
             })?;
         let mut report = self.secrets.of_report(report);
         if self.parts.interrupts.first().is_some() {
             return Ok(None);
         }
-        weigh(
+        weigh_trespass(
             &mut report,
             order.name(),
             &trespass,
-            &self.parts.places.shown(&aside),
+            &self.parts.places.display_path(&aside),
         );
         let left = artifacts::digest_of_folder(&folder).unwrap_or_default();
         ended(report, changes, left, trespass)
     }
 
     fn run_prepared(&self, prepared: &Prepared) -> GateReport {
-        prepared.run(&self.parts.supervisor, &*self.parts.progress)
+        prepared.run_gate(&self.parts.supervisor, &*self.parts.progress)
     }
 
     /// Runs a gate of which no journal tells, with its report as everybody may read it.
@@ -178,8 +183,8 @@ impl Outside {
     ) -> Result<GateReport, Fault> {
         let aside = prepared.request.folder.with_extension("inputs");
         let (mut report, trespass) =
-            self.guarded(before, &aside, 0, |world| Ok(world.run_prepared(prepared)))?;
-        weigh(
+            self.run_guarded(before, &aside, 0, |world| Ok(world.run_prepared(prepared)))?;
+        weigh_trespass(
             &mut report,
             &prepared.request.name,
             &trespass,
@@ -193,7 +198,7 @@ impl Outside {
         let changes = match &order.changes {
             Some(changes) => changes.clone(),
             None if order.accumulated.is_empty() => return Ok(None),
-            None => self.changes(&order.accumulated)?,
+            None => self.current_changes(&order.accumulated)?,
         };
         let may_be_none = order.changes.is_none() && !order.accumulated.everything;
         Ok(Some(changes).filter(|changes| may_be_none || !changes.is_empty()))
@@ -209,22 +214,23 @@ impl Outside {
         folder: PathBuf,
         makes_map: bool,
     ) -> Result<GateReport, Fault> {
-        let snapshot = self.parts.repositories.snapshot()?;
+        let snapshot = self.parts.repositories.take_snapshot()?;
         let accumulated = Accumulated {
             bases: bases.clone(),
             ..Accumulated::default()
         };
         let order = GateOrder::alone(name, snapshot, accumulated);
-        let mut prepared = self.prepare(&order, changes, folder, format!("{}-alone", self.tag))?;
+        let mut prepared =
+            self.prepare_gate(&order, changes, folder, format!("{}-alone", self.tag))?;
         prepared.request.makes_map = makes_map;
         self.run_alone(&prepared, &order.snapshot)
     }
 
     /// Returns the scope of a gate, from the files in the packages' own folders.
-    pub fn preview(&mut self, order: &GateOrder) -> Result<Preview, Fault> {
-        let changes = self.changes(&order.accumulated)?;
-        let prepared = self.prepare(order, &changes, PathBuf::new(), String::new())?;
-        Ok(gate::preview(&prepared.request, &prepared.settings))
+    pub fn preview_gate(&mut self, order: &GateOrder) -> Result<Preview, Fault> {
+        let changes = self.current_changes(&order.accumulated)?;
+        let prepared = self.prepare_gate(order, &changes, PathBuf::new(), String::new())?;
+        Ok(gate::preview_gate(&prepared.request, &prepared.settings))
     }
 
     /// Runs a gate on earlier commits and changes, recorded or found in a history.
@@ -237,10 +243,12 @@ impl Outside {
         order: &GateOrder,
         changes: &[FileChange],
     ) -> Result<(GateReport, PathBuf), Fault> {
-        if let Some(gone) = changes
-            .iter()
-            .find(|change| self.parts.repositories.root(&change.package).is_none())
-        {
+        if let Some(gone) = changes.iter().find(|change| {
+            self.parts
+                .repositories
+                .package_root(&change.package)
+                .is_none()
+        }) {
             let what = format!("The package {} is not there.", gone.package);
             return Err(Fault::new(
                 FaultKind::Unknown,
@@ -249,7 +257,7 @@ impl Outside {
             ));
         }
         let folder = self.folder_alone()?;
-        let mut prepared = self.prepare(
+        let mut prepared = self.prepare_gate(
             order,
             changes,
             folder.clone(),
@@ -264,7 +272,7 @@ impl Outside {
     }
 
     /// Makes a gate ready to judge these changes.
-    pub(super) fn prepare(
+    pub(super) fn prepare_gate(
         &mut self,
         order: &GateOrder,
         changes: &[FileChange],
@@ -279,18 +287,18 @@ impl Outside {
             .cloned()
             .ok_or_else(|| {
                 let what = format!("The gate {} is not configured.", order.name());
-                Fault::setup(what, "name it under gates: in .ralph/config.yaml")
+                Fault::setup_fault(what, "name it under gates: in .ralph/config.yaml")
             })?;
         let names: BTreeSet<&String> = changes.iter().map(|change| &change.package).collect();
-        let moved = self.parts.repositories.moved(changes)?;
+        let moved = self.parts.repositories.find_moved(changes)?;
         let packages = names
             .iter()
-            .filter_map(|name| self.package(name, order, changes, &moved).transpose());
+            .filter_map(|name| self.gate_package(name, order, changes, &moved).transpose());
         let packages = packages.collect::<Result<_, _>>()?;
-        let mut env = self.environment(&settings.env);
+        let mut env = self.command_environment(&settings.env);
         let mut beside = Vec::new();
         if settings.run.is_some() {
-            env.extend(told(order, &names));
+            env.extend(gate_variables(order, &names));
         }
         if is_command_in_place(&settings) {
             for name in &names {
@@ -303,7 +311,7 @@ impl Outside {
             task: if order.key.family.is_empty() {
                 String::new()
             } else {
-                order.key.name(order.line)
+                order.key.display_name(order.line)
             },
             packages,
             former_targets: order.former_targets.clone(),
@@ -319,8 +327,8 @@ impl Outside {
         let repositories = &self.parts.repositories;
         let heads = order.snapshot.heads();
         let source = |name: String| {
-            let root = repositories.root(&name)?.to_owned();
-            let repository = repositories.repository(&name)?.to_owned();
+            let root = repositories.package_root(&name)?.to_owned();
+            let repository = repositories.repository_folder(&name)?.to_owned();
             let head = heads.get(&name).cloned().unwrap_or_else(Oid::zero);
             let base = order.accumulated.bases.get(&name).cloned();
             Some((
@@ -333,10 +341,10 @@ impl Outside {
                 },
             ))
         };
-        let sources = Sources {
+        let sources = CheckoutSources {
             workspace: self.parts.places.workspace.clone(),
             packages: repositories
-                .names()
+                .package_names()
                 .into_iter()
                 .filter_map(source)
                 .collect(),
@@ -356,7 +364,7 @@ impl Outside {
     }
 
     /// A package with what changed in it; `None` if it is no longer there.
-    fn package(
+    fn gate_package(
         &mut self,
         name: &str,
         order: &GateOrder,
@@ -364,7 +372,7 @@ impl Outside {
         moved: &[(FileChange, FileChange)],
     ) -> Result<Option<GatePackage>, Fault> {
         let repositories = &mut self.parts.repositories;
-        let Some(root) = repositories.root(name).map(ToOwned::to_owned) else {
+        let Some(root) = repositories.package_root(name).map(ToOwned::to_owned) else {
             return Ok(None);
         };
         let changes: Vec<FileChange> = all
@@ -408,7 +416,7 @@ impl Outside {
             home: root.clone(),
             root,
             changes,
-            classifier: Some(repositories.classifier().clone()),
+            classifier: Some(repositories.file_classifier().clone()),
             lines,
             moved,
             weakened,
@@ -421,12 +429,12 @@ impl Outside {
 
     /// A new folder for what [`Outside::judge_alone`] leaves; the last few of them are kept.
     pub fn folder_alone(&self) -> Result<PathBuf, Fault> {
-        Ok(artifacts::alone(&self.parts.cache)?)
+        Ok(artifacts::new_report_folder(&self.parts.cache)?)
     }
 
     /// These changes as they are now; for `ralph diff`.
-    pub fn changes(&mut self, accumulated: &Accumulated) -> Result<Vec<FileChange>, Fault> {
-        Ok(self.parts.repositories.changes(accumulated)?)
+    pub fn current_changes(&mut self, accumulated: &Accumulated) -> Result<Vec<FileChange>, Fault> {
+        Ok(self.parts.repositories.sum_changes(accumulated)?)
     }
 }
 
@@ -435,11 +443,11 @@ fn is_command_in_place(settings: &GateSettings) -> bool {
 }
 
 /// Returns the variables that describe a gate to its command; the packages one per line.
-fn told(order: &GateOrder, packages: &BTreeSet<&String>) -> [(String, String); 3] {
+fn gate_variables(order: &GateOrder, packages: &BTreeSet<&String>) -> [(String, String); 3] {
     let task = if order.key.family.is_empty() {
         String::new()
     } else {
-        order.key.name(order.line)
+        order.key.display_name(order.line)
     };
     let packages = packages
         .iter()

@@ -33,10 +33,10 @@ pub use turn_gate::CommitRange;
 
 use super::{Fault, FaultKind, Places, Readings, World, older_gates};
 use crate::config::Settings;
-use crate::git::{Extent, GitError, GitErrorKind, Repositories};
+use crate::git::{GitError, GitErrorKind, Repositories, RestoreExtent};
 use crate::machine::budget::Allowance;
 use crate::machine::effect::{AgentOrder, Effect};
-use crate::machine::event::{AgentEnd, Event, Kept, StopRequest};
+use crate::machine::event::{AgentEnd, Event, KeptWork, StopRequest};
 use crate::machine::facts::{
     FileChange, InputDigests, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot,
 };
@@ -74,7 +74,7 @@ type Progress = Box<dyn Fn(&str) + Send + Sync>;
 
 /// The real world.
 pub struct Outside {
-    parts: Parts,
+    parts: OutsideParts,
     since: Stopwatch,
     /// Time of the run that a person paused.
     paused: Duration,
@@ -96,7 +96,7 @@ pub struct Outside {
 }
 
 /// Parts of the real world.
-pub struct Parts {
+pub struct OutsideParts {
     /// The folders.
     pub places: Places,
     /// The configuration.
@@ -121,7 +121,7 @@ pub struct Parts {
 
 impl Outside {
     /// Composes the world.
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(parts: OutsideParts) -> Self {
         let mut tag = crate::task::digest(parts.places.workspace.as_os_str().as_encoded_bytes());
         tag.truncate(16);
         let agents = parts.settings.agents.values().flat_map(|agent| &agent.env);
@@ -149,12 +149,12 @@ impl Outside {
     }
 
     /// The environment of what is no agent: the usual variables, and those that the configuration names for it.
-    fn environment(&self, named: &[String]) -> Vec<(String, String)> {
+    fn command_environment(&self, named: &[String]) -> Vec<(String, String)> {
         environment_for(&self.parts.environment, named)
     }
 
     /// Returns the changes and commits of all packages since HEAD diverged from a revision.
-    pub fn since(
+    pub fn changes_since(
         &mut self,
         revision: &str,
     ) -> Result<(Vec<FileChange>, BTreeMap<String, Oid>), Fault> {
@@ -176,22 +176,22 @@ impl Outside {
     }
 
     /// The tag of everything that an iteration starts.
-    fn tag(&self, iteration: u64) -> String {
+    fn iteration_tag(&self, iteration: u64) -> String {
         format!("{}-{iteration}", self.tag)
     }
 
     /// Makes `iter-N/` with mode 0700.
     fn iteration_folder(&self, iteration: u64) -> io::Result<PathBuf> {
-        self.own_folder(self.parts.places.iteration(iteration))
+        self.own_folder(self.parts.places.iteration_folder(iteration))
     }
 
     /// Makes a folder of ralph's own below the state folder. A link or a file in its place, which an agent may have
     /// left there, is set aside: ralph writes into no folder that it was led to.
     fn own_folder(&self, folder: PathBuf) -> io::Result<PathBuf> {
         if fs_err::symlink_metadata(&folder).is_ok_and(|found| !found.is_dir()) {
-            let aside = new_folder(&self.parts.places.state(), "set-aside-")?.keep();
+            let aside = new_folder(&self.parts.places.state_folder(), "set-aside-")?.keep();
             fs_err::rename(&folder, aside.join(folder.file_name().unwrap_or_default()))?;
-            let [was, aside] = [&folder, &aside].map(|path| self.parts.places.shown(path));
+            let [was, aside] = [&folder, &aside].map(|path| self.parts.places.display_path(path));
             (self.parts.progress)(&format!("{was} was no folder and was set aside in {aside}"));
         }
         private_folder(&folder)?;
@@ -237,13 +237,14 @@ impl Outside {
         process: Option<(i32, u64)>,
     ) -> Result<AgentEnd, Fault> {
         let id = process.map(|(pid, started)| ProcessId { pid, started });
-        let reaped = reap(id.as_ref(), &self.tag(iteration), REAP_PATIENCE).map_err(|error| {
-            Fault::new(
-                FaultKind::Busy,
-                format!("A process of iteration {iteration} still lives: {error}."),
-                "end it by hand, then run ralph again",
-            )
-        });
+        let reaped =
+            reap(id.as_ref(), &self.iteration_tag(iteration), REAP_PATIENCE).map_err(|error| {
+                Fault::new(
+                    FaultKind::Busy,
+                    format!("A process of iteration {iteration} still lives: {error}."),
+                    "end it by hand, then run ralph again",
+                )
+            });
         Ok(AgentEnd {
             leftover_processes: reaped?,
             ..ProcessEnd::Interrupted.into()
@@ -257,7 +258,7 @@ impl Outside {
         message: &str,
     ) -> Result<BTreeMap<String, Oid>, Fault> {
         let mut commits = BTreeMap::new();
-        for name in self.parts.repositories.names() {
+        for name in self.parts.repositories.package_names() {
             let secret = |bytes: &[u8]| self.secrets.in_file(bytes);
             let (commit, withheld) = self
                 .parts
@@ -271,8 +272,8 @@ impl Outside {
     }
 
     /// Looks at what programs left.
-    fn look(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
-        self.parts.repositories.observe(request).map_err(|error| {
+    fn look_at_packages(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
+        self.parts.repositories.observe_attempt(request).map_err(|error| {
             let fault = Fault::from(error);
             // It could be read before the programs ran: they made it so, and only a person can undo it.
             match fault.kind {
@@ -280,7 +281,7 @@ impl Outside {
                     kind: FaultKind::Changed,
                     ..fault
                 },
-                FaultKind::Unknown => Fault::changed(
+                FaultKind::Unknown => Fault::changed_fault(
                     format!(
                         "{} Before iteration {} it could be read.",
                         fault.what, request.iteration
@@ -298,17 +299,17 @@ impl Outside {
         iteration: u64,
         before: &Snapshot,
         observation: &Observation,
-        extent: Extent,
-    ) -> Result<(Vec<Kept>, Snapshot), Fault> {
+        extent: RestoreExtent,
+    ) -> Result<(Vec<KeptWork>, Snapshot), Fault> {
         let repositories = &mut self.parts.repositories;
         if let Some(gone) = observation.packages.iter().find(|package| package.vanished)
-            && repositories.snapshot()?.package(&gone.name).is_none()
+            && repositories.take_snapshot()?.package(&gone.name).is_none()
         {
             let head = before
                 .package(&gone.name)
                 .map(|package| package.head.to_string());
             let (name, head) = (&gone.name, head.unwrap_or_default());
-            return Err(Fault::changed(
+            return Err(Fault::changed_fault(
                 format!(
                     "The repository {name} vanished during the attempt and cannot be put back."
                 ),
@@ -317,12 +318,12 @@ impl Outside {
         }
         let reference = format!("refs/ralph/rejected/{iteration}");
         let kept = repositories.put_back(before, observation, extent, iteration, &reference)?;
-        Ok((kept, repositories.snapshot()?))
+        Ok((kept, repositories.take_snapshot()?))
     }
 }
 
 impl World for Outside {
-    fn now(&mut self) -> String {
+    fn current_time(&mut self) -> String {
         clock::stamp()
     }
 
@@ -334,7 +335,7 @@ impl World for Outside {
     }
 
     fn is_paused(&self) -> bool {
-        self.parts.places.paused().is_file() || self.is_paused_by_main()
+        self.parts.places.pause_file().is_file() || self.is_paused_by_main()
     }
 
     fn wait_while_paused(&mut self) {
@@ -348,7 +349,7 @@ impl World for Outside {
     }
 
     fn forget_allowance(&mut self) -> Result<(), Fault> {
-        Ok(remove(&self.parts.places.allowed())?)
+        Ok(remove(&self.parts.places.allowance_file())?)
     }
 
     fn ask_for_budget(&mut self) -> Result<Allowance, Fault> {
@@ -363,8 +364,8 @@ impl World for Outside {
         Self::restore_inputs(self, iteration, recorded)
     }
 
-    fn snapshot(&mut self) -> Result<Snapshot, Fault> {
-        Ok(self.parts.repositories.snapshot()?)
+    fn take_snapshot(&mut self) -> Result<Snapshot, Fault> {
+        Ok(self.parts.repositories.take_snapshot()?)
     }
 
     fn spec_digests(&mut self) -> Result<BTreeMap<String, String>, Fault> {
@@ -383,7 +384,7 @@ impl World for Outside {
         self.put_inputs_back(iteration).map(drop)
     }
 
-    fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
+    fn observe_attempt(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
         let changed = self.inputs_changed_in(request.iteration)?;
         let (git_settings, inputs) = changed
             .into_iter()
@@ -391,15 +392,15 @@ impl World for Outside {
         let mut observation = Observation {
             inputs,
             git_settings,
-            ..self.look(request)?
+            ..self.look_at_packages(request)?
         };
         self.note_protected(&mut observation, request)?;
-        observation.edits = self.edits(&request.before, &observation)?;
+        observation.edits = self.verify_attempt(&request.before, &observation)?;
         observation.withheld = std::mem::take(&mut self.withheld);
         Ok(self.secrets.of_observation(observation))
     }
 
-    fn perform(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
+    fn perform_effect(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
         Ok(Some(match effect {
             Effect::KeepLeftovers {
                 iteration,
@@ -409,7 +410,7 @@ impl World for Outside {
                 let kept = self.parts.repositories.keep_aside(&leftovers, &reference)?;
                 Event::LeftoversKept {
                     kept,
-                    snapshot: self.snapshot()?,
+                    snapshot: self.take_snapshot()?,
                 }
             }
             Effect::LookAtLane(order) => self.look_at_lane(&order)?,
@@ -428,9 +429,9 @@ impl World for Outside {
                 everything,
             } => {
                 let extent = if everything {
-                    Extent::All
+                    RestoreExtent::All
                 } else {
-                    Extent::Breaches
+                    RestoreExtent::Breaches
                 };
                 let (kept, snapshot) = self.put_back(iteration, &before, &observation, extent)?;
                 Event::WorkPutBack { kept, snapshot }
@@ -445,24 +446,26 @@ impl World for Outside {
             }
             Effect::RunGate(order) => return self.run_gate(&order),
             Effect::Wait { seconds, exact } => {
-                self.wait(seconds, exact);
+                self.wait_seconds(seconds, exact);
                 Event::Waited
             }
             Effect::Notify { event, task, why } => {
                 let message = serde_json::json!({ "event": event, "task": task, "why": why });
                 // No decision depends on it: the hook's log holds its result.
-                drop(self.guard_hook(event, |world| world.hook(event, &message, String::clone))?);
+                drop(self.guard_hook(event, |world| {
+                    world.call_hook(event, &message, String::clone)
+                })?);
                 return Ok(None);
             }
             own => {
-                return Err(Fault::internal(format!(
+                return Err(Fault::internal_fault(format!(
                     "This effect is on files of ralph's own: {own:?}."
                 )));
             }
         }))
     }
 
-    fn wait(&mut self, seconds: u64, exact: bool) {
+    fn wait_seconds(&mut self, seconds: u64, exact: bool) {
         let jitter = if exact {
             0
         } else {
@@ -472,11 +475,11 @@ impl World for Outside {
         self.parts.interrupts.wait_until(clock::monotonic() + wait);
     }
 
-    fn redact(&self, text: &str) -> String {
+    fn redact_text(&self, text: &str) -> String {
         self.secrets.redact(text)
     }
 
-    fn tell(&mut self, event: &Event, state: &State) {
+    fn tell_event(&mut self, event: &Event, state: &State) {
         (self.parts.listener)(event, state);
     }
 }

@@ -20,34 +20,34 @@ pub(super) struct Patterns {
 }
 
 impl Patterns {
-    fn compile(settings: &Settings) -> Result<Self, Fault> {
+    fn compile_patterns(settings: &Settings) -> Result<Self, Fault> {
         let Settings {
             policy, spec_files, ..
         } = settings;
         let spec_files = spec_files
             .iter()
-            .map(|pattern| globs("spec_files", std::slice::from_ref(pattern)));
+            .map(|pattern| compile_setting("spec_files", std::slice::from_ref(pattern)));
         Ok(Self {
-            protected: globs("policy.protected", &policy.protected)?,
-            instructions: globs("policy.instructions", &policy.instructions)?,
-            allowed: globs("policy.allow", &policy.allow)?,
+            protected: compile_setting("policy.protected", &policy.protected)?,
+            instructions: compile_setting("policy.instructions", &policy.instructions)?,
+            allowed: compile_setting("policy.allow", &policy.allow)?,
             spec_files: spec_files.collect::<Result<_, _>>()?,
         })
     }
 }
 
 impl Outside {
-    pub(super) fn patterns(&self) -> Result<&Patterns, Fault> {
+    pub(super) fn compiled_patterns(&self) -> Result<&Patterns, Fault> {
         if let Some(compiled) = self.patterns.get() {
             return Ok(compiled);
         }
-        let compiled = Patterns::compile(&self.parts.settings)?;
+        let compiled = Patterns::compile_patterns(&self.parts.settings)?;
         Ok(self.patterns.get_or_init(|| compiled))
     }
 }
 
 /// Compiles the patterns of a key of the configuration.
-pub(super) fn globs(key: &str, patterns: &[String]) -> Result<GlobSet, Fault> {
+pub(super) fn compile_setting(key: &str, patterns: &[String]) -> Result<GlobSet, Fault> {
     compile_globs(patterns)
-        .map_err(|error| Fault::setup(format!("{key}: {error}."), "fix the pattern"))
+        .map_err(|error| Fault::setup_fault(format!("{key}: {error}."), "fix the pattern"))
 }

@@ -10,12 +10,12 @@ mod outputs;
 mod tests;
 
 pub use cache_folder::CacheFolder;
-pub(super) use contents::{SourcePackage, Sources};
+pub(super) use contents::{CheckoutSources, SourcePackage};
 
 use super::artifacts;
 use crate::engine::{Fault, FaultKind};
 use crate::gate::{Build, Checkouts, GateRequest, OutputState};
-use crate::git::{Checkout, Part, add_to_copy};
+use crate::git::{Checkout, CheckoutPart, add_to_copy};
 use crate::machine::facts::Oid;
 use crate::mutation::{GateReport, TracePhase, Verdict};
 use crate::source::text::names;
@@ -36,20 +36,20 @@ const NAMED: usize = 5;
 
 /// The private checkouts of one gate.
 pub(super) struct PrivateCheckout<'a> {
-    sources: &'a Sources,
+    sources: &'a CheckoutSources,
     cache: &'a CacheFolder,
-    state: Mutex<State>,
+    state: Mutex<CheckoutState>,
 }
 
-struct State {
-    head: Tree,
+struct CheckoutState {
+    head: CheckoutTree,
     /// Checked out on first use.
-    base: Option<Tree>,
+    base: Option<CheckoutTree>,
     phases: Vec<TracePhase>,
 }
 
 /// One checkout, with what builds left in it.
-struct Tree {
+struct CheckoutTree {
     /// The folder that represents the workspace.
     folder: PathBuf,
     checkout: Checkout,
@@ -62,10 +62,10 @@ struct Tree {
     outputs: Outputs,
 }
 
-impl Tree {
+impl CheckoutTree {
     /// Checks the commits out, and returns the checkout with a phase for the trace.
-    fn make(
-        sources: &Sources,
+    fn check_out(
+        sources: &CheckoutSources,
         which: Which,
         cache: &CacheFolder,
     ) -> Result<(Self, TracePhase), Fault> {
@@ -74,23 +74,23 @@ impl Tree {
             Which::Head => ("tree", ""),
             Which::Base => ("base", "before the task: "),
         };
-        let (folder, manifest) = (cache.at(name), cache.at(&format!("{name}.json")));
-        let mut checkout = sources.checkout(which)?;
-        let written = checkout.write(&folder)?;
-        let module = match sources.poms(&checkout)?.as_slice() {
+        let (folder, manifest) = (cache.path_of(name), cache.path_of(&format!("{name}.json")));
+        let mut checkout = sources.make_checkout(which)?;
+        let written = checkout.write_folder(&folder)?;
+        let module = match sources.read_poms(&checkout)?.as_slice() {
             [pom] => pom
                 .strip_suffix(b"pom.xml")
                 .and_then(|at| std::str::from_utf8(at).ok())
                 .map(str::to_owned),
             _ => None,
         };
-        let marks = checkout.marks();
+        let marks = checkout.content_marks();
         let changes = written.wrong.len() + written.extra.len();
-        let outputs = Outputs::take(manifest, written.outputs, &marks, module.as_deref())?;
+        let outputs = Outputs::take_outputs(manifest, written.outputs, &marks, module.as_deref())?;
         let note = format!(
             "{before}{} files, {changes} of them written or removed; {}",
             marks.len(),
-            outputs.note()
+            outputs.reuse_note()
         );
         let (touched, written) = Default::default();
         Ok((
@@ -101,13 +101,13 @@ impl Tree {
                 written,
                 outputs,
             },
-            phase("checkout", &watch, &note),
+            trace_phase("checkout", &watch, &note),
         ))
     }
 
     /// Returns the folder of a package in the checkout.
-    fn place(&self, sources: &Sources, root: &Path) -> Result<PathBuf, Fault> {
-        let inside = sources.inside(root)?;
+    fn package_folder(&self, sources: &CheckoutSources, root: &Path) -> Result<PathBuf, Fault> {
+        let inside = sources.path_inside(root)?;
         let root = if inside.is_empty() {
             None
         } else {
@@ -117,22 +117,22 @@ impl Tree {
     }
 
     /// True for a folder in a part of it.
-    fn is_in(&self, folder: &Path, part: &Part) -> bool {
+    fn is_in(&self, folder: &Path, part: &CheckoutPart) -> bool {
         folder
             .strip_prefix(&self.folder)
-            .is_ok_and(|inside| part.holds(inside.as_os_str().as_bytes()))
+            .is_ok_and(|inside| part.holds_path(inside.as_os_str().as_bytes()))
     }
 
     /// Returns the paths of a part that differ from the commits and are no sources.
     ///
     /// Restores a part that was judged. The engine still reads sources of production code.
-    fn written(&mut self, part: &Part, judged: bool) -> Result<Vec<RepoPath>, Fault> {
-        let mut touched = self.checkout.touched(&self.folder);
-        touched.retain(|path| part.holds(&path.to_bytes()));
+    fn written_files(&mut self, part: &CheckoutPart, judged: bool) -> Result<Vec<RepoPath>, Fault> {
+        let mut touched = self.checkout.touched_files(&self.folder);
+        touched.retain(|path| part.holds_path(&path.to_bytes()));
         if touched.is_empty() {
             return Ok(Vec::new());
         }
-        let differing = self.checkout.inspect(&self.folder, part)?;
+        let differing = self.checkout.inspect_part(&self.folder, part)?;
         let written: Vec<RepoPath> = self
             .checkout
             .read_by_builds(&differing)
@@ -149,24 +149,27 @@ impl Tree {
     }
 
     /// Looks at it again. Outputs are kept for the next gate if `keep` and no verdict is harmed.
-    fn close(mut self, keep: bool) -> Result<BTreeSet<RepoPath>, Fault> {
-        let found = self.checkout.inspect(&self.folder, &Part::default())?;
+    fn close_tree(mut self, keep: bool) -> Result<BTreeSet<RepoPath>, Fault> {
+        let found = self
+            .checkout
+            .inspect_part(&self.folder, &CheckoutPart::default())?;
         let touched = self
             .checkout
-            .touched(&self.folder)
+            .touched_files(&self.folder)
             .into_iter()
             .filter(is_source);
         let touched = touched.chain(self.checkout.read_by_builds(&found));
         self.touched.extend(touched.map(|path| path.to_string()));
         if !self.touched.is_empty() {
             let named = names(self.touched.iter().map(String::as_str), NAMED);
-            return Err(Fault::setup(
+            return Err(Fault::setup_fault(
                 format!("Files of the gate's checkout were changed while it ran: {named}."),
                 "see what writes there: a test can work on copies in a temporary folder; for a build that writes into its own sources, set gates.<NAME>.where: in-place",
             ));
         }
         if keep {
-            self.outputs.keep(&found.outputs, self.checkout.marks())?;
+            self.outputs
+                .keep_outputs(&found.outputs, self.checkout.content_marks())?;
         }
         Ok(self.written)
     }
@@ -174,12 +177,15 @@ impl Tree {
 
 impl<'a> PrivateCheckout<'a> {
     /// Checks the commits out.
-    pub(super) fn enter(cache: &'a CacheFolder, sources: &'a Sources) -> Result<Self, Fault> {
-        let (head, phase) = Tree::make(sources, Which::Head, cache)?;
+    pub(super) fn enter_checkout(
+        cache: &'a CacheFolder,
+        sources: &'a CheckoutSources,
+    ) -> Result<Self, Fault> {
+        let (head, phase) = CheckoutTree::check_out(sources, Which::Head, cache)?;
         Ok(Self {
             sources,
             cache,
-            state: Mutex::new(State {
+            state: Mutex::new(CheckoutState {
                 head,
                 base: None,
                 phases: vec![phase],
@@ -187,13 +193,13 @@ impl<'a> PrivateCheckout<'a> {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn lock_state(&self) -> MutexGuard<'_, CheckoutState> {
         ignore_poison(self.state.lock())
     }
 
     /// The package that is checked out in a folder, and its commit there.
     fn package_at(&self, folder: &Path) -> Option<(&SourcePackage, &Oid)> {
-        let state = self.state();
+        let state = self.lock_state();
         let is_head = folder.starts_with(&state.head.folder);
         let tree = if is_head {
             Some(&state.head)
@@ -201,7 +207,7 @@ impl<'a> PrivateCheckout<'a> {
             state.base.as_ref()
         }?;
         let is_there = |package: &&SourcePackage| {
-            tree.place(self.sources, &package.root)
+            tree.package_folder(self.sources, &package.root)
                 .is_ok_and(|place| place == folder)
         };
         let package = self.sources.packages.values().find(is_there)?;
@@ -217,11 +223,11 @@ impl<'a> PrivateCheckout<'a> {
 
     /// The request with each package where it is checked out; a changed file that no commit holds is a
     /// fault.
-    pub(super) fn request(&self, request: &GateRequest) -> Result<GateRequest, Fault> {
+    pub(super) fn checked_out_request(&self, request: &GateRequest) -> Result<GateRequest, Fault> {
         let mut request = request.clone();
-        let State { head, .. } = &*self.state();
+        let CheckoutState { head, .. } = &*self.lock_state();
         for package in &mut request.packages {
-            let place = head.place(self.sources, &package.root)?;
+            let place = head.package_folder(self.sources, &package.root)?;
             for change in package.changes.iter().filter(|change| change.new.is_some()) {
                 let file = place.join(OsStr::from_bytes(&change.path.to_bytes()));
                 let inside = file
@@ -229,12 +235,15 @@ impl<'a> PrivateCheckout<'a> {
                     .unwrap_or(&file)
                     .as_os_str()
                     .as_bytes();
-                if !head.checkout.holds(inside) && !head.checkout.holds_folder(inside) {
+                if !head.checkout.holds_file(inside) && !head.checkout.holds_folder(inside) {
                     let what = format!(
                         "{} is to be judged, and is not committed.",
                         change.full_path()
                     );
-                    return Err(Fault::setup(what, "commit it, then run the gate again"));
+                    return Err(Fault::setup_fault(
+                        what,
+                        "commit it, then run the gate again",
+                    ));
                 }
             }
             package.root = place;
@@ -244,10 +253,10 @@ impl<'a> PrivateCheckout<'a> {
     }
 
     /// Looks at the checkouts again, and completes the report.
-    pub(super) fn leave(self, report: &mut GateReport) {
+    pub(super) fn leave_checkout(self, report: &mut GateReport) {
         let watch = Stopwatch::start();
         let keep = !self.cache.is_temporary() && !matches!(report.verdict, Verdict::Error { .. });
-        let State {
+        let CheckoutState {
             head,
             base,
             mut phases,
@@ -256,7 +265,7 @@ impl<'a> PrivateCheckout<'a> {
             artifacts::replace_path(report, &tree.folder, "");
         }
         for tree in [head].into_iter().chain(base) {
-            match tree.close(keep) {
+            match tree.close_tree(keep) {
                 Ok(written) if written.is_empty() => {}
                 Ok(written) => report.remarks.push(format!(
                     "Tests or mutants wrote files of the checkout; the tests passed beside them, and they were put right: {}.",
@@ -267,14 +276,18 @@ impl<'a> PrivateCheckout<'a> {
             }
         }
         phases.append(&mut report.trace.phases);
-        phases.push(phase("verify", &watch, "the checkout was looked at again"));
+        phases.push(trace_phase(
+            "verify",
+            &watch,
+            "the checkout was looked at again",
+        ));
         report.trace.phases = phases;
     }
 }
 
-impl State {
+impl CheckoutState {
     /// The checkout that a folder is in.
-    fn tree_of(&mut self, folder: &Path) -> Option<&mut Tree> {
+    fn tree_of(&mut self, folder: &Path) -> Option<&mut CheckoutTree> {
         [&mut self.head]
             .into_iter()
             .chain(&mut self.base)
@@ -283,10 +296,10 @@ impl State {
 }
 
 /// The packages where they are, for a gate that judges them there.
-pub(super) struct InPlace<'a>(pub(super) &'a Sources);
+pub(super) struct InPlace<'a>(pub(super) &'a CheckoutSources);
 
 impl Checkouts for InPlace<'_> {
-    fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
+    fn check_out_base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
         Ok(None)
     }
 
@@ -333,41 +346,44 @@ impl Checkouts for PrivateCheckout<'_> {
         add_to_copy(copy, &package.repository, commit).map_err(io::Error::other)
     }
 
-    fn base(&self, package: &str) -> Result<Option<PathBuf>, String> {
+    fn check_out_base(&self, package: &str) -> Result<Option<PathBuf>, String> {
         let Some(package) = self.sources.packages.get(package) else {
             return Ok(None);
         };
         if package.base.as_ref().is_none_or(Oid::is_zero) {
             return Ok(None);
         }
-        let mut state = self.state();
+        let mut state = self.lock_state();
         let said = |fault: Fault| fault.to_string();
         if state.base.is_none() {
-            let (base, phase) = Tree::make(self.sources, Which::Base, self.cache).map_err(said)?;
+            let (base, phase) =
+                CheckoutTree::check_out(self.sources, Which::Base, self.cache).map_err(said)?;
             state.base = Some(base);
             state.phases.push(phase);
         }
         let tree = state.base.as_ref().unwrap_or(&state.head);
-        let place = tree.place(self.sources, &package.root).map_err(said)?;
+        let place = tree
+            .package_folder(self.sources, &package.root)
+            .map_err(said)?;
         Ok(Some(place).filter(|place| place.is_dir()))
     }
 
     fn output_state(&self, key: &str) -> OutputState {
-        let State { head, base, .. } = &*self.state();
+        let CheckoutState { head, base, .. } = &*self.lock_state();
         let checkouts = [head].into_iter().chain(base);
-        let mut standings = checkouts.map(|tree| tree.outputs.standing(key));
+        let mut standings = checkouts.map(|tree| tree.outputs.output_state(key));
         standings
             .find(|standing| *standing != OutputState::Nothing)
             .unwrap_or(OutputState::Nothing)
     }
 
     fn keeps_java_outputs(&self) -> bool {
-        self.state().head.outputs.of_one_module
+        self.lock_state().head.outputs.of_one_module
     }
 
     fn other_files(&self, root: &Path) -> Option<String> {
-        let mut state = self.state();
-        let Tree {
+        let mut state = self.lock_state();
+        let CheckoutTree {
             folder, checkout, ..
         } = state.tree_of(root)?;
         let inside = root.strip_prefix(folder).ok()?;
@@ -376,7 +392,7 @@ impl Checkouts for PrivateCheckout<'_> {
                 .strip_prefix(inside)
                 .is_ok_and(is_read_by_tests)
         };
-        let marks = checkout.marks();
+        let marks = checkout.content_marks();
         let files = marks
             .keys()
             .filter(counts)
@@ -385,29 +401,29 @@ impl Checkouts for PrivateCheckout<'_> {
         Some(digest_parts(files))
     }
 
-    fn clear(&self, root: &Path, key: Option<&str>) -> io::Result<()> {
-        self.state()
+    fn clear_outputs(&self, root: &Path, key: Option<&str>) -> io::Result<()> {
+        self.lock_state()
             .tree_of(root)
-            .map_or(Ok(()), |tree| tree.outputs.clear(root, key))
+            .map_or(Ok(()), |tree| tree.outputs.clear_outputs(root, key))
     }
 
-    fn written(&self, root: &Path, judged: bool) -> io::Result<Vec<RepoPath>> {
-        let mut state = self.state();
+    fn written_files(&self, root: &Path, judged: bool) -> io::Result<Vec<RepoPath>> {
+        let mut state = self.lock_state();
         let Some(tree) = state.tree_of(root) else {
             return Ok(Vec::new());
         };
         // Packages that are judged side by side build, and run tests, elsewhere in it.
         let part = self
             .sources
-            .parts()
+            .judged_parts()
             .into_iter()
             .find(|part| tree.is_in(root, part));
-        part.map_or(Ok(Vec::new()), |part| tree.written(&part, judged))
+        part.map_or(Ok(Vec::new()), |part| tree.written_files(&part, judged))
             .map_err(io::Error::other)
     }
 
-    fn built(&self, build: &Build) {
-        let mut state = self.state();
+    fn note_build(&self, build: &Build) {
+        let mut state = self.lock_state();
         if let Some(tree) = build
             .folders
             .first()
@@ -417,14 +433,14 @@ impl Checkouts for PrivateCheckout<'_> {
                 .iter()
                 .all(|folder| folder.starts_with(&tree.folder))
         {
-            let mut others = self.sources.parts();
+            let mut others = self.sources.judged_parts();
             others.retain(|part| !tree.is_in(&build.folders[0], part));
-            let touched = tree.checkout.touched(&tree.folder).into_iter();
+            let touched = tree.checkout.touched_files(&tree.folder).into_iter();
             let touched =
-                touched.filter(|path| !others.iter().any(|part| part.holds(&path.to_bytes())));
+                touched.filter(|path| !others.iter().any(|part| part.holds_path(&path.to_bytes())));
             tree.touched
                 .extend(touched.map(|path| format!("{path} (by a build)")));
-            tree.outputs.built(build);
+            tree.outputs.note_build(build);
         }
     }
 }
@@ -459,7 +475,7 @@ pub(super) fn no_verdict(fault: Fault) -> Verdict {
     }
 }
 
-fn phase(name: &str, watch: &Stopwatch, note: &str) -> TracePhase {
+fn trace_phase(name: &str, watch: &Stopwatch, note: &str) -> TracePhase {
     TracePhase {
         module: String::new(),
         name: name.to_owned(),

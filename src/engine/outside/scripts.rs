@@ -55,21 +55,21 @@ pub(super) struct Scripts {
 
 impl Scripts {
     /// Adds the scripts of a command that runs in a folder.
-    pub(super) fn add(&mut self, folder: &Path, argv: &[String]) {
+    pub(super) fn add_command(&mut self, folder: &Path, argv: &[String]) {
         let words: Vec<&str> = argv.iter().map(String::as_str).collect();
-        self.command(folder, &words, 0);
+        self.read_command(folder, &words, 0);
     }
 
-    fn command(&mut self, folder: &Path, words: &[&str], depth: usize) {
+    fn read_command(&mut self, folder: &Path, words: &[&str], depth: usize) {
         if depth > MAX_DEPTH {
             return;
         }
         if let Some(program) = words.first().filter(|program| program.contains('/')) {
-            self.file(folder, program);
+            self.add_file(folder, program);
         }
         let is_wrapper = words
             .first()
-            .is_some_and(|word| WRAPPERS.contains(&base(word)));
+            .is_some_and(|word| WRAPPERS.contains(&base_name(word)));
         let last = if is_wrapper { words.len() } else { 1 };
         let Some(at) = words
             .iter()
@@ -78,70 +78,71 @@ impl Scripts {
         else {
             return;
         };
-        let (program, mut rest) = (base(words[at]), words[at + 1..].iter());
+        let (program, mut rest) = (base_name(words[at]), words[at + 1..].iter());
         while let Some(word) = rest.next() {
             match *word {
                 "-m" if program.starts_with("python") => {
                     return rest
                         .next()
                         .into_iter()
-                        .for_each(|name| self.module(folder, name));
+                        .for_each(|name| self.add_module(folder, name));
                 }
                 option if is_shell(program) && is_text_option(option) => {
                     // In a shell's text a quoted one is several words.
                     let most = if depth == 0 { 1 } else { usize::MAX };
                     let text: Vec<&str> = rest.take(most).copied().collect();
-                    return self.shell(folder, &text.join(" "), depth + 1);
+                    return self.read_shell(folder, &text.join(" "), depth + 1);
                 }
                 option if LOADED.contains(&option) => {
                     rest.next()
                         .into_iter()
-                        .for_each(|name| self.file(folder, name));
+                        .for_each(|name| self.add_file(folder, name));
                 }
                 option if VALUES.contains(&option) => _ = rest.next(),
                 option if option.starts_with('-') => {}
                 "run" | "test" if matches!(program, "deno" | "bun") => {}
-                script => return self.file(folder, script),
+                script => return self.add_file(folder, script),
             }
         }
     }
 
     /// The commands of a text that a shell runs. `cd` counts for those behind it.
-    fn shell(&mut self, folder: &Path, text: &str, depth: usize) {
+    fn read_shell(&mut self, folder: &Path, text: &str, depth: usize) {
         let mut folder = folder.to_owned();
         for command in text.split(['\n', ';', '&', '|', '(', ')', '`', '{', '}']) {
-            let words: Vec<&str> = command.split_whitespace().map(unquoted).collect();
+            let words: Vec<&str> = command.split_whitespace().map(strip_quotes).collect();
             let is_prefix = |word: &&str| KEYWORDS.contains(word) || is_assignment(word);
             let start = words
                 .iter()
                 .position(|word| !is_prefix(word))
                 .unwrap_or(words.len());
             match &words[start..] {
-                ["cd", to, ..] => folder = plain(&folder.join(to)),
-                words => self.command(&folder, words, depth),
+                ["cd", to, ..] => folder = plain_path(&folder.join(to)),
+                words => self.read_command(&folder, words, depth),
             }
         }
     }
 
-    fn file(&mut self, folder: &Path, name: &str) {
-        self.files.insert(plain(&folder.join(name)));
+    fn add_file(&mut self, folder: &Path, name: &str) {
+        self.files.insert(plain_path(&folder.join(name)));
     }
 
-    fn module(&mut self, folder: &Path, name: &str) {
+    fn add_module(&mut self, folder: &Path, name: &str) {
         let module = folder.join(name.replace('.', "/"));
-        self.modules.insert(plain(&module.with_extension("py")));
         self.modules
-            .extend(["__init__.py", "__main__.py"].map(|file| plain(&module.join(file))));
+            .insert(plain_path(&module.with_extension("py")));
+        self.modules
+            .extend(["__init__.py", "__main__.py"].map(|file| plain_path(&module.join(file))));
     }
 }
 
-fn base(word: &str) -> &str {
+fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
 /// True for an interpreter, with or without a version.
 fn is_interpreter(word: &str) -> bool {
-    let name = base(word);
+    let name = base_name(word);
     INTERPRETERS.contains(&name)
         || INTERPRETERS.contains(&name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
 }
@@ -164,12 +165,12 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-fn unquoted(word: &str) -> &str {
+fn strip_quotes(word: &str) -> &str {
     word.trim_matches(['"', '\''])
 }
 
 /// Without `.` and `..`.
-pub(super) fn plain(path: &Path) -> PathBuf {
+pub(super) fn plain_path(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
@@ -188,7 +189,7 @@ mod tests {
     fn scripts(argv: &[&str]) -> Vec<String> {
         let mut found = Scripts::default();
         let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
-        found.add(Path::new("/w/src/app"), &argv);
+        found.add_command(Path::new("/w/src/app"), &argv);
         found
             .files
             .iter()

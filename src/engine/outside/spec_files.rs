@@ -26,7 +26,7 @@ impl Outside {
     pub(super) fn spec_files(&self) -> Result<Vec<PathBuf>, Fault> {
         let spec = &self.parts.places.spec;
         let mut found: Vec<PathBuf> = Vec::new();
-        let patterns = &self.patterns()?.spec_files;
+        let patterns = &self.compiled_patterns()?.spec_files;
         for (pattern, matching) in self.parts.settings.spec_files.iter().zip(patterns) {
             let is_plain = |part: &&str| !part.contains(['*', '?', '[', '{']);
             let folder: PathBuf = pattern.split('/').take_while(is_plain).collect();

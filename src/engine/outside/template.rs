@@ -15,9 +15,9 @@ const LONGEST: u64 = 1 << 20;
 /// # Errors
 /// It is not a text file of at most 1 MiB.
 pub fn own_template(places: &Places, role: Role) -> Result<Option<String>, PromptError> {
-    let path = places.template(role.word());
+    let path = places.template_file(role.word());
     let wrong = |what: &str, hint: &str| {
-        Err(PromptError::new((), what, hint).at(places.shown(&path), None))
+        Err(PromptError::new((), what, hint).at(places.display_path(&path), None))
     };
     match read_beginning(&path, LONGEST + 1) {
         Ok(None) => Ok(None),
@@ -48,6 +48,6 @@ pub fn own_template(places: &Places, role: Role) -> Result<Option<String>, Promp
 
 impl From<PromptError> for Fault {
     fn from(error: PromptError) -> Self {
-        Self::setup(error.to_string(), error.hint)
+        Self::setup_fault(error.to_string(), error.hint)
     }
 }

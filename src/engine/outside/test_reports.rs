@@ -3,7 +3,7 @@
 //! Promises: an existing report counts only if it was written again, even if its modification
 //! time was set; none is removed.
 
-use super::patterns::globs;
+use super::patterns::compile_setting;
 use crate::engine::Fault;
 use crate::gate::passed_tests;
 use crate::machine::event::ReportedTests;
@@ -23,9 +23,9 @@ pub(super) struct TestReports<'a> {
 
 impl<'a> TestReports<'a> {
     /// Lists the existing reports. Errors: an invalid pattern.
-    pub(super) fn before(package: &'a Path, patterns: &[String]) -> Result<Self, Fault> {
-        let globs = globs("checks.reports", patterns)?;
-        let before = found(package, &globs);
+    pub(super) fn look_before(package: &'a Path, patterns: &[String]) -> Result<Self, Fault> {
+        let globs = compile_setting("checks.reports", patterns)?;
+        let before = find_reports(package, &globs);
         Ok(Self {
             package,
             globs,
@@ -34,8 +34,8 @@ impl<'a> TestReports<'a> {
     }
 
     /// Returns the sum of the reports written since; `None` if none was.
-    pub(super) fn written(self) -> Option<ReportedTests> {
-        let mut now = found(self.package, &self.globs);
+    pub(super) fn read_written(self) -> Option<ReportedTests> {
+        let mut now = find_reports(self.package, &self.globs);
         now.retain(|path, stamp| self.before.get(path) != Some(stamp));
         let mut sum = None;
         for path in now.into_keys() {
@@ -54,7 +54,7 @@ impl<'a> TestReports<'a> {
 /// Returns the reports with their paths in the package.
 ///
 /// An unreadable file is left out: fewer tests never help.
-fn found(package: &Path, globs: &GlobSet) -> BTreeMap<PathBuf, FileStat> {
+fn find_reports(package: &Path, globs: &GlobSet) -> BTreeMap<PathBuf, FileStat> {
     if globs.is_empty() {
         return BTreeMap::new();
     }

@@ -7,10 +7,15 @@
 use super::{LOG_CAP, Progress};
 use crate::agent::VerdictLine;
 use crate::engine::Fault;
+use crate::engine::readings::from_line_start;
 use crate::machine::facts::Claim;
 use crate::source::Secrets;
 use crate::source::text::line;
-use crate::turn::{self, CliErrors, Format, Reader, Shown, TurnEvent, Usage};
+use crate::sys::Disk as _;
+use crate::sys::disk::RealDisk;
+use crate::turn::{
+    self, CliErrors, EventRenderer, TranscriptFormat, TranscriptReader, TurnEvent, Usage,
+};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -25,7 +30,7 @@ const AT_ONCE: u64 = 4 << 20;
 
 /// File and format of an agent's output.
 pub(super) struct Transcript {
-    pub(super) format: Format,
+    pub(super) format: TranscriptFormat,
     /// The form of a valid verdict.
     pub(super) verdict: VerdictLine,
     /// The order is a review.
@@ -35,7 +40,7 @@ pub(super) struct Transcript {
 
 /// Statements of an agent.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct AgentTranscript {
     /// Its verdict.
     pub(super) claim: Option<Claim>,
     /// The end of its last message, one line.
@@ -60,20 +65,20 @@ pub(super) struct Audience<'a> {
 
 impl Transcript {
     /// Reads the whole output.
-    pub(super) fn read(&self) -> Result<Told, Fault> {
+    pub(super) fn read_transcript(&self) -> Result<AgentTranscript, Fault> {
         let unclear = |why: &str| {
             Some(Claim::Unclear {
                 why: why.to_owned(),
             })
         };
-        let mut told = Told::default();
+        let mut told = AgentTranscript::default();
         match fs_err::File::open(&self.stdout) {
             Ok(output) if output.metadata()?.len() > LOG_CAP => {
                 let why = "its output is longer than what is kept of it, so the rest may say something else";
                 told.claim = unclear(why);
             }
             Ok(output) if !self.format.prints_events() => told.claim = self.verdict.read(output)?,
-            Ok(output) => told = self.heard(output)?,
+            Ok(output) => told = self.read_output(output)?,
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error.into()),
         }
@@ -87,7 +92,7 @@ impl Transcript {
     /// Reads the agent's own words.
     ///
     /// Results of tools and an echo of the prompt are not part of them.
-    fn heard(&self, output: impl Read) -> io::Result<Told> {
+    fn read_output(&self, output: impl Read) -> io::Result<AgentTranscript> {
         let mut heard = self.verdict.listen();
         let (mut last, mut is_known, mut has_acted) = (String::new(), false, false);
         let (mut used, mut errors) = (Usage::default(), CliErrors::default());
@@ -125,7 +130,7 @@ impl Transcript {
             .collect::<Vec<_>>()
             .join(" ");
         let only_talked = used.session.is_some() && !has_acted;
-        Ok(Told {
+        Ok(AgentTranscript {
             claim,
             last_words: line(&words, LAST_WORDS),
             used,
@@ -141,20 +146,20 @@ impl Transcript {
         }
         std::thread::scope(|scope| {
             let (over, ended) = mpsc::channel();
-            scope.spawn(move || self.show(audience, &ended));
+            scope.spawn(move || self.show_live(audience, &ended));
             let waited = wait();
             drop::<mpsc::Sender<()>>(over);
             waited
         })
     }
 
-    fn show(&self, audience: &Audience<'_>, ended: &Receiver<()>) {
+    fn show_live(&self, audience: &Audience<'_>, ended: &Receiver<()>) {
         // An unreadable file is an error when the agent has ended.
         let Ok(mut output) = fs_err::File::open(&self.stdout) else {
             return;
         };
-        let mut reader = Reader::new(self.format);
-        let mut shown = Shown::from(&audience.workspace.to_string_lossy());
+        let mut reader = TranscriptReader::new(self.format);
+        let mut shown = EventRenderer::from(&audience.workspace.to_string_lossy());
         loop {
             let is_over = ended.recv_timeout(PAUSE) != Err(RecvTimeoutError::Timeout);
             let mut new = Vec::new();
@@ -170,12 +175,20 @@ impl Transcript {
     }
 }
 
+/// The last 16 KiB of a file, from the beginning of a line, without its first bytes; empty if it cannot be read.
+pub(super) fn read_tail(path: &Path, first: u64) -> Vec<u8> {
+    let read = RealDisk::new().tail(path, 16 << 10);
+    let (bytes, before) = from_line_start(read.ok().flatten().unwrap_or_default());
+    let first = usize::try_from(first.saturating_sub(before)).unwrap_or(usize::MAX);
+    bytes.get(first..).unwrap_or_default().to_vec()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::Mutex;
 
-    fn transcript(format: Format, stdout: PathBuf) -> Transcript {
+    fn transcript(format: TranscriptFormat, stdout: PathBuf) -> Transcript {
         let verdict = VerdictLine {
             token: "3f9a".to_owned(),
             or_bare: false,
@@ -188,11 +201,11 @@ mod tests {
         }
     }
 
-    fn claim(format: Format, output: &str) -> Option<Claim> {
+    fn claim(format: TranscriptFormat, output: &str) -> Option<Claim> {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs_err::write(file.path(), output).unwrap();
         transcript(format, file.path().to_owned())
-            .read()
+            .read_transcript()
             .unwrap()
             .claim
     }
@@ -217,7 +230,7 @@ mod tests {
             format!("warning: noise\n{end}"),
         ] {
             assert_eq!(
-                claim(Format::Claude, &output),
+                claim(TranscriptFormat::Claude, &output),
                 Some(Claim::Pass),
                 "{output}"
             );
@@ -228,7 +241,7 @@ mod tests {
             "RALPH-VERDICT 3f9a: PASS\n".to_owned(),
             String::new(),
         ] {
-            let claim = claim(Format::Claude, &output);
+            let claim = claim(TranscriptFormat::Claude, &output);
             assert!(
                 matches!(claim, Some(Claim::Unclear { .. })),
                 "{output}: {claim:?}"
@@ -236,11 +249,14 @@ mod tests {
         }
         let both = said("assistant", "RALPH-VERDICT 3f9a: FAIL no test") + &end;
         assert!(
-            matches!(claim(Format::Claude, &both), Some(Claim::Unclear { .. })),
+            matches!(
+                claim(TranscriptFormat::Claude, &both),
+                Some(Claim::Unclear { .. })
+            ),
             "they contradict each other"
         );
         assert_eq!(
-            claim(Format::Text, "RALPH-VERDICT 3f9a: PASS\n"),
+            claim(TranscriptFormat::Text, "RALPH-VERDICT 3f9a: PASS\n"),
             Some(Claim::Pass)
         );
     }
@@ -266,7 +282,7 @@ mod tests {
         let run = r#"{"type":"item.started","item":{"id":"a","type":"command_execution","command":"curl topsecretvalue"}}"#;
         let end =
             r#"{"type":"item.completed","item":{"id":"b","type":"agent_message","text":"Done."}}"#;
-        transcript(Format::Codex, file.path().to_owned()).shown_while(&audience, || {
+        transcript(TranscriptFormat::Codex, file.path().to_owned()).shown_while(&audience, || {
             fs_err::write(file.path(), format!("{run}\n")).unwrap();
             told.recv().unwrap();
             fs_err::write(file.path(), format!("{run}\n{end}\n")).unwrap();

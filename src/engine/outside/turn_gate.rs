@@ -44,10 +44,10 @@ impl Outside {
     /// Returns the packages by name with the folders of their repositories.
     pub fn repositories_of_packages(&self) -> BTreeMap<String, PathBuf> {
         let repositories = &self.parts.repositories;
-        let names = repositories.names().into_iter();
+        let names = repositories.package_names().into_iter();
         names
             .filter_map(|name| {
-                let folder = repositories.repository(&name)?.to_owned();
+                let folder = repositories.repository_folder(&name)?.to_owned();
                 Some((name, folder))
             })
             .collect()
@@ -63,7 +63,7 @@ impl Outside {
         folder: PathBuf,
         always_private: bool,
     ) -> Result<GateReport, Fault> {
-        let before = self.parts.repositories.snapshot()?;
+        let before = self.parts.repositories.take_snapshot()?;
         let mut judged = before.clone();
         let mut changes = Vec::new();
         for package in &mut judged.packages {
@@ -89,7 +89,7 @@ impl Outside {
         };
         let order = GateOrder::alone(name, judged, accumulated);
         let tag = format!("{}-turn", self.tag);
-        let mut prepared = self.prepare(&order, &changes, folder, tag)?;
+        let mut prepared = self.prepare_gate(&order, &changes, folder, tag)?;
         if always_private {
             prepared.settings.folder = GateFolder::Clean;
         }

@@ -1,6 +1,6 @@
 //! The evidence of records, looked up again: git objects, and what gates left.
 
-use super::Grade;
+use super::FindingGrade;
 use crate::engine::older_gates;
 use crate::engine::outside::digest_of_folder;
 use crate::git::{GitError, Repositories};
@@ -24,7 +24,7 @@ const BY_LINES: &str = "Kept tests: the ralph that wrote the journal compared th
 const UNCLEAR: &str = "replay it where the run was: there git still knows what was cloned";
 
 /// Sources of evidence.
-pub(super) struct Evidence<'a> {
+pub(super) struct EvidenceSource<'a> {
     /// `None`: there are no repositories, and a note reports it.
     repositories: Option<&'a mut Repositories>,
     /// Objects that records name, by package, with the first record that does.
@@ -33,7 +33,7 @@ pub(super) struct Evidence<'a> {
     told: BTreeSet<String>,
 }
 
-impl<'a> Evidence<'a> {
+impl<'a> EvidenceSource<'a> {
     pub(super) fn new(repositories: Option<&'a mut Repositories>) -> Self {
         Self {
             repositories,
@@ -48,14 +48,14 @@ impl<'a> Evidence<'a> {
     pub(super) fn classify_by(&mut self, files: &[Vec<String>; 3]) -> Result<(), globset::Error> {
         let [test, production, build] = files;
         if let Some(repositories) = self.repositories.as_mut().filter(|_| !test.is_empty()) {
-            repositories.reclassify(Classifier::new(test, production, build)?);
+            repositories.replace_classifier(Classifier::new(test, production, build)?);
         }
         Ok(())
     }
 
     /// Remembers the commits that a record names.
-    pub(super) fn note(&mut self, record: &Record) {
-        for (package, oid) in commits(&record.event) {
+    pub(super) fn note_record(&mut self, record: &Record) {
+        for (package, oid) in named_commits(&record.event) {
             self.named
                 .entry((package.clone(), oid.clone()))
                 .or_insert(record.seq);
@@ -81,13 +81,13 @@ impl<'a> Evidence<'a> {
     }
 
     /// Looks for every commit that a record names.
-    pub(super) fn objects(&mut self, found: &mut Replayed) {
+    pub(super) fn find_objects(&mut self, found: &mut Replayed) {
         let Some(repositories) = &mut self.repositories else {
             return;
         };
         let mut missing: BTreeMap<String, (u64, Vec<String>, Option<GitError>)> = BTreeMap::new();
         for ((package, oid), record) in &self.named {
-            let error = match repositories.has(package, oid) {
+            let error = match repositories.has_object(package, oid) {
                 Ok(true) => continue,
                 Ok(false) => None,
                 Err(error) => Some(error),
@@ -114,12 +114,12 @@ impl<'a> Evidence<'a> {
                     ),
                 ),
             };
-            found.tell(Grade::Unknown, record, what, hint);
+            found.tell_finding(FindingGrade::Unknown, record, what, hint);
         }
     }
 
     /// Observes an attempt again; true if that was possible and shows the same.
-    pub(super) fn observed(
+    pub(super) fn observe_again(
         &mut self,
         record: u64,
         request: &ObserveRequest,
@@ -148,11 +148,11 @@ impl<'a> Evidence<'a> {
             .chain(request.stage.bases.values());
         let is_clear = before.chain(bases).all(|head| !head.is_zero());
         let again = repositories.observe_again(request, recorded);
-        compare((record, is_clear), again, recorded, &mut self.told, found)
+        compare_with_git((record, is_clear), again, recorded, &mut self.told, found)
     }
 
     /// Sums the changes up again that a gate judged; true if that was possible and gives the same.
-    pub(super) fn judged(
+    pub(super) fn judge_again(
         &mut self,
         record: u64,
         order: &GateOrder,
@@ -168,7 +168,7 @@ impl<'a> Evidence<'a> {
         }
         let is_clear = order.accumulated.bases.values().all(|base| !base.is_zero());
         let again = repositories.changes_at(&order.accumulated, &order.snapshot);
-        compare((record, is_clear), again, recorded, &mut self.told, found)
+        compare_with_git((record, is_clear), again, recorded, &mut self.told, found)
     }
 }
 
@@ -178,7 +178,7 @@ pub(super) fn is_as_left(folder: &Path, recorded: &str) -> Option<bool> {
     is_there.then(|| digest_of_folder(folder).is_ok_and(|now| now == recorded))
 }
 
-fn heads(snapshot: &Snapshot) -> impl Iterator<Item = (&String, &Oid)> {
+fn snapshot_heads(snapshot: &Snapshot) -> impl Iterator<Item = (&String, &Oid)> {
     snapshot
         .packages
         .iter()
@@ -194,15 +194,15 @@ fn kept_by(trespass: &Trespass) -> impl Iterator<Item = (&String, &Oid)> {
 }
 
 /// The commits that a record names, each with its package.
-fn commits(event: &Event) -> Vec<(&String, &Oid)> {
+fn named_commits(event: &Event) -> Vec<(&String, &Oid)> {
     match event {
         Event::Surveyed { snapshot, .. }
         | Event::FamilyPinned { snapshot, .. }
         | Event::GateRequested { snapshot, .. }
-        | Event::BoxAccepted { snapshot, .. } => heads(snapshot).collect(),
-        Event::Observed { observation, .. } => heads(&observation.after).collect(),
+        | Event::BoxAccepted { snapshot, .. } => snapshot_heads(snapshot).collect(),
+        Event::Observed { observation, .. } => snapshot_heads(&observation.after).collect(),
         Event::LeftoversKept { snapshot, kept } | Event::WorkPutBack { snapshot, kept } => {
-            heads(snapshot)
+            snapshot_heads(snapshot)
                 .chain(kept.iter().map(|kept| (&kept.package, &kept.commit)))
                 .collect()
         }
@@ -217,7 +217,7 @@ fn commits(event: &Event) -> Vec<(&String, &Oid)> {
 
 /// Compares what is recorded with what git shows; true if it is the same. `is_clear`: the objects alone say it; where a
 /// package began without a commit, what a clone brought along is not in them.
-fn compare<T: serde::Serialize + ToOwned + ?Sized>(
+fn compare_with_git<T: serde::Serialize + ToOwned + ?Sized>(
     (record, is_clear): (u64, bool),
     again: Result<T::Owned, GitError>,
     recorded: &T,
@@ -233,13 +233,13 @@ where
             let [Ok(was), Ok(is)] = values else {
                 return false;
             };
-            let Some((place, was, is)) = difference("", &was, &is) else {
+            let Some((place, was, is)) = first_difference("", &was, &is) else {
                 return true;
             };
             let (grade, hint) = if is_clear {
-                (Grade::Differs, CHANGED)
+                (FindingGrade::Differs, CHANGED)
             } else {
-                (Grade::Unknown, UNCLEAR)
+                (FindingGrade::Unknown, UNCLEAR)
             };
             (
                 grade,
@@ -248,14 +248,14 @@ where
             )
         }
         Err(error) if !told.insert(error.to_string()) => return false,
-        Err(error) => (Grade::Unknown, error.to_string(), error.hint),
+        Err(error) => (FindingGrade::Unknown, error.to_string(), error.hint),
     };
-    found.tell(grade, record, what, hint);
+    found.tell_finding(grade, record, what, hint);
     false
 }
 
 /// The first place in which two values differ, and what they hold there.
-fn difference(place: &str, was: &Value, is: &Value) -> Option<(String, String, String)> {
+fn first_difference(place: &str, was: &Value, is: &Value) -> Option<(String, String, String)> {
     let below = |name: &str| {
         if place.is_empty() {
             name.to_owned()
@@ -268,10 +268,10 @@ fn difference(place: &str, was: &Value, is: &Value) -> Option<(String, String, S
         _ if was == is => None,
         (Value::Object(a), Value::Object(b)) => {
             let mut names = a.keys().chain(b.keys());
-            names.find_map(|name| difference(&below(name), &at(was, name), &at(is, name)))
+            names.find_map(|name| first_difference(&below(name), &at(was, name), &at(is, name)))
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => (0..a.len())
-            .find_map(|index| difference(&format!("{place}[{index}]"), &a[index], &b[index])),
+            .find_map(|index| first_difference(&format!("{place}[{index}]"), &a[index], &b[index])),
         _ => {
             let place = if place.is_empty() {
                 "the changes"

@@ -24,17 +24,17 @@ mod views;
 use super::{Fault, FaultKind, Fold, Places};
 use crate::git::Repositories;
 use crate::journal::{self, JournalError, Record};
-use crate::machine::asked::{Answer, Asked};
+use crate::machine::asked::{Asked, EffectAnswer};
 use crate::machine::effect::{Effect, GateOrder};
 use crate::machine::event::{BUILD, Check, Event};
 use crate::machine::facts::{Claim, FileChange, Oid};
-use crate::machine::state::{By, Phase, SpecState};
+use crate::machine::state::{Phase, SpecState, TickedBy};
 use crate::mutation::{GateReport, Verdict};
-use crate::report::replay::{BoxLine, Finding, GateLine, Grade, Replayed, VERDICT};
+use crate::report::replay::{BoxLine, FindingGrade, GateLine, ReplayFinding, Replayed, VERDICT};
 use crate::source::text::line;
 use crate::sys::Disk;
 use crate::task::{Row, TaskKey, TaskRules};
-use evidence::Evidence;
+use evidence::EvidenceSource;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use views::Views;
@@ -79,7 +79,7 @@ pub struct Replay<'a> {
     disk: &'a dyn Disk,
     places: &'a Places,
     rules: &'a TaskRules,
-    evidence: Evidence<'a>,
+    evidence: EvidenceSource<'a>,
     fold: Fold,
     asked: Asked,
     /// The order is known to be wrong: what follows is not compared.
@@ -103,13 +103,13 @@ impl<'a> Replay<'a> {
     ) -> Self {
         let mut found = Replayed::default();
         let repositories = repositories
-            .map_err(|fault| found.findings.push(unknown(&fault)))
+            .map_err(|fault| found.findings.push(unknown_finding(&fault)))
             .ok();
         Self {
             disk,
             places,
             rules,
-            evidence: Evidence::new(repositories),
+            evidence: EvidenceSource::new(repositories),
             fold: Fold::default(),
             asked: Asked::default(),
             is_lost: false,
@@ -121,37 +121,38 @@ impl<'a> Replay<'a> {
     }
 
     /// Reads the journal and compares everything.
-    pub fn run(mut self) -> Result<Run, Fault> {
-        let path = self.places.journal();
+    pub fn run_replay(mut self) -> Result<Run, Fault> {
+        let path = self.places.journal_file();
         let Some(bytes) = self.disk.read(&path)? else {
             let what = format!(
                 "There is no {}, so there is nothing to replay.",
-                self.places.shown(&path)
+                self.places.display_path(&path)
             );
             let hint =
                 "name the workspace (`--root DIR`), or a bundle (`ralph replay --bundle FILE`)";
             return Err(Fault::new(FaultKind::Unknown, what, hint));
         };
         // A record that cannot follow ends the reading, and is among the findings already: `None`.
-        let read: Result<_, Option<JournalError>> =
-            journal::replay(&bytes, |record| self.take(&record).map_err(|()| None));
+        let read: Result<_, Option<JournalError>> = journal::replay(&bytes, |record| {
+            self.take_record(&record).map_err(|()| None)
+        });
         let is_whole = match read {
             Ok(ending) => {
                 let next = ending.records + 1;
                 if let Some((line, why)) = ending.unread {
                     let hint = "replay it with the ralph that wrote it";
                     self.found
-                        .tell(Grade::Unknown, line, format!("{why}."), hint);
+                        .tell_finding(FindingGrade::Unknown, line, format!("{why}."), hint);
                 } else if ending.torn > 0 {
-                    self.torn(next, bytes.last() == Some(&b'\n'));
+                    self.note_torn(next, bytes.last() == Some(&b'\n'));
                 }
                 true
             }
             Err(None) => false,
             Err(Some(JournalError::Corrupt { line, what })) => {
                 let hint = "compare it with an earlier copy; `ralph replay --since JOURNAL` names the first difference";
-                self.found.tell(
-                    Grade::Differs,
+                self.found.tell_finding(
+                    FindingGrade::Differs,
                     line,
                     format!("The chain is broken: {what}."),
                     hint,
@@ -160,7 +161,7 @@ impl<'a> Replay<'a> {
             }
             Err(Some(error)) => return Err(error.into()),
         };
-        self.evidence.objects(&mut self.found);
+        self.evidence.find_objects(&mut self.found);
         for book in self.fold.state.specs.values() {
             self.found
                 .older_gates
@@ -177,7 +178,7 @@ impl<'a> Replay<'a> {
         };
         let boxes = self.fold.state.specs.iter().flat_map(boxes).collect();
         self.found.boxes = boxes;
-        let digested = self.digested();
+        let digested = self.digested_files();
         let more = self.found.findings.len().saturating_sub(MAX_FINDINGS);
         if more > 0 {
             self.found.findings.truncate(MAX_FINDINGS);
@@ -193,7 +194,7 @@ impl<'a> Replay<'a> {
         })
     }
 
-    fn digested(&self) -> BTreeSet<PathBuf> {
+    fn digested_files(&self) -> BTreeSet<PathBuf> {
         let mut all = BTreeSet::new();
         for (spec, book) in self
             .fold
@@ -212,7 +213,7 @@ impl<'a> Replay<'a> {
             if !book.skeleton.is_empty() {
                 all.insert(
                     self.places
-                        .shown(&self.places.skeleton(&book.skeleton))
+                        .display_path(&self.places.skeleton_file(&book.skeleton))
                         .into(),
                 );
             }
@@ -221,33 +222,34 @@ impl<'a> Replay<'a> {
         all
     }
 
-    fn torn(&mut self, line: u64, is_line: bool) {
+    fn note_torn(&mut self, line: u64, is_line: bool) {
         let (grade, what) = if is_line {
             (
-                Grade::Differs,
+                FindingGrade::Differs,
                 "The last line is no record: it was changed after it was written.",
             )
         } else {
             let what = "The last line is no whole record: ralph was killed while it wrote, or it was cut or changed.";
-            (Grade::Unknown, what)
+            (FindingGrade::Unknown, what)
         };
         let hint = "compare it with an earlier copy; `ralph run` drops a record that is not whole";
-        self.found.tell(grade, line, what, hint);
+        self.found.tell_finding(grade, line, what, hint);
     }
 
-    fn differs(&mut self, record: u64, what: String) {
+    fn note_difference(&mut self, record: u64, what: String) {
         let hint =
             "see `git diff` and the records around it: the journal or the repository was changed";
-        self.found.tell(Grade::Differs, record, what, hint);
+        self.found
+            .tell_finding(FindingGrade::Differs, record, what, hint);
     }
 
     /// Takes one record. An error: nothing can follow on it.
-    fn take(&mut self, record: &Record) -> Result<(), ()> {
+    fn take_record(&mut self, record: &Record) -> Result<(), ()> {
         let event = &record.event;
-        let Answer { effect, should } = self.asked.answer(&self.fold.state, event);
+        let EffectAnswer { effect, should } = self.asked.answer(&self.fold.state, event);
         if let Some(should) = should.filter(|_| !self.is_lost) {
             self.is_lost = true;
-            self.differs(
+            self.note_difference(
                 record.seq,
                 format!("Recorded is `{}`, and it should be {should}.", event.name()),
             );
@@ -262,28 +264,29 @@ impl<'a> Replay<'a> {
                 let why = line(&error.to_string(), WORDS);
                 let what = format!("A pattern that tells files apart is none: {why}.");
                 let hint = "the journal was changed: compare it with a copy";
-                self.found.tell(Grade::Unknown, record.seq, what, hint);
+                self.found
+                    .tell_finding(FindingGrade::Unknown, record.seq, what, hint);
             }
         }
         if let Some(effect) = &effect {
-            self.look(record, effect);
+            self.look_at_evidence(record, effect);
         }
-        self.evidence.note(record);
+        self.evidence.note_record(record);
         let decided = self.fold.decided.clone();
-        match self.fold.take(record) {
+        match self.fold.take_record(record) {
             Ok(effects) => {
-                self.views.asked(record.seq, &effects, self.places);
+                self.views.note_effects(record.seq, &effects, self.places);
                 self.asked.ask(effects);
             }
             Err(fault) => {
-                self.differs(record.seq, fault.what);
+                self.note_difference(record.seq, fault.what);
                 return Err(());
             }
         }
         if let (Some(Effect::AppendProgress { entry }), Event::ProgressAppended) = (&effect, event)
         {
             self.views
-                .entry(&self.fold.state.spec, record.seq, entry, &decided);
+                .note_entry(&self.fold.state.spec, record.seq, entry, &decided);
         }
         if self.found.records == 0 {
             self.views.began.clone_from(&record.at);
@@ -294,13 +297,13 @@ impl<'a> Replay<'a> {
     }
 
     /// Looks at the evidence of a record that answers an effect, before it is folded.
-    fn look(&mut self, record: &Record, effect: &Effect) {
+    fn look_at_evidence(&mut self, record: &Record, effect: &Effect) {
         let spec = self.fold.state.spec.clone();
         match (effect, &record.event) {
             (Effect::Observe { request, .. }, Event::Observed { observation, .. }) => {
                 let is_same =
                     self.evidence
-                        .observed(record.seq, request, observation, &mut self.found);
+                        .observe_again(record.seq, request, observation, &mut self.found);
                 let Phase::Observing(attempt) = &self.fold.state.phase else {
                     return;
                 };
@@ -351,22 +354,23 @@ impl<'a> Replay<'a> {
                 };
                 let is_same = self
                     .evidence
-                    .judged(record, order, changes, &mut self.found);
+                    .judge_again(record, order, changes, &mut self.found);
                 (if is_same {
                     &mut seen.rechecked
                 } else {
                     &mut seen.as_recorded
                 })
                 .push("changes");
-                let folder = self.places.iteration(order.iteration).join("gate");
+                let folder = self.places.iteration_folder(order.iteration).join("gate");
                 let is_left = evidence::is_as_left(&folder, left);
                 match is_left {
                     Some(true) => seen.rechecked.push("report"),
                     Some(false) => {
-                        let shown = self.places.shown(&folder);
+                        let shown = self.places.display_path(&folder);
                         let what = format!("What the gate left in {shown} is not what it was.");
                         let hint = "put it back from a copy, or run the gate again: `ralph replay --rerun-gates`";
-                        self.found.tell(Grade::Differs, record, what, hint);
+                        self.found
+                            .tell_finding(FindingGrade::Differs, record, what, hint);
                     }
                     None => seen.as_recorded.push("report"),
                 }
@@ -399,7 +403,7 @@ impl<'a> Replay<'a> {
                 let [is, should] = [stop, should].map(|stop| line(&stop.to_string(), WORDS));
                 let what = format!("Recorded is the end `{is}`, and it should be `{should}`.");
                 if self.views.is_ours {
-                    self.differs(record.seq, what);
+                    self.note_difference(record.seq, what);
                 } else {
                     self.found
                         .unchecked
@@ -420,7 +424,8 @@ impl<'a> Replay<'a> {
             entry: Some(entry), ..
         } = &state.phase
         {
-            self.views.entry(&state.spec, 0, entry, &self.fold.decided);
+            self.views
+                .note_entry(&state.spec, 0, entry, &self.fold.decided);
         }
         for (spec, book) in &state.specs {
             if !views::is_inside(spec) {
@@ -430,15 +435,15 @@ impl<'a> Replay<'a> {
                 continue;
             }
             let tasks = self.places.workspace.join(spec);
-            let copy = self.disk.read(&self.places.skeleton(&book.skeleton))?;
+            let copy = self.disk.read(&self.places.skeleton_file(&book.skeleton))?;
             let bytes = super::tasks::read_bounded(self.disk, &tasks)?;
             views::compare_tasks((spec, book), (bytes, copy), self.rules, &mut self.found);
             views::compare_spec_files((spec, book), self.places, &mut self.found);
             let progress = tasks.with_file_name("progress.txt");
             let bytes = self.disk.read(&progress)?.unwrap_or_default();
-            self.views.compare(
+            self.views.compare_entries(
                 (spec, book),
-                &self.places.shown(&progress),
+                &self.places.display_path(&progress),
                 &bytes,
                 &mut self.found,
             );
@@ -454,8 +459,8 @@ impl<'a> Replay<'a> {
             .cloned()
             .unwrap_or_default();
         let by = match stage.and_then(|stage| stage.ticked_by).filter(|_| done) {
-            Some(By::Ralph) => "ralph",
-            Some(By::Person) => "person",
+            Some(TickedBy::Ralph) => "ralph",
+            Some(TickedBy::Person) => "person",
             None => "",
         };
         if by == "person" {
@@ -487,19 +492,19 @@ impl<'a> Replay<'a> {
 
 impl Replayed {
     /// Notes what was found about a record.
-    fn tell(
+    fn tell_finding(
         &mut self,
-        grade: Grade,
+        grade: FindingGrade,
         record: u64,
         what: impl Into<String>,
         hint: impl Into<String>,
     ) {
         self.findings
-            .push(Finding::new(grade, what, hint).at(JOURNAL, record.try_into().ok()));
+            .push(ReplayFinding::new(grade, what, hint).at(JOURNAL, record.try_into().ok()));
     }
 }
 
 /// A fault as something that keeps a replay from telling.
-fn unknown(fault: &Fault) -> Finding {
-    Finding::new(Grade::Unknown, fault.to_string(), fault.hint.clone())
+fn unknown_finding(fault: &Fault) -> ReplayFinding {
+    ReplayFinding::new(FindingGrade::Unknown, fault.to_string(), fault.hint.clone())
 }

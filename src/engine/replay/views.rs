@@ -5,17 +5,17 @@
 //!
 //! Promise: decisions are compared for any build that wrote them, their words only for this build.
 
-use super::{Finding, Grade, JOURNAL};
+use super::{FindingGrade, JOURNAL, ReplayFinding};
 use crate::engine::Places;
 use crate::engine::outside::digest_of_file;
-use crate::engine::progress::{headings, is_heading, sum_of_entries};
-use crate::engine::views::written;
-use crate::machine::effect::{Effect, Entry};
+use crate::engine::progress::{heading_lines, is_heading, sum_of_entries};
+use crate::engine::views::effect_views;
+use crate::machine::effect::{Effect, ProgressEntry};
 use crate::machine::state::SpecState;
-use crate::report::progress::{BOXES, heading, render};
+use crate::report::progress::{BOXES, entry_heading, render_entry};
 use crate::report::replay::Replayed;
 use crate::sys::Disk;
-use crate::task::{self, Row, TaskRules, digest, reconcile};
+use crate::task::{self, Row, TaskRules, digest, reconcile_files};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -74,14 +74,14 @@ pub(super) fn is_inside(path: &str) -> bool {
 
 impl Views {
     /// An entry was written; with a record of 0 it may have been.
-    pub(super) fn entry(
+    pub(super) fn note_entry(
         &mut self,
         spec: &str,
         record: u64,
-        entry: &Entry,
+        entry: &ProgressEntry,
         (at, tag): &(String, String),
     ) {
-        let (heading, text) = (heading(entry, at, tag), render(entry, at, tag));
+        let (heading, text) = (entry_heading(entry, at, tag), render_entry(entry, at, tag));
         let expected = Expected {
             record,
             iteration: entry.iteration,
@@ -96,11 +96,11 @@ impl Views {
     }
 
     /// A record asked for these effects.
-    pub(super) fn asked(&mut self, record: u64, effects: &[Effect], places: &Places) {
+    pub(super) fn note_effects(&mut self, record: u64, effects: &[Effect], places: &Places) {
         let views = effects
             .iter()
             .filter(|_| self.is_ours)
-            .flat_map(|effect| written(places, effect));
+            .flat_map(|effect| effect_views(places, effect));
         self.state
             .extend(views.map(|(path, text)| (path, (record, text))));
     }
@@ -125,20 +125,20 @@ impl Views {
             let line = same.take_while(|(was, is)| was.as_bytes() == *is).count() + 1;
             let what =
                 format!("The view differs from here on from what record {record} asked for.");
-            let finding = Finding::new(
-                Grade::Differs,
+            let finding = ReplayFinding::new(
+                FindingGrade::Differs,
                 what,
                 "no run reads it: remove it, or leave it",
             );
             found
                 .findings
-                .push(finding.at(places.shown(path), Some(line)));
+                .push(finding.at(places.display_path(path), Some(line)));
         }
         Ok(())
     }
 
     /// Compares the entries of a task file with those in progress.txt.
-    pub(super) fn compare(
+    pub(super) fn compare_entries(
         &self,
         (spec, book): (&str, &SpecState),
         shown: &str,
@@ -150,9 +150,10 @@ impl Views {
         let (mut earlier, mut reworded) = (Vec::new(), 0);
         let mut differs = |place: &str, line: u64, what: String| {
             let hint = "the journal alone is state; put the file back from a copy, or leave it: no run reads it";
-            found
-                .findings
-                .push(Finding::new(Grade::Differs, what, hint).at(place, line.try_into().ok()));
+            found.findings.push(
+                ReplayFinding::new(FindingGrade::Differs, what, hint)
+                    .at(place, line.try_into().ok()),
+            );
         };
         let missing = |entry: &Expected| {
             format!(
@@ -160,7 +161,7 @@ impl Views {
                 entry.iteration
             )
         };
-        for line in headings(bytes) {
+        for line in heading_lines(bytes) {
             let (number, offset) = (line.number, line.offset);
             let known = expected
                 .clone()
@@ -241,31 +242,31 @@ fn compare_lines(
 ) {
     let hint = "what is written there counts once `ralph run` has read it; `git log -p` shows who wrote it";
     let Some(copy) = copy.filter(|copy| digest(copy) == book.skeleton) else {
-        let now = rules.parse(bytes.to_vec()).rows();
+        let now = rules.parse(bytes.to_vec()).box_rows();
         let is_there = |row: &&Row| {
             now.iter()
                 .any(|now| now.key == row.key && now.text == row.text)
         };
-        let other = task::written(&book.rows)
+        let other = task::written_rows(&book.rows)
             .into_iter()
             .find(|row| !is_there(&row));
         let unknown =
             "The lines are not those that ralph read last, and its copy of them is not there.";
-        let (grade, what) = other.map_or((Grade::Unknown, unknown.to_owned()), |row| {
+        let (grade, what) = other.map_or((FindingGrade::Unknown, unknown.to_owned()), |row| {
             (
-                Grade::Differs,
+                FindingGrade::Differs,
                 format!(
                     "{} has another text than in the run, or is gone.",
-                    row.title()
+                    row.row_title()
                 ),
             )
         });
         found
             .findings
-            .push(Finding::new(grade, what, hint).at(spec, None));
+            .push(ReplayFinding::new(grade, what, hint).at(spec, None));
         return;
     };
-    match reconcile(copy, bytes, &rules.grammar).reworded {
+    match reconcile_files(copy, bytes, &rules.grammar).reworded {
         None => found
             .unchecked
             .push(format!("{spec} has tasks that ralph has not read yet.")),
@@ -285,7 +286,7 @@ fn compare_lines(
                 + 1;
             found
                 .findings
-                .push(Finding::new(Grade::Differs, what, hint).at(spec, Some(line)));
+                .push(ReplayFinding::new(FindingGrade::Differs, what, hint).at(spec, Some(line)));
         }
     }
 }
@@ -338,7 +339,7 @@ pub(super) fn compare_spec_files(
         let hint = "put it back from a copy; a person's edit counts once `ralph run` has read it";
         found
             .findings
-            .push(Finding::new(Grade::Differs, what, hint).at(shown, None));
+            .push(ReplayFinding::new(FindingGrade::Differs, what, hint).at(shown, None));
     }
 }
 
@@ -357,7 +358,7 @@ pub(super) fn compare_tasks(
         let hint = "put it back, from its repository or a bundle";
         found
             .findings
-            .push(Finding::new(Grade::Differs, what, hint).at(spec, None));
+            .push(ReplayFinding::new(FindingGrade::Differs, what, hint).at(spec, None));
         return;
     };
     let file = rules.parse(bytes.clone());
@@ -365,8 +366,8 @@ pub(super) fn compare_tasks(
     if !has_same_lines {
         compare_lines((spec, book), (&bytes, copy.as_deref()), rules, found);
     }
-    let known = task::written(&book.rows);
-    for row in file.rows() {
+    let known = task::written_rows(&book.rows);
+    for row in file.box_rows() {
         // The same lines may have other names under another configuration.
         let was = known.iter().find(|known| {
             if has_same_lines {
@@ -386,11 +387,11 @@ pub(super) fn compare_tasks(
         } else {
             ("ticked", "no record ticks it")
         };
-        let what = format!("{} is {is}, and {ticks}.", row.key.name(row.line));
+        let what = format!("{} is {is}, and {ticks}.", row.key.display_name(row.line));
         let hint =
             "a person's edit counts once `ralph run` has read it; `git log -p` tells who made it";
-        let finding =
-            Finding::new(Grade::Differs, what, hint).at(spec, usize::try_from(row.line).ok());
+        let finding = ReplayFinding::new(FindingGrade::Differs, what, hint)
+            .at(spec, usize::try_from(row.line).ok());
         found.findings.push(finding);
     }
 }

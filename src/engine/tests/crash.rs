@@ -22,7 +22,7 @@ const PLAIN: &str = "# Tasks\r\n\n- [ ] 1. do";
 
 /// The grammar under which a file is run to its end.
 fn grammar(shared: &Rc<RefCell<Shared>>) -> TaskRules {
-    if String::from_utf8_lossy(&shared.borrow().files[&places().tasks()]).contains("PITEST") {
+    if String::from_utf8_lossy(&shared.borrow().files[&places().tasks_file()]).contains("PITEST") {
         return TaskRules::default();
     }
     let stages = Stages::Virtual {
@@ -46,11 +46,11 @@ pub(super) fn fresh(tasks: &str) -> Rc<RefCell<Shared>> {
     shared.head = 1;
     shared
         .files
-        .insert(places().tasks(), tasks.as_bytes().to_vec());
+        .insert(places().tasks_file(), tasks.as_bytes().to_vec());
     let rc = Rc::new(RefCell::new(shared));
     // tasks.md was there before: it is on the disk.
     let disk = &mut CrashDisk::new(&rc, None);
-    crate::sys::Disk::replace(disk, &places().tasks(), tasks.as_bytes()).unwrap();
+    crate::sys::Disk::replace(disk, &places().tasks_file(), tasks.as_bytes()).unwrap();
     rc
 }
 
@@ -64,11 +64,11 @@ pub(super) fn process(
     let mut world = Double {
         shared: Rc::clone(shared),
         pace,
-        tasks: places().tasks(),
-        progress: places().progress(),
+        tasks: places().tasks_file(),
+        progress: places().progress_file(),
     };
     let result = (|| {
-        let mut engine = Engine::open(&mut disk, &mut world, places(), grammar(shared))?;
+        let mut engine = Engine::open_journal(&mut disk, &mut world, places(), grammar(shared))?;
         let started = Event::RunStarted {
             spec: places().spec_name(),
             policy: Policy {
@@ -81,8 +81,8 @@ pub(super) fn process(
             retry: vec![],
             version: "0".into(),
         };
-        engine.drive(vec![started, Event::Resumed])?;
-        match &engine.state().phase {
+        engine.drive_effects(vec![started, Event::Resumed])?;
+        match &engine.current_state().phase {
             Phase::Stopped(stop) => Ok(stop.clone()),
             phase => panic!("no stop: {phase:?}"),
         }
@@ -93,7 +93,7 @@ pub(super) fn process(
 /// Returns the first invariant that a run violates at its end, after any interruption.
 fn broken(shared: &Rc<RefCell<Shared>>, stop: &StopReason) -> Option<String> {
     let shared = shared.borrow();
-    let tasks = String::from_utf8_lossy(&shared.files[&places().tasks()]);
+    let tasks = String::from_utf8_lossy(&shared.files[&places().tasks_file()]);
     let ends = [
         DONE.to_owned(),
         GATE_LAST.replace("[ ]", "[x]"),
@@ -110,7 +110,7 @@ fn broken(shared: &Rc<RefCell<Shared>>, stop: &StopReason) -> Option<String> {
             shared.started
         ));
     }
-    let progress = String::from_utf8(shared.files[&places().progress()].clone()).unwrap();
+    let progress = String::from_utf8(shared.files[&places().progress_file()].clone()).unwrap();
     let iterations: Vec<u64> = progress
         .lines()
         .filter(|line| line.starts_with("## "))

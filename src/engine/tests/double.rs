@@ -359,13 +359,13 @@ impl Shared {
 }
 
 impl World for Double {
-    fn now(&mut self) -> String {
+    fn current_time(&mut self) -> String {
         "2026-11-22T00:00:00Z".into()
     }
     fn stop_request(&mut self) -> Option<StopRequest> {
         None
     }
-    fn snapshot(&mut self) -> Result<Snapshot, Fault> {
+    fn take_snapshot(&mut self) -> Result<Snapshot, Fault> {
         Ok(self.snapshot_now())
     }
     fn start_agent(&mut self, order: &AgentOrder, _: &Readings) -> Result<ProcessId, Fault> {
@@ -376,7 +376,7 @@ impl World for Double {
         self.shared.borrow_mut().running = Some(order.clone());
         Ok(ProcessId { pid: 7, started: 7 })
     }
-    fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
+    fn observe_attempt(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
         let before = request
             .before
             .packages
@@ -398,7 +398,7 @@ impl World for Double {
     fn abandon_agent(&mut self) {
         self.shared.borrow_mut().running = None;
     }
-    fn perform(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
+    fn perform_effect(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
         Ok(Some(match effect {
             Effect::KeepLeftovers { .. } => Event::LeftoversKept {
                 kept: vec![],
@@ -453,10 +453,10 @@ impl World for Double {
             _ => return Ok(None),
         }))
     }
-    fn wait(&mut self, _: u64, _: bool) {}
-    fn redact(&self, text: &str) -> String {
+    fn wait_seconds(&mut self, _: u64, _: bool) {}
+    fn redact_text(&self, text: &str) -> String {
         text.to_owned()
     }
 
-    fn tell(&mut self, _: &Event, _: &State) {}
+    fn tell_event(&mut self, _: &Event, _: &State) {}
 }

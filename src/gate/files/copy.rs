@@ -1,7 +1,7 @@
 //! A package's files, listed and copied for an engine.
 
-use super::Language;
-use super::loaded::loaded;
+use super::FileLanguage;
+use super::loaded::find_loaded_tests;
 use super::scope::Files;
 use crate::gate::commands::fresh_folder;
 use crate::gate::scope::{changed_entries, path_of_file};
@@ -21,12 +21,15 @@ const CACHE_MARK: &str = "CACHEDIR.TAG";
 const CACHES: [&str; 4] = [".cache", ".vite", ".vite-temp", ".vitest"];
 
 /// Lists the files of a package.
-pub(super) fn list(package: &GatePackage, language: &Language) -> Result<Files, GateAbort> {
+pub(super) fn list_files(
+    package: &GatePackage,
+    language: &FileLanguage,
+) -> Result<Files, GateAbort> {
     let mut files = Files {
         entries: changed_entries(package),
         ..Files::default()
     };
-    for entry in entries(&package.root, language) {
+    for entry in committed_entries(&package.root, language) {
         let entry = entry?;
         let Some(path) = path_of_file(&package.root, &entry) else {
             continue;
@@ -41,22 +44,22 @@ pub(super) fn list(package: &GatePackage, language: &Language) -> Result<Files, 
             files.sources.insert(path);
         }
     }
-    files.loaded = loaded(package, language, &files);
+    files.loaded = find_loaded_tests(package, language, &files);
     Ok(files)
 }
 
 /// Copies a package to a new folder, and links what is installed in its own. Words that would hide code from
 /// the engine lose their meaning; the answer names their files.
-pub(crate) fn copy(
+pub(crate) fn copy_package(
     package: &GatePackage,
     module: &str,
-    language: &Language,
+    language: &FileLanguage,
     to: &Path,
 ) -> Result<Vec<String>, GateAbort> {
     fresh_folder(to)?;
     let hides = hides_of(language)?;
     let (mut hiding, mut bytes) = (Vec::new(), 0);
-    for entry in entries(&package.root, language) {
+    for entry in committed_entries(&package.root, language) {
         let entry = entry?;
         let path = entry
             .path()
@@ -82,19 +85,19 @@ pub(crate) fn copy(
                 ));
             }
             let name = path.to_string_lossy();
-            if language.is_source(&name) && rewrite(&place, &name, language, &hides)? {
+            if language.is_source(&name) && rewrite_paths(&place, &name, language, &hides)? {
                 hiding.push(name.into_owned());
             }
         }
     }
-    for folder in folders(module) {
+    for folder in module_folders(module) {
         for name in language.installed {
             let (own, place) = (
                 package.home.join(&folder).join(name),
                 to.join(&folder).join(name),
             );
             if own.is_dir() && fs_err::symlink_metadata(&place).is_err() {
-                link(&own, &place)?;
+                link_entries(&own, &place)?;
             }
         }
     }
@@ -104,7 +107,7 @@ pub(crate) fn copy(
 /// Creates a folder of links to each entry of another folder.
 ///
 /// Files that tools add stay in the new folder.
-fn link(own: &Path, place: &Path) -> std::io::Result<()> {
+fn link_entries(own: &Path, place: &Path) -> std::io::Result<()> {
     fs_err::create_dir(place)?;
     for entry in fs_err::read_dir(own)? {
         let entry = entry?;
@@ -122,14 +125,14 @@ fn link(own: &Path, place: &Path) -> std::io::Result<()> {
 }
 
 /// The folders from a module's up to the package's own.
-pub(super) fn folders(module: &str) -> Vec<PathBuf> {
+pub(super) fn module_folders(module: &str) -> Vec<PathBuf> {
     Path::new(module).ancestors().map(Path::to_owned).collect()
 }
 
 /// A pattern for words that hide code, and the words in their place.
 type Hiding = (Regex, &'static str);
 
-fn hides_of(language: &Language) -> std::io::Result<Vec<Hiding>> {
+fn hides_of(language: &FileLanguage) -> std::io::Result<Vec<Hiding>> {
     let mut hides = Vec::new();
     for (pattern, other) in language.hides {
         hides.push((Regex::new(pattern).map_err(std::io::Error::other)?, *other));
@@ -138,10 +141,10 @@ fn hides_of(language: &Language) -> std::io::Result<Vec<Hiding>> {
 }
 
 /// True if words of a copied source lost their meaning.
-fn rewrite(
+fn rewrite_paths(
     file: &Path,
     name: &str,
-    language: &Language,
+    language: &FileLanguage,
     hides: &[Hiding],
 ) -> Result<bool, GateAbort> {
     let Ok(old) = String::from_utf8(fs_err::read(file)?) else {
@@ -163,7 +166,7 @@ fn rewrite(
     Ok(new != old)
 }
 
-fn is_left_out(entry: &DirEntry, language: &Language) -> bool {
+fn is_left_out(entry: &DirEntry, language: &FileLanguage) -> bool {
     let name = entry.file_name().to_str().unwrap_or_default();
     [&LEFT_OUT, language.installed, language.outputs]
         .iter()
@@ -172,7 +175,10 @@ fn is_left_out(entry: &DirEntry, language: &Language) -> bool {
 }
 
 /// All that is committed, and what else a build left; neither repositories nor what is installed, links to it included.
-fn entries(root: &Path, language: &Language) -> impl Iterator<Item = Result<DirEntry, GateAbort>> {
+fn committed_entries(
+    root: &Path,
+    language: &FileLanguage,
+) -> impl Iterator<Item = Result<DirEntry, GateAbort>> {
     let all = walk(root, MAX_DEPTH, MAX_ENTRIES, move |folder| {
         !is_left_out(folder, language)
     });

@@ -1,6 +1,6 @@
 //! Files that are no production code by their names, and that production code loads: what a program loads decides.
 
-use super::Language;
+use super::FileLanguage;
 use super::scope::Files;
 use crate::gate::GatePackage;
 use crate::gate::commands::read_text;
@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Finds the sources that production code loads although their names say something else, each with the file that loads it.
 /// None where no change is such a source, or where the kinds of files are not known.
-pub(super) fn loaded(
+pub(super) fn find_loaded_tests(
     package: &GatePackage,
-    language: &Language,
+    language: &FileLanguage,
     files: &Files,
 ) -> BTreeMap<String, String> {
     let mut loaded = BTreeMap::new();
@@ -31,7 +31,7 @@ pub(super) fn loaded(
         .sources
         .iter()
         .map(String::as_str)
-        .partition(|path| kind(classifier, path) == Kind::Production);
+        .partition(|path| classify_path(classifier, path) == Kind::Production);
     while let Some(importer) = importers.pop() {
         let source = read_text(&package.root.join(importer), MAX_SOURCE);
         // Most sources name none of them: only the others are parsed.
@@ -57,6 +57,6 @@ pub(super) fn loaded(
     loaded
 }
 
-fn kind(classifier: &Classifier, path: &str) -> Kind {
+fn classify_path(classifier: &Classifier, path: &str) -> Kind {
     classifier.kind(&RepoPath::from_bytes(path.as_bytes()))
 }

@@ -1,6 +1,6 @@
 //! The files that the tests of a copy made, or wrote otherwise than the package has them.
 
-use super::Language;
+use super::FileLanguage;
 use crate::gate::GateAbort;
 use crate::sys::walk::{MAX_DEPTH, MAX_ENTRIES, walk};
 use std::collections::BTreeSet;
@@ -27,11 +27,11 @@ const OF_TOOLS: [&str; 10] = [
 const TIMES: [&str; 3] = [".vite", ".vite-temp", ".vitest"];
 
 /// Finds them, as paths in the package at `root` of which `copy` was made; `module` is the folder of the engine in it.
-pub(super) fn made(
+pub(super) fn find_made_files(
     root: &Path,
     copy: &Path,
     module: &str,
-    language: &Language,
+    language: &FileLanguage,
 ) -> Result<BTreeSet<PathBuf>, GateAbort> {
     let mut made = BTreeSet::new();
     for entry in walk(copy, MAX_DEPTH, 2 * MAX_ENTRIES, |folder| {
@@ -56,7 +56,7 @@ pub(super) fn made(
         let is_made = match fs_err::symlink_metadata(&original) {
             Err(_) => !is_setting,
             Ok(_) if is_build || language.is_source(&name) => false,
-            Ok(data) => data.is_file() && differ(&original, entry.path())?,
+            Ok(data) => data.is_file() && contents_differ(&original, entry.path())?,
         };
         if is_made {
             made.insert(path.to_owned());
@@ -80,7 +80,7 @@ fn is_of_tool(path: &Path, root: &Path) -> bool {
             .any(|part| TIMES.iter().any(|name| part.as_os_str() == *name))
 }
 
-fn differ(one: &Path, other: &Path) -> Result<bool, GateAbort> {
+fn contents_differ(one: &Path, other: &Path) -> Result<bool, GateAbort> {
     let sizes = [fs_err::metadata(one)?.len(), fs_err::metadata(other)?.len()];
     Ok(sizes[0] != sizes[1] || sizes[0] <= COMPARED && fs_err::read(one)? != fs_err::read(other)?)
 }

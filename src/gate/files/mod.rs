@@ -11,10 +11,10 @@ mod made;
 mod run;
 mod scope;
 
-pub(crate) use copy::copy;
-pub(crate) use run::{judge, scope_of};
+pub(crate) use copy::copy_package;
+pub(crate) use run::{judge_packages, scope_of};
 
-use super::commands::{Call, Commands};
+use super::commands::{Commands, FinishedCall};
 use super::leftovers::TestPlace;
 use super::{GateAbort, GatePackage};
 use crate::config::GateSettings;
@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// Properties of a language that follow from the names of its files.
-pub(crate) struct Language {
+pub(crate) struct FileLanguage {
     pub(crate) name: &'static str,
     /// Endings of its sources.
     pub(crate) extensions: &'static [&'static str],
@@ -53,10 +53,10 @@ pub(crate) struct Language {
 /// An engine that mutates files.
 pub(crate) trait FileEngine {
     /// The language that it mutates.
-    fn language(&self) -> &'static Language;
+    fn file_language(&self) -> &'static FileLanguage;
     /// Mutates the files of the work, and runs the tests of its module.
-    fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort>;
-    fn name(&self) -> &'static str;
+    fn measure_work(&self, work: &Work<'_>) -> Result<EngineMeasurement, GateAbort>;
+    fn engine_name(&self) -> &'static str;
     /// Runs the tests of the module alone; false if one fails.
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort>;
     /// The tests pass as the project runs them itself: what the engine calls failing then fails by its doing.
@@ -64,7 +64,7 @@ pub(crate) trait FileEngine {
         self.is_green(work)
     }
     /// The reason for which a change of a package forbids a verdict.
-    fn refusal(&self, _package: &GatePackage) -> Option<GateAbort> {
+    fn refuse_package(&self, _package: &GatePackage) -> Option<GateAbort> {
         None
     }
     /// Returns true if the engine can run chosen files of tests.
@@ -100,19 +100,19 @@ pub(crate) struct Work<'a> {
 
 impl Work<'_> {
     /// Runs a program in the module, with the temporary folder and the home of its tests.
-    pub(crate) fn run(
+    pub(crate) fn run_in_module(
         &self,
         name: &str,
         argv: Vec<String>,
         variables: &[(&str, &str)],
-    ) -> Result<Call, GateAbort> {
-        let place = self.place.variables();
+    ) -> Result<FinishedCall, GateAbort> {
+        let place = self.place.test_variables();
         let mut all: Vec<(&str, &str)> = place
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect();
         all.extend(variables);
-        self.commands.run(name, argv, &self.folder, &all)
+        self.commands.run_program(name, argv, &self.folder, &all)
     }
 
     /// A FAIL if an engine is a file of the package itself, and not of what is installed in it.
@@ -138,12 +138,15 @@ impl Work<'_> {
     }
 
     /// There is nothing to mutate: what the tests alone say.
-    pub(crate) fn tests_alone(&self, engine: &dyn FileEngine) -> Result<Measured, GateAbort> {
+    pub(crate) fn tests_alone(
+        &self,
+        engine: &dyn FileEngine,
+    ) -> Result<EngineMeasurement, GateAbort> {
         let green = engine.is_green(self)?;
         Ok(if green {
-            Measured::Mutants(BTreeMap::new())
+            EngineMeasurement::Mutants(BTreeMap::new())
         } else {
-            Measured::Red(Vec::new())
+            EngineMeasurement::Red(Vec::new())
         })
     }
 
@@ -151,7 +154,7 @@ impl Work<'_> {
     pub(crate) fn no_verdict(
         &self,
         engine: &str,
-        call: &Call,
+        call: &FinishedCall,
         told: &[String],
         by_hand: &str,
     ) -> GateAbort {
@@ -171,7 +174,7 @@ impl Work<'_> {
     }
 
     /// Returns the error for an engine that left no result.
-    pub(crate) fn unclear(&self, engine: &str, why: &str) -> GateAbort {
+    pub(crate) fn unclear_result(&self, engine: &str, why: &str) -> GateAbort {
         GateAbort::setup(
             format!("{engine} ended without a verdict on {}: {why}.", self.label),
             format!("Look into what {engine} printed, then try again."),
@@ -179,37 +182,41 @@ impl Work<'_> {
     }
 
     /// A file of results; `None` if it is absent.
-    pub(crate) fn results(&self, engine: &str, path: &Path) -> Result<Option<Vec<u8>>, GateAbort> {
+    pub(crate) fn read_results(
+        &self,
+        engine: &str,
+        path: &Path,
+    ) -> Result<Option<Vec<u8>>, GateAbort> {
         let bytes = read_beginning(path, MAX_RESULTS + 1)?;
         let is_cut = bytes
             .as_ref()
             .is_some_and(|bytes| bytes.len() as u64 > MAX_RESULTS);
         if is_cut {
-            Err(self.unclear(engine, "its results are larger than 256 MiB"))
+            Err(self.unclear_result(engine, "its results are larger than 256 MiB"))
         } else {
             Ok(bytes)
         }
     }
 
     /// The same, as JSON.
-    pub(crate) fn json<T: DeserializeOwned>(
+    pub(crate) fn read_json_results<T: DeserializeOwned>(
         &self,
         engine: &str,
         path: &Path,
     ) -> Result<Option<T>, GateAbort> {
-        let Some(bytes) = self.results(engine, path)? else {
+        let Some(bytes) = self.read_results(engine, path)? else {
             return Ok(None);
         };
         let read = serde_json::from_slice(&bytes);
         read.map(Some).map_err(|error| {
             let why = text::line(&error.to_string(), 200);
-            self.unclear(engine, &format!("its results cannot be read ({why})"))
+            self.unclear_result(engine, &format!("its results cannot be read ({why})"))
         })
     }
 }
 
 /// The nearest of these paths in these folders.
-pub(crate) fn installed(homes: &[PathBuf], paths: &[&str]) -> Option<PathBuf> {
+pub(crate) fn find_installed(homes: &[PathBuf], paths: &[&str]) -> Option<PathBuf> {
     let mut all = homes
         .iter()
         .flat_map(|home| paths.iter().map(move |path| home.join(path)));
@@ -224,7 +231,7 @@ const INSTALLED: [&str; 3] = ["node_modules", ".venv", "venv"];
 const TOLD: usize = 5;
 
 /// Returns the first lines of an output that explain an error, for people.
-pub(crate) fn told(output: &str, is_told: impl Fn(&str) -> bool) -> Vec<String> {
+pub(crate) fn telling_lines(output: &str, is_told: impl Fn(&str) -> bool) -> Vec<String> {
     output
         .lines()
         .filter(|line| is_told(line))
@@ -235,7 +242,7 @@ pub(crate) fn told(output: &str, is_told: impl Fn(&str) -> bool) -> Vec<String> 
 
 /// An error unless a call printed the name of an engine with a version that is not too old.
 pub(crate) fn installed_version(
-    call: &Call,
+    call: &FinishedCall,
     engine: &str,
     place: &str,
     oldest: (u32, u32),
@@ -267,7 +274,7 @@ pub(crate) fn is_older(version: &str, than: (u32, u32)) -> bool {
 }
 
 /// A path as a pattern that matches it alone.
-pub(crate) fn literally(path: &str) -> String {
+pub(crate) fn literal_pattern(path: &str) -> String {
     path.chars().fold(String::new(), |mut pattern, c| {
         pattern.extend("*?[]{}()!+@\\".contains(c).then_some('\\'));
         pattern.push(c);
@@ -282,7 +289,7 @@ pub(crate) fn source_lines(path: &Path) -> Vec<String> {
 }
 
 /// Result of an engine.
-pub(crate) enum Measured {
+pub(crate) enum EngineMeasurement {
     /// The mutants of each file; one that is absent has none.
     Mutants(BTreeMap<String, Vec<FileMutant>>),
     /// These tests fail without any mutation; sentences or names, bounded.
@@ -313,29 +320,29 @@ const SHOWN: usize = 100;
 
 /// From the start to behind the end.
 #[derive(Deserialize)]
-pub(crate) struct Place {
-    pub(crate) start: Position,
-    end: Position,
+pub(crate) struct SourceSpan {
+    pub(crate) start: SourcePosition,
+    end: SourcePosition,
 }
 
 /// Both count from 1.
 #[derive(Clone, Copy, Deserialize)]
-pub(crate) struct Position {
+pub(crate) struct SourcePosition {
     pub(crate) line: u32,
     pub(crate) column: u32,
 }
 
-impl Place {
+impl SourceSpan {
     /// Describes the change that the mutant made to these lines.
-    pub(crate) fn change(&self, lines: &[impl AsRef<str>], new: &str) -> String {
-        match self.replaced(lines) {
+    pub(crate) fn describe_change(&self, lines: &[impl AsRef<str>], new: &str) -> String {
+        match self.replaced_code(lines) {
             old if new.is_empty() => format!("removed `{old}`"),
-            old => format!("replaced `{old}` by `{}`", short(new)),
+            old => format!("replaced `{old}` by `{}`", shorten_code(new)),
         }
     }
 
     /// Returns the mutated source text; of several lines the first, and `…`.
-    fn replaced(&self, lines: &[impl AsRef<str>]) -> String {
+    fn replaced_code(&self, lines: &[impl AsRef<str>]) -> String {
         let Self { start, end } = self;
         let line = (start.line as usize)
             .checked_sub(1)
@@ -343,18 +350,18 @@ impl Place {
             .map_or("", AsRef::as_ref);
         let from = line.chars().skip((start.column as usize).saturating_sub(1));
         if start.line == end.line {
-            short(
+            shorten_code(
                 &from
                     .take(end.column.saturating_sub(start.column) as usize)
                     .collect::<String>(),
             )
         } else {
-            format!("{} …", short(&from.collect::<String>()))
+            format!("{} …", shorten_code(&from.collect::<String>()))
         }
     }
 }
 
-fn short(code: &str) -> String {
+fn shorten_code(code: &str) -> String {
     let one = code.split_whitespace().collect::<Vec<_>>().join(" ");
     if one.chars().count() > SHOWN {
         one.chars().take(SHOWN).chain("…".chars()).collect()

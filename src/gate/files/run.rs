@@ -1,15 +1,15 @@
 //! The gate of an engine that mutates files, from request to report. Modules are judged one after the other.
 
-use super::copy::{copy, folders, list};
-use super::made::made;
-use super::scope::scope;
-use super::{FileEngine, FileMutant, Measured, Work};
+use super::copy::{copy_package, list_files, module_folders};
+use super::made::find_made_files;
+use super::scope::find_scope;
+use super::{EngineMeasurement, FileEngine, FileMutant, Work};
 use crate::config::{GateSettings, TestTiers};
 use crate::gate::commands::{Commands, file_name, fresh_folder, read_text};
-use crate::gate::leftovers::{self, TestPlace, spoil};
-use crate::gate::scope::{Module, Scope, Target, is_among};
+use crate::gate::leftovers::{self, TestPlace, spoil_files};
+use crate::gate::scope::{GateScope, Module, TargetClass, is_among};
 use crate::gate::verdict::{EngineResult, JudgedClass, MAX_SOURCE, ModuleResult, TESTS_NAMED};
-use crate::gate::{GateAbort, GatePackage, GatePorts, GateRequest, rule};
+use crate::gate::{GateAbort, GatePackage, GatePorts, GateRequest, score_rule};
 use crate::mutation::{ClassScore, Mutant, MutantStatus, NoCoverage, Tally, TraceTier};
 use crate::report::standard::ReportedMutant;
 use crate::source::text;
@@ -32,28 +32,28 @@ pub(crate) fn scope_of(
     request: &GateRequest,
     settings: &GateSettings,
     engine: &dyn FileEngine,
-) -> Scope {
-    let language = engine.language();
+) -> GateScope {
+    let language = engine.file_language();
     let files = request
         .packages
         .iter()
-        .map(|package| list(package, language));
+        .map(|package| list_files(package, language));
     let files = files.collect::<Result<Vec<_>, _>>();
-    let mut scope = files.map_or_else(Scope::refused, |files| {
-        scope(request, language, settings.scope, &files)
+    let mut scope = files.map_or_else(GateScope::refuse_all, |files| {
+        find_scope(request, language, settings.scope, &files)
     });
     if scope.has_targets() {
         let refusals = request
             .packages
             .iter()
-            .filter_map(|package| engine.refusal(package));
+            .filter_map(|package| engine.refuse_package(package));
         scope.aborts.extend(refusals);
     }
     scope
 }
 
 /// Judges the modules of all packages.
-pub(crate) fn judge(
+pub(crate) fn judge_packages(
     request: &GateRequest,
     settings: &GateSettings,
     ports: &GatePorts<'_>,
@@ -84,7 +84,7 @@ pub(crate) fn judge(
             package,
             module,
         };
-        results.push(judge.judge());
+        results.push(judge.judge_module());
     }
     // The logs and reports in the gate's folder are kept for people, the copies are not.
     if let Err(error) = fresh_folder(&request.folder.join(WORK)) {
@@ -93,7 +93,7 @@ pub(crate) fn judge(
             ..ModuleResult::default()
         });
     }
-    let used = commands.used();
+    let used = commands.time_used();
     EngineResult {
         scope,
         results,
@@ -113,26 +113,26 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn judge(&self) -> ModuleResult {
+    fn judge_module(&self) -> ModuleResult {
         let mut result = ModuleResult::default();
-        if let Err(abort) = self.steps(&mut result) {
-            result.stop(abort, &self.module.targets);
+        if let Err(abort) = self.judge_in_steps(&mut result) {
+            result.stop_targets(abort, &self.module.targets);
         }
         result
     }
 
-    fn steps(&self, result: &mut ModuleResult) -> Result<(), GateAbort> {
+    fn judge_in_steps(&self, result: &mut ModuleResult) -> Result<(), GateAbort> {
         self.module.check_committed(self.package)?;
         let own = self.own_tests();
         if !own.is_empty() && self.settings.tests != TestTiers::All {
             let mut first = ModuleResult::default();
-            let ended = self.measure(&mut first, &own);
+            let ended = self.measure_targets(&mut first, &own);
             if self.settings.tests == TestTiers::Own || ended.is_ok() && self.is_settled(&first) {
                 *result = first;
                 return ended;
             }
         }
-        self.measure(result, &[])
+        self.measure_targets(result, &[])
     }
 
     /// The tests of the targets and those that were changed, by their paths in the module; none if a target has none here, or
@@ -143,18 +143,18 @@ impl Judge<'_> {
             || self.module.targets.is_empty()
             || !self.module.targets.iter().all(|target| {
                 let mut tests = target.tests.iter();
-                tests.any(|test| self.module.has(test))
+                tests.any(|test| self.module.holds_path(test))
             })
-            || !self.engine.chooses_tests(&root, &self.homes())
+            || !self.engine.chooses_tests(&root, &self.install_folders())
         {
             return Vec::new();
         }
         let tests = self.module.targets.iter().flat_map(|target| &target.tests);
         let tests = tests
             .chain(&self.module.changed_tests)
-            .filter(|test| self.module.has(test));
+            .filter(|test| self.module.holds_path(test));
         tests
-            .map(|test| self.module.within(test))
+            .map(|test| self.module.path_within(test))
             .collect::<BTreeSet<String>>()
             .into_iter()
             .collect()
@@ -167,14 +167,18 @@ impl Judge<'_> {
             .iter()
             .map(|judged| judged.score.clone())
             .collect();
-        let judgement = rule(self.settings).judge(&scores);
+        let judgement = score_rule(self.settings).judge(&scores);
         judgement.reached > 0 && judgement.below.is_empty() && judgement.unknown.is_empty()
     }
 
     /// Measures the targets with these tests, or with all.
-    fn measure(&self, result: &mut ModuleResult, tests: &[String]) -> Result<(), GateAbort> {
-        let label = self.label();
-        let (mut work, hiding) = self.copy(self.package, MEASURED)?;
+    fn measure_targets(
+        &self,
+        result: &mut ModuleResult,
+        tests: &[String],
+    ) -> Result<(), GateAbort> {
+        let label = self.module_label();
+        let (mut work, hiding) = self.copy_for_tests(self.package, MEASURED)?;
         work.tests = tests.to_vec();
         result.remarks.extend(self.module.remarks.iter().cloned());
         if !hiding.is_empty() {
@@ -188,40 +192,43 @@ impl Judge<'_> {
         let measured = if self.module.targets.is_empty() {
             work.tests_alone(self.engine)?
         } else {
-            self.engine.measure(&work)?
+            self.engine.measure_work(&work)?
         };
         match measured {
-            Measured::Red(tests) => Err(self.red(&tests)?),
-            Measured::NoTests => Err(GateAbort::fail(format!(
+            EngineMeasurement::Red(tests) => Err(self.blame_failing_tests(&tests)?),
+            EngineMeasurement::NoTests => Err(GateAbort::fail(format!(
                 "No test of {label} ran, so no mutant was killed."
             ))),
-            Measured::Mutants(mut mutants) => {
+            EngineMeasurement::Mutants(mut mutants) => {
                 self.check_leftovers(&work)?;
                 let index = work.report.join("index.html");
                 result
                     .reports
                     .extend(index.is_file().then(|| index.display().to_string()));
                 for target in &self.module.targets {
-                    let inside = self.module.within(&target.path.to_text());
+                    let inside = self.module.path_within(&target.path.to_text());
                     let found = mutants.remove(&inside).unwrap_or_default();
                     result.take_file(target, &found, self.package);
                 }
-                result.trace.tiers.extend(self.trace(result, tests, &watch));
+                result
+                    .trace
+                    .tiers
+                    .extend(self.record_phase(result, tests, &watch));
                 Ok(())
             }
         }
     }
 
     /// The folders in which something may be installed.
-    fn homes(&self) -> Vec<PathBuf> {
-        folders(&self.module.dir)
+    fn install_folders(&self) -> Vec<PathBuf> {
+        module_folders(&self.module.dir)
             .iter()
             .map(|folder| self.package.home.join(folder))
             .collect()
     }
 
     /// `<package>/<folder>` for messages.
-    fn label(&self) -> String {
+    fn module_label(&self) -> String {
         let dir = if self.module.dir.is_empty() {
             String::new()
         } else {
@@ -233,32 +240,35 @@ impl Judge<'_> {
     /// A test that compares with what an earlier run of it wrote kills mutants without any expectation of its own. Such files
     /// are given another text, and then the tests must pass nevertheless.
     fn check_leftovers(&self, measured: &Work<'_>) -> Result<(), GateAbort> {
-        let language = self.engine.language();
-        let made = made(
+        let language = self.engine.file_language();
+        let made = find_made_files(
             &self.package.root,
-            &self.top(measured),
+            &self.package_in_copy(measured),
             &self.module.dir,
             language,
         )?;
-        let beside = measured.place.files()?;
+        let beside = measured.place.left_files()?;
         if made.is_empty() && beside.is_empty() {
             return Ok(());
         }
-        (self.ports.progress)(&format!("Testing {} with other leftovers", self.label()));
+        (self.ports.progress)(&format!(
+            "Testing {} with other leftovers",
+            self.module_label()
+        ));
         let place = Rc::clone(&measured.place);
         let (mut other, _) = self.copy_to(self.package, "leftovers", Rc::clone(&place))?;
         other.tests.clone_from(&measured.tests);
-        let copy = self.top(&other);
-        spoil(&beside)?;
-        spoil(&made.iter().map(|path| copy.join(path)).collect::<Vec<_>>())?;
+        let copy = self.package_in_copy(&other);
+        spoil_files(&beside)?;
+        spoil_files(&made.iter().map(|path| copy.join(path)).collect::<Vec<_>>())?;
         if self.engine.is_green(&other)? {
             return Ok(());
         }
         let inside = made.iter().map(|path| path.display().to_string());
-        let beside = beside.iter().map(|file| place.shown(file));
-        let label = self.label();
+        let beside = beside.iter().map(|file| place.display_name(file));
+        let label = self.module_label();
         let why = leftovers::reason(&label, inside.collect(), beside.collect());
-        let (mut fresh, _) = self.copy(self.package, "fresh")?;
+        let (mut fresh, _) = self.copy_for_tests(self.package, "fresh")?;
         fresh.tests.clone_from(&measured.tests);
         if self.engine.is_green(&fresh)? {
             return Err(GateAbort::fail(format!(
@@ -274,19 +284,19 @@ impl Judge<'_> {
     }
 
     /// The package in a copy.
-    fn top(&self, work: &Work<'_>) -> PathBuf {
+    fn package_in_copy(&self, work: &Work<'_>) -> PathBuf {
         let depth = Path::new(&self.module.dir).components().count();
         let top = work.folder.ancestors().nth(depth);
         top.unwrap_or(&work.folder).to_owned()
     }
 
     /// A copy with a new place for the tests.
-    fn copy(
+    fn copy_for_tests(
         &self,
         package: &GatePackage,
         name: &str,
     ) -> Result<(Work<'_>, Vec<String>), GateAbort> {
-        let place = Rc::new(TestPlace::new(self.commands.environment())?);
+        let place = Rc::new(TestPlace::new(self.commands.child_environment())?);
         self.copy_to(package, name, place)
     }
 
@@ -312,12 +322,12 @@ impl Judge<'_> {
         });
         let copied = top.join(inside);
         fresh_folder(&output)?;
-        let hiding = copy(package, &module.dir, self.engine.language(), &copied)?;
+        let hiding = copy_package(package, &module.dir, self.engine.file_language(), &copied)?;
         self.ports.checkouts.add_repository(&package.root, &top)?;
         let (mut files, mut lines) = (Vec::new(), BTreeMap::new());
         for target in &module.targets {
-            let file = module.within(&target.path.to_text());
-            if let Some(counted) = target.extent.lines() {
+            let file = module.path_within(&target.path.to_text());
+            if let Some(counted) = target.extent.line_ranges() {
                 lines.insert(file.clone(), counted.to_vec());
             }
             files.push(file);
@@ -332,9 +342,9 @@ impl Judge<'_> {
         let work = Work {
             commands: self.commands,
             settings: self.settings,
-            label: self.label(),
+            label: self.module_label(),
             folder: copied.join(&module.dir),
-            homes: self.homes(),
+            homes: self.install_folders(),
             files,
             lines,
             tests: Vec::new(),
@@ -346,14 +356,14 @@ impl Judge<'_> {
     }
 
     /// Blames the family for red tests, unless the engine alone calls them so, or they were red before its work.
-    fn red(&self, tests: &[String]) -> Result<GateAbort, GateAbort> {
+    fn blame_failing_tests(&self, tests: &[String]) -> Result<GateAbort, GateAbort> {
         let named = if tests.is_empty() {
             String::new()
         } else {
             format!(": {}", tests.join("; "))
         };
-        let (name, label) = (self.engine.name(), self.label());
-        let (own, _) = self.copy(self.package, "own")?;
+        let (name, label) = (self.engine.engine_name(), self.module_label());
+        let (own, _) = self.copy_for_tests(self.package, "own")?;
         if self.engine.passes_without(&own)? {
             return Ok(GateAbort::setup(
                 format!("{name} calls tests of {label} failing that pass without it{named}."),
@@ -366,7 +376,7 @@ impl Judge<'_> {
         let base = self
             .ports
             .checkouts
-            .base(&self.package.name)
+            .check_out_base(&self.package.name)
             .map_err(|why| {
                 GateAbort::setup(
                     format!("{what} The state before the task could not be checked out: {why}"),
@@ -376,7 +386,7 @@ impl Judge<'_> {
         let Some(root) = base.filter(|root| root.join(&self.module.dir).is_dir()) else {
             return Ok(GateAbort::fail(what));
         };
-        let (work, _) = self.copy(
+        let (work, _) = self.copy_for_tests(
             &GatePackage {
                 root,
                 ..self.package.clone()
@@ -392,7 +402,7 @@ impl Judge<'_> {
         ))
     }
 
-    fn trace(
+    fn record_phase(
         &self,
         result: &ModuleResult,
         tests: &[String],
@@ -403,9 +413,9 @@ impl Judge<'_> {
             tally.join(&judged.score.tally);
         }
         (tally.mutants() > 0).then(|| TraceTier {
-            module: self.label(),
+            module: self.module_label(),
             name: if tests.is_empty() { "all" } else { "own" }.to_owned(),
-            note: self.engine.language().name.to_owned(),
+            note: self.engine.file_language().name.to_owned(),
             tests: tests.iter().take(TRACED).cloned().collect(),
             tests_total: tests.len() as u64,
             mutants: tally.mutants(),
@@ -442,8 +452,8 @@ fn reported_mutant(class: &str, mutant: &FileMutant) -> ReportedMutant {
 
 impl ModuleResult {
     /// Takes over the mutants of a file; one without any has nothing to mutate.
-    fn take_file(&mut self, target: &Target, found: &[FileMutant], package: &GatePackage) {
-        let lines = target.extent.lines();
+    fn take_file(&mut self, target: &TargetClass, found: &[FileMutant], package: &GatePackage) {
+        let lines = target.extent.line_ranges();
         let counted: Vec<&FileMutant> = found
             .iter()
             .filter(|mutant| lines.is_none_or(|lines| is_among(lines, mutant.line)))

@@ -2,11 +2,11 @@
 //!
 //! Pure over the request and the names of the files.
 
-use super::Language;
+use super::FileLanguage;
 use crate::config::ScopeKind;
 use crate::gate::GateRequest;
-use crate::gate::scope::{BuildTool, Entry, Extent, Module, Scope, Target};
-use crate::mutation::LeftOut;
+use crate::gate::scope::{BuildTool, GateScope, Module, MutationExtent, PathEntry, TargetClass};
+use crate::mutation::ExcludedFile;
 use crate::source::{ChangedLines, Kind, text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -24,17 +24,17 @@ pub(super) struct Files {
     /// Sources that are no production code by their names, and the production code that loads each.
     pub(super) loaded: BTreeMap<String, String>,
     /// The kind of file at each changed path.
-    pub(super) entries: BTreeMap<String, Entry>,
+    pub(super) entries: BTreeMap<String, PathEntry>,
 }
 
 /// Finds the scope; `files` are those of the request's packages, in order.
-pub(super) fn scope(
+pub(super) fn find_scope(
     request: &GateRequest,
-    language: &Language,
+    language: &FileLanguage,
     scope_kind: ScopeKind,
     files: &[Files],
-) -> Scope {
-    let mut scope = Scope::default();
+) -> GateScope {
+    let mut scope = GateScope::default();
     for (index, (package, files)) in request.packages.iter().zip(files).enumerate() {
         let mut modules: BTreeMap<String, Module> = BTreeMap::new();
         // The printed form of a path may be quoted.
@@ -43,8 +43,12 @@ pub(super) fn scope(
             .iter()
             .map(|change| (change, change.path.to_text()));
         for (change, path) in changes.filter(|(_, path)| language.is_source(path)) {
-            let entry = files.entries.get(&path).copied().unwrap_or(Entry::Absent);
-            if let Some(refusal) = entry.refusal(change) {
+            let entry = files
+                .entries
+                .get(&path)
+                .copied()
+                .unwrap_or(PathEntry::Absent);
+            if let Some(refusal) = entry.refuse_change(change) {
                 scope.aborts.push(refusal);
                 continue;
             }
@@ -65,8 +69,8 @@ pub(super) fn scope(
             }
             let kind = importer.map_or(change.kind, |_| Kind::Production);
             match (kind, entry) {
-                (Kind::Test, Entry::File) => drop(module.changed_tests.insert(path)),
-                (Kind::Production, Entry::File) => {
+                (Kind::Test, PathEntry::File) => drop(module.changed_tests.insert(path)),
+                (Kind::Production, PathEntry::File) => {
                     let tests = files
                         .sources
                         .iter()
@@ -79,7 +83,7 @@ pub(super) fn scope(
                             language.is_test_of(test, &path)
                         });
                     if !counts {
-                        scope.left_out.push(LeftOut {
+                        scope.left_out.push(ExcludedFile {
                             file: change.full_path(),
                             why: format!(
                                 "no test file belongs to it ({})",
@@ -90,12 +94,12 @@ pub(super) fn scope(
                     }
                     let extent = match (scope_kind, package.lines.get(&change.path)) {
                         (ScopeKind::Lines, Some(ChangedLines::Ranges(ranges))) => {
-                            Extent::Lines(ranges.clone())
+                            MutationExtent::Lines(ranges.clone())
                         }
-                        _ => Extent::Class,
+                        _ => MutationExtent::Class,
                     };
                     let (package, class) = (package.name.clone(), path);
-                    module.targets.push(Target {
+                    module.targets.push(TargetClass {
                         package,
                         path: change.path.clone(),
                         class,
@@ -103,7 +107,7 @@ pub(super) fn scope(
                         extent,
                     });
                 }
-                (Kind::Production, _) => scope.left_out.push(LeftOut {
+                (Kind::Production, _) => scope.left_out.push(ExcludedFile {
                     file: change.full_path(),
                     why: "it no longer exists".to_owned(),
                 }),
@@ -131,7 +135,7 @@ impl Files {
     }
 }
 
-impl Language {
+impl FileLanguage {
     /// True for a path with one of its endings.
     pub(crate) fn is_source(&self, path: &str) -> bool {
         let ending = path.rsplit_once('.').map(|(_, ending)| ending);
@@ -148,7 +152,8 @@ impl Language {
         test != path
             && self.is_source(test)
             && self.tests.iter().any(|name| {
-                (*name != "{}" || in_tests) && name.replace("{}", stem(path)) == stem(test)
+                (*name != "{}" || in_tests)
+                    && name.replace("{}", module_stem(path)) == module_stem(test)
             })
     }
 
@@ -157,14 +162,14 @@ impl Language {
         let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
         let names = self.tests.iter().filter(|name| **name != "{}");
         names
-            .map(|name| format!("{}.{ending}", name.replace("{}", stem(path))))
+            .map(|name| format!("{}.{ending}", name.replace("{}", module_stem(path))))
             .collect::<Vec<_>>()
             .join(", ")
     }
 }
 
 /// The name of a file without its ending; that of its folder for a Python package.
-fn stem(path: &str) -> &str {
+fn module_stem(path: &str) -> &str {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     match name.rsplit_once('.').map_or(name, |(stem, _)| stem) {
         "__init__" => folder.rsplit('/').next().unwrap_or_default(),

@@ -7,12 +7,12 @@
 
 use super::classes::files_digest;
 use super::context::ModuleContext;
-use super::maven::{Built, Maven, TroubleKind, digest, home};
+use super::maven::{Built, Maven, TroubleKind, digest_parts, module_home};
 use super::package::PackageContext;
 use super::pit::{MutantFilter, PitRun, PitSession};
 use super::report::PitReport;
 use crate::gate::disk_cache::DiskCache;
-use crate::gate::scope::{BuildTool, Extent, Module, Target};
+use crate::gate::scope::{BuildTool, Module, MutationExtent, TargetClass};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{GateAbort, GatePackage};
 use crate::mutation::Coverage;
@@ -34,28 +34,32 @@ pub(crate) enum Base<'a> {
 }
 
 /// Checks the base out and builds a module of it.
-pub(crate) fn base<'a>(
+pub(crate) fn build_base<'a>(
     context: &'a PackageContext<'a>,
     module: &'a Module,
 ) -> Result<Base<'a>, GateAbort> {
-    let root = match context.ports.checkouts.base(&context.package.name) {
+    let root = match context
+        .ports
+        .checkouts
+        .check_out_base(&context.package.name)
+    {
         Ok(Some(root)) => root,
         Ok(None) => return Ok(Base::Absent),
         Err(why) => return Ok(Base::Unreachable(why)),
     };
-    let home = home(&root, &module.dir);
+    let home = module_home(&root, &module.dir);
     if !home.join("pom.xml").is_file() && (module.tool == BuildTool::Maven || !home.is_dir()) {
         return Ok(Base::Absent);
     }
-    let label = context.label(&module.dir);
+    let label = context.module_label(&module.dir);
     (context.ports.progress)(&format!("Compiling {label} as it was before the task"));
-    let maven = Maven::find(context, &root, module)?;
-    match maven.build()? {
+    let maven = Maven::find_command(context, &root, module)?;
+    match maven.build_module()? {
         Ok((built, _)) => Ok(Base::Built(Box::new((maven, built)))),
         Err(trouble) if trouble.cause.kind == TroubleKind::Transient => Err(GateAbort::transient(
             format!(
                 "{label} as it was before the task could not be built: {}",
-                trouble.sentence()
+                trouble.first_sentence()
             ),
             "Check the network and the space on the disk.",
         )),
@@ -69,8 +73,8 @@ pub(crate) fn set_base_scores(
     report: &mut PitReport,
     result: &mut ModuleResult,
 ) -> Result<(), GateAbort> {
-    let changed = |target: &&Target| matches!(target.extent, Extent::Change(_));
-    let targets: Vec<Target> = module
+    let changed = |target: &&TargetClass| matches!(target.extent, MutationExtent::Change(_));
+    let targets: Vec<TargetClass> = module
         .module
         .targets
         .iter()
@@ -91,7 +95,7 @@ pub(crate) fn set_base_scores(
         }
         Err(why) => result.remarks.push(format!(
             "The base of {} cannot be measured, so its classes are judged whole: {why}",
-            module.label()
+            module.module_label()
         )),
     }
     Ok(())
@@ -100,17 +104,17 @@ pub(crate) fn set_base_scores(
 /// The coverage of each target at the base; the inner error is a sentence why it is not known.
 fn at_base(
     module: &ModuleContext<'_>,
-    targets: Vec<Target>,
+    targets: Vec<TargetClass>,
     result: &mut ModuleResult,
 ) -> Result<Result<BTreeMap<String, Coverage>, String>, GateAbort> {
     let context = module.context;
-    let (maven, built) = *match base(context, module.module)? {
+    let (maven, built) = *match build_base(context, module.module)? {
         Base::Built(base) => base,
         Base::Absent => return Ok(Err("there is none.".to_owned())),
         Base::Unreachable(why) => return Ok(Err(why)),
         Base::Broken => return Ok(Err("it does not compile.".to_owned())),
     };
-    let Some(built) = &built.judging(module.module, &maven.root) else {
+    let Some(built) = &built.for_module(module.module, &maven.root) else {
         return Ok(Err("its tests did not reach it.".to_owned()));
     };
     let package = GatePackage {
@@ -132,8 +136,8 @@ fn at_base(
     };
     let tests = module.test_classes()?.asked;
     let (disk_cache, key) = (
-        DiskCache::of(&context.request.cache, "base-scores"),
-        key(&module, &tests)?,
+        DiskCache::of_kind(&context.request.cache, "base-scores"),
+        score_key(&module, &tests)?,
     );
     if let Some(known) = disk_cache.recall(&key) {
         return Ok(Ok(known));
@@ -141,10 +145,10 @@ fn at_base(
     let session = PitSession::at_base(&module)?;
     let filter = MutantFilter::default();
     let run = PitRun::new("base", &tests, &filter);
-    let mut report = session.run(&run, "the family's base", result)?;
+    let mut report = session.run_pit(&run, "the family's base", result)?;
     // A test that fails in a control is left out of the next run, as it is of the task's own.
     while !report.failed_control.is_empty() {
-        report = session.run(
+        report = session.run_pit(
             &run,
             "the family's base without tests that failed in a control",
             result,
@@ -160,12 +164,12 @@ fn at_base(
             )
         })
         .collect();
-    disk_cache.keep(&key, &floors)?;
+    disk_cache.remember(&key, &floors)?;
     Ok(Ok(floors))
 }
 
 /// A digest of these class files, what lies beside them, and all else that the scores depend on.
-fn key(module: &ModuleContext<'_>, tests: &BTreeSet<String>) -> Result<String, GateAbort> {
+fn score_key(module: &ModuleContext<'_>, tests: &BTreeSet<String>) -> Result<String, GateAbort> {
     let settings = module.context.settings;
     let no_coverage = format!("{:?}", settings.no_coverage);
     let mut parts = vec![
@@ -188,5 +192,5 @@ fn key(module: &ModuleContext<'_>, tests: &BTreeSet<String>) -> Result<String, G
         &module.built.project.test_classes,
     ];
     parts.push(files_digest(&folders, &|_| true)?);
-    Ok(digest(parts))
+    Ok(digest_parts(parts))
 }

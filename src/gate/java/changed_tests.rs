@@ -2,13 +2,13 @@
 //!
 //! An exit code of zero without a test run is no proof when a changed class holds tests.
 
-use super::class_file::{is_abstract, names};
-use super::classes::read;
+use super::class_file::{is_abstract, named_classes};
+use super::classes::read_file;
 use super::context::ModuleContext;
 use super::maven::TroubleKind;
 use super::scope::JavaPath;
 use crate::gate::GateAbort;
-use crate::gate::commands::Call;
+use crate::gate::commands::FinishedCall;
 use crate::source::text;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -35,14 +35,14 @@ pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateA
         .module
         .changed_tests
         .iter()
-        .filter_map(|path| JavaPath::read(path)?.class())
+        .filter_map(|path| JavaPath::parse_path(path)?.class_name())
         .filter(|class| can_run(folder, class))
         .collect();
     if classes.is_empty() {
         return Ok(());
     }
-    let call = context.maven.test(&classes)?;
-    let name = context.label();
+    let call = context.maven.run_tests(&classes)?;
+    let name = context.module_label();
     let summary = summary(&call);
     if call.end.is_success() {
         return match summary {
@@ -65,7 +65,7 @@ pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateA
     }
     // The output of failing tests is no evidence about the build.
     let is_red = summary.is_some_and(|summary| summary.red > 0);
-    match context.maven.trouble(&call) {
+    match context.maven.find_trouble(&call) {
         Some(trouble)
             if is_red
                 || trouble.cause.kind == TroubleKind::Other && call.output.contains(SUREFIRE) =>
@@ -74,7 +74,7 @@ pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateA
             reasons.extend(failures(&call));
             Err(GateAbort::Fail { reasons })
         }
-        Some(trouble) => Err(context.abort(trouble)),
+        Some(trouble) => Err(context.abort_for(trouble)),
         None => Ok(()),
     }
 }
@@ -82,7 +82,7 @@ pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateA
 /// False for a class of which there is no instance; one that is unknown can run.
 fn can_run(folder: &Path, class: &str) -> bool {
     let file = folder.join(format!("{}.class", class.replace('.', "/")));
-    !is_abstract(&read(&file).unwrap_or_default())
+    !is_abstract(&read_file(&file).unwrap_or_default())
 }
 
 /// True unless neither the class nor any class of the tests that it leads to names what makes a test.
@@ -90,10 +90,10 @@ fn may_hold_tests(folder: &Path, class: &str) -> bool {
     let mut seen = BTreeSet::from([class.replace('.', "/")]);
     let mut open: Vec<String> = seen.iter().cloned().collect();
     while let Some(class) = open.pop() {
-        let Ok(bytes) = read(&folder.join(format!("{class}.class"))) else {
+        let Ok(bytes) = read_file(&folder.join(format!("{class}.class"))) else {
             continue;
         };
-        let names = names(&bytes);
+        let names = named_classes(&bytes);
         if names.is_empty()
             || names
                 .iter()
@@ -117,7 +117,7 @@ struct Summary {
     skipped: u64,
 }
 
-fn summary(call: &Call) -> Option<Summary> {
+fn summary(call: &FinishedCall) -> Option<Summary> {
     call.output.lines().rev().find_map(|line| {
         let line = text::line(line, 400);
         let at = line.find("Tests run: ")?;
@@ -138,7 +138,7 @@ fn summary(call: &Call) -> Option<Summary> {
 }
 
 /// Surefire's lines about failed tests, at most five.
-fn failures(call: &Call) -> Vec<String> {
+fn failures(call: &FinishedCall) -> Vec<String> {
     let lines = call.output.lines().map(|line| text::line(line, 300));
     let block =
         lines.skip_while(|line| !(line.ends_with("Failures:") || line.ends_with("Errors:")));
@@ -156,7 +156,7 @@ fn failures(call: &Call) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::{Summary, failures, summary};
-    use crate::gate::commands::Call;
+    use crate::gate::commands::FinishedCall;
     use crate::machine::facts::ProcessEnd;
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
         let output = "[INFO] Tests run: 1, Failures: 0, Errors: 0, Skipped: 0\n[ERROR] Failures: \n\
             [ERROR]   FooTest.red:6 no\n[ERROR] Errors: \n[ERROR]   FooTest.boom:7 NullPointer\n\
             [ERROR] Tests run: 3, Failures: 1, Errors: 1, Skipped: 1\n[ERROR] Failed to execute goal x\n[ERROR] y";
-        let call = Call {
+        let call = FinishedCall {
             end: ProcessEnd::Exited { code: 1 },
             output: output.to_owned(),
             millis: 0,

@@ -16,27 +16,27 @@ pub(crate) struct Origin {
 }
 
 /// Reads the origin of a class; `None` if the bytes are no class file as far as that is read.
-pub(crate) fn origin(bytes: &[u8]) -> Option<Origin> {
+pub(crate) fn read_origin(bytes: &[u8]) -> Option<Origin> {
     let ClassFile {
         version,
         pool,
         mut rest,
-    } = ClassFile::open(bytes)?;
+    } = ClassFile::read_header(bytes)?;
     let java = u32::from(version[3]).saturating_sub(44);
     // The JVM's own UTF-8 differs for characters that no class name in use holds.
     let text = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
-    rest.take(2)?;
-    let class = text(pool.class(rest.u16()?)?);
-    rest.take(2)?;
-    let interfaces = rest.u16()?;
-    rest.take(2 * usize::from(interfaces))?;
+    rest.take_bytes(2)?;
+    let class = text(pool.class_name(rest.take_u16()?)?);
+    rest.take_bytes(2)?;
+    let interfaces = rest.take_u16()?;
+    rest.take_bytes(2 * usize::from(interfaces))?;
     rest.skip_members()?;
     rest.skip_members()?;
     let mut source = None;
-    for _ in 0..rest.u16()? {
-        let (name, mut content) = rest.attribute()?;
-        if pool.utf8(name)? == b"SourceFile" {
-            source = Some(text(pool.utf8(content.u16()?)?));
+    for _ in 0..rest.take_u16()? {
+        let (name, mut content) = rest.take_attribute()?;
+        if pool.utf8_text(name)? == b"SourceFile" {
+            source = Some(text(pool.utf8_text(content.take_u16()?)?));
         }
     }
     Some(Origin {
@@ -48,8 +48,8 @@ pub(crate) fn origin(bytes: &[u8]) -> Option<Origin> {
 
 /// True for a class of which there is no instance (`ACC_ABSTRACT`, §4.1), interfaces too.
 pub(crate) fn is_abstract(bytes: &[u8]) -> bool {
-    ClassFile::open(bytes)
-        .and_then(|mut file| file.rest.u16())
+    ClassFile::read_header(bytes)
+        .and_then(|mut file| file.rest.take_u16())
         .is_some_and(|flags| flags & 0x0400 != 0)
 }
 
@@ -59,18 +59,18 @@ struct ClassFile<'a> {
     version: &'a [u8],
     pool: Pool<'a>,
     /// All that follows the pool.
-    rest: Cursor<'a>,
+    rest: ByteCursor<'a>,
 }
 
 impl<'a> ClassFile<'a> {
     /// `None` when the bytes do not begin with the magic number, versions and a whole pool (§4.1).
-    fn open(bytes: &'a [u8]) -> Option<Self> {
-        let mut rest = Cursor { bytes };
-        if rest.u32()? != 0xCAFE_BABE {
+    fn read_header(bytes: &'a [u8]) -> Option<Self> {
+        let mut rest = ByteCursor { bytes };
+        if rest.take_u32()? != 0xCAFE_BABE {
             return None;
         }
-        let version = rest.take(4)?;
-        let pool = Pool::read(&mut rest)?;
+        let version = rest.take_bytes(4)?;
+        let pool = Pool::read_pool(&mut rest)?;
         Some(Self {
             version,
             pool,
@@ -88,20 +88,20 @@ struct Pool<'a> {
 
 impl<'a> Pool<'a> {
     /// Reads `constant_pool_count` and the entries.
-    fn read(from: &mut Cursor<'a>) -> Option<Self> {
-        let count = usize::from(from.u16()?);
+    fn read_pool(from: &mut ByteCursor<'a>) -> Option<Self> {
+        let count = usize::from(from.take_u16()?);
         let mut constants = vec![None];
         while constants.len() < count {
-            let tag = from.u8()?;
+            let tag = from.take_u8()?;
             let length = match tag {
-                1 => from.u16()?,
+                1 => from.take_u16()?,
                 7 | 8 | 16 | 19 | 20 => 2,
                 15 => 3,
                 3 | 4 | 9..=12 | 17 | 18 => 4,
                 5 | 6 => 8,
                 _ => return None,
             };
-            constants.push(Some((tag, from.take(usize::from(length))?)));
+            constants.push(Some((tag, from.take_bytes(usize::from(length))?)));
             if matches!(tag, 5 | 6) {
                 constants.push(None);
             }
@@ -109,68 +109,68 @@ impl<'a> Pool<'a> {
         Some(Self { constants })
     }
 
-    fn at(&self, index: u16) -> Option<(u8, &'a [u8])> {
+    fn pool_entry(&self, index: u16) -> Option<(u8, &'a [u8])> {
         *self.constants.get(usize::from(index))?
     }
 
     /// The bytes of a text in the JVM's own UTF-8; `None` when the index leads to anything else.
-    fn utf8(&self, index: u16) -> Option<&'a [u8]> {
-        self.at(index)
+    fn utf8_text(&self, index: u16) -> Option<&'a [u8]> {
+        self.pool_entry(index)
             .filter(|(tag, _)| *tag == 1)
             .map(|(_, text)| text)
     }
 
     /// A class's internal name, or an array's descriptor.
-    fn class(&self, index: u16) -> Option<&'a [u8]> {
-        let (_, bytes) = self.at(index).filter(|(tag, _)| *tag == 7)?;
-        self.utf8(Cursor { bytes }.u16()?)
+    fn class_name(&self, index: u16) -> Option<&'a [u8]> {
+        let (_, bytes) = self.pool_entry(index).filter(|(tag, _)| *tag == 7)?;
+        self.utf8_text(ByteCursor { bytes }.take_u16()?)
     }
 }
 
 /// Bytes that are read from the front, big-endian.
-struct Cursor<'a> {
+struct ByteCursor<'a> {
     bytes: &'a [u8],
 }
 
-impl<'a> Cursor<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+impl<'a> ByteCursor<'a> {
+    fn take_bytes(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.bytes.split_at_checked(count)?;
         self.bytes = rest;
         Some(taken)
     }
 
-    fn array<const COUNT: usize>(&mut self) -> Option<[u8; COUNT]> {
+    fn take_array<const COUNT: usize>(&mut self) -> Option<[u8; COUNT]> {
         let (taken, rest) = self.bytes.split_first_chunk()?;
         self.bytes = rest;
         Some(*taken)
     }
 
-    fn u8(&mut self) -> Option<u8> {
-        self.array().map(u8::from_be_bytes)
+    fn take_u8(&mut self) -> Option<u8> {
+        self.take_array().map(u8::from_be_bytes)
     }
 
-    fn u16(&mut self) -> Option<u16> {
-        self.array().map(u16::from_be_bytes)
+    fn take_u16(&mut self) -> Option<u16> {
+        self.take_array().map(u16::from_be_bytes)
     }
 
-    fn u32(&mut self) -> Option<u32> {
-        self.array().map(u32::from_be_bytes)
+    fn take_u32(&mut self) -> Option<u32> {
+        self.take_array().map(u32::from_be_bytes)
     }
 
     /// The index of an attribute's name, and what it holds (§4.7).
-    fn attribute(&mut self) -> Option<(u16, Self)> {
-        let name = self.u16()?;
-        let length = usize::try_from(self.u32()?).ok()?;
-        let bytes = self.take(length)?;
+    fn take_attribute(&mut self) -> Option<(u16, Self)> {
+        let name = self.take_u16()?;
+        let length = usize::try_from(self.take_u32()?).ok()?;
+        let bytes = self.take_bytes(length)?;
         Some((name, Self { bytes }))
     }
 
     /// Skips all fields, or all methods (§4.5, §4.6).
     fn skip_members(&mut self) -> Option<()> {
-        for _ in 0..self.u16()? {
-            self.take(6)?;
-            for _ in 0..self.u16()? {
-                self.attribute()?;
+        for _ in 0..self.take_u16()? {
+            self.take_bytes(6)?;
+            for _ in 0..self.take_u16()? {
+                self.take_attribute()?;
             }
         }
         Some(())
@@ -180,9 +180,9 @@ impl<'a> Cursor<'a> {
 /// Internal names (`a/b/Foo$Bar`) of the classes that the pool names: as class references, or within a
 /// descriptor or signature. Every class that the file could refer to by name is among them, others may be. Empty for what is
 /// no class file.
-pub(crate) fn names(bytes: &[u8]) -> BTreeSet<String> {
+pub(crate) fn named_classes(bytes: &[u8]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    let Some(ClassFile { pool, .. }) = ClassFile::open(bytes) else {
+    let Some(ClassFile { pool, .. }) = ClassFile::read_header(bytes) else {
         return names;
     };
     for (tag, bytes) in pool.constants.iter().flatten() {
@@ -190,7 +190,9 @@ pub(crate) fn names(bytes: &[u8]) -> BTreeSet<String> {
             // The JVM's own UTF-8 differs for characters that no class name in use holds.
             1 => in_descriptors(&String::from_utf8_lossy(bytes), &mut names),
             7 => {
-                let name = Cursor { bytes }.u16().and_then(|index| pool.utf8(index));
+                let name = ByteCursor { bytes }
+                    .take_u16()
+                    .and_then(|index| pool.utf8_text(index));
                 let name = name.map(String::from_utf8_lossy);
                 names.extend(name.map(|name| name.trim_start_matches('[').to_owned()));
             }
@@ -212,7 +214,7 @@ fn in_descriptors(text: &str, names: &mut BTreeSet<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::names;
+    use super::named_classes;
     use proptest::prelude::*;
 
     /// A class file's head with these constants.
@@ -247,12 +249,15 @@ mod tests {
             ],
             1,
         );
-        let found = names(&bytes);
+        let found = named_classes(&bytes);
         for name in ["a/Foo", "a/Bar", "a/Arg", "a/List", "a/Item", "a/Ret"] {
             assert!(found.contains(name), "{name} of {found:?}");
         }
         assert!(!found.contains("not a name"));
-        assert!(names(&bytes[..bytes.len() - 1]).is_empty() && names(b"PK\x03\x04").is_empty());
+        assert!(
+            named_classes(&bytes[..bytes.len() - 1]).is_empty()
+                && named_classes(b"PK\x03\x04").is_empty()
+        );
     }
 
     #[test]
@@ -260,7 +265,7 @@ mod tests {
         let four: &[u8] = &[3, 0, 0, 0, 0];
         let mut constants = vec![four; 65_533];
         constants.push(&[5, 0, 0, 0, 0, 0, 0, 0, 9]);
-        assert!(names(&class(&constants, 0)).is_empty());
+        assert!(named_classes(&class(&constants, 0)).is_empty());
     }
 
     proptest! {
@@ -268,7 +273,7 @@ mod tests {
         fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let mut whole = vec![0xCA, 0xFE, 0xBA, 0xBE];
             whole.extend(bytes);
-            names(&whole);
+            named_classes(&whole);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! From the mutants that PIT counted to the scores of the target classes.
 
-use super::report::{Counted, PitReport};
+use super::report::{CountedMutants, PitReport};
 use crate::gate::GatePackage;
 use crate::gate::commands::read_text;
-use crate::gate::scope::{Extent, Target};
+use crate::gate::scope::{MutationExtent, TargetClass};
 use crate::gate::verdict::{JudgedClass, MAX_SOURCE, ModuleResult};
 use crate::mutation::{ClassScore, Floor, MutantStatus};
 use crate::report::standard::ReportedMutant;
@@ -11,10 +11,10 @@ use crate::source::text;
 use std::collections::BTreeSet;
 
 /// The score of a target: of its changed lines where the score at its base binds the class as a whole.
-pub(crate) fn score(target: &Target, counted: &Counted) -> ClassScore {
+pub(crate) fn score_target(target: &TargetClass, counted: &CountedMutants) -> ClassScore {
     let floor = counted
         .floor
-        .filter(|_| matches!(target.extent, Extent::Change(_)));
+        .filter(|_| matches!(target.extent, MutationExtent::Change(_)));
     ClassScore {
         package: target.package.clone(),
         path: target.path.clone(),
@@ -35,10 +35,10 @@ impl ModuleResult {
     /// Takes over the counts of a package's targets; returns those without any mutant.
     pub(crate) fn add_scores<'t>(
         &mut self,
-        targets: &'t [Target],
+        targets: &'t [TargetClass],
         report: &PitReport,
         package: &GatePackage,
-    ) -> Vec<&'t Target> {
+    ) -> Vec<&'t TargetClass> {
         let mut empty = Vec::new();
         for target in targets {
             let Some(counted) = report.classes.get(&target.class) else {
@@ -46,7 +46,7 @@ impl ModuleResult {
                 continue;
             };
             let lines = |statuses: &[MutantStatus]| -> Vec<String> {
-                let left = counted.with(statuses);
+                let left = counted.with_statuses(statuses);
                 left.map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line))
                     .collect()
             };
@@ -79,7 +79,7 @@ impl ModuleResult {
                     tests_total,
                 });
             let source = read_text(&package.root.join(target.path.to_text()), MAX_SOURCE);
-            let score = score(target, counted);
+            let score = score_target(target, counted);
             self.judged.push(JudgedClass::new(
                 target,
                 package,

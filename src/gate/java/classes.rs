@@ -16,12 +16,12 @@ use std::path::{Path, PathBuf};
 
 impl Build {
     /// A build that just succeeded.
-    pub(crate) fn of(
+    pub(crate) fn of_folders(
         key: String,
         folders: Vec<PathBuf>,
         recompiled: bool,
     ) -> Result<Self, GateAbort> {
-        let digest = files_digest(&folders, &counts)?;
+        let digest = files_digest(&folders, &counts_for_tests)?;
         Ok(Self {
             key,
             folders,
@@ -32,7 +32,7 @@ impl Build {
 
     /// True while the class files are those of the build.
     pub fn is_current(&self) -> bool {
-        files_digest(&self.folders, &counts).is_ok_and(|now| now == self.digest)
+        files_digest(&self.folders, &counts_for_tests).is_ok_and(|now| now == self.digest)
     }
 }
 
@@ -45,10 +45,10 @@ pub(crate) fn files_digest<F: AsRef<Path>>(
     let mut all = Vec::new();
     for folder in folders {
         let folder = folder.as_ref();
-        let files = files(folder, &|inside, _| Ok(counts(inside)))?;
+        let files = counted_files(folder, &|inside, _| Ok(counts(inside)))?;
         all.extend(files.len().to_le_bytes());
         for inside in files {
-            let bytes = read(&folder.join(&inside))?;
+            let bytes = read_file(&folder.join(&inside))?;
             all.extend(inside.as_os_str().as_bytes());
             all.push(0);
             all.extend(task::digest(&bytes).into_bytes());
@@ -59,7 +59,7 @@ pub(crate) fn files_digest<F: AsRef<Path>>(
 
 /// The paths of the files in a folder that count, in order; no link to a folder is followed, and a folder that
 /// is not there holds none. Of everything but folders is asked whether it counts.
-pub(crate) fn files(
+pub(crate) fn counted_files(
     folder: &Path,
     counts: &dyn Fn(&Path, FileType) -> io::Result<bool>,
 ) -> io::Result<Vec<PathBuf>> {
@@ -91,13 +91,13 @@ pub(crate) fn class_names(folder: &Path) -> impl Iterator<Item = String> {
 }
 
 /// The whole of a regular file.
-pub(crate) fn read(file: &Path) -> io::Result<Vec<u8>> {
+pub(crate) fn read_file(file: &Path) -> io::Result<Vec<u8>> {
     let absent = || io::Error::other(format!("{} does not exist", file.display()));
     read_beginning(file, u64::MAX)?.ok_or_else(absent)
 }
 
 /// Class files, services and manifests, and the settings of the JUnit platform.
-pub(crate) fn counts(inside: &Path) -> bool {
+pub(crate) fn counts_for_tests(inside: &Path) -> bool {
     inside
         .extension()
         .is_some_and(|extension| extension == "class")
@@ -118,7 +118,7 @@ mod tests {
         let classes = folder.path().join("classes");
         fs_err::create_dir_all(classes.join("META-INF/services")).unwrap();
         fs_err::write(classes.join("A.class"), "a").unwrap();
-        let build = Build::of(
+        let build = Build::of_folders(
             "k".to_owned(),
             vec![classes.clone(), folder.path().join("absent")],
             false,

@@ -7,8 +7,8 @@ use super::report::Owners;
 use super::scope::JavaPath;
 use super::test_classes::{self, TestClasses};
 use crate::gate::commands::file_name;
-use crate::gate::scope::{Module, Target};
-use crate::gate::{GateAbort, rule};
+use crate::gate::scope::{Module, TargetClass};
+use crate::gate::{GateAbort, score_rule};
 use crate::mutation::Rule;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -25,15 +25,16 @@ impl ModuleContext<'_> {
     /// Compiled test classes; if there are none although there are test sources, the build skips its tests.
     pub(crate) fn test_classes(&self) -> Result<TestClasses, GateAbort> {
         let include = &self.context.settings.tests_include;
-        let tests = test_classes::find(&self.built.project, &self.maven.home, include);
-        let below = self.module.inside("src/test/");
-        let is_source = |test: &String| test.starts_with(&below) && JavaPath::read(test).is_some();
+        let tests = test_classes::find_test_classes(&self.built.project, &self.maven.home, include);
+        let below = self.module.path_inside("src/test/");
+        let is_source =
+            |test: &String| test.starts_with(&below) && JavaPath::parse_path(test).is_some();
         let has_sources = self.context.tests.iter().any(is_source);
         if tests.asked.is_empty() && tests.left_out.is_empty() && has_sources {
-            return Err(self.fault(
+            return Err(self.blame_build(
                 format!(
                     "The build of module {} makes no test classes although it has test sources.",
-                    self.label()
+                    self.module_label()
                 ),
                 "Look in the build file (and in .mvn) for maven.test.skip or a skipped testCompile.",
             ));
@@ -42,7 +43,7 @@ impl ModuleContext<'_> {
     }
 
     /// The JVM that runs PIT. A JDK in the package is the work that is judged.
-    pub(crate) fn java(&self) -> Result<PathBuf, GateAbort> {
+    pub(crate) fn find_java(&self) -> Result<PathBuf, GateAbort> {
         let package = self.context.package;
         let real = |path: &Path| fs_err::canonicalize(path).ok();
         let inside = [&package.root, &package.home].map(|folder| real(folder));
@@ -55,7 +56,7 @@ impl ModuleContext<'_> {
                         .any(|folder| jdk.starts_with(folder))
                 })
         };
-        jvm::java(
+        jvm::find_java(
             self.context.commands,
             self.built
                 .project
@@ -67,7 +68,7 @@ impl ModuleContext<'_> {
     }
 
     /// The family's fault when it changed a build file, else a wrong set-up.
-    pub(crate) fn fault(&self, why: String, hint: &str) -> GateAbort {
+    pub(crate) fn blame_build(&self, why: String, hint: &str) -> GateAbort {
         if self.module.build_changed {
             GateAbort::fail(why)
         } else {
@@ -76,8 +77,8 @@ impl ModuleContext<'_> {
     }
 
     /// Returns the abort of a module whose build failed.
-    pub(crate) fn abort(&self, trouble: Trouble) -> GateAbort {
-        trouble.abort(
+    pub(crate) fn abort_for(&self, trouble: Trouble) -> GateAbort {
+        trouble.into_abort(
             &self.context.package.name,
             &self.module.dir,
             self.module.build_changed,
@@ -85,16 +86,16 @@ impl ModuleContext<'_> {
     }
 
     /// `<package>/<folder>` for messages.
-    pub(crate) fn label(&self) -> String {
-        self.context.label(&self.module.dir)
+    pub(crate) fn module_label(&self) -> String {
+        self.context.module_label(&self.module.dir)
     }
 
     /// The classes to mutate: targets, and other classes of their source files.
-    pub(crate) fn owners(&self) -> Owners {
+    pub(crate) fn class_owners(&self) -> Owners {
         let mut owners = Owners::new();
         for target in &self.module.targets {
             owners.insert(target.class.clone(), target.class.clone());
-            if let Some(java) = JavaPath::read(&target.path.to_text()) {
+            if let Some(java) = JavaPath::parse_path(&target.path.to_text()) {
                 for class in
                     test_classes::second_classes(&self.built.project, &java.folder, &java.stem)
                 {
@@ -119,12 +120,16 @@ impl ModuleContext<'_> {
             .iter()
             .map(|change| change.path.to_text());
         own.chain(changed)
-            .filter_map(|path| JavaPath::read(&path).filter(|java| java.test)?.class())
+            .filter_map(|path| {
+                JavaPath::parse_path(&path)
+                    .filter(|java| java.test)?
+                    .class_name()
+            })
             .collect()
     }
 
     /// A folder of this module below the gate's folder: `<what>/<package>[/<module>]`.
-    pub(crate) fn folder(&self, what: &str) -> PathBuf {
+    pub(crate) fn gate_folder(&self, what: &str) -> PathBuf {
         let folder = self
             .context
             .request
@@ -145,8 +150,8 @@ impl ModuleContext<'_> {
     }
 
     /// The rule of the gate.
-    pub(crate) fn rule(&self) -> Rule {
-        rule(self.context.settings)
+    pub(crate) fn score_rule(&self) -> Rule {
+        score_rule(self.context.settings)
     }
 
     /// True for a line of a target's file (by its bare name) that the family changed, where that is known.
@@ -166,13 +171,16 @@ impl ModuleContext<'_> {
 const ALL: &[(u32, u32)] = &[(0, i32::MAX.unsigned_abs())];
 
 /// The lines of the targets that are judged by lines, by `folder/File.java` below the source root.
-pub(crate) fn lines(targets: &[Target]) -> Option<Vec<(String, u32, u32)>> {
-    if targets.iter().all(|target| target.extent.lines().is_none()) {
+pub(crate) fn line_ranges(targets: &[TargetClass]) -> Option<Vec<(String, u32, u32)>> {
+    if targets
+        .iter()
+        .all(|target| target.extent.line_ranges().is_none())
+    {
         return None;
     }
-    let of = |target: &Target| {
+    let of = |target: &TargetClass| {
         let file = format!("{}.java", target.class.replace('.', "/"));
-        let ranges = target.extent.lines().unwrap_or(ALL).to_vec();
+        let ranges = target.extent.line_ranges().unwrap_or(ALL).to_vec();
         ranges
             .into_iter()
             .map(move |(first, last)| (file.clone(), first, last))

@@ -4,13 +4,13 @@
 //! PASS of a FAIL, and a FAIL that blocks a task runs all tests: so coverage that credits a static initialiser to the first
 //! test alone, or a class that tests reach by reflection, may cost a rework and no wrong box.
 
-use super::reach::{References, dependents};
+use super::reach::{References, find_dependents};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The production classes that one run over all tests executed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Coverage {
+pub(crate) struct ExecutedClasses {
     /// The test classes, and true where all their tests were green.
     pub(crate) tests: BTreeMap<String, bool>,
     /// By top-level class, the tests that execute it.
@@ -37,12 +37,12 @@ pub(crate) struct CoverageMap {
     /// The module that it is of.
     pub(crate) state: ModuleState,
     /// The run of all tests that made it.
-    pub(crate) coverage: Coverage,
+    pub(crate) coverage: ExecutedClasses,
 }
 
 /// The tests that can touch a class.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Chosen {
+pub(crate) struct ReachingTests {
     /// Their classes.
     pub(crate) tests: BTreeSet<String>,
     /// The commit that the map was made of.
@@ -61,13 +61,13 @@ pub(crate) struct AskAll {
 impl CoverageMap {
     /// Those of `all` that can touch one of the `targets` (top-level names), in the module as it is `now`; `references`
     /// are those of its tests' class files.
-    pub(crate) fn choose(
+    pub(crate) fn choose_tests(
         &self,
         now: &ModuleState,
         references: &References,
         targets: &BTreeSet<String>,
         all: &BTreeSet<String>,
-    ) -> Result<Chosen, AskAll> {
+    ) -> Result<ReachingTests, AskAll> {
         if self.state.conditions != now.conditions {
             let why = "something other than Java has changed since the coverage map".to_owned();
             return Err(AskAll {
@@ -76,8 +76,8 @@ impl CoverageMap {
             });
         }
         let mut changed = targets.clone();
-        changed.extend(different(&self.state.production, &now.production).cloned());
-        let Coverage { tests, classes } = &self.coverage;
+        changed.extend(changed_classes(&self.state.production, &now.production).cloned());
+        let ExecutedClasses { tests, classes } = &self.coverage;
         let executing = changed.iter().filter_map(|class| classes.get(class));
         let mut chosen: BTreeSet<String> = executing.flatten().cloned().collect();
         let red = tests.iter().filter(|(_, is_green)| !**is_green);
@@ -93,9 +93,9 @@ impl CoverageMap {
         // A test that uses a changed class of the tests, or a new class, names it.
         let is_new = |class: &&String| !self.state.production.contains_key(*class);
         let mut named: BTreeSet<String> = changed.iter().filter(is_new).cloned().collect();
-        named.extend(different(&self.state.tests, &now.tests).cloned());
+        named.extend(changed_classes(&self.state.tests, &now.tests).cloned());
         named.extend(targets.iter().cloned());
-        chosen.extend(dependents(references, &named));
+        chosen.extend(find_dependents(references, &named));
         chosen.retain(|test| all.contains(test));
         if 2 * chosen.len() > all.len() {
             // A new map would say the same: none is made.
@@ -109,7 +109,7 @@ impl CoverageMap {
                 is_outdated: false,
             });
         }
-        Ok(Chosen {
+        Ok(ReachingTests {
             tests: chosen,
             commit: self.state.commit.clone(),
         })
@@ -117,7 +117,7 @@ impl CoverageMap {
 }
 
 /// The classes that are not the same in both, added and deleted ones too.
-fn different<'a>(
+fn changed_classes<'a>(
     then: &'a BTreeMap<String, String>,
     now: &'a BTreeMap<String, String>,
 ) -> impl Iterator<Item = &'a String> {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     /// A run that executed `Foo ATest BTest` per line.
-    fn coverage(tests: &[&str], classes: &str) -> Coverage {
+    fn coverage(tests: &[&str], classes: &str) -> ExecutedClasses {
         let class = |line: &str| {
             let (class, tests) = line.trim().split_once(' ').unwrap();
             (
@@ -148,7 +148,7 @@ mod tests {
                 tests.split(' ').map(str::to_owned).collect(),
             )
         };
-        Coverage {
+        ExecutedClasses {
             tests: tests
                 .iter()
                 .map(|test| ((*test).to_owned(), *test != "RedTest"))
@@ -195,7 +195,7 @@ mod tests {
         .into();
         let now = state(production, tests);
         let all = now.tests.keys().cloned().collect();
-        match map().choose(&now, &references, &names(&[target]), &all) {
+        match map().choose_tests(&now, &references, &names(&[target]), &all) {
             Ok(chosen) => Vec::from_iter(chosen.tests).join(" "),
             Err(AskAll { why, is_outdated }) => {
                 format!("all{}: {why}", if is_outdated { ", and a map" } else { "" })
@@ -241,7 +241,7 @@ mod tests {
     fn all_tests_run_where_the_map_cannot_tell_and_no_map_is_made_that_would_say_the_same() {
         let mut elsewhere = state(PRODUCTION, TESTS);
         elsewhere.conditions = "other".to_owned();
-        let choice = map().choose(
+        let choice = map().choose_tests(
             &elsewhere,
             &References::new(),
             &names(&["Foo"]),
@@ -268,7 +268,7 @@ mod tests {
         };
         let all = state.tests.keys().cloned().collect();
         let asked = |target| {
-            map.choose(&state, &References::new(), &names(&[target]), &all)
+            map.choose_tests(&state, &References::new(), &names(&[target]), &all)
                 .unwrap()
                 .tests
         };

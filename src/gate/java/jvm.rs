@@ -15,7 +15,7 @@ const COMPILER: &str = "-XX:TieredStopAtLevel=1";
 const MAX_RELEASE: u64 = 64 << 10;
 
 /// The option that may be added to the project's `own`.
-pub(crate) fn quick<'a>(own: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
+pub(crate) fn quick_option<'a>(own: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
     let chooses_compiler = |option: &str| {
         let starts = [
             "-XX:TieredStopAtLevel",
@@ -32,22 +32,26 @@ pub(crate) fn quick<'a>(own: impl IntoIterator<Item = &'a str>) -> Option<&'stat
 const OLDEST: (u32, u32) = (11, 0);
 
 /// The JVM that runs PIT: of the JDK with the home `named` for the tests if PIT runs on it, else Maven's own.
-pub(crate) fn java(commands: &Commands<'_>, named: Option<&Path>) -> Result<PathBuf, GateAbort> {
-    let suits = |java: &PathBuf| version(java).is_some_and(|version| !is_older(&version, OLDEST));
+pub(crate) fn find_java(
+    commands: &Commands<'_>,
+    named: Option<&Path>,
+) -> Result<PathBuf, GateAbort> {
+    let suits =
+        |java: &PathBuf| jdk_version(java).is_some_and(|version| !is_older(&version, OLDEST));
     let chosen = named.map(|home| home.join("bin/java")).filter(suits);
     let home = commands
-        .variable("JAVA_HOME")
+        .variable_value("JAVA_HOME")
         .filter(|home| home.starts_with('/'));
     let own = home
         .map(|home| Path::new(home).join("bin/java"))
         .filter(|java| is_program(java));
     let why = "Java was not found: neither through JAVA_HOME nor on the PATH.".to_owned();
-    let java = chosen.or(own).or_else(|| commands.find("java"));
+    let java = chosen.or(own).or_else(|| commands.find_program("java"));
     java.ok_or_else(|| GateAbort::setup(why, "Install a JDK and set JAVA_HOME."))
 }
 
 /// The version of the JDK of this `java`, as the JDK's file `release` says it; `None` if it does not.
-pub(crate) fn version(java: &Path) -> Option<String> {
+pub(crate) fn jdk_version(java: &Path) -> Option<String> {
     let java = fs_err::canonicalize(java).ok()?;
     let bytes = read_beginning(&java.parent()?.parent()?.join("release"), MAX_RELEASE).ok()??;
     let text = String::from_utf8_lossy(&bytes);
@@ -59,7 +63,7 @@ pub(crate) fn version(java: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{quick, version};
+    use super::{jdk_version, quick_option};
 
     #[test]
     fn a_jdk_says_its_version_in_a_file_beside_it() {
@@ -67,13 +71,13 @@ mod tests {
         let java = home.path().join("bin/java");
         fs_err::create_dir(home.path().join("bin")).unwrap();
         fs_err::write(&java, "").unwrap();
-        assert_eq!(version(&java), None);
+        assert_eq!(jdk_version(&java), None);
         fs_err::write(
             home.path().join("release"),
             "OS=\"x\"\nJAVA_VERSION=\"21.0.2\"\n",
         )
         .unwrap();
-        assert_eq!(version(&java).as_deref(), Some("21.0.2"));
+        assert_eq!(jdk_version(&java).as_deref(), Some("21.0.2"));
     }
 
     #[test]
@@ -86,7 +90,7 @@ mod tests {
             (&["-XX:TieredStopAtLevel=3"], None),
             (&["-Xint", "-XX:+UseZGC"], None),
         ] {
-            assert_eq!(quick(own.iter().copied()), ours, "{own:?}");
+            assert_eq!(quick_option(own.iter().copied()), ours, "{own:?}");
         }
     }
 }

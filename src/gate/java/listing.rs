@@ -3,7 +3,7 @@
 //! Follows no symbolic link, enters no other repository, no build output, no hidden folder;
 //! bounded; reads a changed path only if it stays inside the package.
 
-use crate::gate::scope::{BuildTool, Entry, changed_entries, path_of_file};
+use crate::gate::scope::{BuildTool, PathEntry, changed_entries, path_of_file};
 use crate::gate::{GateAbort, GatePackage};
 use crate::source::text;
 use crate::sys::walk::{DirEntry, MAX_DEPTH, MAX_ENTRIES, walk};
@@ -36,11 +36,11 @@ pub(crate) struct Listing {
     /// Source files below a `src/main/` folder.
     pub(crate) production: BTreeSet<String>,
     /// The kind of entry at each changed path.
-    pub(crate) entries: BTreeMap<String, Entry>,
+    pub(crate) entries: BTreeMap<String, PathEntry>,
 }
 
 /// Reads the folder of a package.
-pub(crate) fn list(package: &GatePackage) -> Result<Listing, GateAbort> {
+pub(crate) fn list_package(package: &GatePackage) -> Result<Listing, GateAbort> {
     let mut listing = Listing {
         entries: changed_entries(package),
         ..Listing::default()
@@ -78,11 +78,11 @@ fn may_hold_sources(root: &Path, folder: &DirEntry) -> bool {
     };
     let above = path.strip_prefix(root).ok().and_then(Path::parent);
     let in_sources = above.is_some_and(|above| above.iter().any(|part| part == "src"));
-    let output = OUTPUT.contains(&name) && !in_sources && !has(path, "pom.xml");
-    !(name.starts_with('.') || output || has(path, ".git"))
+    let output = OUTPUT.contains(&name) && !in_sources && !has_entry(path, "pom.xml");
+    !(name.starts_with('.') || output || has_entry(path, ".git"))
 }
 
-fn has(folder: &Path, name: &str) -> bool {
+fn has_entry(folder: &Path, name: &str) -> bool {
     fs_err::symlink_metadata(folder.join(name)).is_ok()
 }
 

@@ -14,7 +14,7 @@ mod recipe;
 mod trouble;
 
 pub(crate) use build::{Built, RECOMPILED};
-pub(crate) use cache::digest;
+pub(crate) use cache::digest_parts;
 pub use command::GRADLE_COMMAND;
 pub use poms::{PomLinks, follow_link, pom_links};
 pub(crate) use project::Project;
@@ -23,7 +23,7 @@ pub(crate) use trouble::{NETWORK_OR_DISK, Trouble, TroubleKind};
 use super::jvm;
 use super::package::PackageContext;
 use crate::gate::GateAbort;
-use crate::gate::commands::{Call, read_text};
+use crate::gate::commands::{FinishedCall, read_text};
 use crate::gate::disk_cache::DiskCache;
 use crate::gate::scope::{BuildTool, Module};
 use crate::machine::facts::ProcessEnd;
@@ -66,7 +66,7 @@ pub(crate) struct Maven<'a> {
 
 impl<'a> Maven<'a> {
     /// The command if the module is one of Gradle's, else the package's own `mvnw`, else `mvn`.
-    pub(crate) fn find(
+    pub(crate) fn find_command(
         context: &'a PackageContext<'a>,
         root: &Path,
         module: &'a Module,
@@ -84,7 +84,7 @@ impl<'a> Maven<'a> {
                 return Err(GateAbort::setup(why, hint));
             }
             wrapper
-        } else if let Some(program) = context.commands.find("mvn") {
+        } else if let Some(program) = context.commands.find_program("mvn") {
             program
         } else {
             let (what, hint) = if wrapper.is_file() {
@@ -103,13 +103,16 @@ impl<'a> Maven<'a> {
             );
             return Err(GateAbort::setup(why, hint));
         };
-        let own = context.commands.variable("MAVEN_OPTS").unwrap_or_default();
+        let own = context
+            .commands
+            .variable_value("MAVEN_OPTS")
+            .unwrap_or_default();
         // Maven's start script adds the options of this file to those of the variable.
         let file = fs_err::read_to_string(root.join(".mvn/jvm.config")).unwrap_or_default();
-        let quick = jvm::quick(own.split_whitespace().chain(file.split_whitespace()));
+        let quick = jvm::quick_option(own.split_whitespace().chain(file.split_whitespace()));
         let options = [own, quick.unwrap_or_default(), MAVEN_OPTS, recipe::LOGGERS].join(" ");
         let dir = module.dir.as_str();
-        let (home, folder) = (home(root, dir), poms::locate(root, dir));
+        let (home, folder) = (module_home(root, dir), poms::locate_reactor(root, dir));
         Ok(Self {
             context,
             command,
@@ -134,7 +137,7 @@ impl<'a> Maven<'a> {
     }
 
     /// Runs test classes (dotted names) of the module; the call's output is not quiet.
-    pub(crate) fn test(&self, classes: &[String]) -> Result<Call, GateAbort> {
+    pub(crate) fn run_tests(&self, classes: &[String]) -> Result<FinishedCall, GateAbort> {
         if let Some(argv) = self.command {
             let classes = classes.join(" ");
             return self.run_command(
@@ -155,9 +158,9 @@ impl<'a> Maven<'a> {
     }
 
     /// Resolves artifacts (`group:artifact:version`) with what they need, once, into ralph's cache.
-    pub(crate) fn resolve(&self, artifacts: &[String]) -> Result<Vec<String>, GateAbort> {
-        let key = digest(artifacts);
-        let known = self.known("tools");
+    pub(crate) fn resolve_artifacts(&self, artifacts: &[String]) -> Result<Vec<String>, GateAbort> {
+        let key = digest_parts(artifacts);
+        let known = self.memory_of("tools");
         let jars: Option<Vec<String>> = known.recall(&key);
         let is_whole = |jars: &Vec<String>| jars.iter().all(|jar| cache::is_whole(Path::new(jar)));
         if let Some(jars) = jars.filter(is_whole) {
@@ -165,7 +168,7 @@ impl<'a> Maven<'a> {
         }
         let jars = match self.command {
             Some(argv) => self.named_artifacts(argv, artifacts)?,
-            None => self.resolved(artifacts)?,
+            None => self.resolve_uncached(artifacts)?,
         };
         if let Some(cut) = jars.iter().find(|jar| !cache::is_whole(Path::new(jar))) {
             let cut = text::line(cut, 300);
@@ -176,12 +179,12 @@ impl<'a> Maven<'a> {
                 ),
             ));
         }
-        known.keep(&key, &jars)?;
+        known.remember(&key, &jars)?;
         Ok(jars)
     }
 
-    fn resolved(&self, artifacts: &[String]) -> Result<Vec<String>, GateAbort> {
-        let work = self.work("tools-")?;
+    fn resolve_uncached(&self, artifacts: &[String]) -> Result<Vec<String>, GateAbort> {
+        let work = self.call_folder("tools-")?;
         let pom = work.path().join("pom.xml");
         fs_err::write(&pom, tools_pom(artifacts))?;
         let output = work.path().join("classpath");
@@ -205,35 +208,38 @@ impl<'a> Maven<'a> {
         Ok(jars)
     }
 
-    fn must_have_got(&self, artifacts: &[String], call: &Call) -> Result<(), GateAbort> {
-        let Some(trouble) = self.trouble(call) else {
+    fn must_have_got(&self, artifacts: &[String], call: &FinishedCall) -> Result<(), GateAbort> {
+        let Some(trouble) = self.find_trouble(call) else {
             return Ok(());
         };
         let names = text::names(artifacts, 4);
         Err(GateAbort::transient(
-            format!("The build could not get {names}: {}", trouble.sentence()),
+            format!(
+                "The build could not get {names}: {}",
+                trouble.first_sentence()
+            ),
             "Check the network and gates.<NAME>.pit_version, then run the gate again.",
         ))
     }
 
     /// The facts of this kind in ralph's cache.
-    fn known(&self, kind: &str) -> DiskCache {
-        DiskCache::of(&self.context.request.cache, kind)
+    fn memory_of(&self, kind: &str) -> DiskCache {
+        DiskCache::of_kind(&self.context.request.cache, kind)
     }
 
     /// A folder of this call alone: several gates may ask for the same thing at the same time.
-    fn work(&self, prefix: &str) -> Result<tempfile::TempDir, GateAbort> {
+    fn call_folder(&self, prefix: &str) -> Result<tempfile::TempDir, GateAbort> {
         let cache = &self.context.request.cache;
         fs_err::create_dir_all(cache)?;
         Ok(tempfile::Builder::new().prefix(prefix).tempdir_in(cache)?)
     }
 
     /// Returns the cause of a call that failed; `None` for one that succeeded.
-    pub(crate) fn trouble(&self, call: &Call) -> Option<Trouble> {
+    pub(crate) fn find_trouble(&self, call: &FinishedCall) -> Option<Trouble> {
         let read = if self.command.is_some() {
             trouble::read_command
         } else {
-            trouble::read
+            trouble::read_trouble
         };
         (!call.end.is_success()).then(|| read(&call.output, &self.root))
     }
@@ -244,15 +250,20 @@ impl<'a> Maven<'a> {
         name: &str,
         folder: &BuildFolder,
         goals: &[&str],
-    ) -> Result<Call, GateAbort> {
-        let call = self.call(name, folder, &[&["-o"], goals].concat())?;
+    ) -> Result<FinishedCall, GateAbort> {
+        let call = self.call_maven(name, folder, &[&["-o"], goals].concat())?;
         if call.end.is_success() || !trouble::lacks_network(&call.output) {
             return Ok(call);
         }
-        self.call(&format!("{name}-online"), folder, goals)
+        self.call_maven(&format!("{name}-online"), folder, goals)
     }
 
-    fn call(&self, name: &str, folder: &BuildFolder, goals: &[&str]) -> Result<Call, GateAbort> {
+    fn call_maven(
+        &self,
+        name: &str,
+        folder: &BuildFolder,
+        goals: &[&str],
+    ) -> Result<FinishedCall, GateAbort> {
         let mut command = vec![
             self.program.display().to_string(),
             "-B".to_owned(),
@@ -263,7 +274,7 @@ impl<'a> Maven<'a> {
             command.extend(["-pl".to_owned(), module.clone(), "-am".to_owned()]);
         }
         command.extend(goals.iter().chain(&NO_SKIP).map(|arg| (*arg).to_owned()));
-        self.start(
+        self.start_program(
             &format!("maven-{name}"),
             command,
             &folder.root,
@@ -272,14 +283,17 @@ impl<'a> Maven<'a> {
     }
 
     /// Starts what builds the module, with these variables.
-    fn start(
+    fn start_program(
         &self,
         name: &str,
         argv: Vec<String>,
         cwd: &Path,
         variables: EnvVars<'_>,
-    ) -> Result<Call, GateAbort> {
-        let call = self.context.commands.run(name, argv, cwd, variables)?;
+    ) -> Result<FinishedCall, GateAbort> {
+        let call = self
+            .context
+            .commands
+            .run_program(name, argv, cwd, variables)?;
         let package = &self.context.package.name;
         match &call.end {
             ProcessEnd::NotStarted { why } => Err(GateAbort::setup(
@@ -296,7 +310,7 @@ impl<'a> Maven<'a> {
 }
 
 /// A module's folder in its package's.
-pub(crate) fn home(root: &Path, dir: &str) -> PathBuf {
+pub(crate) fn module_home(root: &Path, dir: &str) -> PathBuf {
     if dir.is_empty() {
         root.to_owned()
     } else {
@@ -316,7 +330,7 @@ fn read_paths(file: &Path) -> Vec<String> {
 
 fn tools_pom(artifacts: &[String]) -> String {
     let dependency = |artifact: &String| {
-        let mut parts = artifact.splitn(3, ':').map(escape);
+        let mut parts = artifact.splitn(3, ':').map(escape_text);
         let [group, name, version] = [(); 3].map(|()| parts.next().unwrap_or_default());
         format!(
             "<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version></dependency>"
@@ -330,6 +344,6 @@ fn tools_pom(artifacts: &[String]) -> String {
     )
 }
 
-fn escape(text: &str) -> String {
+fn escape_text(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }

@@ -6,11 +6,11 @@
 
 use super::base_score;
 use super::context::ModuleContext;
-use super::coverage_map::{AskAll, Chosen, Coverage, CoverageMap, top_level};
-use super::maven::digest;
+use super::coverage_map::{AskAll, CoverageMap, ExecutedClasses, ReachingTests, top_level};
+use super::maven::digest_parts;
 use super::module_state::CompiledModule;
 use super::pit::{Aim, MutantFilter, PitRun, PitSession};
-use super::reach::near;
+use super::reach::find_near_tests;
 use super::report::{MutantId, PitReport, test_class};
 use super::scope::TestNames;
 use super::test_classes::TestClasses;
@@ -25,7 +25,10 @@ use std::collections::BTreeSet;
 
 impl ModuleContext<'_> {
     /// Runs PIT over the module's targets.
-    pub(crate) fn measure(&self, result: &mut ModuleResult) -> Result<PitReport, GateAbort> {
+    pub(crate) fn measure_targets(
+        &self,
+        result: &mut ModuleResult,
+    ) -> Result<PitReport, GateAbort> {
         let TestClasses { asked, left_out } = self.test_classes()?;
         let session = PitSession::new(self)?;
         self.remark_what_pit_is_not_given(&left_out, result)?;
@@ -38,14 +41,15 @@ impl ModuleContext<'_> {
             map_commit: None,
             result,
         };
-        let settings = self.tiers();
+        let settings = self.tier_order();
         if self.context.request.makes_map && ladder.map_is_outdated()? {
             ladder.run_tier(Tier {
                 makes_map: true,
-                ..Tier::all(&ladder.all)
+                ..Tier::all_tests(&ladder.all)
             })?;
         } else {
-            if let Some(tier) = tiers::first(settings, &self.accountable_tests(), &ladder.all) {
+            if let Some(tier) = tiers::first_tier(settings, &self.accountable_tests(), &ladder.all)
+            {
                 ladder.run_tier(tier)?;
             }
             if settings == TestTiers::OwnFirst && (ladder.last.is_none() || ladder.is_open()) {
@@ -57,12 +61,12 @@ impl ModuleContext<'_> {
                 }
             }
         }
-        ladder.conclude()
+        ladder.conclude_ladder()
     }
 
     /// The order of tests. Classes of other modules may belong to the same unit: part of the kills would judge it wrongly.
-    fn tiers(&self) -> TestTiers {
-        let is_part = self.rule().per != Per::Class && !self.context.sole_module;
+    fn tier_order(&self) -> TestTiers {
+        let is_part = self.score_rule().per != Per::Class && !self.context.sole_module;
         match self.context.settings.tests {
             TestTiers::OwnFirst if is_part => TestTiers::All,
             tiers => tiers,
@@ -86,28 +90,32 @@ struct Ladder<'a, 'm> {
 }
 
 impl Ladder<'_, '_> {
-    fn open(&self) -> BTreeSet<String> {
+    fn open_classes(&self) -> BTreeSet<String> {
         self.open_in(&self.merged)
     }
 
     fn open_in(&self, report: &PitReport) -> BTreeSet<String> {
-        tiers::open(self.module.rule(), &self.module.module.targets, report)
+        tiers::open_classes(
+            self.module.score_rule(),
+            &self.module.module.targets,
+            report,
+        )
     }
 
     fn is_open(&self) -> bool {
-        !self.open().is_empty()
+        !self.open_classes().is_empty()
     }
 
     fn map_is_outdated(&self) -> Result<bool, GateAbort> {
-        let chosen = self.module.choose(&self.session, &self.all)?;
+        let chosen = self.module.choose_by_map(&self.session, &self.all)?;
         Ok(chosen.is_err_and(|reason| reason.is_outdated))
     }
 
     fn tiers_after_own(&mut self) -> Result<Vec<Tier>, GateAbort> {
-        let chosen = self.module.choose(&self.session, &self.all)?;
+        let chosen = self.module.choose_by_map(&self.session, &self.all)?;
         self.map_commit = chosen.as_ref().ok().map(|chosen| chosen.commit.clone());
         let near = if chosen.is_err() {
-            self.module.near(&self.session)?
+            self.module.near_tests(&self.session)?
         } else {
             BTreeSet::new()
         };
@@ -134,7 +142,7 @@ impl Ladder<'_, '_> {
     fn run_tier_once(&mut self, tier: &Tier) -> Result<bool, GateAbort> {
         let is_first = self.merged.tests.is_empty() && self.merged.classes.is_empty();
         let filter = if is_first {
-            self.session.lines()
+            self.session.line_filter()
         } else {
             self.remaining_mutants()
         };
@@ -143,7 +151,7 @@ impl Ladder<'_, '_> {
             || tier.is_near()
             || self.session.is_quick(&tier.tests);
         let run = PitRun {
-            timeout: self.session.timeout(&tier.tests),
+            timeout: self.session.mutant_timeout(&tier.tests),
             aim: if has_controls {
                 Aim::Judge
             } else {
@@ -152,12 +160,14 @@ impl Ladder<'_, '_> {
             makes_map: tier.makes_map,
             ..PitRun::new(tier.name, &tier.tests, &filter)
         };
-        let mut report = self.session.run(&run, &note(is_first, tier), self.result)?;
+        let mut report = self
+            .session
+            .run_pit(&run, &tier_note(is_first, tier), self.result)?;
         if tier.makes_map {
             self.module
                 .keep_map(&self.session, std::mem::take(&mut report.executed))?;
         }
-        self.session.remember(&tier.tests, &report)?;
+        self.session.remember_times(&tier.tests, &report)?;
         let reaching = std::mem::take(&mut report.reaching);
         let mut has_failed_control = !report.failed_control.is_empty();
         let is_superset = tier.tests.is_superset(&self.merged.tests);
@@ -173,7 +183,7 @@ impl Ladder<'_, '_> {
             } else {
                 has_failed_control = self.check_with_controls(tier, &mut report)?;
             }
-            self.merged.improve(&report);
+            self.merged.merge_later(&report);
         }
         if has_failed_control && self.is_open() {
             return Ok(true);
@@ -186,12 +196,12 @@ impl Ladder<'_, '_> {
         let wanted: Vec<_> = filter.mutants.iter().flatten().collect();
         let missing = wanted
             .iter()
-            .filter(|id| !report.statuses.contains_key(&id.identity()))
+            .filter(|id| !report.statuses.contains_key(&id.short_identity()))
             .count();
         if missing == 0 {
             return Ok(());
         }
-        Err(self.session.unclear(&format!(
+        Err(self.session.unclear_verdict(&format!(
             "{missing} of {} mutants were not found again",
             wanted.len()
         )))
@@ -205,12 +215,12 @@ impl Ladder<'_, '_> {
         search: &mut PitReport,
     ) -> Result<bool, GateAbort> {
         let mut believed = self.merged.clone();
-        believed.improve(search);
-        let settled = &self.open() - &self.open_in(&believed);
+        believed.merge_later(search);
+        let settled = &self.open_classes() - &self.open_in(&believed);
         let mut unproven = search.take_detected();
-        let living = self.merged.living(&settled);
+        let living = self.merged.living_mutants(&settled);
         let deciding: BTreeSet<MutantId> = living
-            .filter(|id| unproven.remove(&id.identity()).is_some())
+            .filter(|id| unproven.remove(&id.short_identity()).is_some())
             .cloned()
             .collect();
         self.merged.unproven = unproven;
@@ -219,10 +229,10 @@ impl Ladder<'_, '_> {
             .filter_map(|test| test_class(test, |class| tier.tests.get(class).cloned()))
             .collect();
         for tests in [&killing, &tier.tests] {
-            let open = &self.open() & &settled;
+            let open = &self.open_classes() & &settled;
             let remaining: Vec<_> = self
                 .merged
-                .living(&open)
+                .living_mutants(&open)
                 .filter(|id| deciding.contains(id))
                 .cloned()
                 .collect();
@@ -231,15 +241,15 @@ impl Ladder<'_, '_> {
             }
             let filter = MutantFilter {
                 mutants: Some(remaining),
-                ..self.session.lines()
+                ..self.session.line_filter()
             };
             let run = PitRun {
-                timeout: self.session.timeout(tests),
+                timeout: self.session.mutant_timeout(tests),
                 ..PitRun::new("control", tests, &filter)
             };
             let note = format!("what {} killed", tier.name);
-            let report = self.session.run(&run, &note, self.result)?;
-            self.merged.improve(&report);
+            let report = self.session.run_pit(&run, &note, self.result)?;
+            self.merged.merge_later(&report);
             if !report.failed_control.is_empty() {
                 return Ok(true);
             }
@@ -249,23 +259,25 @@ impl Ladder<'_, '_> {
 
     /// Runs time-outs that decide a second time, alone, with PIT's own patience; true if a control failed there.
     fn recheck_timeouts(&mut self, tier: &Tier) -> Result<bool, GateAbort> {
-        let (rule, targets) = (self.module.rule(), &self.module.module.targets);
+        let (rule, targets) = (self.module.score_rule(), &self.module.module.targets);
         let hanging = tiers::hanging_on_timeouts(rule, targets, &self.merged);
-        let mutants = self.merged.with(&hanging, &[MutantStatus::TimedOut]);
+        let mutants = self
+            .merged
+            .with_statuses(&hanging, &[MutantStatus::TimedOut]);
         if mutants.is_empty() {
             return Ok(false);
         }
         let filter = MutantFilter {
             mutants: Some(mutants),
-            ..self.session.lines()
+            ..self.session.line_filter()
         };
         let run = PitRun {
             alone: true,
             ..PitRun::new("alone", &self.merged.tests, &filter)
         };
         let note = format!("time-outs of the tier {} that decide", tier.name);
-        let report = self.session.run(&run, &note, self.result)?;
-        self.merged.improve(&report);
+        let report = self.session.run_pit(&run, &note, self.result)?;
+        self.merged.merge_later(&report);
         Ok(!report.failed_control.is_empty())
     }
 
@@ -273,36 +285,36 @@ impl Ladder<'_, '_> {
     fn remaining_mutants(&self) -> MutantFilter {
         use MutantStatus::{MemoryError, NoCoverage, RunError, Survived, TimedOut, Unjudged};
         let merged = &self.merged;
-        let mut open = self.open();
+        let mut open = self.open_classes();
         let counted = |class: &String| merged.classes.get(class);
         if open
             .iter()
             .filter_map(counted)
             .any(|class| class.dropped > 0)
         {
-            return self.session.lines();
+            return self.session.line_filter();
         }
         let living = [Survived, NoCoverage, RunError, MemoryError, Unjudged];
-        let mut mutants = merged.with(&open, &living);
+        let mut mutants = merged.with_statuses(&open, &living);
         // More tests can make a kill of a time-out, and nothing else can pass a class without any kill.
         open.retain(|class| counted(class).is_some_and(|class| class.tally.killed == 0));
-        mutants.extend(merged.with(&open, &[TimedOut]));
+        mutants.extend(merged.with_statuses(&open, &[TimedOut]));
         MutantFilter {
             mutants: Some(mutants),
-            ..self.session.lines()
+            ..self.session.line_filter()
         }
     }
 
     /// The counts of the module, once no tier remains.
-    fn conclude(mut self) -> Result<PitReport, GateAbort> {
+    fn conclude_ladder(mut self) -> Result<PitReport, GateAbort> {
         self.module.add_kills_of_other_modules(&mut self.merged);
         let with_unproven = self.merged.clone().with_unproven();
-        if self.open_in(&with_unproven) == self.open() {
+        if self.open_in(&with_unproven) == self.open_classes() {
             self.merged = with_unproven;
         }
-        let open = self.open();
+        let open = self.open_classes();
         if let Some(class) = self.merged.uncontrolled.difference(&open).next() {
-            return Err(self.session.unclear(&format!(
+            return Err(self.session.unclear_verdict(&format!(
                 "tests that kill mutants of {class} time out or end the JVM in PIT's worker although nothing was mutated"
             )));
         }
@@ -314,7 +326,10 @@ impl Ladder<'_, '_> {
             && ran < all
             && !open.is_empty()
         {
-            let (suite, label) = (text::count(all as u64, "test class"), self.module.label());
+            let (suite, label) = (
+                text::count(all as u64, "test class"),
+                self.module.module_label(),
+            );
             self.result.remarks.push(format!(
                 "{ran} of the {suite} of {label} ran: by the coverage map of commit {commit:.8}, no other touches what is judged."
             ));
@@ -324,7 +339,7 @@ impl Ladder<'_, '_> {
 }
 
 /// The note of a tier in the trace.
-fn note(is_first: bool, tier: &Tier) -> String {
+fn tier_note(is_first: bool, tier: &Tier) -> String {
     let parts = [if is_first { "" } else { "what is left" }, &tier.note];
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("; ")
@@ -339,9 +354,9 @@ impl ModuleContext<'_> {
             if let Some(living) = of_code.get(class) {
                 let killed = counted.left.keys().filter(|id| !living.contains(id));
                 let killed = killed
-                    .map(|id| (id.identity(), MutantStatus::Killed))
+                    .map(|id| (id.short_identity(), MutantStatus::Killed))
                     .collect();
-                counted.improve(&killed);
+                counted.merge_later(&killed);
             }
             // A kill that no control has met, and mutants that are counted alone, prove nothing elsewhere.
             if !merged.uncontrolled.contains(class) && counted.dropped == 0 {
@@ -351,11 +366,11 @@ impl ModuleContext<'_> {
     }
 
     /// The test classes that can touch the targets by the map of who touches what.
-    fn choose(
+    fn choose_by_map(
         &self,
         session: &PitSession<'_>,
         all: &BTreeSet<String>,
-    ) -> Result<Result<Chosen, AskAll>, GateAbort> {
+    ) -> Result<Result<ReachingTests, AskAll>, GateAbort> {
         let ask_all = |why: &str, is_outdated| {
             Ok(Err(AskAll {
                 why: why.to_owned(),
@@ -364,48 +379,52 @@ impl ModuleContext<'_> {
         };
         let Some(CompiledModule {
             state, references, ..
-        }) = session.state()?
+        }) = session.module_state()?
         else {
             return ask_all("the gate works in place", false);
         };
-        let Some(map) = self.maps().recall::<CoverageMap>(&self.map_key()) else {
+        let Some(map) = self.map_cache().recall::<CoverageMap>(&self.map_key()) else {
             return ask_all("there is no coverage map yet", true);
         };
-        Ok(map.choose(state, references, &targets(session), all))
+        Ok(map.choose_tests(state, references, &judged_classes(session), all))
     }
 
     /// The classes of the tests that stand near the targets; none in place.
-    fn near(&self, session: &PitSession<'_>) -> Result<BTreeSet<String>, GateAbort> {
-        let Some(module) = session.state()? else {
+    fn near_tests(&self, session: &PitSession<'_>) -> Result<BTreeSet<String>, GateAbort> {
+        let Some(module) = session.module_state()? else {
             return Ok(BTreeSet::new());
         };
         let names = TestNames::new(&self.context.settings.test_names);
-        Ok(near(
+        Ok(find_near_tests(
             [&module.references, &module.production_references],
-            &targets(session),
+            &judged_classes(session),
             &names,
         ))
     }
 
     /// Keeps the coverage map that a run over all tests has made.
-    fn keep_map(&self, session: &PitSession<'_>, coverage: Coverage) -> Result<(), GateAbort> {
-        let Some(CompiledModule { state, .. }) = session.state()? else {
+    fn keep_map(
+        &self,
+        session: &PitSession<'_>,
+        coverage: ExecutedClasses,
+    ) -> Result<(), GateAbort> {
+        let Some(CompiledModule { state, .. }) = session.module_state()? else {
             return Ok(());
         };
         let map = CoverageMap {
             state: state.clone(),
             coverage,
         };
-        self.maps().keep(&self.map_key(), &map)
+        self.map_cache().remember(&self.map_key(), &map)
     }
 
-    fn maps(&self) -> DiskCache {
-        DiskCache::of(&self.context.request.cache, "coverage-maps")
+    fn map_cache(&self) -> DiskCache {
+        DiskCache::of_kind(&self.context.request.cache, "coverage-maps")
     }
 
     /// One map for each module of a workspace.
     fn map_key(&self) -> String {
-        digest([self.maven.home.display().to_string()])
+        digest_parts([self.maven.home.display().to_string()])
     }
 
     /// Not all of Surefire's settings reach PIT.
@@ -417,22 +436,25 @@ impl ModuleContext<'_> {
         if !left_out.is_empty() {
             result.remarks.push(format!(
                 "Surefire does not run these test classes of {}, so they were not asked: {}; gates.{}.tests_include names those that are to be asked.",
-                self.label(),
+                self.module_label(),
                 text::names(left_out, 5),
                 self.context.request.name
             ));
         }
         if let Some(jdk) = &self.built.project.surefire.jdk
-            && !self.java()?.starts_with(jdk)
+            && !self.find_java()?.starts_with(jdk)
         {
-            let (jdk, label) = (text::line(&jdk.display().to_string(), 300), self.label());
+            let (jdk, label) = (
+                text::line(&jdk.display().to_string(), 300),
+                self.module_label(),
+            );
             result.remarks.push(format!("The tests of {label} do not run on the JDK that the build names for them ({jdk}): it is not there, older than 11, or in the package."));
         }
         let not_passed_to_pit = self.built.project.surefire.not_passed_to_pit.iter();
         result.remarks.extend(not_passed_to_pit.map(|name| {
             format!(
                 "Surefire's setting {name} of {} is not given to PIT.",
-                self.label()
+                self.module_label()
             )
         }));
         Ok(())
@@ -440,7 +462,7 @@ impl ModuleContext<'_> {
 }
 
 /// The top-level classes that are judged.
-fn targets(session: &PitSession<'_>) -> BTreeSet<String> {
+fn judged_classes(session: &PitSession<'_>) -> BTreeSet<String> {
     session
         .owners
         .keys()

@@ -26,13 +26,13 @@ pub(super) mod xml;
 
 pub use maven::{GRADLE_COMMAND, PomLinks, follow_link, pom_links};
 #[cfg(test)]
-pub(super) use report::Key;
+pub(super) use report::SealKey;
 pub(super) use run::{judge_modules, scope_of};
 
-use super::files::Language;
+use super::files::FileLanguage;
 
 /// As far as a copy asks.
-pub(super) const JAVA: Language = Language {
+pub(super) const JAVA: FileLanguage = FileLanguage {
     name: "Java",
     extensions: &["java"],
     builds: &[],

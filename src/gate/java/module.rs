@@ -4,10 +4,10 @@
 //! not whole has no score; a test that fails or ends its JVM is the family's fault only when it is a target's own or the
 //! family changed it.
 
-use super::base_score::{Base, base};
+use super::base_score::{Base, build_base};
 use super::changed_tests;
 use super::class_file::{self, Origin};
-use super::classes::{class_names, read};
+use super::classes::{class_names, read_file};
 use super::context::ModuleContext;
 use super::coverage_map::top_level;
 use super::jvm;
@@ -15,7 +15,7 @@ use super::maven::{GRADLE_COMMAND, Maven, RECOMPILED, Trouble};
 use super::package::{PackageContext, display_dir};
 use crate::config;
 use crate::gate::files::is_older;
-use crate::gate::scope::{BuildTool, Extent, Module, Target};
+use crate::gate::scope::{BuildTool, Module, MutationExtent, TargetClass};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{Build, GateAbort};
 use crate::mutation::TracePhase;
@@ -30,10 +30,10 @@ const PIT: [&[u8]; 4] = [b"org/pitest", b"org.pitest", b"ralph/pit", b"ralph.pit
 const LOMBOK: &[u8] = b"Llombok/Generated;";
 
 /// Judges a module.
-pub(crate) fn judge(context: &PackageContext<'_>, module: &Module) -> ModuleResult {
+pub(crate) fn judge_module(context: &PackageContext<'_>, module: &Module) -> ModuleResult {
     let mut result = ModuleResult::default();
     if let Err(abort) = build_and_score(context, module, &mut result) {
-        result.stop(abort, &module.targets);
+        result.stop_targets(abort, &module.targets);
     }
     result
 }
@@ -43,7 +43,7 @@ fn build_and_score(
     module: &Module,
     result: &mut ModuleResult,
 ) -> Result<(), GateAbort> {
-    let name = context.label(&module.dir);
+    let name = context.module_label(&module.dir);
     if module.tool == BuildTool::Gradle && context.settings.classpath_command.is_none() {
         let gate = &context.request.name;
         return Err(GateAbort::setup(
@@ -56,7 +56,7 @@ fn build_and_score(
         ));
     }
     module.check_committed(context.package)?;
-    let maven = &Maven::find(context, &context.package.root, module)?;
+    let maven = &Maven::find_command(context, &context.package.root, module)?;
     result.remarks.extend(maven.ignored_wrapper());
     if module.tool == BuildTool::Maven && context.settings.classpath_command.is_some() {
         let gate = &context.request.name;
@@ -66,7 +66,7 @@ fn build_and_score(
     }
     (context.ports.progress)(&format!("Compiling {name}"));
     let watch = Stopwatch::start();
-    let built = maven.build();
+    let built = maven.build_module();
     let (phase, note) = match &built {
         Ok(Ok((_, phase))) => *phase,
         _ => ("compile", ""),
@@ -77,15 +77,16 @@ fn build_and_score(
         millis: watch.millis(),
         note: note.to_owned(),
     });
-    let (built, phase) = &built?.map_err(|trouble| unbuilt(context, module, trouble))?;
+    let (built, phase) =
+        &built?.map_err(|trouble| blame_build_failure(context, module, trouble))?;
     let folders = built
         .class_folders()
         .into_iter()
         .map(Path::to_owned)
         .collect();
-    let build = Build::of(built.key.clone(), folders, *phase == RECOMPILED)?;
-    context.ports.checkouts.built(&build);
-    let of_code = built.judging(module, &context.package.root);
+    let build = Build::of_folders(built.key.clone(), folders, *phase == RECOMPILED)?;
+    context.ports.checkouts.note_build(&build);
+    let of_code = built.for_module(module, &context.package.root);
     let Some(built) = &of_code else {
         let (dir, tests) = (module.code.clone(), display_dir(&module.dir));
         let classes = text::names(module.targets.iter().map(|target| target.class.as_str()), 3);
@@ -107,12 +108,12 @@ fn build_and_score(
         maven,
         built,
     }
-    .score(result);
+    .score_module(result);
     if !matches!(judged, Err(GateAbort::Error { .. })) {
         context
             .ports
             .checkouts
-            .written(&context.package.root, true)?;
+            .written_files(&context.package.root, true)?;
     }
     if !build.is_current() {
         let why = format!("Class files of {name} were changed while they were judged.");
@@ -124,9 +125,13 @@ fn build_and_score(
 
 /// Whose fault it is that a module does not compile: in a clean checkout also that of files which git does
 /// not hold, and then what was there before the family's work does not compile there either.
-fn unbuilt(context: &PackageContext<'_>, module: &Module, trouble: Trouble) -> GateAbort {
+fn blame_build_failure(
+    context: &PackageContext<'_>,
+    module: &Module,
+    trouble: Trouble,
+) -> GateAbort {
     let clean = context.settings.folder == config::GateFolder::Clean;
-    let abort = trouble.abort(&context.package.name, &module.dir, module.build_changed);
+    let abort = trouble.into_abort(&context.package.name, &module.dir, module.build_changed);
     let in_place = format!(
         "If the build needs files that git does not hold, name them under gates.{0}.keep, or set gates.{0}.where: in-place.",
         context.request.name
@@ -141,7 +146,7 @@ fn unbuilt(context: &PackageContext<'_>, module: &Module, trouble: Trouble) -> G
             hint: format!("{hint} {in_place}"),
             transient: false,
         },
-        GateAbort::Fail { reasons } if clean => match base(context, module) {
+        GateAbort::Fail { reasons } if clean => match build_base(context, module) {
             Ok(Base::Absent | Base::Built(_)) => GateAbort::Fail { reasons },
             Ok(Base::Broken) => GateAbort::setup(
                 format!(
@@ -164,14 +169,14 @@ fn unbuilt(context: &PackageContext<'_>, module: &Module, trouble: Trouble) -> G
 
 impl ModuleContext<'_> {
     /// Targets to their scores; tests alone if there is nothing to mutate.
-    fn score(&self, result: &mut ModuleResult) -> Result<(), GateAbort> {
+    fn score_module(&self, result: &mut ModuleResult) -> Result<(), GateAbort> {
         self.check_doubles()?;
         self.check_who_names_pit()?;
         self.check_unjudged_production()?;
         let targets = &self.module.targets;
         if !targets.is_empty() {
             self.check_classes()?;
-            let report = self.measure(result)?;
+            let report = self.measure_targets(result)?;
             let empty = result.add_scores(targets, &report, self.context.package);
             result
                 .nothing
@@ -180,7 +185,7 @@ impl ModuleContext<'_> {
         if result.judged.is_empty() && result.aborts.is_empty() {
             (self.context.ports.progress)(&format!(
                 "Running the changed tests of {}",
-                self.label()
+                self.module_label()
             ));
             changed_tests::run_changed_tests(self)?;
         }
@@ -188,12 +193,13 @@ impl ModuleContext<'_> {
     }
 
     /// The name of a target that has nothing to mutate, and why if that is known.
-    fn without_mutants(&self, target: &Target) -> String {
+    fn without_mutants(&self, target: &TargetClass) -> String {
         let file = format!("{}.class", target.class.replace('.', "/"));
-        let class = read(&Path::new(&self.built.project.classes).join(file)).unwrap_or_default();
+        let class =
+            read_file(&Path::new(&self.built.project.classes).join(file)).unwrap_or_default();
         let is_of_lombok = class.windows(LOMBOK.len()).any(|part| part == LOMBOK);
         match target.extent {
-            Extent::Lines(_) => format!("the changed lines of {}", target.class),
+            MutationExtent::Lines(_) => format!("the changed lines of {}", target.class),
             _ if is_of_lombok => {
                 format!("{} (all its methods are generated by Lombok)", target.class)
             }
@@ -260,8 +266,8 @@ impl ModuleContext<'_> {
         let sources = Path::new(&self.built.project.sources);
         let mut made = BTreeSet::new();
         for class in class_names(classes) {
-            let bytes = read(&classes.join(format!("{class}.class")))?;
-            let source = match class_file::origin(&bytes).and_then(|origin| origin.source) {
+            let bytes = read_file(&classes.join(format!("{class}.class")))?;
+            let source = match class_file::read_origin(&bytes).and_then(|origin| origin.source) {
                 Some(name) => Path::new(&class).with_file_name(name),
                 None => Path::new(top_level(&class)).with_extension("java"),
             };
@@ -278,10 +284,10 @@ impl ModuleContext<'_> {
             return Ok(());
         }
         let made: Vec<String> = made.into_iter().collect();
-        Err(self.fault(
+        Err(self.blame_build(
             format!(
                 "The build of module {} makes production classes from {}, and this gate judges only what is below src/main/java.",
-                self.label(),
+                self.module_label(),
                 text::names(&made, 5)
             ),
             "Move this code below src/main/java, or judge it by a command of your own (gates.<NAME>.run).",
@@ -293,7 +299,7 @@ impl ModuleContext<'_> {
         let mut asking = BTreeSet::new();
         for folder in self.built.class_folders() {
             for class in class_names(folder) {
-                let bytes = read(&folder.join(format!("{class}.class")))?;
+                let bytes = read_file(&folder.join(format!("{class}.class")))?;
                 if PIT
                     .iter()
                     .any(|name| bytes.windows(name.len()).any(|part| part == *name))
@@ -323,16 +329,16 @@ impl ModuleContext<'_> {
     /// Each target must have a class file that was made from the target's own source.
     fn check_classes(&self) -> Result<(), GateAbort> {
         let classes = Path::new(&self.built.project.classes);
-        let jdk = jvm::version(&self.java()?);
+        let jdk = jvm::jdk_version(&self.find_java()?);
         let (mut missing, mut foreign) = (Vec::new(), Vec::new());
         for target in &self.module.targets {
             let name = target.class.replace('.', "/");
             let path = target.path.to_text();
-            let bytes = read(&classes.join(format!("{name}.class"))).unwrap_or_default();
+            let bytes = read_file(&classes.join(format!("{name}.class"))).unwrap_or_default();
             let compiled = Path::new(&self.built.project.sources).join(format!("{name}.java"));
             let [real, own] = [&compiled, &self.context.package.root.join(&path)]
                 .map(|file| fs_err::canonicalize(file).ok());
-            let origin = class_file::origin(&bytes);
+            let origin = class_file::read_origin(&bytes);
             if let Some(Origin { java, .. }) = origin
                 && let Some(jdk) = jdk.as_ref().filter(|jdk| is_older(jdk, (java, 0)))
             {
@@ -340,7 +346,7 @@ impl ModuleContext<'_> {
                     "{} is compiled for Java {java}, and PIT runs on JDK {jdk}.",
                     target.class
                 );
-                return Err(self.fault(why, "Set JAVA_HOME to the JDK that the build uses."));
+                return Err(self.blame_build(why, "Set JAVA_HOME to the JDK that the build uses."));
             }
             match origin {
                 _ if real.is_some() && real != own => foreign.push(format!(
@@ -381,10 +387,10 @@ impl ModuleContext<'_> {
             return Ok(());
         }
         let missing = text::names(&missing, 5);
-        Err(self.fault(
+        Err(self.blame_build(
             format!(
                 "The build of module {} makes no class file for {missing}.",
-                self.label()
+                self.module_label()
             ),
             "Look in the build file for other source folders, excluded sources, or -g:none.",
         ))

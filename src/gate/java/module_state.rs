@@ -4,10 +4,10 @@
 //! holds could change what tests do.
 
 use super::class_file;
-use super::classes::{class_names, files_digest, read};
+use super::classes::{class_names, files_digest, read_file};
 use super::context::ModuleContext;
 use super::coverage_map::{ModuleState, top_level};
-use super::maven::digest;
+use super::maven::digest_parts;
 use super::reach::References;
 use crate::gate::GateAbort;
 use crate::machine::facts::Oid;
@@ -29,7 +29,7 @@ pub(crate) struct CompiledModule {
 
 impl ModuleContext<'_> {
     /// The module as it is now; `None` in place. Reads every class file.
-    pub(crate) fn state(&self) -> Result<Option<CompiledModule>, GateAbort> {
+    pub(crate) fn read_state(&self) -> Result<Option<CompiledModule>, GateAbort> {
         let Some(files) = self
             .context
             .ports
@@ -66,7 +66,7 @@ impl ModuleContext<'_> {
             .map(Oid::to_string)
             .unwrap_or_default();
         let state = ModuleState {
-            conditions: digest(parts),
+            conditions: digest_parts(parts),
             commit,
             production,
             tests,
@@ -85,27 +85,28 @@ fn class_files(folder: &Path) -> Result<(BTreeMap<String, String>, References), 
     let mut references = References::new();
     let names: BTreeSet<String> = class_names(folder).collect();
     for name in names {
-        let bytes = read(&folder.join(format!("{name}.class")))?;
-        let class = dotted(&name);
-        references
-            .entry(class.clone())
-            .or_default()
-            .extend(class_file::names(&bytes).iter().map(|name| dotted(name)));
+        let bytes = read_file(&folder.join(format!("{name}.class")))?;
+        let class = dotted_name(&name);
+        references.entry(class.clone()).or_default().extend(
+            class_file::named_classes(&bytes)
+                .iter()
+                .map(|name| dotted_name(name)),
+        );
         parts
             .entry(class)
             .or_default()
-            .extend([name, digest([&bytes])]);
+            .extend([name, digest_parts([&bytes])]);
     }
     Ok((
         parts
             .into_iter()
-            .map(|(class, all)| (class, digest(all)))
+            .map(|(class, all)| (class, digest_parts(all)))
             .collect(),
         references,
     ))
 }
 
 /// The dotted name of the top-level class of an internal name.
-fn dotted(internal: &str) -> String {
+fn dotted_name(internal: &str) -> String {
     top_level(internal).replace('/', ".")
 }

@@ -36,7 +36,7 @@ pub(crate) struct PackageContext<'a> {
 
 impl PackageContext<'_> {
     /// `<package>/<folder>` of a module for messages.
-    pub(crate) fn label(&self, dir: &str) -> String {
+    pub(crate) fn module_label(&self, dir: &str) -> String {
         let dir = display_dir(dir);
         if self.package.name == "." {
             dir

@@ -11,17 +11,17 @@ mod session;
 mod tools;
 mod watch;
 
-use output::{RED, blame};
+use output::{RED, blame_tests};
 pub(crate) use plugin::MutantFilter;
 
 use super::context::ModuleContext;
 use super::maven::NETWORK_OR_DISK;
 use super::module_state::CompiledModule;
 pub(crate) use super::report::Aim;
-use super::report::{self, FailingTest, Judging, Key, Owners, PitReport, Stage};
+use super::report::{self, FailingTest, MutantContext, Owners, PitReport, PitStage, SealKey};
 use crate::gate::GateAbort;
-use crate::gate::commands::{Call, fresh_folder};
-use crate::gate::leftovers::{self, TestPlace, spoil};
+use crate::gate::commands::{FinishedCall, fresh_folder};
+use crate::gate::leftovers::{self, TestPlace, spoil_files};
 use crate::machine::facts::ProcessEnd;
 use crate::source::{RepoPath, text};
 use crate::sys::file_stat::FileStat;
@@ -122,9 +122,9 @@ pub(crate) enum PitEnd {
 
 impl PitSession<'_> {
     /// Runs PIT, with a new temporary folder and a new home for the tests.
-    fn start(&self, run: &PitRun<'_>) -> Result<PitEnd, GateAbort> {
+    fn start_pit(&self, run: &PitRun<'_>) -> Result<PitEnd, GateAbort> {
         let context = self.module.context;
-        let place = &TestPlace::new(context.commands.environment())?;
+        let place = &TestPlace::new(context.commands.child_environment())?;
         let is_judged = run.aim == Aim::Judge && !self.accountable_tests.is_empty();
         let before = is_judged.then(|| self.module_files()).transpose()?;
         let end = self.start_once(run, place)?;
@@ -137,7 +137,7 @@ impl PitSession<'_> {
         context
             .ports
             .checkouts
-            .written(&context.package.root, true)?;
+            .written_files(&context.package.root, true)?;
         Ok(end)
     }
 
@@ -153,12 +153,12 @@ impl PitSession<'_> {
         let written = context
             .ports
             .checkouts
-            .written(&context.package.root, false)?;
+            .written_files(&context.package.root, false)?;
         if written.is_empty() || self.run_again("after", run, left_out, place)?.is_none() {
             return Ok(());
         }
         let (label, files) = (
-            self.module.label(),
+            self.module.module_label(),
             text::names(written.iter().map(RepoPath::as_str), 5),
         );
         let why = format!(
@@ -203,7 +203,7 @@ impl PitSession<'_> {
         place: &TestPlace,
     ) -> Result<(), GateAbort> {
         let home = &self.module.maven.home;
-        let mut made = place.files()?;
+        let mut made = place.left_files()?;
         for (file, stat) in self.module_files()? {
             let inside = file.strip_prefix(home).unwrap_or(&file);
             // A production source that tests wrote ends the gate with an ERROR in any case.
@@ -216,7 +216,7 @@ impl PitSession<'_> {
         if made.is_empty() {
             return Ok(());
         }
-        spoil(&made)?;
+        spoil_files(&made)?;
         let failing = self.run_again("leftovers", run, left_out, place);
         // The checkout restores all other files.
         let outputs = Path::new(&self.module.built.project.classes).parent();
@@ -233,8 +233,12 @@ impl PitSession<'_> {
         let inside = inside
             .into_iter()
             .filter_map(|file| Some(file.strip_prefix(home).ok()?.display().to_string()));
-        let beside = beside.into_iter().map(|file| place.shown(file));
-        let why = leftovers::reason(&self.module.label(), inside.collect(), beside.collect());
+        let beside = beside.into_iter().map(|file| place.display_name(file));
+        let why = leftovers::reason(
+            &self.module.module_label(),
+            inside.collect(),
+            beside.collect(),
+        );
         let hint = "Commit what they expect, or remove the files before each test; a cache of tools can be left out by -Djava.io.tmpdir in gates.<NAME>.jvm_args.";
         if failing
             .iter()
@@ -279,16 +283,16 @@ impl PitSession<'_> {
         let what = format!(
             "Mutating {} in {} (tests: {})",
             text::count(self.module.module.targets.len() as u64, "class"),
-            self.module.label(),
+            self.module.module_label(),
             run.name
         );
         (context.ports.progress)(&what);
         let progress =
             |done, total| (context.ports.progress)(&format!("{what}: {done} of {total} mutants"));
         fresh_folder(&self.report_folder(run))?;
-        let key = Key::new()?;
-        let argv = self.arguments(run, &key, place)?;
-        let mut environment = place.variables();
+        let key = SealKey::new()?;
+        let argv = self.pit_arguments(run, &key, place)?;
+        let mut environment = place.test_variables();
         environment.extend(self.module.built.project.surefire.environment.clone());
         let folder = self.working_directory();
         let log = context.commands.next_log(run.name)?;
@@ -298,22 +302,27 @@ impl PitSession<'_> {
                 .commands
                 .run_into(&log, run.name, argv, &folder, &environment, silence)
         })?;
-        self.read(run, &key, &call)
+        self.read_end(run, &key, &call)
     }
 
     fn report_folder(&self, run: &PitRun<'_>) -> PathBuf {
-        self.module.folder("report").join(run.name)
+        self.module.gate_folder("report").join(run.name)
     }
 
     /// Reads the end of a run from the results file.
-    fn read(&self, run: &PitRun<'_>, key: &Key, call: &Call) -> Result<PitEnd, GateAbort> {
-        let judging = Judging {
+    fn read_end(
+        &self,
+        run: &PitRun<'_>,
+        key: &SealKey,
+        call: &FinishedCall,
+    ) -> Result<PitEnd, GateAbort> {
+        let judging = MutantContext {
             owners: &self.owners,
             is_changed: &|class, file, line| self.module.is_changed(class, file, line),
             aim: run.aim,
         };
         let file = report::read_file(&self.report_folder(run), key, judging);
-        let is_among_tests = matches!(&file, Ok(file) if file.stage == Stage::Tests);
+        let is_among_tests = matches!(&file, Ok(file) if file.stage == PitStage::Tests);
         match &call.end {
             ProcessEnd::Exited { .. } | ProcessEnd::Signalled { .. } => {}
             ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } if is_among_tests => {
@@ -333,7 +342,7 @@ impl PitSession<'_> {
                 let why = format!("PIT's results give no verdict: {why}.");
                 return Err(GateAbort::setup(why, LOOK));
             }
-            Err(_) => return Err(gave_up(call, output::complaint(&call.output))),
+            Err(_) => return Err(gave_up(call, output::find_complaint(&call.output))),
         };
         let failing = &file.report.left_out;
         if failing
@@ -349,7 +358,7 @@ impl PitSession<'_> {
         if !call.end.is_success() {
             return Err(gave_up(call, &words));
         }
-        if file.stage != Stage::Done {
+        if file.stage != PitStage::Done {
             let why = "PIT's results give no verdict: PIT did not finish.".to_owned();
             return Err(GateAbort::setup(why, LOOK));
         }
@@ -365,17 +374,17 @@ impl PitSession<'_> {
 
     /// Names an agent that changes classes as the likely cause if no mutant took its place.
     fn check_agents(&self, report: &PitReport, log: &str) -> Result<(), GateAbort> {
-        let tally = report.tally();
+        let tally = report.tally_mutants();
         let none_ran = tally.errors > 0 && tally.killed + tally.survived + tally.timed_out == 0;
         if !none_ran || !log.contains(REFUSED) {
             return Ok(());
         }
         let why = format!(
             "No mutant can take its place in {}: an agent in the JVM of the tests changes classes as they load ({REFUSED}).",
-            self.module.label()
+            self.module.module_label()
         );
         let hint = "Take it out of Surefire's argLine where this gate runs: gates.<NAME>.maven_args can switch a profile on or set a property.";
-        Err(self.module.fault(why, hint))
+        Err(self.module.blame_build(why, hint))
     }
 
     fn working_directory(&self) -> PathBuf {
@@ -394,7 +403,7 @@ impl PitSession<'_> {
 }
 
 /// PIT ended badly, and these are its own words for it.
-fn gave_up(call: &Call, words: &str) -> GateAbort {
+fn gave_up(call: &FinishedCall, words: &str) -> GateAbort {
     let Some(cause) = NETWORK_OR_DISK.iter().find(|cause| words.contains(**cause)) else {
         let why = format!("PIT {}: {}.", call.end, words.trim_end_matches('.'));
         return GateAbort::setup(why, LOOK);

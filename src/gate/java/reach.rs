@@ -9,7 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) type References = BTreeMap<String, BTreeSet<String>>;
 
 /// The classes that lead to one of `wanted`, these included.
-pub(crate) fn dependents(references: &References, wanted: &BTreeSet<String>) -> BTreeSet<String> {
+pub(crate) fn find_dependents(
+    references: &References,
+    wanted: &BTreeSet<String>,
+) -> BTreeSet<String> {
     let mut referrers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (class, names) in references {
         for name in names
@@ -33,7 +36,7 @@ pub(crate) fn dependents(references: &References, wanted: &BTreeSet<String>) -> 
 
 /// Of the tests, those that name one of `wanted`, and the own tests of production classes that do: they are likely to use
 /// it much.
-pub(crate) fn near(
+pub(crate) fn find_near_tests(
     [tests, production]: [&References; 2],
     wanted: &BTreeSet<String>,
     names: &TestNames,
@@ -60,7 +63,7 @@ pub(crate) fn near(
 
 #[cfg(test)]
 mod tests {
-    use super::{References, TestNames, dependents, near};
+    use super::{References, TestNames, find_dependents, find_near_tests};
     use std::collections::BTreeSet;
 
     #[test]
@@ -81,12 +84,12 @@ mod tests {
         .into_iter()
         .map(|(class, refers)| (class.to_owned(), names(refers)))
         .collect();
-        let leading = dependents(&references, &names(&["Foo"]));
+        let leading = find_dependents(&references, &names(&["Foo"]));
         assert_eq!(
             leading,
             names(&["Foo", "FooTest", "Base", "BarTest", "Helper", "HelperTest"])
         );
-        assert_eq!(dependents(&references, &names(&[])), names(&[]));
+        assert_eq!(find_dependents(&references, &names(&[])), names(&[]));
     }
 
     #[test]
@@ -113,7 +116,7 @@ mod tests {
             ("a.FarTest", "a.Far"),
         ]);
         let wanted = BTreeSet::from(["a.Foo".to_owned()]);
-        let found = near(
+        let found = find_near_tests(
             [&tests, &production],
             &wanted,
             &TestNames::new(&["{}Test".to_owned()]),

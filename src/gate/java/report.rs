@@ -8,13 +8,13 @@ mod results_file;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use counted::{Counted, MutantId, test_class};
-pub(crate) use results_file::{Judging, Key, Stage, read_file};
+pub(crate) use counted::{CountedMutants, MutantId, test_class};
+pub(crate) use results_file::{MutantContext, PitStage, SealKey, read_file};
 
-use super::coverage_map::{Coverage, top_level};
+use super::coverage_map::{ExecutedClasses, top_level};
 use crate::mutation::{MutantStatus, Tally};
 use crate::source::text;
-use counted::Identity;
+use counted::MutantIdentity;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The purpose of a run.
@@ -32,9 +32,9 @@ pub(crate) enum Aim {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PitReport {
     /// By target class; a target without mutants is absent.
-    pub(crate) classes: BTreeMap<String, Counted>,
+    pub(crate) classes: BTreeMap<String, CountedMutants>,
     /// The status of each mutant that was asked for.
-    pub(crate) statuses: HashMap<Identity, MutantStatus>,
+    pub(crate) statuses: HashMap<MutantIdentity, MutantStatus>,
     /// The test classes that were asked, if the runs were merged.
     pub(crate) tests: BTreeSet<String>,
     /// The tests that reach the remaining mutants.
@@ -42,7 +42,7 @@ pub(crate) struct PitReport {
     /// The slowest test without mutation, milliseconds, if a test ran.
     pub(crate) slowest_test: Option<u64>,
     /// The tests that ran without mutation, and the classes that they executed if the run makes a map.
-    pub(crate) executed: Coverage,
+    pub(crate) executed: ExecutedClasses,
     /// Time of the tests without mutation, milliseconds.
     pub(crate) coverage_millis: u64,
     /// Wall time, milliseconds.
@@ -56,17 +56,17 @@ pub(crate) struct PitReport {
     /// The tests that killed mutants in a search, by PIT's names, as far as they are kept.
     pub(crate) killers: BTreeMap<MutantId, String>,
     /// Detected by the last search and not confirmed by a control; `classes` count it as living.
-    pub(crate) unproven: HashMap<Identity, MutantStatus>,
+    pub(crate) unproven: HashMap<MutantIdentity, MutantStatus>,
     /// Tests that fail without any mutation: PIT leaves them out.
     pub(crate) left_out: BTreeSet<FailingTest>,
 }
 
 /// The tests that reach each mutant that was not killed.
-pub(crate) type Reaching = BTreeMap<MutantId, Reached>;
+pub(crate) type Reaching = BTreeMap<MutantId, ReachingClasses>;
 
 /// The test classes that reach a mutant: at most five names, and how many there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reached {
+pub(crate) struct ReachingClasses {
     pub(crate) names: Vec<String>,
     pub(crate) count: u64,
     /// Its code runs while its class is initialised, and perhaps never again.
@@ -75,7 +75,7 @@ pub(crate) struct Reached {
 
 impl PitReport {
     /// The mutants of all classes.
-    pub(crate) fn tally(&self) -> Tally {
+    pub(crate) fn tally_mutants(&self) -> Tally {
         let mut tally = Tally::default();
         self.classes
             .values()
@@ -90,25 +90,25 @@ impl PitReport {
             .iter()
             .filter(|(_, reached)| reached.is_initial)
             .map(|(id, _)| id);
-        let statuses: HashMap<Identity, MutantStatus> = initial
-            .map(|id| (id.identity(), MutantStatus::Unjudged))
+        let statuses: HashMap<MutantIdentity, MutantStatus> = initial
+            .map(|id| (id.short_identity(), MutantStatus::Unjudged))
             .collect();
         for counted in self.classes.values_mut() {
-            counted.improve(&statuses);
+            counted.merge_later(&statuses);
         }
         self.statuses.extend(statuses);
     }
 
     /// Merges what a later run found out about the mutants that are left.
-    pub(crate) fn improve(&mut self, later: &Self) {
+    pub(crate) fn merge_later(&mut self, later: &Self) {
         for counted in self.classes.values_mut() {
-            counted.improve(&later.statuses);
+            counted.merge_later(&later.statuses);
         }
         self.uncontrolled.extend(later.uncontrolled.iter().cloned());
     }
 
     /// Takes the kills and time-outs out of a search.
-    pub(crate) fn take_detected(&mut self) -> HashMap<Identity, MutantStatus> {
+    pub(crate) fn take_detected(&mut self) -> HashMap<MutantIdentity, MutantStatus> {
         let is_detected =
             |_: &_, status: &mut _| matches!(status, MutantStatus::Killed | MutantStatus::TimedOut);
         self.statuses.extract_if(is_detected).collect()
@@ -119,12 +119,15 @@ impl PitReport {
         let unproven = std::mem::take(&mut self.unproven);
         self.classes
             .values_mut()
-            .for_each(|counted| counted.improve(&unproven));
+            .for_each(|counted| counted.merge_later(&unproven));
         self
     }
 
     /// The mutants of these classes of which no kill is believed.
-    pub(crate) fn living(&self, classes: &BTreeSet<String>) -> impl Iterator<Item = &MutantId> {
+    pub(crate) fn living_mutants(
+        &self,
+        classes: &BTreeSet<String>,
+    ) -> impl Iterator<Item = &MutantId> {
         let wanted = self
             .classes
             .iter()
@@ -133,7 +136,7 @@ impl PitReport {
     }
 
     /// The mutants of these classes that are left with one of these statuses.
-    pub(crate) fn with(
+    pub(crate) fn with_statuses(
         &self,
         classes: &BTreeSet<String>,
         statuses: &[MutantStatus],
@@ -143,7 +146,7 @@ impl PitReport {
             .iter()
             .filter(|(class, _)| classes.contains(*class));
         wanted
-            .flat_map(|(_, counted)| counted.with(statuses))
+            .flat_map(|(_, counted)| counted.with_statuses(statuses))
             .map(|(id, _)| id.clone())
             .collect()
     }
@@ -173,7 +176,7 @@ pub(crate) type Owners = BTreeMap<String, String>;
 
 /// The outcome of a control. The plugin runs it before the mutants of its JVM.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Control {
+pub(crate) enum ControlOutcome {
     /// All tests passed.
     Passed,
     /// It timed out, or its JVM ended.
@@ -217,18 +220,21 @@ impl FailingTest {
 
 impl PitReport {
     /// Returns the believed status of a mutant, given the control of its class, which belongs to the target `owner`.
-    fn believed(
+    fn believed_status(
         &mut self,
         status: MutantStatus,
-        control: Option<&Control>,
+        control: Option<&ControlOutcome>,
         owner: &str,
     ) -> MutantStatus {
         match (status, control) {
-            (MutantStatus::Killed | MutantStatus::TimedOut, Some(Control::Failed(test))) => {
+            (MutantStatus::Killed | MutantStatus::TimedOut, Some(ControlOutcome::Failed(test))) => {
                 self.failed_control.insert(test.clone());
                 MutantStatus::Survived
             }
-            (MutantStatus::Killed | MutantStatus::TimedOut, Some(Control::Unclear) | None) => {
+            (
+                MutantStatus::Killed | MutantStatus::TimedOut,
+                Some(ControlOutcome::Unclear) | None,
+            ) => {
                 self.uncontrolled.insert(owner.to_owned());
                 status
             }

@@ -3,15 +3,15 @@
 //! Modules of one package are judged one after the other (they share output folders), packages side by side within
 //! the configured number of jobs.
 
-use super::listing::{Listing, list};
-use super::module::judge;
+use super::listing::{Listing, list_package};
+use super::module::judge_module;
 use super::package::PackageContext;
-use super::scope::{TestNames, scope};
+use super::scope::{TestNames, find_scope};
 use crate::config::GateSettings;
 use crate::gate::commands::Commands;
-use crate::gate::scope::{Module, Scope, Target};
+use crate::gate::scope::{GateScope, Module, TargetClass};
 use crate::gate::verdict::{EngineResult, ModuleResult};
-use crate::gate::{GatePorts, GateRequest, jobs, rule};
+use crate::gate::{GatePorts, GateRequest, job_count, score_rule};
 use crate::mutation::Per;
 use crate::source::RepoPath;
 use crate::sys::poison::ignore_poison;
@@ -21,22 +21,25 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 /// Finds the classes to judge, and lists the packages.
-pub(crate) fn scope_of(request: &GateRequest, settings: &GateSettings) -> (Scope, Vec<Listing>) {
+pub(crate) fn scope_of(
+    request: &GateRequest,
+    settings: &GateSettings,
+) -> (GateScope, Vec<Listing>) {
     let listings = match request
         .packages
         .iter()
-        .map(list)
+        .map(list_package)
         .collect::<Result<Vec<_>, _>>()
     {
         Ok(listings) => listings,
-        Err(abort) => return (Scope::refused(abort), Vec::new()),
+        Err(abort) => return (GateScope::refuse_all(abort), Vec::new()),
     };
     let (names, command) = (
         TestNames::new(&settings.test_names),
         settings.classpath_command.is_some(),
     );
     (
-        scope(request, &names, settings.scope, command, &listings),
+        find_scope(request, &names, settings.scope, command, &listings),
         listings,
     )
 }
@@ -73,7 +76,7 @@ pub(crate) fn judge_modules(
     for modules in packages.values_mut() {
         modules.sort_by_key(|module| module.dir != module.code);
     }
-    let jobs = jobs(settings);
+    let jobs = job_count(settings);
     let side_by_side = jobs.min(packages.len()).max(1);
     let sole_module = scope
         .modules
@@ -98,7 +101,7 @@ pub(crate) fn judge_modules(
             ports,
             survivors: &survivors,
         };
-        Some((judge_in_turn(&context, modules), commands.used()))
+        Some((judge_in_turn(&context, modules), commands.time_used()))
     };
     let done: Mutex<(Vec<ModuleResult>, Duration)> = Mutex::default();
     let waiting = Mutex::new(packages.into_iter());
@@ -145,14 +148,14 @@ fn judge_in_turn(context: &PackageContext<'_>, modules: &[&Module]) -> Vec<Modul
         {
             continue;
         }
-        let result = judge(context, &module);
-        let fails = |target: &Target| {
+        let result = judge_module(context, &module);
+        let fails = |target: &TargetClass| {
             let mut judged = result
                 .judged
                 .iter()
                 .filter(|judged| judged.score.path == target.path);
             judged.any(|judged| {
-                rule(context.settings)
+                score_rule(context.settings)
                     .judge(std::slice::from_ref(&judged.score))
                     .reached
                     == 0

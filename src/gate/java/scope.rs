@@ -11,10 +11,10 @@ pub(crate) use names::{JavaPath, TestNames};
 
 use super::listing::{BUILD_FILES, Listing};
 use crate::config::ScopeKind;
-use crate::gate::scope::{BuildTool, Entry, Extent, Module, Scope, Target};
+use crate::gate::scope::{BuildTool, GateScope, Module, MutationExtent, PathEntry, TargetClass};
 use crate::gate::{GateAbort, GatePackage, GateRequest};
 use crate::machine::facts::{FileChange, FileStatus};
-use crate::mutation::LeftOut;
+use crate::mutation::ExcludedFile;
 use crate::source::text;
 use crate::source::{ChangedLines, Kind, RepoPath};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,15 +22,15 @@ use std::path::Path;
 
 /// Finds the scope; `listings` are those of the request's packages, in order. With a `command`, that builds packages of Gradle
 /// and those without a POM.
-pub(crate) fn scope(
+pub(crate) fn find_scope(
     request: &GateRequest,
     names: &TestNames,
     kind: ScopeKind,
     command: bool,
     listings: &[Listing],
-) -> Scope {
+) -> GateScope {
     let is_pom = |path: &String| path.ends_with("pom.xml");
-    let mut scope = Scope::default();
+    let mut scope = GateScope::default();
     for (index, (package, listing)) in request.packages.iter().zip(listings).enumerate() {
         let mut sorter = Sorter {
             request,
@@ -45,7 +45,7 @@ pub(crate) fn scope(
             scope: &mut scope,
         };
         for change in &package.changes {
-            sorter.sort(change);
+            sorter.sort_change(change);
         }
         sorter.sort_weakened();
         let modules = sorter.modules;
@@ -66,28 +66,28 @@ struct Sorter<'a> {
     is_by_command: bool,
     index: usize,
     modules: BTreeMap<(String, String), Module>,
-    scope: &'a mut Scope,
+    scope: &'a mut GateScope,
 }
 
 impl Sorter<'_> {
-    fn sort(&mut self, change: &FileChange) {
+    fn sort_change(&mut self, change: &FileChange) {
         let path = change.path.to_text();
         let entry = self
             .listing
             .entries
             .get(&path)
             .copied()
-            .unwrap_or(Entry::Absent);
-        if entry == Entry::Odd {
-            self.scope.aborts.extend(entry.refusal(change));
+            .unwrap_or(PathEntry::Absent);
+        if entry == PathEntry::Odd {
+            self.scope.aborts.extend(entry.refuse_change(change));
             return;
         }
-        let java = JavaPath::read(&path);
+        let java = JavaPath::parse_path(&path);
         let production = change.kind != Kind::Test && java.as_ref().is_some_and(|java| !java.test);
         if let Some(language) = names::other_language(&path).filter(|_| change.kind != Kind::Test) {
-            self.leave(change, &format!("not measured ({language})"));
+            self.leave_out(change, &format!("not measured ({language})"));
         }
-        let module = self.module(&path);
+        let module = self.find_module(&path);
         // Other languages without Maven are not judged by this gate.
         let is_built = self.is_by_command || matches!(module, Some((_, BuildTool::Maven)));
         if !(Path::new(&path)
@@ -97,40 +97,43 @@ impl Sorter<'_> {
         {
             return;
         }
-        if entry == Entry::Link {
-            self.scope.aborts.extend(entry.refusal(change));
+        if entry == PathEntry::Link {
+            self.scope.aborts.extend(entry.refuse_change(change));
             return;
         }
         let Some((dir, tool)) = module else {
             if self.is_by_command && java.is_none() {
-                self.leave(change, "not below src/main/java or src/test");
+                self.leave_out(change, "not below src/main/java or src/test");
                 return;
             }
             self.without_module(change, entry, java.as_ref(), production);
             return;
         };
         let is_test_class = |java: &JavaPath| java.test && self.names.is_test(&java.stem);
-        let changed_test = entry == Entry::File && java.as_ref().is_some_and(is_test_class);
-        let module = self.enter(&dir, &dir, tool);
+        let changed_test = entry == PathEntry::File && java.as_ref().is_some_and(is_test_class);
+        let module = self.enter_module(&dir, &dir, tool);
         if changed_test {
             module.changed_tests.insert(path);
         } else if let (true, Some(java)) = (production, java) {
-            if let Some(target) = self.production(change, entry, &java) {
-                self.add(&target, &dir, tool);
+            if let Some(target) = self.sort_production(change, entry, &java) {
+                self.add_target(&target, &dir, tool);
             }
         } else {
-            if entry == Entry::File {
+            if entry == PathEntry::File {
                 module.unplaced.insert(path);
             }
             if change.kind != Kind::Test {
-                self.leave(change, "not below src/main/java");
+                self.leave_out(change, "not below src/main/java");
             }
         }
     }
 
     /// Adds a target of the module in a folder to each module that has tests of its own, else to that one.
-    fn add(&mut self, target: &Target, dir: &str, tool: BuildTool) {
-        let homes = target.tests.iter().filter_map(|test| self.module(test));
+    fn add_target(&mut self, target: &TargetClass, dir: &str, tool: BuildTool) {
+        let homes = target
+            .tests
+            .iter()
+            .filter_map(|test| self.find_module(test));
         let mut homes: BTreeSet<String> = homes
             .filter(|home| home.1 == tool)
             .map(|home| home.0)
@@ -139,27 +142,36 @@ impl Sorter<'_> {
             homes.insert(dir.to_owned());
         }
         for home in homes {
-            self.enter(&home, dir, tool).targets.push(target.clone());
+            self.enter_module(&home, dir, tool)
+                .targets
+                .push(target.clone());
         }
     }
 
     /// The module in a folder, with targets of the one in the folder `code`.
-    fn enter(&mut self, dir: &str, code: &str, tool: BuildTool) -> &mut Module {
+    fn enter_module(&mut self, dir: &str, code: &str, tool: BuildTool) -> &mut Module {
         let new = || Module::new((self.index, self.package), dir, code, tool);
         self.modules
             .entry((dir.to_owned(), code.to_owned()))
             .or_insert_with(new)
     }
 
-    fn production(&mut self, change: &FileChange, entry: Entry, java: &JavaPath) -> Option<Target> {
+    fn sort_production(
+        &mut self,
+        change: &FileChange,
+        entry: PathEntry,
+        java: &JavaPath,
+    ) -> Option<TargetClass> {
         if java.is_info() {
             return None;
         }
-        if entry == Entry::Absent || change.status == FileStatus::Deleted && entry != Entry::File {
-            self.leave(change, "it no longer exists");
+        if entry == PathEntry::Absent
+            || change.status == FileStatus::Deleted && entry != PathEntry::File
+        {
+            self.leave_out(change, "it no longer exists");
             return None;
         }
-        let Some(class) = java.class() else {
+        let Some(class) = java.class_name() else {
             self.scope.aborts.push(GateAbort::setup(
                 format!(
                     "The production code {} cannot be judged: its path names no Java class.",
@@ -171,23 +183,23 @@ impl Sorter<'_> {
         };
         // It counts as what it is, and as what it was before it was moved.
         let before = self.package.moved.get(&change.path);
-        let before = before.and_then(|old| Some((old, JavaPath::read(&old.path.to_text())?)));
+        let before = before.and_then(|old| Some((old, JavaPath::parse_path(&old.path.to_text())?)));
         let both =
             || std::iter::once((change, java)).chain(before.iter().map(|(old, java)| (*old, java)));
         let tests: BTreeSet<String> = both().flat_map(|(_, java)| self.tests_of(java)).collect();
         if tests.is_empty() && !both().any(|(change, java)| self.counts_without_test(change, java))
         {
-            self.leave(
+            self.leave_out(
                 change,
                 &format!(
                     "no test class belongs to it ({})",
-                    self.names.of(&java.stem)
+                    self.names.names_of(&java.stem)
                 ),
             );
             return None;
         }
-        let extent = self.extent(change);
-        Some(Target {
+        let extent = self.find_extent(change);
+        Some(TargetClass {
             package: self.package.name.clone(),
             path: change.path.clone(),
             class,
@@ -214,43 +226,46 @@ impl Sorter<'_> {
         }
         let unchanged = |path: &&String| !self.listing.entries.contains_key(*path);
         for path in self.listing.production.iter().filter(unchanged) {
-            let Some(java) = JavaPath::read(path).filter(|java| !java.test) else {
+            let Some(java) = JavaPath::parse_path(path).filter(|java| !java.test) else {
                 continue;
             };
-            let (Some(class), Some((dir, tool))) = (java.class(), self.module(path)) else {
+            let (Some(class), Some((dir, tool))) = (java.class_name(), self.find_module(path))
+            else {
                 continue;
             };
             if weakened.iter().any(|test| self.is_test_of(test, &java)) {
                 let whole = self.kind == ScopeKind::Class;
                 let extent = if whole {
-                    Extent::Class
+                    MutationExtent::Class
                 } else {
-                    Extent::Change(Vec::new())
+                    MutationExtent::Change(Vec::new())
                 };
                 let (package, path) = (
                     self.package.name.clone(),
                     RepoPath::from_bytes(path.as_bytes()),
                 );
-                let target = Target {
+                let target = TargetClass {
                     package,
                     path,
                     class,
                     tests: self.tests_of(&java),
                     extent,
                 };
-                self.add(&target, &dir, tool);
+                self.add_target(&target, &dir, tool);
             }
         }
     }
 
     /// A file that is new, or whose changed lines are unknown, counts as a whole; one that was moved has no score to keep.
-    fn extent(&self, change: &FileChange) -> Extent {
+    fn find_extent(&self, change: &FileChange) -> MutationExtent {
         match (self.kind, self.package.lines.get(&change.path)) {
-            (ScopeKind::Lines, Some(ChangedLines::Ranges(ranges))) => Extent::Lines(ranges.clone()),
-            (ScopeKind::Auto, Some(ChangedLines::Ranges(ranges))) if change.old.is_some() => {
-                Extent::Change(ranges.clone())
+            (ScopeKind::Lines, Some(ChangedLines::Ranges(ranges))) => {
+                MutationExtent::Lines(ranges.clone())
             }
-            _ => Extent::Class,
+            (ScopeKind::Auto, Some(ChangedLines::Ranges(ranges))) if change.old.is_some() => {
+                MutationExtent::Change(ranges.clone())
+            }
+            _ => MutationExtent::Class,
         }
     }
 
@@ -271,14 +286,14 @@ impl Sorter<'_> {
 
     /// By its name; where classes of several packages have that name, a test stands for the one beside it.
     fn is_test_of(&self, test: &str, class: &JavaPath) -> bool {
-        let Some(test) = JavaPath::read(test).filter(|test| test.test) else {
+        let Some(test) = JavaPath::parse_path(test).filter(|test| test.test) else {
             return false;
         };
         let is_beside = |path: &String| {
             let folder = |java: &JavaPath| {
                 !java.test && java.stem == class.stem && java.folder == test.folder
             };
-            JavaPath::read(path).as_ref().is_some_and(folder)
+            JavaPath::parse_path(path).as_ref().is_some_and(folder)
         };
         let mut sources = self
             .listing
@@ -293,13 +308,13 @@ impl Sorter<'_> {
     fn without_module(
         &mut self,
         change: &FileChange,
-        entry: Entry,
+        entry: PathEntry,
         java: Option<&JavaPath>,
         production: bool,
     ) {
-        if entry == Entry::Absent {
+        if entry == PathEntry::Absent {
             if production {
-                self.leave(change, "it no longer exists");
+                self.leave_out(change, "it no longer exists");
             }
             return;
         }
@@ -321,19 +336,19 @@ impl Sorter<'_> {
                 "Add a pom.xml, or configure gates.<NAME>.classpath_command with the command that builds this package.",
             ));
         } else {
-            self.leave(change, "there is no build file above it");
+            self.leave_out(change, "there is no build file above it");
         }
     }
 
     /// The nearest directory upward with a build file, and its tool. A command's modules need only sources below `src/`.
-    fn module(&self, path: &str) -> Option<(String, BuildTool)> {
+    fn find_module(&self, path: &str) -> Option<(String, BuildTool)> {
         if self.is_by_command {
             let holds_sources = |dir: &&str| {
                 let sources = format!("{dir}/src/");
                 let mut all = self.listing.production.iter().chain(&self.listing.tests);
                 all.any(|path| path.starts_with(sources.trim_start_matches('/')))
             };
-            let java = JavaPath::read(path);
+            let java = JavaPath::parse_path(path);
             let dir = match &java {
                 Some(java) => Some(java.module.as_str()).filter(holds_sources),
                 None => Path::new(path)
@@ -355,8 +370,8 @@ impl Sorter<'_> {
         })
     }
 
-    fn leave(&mut self, change: &FileChange, why: &str) {
-        self.scope.left_out.push(LeftOut {
+    fn leave_out(&mut self, change: &FileChange, why: &str) {
+        self.scope.left_out.push(ExcludedFile {
             file: text::line(&change.full_path(), 400),
             why: why.to_owned(),
         });

@@ -47,18 +47,18 @@ pub(crate) struct Surefire {
 }
 
 /// Reads the settings from an effective `<project>`.
-pub(crate) fn read(project: &Node) -> Surefire {
+pub(crate) fn read_surefire(project: &Node) -> Surefire {
     let named = |name| {
-        let mut plugins = project.all(&["build", "plugins"]).iter();
+        let mut plugins = project.children_at(&["build", "plugins"]).iter();
         plugins.find(|plugin| plugin.text_at(&["artifactId"]) == Some(name))
     };
     let plugin = named("maven-surefire-plugin");
     let failsafe = named("maven-failsafe-plugin")
         .into_iter()
-        .flat_map(|plugin| plugin.all(&["executions"]).iter().chain([plugin]));
+        .flat_map(|plugin| plugin.children_at(&["executions"]).iter().chain([plugin]));
     let execution = plugin.and_then(|plugin| {
         let running = plugin
-            .all(&["executions"])
+            .children_at(&["executions"])
             .iter()
             .filter(|execution| !is_off(execution));
         // If the default one is off, another runs the tests.
@@ -66,8 +66,8 @@ pub(crate) fn read(project: &Node) -> Surefire {
     });
     let empty = Node::default();
     let configuration = execution
-        .and_then(|execution| execution.child("configuration"))
-        .or_else(|| plugin.and_then(|plugin| plugin.child("configuration")))
+        .and_then(|execution| execution.first_child("configuration"))
+        .or_else(|| plugin.and_then(|plugin| plugin.first_child("configuration")))
         .unwrap_or(&empty);
     let setting = |name: &str| {
         configuration
@@ -77,25 +77,25 @@ pub(crate) fn read(project: &Node) -> Surefire {
     };
     let mut surefire = Surefire {
         jvm_args: setting("argLine")
-            .map(|line| split(&fill(&line, project)))
+            .map(|line| split_arguments(&fill_properties(&line, project)))
             .unwrap_or_default(),
-        properties: variables(configuration.all(&["systemPropertyVariables"])),
-        environment: variables(configuration.all(&["environmentVariables"])),
-        excludes: texts(configuration.all(&["excludes"])),
-        includes: texts(configuration.all(&["includes"])),
+        properties: read_variables(configuration.children_at(&["systemPropertyVariables"])),
+        environment: read_variables(configuration.children_at(&["environmentVariables"])),
+        excludes: list_texts(configuration.children_at(&["excludes"])),
+        includes: list_texts(configuration.children_at(&["includes"])),
         failsafe_includes: failsafe
-            .flat_map(|place| texts(place.all(&["configuration", "includes"])))
+            .flat_map(|place| list_texts(place.children_at(&["configuration", "includes"])))
             .collect(),
         groups: setting("groups"),
         excluded_groups: setting("excludedGroups"),
         working_directory: configuration
             .text_at(&["workingDirectory"])
             .map(str::to_owned),
-        more_classpath: texts(configuration.all(&["additionalClasspathElements"])),
+        more_classpath: list_texts(configuration.children_at(&["additionalClasspathElements"])),
         jdk: setting("jvm").and_then(|java| Some(Path::new(&java).ancestors().nth(2)?.to_owned())),
         not_passed_to_pit: BTreeSet::new(),
     };
-    for property in configuration.all(&["systemProperties"]) {
+    for property in configuration.children_at(&["systemProperties"]) {
         if let (Some(name), value) = (property.text_at(&["name"]), property.text_at(&["value"])) {
             surefire
                 .properties
@@ -104,9 +104,9 @@ pub(crate) fn read(project: &Node) -> Surefire {
     }
     let found = NOT_CARRIED
         .split(' ')
-        .filter(|name| configuration.child(name).is_some());
+        .filter(|name| configuration.first_child(name).is_some());
     surefire.not_passed_to_pit.extend(found.map(str::to_owned));
-    if !configuration.all(&["properties"]).is_empty() {
+    if !configuration.children_at(&["properties"]).is_empty() {
         surefire.not_passed_to_pit.insert("properties".to_owned());
     }
     let is_odd = |patterns: &[String]| {
@@ -135,7 +135,7 @@ fn is_off(execution: &Node) -> bool {
 }
 
 /// The texts of these nodes, each a list with commas between.
-pub(crate) fn texts(nodes: &[Node]) -> Vec<String> {
+pub(crate) fn list_texts(nodes: &[Node]) -> Vec<String> {
     let texts = nodes.iter().flat_map(|node| node.text.split(','));
     texts
         .map(str::trim)
@@ -144,7 +144,7 @@ pub(crate) fn texts(nodes: &[Node]) -> Vec<String> {
         .collect()
 }
 
-fn variables(nodes: &[Node]) -> BTreeMap<String, String> {
+fn read_variables(nodes: &[Node]) -> BTreeMap<String, String> {
     let value = |node: &Node| node.text.replace("${surefire.forkNumber}", "1");
     nodes
         .iter()
@@ -154,7 +154,7 @@ fn variables(nodes: &[Node]) -> BTreeMap<String, String> {
 
 /// Replaces each `@{name}` (Surefire's late placeholders) and `${name}` that is a property of the project once its
 /// goals have run (`dependency:properties` sets the paths of agents).
-fn fill(line: &str, project: &Node) -> String {
+fn fill_properties(line: &str, project: &Node) -> String {
     let mut out = String::new();
     let mut rest = line;
     while let Some(at) = rest.find("@{").into_iter().chain(rest.find("${")).min() {
@@ -163,7 +163,7 @@ fn fill(line: &str, project: &Node) -> String {
         let Some((name, after)) = placeholder[2..].split_once('}') else {
             return out + placeholder;
         };
-        match project.at(&["properties", name]) {
+        match project.element_at(&["properties", name]) {
             Some(property) => out.push_str(&property.text),
             None => out.extend([&placeholder[..2], name, "}"]),
         }
@@ -173,7 +173,7 @@ fn fill(line: &str, project: &Node) -> String {
 }
 
 /// Splits a line of arguments at white space outside quotes; drops those that PIT's JVMs may not have.
-fn split(line: &str) -> Vec<String> {
+fn split_arguments(line: &str) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut current: Option<String> = None;
     let mut quote = None;
@@ -199,21 +199,22 @@ fn split(line: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{fill, read, split};
+    use super::{fill_properties, read_surefire, split_arguments};
     use crate::gate::java::xml;
     use std::path::Path;
 
     #[test]
     fn late_placeholders_are_filled_from_the_projects_properties() {
-        let project =
-            xml::read("<project><properties><known>-Xa -Xb</known><void/></properties></project>")
-                .unwrap();
+        let project = xml::parse_xml(
+            "<project><properties><known>-Xa -Xb</known><void/></properties></project>",
+        )
+        .unwrap();
         assert_eq!(
-            fill("-x @{known} @{void}@{other} @{open", &project),
+            fill_properties("-x @{known} @{void}@{other} @{open", &project),
             "-x -Xa -Xb @{other} @{open"
         );
         assert_eq!(
-            fill("${other}@{other} ${known}", &project),
+            fill_properties("${other}@{other} ${known}", &project),
             "${other}@{other} -Xa -Xb"
         );
     }
@@ -228,7 +229,7 @@ mod tests {
             <includes><include>**/*Test.java</include><include>%regex[x]</include></includes>\
             <excludesFile>x</excludesFile><jvm>/jdk 21/bin/java</jvm></configuration></execution></executions></plugin><plugin><artifactId>maven-failsafe-plugin</artifactId>\
             <configuration><includes><include>**/Live*, **/e2e/**</include></includes></configuration></plugin></plugins></build></project>";
-        let surefire = read(&xml::read(pom).unwrap());
+        let surefire = read_surefire(&xml::parse_xml(pom).unwrap());
         assert_eq!(surefire.jvm_args, ["-ea"]);
         assert_eq!(surefire.properties["a.b"], "c d");
         assert_eq!(
@@ -281,7 +282,9 @@ mod tests {
                  <configuration><groups>all</groups></configuration></plugin></plugins></build></project>",
                 executions.concat()
             );
-            read(&xml::read(&pom).unwrap()).groups.unwrap()
+            read_surefire(&xml::parse_xml(&pom).unwrap())
+                .groups
+                .unwrap()
         };
         assert_eq!(groups(""), "ours");
         assert_eq!(groups("<skipTests>true</skipTests>"), "ours");
@@ -291,11 +294,11 @@ mod tests {
     #[test]
     fn arguments_split_at_white_space_outside_quotes_and_placeholders_and_jacoco_go() {
         assert_eq!(
-            split(" -Xmx1g  \"-Da=b c\" -Dd='e f' @{argLine} ${late} "),
+            split_arguments(" -Xmx1g  \"-Da=b c\" -Dd='e f' @{argLine} ${late} "),
             ["-Xmx1g", "-Da=b c", "-Dd=e f"]
         );
-        assert_eq!(split("\"\" x"), ["", "x"]);
+        assert_eq!(split_arguments("\"\" x"), ["", "x"]);
         let agents = "-javaagent:/m2/org.jacoco.agent-0.8.12-runtime.jar=destfile=/t/jacoco.exec -javaagent:/m2/mockito.jar";
-        assert_eq!(split(agents), ["-javaagent:/m2/mockito.jar"]);
+        assert_eq!(split_arguments(agents), ["-javaagent:/m2/mockito.jar"]);
     }
 }

@@ -7,8 +7,8 @@
 //! Surefire runs a class that its includes, or its own names (`Test*`, `*Test`, `*Tests`, `*TestCase`), take. A class that only
 //! Failsafe's names or includes take (`IT*`, `*IT`, `*ITCase`) is left out and named. A class that neither takes runs.
 
-use super::class_file::{is_abstract, origin};
-use super::classes::{class_names, read};
+use super::class_file::{is_abstract, read_origin};
+use super::classes::{class_names, read_file};
 use super::listing::LANGUAGES;
 use super::maven::Project;
 use super::surefire::Surefire;
@@ -29,7 +29,7 @@ pub(crate) struct TestClasses {
 }
 
 /// Finds them; `include` is the gate's `tests_include`.
-pub(crate) fn find(project: &Project, home: &Path, include: &[String]) -> TestClasses {
+pub(crate) fn find_test_classes(project: &Project, home: &Path, include: &[String]) -> TestClasses {
     let mut roots = vec![PathBuf::from(&project.test_sources)];
     roots.extend(LANGUAGES.map(|(language, _)| home.join("src/test").join(language)));
     let tests = class_names(Path::new(&project.test_classes)).filter(|stem| {
@@ -44,10 +44,10 @@ pub(crate) fn find(project: &Project, home: &Path, include: &[String]) -> TestCl
         };
         !nested && LANGUAGES.iter().any(is_source)
     });
-    let is_asked = asked(&project.surefire, include);
+    let is_asked = runs_class(&project.surefire, include);
     let (asked, mut left_out) = tests.partition::<BTreeSet<String>, _>(|stem| is_asked(stem));
     let file = |stem: &str| Path::new(&project.test_classes).join(format!("{stem}.class"));
-    left_out.retain(|stem| !is_abstract(&read(&file(stem)).unwrap_or_default()));
+    left_out.retain(|stem| !is_abstract(&read_file(&file(stem)).unwrap_or_default()));
     let dotted =
         |stems: BTreeSet<String>| stems.iter().map(|stem| stem.replace('/', ".")).collect();
     TestClasses {
@@ -58,16 +58,16 @@ pub(crate) fn find(project: &Project, home: &Path, include: &[String]) -> TestCl
 
 /// Returns a function that is true for a class (`com/acme/FooTest`) that runs: it is named, or Surefire runs it, or neither
 /// Surefire nor Failsafe has a word for it.
-fn asked(surefire: &Surefire, include: &[String]) -> impl Fn(&str) -> bool + use<> {
-    let own = |all: &[String]| patterns(all.iter().map(String::as_str));
+fn runs_class(surefire: &Surefire, include: &[String]) -> impl Fn(&str) -> bool + use<> {
+    let own = |all: &[String]| class_patterns(all.iter().map(String::as_str));
     let (named, excludes, includes) = (
         own(include),
         own(&surefire.excludes),
         own(&surefire.includes),
     );
-    let surefires = patterns(SUREFIRES.into_iter());
+    let surefires = class_patterns(SUREFIRES.into_iter());
     let more = surefire.failsafe_includes.iter().map(String::as_str);
-    let failsafes = patterns(FAILSAFES.into_iter().chain(more));
+    let failsafes = class_patterns(FAILSAFES.into_iter().chain(more));
     move |stem| {
         let runs = if includes.is_empty() {
             surefires.is_match(stem) || !failsafes.is_match(stem)
@@ -83,8 +83,8 @@ pub(crate) fn second_classes(project: &Project, folder: &str, stem: &str) -> Vec
     let classes = Path::new(&project.classes).join(folder);
     let (source, nested) = (Some(format!("{stem}.java")), format!("{stem}$"));
     let is_of_source = |name: &str| {
-        let bytes = read(&classes.join(format!("{name}.class"))).unwrap_or_default();
-        origin(&bytes).is_some_and(|origin| origin.source == source)
+        let bytes = read_file(&classes.join(format!("{name}.class"))).unwrap_or_default();
+        read_origin(&bytes).is_some_and(|origin| origin.source == source)
     };
     let names = fs_err::read_dir(&classes)
         .into_iter()
@@ -107,7 +107,7 @@ pub(crate) fn second_classes(project: &Project, folder: &str, stem: &str) -> Vec
 }
 
 /// Surefire's patterns: paths with or without the end of a file's name, names of classes, alone or with their package.
-fn patterns<'a>(all: impl Iterator<Item = &'a str>) -> GlobSet {
+fn class_patterns<'a>(all: impl Iterator<Item = &'a str>) -> GlobSet {
     let mut set = GlobSetBuilder::new();
     for pattern in all.filter(|pattern| !pattern.starts_with(['%', '!'])) {
         let pattern = pattern.split('#').next().unwrap_or_default();
@@ -134,7 +134,7 @@ fn patterns<'a>(all: impl Iterator<Item = &'a str>) -> GlobSet {
 
 #[cfg(test)]
 mod tests {
-    use super::{asked, patterns};
+    use super::{class_patterns, runs_class};
     use crate::gate::java::surefire::Surefire;
 
     fn told(names: &[&str]) -> Vec<String> {
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn surefires_patterns_are_paths_or_names_of_classes() {
-        let set = patterns(
+        let set = class_patterns(
             [
                 "**/perf/*.java",
                 "BadTest.java",
@@ -173,7 +173,7 @@ mod tests {
             "a/SlowTest",
         ];
         let asked_of = |surefire: &Surefire, include: &[&str]| -> String {
-            let is_asked = asked(surefire, &told(include));
+            let is_asked = runs_class(surefire, &told(include));
             all.iter()
                 .filter(|stem| is_asked(stem))
                 .map(|stem| &stem[2..])

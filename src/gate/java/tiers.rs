@@ -11,11 +11,11 @@
 //! | `near` | tests that name a target or belong to a caller, at most a quarter of all | there is no map |
 //! | `all` | all others; all, where the run makes a map or a FAIL would block | there is no map, or a FAIL would block |
 
-use super::class_scores::score;
-use super::coverage_map::{AskAll, Chosen};
+use super::class_scores::score_target;
+use super::coverage_map::{AskAll, ReachingTests};
 use super::report::PitReport;
 use crate::config::TestTiers;
-use crate::gate::scope::Target;
+use crate::gate::scope::TargetClass;
 use crate::mutation::{ClassScore, Per, Rule};
 use crate::source::text;
 use std::collections::BTreeSet;
@@ -53,20 +53,20 @@ impl Tier {
         self.name == NEAR
     }
 
-    pub(crate) fn all(tests: &BTreeSet<String>) -> Self {
+    pub(crate) fn all_tests(tests: &BTreeSet<String>) -> Self {
         Self::new("all", tests.clone(), String::new())
     }
 }
 
 /// The tier with which a module begins; `None` if no test is the targets' own and others may run.
-pub(crate) fn first(
+pub(crate) fn first_tier(
     tiers: TestTiers,
     own: &BTreeSet<String>,
     all: &BTreeSet<String>,
 ) -> Option<Tier> {
     let own = own & all;
     match tiers {
-        TestTiers::All => Some(Tier::all(all)),
+        TestTiers::All => Some(Tier::all_tests(all)),
         TestTiers::OwnFirst if own.is_empty() => None,
         // Mutants that no test reaches are survivors: one run must say how many there are.
         TestTiers::OwnFirst | TestTiers::Own => Some(Tier::new("own", own, String::new())),
@@ -79,7 +79,7 @@ pub(crate) fn after_own(
     own: &BTreeSet<String>,
     all: &BTreeSet<String>,
     confirms: bool,
-    chosen: Result<Chosen, AskAll>,
+    chosen: Result<ReachingTests, AskAll>,
     near: &BTreeSet<String>,
 ) -> Vec<Tier> {
     if own.is_superset(all) && !own.is_empty() {
@@ -87,7 +87,7 @@ pub(crate) fn after_own(
     }
     let mut tiers = Vec::new();
     match chosen {
-        Ok(Chosen { tests, commit }) => {
+        Ok(ReachingTests { tests, commit }) => {
             let touching = &tests - own;
             // One run must say how many mutants no test reaches.
             if own.is_empty() || !touching.is_empty() {
@@ -96,7 +96,7 @@ pub(crate) fn after_own(
                 tiers.push(Tier::new("touching", touching, note));
             }
             if confirms {
-                tiers.push(Tier::all(all));
+                tiers.push(Tier::all_tests(all));
             }
         }
         Err(AskAll { why, is_outdated }) => {
@@ -119,18 +119,23 @@ pub(crate) fn after_own(
 }
 
 /// The classes whose verdict more tests could still change.
-pub(crate) fn open(rule: Rule, targets: &[Target], report: &PitReport) -> BTreeSet<String> {
-    unsettled(rule, &scores(targets, report), report)
+pub(crate) fn open_classes(
+    rule: Rule,
+    targets: &[TargetClass],
+    report: &PitReport,
+) -> BTreeSet<String> {
+    unsettled_classes(rule, &target_scores(targets, report), report)
 }
 
 /// The scores of the targets that have mutants.
-fn scores(targets: &[Target], report: &PitReport) -> Vec<ClassScore> {
-    let counted = |target: &Target| Some(score(target, report.classes.get(&target.class)?));
+fn target_scores(targets: &[TargetClass], report: &PitReport) -> Vec<ClassScore> {
+    let counted =
+        |target: &TargetClass| Some(score_target(target, report.classes.get(&target.class)?));
     targets.iter().filter_map(counted).collect()
 }
 
 /// Returns the classes of these scores whose verdict more tests could still change.
-fn unsettled(rule: Rule, scores: &[ClassScore], report: &PitReport) -> BTreeSet<String> {
+fn unsettled_classes(rule: Rule, scores: &[ClassScore], report: &PitReport) -> BTreeSet<String> {
     let judgement = rule.judge(scores);
     if judgement.below.is_empty() && judgement.unknown.is_empty() {
         return BTreeSet::new();
@@ -156,10 +161,10 @@ fn unsettled(rule: Rule, scores: &[ClassScore], report: &PitReport) -> BTreeSet<
 /// The classes that reach the threshold only because time-outs count as killed.
 pub(crate) fn hanging_on_timeouts(
     rule: Rule,
-    targets: &[Target],
+    targets: &[TargetClass],
     report: &PitReport,
 ) -> BTreeSet<String> {
-    let mut scores = scores(targets, report);
+    let mut scores = target_scores(targets, report);
     let mut without = scores.clone();
     for score in &mut without {
         let whole = score.floor.as_mut().map(|floor| &mut floor.whole);
@@ -171,14 +176,14 @@ pub(crate) fn hanging_on_timeouts(
         // Time-outs alone are no pass, but which of them are real must be known first.
         tally.killed += std::mem::take(&mut tally.timed_out);
     }
-    let now = unsettled(rule, &scores, report);
+    let now = unsettled_classes(rule, &scores, report);
     let timed_out = |class: &String| {
         report
             .classes
             .get(class)
             .is_some_and(|c| c.tally.timed_out > 0)
     };
-    unsettled(rule, &without, report)
+    unsettled_classes(rule, &without, report)
         .into_iter()
         .filter(|class| !now.contains(class) && timed_out(class))
         .collect()
@@ -187,8 +192,8 @@ pub(crate) fn hanging_on_timeouts(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::java::report::Counted;
-    use crate::gate::scope::Extent;
+    use crate::gate::java::report::CountedMutants;
+    use crate::gate::scope::MutationExtent;
     use crate::mutation::{Coverage, NoCoverage, Tally};
     use crate::source::RepoPath;
     use TestTiers::{All, Own, OwnFirst};
@@ -218,26 +223,26 @@ mod tests {
             ..Tally::default()
         };
         let all = [
-            ("Hangs", Extent::Class, tally(2, 1), none, None),
-            ("Stands", Extent::Class, tally(9, 1), none, None),
-            ("Low", Extent::Class, tally(1, 1), none, None),
+            ("Hangs", MutationExtent::Class, tally(2, 1), none, None),
+            ("Stands", MutationExtent::Class, tally(9, 1), none, None),
+            ("Low", MutationExtent::Class, tally(1, 1), none, None),
             (
                 "Whole",
-                Extent::Change(Vec::new()),
+                MutationExtent::Change(Vec::new()),
                 tally(2, 1),
                 killed,
                 floor(3, 4),
             ),
             (
                 "Changed",
-                Extent::Change(Vec::new()),
+                MutationExtent::Change(Vec::new()),
                 tally(9, 1),
                 timed_out,
                 floor(1, 4),
             ),
             (
                 "Kept",
-                Extent::Change(Vec::new()),
+                MutationExtent::Change(Vec::new()),
                 tally(2, 1),
                 killed,
                 floor(2, 4),
@@ -245,19 +250,19 @@ mod tests {
         ];
         let (mut targets, mut report) = (Vec::new(), PitReport::default());
         for (class, extent, tally, changed, floor) in all {
-            targets.push(Target {
+            targets.push(TargetClass {
                 package: "p".to_owned(),
                 path: RepoPath::parse(&format!("{class}.java")),
                 class: class.to_owned(),
                 tests: BTreeSet::new(),
                 extent,
             });
-            let counted = Counted {
+            let counted = CountedMutants {
                 tally,
                 changed,
                 floor,
                 dropped: 1,
-                ..Counted::default()
+                ..CountedMutants::default()
             };
             report.classes.insert(class.to_owned(), counted);
         }
@@ -267,7 +272,7 @@ mod tests {
             no_coverage: NoCoverage::Survived,
         };
         assert_eq!(
-            open(rule, &targets, &report),
+            open_classes(rule, &targets, &report),
             names(&["Changed", "Low"]),
             "time-outs alone are no pass"
         );
@@ -287,7 +292,7 @@ mod tests {
     ) -> String {
         let all = names(&["A", "B", "C", "D"]);
         let chosen = match chosen {
-            Ok(tests) => Ok(Chosen {
+            Ok(tests) => Ok(ReachingTests {
                 tests: names(tests),
                 commit: "c0ffee".to_owned(),
             }),
@@ -296,7 +301,7 @@ mod tests {
                 is_outdated,
             }),
         };
-        let first = first(tiers, &names(own), &all);
+        let first = first_tier(tiers, &names(own), &all);
         let mut ladder: Vec<Tier> = first.into_iter().collect();
         if tiers == OwnFirst {
             let own = ladder.first().map(|tier| tier.tests.clone());

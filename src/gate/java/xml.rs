@@ -29,40 +29,41 @@ pub(crate) struct Node {
 
 impl Node {
     /// The first child of that name.
-    pub(crate) fn child(&self, name: &str) -> Option<&Self> {
+    pub(crate) fn first_child(&self, name: &str) -> Option<&Self> {
         self.children.iter().find(|child| child.name == name)
     }
 
     /// The element at the end of a way of names.
-    pub(crate) fn at(&self, way: &[&str]) -> Option<&Self> {
-        way.iter().try_fold(self, |node, name| node.child(name))
+    pub(crate) fn element_at(&self, way: &[&str]) -> Option<&Self> {
+        way.iter()
+            .try_fold(self, |node, name| node.first_child(name))
     }
 
     /// The text at the end of a way of names, when there is any.
     pub(crate) fn text_at(&self, way: &[&str]) -> Option<&str> {
-        self.at(way)
+        self.element_at(way)
             .map(|node| node.text.as_str())
             .filter(|text| !text.is_empty())
     }
 
     /// True if this holds of the element or of one anywhere below.
-    pub(crate) fn any(&self, holds: &dyn Fn(&Self) -> bool) -> bool {
-        holds(self) || self.children.iter().any(|child| child.any(holds))
+    pub(crate) fn any_below(&self, holds: &dyn Fn(&Self) -> bool) -> bool {
+        holds(self) || self.children.iter().any(|child| child.any_below(holds))
     }
 
     /// The children of the element at the end of a way of names.
-    pub(crate) fn all(&self, way: &[&str]) -> &[Self] {
-        self.at(way).map_or(&[], |node| &node.children)
+    pub(crate) fn children_at(&self, way: &[&str]) -> &[Self] {
+        self.element_at(way).map_or(&[], |node| &node.children)
     }
 }
 
 /// Reads a file; `None` if it is not a complete XML document within the limits.
 pub(crate) fn read_file(path: &Path) -> Option<Node> {
-    read(&read_text(path, MAX_BYTES))
+    parse_xml(&read_text(path, MAX_BYTES))
 }
 
 /// Reads a text; `None` if it is not a complete XML document within the limits.
-pub(crate) fn read(text: &str) -> Option<Node> {
+pub(crate) fn parse_xml(text: &str) -> Option<Node> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().expand_empty_elements = true;
     let mut open: Vec<Node> = vec![Node::default()];
@@ -74,7 +75,7 @@ pub(crate) fn read(text: &str) -> Option<Node> {
                 if open.len() > MAX_DEPTH || nodes > MAX_NODES {
                     return None;
                 }
-                open.push(node(&tag)?);
+                open.push(read_element(&tag)?);
             }
             Event::End(_) => {
                 let mut node = open.pop()?;
@@ -85,7 +86,7 @@ pub(crate) fn read(text: &str) -> Option<Node> {
             }
             Event::Text(text) => open.last_mut()?.text.push_str(&text),
             Event::CData(text) => open.last_mut()?.text.push_str(&text),
-            Event::GeneralRef(entity) => open.last_mut()?.text.extend(character(&entity)),
+            Event::GeneralRef(entity) => open.last_mut()?.text.extend(decode_entity(&entity)),
             Event::DocType(_) => return None,
             Event::Eof => break,
             Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::Empty(_) => {}
@@ -96,13 +97,13 @@ pub(crate) fn read(text: &str) -> Option<Node> {
 }
 
 /// Returns the character of one of XML's own five entities or of a character reference.
-pub(crate) fn character(entity: &BytesRef<'_>) -> Option<char> {
+pub(crate) fn decode_entity(entity: &BytesRef<'_>) -> Option<char> {
     let own = resolve_xml_entity(entity).and_then(|text| text.chars().next());
     own.or_else(|| entity.resolve_char_ref().ok().flatten())
 }
 
 /// An element with nothing in it; `None` if its attributes cannot be read.
-fn node(tag: &BytesStart<'_>) -> Option<Node> {
+fn read_element(tag: &BytesStart<'_>) -> Option<Node> {
     let name = tag.name().into_inner().to_owned();
     let read = |attribute: Attribute<'_>| {
         let value = attribute
@@ -124,29 +125,29 @@ fn node(tag: &BytesStart<'_>) -> Option<Node> {
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use super::parse_xml;
 
     #[test]
     fn a_way_of_names_leads_to_a_text_with_its_entities() {
         let pom = "<?xml version='1.0'?><!-- x --><project xmlns='u'><build><a> x &lt;&#65;&unknown; </a><b/><g.h:i:jar>j</g.h:i:jar></build></project>";
-        let root = read(pom).unwrap();
+        let root = parse_xml(pom).unwrap();
         assert_eq!(
             (root.name.as_str(), root.text_at(&["build", "a"])),
             ("project", Some("x <A"))
         );
         assert_eq!(root.text_at(&["build", "b"]), None);
         assert_eq!(root.text_at(&["build", "g.h:i:jar"]), Some("j"));
-        assert_eq!(root.all(&["build"]).len(), 3);
+        assert_eq!(root.children_at(&["build"]).len(), 3);
     }
 
     #[test]
     fn what_is_cut_or_has_a_doctype_or_is_too_deep_is_no_document() {
         let whole = "<a><b>t</b></a>";
         for end in 0..whole.len() {
-            assert!(read(&whole[..end]).is_none(), "{end}");
+            assert!(parse_xml(&whole[..end]).is_none(), "{end}");
         }
-        assert!(read("<!DOCTYPE a><a/>").is_none());
-        assert!(read("<a/><b/>").is_none());
-        assert!(read(&("<a>".repeat(99) + &"</a>".repeat(99))).is_none());
+        assert!(parse_xml("<!DOCTYPE a><a/>").is_none());
+        assert!(parse_xml("<a/><b/>").is_none());
+        assert!(parse_xml(&("<a>".repeat(99) + &"</a>".repeat(99))).is_none());
     }
 }

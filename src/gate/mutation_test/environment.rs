@@ -34,7 +34,7 @@ pub fn engine_environment(all: &[(String, String)]) -> Vec<(String, String)> {
 }
 
 /// The names of variables that do not reach an engine.
-pub fn withheld(all: &[(String, String)]) -> Vec<String> {
+pub fn withheld_variables(all: &[(String, String)]) -> Vec<String> {
     let passed = engine_environment(all);
     all.iter()
         .map(|(name, _)| name)
@@ -44,7 +44,7 @@ pub fn withheld(all: &[(String, String)]) -> Vec<String> {
 }
 
 /// Names the variables that tests miss, with the call that passes them; `None` if the output names none.
-pub(super) fn advice(printed: &str, withheld: &[String]) -> Option<String> {
+pub(super) fn missing_variable_advice(printed: &str, withheld: &[String]) -> Option<String> {
     // Python's error for a variable that is not set.
     let asked = printed
         .split("KeyError: '")
@@ -167,12 +167,15 @@ mod tests {
         let withheld = ["DATABASE_URL", "REDIS_URL", "HOST"].map(str::to_owned);
         let printed =
             "E   KeyError: 'STRIPE_KEY'\nE  RuntimeError: set DATABASE_URL; KeyError: 'lower'";
-        let told = advice(printed, &withheld).unwrap();
+        let told = missing_variable_advice(printed, &withheld).unwrap();
         assert!(
             told.contains("MUTATION_RUNNER_FORWARD_ENV=DATABASE_URL,STRIPE_KEY "),
             "{told}"
         );
-        assert_eq!(advice("KeyError: 'id'\nGHOST XREDIS_URL", &withheld), None);
+        assert_eq!(
+            missing_variable_advice("KeyError: 'id'\nGHOST XREDIS_URL", &withheld),
+            None
+        );
         let env = [("PYTHONPATH".to_owned(), "/w/lib:src:/else".to_owned())];
         let told = python_path_advice(
             "ModuleNotFoundError: No module named 'shop'",

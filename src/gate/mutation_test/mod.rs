@@ -9,19 +9,19 @@ mod scores;
 mod target;
 mod window;
 
-pub use super::engine::Engine;
-pub use environment::{FORWARD, engine_environment, withheld};
-pub use scores::{keep_score, scores};
+pub use super::engine::MutationEngine;
+pub use environment::{FORWARD, engine_environment, withheld_variables};
+pub use scores::{keep_score, kept_scores};
 
 use super::files;
 use super::java::JAVA;
-use super::scope::Scope;
+use super::scope::GateScope;
 use super::verdict::{EngineResult, ModuleResult};
 use super::{GateAbort, GatePackage, GatePorts, GateRequest, NoCheckouts, standard_report};
 use crate::config::{GateEngine, GateFolder, GateSettings, NoCoverage, Per, ScopeKind, TestTiers};
 use crate::machine::facts::{FileChange, FileStatus, ProcessEnd};
 use crate::mutation::Tally;
-use crate::report::mutation_test::{Measured, Refusal};
+use crate::report::mutation_test::{TargetMeasurement, ToolRefusal};
 use crate::source::{Classifier, Kind, RepoPath, Secrets, text};
 use crate::sys::Spawn;
 use crate::sys::clock::Stopwatch;
@@ -30,8 +30,8 @@ use crate::sys::walk::{MAX_DEPTH, MAX_ENTRIES, walk};
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
-use target::Target;
-use window::{Printed, Window};
+use target::TestedPath;
+use window::{ProcessOutput, Window};
 
 /// Request to measure one target.
 pub struct TestRequest<'a> {
@@ -40,7 +40,7 @@ pub struct TestRequest<'a> {
     /// The engine; `None` selects that of the target's language.
     pub target: &'a str,
     /// The engine; that of the target's language if `None`.
-    pub engine: Option<Engine>,
+    pub engine: Option<MutationEngine>,
     /// All processes together are ended past it.
     pub timeout: Duration,
     /// Settings of Java's build and of PIT.
@@ -57,7 +57,7 @@ pub struct TestRequest<'a> {
     pub tag: &'a str,
     /// From [`engine_environment`].
     pub env: &'a [(String, String)],
-    /// From [`withheld`].
+    /// From [`withheld_variables`].
     pub withheld: &'a [String],
     /// Texts that never leave the process.
     pub secrets: &'a Secrets,
@@ -67,18 +67,18 @@ pub struct TestRequest<'a> {
 ///
 /// # Errors
 /// Why there is no answer.
-pub fn test(
+pub fn measure_target(
     request: &TestRequest<'_>,
     spawn: &dyn Spawn,
     progress: &(dyn Fn(&str) + Sync),
-) -> Result<Measured, Refusal> {
-    let target = Target::find(request.folder, request.target)?;
-    let (engine, files) = request.choose(&target)?;
+) -> Result<TargetMeasurement, ToolRefusal> {
+    let target = TestedPath::find_target(request.folder, request.target)?;
+    let (engine, files) = request.choose_engine(&target)?;
     let watch = Stopwatch::start();
     let env: Vec<(String, String)> = environment::python_path(request.env, request.folder)
         .into_iter()
         .collect();
-    let is_joined = engine == Engine::Pit;
+    let is_joined = engine == MutationEngine::Pit;
     let window = Window {
         inner: spawn,
         is_joined,
@@ -91,17 +91,17 @@ pub fn test(
         progress,
         checkouts: &NoCheckouts,
     };
-    let mut judging = request.judge(engine, &files, &ports);
+    let mut judging = request.judge_files(engine, &files, &ports);
     let printed = ignore_poison(window.last.into_inner());
     let version = ignore_poison(window.version.into_inner());
     if !target.is_there() {
-        return Err(Refusal::unknown(
+        return Err(ToolRefusal::unknown_refusal(
             "The target was replaced while it was measured, so the result was discarded.",
             "See that nothing writes there meanwhile, then try again.",
         ));
     }
     let files = standard_report::files_of(&mut judging.results);
-    let answer = Answer {
+    let answer = EngineResultContext {
         request,
         target,
         engine,
@@ -109,12 +109,12 @@ pub fn test(
         printed,
         millis: watch.millis(),
     };
-    let measured = answer.of(judging)?;
+    let measured = answer.read_result(judging)?;
     if let Some(folder) = request.report {
         let title = format!("Mutation test of {}", answer.target.path);
-        standard_report::write(folder, &files, 100, Some(&title)).map_err(|error| {
+        standard_report::write_report(folder, &files, 100, Some(&title)).map_err(|error| {
             let why = format!("The report cannot be written: {error}.");
-            answer.refusal(&why, "Name another folder.")
+            answer.refuse_with(&why, "Name another folder.")
         })?;
     }
     Ok(measured)
@@ -122,19 +122,22 @@ pub fn test(
 
 impl TestRequest<'_> {
     /// The engine, and the production files of the target that it mutates.
-    fn choose(&self, target: &Target) -> Result<(Engine, Vec<String>), Refusal> {
-        let files = target.files()?;
-        let mut found: Vec<(Engine, Vec<String>)> = Vec::new();
+    fn choose_engine(
+        &self,
+        target: &TestedPath,
+    ) -> Result<(MutationEngine, Vec<String>), ToolRefusal> {
+        let files = target.target_files()?;
+        let mut found: Vec<(MutationEngine, Vec<String>)> = Vec::new();
         let mut languages = Vec::new();
-        for engine in Engine::ALL {
+        for engine in MutationEngine::ALL {
             let is_selected = match self.engine {
                 Some(only) => only == engine,
-                None => engine.gate().is_some(),
+                None => engine.gate_name().is_some(),
             };
             if !is_selected {
                 continue;
             }
-            let language = engine.language();
+            let language = engine.file_language();
             languages.push(language.name);
             let mut sources = files.clone();
             sources.retain(|file| {
@@ -147,14 +150,14 @@ impl TestRequest<'_> {
         }
         match (found.pop(), found.is_empty()) {
             (Some(only), true) => Ok(only),
-            (Some(_), false) => Err(Refusal::usage(
+            (Some(_), false) => Err(ToolRefusal::usage_refusal(
                 "The target holds files of several languages.",
                 "Name a smaller target, or an engine: mutmut, pit, stryker or cargo-mutants.",
             )),
             (None, _) => {
                 let path = text::line(&target.path, 300);
                 let languages = languages.join(", ");
-                Err(Refusal::usage(
+                Err(ToolRefusal::usage_refusal(
                     format!(
                         "There is no production code in {path} that can be mutated ({languages})."
                     ),
@@ -164,7 +167,12 @@ impl TestRequest<'_> {
         }
     }
 
-    fn judge(&self, engine: Engine, files: &[String], ports: &GatePorts<'_>) -> EngineResult {
+    fn judge_files(
+        &self,
+        engine: MutationEngine,
+        files: &[String],
+        ports: &GatePorts<'_>,
+    ) -> EngineResult {
         let settings = GateSettings {
             threshold: 100,
             per: Per::Class,
@@ -176,30 +184,30 @@ impl TestRequest<'_> {
             keep: Vec::new(),
             ..self.settings.clone()
         };
-        let mut package = self.package(files);
-        if engine != Engine::Pit {
+        let mut package = self.target_package(files);
+        if engine != MutationEngine::Pit {
             // The score is that of all tests.
             let settings = GateSettings {
                 tests: TestTiers::All,
                 ..settings
             };
-            return engine.judge(&self.gate_request(package), &settings, ports);
+            return engine.judge_changes(&self.gate_request(package), &settings, ports);
         }
         let copy = self.work.join("copy").join(&package.name);
         (ports.progress)("Copying the folder");
-        let copied = files::copy(&package, "", &JAVA, &copy);
+        let copied = files::copy_package(&package, "", &JAVA, &copy);
         if let Err(abort) = copied.and_then(|_| without_outputs(&copy)) {
             return EngineResult {
-                scope: Scope::refused(abort),
+                scope: GateScope::refuse_all(abort),
                 ..EngineResult::default()
             };
         }
         package.root = copy;
-        engine.judge(&self.gate_request(package), &settings, ports)
+        engine.judge_changes(&self.gate_request(package), &settings, ports)
     }
 
     /// Returns the folder as a package with the target's files as changes.
-    fn package(&self, files: &[String]) -> GatePackage {
+    fn target_package(&self, files: &[String]) -> GatePackage {
         let name = self
             .folder
             .file_name()
@@ -241,17 +249,17 @@ impl TestRequest<'_> {
 }
 
 /// Knowledge after an engine has ended.
-struct Answer<'a> {
+struct EngineResultContext<'a> {
     request: &'a TestRequest<'a>,
-    target: Target,
-    engine: Engine,
+    target: TestedPath,
+    engine: MutationEngine,
     version: String,
-    printed: Option<Printed>,
+    printed: Option<ProcessOutput>,
     millis: u64,
 }
 
-impl Answer<'_> {
-    fn of(&self, judging: EngineResult) -> Result<Measured, Refusal> {
+impl EngineResultContext<'_> {
+    fn read_result(&self, judging: EngineResult) -> Result<TargetMeasurement, ToolRefusal> {
         let EngineResult {
             mut scope,
             results,
@@ -266,7 +274,7 @@ impl Answer<'_> {
             ..ModuleResult::default()
         };
         for result in results {
-            all.join(result);
+            all.join_result(result);
         }
         if let Some(abort) = all.aborts.first() {
             let late = is_late || used >= self.request.timeout;
@@ -278,7 +286,7 @@ impl Answer<'_> {
         }
         if let Some(left) = scope.left_out.first() {
             let why = format!("{} is not measured: {}.", left.file, left.why);
-            return Err(self.refusal(&why, "Name another target."));
+            return Err(self.refuse_with(&why, "Name another target."));
         }
         let java = all
             .trace
@@ -301,16 +309,16 @@ impl Answer<'_> {
             (alive.path.clone(), alive.mutant.line, name.len(), name)
         });
         for survivor in &mut living {
-            survivor.source = self.redacted(&survivor.source);
-            survivor.mutant.description = self.redacted(&survivor.mutant.description);
+            survivor.source = self.redact_text(&survivor.source);
+            survivor.mutant.description = self.redact_text(&survivor.mutant.description);
         }
         let exit_code = self.printed.as_ref().and_then(|last| match last.end {
             ProcessEnd::Exited { code } => Some(code),
             _ => None,
         });
-        Ok(Measured {
+        Ok(TargetMeasurement {
             target: self.target.path.clone(),
-            engine: self.engine.name(),
+            engine: self.engine.caller_name(),
             version,
             exit_code,
             tally,
@@ -318,38 +326,38 @@ impl Answer<'_> {
             remarks: all
                 .remarks
                 .iter()
-                .map(|remark| self.redacted(remark))
+                .map(|remark| self.redact_text(remark))
                 .collect(),
             stdout: self
                 .printed
                 .as_ref()
-                .map_or_else(String::new, |last| self.redacted(&last.stdout)),
+                .map_or_else(String::new, |last| self.redact_text(&last.stdout)),
             millis: self.millis,
         })
     }
 
-    fn over_time(&self) -> Refusal {
+    fn over_time(&self) -> ToolRefusal {
         let seconds = self.request.timeout.as_secs();
         let why = format!(
             "The engine ran over the time-out of {seconds} s, and was ended with all that it had started."
         );
-        self.refusal(
+        self.refuse_with(
             &why,
             "Name a smaller target, or a longer timeout (at most 14400).",
         )
     }
 
-    fn of_abort(&self, abort: &GateAbort) -> Refusal {
+    fn of_abort(&self, abort: &GateAbort) -> ToolRefusal {
         match abort {
-            GateAbort::Fail { reasons } => self.refusal(
+            GateAbort::Fail { reasons } => self.refuse_with(
                 &reasons.join(" "),
                 "Fix what is named, so that the tests pass without any mutation, then try again.",
             ),
-            GateAbort::Error { why, hint, .. } => self.refusal(why, hint),
+            GateAbort::Error { why, hint, .. } => self.refuse_with(why, hint),
         }
     }
 
-    fn refusal(&self, why: &str, hint: &str) -> Refusal {
+    fn refuse_with(&self, why: &str, hint: &str) -> ToolRefusal {
         let streams = self.printed.as_ref();
         let all = streams.map_or_else(String::new, |last| {
             [why, &last.stdout, &last.stderr].join("\n")
@@ -360,24 +368,28 @@ impl Answer<'_> {
             folder,
             ..
         } = *self.request;
-        let advice = environment::advice(&all, withheld);
+        let advice = environment::missing_variable_advice(&all, withheld);
         let advice = advice.or_else(|| environment::python_path_advice(&all, env, folder));
         let hint = advice.unwrap_or_else(|| hint.to_owned());
-        let printed =
-            streams.map(|last| (self.redacted(&last.stdout), self.redacted(&last.stderr)));
-        Refusal {
+        let printed = streams.map(|last| {
+            (
+                self.redact_text(&last.stdout),
+                self.redact_text(&last.stderr),
+            )
+        });
+        ToolRefusal {
             printed,
-            ..Refusal::unknown(self.without_work(why), self.without_work(&hint))
+            ..ToolRefusal::unknown_refusal(self.without_work(why), self.without_work(&hint))
         }
     }
 
     /// Returns a text without the path of the private folder and without secrets.
     fn without_work(&self, text: &str) -> String {
         let work = self.request.work.display().to_string();
-        self.redacted(&text.replace(&work, "…"))
+        self.redact_text(&text.replace(&work, "…"))
     }
 
-    fn redacted(&self, text: &str) -> String {
+    fn redact_text(&self, text: &str) -> String {
         self.request.secrets.redact(text)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::mutation::NoCoverage;
 use crate::report::history::Measurement;
-use crate::report::mutation_test::Measured;
+use crate::report::mutation_test::TargetMeasurement;
 use crate::source::digest;
 use crate::sys::cache_file;
 use std::io;
@@ -14,20 +14,25 @@ const MOST: usize = 1_000;
 /// Raised when a score changes its meaning.
 const VERSION: u32 = 1;
 
-fn file(cache: &Path, folder: &Path) -> PathBuf {
+fn scores_file(cache: &Path, folder: &Path) -> PathBuf {
     cache
         .join("scores")
         .join(digest(folder.as_os_str().as_bytes()) + ".json")
 }
 
 /// Those that were kept of a folder, the oldest first.
-pub fn scores(cache: &Path, folder: &Path) -> Vec<Measurement> {
-    cache_file::load(&file(cache, folder), VERSION).unwrap_or_default()
+pub fn kept_scores(cache: &Path, folder: &Path) -> Vec<Measurement> {
+    cache_file::load(&scores_file(cache, folder), VERSION).unwrap_or_default()
 }
 
 /// Keeps one. Of two at the same time one may be lost.
-pub fn keep_score(cache: &Path, folder: &Path, measured: &Measured, at: i64) -> io::Result<()> {
-    let mut all = scores(cache, folder);
+pub fn keep_score(
+    cache: &Path,
+    folder: &Path,
+    measured: &TargetMeasurement,
+    at: i64,
+) -> io::Result<()> {
+    let mut all = kept_scores(cache, folder);
     all.drain(..all.len().saturating_sub(MOST - 1));
     all.push(Measurement {
         at,
@@ -42,7 +47,7 @@ pub fn keep_score(cache: &Path, folder: &Path, measured: &Measured, at: i64) -> 
         score: measured.tally.coverage(NoCoverage::Survived),
         is_part: false,
     });
-    cache_file::store(&file(cache, folder), VERSION, &all)
+    cache_file::store(&scores_file(cache, folder), VERSION, &all)
 }
 
 #[cfg(test)]
@@ -58,19 +63,19 @@ mod tests {
             no_coverage: 1,
             ..Tally::default()
         };
-        let measured = Measured {
+        let measured = TargetMeasurement {
             target: "src/a.py".into(),
             engine: "mutmut",
             tally,
-            ..Measured::default()
+            ..TargetMeasurement::default()
         };
         for at in 0..1_002 {
             keep_score(cache.path(), Path::new("/a"), &measured, at).unwrap();
         }
-        let kept = scores(cache.path(), Path::new("/a"));
+        let kept = kept_scores(cache.path(), Path::new("/a"));
         assert_eq!((kept.len(), kept[0].at, kept[999].at), (MOST, 2, 1_001));
         assert_eq!((kept[0].score.killed, kept[0].score.total), (2, 3));
         assert_eq!(kept[0].by, "mutation-test (mutmut)");
-        assert_eq!(scores(cache.path(), Path::new("/b")), []);
+        assert_eq!(kept_scores(cache.path(), Path::new("/b")), []);
     }
 }

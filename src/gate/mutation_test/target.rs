@@ -4,8 +4,8 @@
 //! the folder, or the folder itself, is refused by its real path, through any links; a target that
 //! is another one after the run is noticed.
 
-use super::super::scope::{Entry, entry};
-use crate::report::mutation_test::Refusal;
+use super::super::scope::{PathEntry, path_entry};
+use crate::report::mutation_test::ToolRefusal;
 use crate::source::{is_output, text};
 use crate::sys::file_stat::FileStat;
 use crate::sys::walk::{MAX_DEPTH, MAX_ENTRIES, walk};
@@ -18,32 +18,32 @@ const NAMED: usize = 5;
 
 /// A file or folder inside the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Target {
+pub(super) struct TestedPath {
     /// Its path in the folder, `/`-separated.
     pub(super) path: String,
     real: PathBuf,
     identity: (u64, u64),
 }
 
-impl Target {
+impl TestedPath {
     /// Finds what was typed: a path, or the dotted name of a class or module. The folder's own path is a real one.
-    pub(super) fn find(folder: &Path, typed: &str) -> Result<Self, Refusal> {
+    pub(super) fn find_target(folder: &Path, typed: &str) -> Result<Self, ToolRefusal> {
         check_text(typed)?;
         match fs_err::canonicalize(folder.join(typed)) {
-            Ok(real) => Self::at(folder, real),
+            Ok(real) => Self::target_at(folder, real),
             // The refusal does not reveal if a file outside of the folder exists.
-            Err(_) if leads_out(folder, typed) => Err(outside()),
-            Err(_) => Self::at(folder, folder.join(by_name(folder, typed)?)),
+            Err(_) if leads_out(folder, typed) => Err(refuse_outside()),
+            Err(_) => Self::target_at(folder, folder.join(by_name(folder, typed)?)),
         }
     }
 
-    fn at(folder: &Path, real: PathBuf) -> Result<Self, Refusal> {
+    fn target_at(folder: &Path, real: PathBuf) -> Result<Self, ToolRefusal> {
         let Ok(inside) = real.strip_prefix(folder) else {
-            return Err(outside());
+            return Err(refuse_outside());
         };
         if inside.as_os_str().is_empty() {
             let why = "The target is the whole folder.";
-            return Err(Refusal::usage(
+            return Err(ToolRefusal::usage_refusal(
                 why,
                 "Name a file or package in it: a run over all would take too long.",
             ));
@@ -55,14 +55,14 @@ impl Target {
         let stat = FileStat::at(&real);
         let is_target = path
             .as_ref()
-            .is_some_and(|path| real.is_dir() || entry(folder, path) == Entry::File);
+            .is_some_and(|path| real.is_dir() || path_entry(folder, path) == PathEntry::File);
         match (path, stat) {
             (Some(path), Some(stat)) if is_target => Ok(Self {
                 path,
                 real,
                 identity: stat.identity(),
             }),
-            _ => Err(Refusal::usage(
+            _ => Err(ToolRefusal::usage_refusal(
                 "The target is no regular file or folder.",
                 "Name a source file or a package.",
             )),
@@ -76,11 +76,11 @@ impl Target {
     }
 
     /// The files of the target, by their paths in the folder.
-    pub(super) fn files(&self) -> Result<Vec<String>, Refusal> {
+    pub(super) fn target_files(&self) -> Result<Vec<String>, ToolRefusal> {
         if !self.real.is_dir() {
             return Ok(vec![self.path.clone()]);
         }
-        let files = files(&self.real)?;
+        let files = files_below(&self.real)?;
         Ok(files
             .into_iter()
             .map(|file| format!("{}/{file}", self.path))
@@ -88,8 +88,8 @@ impl Target {
     }
 }
 
-fn outside() -> Refusal {
-    Refusal::usage(
+fn refuse_outside() -> ToolRefusal {
+    ToolRefusal::usage_refusal(
         "The target is outside of the folder.",
         "Name a file or package inside it.",
     )
@@ -110,7 +110,7 @@ fn leads_out(folder: &Path, typed: &str) -> bool {
 }
 
 /// Checks a typed text without reading the disk.
-fn check_text(typed: &str) -> Result<(), Refusal> {
+fn check_text(typed: &str) -> Result<(), ToolRefusal> {
     let why = if typed.is_empty() {
         "The target is empty."
     } else if typed.len() > LONGEST {
@@ -120,14 +120,14 @@ fn check_text(typed: &str) -> Result<(), Refusal> {
     } else {
         return Ok(());
     };
-    Err(Refusal::usage(
+    Err(ToolRefusal::usage_refusal(
         why,
         "Name a source file or a package inside the folder, such as `src/shop/price.py`.",
     ))
 }
 
 /// The file of a class (`com.acme.Calc`) or of a Python module (`shop.price`), of which there must be one.
-fn by_name(folder: &Path, typed: &str) -> Result<String, Refusal> {
+fn by_name(folder: &Path, typed: &str) -> Result<String, ToolRefusal> {
     let is_dotted_name = typed
         .split('.')
         .all(|part| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_'));
@@ -140,12 +140,12 @@ fn by_name(folder: &Path, typed: &str) -> Result<String, Refusal> {
         format!("/{path}.py"),
         format!("/{path}/__init__.py"),
     ];
-    let mut found = files(folder)?;
+    let mut found = files_below(folder)?;
     found.retain(|file| ends.iter().any(|end| format!("/{file}").ends_with(end)));
     match found.as_slice() {
         [] => Err(absent(typed)),
         [one] => Ok(one.clone()),
-        several => Err(Refusal::usage(
+        several => Err(ToolRefusal::usage_refusal(
             format!(
                 "`{}` is the name of several files: {}.",
                 text::line(typed, 300),
@@ -156,8 +156,8 @@ fn by_name(folder: &Path, typed: &str) -> Result<String, Refusal> {
     }
 }
 
-fn absent(typed: &str) -> Refusal {
-    Refusal::usage(
+fn absent(typed: &str) -> ToolRefusal {
+    ToolRefusal::usage_refusal(
         format!("There is no `{}`.", text::line(typed, 300)),
         "Check its spelling: a target is a path relative to the folder, or the dotted name of a class.",
     )
@@ -169,7 +169,7 @@ fn path_below<'p>(folder: &Path, path: &'p Path) -> Option<&'p str> {
 }
 
 /// The files below a folder, outputs of tools and hidden folders left out.
-fn files(folder: &Path) -> Result<Vec<String>, Refusal> {
+fn files_below(folder: &Path) -> Result<Vec<String>, ToolRefusal> {
     let found = walk(folder, MAX_DEPTH, MAX_ENTRIES, |entry| {
         let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
         let path = path_below(folder, entry.path());
@@ -179,7 +179,7 @@ fn files(folder: &Path) -> Result<Vec<String>, Refusal> {
     for found in found {
         let found = found.map_err(|error| {
             let why = text::line(&error.to_string(), 300);
-            Refusal::unknown(
+            ToolRefusal::unknown_refusal(
                 format!("The folder cannot be read: {why}"),
                 "Make it readable, then try again.",
             )
@@ -216,7 +216,7 @@ mod tests {
     }
 
     fn refusal(folder: &Path, typed: &str) -> String {
-        let refusal = Target::find(folder, typed).unwrap_err();
+        let refusal = TestedPath::find_target(folder, typed).unwrap_err();
         assert!(refusal.is_usage && refusal.printed.is_none() && !refusal.remediation.is_empty());
         refusal.error
     }
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_target_is_a_file_or_folder_inside_of_the_folder_by_path_or_by_name() {
         let (_home, folder) = folder();
-        let found = |typed: &str| Target::find(&folder, typed).unwrap().path;
+        let found = |typed: &str| TestedPath::find_target(&folder, typed).unwrap().path;
         assert_eq!(found("src/shop/price.py"), "src/shop/price.py");
         assert_eq!(found("./src/../src/shop/"), "src/shop");
         assert_eq!(found(folder.join("b/x.py").to_str().unwrap()), "b/x.py");
@@ -233,7 +233,10 @@ mod tests {
         symlink("b", folder.join("link")).unwrap();
         assert_eq!(found("link/x.py"), "b/x.py");
         assert_eq!(
-            Target::find(&folder, "src").unwrap().files().unwrap(),
+            TestedPath::find_target(&folder, "src")
+                .unwrap()
+                .target_files()
+                .unwrap(),
             ["src/shop/price.py"]
         );
     }
@@ -301,12 +304,12 @@ mod tests {
     #[test]
     fn a_target_in_whose_place_something_else_was_put_is_not_there() {
         let (_home, folder) = folder();
-        let target = Target::find(&folder, "src/shop/price.py").unwrap();
+        let target = TestedPath::find_target(&folder, "src/shop/price.py").unwrap();
         assert!(target.is_there());
         fs_err::write(folder.join("other"), "").unwrap();
         fs_err::rename(folder.join("other"), folder.join("src/shop/price.py")).unwrap();
         assert!(!target.is_there());
-        let target = Target::find(&folder, "src/shop").unwrap();
+        let target = TestedPath::find_target(&folder, "src/shop").unwrap();
         fs_err::rename(folder.join("src"), folder.join("moved")).unwrap();
         symlink("moved", folder.join("src")).unwrap();
         assert!(!target.is_there(), "the same inode behind a link");
@@ -322,7 +325,7 @@ mod tests {
             let (_home, folder) = folder();
             symlink("../..", folder.join("link")).unwrap();
             let typed = format!("{}{}", if from_root { "/" } else { "" }, parts.join("/"));
-            match Target::find(&folder, &typed) {
+            match TestedPath::find_target(&folder, &typed) {
                 Ok(target) => {
                     let real = fs_err::canonicalize(folder.join(&target.path)).unwrap();
                     prop_assert!(real.starts_with(&folder) && real != folder);

@@ -6,7 +6,7 @@ use crate::gate::commands::read_text;
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use crate::sys::poison::ignore_poison;
-use crate::sys::{Ended, ProcessSpec, Running, Spawn};
+use crate::sys::{FinishedProcess, ProcessSpec, Running, Spawn};
 use std::io;
 use std::sync::Mutex;
 
@@ -20,7 +20,7 @@ const TESTS_ALONE: [&str; 3] = ["pytest", "tests", "cargo-test"];
 
 /// A process that ended.
 #[derive(Clone, Debug)]
-pub(super) struct Printed {
+pub(super) struct ProcessOutput {
     pub(super) end: ProcessEnd,
     pub(super) stdout: String,
     pub(super) stderr: String,
@@ -33,7 +33,7 @@ pub(super) struct Window<'a> {
     pub(super) is_joined: bool,
     /// Variables that replace those of an engine's environment.
     pub(super) env: &'a [(String, String)],
-    pub(super) last: Mutex<Option<Printed>>,
+    pub(super) last: Mutex<Option<ProcessOutput>>,
     /// The engine and its version, from its own answer.
     pub(super) version: Mutex<String>,
 }
@@ -43,7 +43,7 @@ impl Spawn for Window<'_> {
         self.inner.start(spec)
     }
 
-    fn run(&self, spec: &ProcessSpec) -> io::Result<Ended> {
+    fn run(&self, spec: &ProcessSpec) -> io::Result<FinishedProcess> {
         let mut spec = spec.clone();
         spec.env
             .retain(|(name, _)| name != "PWD" && !self.env.iter().any(|(own, _)| own == name));
@@ -70,7 +70,7 @@ impl Spawn for Window<'_> {
         if !stderr.is_empty() {
             fs_err::write(&both, format!("{stdout}\n{stderr}"))?;
         }
-        let printed = Printed {
+        let printed = ProcessOutput {
             end: ended.end.clone(),
             stdout,
             stderr,

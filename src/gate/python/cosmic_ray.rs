@@ -5,10 +5,12 @@
 //! script of ralph's own, and ralph counts the end that the script prints. Its incompetent mutants,
 //! which it counts as killed, are suspicious here.
 
-use super::{Mutmut, PYTHON, check_version, failed, last_line, python, run, write_driver};
+use super::{
+    Mutmut, PYTHON, check_version, failed_tests, find_python, last_line, run_command, write_driver,
+};
 use crate::gate::GateAbort;
-use crate::gate::commands::Call;
-use crate::gate::files::{FileEngine, FileMutant, Language, Measured, Work};
+use crate::gate::commands::FinishedCall;
+use crate::gate::files::{EngineMeasurement, FileEngine, FileLanguage, FileMutant, Work};
 use crate::machine::facts::ProcessEnd;
 use crate::mutation::MutantStatus;
 use serde::Deserialize;
@@ -56,12 +58,12 @@ const PATIENCE: (u32, Duration) = (4, Duration::from_secs(5));
 pub(crate) struct CosmicRay;
 
 impl FileEngine for CosmicRay {
-    fn language(&self) -> &'static Language {
+    fn file_language(&self) -> &'static FileLanguage {
         &PYTHON
     }
 
-    fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort> {
-        let python = python(work)?;
+    fn measure_work(&self, work: &Work<'_>) -> Result<EngineMeasurement, GateAbort> {
+        let python = find_python(work)?;
         check_version(work, &python, ENGINE, OLDEST, "'cosmic-ray>=8.7' pytest")?;
         let [script, config, session, results] =
             ["tests.py", "cosmic-ray.toml", "session.sqlite", "results"]
@@ -71,15 +73,15 @@ impl FileEngine for CosmicRay {
             &script,
             TESTS.replace("FILES", &Value::from(work.files.clone()).to_string()),
         )?;
-        let first = run(work, "pytest", &[&python, &script], "src:.")?;
-        match said(&first.output) {
+        let first = run_command(work, "pytest", &[&python, &script], "src:.")?;
+        match end_message(&first.output) {
             Some("0") => {}
-            Some("5") => return Ok(Measured::NoTests),
-            Some("1" | "2") => return Ok(Measured::Red(failed(&first.output))),
+            Some("5") => return Ok(EngineMeasurement::NoTests),
+            Some("1" | "2") => return Ok(EngineMeasurement::Red(failed_tests(&first.output))),
             _ => return Err(no_verdict(work, &first)),
         }
         let limit = Duration::from_millis(first.millis) * PATIENCE.0 + PATIENCE.1;
-        let command = Value::from(format!("{} {}", quoted(&python), quoted(&script)));
+        let command = Value::from(format!("{} {}", quote_word(&python), quote_word(&script)));
         let files = Value::from(work.files.clone());
         fs_err::write(
             &config,
@@ -89,7 +91,7 @@ impl FileEngine for CosmicRay {
                 limit.as_secs_f64()
             ),
         )?;
-        let call = run(
+        let call = run_command(
             work,
             ENGINE,
             &[&python, "-c", DRIVER, &config, &session, &results],
@@ -98,14 +100,14 @@ impl FileEngine for CosmicRay {
         if call.end != (ProcessEnd::Exited { code: 0 }) {
             return Err(no_verdict(work, &call));
         }
-        let left = work.results(ENGINE, results.as_ref())?;
-        let left = left.ok_or_else(|| work.unclear(ENGINE, "it left no results"))?;
-        read(&left)
-            .map(Measured::Mutants)
-            .map_err(|why| work.unclear(ENGINE, why))
+        let left = work.read_results(ENGINE, results.as_ref())?;
+        let left = left.ok_or_else(|| work.unclear_result(ENGINE, "it left no results"))?;
+        read_mutants(&left)
+            .map(EngineMeasurement::Mutants)
+            .map_err(|why| work.unclear_result(ENGINE, why))
     }
 
-    fn name(&self) -> &'static str {
+    fn engine_name(&self) -> &'static str {
         ENGINE
     }
 
@@ -114,17 +116,17 @@ impl FileEngine for CosmicRay {
     }
 }
 
-fn no_verdict(work: &Work<'_>, call: &Call) -> GateAbort {
+fn no_verdict(work: &Work<'_>, call: &FinishedCall) -> GateAbort {
     work.no_verdict(ENGINE, call, &last_line(call), "python -m pytest")
 }
 
 /// A word of a command, as a shell's rules have it.
-fn quoted(word: &str) -> String {
+fn quote_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\"'\"'"))
 }
 
 /// Returns the end of the tests that the script printed.
-fn said(output: &str) -> Option<&str> {
+fn end_message(output: &str) -> Option<&str> {
     output
         .trim_end()
         .lines()
@@ -133,10 +135,10 @@ fn said(output: &str) -> Option<&str> {
 }
 
 #[derive(Deserialize)]
-struct Job(Item, Option<Ended>);
+struct Job(WorkItem, Option<FinishedItem>);
 
 #[derive(Deserialize)]
-struct Item {
+struct WorkItem {
     mutations: Vec<Mutation>,
 }
 
@@ -151,7 +153,7 @@ struct Mutation {
 }
 
 #[derive(Deserialize)]
-struct Ended {
+struct FinishedItem {
     worker_outcome: String,
     test_outcome: Option<String>,
     output: Option<String>,
@@ -159,13 +161,13 @@ struct Ended {
 }
 
 /// Returns the mutants of each file, or the reason why none can be read.
-fn read(left: &[u8]) -> Result<BTreeMap<String, Vec<FileMutant>>, &'static str> {
+fn read_mutants(left: &[u8]) -> Result<BTreeMap<String, Vec<FileMutant>>, &'static str> {
     let mut files: BTreeMap<String, Vec<FileMutant>> = BTreeMap::new();
     for line in left
         .split(|byte| *byte == b'\n')
         .filter(|line| !line.is_empty())
     {
-        let Job(Item { mutations }, outcome) =
+        let Job(WorkItem { mutations }, outcome) =
             serde_json::from_slice(line).map_err(|_| "its results cannot be read")?;
         let outcome = outcome.ok_or("some mutants were not tested")?;
         let [mutation] =
@@ -173,18 +175,18 @@ fn read(left: &[u8]) -> Result<BTreeMap<String, Vec<FileMutant>>, &'static str> 
         files
             .entry(mutation.module_path.clone())
             .or_default()
-            .push(mutation.judged(&outcome));
+            .push(mutation.into_file_mutant(&outcome));
     }
     Ok(files)
 }
 
-impl Ended {
-    fn status(&self) -> MutantStatus {
+impl FinishedItem {
+    fn mutant_status(&self) -> MutantStatus {
         let output = self.output.as_deref().unwrap_or_default();
         match (
             self.worker_outcome.as_str(),
             self.test_outcome.as_deref(),
-            said(output),
+            end_message(output),
         ) {
             ("skipped" | "no-test", _, _) => MutantStatus::Unjudged,
             ("normal", Some("killed"), None) if output == "timeout" => MutantStatus::TimedOut,
@@ -196,7 +198,7 @@ impl Ended {
     }
 
     /// The first line that differs, before and after.
-    fn change(&self) -> String {
+    fn first_change(&self) -> String {
         let diff = self.diff.as_deref().unwrap_or_default();
         let (old, new) = (first_signed(diff, '-'), first_signed(diff, '+'));
         format!("replaced `{old}` by `{new}`")
@@ -212,7 +214,7 @@ fn first_signed(diff: &str, sign: char) -> &str {
 }
 
 impl Mutation {
-    fn judged(self, outcome: &Ended) -> FileMutant {
+    fn into_file_mutant(self, outcome: &FinishedItem) -> FileMutant {
         let Self {
             module_path,
             operator_name,
@@ -228,8 +230,8 @@ impl Mutation {
             line: *line,
             function: self.definition_name.clone().unwrap_or_default(),
             mutator: operator_name.clone(),
-            description: outcome.change(),
-            status: outcome.status(),
+            description: outcome.first_change(),
+            status: outcome.mutant_status(),
             tests: Vec::new(),
         }
     }
@@ -278,7 +280,7 @@ mod tests {
             // A process that ends with 0 before the tests did.
             ("normal", "survived", "", RunError),
         ] {
-            let files = read(line(&outcome(worker, test, output)).as_bytes()).unwrap();
+            let files = read_mutants(line(&outcome(worker, test, output)).as_bytes()).unwrap();
             let [mutant] = files["src/a.py"].as_slice() else {
                 panic!("{files:?}")
             };
@@ -292,7 +294,7 @@ mod tests {
     #[test]
     fn results_that_are_cut_or_of_a_mutant_that_was_not_tested_are_none() {
         let one = line(&outcome("normal", "killed", "ralph: 1"));
-        let of = |text: &str| read(text.as_bytes()).map(|files| files.len());
+        let of = |text: &str| read_mutants(text.as_bytes()).map(|files| files.len());
         assert_eq!(of(""), Ok(0));
         assert_eq!(of(&format!("{one}{one}")), Ok(1));
         assert_eq!(

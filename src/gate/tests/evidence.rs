@@ -203,7 +203,10 @@ fn a_variable_of_the_builds_environment_is_part_of_what_a_known_module_depends_o
             progress: &|_| {},
             checkouts: &NoCheckouts,
         };
-        assert_eq!(run(&request, &settings(), &ports).verdict, Verdict::Pass);
+        assert_eq!(
+            run_gate(&request, &settings(), &ports).verdict,
+            Verdict::Pass
+        );
         let commands = spawn.commands.into_inner().unwrap();
         commands
             .iter()

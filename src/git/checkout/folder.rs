@@ -3,10 +3,12 @@
 //! Promises: a file with the right content is not written, so that its time stays. Files that do not belong there are
 //! removed, except build outputs (an untracked `target` directory next to a POM). No link is followed.
 
-use super::{Checkout, MAX_BLOB, Stats, join, refuse, repository, unwritable};
+use super::{
+    Checkout, FileStats, MAX_BLOB, join_paths, refuse_checkout, repository, unwritable_error,
+};
 use crate::git::backup_refs::bare_entry;
 use crate::git::content::{self, EXECUTABLE, on_disk};
-use crate::git::error::{Doing as _, GitError};
+use crate::git::error::{DescribeFailure as _, GitError};
 use crate::git::open::OpenRepo;
 use crate::git::tree::{self, folders_above};
 use crate::source::RepoPath;
@@ -40,21 +42,21 @@ pub struct Differences {
     pub outputs: Vec<PathBuf>,
 }
 
-type Found = Result<Differences, GitError>;
+type FoundDifferences = Result<Differences, GitError>;
 
 /// A part of a checkout: a directory without certain directories in it. The default is everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct CheckoutPart {
     /// Empty for all.
     pub folder: Vec<u8>,
     /// The excluded directories.
     pub without: Vec<Vec<u8>>,
 }
 
-impl Part {
+impl CheckoutPart {
     /// True for a path in it, and for its directory.
-    pub fn holds(&self, path: &[u8]) -> bool {
-        let is_in = |folder: &Vec<u8>| folder == path || path.starts_with(&join(folder, b""));
+    pub fn holds_path(&self, path: &[u8]) -> bool {
+        let is_in = |folder: &Vec<u8>| folder == path || path.starts_with(&join_paths(folder, b""));
         is_in(&self.folder) && !self.without.iter().any(is_in)
     }
 }
@@ -75,50 +77,59 @@ impl Checkout {
     /// Updates a directory to exactly these files, except build outputs, and returns the differences before.
     ///
     /// Creates `<folder>.git` next to it, for ralph alone.
-    pub fn write(&mut self, folder: &Path) -> Result<Differences, GitError> {
-        let all = &Part::default();
-        let found = self.update(folder, all, |_| true).or_else(|_| {
+    pub fn write_folder(&mut self, folder: &Path) -> Result<Differences, GitError> {
+        let all = &CheckoutPart::default();
+        let found = self.update_folder(folder, all, |_| true).or_else(|_| {
             // If a build left anything that cannot be read or replaced, the whole directory is removed.
-            remove(folder).doing("remove a checkout")?;
-            self.update(folder, all, |_| true)
+            remove(folder).with_action("remove a checkout")?;
+            self.update_folder(folder, all, |_| true)
         });
-        self.written = self.stats(folder);
+        self.written = self.file_stats(folder);
         found
     }
 
     /// Restores the files of a part, and removes files that builds read. Other build products stay: tests run on
     /// them.
-    pub fn put_right(&mut self, folder: &Path, part: &Part) -> Result<(), GitError> {
-        let found = self.update(folder, part, |path| self.is_read(path));
+    pub fn put_right(&mut self, folder: &Path, part: &CheckoutPart) -> Result<(), GitError> {
+        let found = self.update_folder(folder, part, |path| self.is_read(path));
         self.written.extend(
-            self.stats(folder)
+            self.file_stats(folder)
                 .into_iter()
-                .filter(|(path, _)| part.holds(path)),
+                .filter(|(path, _)| part.holds_path(path)),
         );
         found.map(drop)
     }
 
-    fn update(&self, folder: &Path, part: &Part, removes: impl Fn(&[u8]) -> bool) -> Found {
+    fn update_folder(
+        &self,
+        folder: &Path,
+        part: &CheckoutPart,
+        removes: impl Fn(&[u8]) -> bool,
+    ) -> FoundDifferences {
         let doing = "write a checkout";
         if !fs_err::symlink_metadata(folder).is_ok_and(|data| data.is_dir()) {
             remove(folder)
                 .and_then(|()| fs_err::create_dir_all(folder))
-                .doing(doing)?;
+                .with_action(doing)?;
         }
-        let (repo, mut index) = self.repository(folder)?;
-        let found = self.compare(&repo, &index, folder, part)?;
+        let (repo, mut index) = self.make_repository(folder)?;
+        let found = self.compare_contents(&repo, &index, folder, part)?;
         for path in found
             .extra
             .iter()
             .filter(|path| removes(path))
             .chain(&found.wrong)
         {
-            if content::lstat(folder, path).is_some() {
-                remove(&on_disk(folder, path)).doing(doing)?;
+            if content::lstat_path(folder, path).is_some() {
+                remove(&on_disk(folder, path)).with_action(doing)?;
             }
         }
-        for place in self.folders().into_iter().filter(|place| part.holds(place)) {
-            remove(&on_disk(folder, &join(place, b".git"))).doing(doing)?;
+        for place in self
+            .file_folders()
+            .into_iter()
+            .filter(|place| part.holds_path(place))
+        {
+            remove(&on_disk(folder, &join_paths(place, b".git"))).with_action(doing)?;
         }
         let (beside, committed): (Vec<_>, Vec<_>) = found
             .wrong
@@ -126,19 +137,23 @@ impl Checkout {
             .partition(|path| self.files.contains_key(*path));
         self.check_out(&repo, &mut index, &committed)?;
         for path in beside {
-            self.copy(folder, path).doing(doing)?;
+            self.copy_file(folder, path).with_action(doing)?;
         }
-        for (at, (source, commit)) in self.commits.iter().filter(|(at, _)| part.holds(at)) {
-            repository::visible(&on_disk(folder, at), &OpenRepo::open(source)?, *commit)?;
+        for (at, (source, commit)) in self.commits.iter().filter(|(at, _)| part.holds_path(at)) {
+            repository::make_visible(
+                &on_disk(folder, at),
+                &OpenRepo::open_repository(source)?,
+                *commit,
+            )?;
         }
         drop(repo);
-        repository::forget(folder)?;
+        repository::remove_repository(folder)?;
         Ok(found)
     }
 
     /// Returns paths changed since they were written, even if restored: change times cannot be set back.
-    pub fn touched(&self, folder: &Path) -> Vec<RepoPath> {
-        let now = self.stats(folder).into_iter();
+    pub fn touched_files(&self, folder: &Path) -> Vec<RepoPath> {
+        let now = self.file_stats(folder).into_iter();
         let touched = now.filter(|(path, stat)| self.written.get(path) != Some(stat));
         touched
             .map(|(path, _)| RepoPath::from_bytes(&path))
@@ -170,49 +185,59 @@ impl Checkout {
     fn is_module(&self, folder: &[u8]) -> bool {
         BUILD_FILES
             .iter()
-            .any(|name| self.holds(&join(folder, name.as_bytes())))
+            .any(|name| self.holds_file(&join_paths(folder, name.as_bytes())))
     }
 
-    fn stats(&self, folder: &Path) -> Stats {
-        let folders = self.folders().into_iter().filter(|at| {
+    fn file_stats(&self, folder: &Path) -> FileStats {
+        let folders = self.file_folders().into_iter().filter(|at| {
             let is_top = at.is_empty() || self.is_module(at) || self.commits.contains_key(*at);
             !is_top && self.is_read(at)
         });
-        self.paths()
+        self.file_paths()
             .chain(folders)
             .map(|path| (path.to_vec(), FileStat::at(&on_disk(folder, path))))
             .collect()
     }
 
     /// Returns the differences of a part of a directory from its wanted content.
-    pub fn inspect(&self, folder: &Path, part: &Part) -> Result<Differences, GitError> {
-        let (repo, index) = self.repository(folder)?;
-        let found = self.compare(&repo, &index, folder, part);
+    pub fn inspect_part(
+        &self,
+        folder: &Path,
+        part: &CheckoutPart,
+    ) -> Result<Differences, GitError> {
+        let (repo, index) = self.make_repository(folder)?;
+        let found = self.compare_contents(&repo, &index, folder, part);
         drop(repo);
-        repository::forget(folder)?;
+        repository::remove_repository(folder)?;
         found
     }
 
     /// Creates a repository whose work tree is the directory, and an index of the wanted content.
     ///
     /// Nothing is taken from an earlier use: builds and tests may have changed it.
-    fn repository(&self, folder: &Path) -> Result<(Repository, Index), GitError> {
+    fn make_repository(&self, folder: &Path) -> Result<(Repository, Index), GitError> {
         let sources = self
             .sources
             .iter()
-            .map(|source| OpenRepo::open(source))
+            .map(|source| OpenRepo::open_repository(source))
             .collect::<Result<Vec<_>, _>>()?;
-        let repo = repository::beside(folder, &sources)?;
-        let mut index = Index::new().map_err(|error| unwritable(&error))?;
+        let repo = repository::make_repository(folder, &sources)?;
+        let mut index = Index::new().map_err(|error| unwritable_error(&error))?;
         for (path, leaf) in &self.leaves {
             let added = index.add(&bare_entry(path, *leaf));
-            added.map_err(|error| unwritable(&error))?;
+            added.map_err(|error| unwritable_error(&error))?;
         }
         Ok((repo, index))
     }
 
     /// Compares by content: the index has no times of files that a comparison could trust.
-    fn compare(&self, repo: &Repository, index: &Index, folder: &Path, part: &Part) -> Found {
+    fn compare_contents(
+        &self,
+        repo: &Repository,
+        index: &Index,
+        folder: &Path,
+        part: &CheckoutPart,
+    ) -> FoundDifferences {
         let mut options = DiffOptions::new();
         if !part.folder.is_empty() {
             options
@@ -226,7 +251,7 @@ impl Checkout {
         options.enable_fast_untracked_dirs(true);
         let diff = repo
             .diff_index_to_workdir(Some(index), Some(&mut options))
-            .doing("compare a checkout with its commits")?;
+            .with_action("compare a checkout with its commits")?;
         let mut found = Differences::default();
         for delta in diff.deltas() {
             let Some(path) = delta
@@ -238,7 +263,7 @@ impl Checkout {
             };
             let bare = path.strip_suffix(b"/").unwrap_or(path);
             match delta.status() {
-                _ if !part.holds(bare) => {}
+                _ if !part.holds_path(bare) => {}
                 Delta::Untracked | Delta::Ignored if bare != path && self.is_output(bare) => {
                     found.outputs.push(on_disk(folder, bare));
                 }
@@ -253,13 +278,13 @@ impl Checkout {
     fn is_output(&self, folder: &[u8]) -> bool {
         let beside = folder.strip_suffix(b"target");
         beside.is_some_and(|at| {
-            (at.is_empty() || at.ends_with(b"/")) && self.holds(&[at, b"pom.xml"].concat())
+            (at.is_empty() || at.ends_with(b"/")) && self.holds_file(&[at, b"pom.xml"].concat())
         })
     }
 
     /// Returns the directories that contain files, with all above them.
-    fn folders(&self) -> BTreeSet<&[u8]> {
-        self.paths()
+    fn file_folders(&self) -> BTreeSet<&[u8]> {
+        self.file_paths()
             .flat_map(folders_above)
             .chain(self.commits.keys().map(Vec::as_slice))
             .chain([&b""[..]])
@@ -281,11 +306,11 @@ impl Checkout {
         for path in paths {
             let id = self.leaves.get(*path).map(|(id, _)| *id);
             if id
-                .map(|id| tree::size(repo, id))
+                .map(|id| tree::blob_size(repo, id))
                 .transpose()?
                 .is_some_and(|size| size > MAX_BLOB)
             {
-                return refuse(format!(
+                return refuse_checkout(format!(
                     "The file {} is larger than 1 GiB.",
                     RepoPath::from_bytes(path)
                 ));
@@ -296,11 +321,11 @@ impl Checkout {
             return Ok(());
         }
         repo.checkout_index(Some(index), Some(&mut options))
-            .map_err(|error| unwritable(&error))
+            .map_err(|error| unwritable_error(&error))
     }
 
     /// Copies a file that is not from a commit.
-    fn copy(&self, folder: &Path, path: &[u8]) -> io::Result<()> {
+    fn copy_file(&self, folder: &Path, path: &[u8]) -> io::Result<()> {
         let (Some(from), Some((_, mode))) = (self.files.get(path), self.leaves.get(path)) else {
             return Ok(());
         };

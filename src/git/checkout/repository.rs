@@ -2,7 +2,7 @@
 
 use crate::git::Repositories;
 use crate::git::content::on_disk;
-use crate::git::error::{Doing as _, GitError};
+use crate::git::error::{DescribeFailure as _, GitError};
 use crate::git::open::OpenRepo;
 use crate::git::tree;
 use crate::machine::facts;
@@ -26,28 +26,31 @@ const MAX_OBJECT_BYTES: u64 = 256 << 20;
 const DOING: &str = "make a private repository";
 
 /// Creates the bare repository `<folder>.git` with `folder` as its work tree. Builds do not find it.
-pub(super) fn beside(folder: &Path, sources: &[OpenRepo]) -> Result<Repository, GitError> {
+pub(super) fn make_repository(folder: &Path, sources: &[OpenRepo]) -> Result<Repository, GitError> {
     let git_dir = folder.with_extension("git");
-    init(&git_dir, Oid::ZERO_SHA1, true, sources)?;
-    let repo = Repository::open_bare(git_dir).doing(DOING)?;
-    repo.set_workdir(folder, false).doing(DOING)?;
+    init_repository(&git_dir, Oid::ZERO_SHA1, true, sources)?;
+    let repo = Repository::open_bare(git_dir).with_action(DOING)?;
+    repo.set_workdir(folder, false).with_action(DOING)?;
     Ok(repo)
 }
 
 /// Removes the repository of [`beside`]: it names the packages' repositories, and tests run next to it.
-pub(super) fn forget(folder: &Path) -> Result<(), GitError> {
-    crate::sys::disk::remove(&folder.with_extension("git")).doing(DOING)
+pub(super) fn remove_repository(folder: &Path) -> Result<(), GitError> {
+    crate::sys::disk::remove(&folder.with_extension("git")).with_action(DOING)
 }
 
 /// Creates the `.git` that a build finds in its directory.
 ///
 /// HEAD is the commit, the index is its tree, and the tags and URLs of the remotes are those of `source`. There are
 /// no branches, hooks or settings. It does not name `source` unless that has too many objects to copy.
-pub(super) fn visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Result<(), GitError> {
+pub(super) fn make_visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Result<(), GitError> {
     let git_dir = folder.join(".git");
-    init(&git_dir, commit, false, std::slice::from_ref(source))?;
+    init_repository(&git_dir, commit, false, std::slice::from_ref(source))?;
     let mut tags = String::new();
-    let found = source.repo.references_glob("refs/tags/*").doing(DOING)?;
+    let found = source
+        .repo
+        .references_glob("refs/tags/*")
+        .with_action(DOING)?;
     for tag in found.take(MAX_TAGS).filter_map(Result::ok) {
         if let (Ok(name), Some(target)) = (tag.name(), tag.target()) {
             let _ = writeln!(tags, "{target} {name}");
@@ -62,13 +65,13 @@ pub(super) fn visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Result<(
         }
         Ok(())
     };
-    write().doing(DOING)?;
+    write().with_action(DOING)?;
     let ask = || {
         add_remotes(&Repository::open(folder)?, &source.repo)?;
         write_index(folder, &git_dir.join("index"), source, commit)
     };
-    ask().doing(DOING)?;
-    copy_objects(&source.repo.commondir().join("objects"), &git_dir).doing(DOING)
+    ask().with_action(DOING)?;
+    copy_objects(&source.repo.commondir().join("objects"), &git_dir).with_action(DOING)
 }
 
 /// Makes a directory with a commit's files a repository with that HEAD.
@@ -80,8 +83,8 @@ pub fn add_to_copy(copy: &Path, repository: &Path, commit: &facts::Oid) -> Resul
     let Some(commit) = tree::oid_of(commit)? else {
         return Ok(());
     };
-    let source = OpenRepo::open(repository)?;
-    visible(copy, &source, commit)
+    let source = OpenRepo::open_repository(repository)?;
+    make_visible(copy, &source, commit)
 }
 
 /// Replaces the link to the objects by a copy. The link stays if there are too many, or they are in other
@@ -125,13 +128,13 @@ fn add_remotes(repo: &Repository, source: &Repository) -> Result<(), git2::Error
     {
         let remote = source.find_remote(name)?;
         let Ok(url) = remote.url() else { continue };
-        repo.remote(name, &public(url))?;
+        repo.remote(name, &public_address(url))?;
     }
     Ok(())
 }
 
 /// Returns a URL without user and password.
-fn public(url: &str) -> String {
+fn public_address(url: &str) -> String {
     let known = url
         .split_once("://")
         .filter(|(scheme, _)| scheme.starts_with("http"));
@@ -149,28 +152,33 @@ impl Repositories {
     /// Returns the URL from which a package was cloned, without user and password.
     ///
     /// It is that of `origin`, otherwise of any other remote.
-    pub fn remote(&mut self, package: &str) -> Result<Option<String>, GitError> {
+    pub fn remote_address(&mut self, package: &str) -> Result<Option<String>, GitError> {
         self.in_package(package, |_, open, _| {
-            let names = open.repo.remotes().doing(DOING)?;
+            let names = open.repo.remotes().with_action(DOING)?;
             let names = names.iter().filter_map(|name| name.ok().flatten());
             let first = names.min_by_key(|name| (*name != "origin", (*name).to_owned()));
             let remote = first.and_then(|name| open.repo.find_remote(name).ok());
-            Ok(remote.and_then(|remote| remote.url().ok().map(public)))
+            Ok(remote.and_then(|remote| remote.url().ok().map(public_address)))
         })
     }
 }
 
 /// Creates a repository without objects that reads those of a clone; false without a clone.
-pub fn borrow(folder: &Path, clone: &Path) -> Result<bool, GitError> {
-    let sources: Vec<OpenRepo> = OpenRepo::open(clone).into_iter().collect();
+pub fn borrow_objects(folder: &Path, clone: &Path) -> Result<bool, GitError> {
+    let sources: Vec<OpenRepo> = OpenRepo::open_repository(clone).into_iter().collect();
     let git_dir = folder.join(".git");
-    init(&git_dir, Oid::ZERO_SHA1, false, &sources)?;
-    fs_err::write(git_dir.join("HEAD"), "ref: refs/heads/main\n").doing(DOING)?;
+    init_repository(&git_dir, Oid::ZERO_SHA1, false, &sources)?;
+    fs_err::write(git_dir.join("HEAD"), "ref: refs/heads/main\n").with_action(DOING)?;
     Ok(!sources.is_empty())
 }
 
 /// Creates a repository with a detached HEAD. Git's own command would use templates and settings of the user.
-fn init(git_dir: &Path, head: Oid, is_bare: bool, sources: &[OpenRepo]) -> Result<(), GitError> {
+fn init_repository(
+    git_dir: &Path,
+    head: Oid,
+    is_bare: bool,
+    sources: &[OpenRepo],
+) -> Result<(), GitError> {
     // Git and its libraries do not agree on the quoting of paths in this file. Links need none. They have a directory
     // of their own, because JGit treats the directory of an alternate as a repository if it looks like one.
     let alternates: Vec<String> = (0..sources.len())
@@ -192,7 +200,7 @@ fn init(git_dir: &Path, head: Oid, is_bare: bool, sources: &[OpenRepo]) -> Resul
         fs_err::write(git_dir.join("config"), config)?;
         fs_err::write(git_dir.join("HEAD"), format!("{head}\n"))
     };
-    write().doing(DOING)
+    write().with_action(DOING)
 }
 
 /// Writes an index of the commit's tree with the stat data of the files.

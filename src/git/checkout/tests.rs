@@ -1,6 +1,6 @@
 //! Tests checkouts over real repositories: exactly the commit, and no change to the repository.
 
-use super::{Checkout, Differences, Part, add_to_copy, check_link};
+use super::{Checkout, CheckoutPart, Differences, add_to_copy, check_link};
 use crate::machine::facts;
 use git2::{Oid, Repository, Signature};
 use proptest::prelude::*;
@@ -161,7 +161,7 @@ proptest! {
         let before = trace(home.path());
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("site");
-        checkout(home.path(), &one).write(&root).unwrap();
+        checkout(home.path(), &one).write_folder(&root).unwrap();
         prop_assert_eq!(&found(&root), &first);
 
         for (path, (_, bytes)) in &planted {
@@ -174,14 +174,14 @@ proptest! {
         let inode = |path: &str| fs_err::symlink_metadata(root.join(path)).map(|data| data.ino()).ok();
         let same: Vec<(String, Option<u64>)> = second.iter().filter(|(path, file)| stood.get(*path) == Some(file)).map(|(path, _)| (path.clone(), inode(path))).collect();
         let mut plan = checkout(home.path(), &two);
-        let written = plan.write(&root).unwrap();
+        let written = plan.write_folder(&root).unwrap();
         prop_assert_eq!(&found(&root), &second);
         for (path, id) in same {
             prop_assert_eq!(inode(&path), id, "{} was written without need", path);
             prop_assert!(!written.wrong.contains(&path.into_bytes()));
         }
-        prop_assert_eq!(plan.inspect(&root, &Part::default()).unwrap(), Differences::default());
-        prop_assert_eq!(plan.write(&root).unwrap(), Differences::default());
+        prop_assert_eq!(plan.inspect_part(&root, &CheckoutPart::default()).unwrap(), Differences::default());
+        prop_assert_eq!(plan.write_folder(&root).unwrap(), Differences::default());
         prop_assert_eq!(trace(home.path()), before, "the repository was touched");
 
         if !second.is_empty() {
@@ -194,7 +194,7 @@ proptest! {
             } else {
                 fs_err::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
             }
-            prop_assert_eq!(plan.read_by_builds(&plan.inspect(&root, &Part::default()).unwrap()).count(), 1);
+            prop_assert_eq!(plan.read_by_builds(&plan.inspect_part(&root, &CheckoutPart::default()).unwrap()).count(), 1);
         }
     }
 }
@@ -213,7 +213,7 @@ fn what_plugins_leave_beside_a_pom_is_read_by_no_build_wherever_the_project_lies
             ),
         );
         let folder = tempfile::tempdir().unwrap();
-        plan.write(folder.path()).unwrap();
+        plan.write_folder(folder.path()).unwrap();
         for path in [
             ".flattened-pom.xml",
             "core/jacoco.exec",
@@ -224,7 +224,9 @@ fn what_plugins_leave_beside_a_pom_is_read_by_no_build_wherever_the_project_lies
             fs_err::create_dir_all(file.parent().unwrap()).unwrap();
             fs_err::write(file, "").unwrap();
         }
-        let found = plan.inspect(folder.path(), &Part::default()).unwrap();
+        let found = plan
+            .inspect_part(folder.path(), &CheckoutPart::default())
+            .unwrap();
         let read = plan.read_by_builds(&found);
         let expected = [".mvn", "src/test/resources/it/x"].map(|path| format!("{project}{path}"));
         assert_eq!(
@@ -261,14 +263,18 @@ fn outputs_beside_a_pom_stay_and_others_go() {
         fs_err::write(file, "").unwrap();
     }
     let seen: Vec<String> = plan
-        .read_by_builds(&plan.inspect(folder.path(), &Part::default()).unwrap())
+        .read_by_builds(
+            &plan
+                .inspect_part(folder.path(), &CheckoutPart::default())
+                .unwrap(),
+        )
         .map(|path| path.to_string())
         .collect();
     assert!(
         seen.contains(&"src".to_owned()) && !seen.contains(&"log.txt".to_owned()),
         "{seen:?}"
     );
-    let written = plan.write(folder.path()).unwrap();
+    let written = plan.write_folder(folder.path()).unwrap();
     assert_eq!(
         written.outputs,
         [folder.path().join("m/target"), folder.path().join("target")]
@@ -305,7 +311,7 @@ fn links_stay_inside_and_are_not_followed() {
     // Links that lead out replace the directory `a` and the file `c`.
     fs_err::os::unix::fs::symlink(&outside, root.join("a")).unwrap();
     fs_err::os::unix::fs::symlink(outside.join("b"), root.join("c")).unwrap();
-    plan.write(&root).unwrap();
+    plan.write_folder(&root).unwrap();
     assert_eq!(found(&root), good);
     assert_eq!(fs_err::read_to_string(outside.join("b")).unwrap(), "kept");
 
@@ -363,7 +369,7 @@ fn hostile_trees_are_refused_and_zeros_are_nothing() {
     let mut none = Checkout::default();
     none.add_commit(home.path(), &facts::Oid::zero(), b"")
         .unwrap();
-    assert_eq!(none.paths().count(), 0);
+    assert_eq!(none.file_paths().count(), 0);
     let submodule = Checkout::default()
         .add_commit(home.path(), &raw("sub", "160000"), b"p")
         .unwrap();
@@ -398,7 +404,7 @@ fn no_filter_attribute_or_hook_has_a_part_in_it() {
     let mut plan = checkout(home.path(), &commit(&repo, &own));
     let before = trace(home.path());
     let folder = tempfile::tempdir().unwrap();
-    plan.write(folder.path()).unwrap();
+    plan.write_folder(folder.path()).unwrap();
     assert_eq!(found(folder.path()), own);
     assert_eq!(trace(home.path()), before);
 }
@@ -458,13 +464,16 @@ fn files_beside_the_commits_join_them_but_never_replace_one() {
     assert!(!plan.add_file(&folder.path().join("link"), b"l").unwrap());
     assert!(plan.add_file(&kept, b"../x").is_err());
     let root = folder.path().join("root");
-    plan.write(&root).unwrap();
+    plan.write_folder(&root).unwrap();
     assert_eq!(
         found(&root),
         files(&[("local/.env", FILE, "kept"), ("pom.xml", FILE, "committed")])
     );
-    assert_eq!(plan.read(b"pom.xml", 99).unwrap().unwrap(), b"committed");
-    assert_eq!(plan.read(b"pom.xml", 3).unwrap(), None);
+    assert_eq!(
+        plan.read_file(b"pom.xml", 99).unwrap().unwrap(),
+        b"committed"
+    );
+    assert_eq!(plan.read_file(b"pom.xml", 3).unwrap(), None);
 }
 
 #[test]
@@ -527,7 +536,7 @@ fn what_was_exchanged_and_put_back_was_touched() {
         ("src", vec!["src"]),
         ("target", vec![]),
     ] {
-        checkout.write(&folder).unwrap();
+        checkout.write_folder(&folder).unwrap();
         fs_err::create_dir_all(folder.join("target")).unwrap();
         fs_err::write(&aside, "").unwrap();
         let_the_clock_tick(&aside);
@@ -537,11 +546,14 @@ fn what_was_exchanged_and_put_back_was_touched() {
         fs_err::remove_file(folder.join(path)).unwrap();
         fs_err::rename(&aside, folder.join(path)).unwrap();
         assert_eq!(
-            checkout.inspect(&folder, &Part::default()).unwrap().wrong,
+            checkout
+                .inspect_part(&folder, &CheckoutPart::default())
+                .unwrap()
+                .wrong,
             Vec::<Vec<u8>>::new()
         );
         let found: Vec<String> = checkout
-            .touched(&folder)
+            .touched_files(&folder)
             .iter()
             .map(|path| path.as_str().to_owned())
             .collect();

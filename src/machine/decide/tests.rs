@@ -578,13 +578,13 @@ fn who_only_talked_is_named_so_and_a_pass_without_a_look_is_none() {
 
 #[test]
 fn edits_that_failed_reject_work_and_nobody_elses() {
-    use crate::turn::verify::{Finding, Verdict};
+    use crate::turn::verify::{EditFinding, Verdict};
     let decided = |stage: Stage, verdict, edits_block, claim, committed: bool| {
-        let finding = Finding {
+        let finding = EditFinding {
             path: "p/a".to_owned(),
             verdict,
             tool: "Edit".to_owned(),
-            ..Finding::default()
+            ..EditFinding::default()
         };
         let change = FileChange {
             package: "p".to_owned(),

@@ -1,7 +1,7 @@
 //! Choice, evidence, limits, leftovers, interruptions, the final gate.
 
 use super::sim::*;
-use crate::machine::choice::{Choice, all_done, choose, next};
+use crate::machine::choice::{NextStep, all_done, choose, next};
 use crate::machine::event::{Event, Validation};
 use crate::machine::facts::{Claim, ProcessEnd};
 use crate::machine::policy::{MOST_WAITS, Policy};
@@ -117,7 +117,7 @@ const OPTIONAL: &[(&str, &str)] = &[
 fn state_of(text: &str) -> State {
     let mut state = State::default();
     let rules = TaskRules::default();
-    state.take_rows(rules.boxes(&rules.parse(text), &[]), Vec::new());
+    state.take_rows(rules.ordered_boxes(&rules.parse(text), &[]), Vec::new());
     state
 }
 
@@ -159,10 +159,10 @@ fn only_what_was_named_is_taken_and_nothing_past_a_persons_stop() {
             ..Policy::default()
         };
         let found = match next(state.spec_state(), &policy) {
-            Choice::Take(key) => key.to_string(),
-            Choice::Stuck(_) => "stuck".to_owned(),
-            Choice::Approve(_) => "a person".to_owned(),
-            Choice::AllDone => match all_done(state.spec_state(), &policy) {
+            NextStep::Take(key) => key.to_string(),
+            NextStep::Stuck(_) => "stuck".to_owned(),
+            NextStep::Approve(_) => "a person".to_owned(),
+            NextStep::AllDone => match all_done(state.spec_state(), &policy) {
                 StopReason::AllDone => "all".to_owned(),
                 StopReason::OnlyDone { .. } => "the others".to_owned(),
                 other => panic!("{other}"),
@@ -184,16 +184,16 @@ fn the_first_open_required_eligible_box_in_document_order_is_chosen() {
             ..Policy::default()
         };
         let chosen = match choose(state_of(text).spec_state(), &policy) {
-            Choice::Take(key) => key.to_string(),
-            Choice::AllDone => "done".to_owned(),
-            Choice::Stuck(reasons) => {
+            NextStep::Take(key) => key.to_string(),
+            NextStep::AllDone => "done".to_owned(),
+            NextStep::Stuck(reasons) => {
                 assert!(
                     reasons.iter().all(|reason| reason.contains("tasks.md:")),
                     "{reasons:?}"
                 );
                 "stuck".to_owned()
             }
-            Choice::Approve(key) => {
+            NextStep::Approve(key) => {
                 format!("a person at {}", state_of(text).spec_state().name(&key))
             }
         };

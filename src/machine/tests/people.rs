@@ -1,11 +1,11 @@
 //! People's edits, accept and reopen, loops that are not ralph's; and what a check or gate does to boxes.
 
 use super::sim::*;
-use crate::machine::effect::{Body, Effect};
+use crate::machine::effect::{Effect, EntryBody};
 use crate::machine::event::{Check, CheckResult, Event, Trespass};
 use crate::machine::facts::ProcessEnd;
 use crate::machine::policy::Policy;
-use crate::machine::state::By;
+use crate::machine::state::TickedBy;
 use crate::machine::stop::StopReason;
 use crate::mutation::Verdict;
 use crate::task::Mark;
@@ -28,8 +28,8 @@ fn what_a_person_ticked_before_the_first_run_stands_and_is_a_persons() {
             .unwrap()
             .ticked_by
     };
-    assert_eq!(by(&sim, "1."), Some(By::Person));
-    assert_eq!(by(&sim, "2."), Some(By::Ralph));
+    assert_eq!(by(&sim, "1."), Some(TickedBy::Person));
+    assert_eq!(by(&sim, "2."), Some(TickedBy::Ralph));
 }
 
 /// A sim whose first attempt ended so; then a run begins, and `2.` was ticked in the file.
@@ -98,7 +98,7 @@ fn after_a_lost_supervisor_edits_are_nobodys_until_a_person_speaks() {
             .stage(&sim.key("1."))
             .unwrap()
             .ticked_by,
-        Some(By::Person)
+        Some(TickedBy::Person)
     );
     sim.replay();
 }
@@ -127,7 +127,7 @@ fn after_a_killed_ralph_and_in_older_journals_edits_are_a_persons() {
                 .stage(&sim.key("2."))
                 .unwrap()
                 .ticked_by,
-            Some(By::Person)
+            Some(TickedBy::Person)
         );
     }
 }
@@ -168,7 +168,7 @@ fn an_accepted_gate_ticks_the_work_that_its_fail_opened() {
         .stage(&sim.key("1."))
         .unwrap()
         .ticked_by;
-    assert_eq!(by, Some(By::Person));
+    assert_eq!(by, Some(TickedBy::Person));
 }
 
 #[test]
@@ -472,7 +472,7 @@ fn text_that_was_put_back_is_said_in_the_entry() {
     });
     assert_eq!(sim.run(), StopReason::AllDone);
     let said = |at: usize| {
-        let Body::Text { lines, .. } = &sim.entries[at].body else {
+        let EntryBody::Text { lines, .. } = &sim.entries[at].body else {
             panic!("{at}")
         };
         lines.join("\n")

@@ -1,9 +1,10 @@
 //! A world in memory that answers the machine's effects: a task file, packages whose files are lines.
 
 use crate::machine::budget::Allowance;
-use crate::machine::effect::{AgentOrder, Body, Effect, Entry, GateOrder};
+use crate::machine::effect::{AgentOrder, Effect, EntryBody, GateOrder, ProgressEntry};
 use crate::machine::event::{
-    AgentEnd, Check, CheckResult, Event, Kept, Mode, StopRequest, TasksSeen, Trespass, Validation,
+    AgentEnd, Check, CheckResult, Event, KeptWork, Mode, StopRequest, TasksSeen, Trespass,
+    Validation,
 };
 use crate::machine::facts::*;
 use crate::machine::policy::{FRUITLESS_REWORKS, IDLE_ITERATIONS, MOST_WAITS, Policy};
@@ -121,7 +122,7 @@ pub(super) struct Sim {
     pub(super) head: u32,
     pub(super) dirt: Vec<&'static str>,
     pub(super) log: Vec<String>,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<ProgressEntry>,
     pub(super) orders: Vec<AgentOrder>,
     pub(super) gates: Vec<GateOrder>,
     pub(super) notified: Vec<&'static str>,
@@ -380,7 +381,7 @@ impl Sim {
                 Event::BoxesFlipped { flips }
             }
             Effect::AppendProgress { entry } => {
-                if let Body::Text { headline, .. } = &entry.body {
+                if let EntryBody::Text { headline, .. } = &entry.body {
                     self.log.push(format!("{} {headline}", entry.task));
                 }
                 self.entries.push(entry);
@@ -598,7 +599,7 @@ impl Sim {
         let spec = self.state.spec_state();
         let rows = self.rows();
         let problems = file
-            .problems()
+            .find_problems()
             .into_iter()
             .map(|problem| problem.message)
             .collect();
@@ -627,7 +628,7 @@ impl Sim {
     /// The boxes, lines that stop for a person among them.
     fn rows(&self) -> Vec<Row> {
         let rules = TaskRules::default();
-        rules.boxes(
+        rules.ordered_boxes(
             &rules.parse(self.text.clone()),
             &self.state.spec_state().rows,
         )
@@ -643,8 +644,8 @@ impl Sim {
 
     pub(super) fn write_box(&mut self, name: &str, mark: Mark) {
         let file = TaskFile::parse(self.text.clone(), &Grammar::default());
-        if let Some(edit) = file.flip(&self.key(name), mark).expect("a box") {
-            self.text = String::from_utf8(edit.apply(self.text.as_bytes()).unwrap()).unwrap();
+        if let Some(edit) = file.flip_box(&self.key(name), mark).expect("a box") {
+            self.text = String::from_utf8(edit.apply_to(self.text.as_bytes()).unwrap()).unwrap();
         }
     }
 
@@ -653,7 +654,7 @@ impl Sim {
         let file = TaskFile::parse(self.text.clone(), &Grammar::default());
         let shown = |mark: Mark| if mark.is_open() { '_' } else { mark.0 };
         let all: Vec<String> = file
-            .rows()
+            .box_rows()
             .iter()
             .map(|row| format!("{}{}", row.key, shown(row.mark)))
             .collect();
@@ -675,8 +676,8 @@ fn dirty(path: &str) -> Dirt {
     }
 }
 
-fn kept(reference: &str) -> Kept {
-    Kept {
+fn kept(reference: &str) -> KeptWork {
+    KeptWork {
         package: "p".into(),
         reference: reference.into(),
         commit: Oid::zero(),

@@ -16,7 +16,7 @@ fn placed(text: &str, placements: &[Placement]) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for placement in placements {
         let wanted = TaskFile::parse(bytes.clone(), &Grammar::default());
-        let surgery = wanted.placed("PITEST", placement, false).unwrap();
+        let surgery = wanted.place_gates("PITEST", placement, false).unwrap();
         assert!(surgery.removed.is_empty());
         bytes = surgery.bytes;
     }

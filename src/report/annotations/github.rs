@@ -1,6 +1,6 @@
 //! GitHub Actions: one workflow command for each annotation, with the escapes of `@actions/core`.
 
-use super::{Grade, Note, Shown};
+use super::{Note, ReportView, SarifLevel};
 use crate::source::RepoPath;
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 const SHOWN: usize = 10;
 
 /// One workflow command for each annotation, without a final line end.
-pub fn render(shown: &Shown<'_>) -> String {
-    within_limit(shown.notes().iter().map(command)).join("\n")
+pub fn render_github(shown: &ReportView<'_>) -> String {
+    within_limit(shown.report_notes().iter().map(command)).join("\n")
 }
 
 /// Returns at most ten commands of each level. The tenth ends with the number of the others.
@@ -32,7 +32,7 @@ pub fn within_limit(commands: impl Iterator<Item = String>) -> Vec<String> {
         let seen = seen.entry(level).or_default();
         *seen += 1;
         if *seen == SHOWN && more > 0 {
-            command.push_str(&data(&format!(
+            command.push_str(&escape_data(&format!(
                 "\nGitHub shows {SHOWN} of a kind: {more} more are in the report."
             )));
         }
@@ -45,9 +45,9 @@ pub fn within_limit(commands: impl Iterator<Item = String>) -> Vec<String> {
 
 fn command(note: &Note) -> String {
     let name = match note.level {
-        Grade::Error => "error",
-        Grade::Warning => "warning",
-        Grade::Note => "notice",
+        SarifLevel::Error => "error",
+        SarifLevel::Warning => "warning",
+        SarifLevel::Note => "notice",
     };
     let file = note.file.as_ref().map(RepoPath::to_text);
     let place = file.as_deref().map(|file| (file, u64::from(note.line)));
@@ -57,23 +57,23 @@ fn command(note: &Note) -> String {
 
 /// `::error file=…,line=…,title=…::text`; `name` is `error`, `warning` or `notice`. The text may have several lines.
 pub fn workflow_command(name: &str, place: Option<(&str, u64)>, title: &str, text: &str) -> String {
-    let place = place.map(|(file, line)| format!("file={},line={line},", property(file)));
+    let place = place.map(|(file, line)| format!("file={},line={line},", escape_property(file)));
     format!(
         "::{name} {}title={}::{}",
         place.unwrap_or_default(),
-        property(title),
-        data(text)
+        escape_property(title),
+        escape_data(text)
     )
 }
 
-fn data(text: &str) -> String {
+fn escape_data(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }
 
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+fn escape_property(text: &str) -> String {
+    escape_data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn the_verdict_comes_first_and_each_survivor_stands_on_its_line() {
         let (report, folders) = (fail(), folders());
-        insta::assert_snapshot!(render(&shown(&report, &folders)), @"
+        insta::assert_snapshot!(render_github(&shown(&report, &folders)), @"
         ::error file=src/app/src/main/java/a/Foo.java,line=1,title=PITEST FAIL::The coverage of class a.Foo of package app is 50%25 (1/2), below the threshold of 70%25.%0ABesides those that are shown, 3 mutants survived.
         ::error file=src/app/src/main/java/a/Foo.java,line=12,title=PITEST%3A a mutant survived (ConditionalsBoundary)::changed conditional boundary%0Ain a.Foo.sum%0Areached by a.FooTest, a.BarTest and 2 more%0Aif (a > b) {
         ::error file=src/app/src/main/java/a/Foo.java,line=20,title=PITEST%3A a mutant survived (Math)::Replaced 100%25, and more%0Ain a.Foo.<init>%0Ano test reaches it
@@ -113,7 +113,7 @@ mod tests {
         let folders = folders();
         let all: Vec<String> = of()
             .iter()
-            .map(|report| render(&shown(report, &folders)))
+            .map(|report| render_github(&shown(report, &folders)))
             .collect();
         insta::assert_snapshot!(all.join("\n"), @"
         ::notice title=PITEST PASS::PITEST PASS — 84%25 (21/25)
@@ -121,18 +121,18 @@ mod tests {
         ::notice title=PITEST SKIP::No production code that this gate judges was changed.
         ::error title=PITEST ERROR::Maven was not found.%0Ahint: Install it.
         ");
-        let skip = Shown {
+        let skip = ReportView {
             fail_on_skip: true,
             ..shown(&of()[2], &folders)
         }
-        .notes();
+        .report_notes();
         assert!(command(&skip[0]).starts_with("::error title=PITEST SKIP::"));
     }
 
     #[test]
     fn hostile_text_stays_inside_its_command() {
         let (report, folders) = (hostile(), folders());
-        let text = render(&shown(&report, &folders));
+        let text = render_github(&shown(&report, &folders));
         assert_eq!(text.lines().count(), 2, "{text}");
         for line in text.lines() {
             assert!(

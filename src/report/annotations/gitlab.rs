@@ -1,22 +1,22 @@
 //! GitLab: a Code Quality report, each issue with all fields that GitLab requires.
 
-use super::{About, Grade, Note, Shown};
+use super::{About, Note, ReportView, SarifLevel};
 use serde_json::{Value, json};
 
 /// A JSON array of issues; empty for a PASS without survivors and for a SKIP that is not a failure.
-pub fn render(shown: &Shown<'_>) -> String {
+pub fn render_gitlab(shown: &ReportView<'_>) -> String {
     let is_issue =
-        |note: &&Note| !(matches!(note.about, About::Verdict(_)) && note.level == Grade::Note);
+        |note: &&Note| !(matches!(note.about, About::Verdict(_)) && note.level == SarifLevel::Note);
     let issues: Vec<Value> = shown
-        .notes()
+        .report_notes()
         .iter()
         .filter(is_issue)
-        .map(|note| issue(shown, note))
+        .map(|note| render_issue(shown, note))
         .collect();
     format!("{:#}", Value::Array(issues))
 }
 
-fn issue(shown: &Shown<'_>, note: &Note) -> Value {
+fn render_issue(shown: &ReportView<'_>, note: &Note) -> Value {
     let (check, description) = match &note.about {
         About::Verdict(word) => (
             shown.gate.to_owned(),
@@ -28,10 +28,10 @@ fn issue(shown: &Shown<'_>, note: &Note) -> Value {
         ),
     };
     let severity = match (&note.about, note.level) {
-        (About::Verdict(_), Grade::Error) => "critical",
-        (About::Survivor(_), Grade::Error) => "major",
-        (_, Grade::Warning) => "minor",
-        (_, Grade::Note) => "info",
+        (About::Verdict(_), SarifLevel::Error) => "critical",
+        (About::Survivor(_), SarifLevel::Error) => "major",
+        (_, SarifLevel::Warning) => "minor",
+        (_, SarifLevel::Note) => "info",
     };
     json!({
         "description": description.replace('\n', "; "),
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn an_issue_has_all_that_gitlab_asks_for() {
         let (report, folders) = (fail(), folders());
-        let text = render(&shown(&report, &folders));
+        let text = render_gitlab(&shown(&report, &folders));
         insta::assert_snapshot!(text, @r#"
         [
           {
@@ -121,8 +121,8 @@ mod tests {
     fn fail_and_error_without_survivors_are_issues_pass_and_skip_are_none() {
         let folders = folders();
         let [pass, fail, skip, error] = of();
-        assert_eq!(render(&shown(&pass, &folders)), "[]");
-        assert_eq!(render(&shown(&skip, &folders)), "[]");
+        assert_eq!(render_gitlab(&shown(&pass, &folders)), "[]");
+        assert_eq!(render_gitlab(&shown(&skip, &folders)), "[]");
         for (report, description) in [
             (
                 &fail,
@@ -133,17 +133,17 @@ mod tests {
                 "PITEST ERROR: Maven was not found.; hint: Install it.",
             ),
         ] {
-            let issues = issues(&render(&shown(report, &folders)));
+            let issues = issues(&render_gitlab(&shown(report, &folders)));
             assert_eq!(issues.len(), 1);
             assert_eq!(issues[0]["description"], description);
             assert_eq!(issues[0]["location"]["path"], ".ralph/config.yaml");
         }
-        let strict = Shown {
+        let strict = ReportView {
             fail_on_skip: true,
             ..shown(&skip, &folders)
         };
-        assert_eq!(issues(&render(&strict)).len(), 1);
+        assert_eq!(issues(&render_gitlab(&strict)).len(), 1);
         let hostile = hostile();
-        assert_eq!(issues(&render(&shown(&hostile, &folders))).len(), 2);
+        assert_eq!(issues(&render_gitlab(&shown(&hostile, &folders))).len(), 2);
     }
 }

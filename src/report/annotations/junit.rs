@@ -1,6 +1,6 @@
 //! JUnit XML, which most CI systems read: one suite for the gate, a test case for its verdict and each judged class.
 
-use super::{Grade, Shown, describe};
+use super::{ReportView, SarifLevel, describe_survivor};
 use crate::machine::facts::full_path;
 use crate::mutation::{ClassScore, Verdict};
 /// Text without what XML 1.0 does not know (section 2.2, `Char`).
@@ -18,21 +18,25 @@ pub(in crate::report) struct Case {
 }
 
 /// The document, without a final line end. An error is ralph's own fault: nothing is written to a disk.
-pub fn render(shown: &Shown<'_>) -> io::Result<String> {
-    let cases: Vec<Case> = std::iter::once(verdict(shown))
+pub fn render_junit(shown: &ReportView<'_>) -> io::Result<String> {
+    let cases: Vec<Case> = std::iter::once(verdict_case(shown))
         .chain(
             shown
                 .report
                 .classes
                 .iter()
-                .map(|class| judged(shown, class)),
+                .map(|class| class_case(shown, class)),
         )
         .collect();
-    document(shown.gate, shown.report.millis, &cases)
+    junit_document(shown.gate, shown.report.millis, &cases)
 }
 
 /// A document with one suite.
-pub(in crate::report) fn document(name: &str, millis: u64, cases: &[Case]) -> io::Result<String> {
+pub(in crate::report) fn junit_document(
+    name: &str,
+    millis: u64,
+    cases: &[Case],
+) -> io::Result<String> {
     let count = |kind: &str| {
         let of_kind = |case: &&Case| case.end.as_ref().is_some_and(|(end, _, _)| *end == kind);
         cases.iter().filter(of_kind).count().to_string()
@@ -62,14 +66,16 @@ pub(in crate::report) fn document(name: &str, millis: u64, cases: &[Case]) -> io
             .with_attributes(attributes(""));
         suite
             .write_inner_content(|writer| {
-                cases.iter().try_for_each(|case| write(writer, name, case))
+                cases
+                    .iter()
+                    .try_for_each(|case| write_case(writer, name, case))
             })
             .map(drop)
     })?;
     String::from_utf8(writer.into_inner()).map_err(io::Error::other)
 }
 
-fn write(writer: &mut Writer<Vec<u8>>, gate: &str, case: &Case) -> io::Result<()> {
+fn write_case(writer: &mut Writer<Vec<u8>>, gate: &str, case: &Case) -> io::Result<()> {
     let group = xml(&format!("ralph.{gate}"));
     let file = case.file.iter().map(|file| ("file", file.as_str()));
     let named = [("classname", group.as_str()), ("name", &case.name)]
@@ -92,12 +98,12 @@ fn write(writer: &mut Writer<Vec<u8>>, gate: &str, case: &Case) -> io::Result<()
 }
 
 /// Returns the verdict as a test case. Every report has one.
-fn verdict(shown: &Shown<'_>) -> Case {
-    let note = shown.verdict();
+fn verdict_case(shown: &ReportView<'_>) -> Case {
+    let note = shown.verdict_note();
     let first = xml(note.text.lines().next().unwrap_or_default());
     let end = match (&shown.report.verdict, note.level) {
         (Verdict::Pass, _) => None,
-        (Verdict::Skip { .. }, level) if level != Grade::Error => {
+        (Verdict::Skip { .. }, level) if level != SarifLevel::Error => {
             Some(("skipped", first, String::new()))
         }
         (Verdict::Error { .. }, _) => Some(("error", first, xml(&note.text))),
@@ -113,7 +119,7 @@ fn verdict(shown: &Shown<'_>) -> Case {
 }
 
 /// A judged class: failed when it must be fixed, skipped when the gate gave no verdict.
-fn judged(shown: &Shown<'_>, class: &ClassScore) -> Case {
+fn class_case(shown: &ReportView<'_>, class: &ClassScore) -> Case {
     let counts = class.tally.to_string();
     let end = if matches!(shown.report.verdict, Verdict::Error { .. }) {
         Some((
@@ -126,11 +132,11 @@ fn judged(shown: &Shown<'_>, class: &ClassScore) -> Case {
         .failing
         .contains(&full_path(&class.package, &class.path))
     {
-        Some(("failure", counts, xml(&survivors(shown, class))))
+        Some(("failure", counts, xml(&survivor_text(shown, class))))
     } else {
         None
     };
-    let file = shown.folders.file(&class.package, &class.path);
+    let file = shown.folders.checkout_path(&class.package, &class.path);
     Case {
         name: xml(&format!("{}: {}", class.package, class.class)),
         file: file.map(|file| xml(&file.to_text())),
@@ -139,14 +145,14 @@ fn judged(shown: &Shown<'_>, class: &ClassScore) -> Case {
 }
 
 /// The survivors of a class that the report holds, a paragraph each.
-fn survivors(shown: &Shown<'_>, class: &ClassScore) -> String {
+fn survivor_text(shown: &ReportView<'_>, class: &ClassScore) -> String {
     let here = shown.report.survivors.iter().filter(|survivor| {
         survivor.package == class.package && survivor.path.as_ref() == Some(&class.path)
     });
     let paragraph = |survivor: &crate::mutation::Survivor| {
         let mutant = &survivor.mutant;
         let place = shown
-            .place(survivor)
+            .survivor_file(survivor)
             .map_or_else(|| line(&mutant.file, 300), |file| file.to_text());
         let source = line(&survivor.source, 500);
         let source = if source.is_empty() {
@@ -158,7 +164,7 @@ fn survivors(shown: &Shown<'_>, class: &ClassScore) -> String {
             "{place}:{} {}: {}{source}",
             mutant.line,
             line(&mutant.mutator, 200),
-            describe(survivor)
+            describe_survivor(survivor)
         )
     };
     let all: Vec<String> = here.map(paragraph).collect();
@@ -221,7 +227,7 @@ mod tests {
     #[test]
     fn a_class_is_a_test_case_and_its_survivors_are_its_failure() {
         let (report, folders) = (fail(), folders());
-        insta::assert_snapshot!(render(&shown(&report, &folders)).unwrap(), @r#"
+        insta::assert_snapshot!(render_junit(&shown(&report, &folders)).unwrap(), @r#"
         <?xml version="1.0" encoding="UTF-8"?>
         <testsuites name="PITEST" tests="2" failures="2" errors="0" time="6.540">
           <testsuite name="PITEST" tests="2" failures="2" errors="0" skipped="0" time="6.540">
@@ -249,7 +255,9 @@ mod tests {
         let folders = folders();
         let all: Vec<String> = of()
             .iter()
-            .map(|report| elements(&render(&shown(report, &folders)).unwrap())[2..].join(" / "))
+            .map(|report| {
+                elements(&render_junit(&shown(report, &folders)).unwrap())[2..].join(" / ")
+            })
             .collect();
         insta::assert_snapshot!(all.join("\n"), @"
         testcase verdict
@@ -258,17 +266,17 @@ mod tests {
         testcase verdict / error Maven was not found.
         ");
         let skip = &of()[2];
-        let strict = Shown {
+        let strict = ReportView {
             fail_on_skip: true,
             ..shown(skip, &folders)
         };
-        assert!(elements(&render(&strict).unwrap())[3].starts_with("failure "));
+        assert!(elements(&render_junit(&strict).unwrap())[3].starts_with("failure "));
     }
 
     #[test]
     fn hostile_text_is_text() {
         let (report, folders) = (hostile(), folders());
-        let text = render(&shown(&report, &folders)).unwrap();
+        let text = render_junit(&shown(&report, &folders)).unwrap();
         assert!(
             !text.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{fffe}'),
             "{text:?}"

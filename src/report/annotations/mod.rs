@@ -7,7 +7,7 @@ pub mod junit;
 pub mod sarif;
 
 use super::progress::gate_headline;
-use super::sarif::Grade;
+use super::sarif::SarifLevel;
 use crate::mutation::{GateReport, MutantStatus, Survivor, Verdict};
 use crate::source::RepoPath;
 use crate::source::text::{line, some_names};
@@ -30,7 +30,7 @@ pub struct Folders(pub BTreeMap<String, RepoPath>);
 
 impl Folders {
     /// The path of a package's file in the checkout; `None` when the package is not known.
-    fn file(&self, package: &str, path: &RepoPath) -> Option<RepoPath> {
+    fn checkout_path(&self, package: &str, path: &RepoPath) -> Option<RepoPath> {
         let [folder, path] = [self.0.get(package)?, path].map(RepoPath::to_bytes);
         let whole = if folder.is_empty() {
             path
@@ -41,20 +41,20 @@ impl Folders {
     }
 
     /// The same for `<package>/<path>`; the longest name of a package that fits is meant.
-    fn whole(&self, full: &str) -> Option<RepoPath> {
+    fn full_path(&self, full: &str) -> Option<RepoPath> {
         let bytes = RepoPath::parse(full).to_bytes();
         let fits = |name: &&String| {
             let rest = bytes.strip_prefix(name.as_bytes());
             rest.is_some_and(|rest| rest.first() == Some(&b'/'))
         };
         let package = self.0.keys().filter(fits).max_by_key(|name| name.len())?;
-        self.file(package, &RepoPath::from_bytes(&bytes[package.len() + 1..]))
+        self.checkout_path(package, &RepoPath::from_bytes(&bytes[package.len() + 1..]))
     }
 }
 
 /// A gate's report and what must be known to show it.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct ReportView<'a> {
     /// The gate: `PITEST`.
     pub gate: &'a str,
     /// Its report.
@@ -77,7 +77,7 @@ enum About {
 /// One annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Note {
-    level: Grade,
+    level: SarifLevel,
     about: About,
     /// In the checkout; `None` when the place is not known.
     file: Option<RepoPath>,
@@ -100,42 +100,45 @@ impl Note {
     }
 }
 
-impl Shown<'_> {
+impl ReportView<'_> {
     /// The verdict, then the survivors in the order of the report.
-    fn notes(&self) -> Vec<Note> {
-        let mut notes = vec![self.verdict()];
+    fn report_notes(&self) -> Vec<Note> {
+        let mut notes = vec![self.verdict_note()];
         let mut seen: BTreeMap<String, u32> = BTreeMap::new();
         for survivor in &self.report.survivors {
-            let identity = identity(self.gate, survivor);
+            let identity = survivor_identity(self.gate, survivor);
             let times = seen.entry(identity.clone()).or_default();
             *times += 1;
-            notes.push(self.survivor(survivor, &format!("{identity}\0{times}")));
+            notes.push(self.survivor_note(survivor, &format!("{identity}\0{times}")));
         }
         notes
     }
 
-    fn verdict(&self) -> Note {
+    fn verdict_note(&self) -> Note {
         let word = self.report.verdict.word();
         let hidden = self.report.survivors_hidden();
         let plain = |text: &str| line(text, TEXT_CHARS);
         let (mut text, level) = match &self.report.verdict {
-            Verdict::Pass => (plain(&gate_headline(self.gate, self.report)), Grade::Note),
+            Verdict::Pass => (
+                plain(&gate_headline(self.gate, self.report)),
+                SarifLevel::Note,
+            ),
             Verdict::Fail { reasons } => (
                 reasons
                     .iter()
                     .map(|reason| plain(reason))
                     .collect::<Vec<_>>()
                     .join("\n"),
-                Grade::Error,
+                SarifLevel::Error,
             ),
             Verdict::Skip { why } if self.fail_on_skip => (
                 plain(why) + "\nNothing was judged, which counts as a failure here.",
-                Grade::Error,
+                SarifLevel::Error,
             ),
-            Verdict::Skip { why } => (plain(why), Grade::Note),
+            Verdict::Skip { why } => (plain(why), SarifLevel::Note),
             Verdict::Error { why, hint, .. } => (
                 format!("{}\nhint: {}", plain(why), plain(hint)),
-                Grade::Error,
+                SarifLevel::Error,
             ),
         };
         if hidden > 0 {
@@ -151,7 +154,7 @@ impl Shown<'_> {
                 .report
                 .failing
                 .iter()
-                .find_map(|full| self.folders.whole(full)),
+                .find_map(|full| self.folders.full_path(full)),
             line: 1,
             source: String::new(),
             title: format!("{} {word}", self.gate),
@@ -164,16 +167,16 @@ impl Shown<'_> {
         }
     }
 
-    fn survivor(&self, survivor: &Survivor, identity: &str) -> Note {
+    fn survivor_note(&self, survivor: &Survivor, identity: &str) -> Note {
         let mutant = &survivor.mutant;
         Note {
             level: match self.report.verdict {
-                Verdict::Fail { .. } => Grade::Error,
-                Verdict::Error { .. } => Grade::Warning,
-                Verdict::Pass | Verdict::Skip { .. } => Grade::Note,
+                Verdict::Fail { .. } => SarifLevel::Error,
+                Verdict::Error { .. } => SarifLevel::Warning,
+                Verdict::Pass | Verdict::Skip { .. } => SarifLevel::Note,
             },
             about: About::Survivor(line(&mutant.mutator, 200)),
-            file: self.place(survivor),
+            file: self.survivor_file(survivor),
             line: mutant.line.max(1),
             source: line(&survivor.source, 500),
             title: format!(
@@ -181,20 +184,20 @@ impl Shown<'_> {
                 self.gate,
                 line(&mutant.mutator, 200)
             ),
-            text: describe(survivor),
+            text: describe_survivor(survivor),
             fingerprint: digest(identity.as_bytes()),
         }
     }
 
     /// The file of a survivor in the checkout.
-    pub(super) fn place(&self, survivor: &Survivor) -> Option<RepoPath> {
+    pub(super) fn survivor_file(&self, survivor: &Survivor) -> Option<RepoPath> {
         self.folders
-            .file(&survivor.package, survivor.path.as_ref()?)
+            .checkout_path(&survivor.package, survivor.path.as_ref()?)
     }
 }
 
 /// Describes the mutation and the tests that ran it and passed.
-fn describe(survivor: &Survivor) -> String {
+fn describe_survivor(survivor: &Survivor) -> String {
     let mutant = &survivor.mutant;
     let mut text = line(&mutant.description, 1_000);
     if text.is_empty() {
@@ -208,14 +211,14 @@ fn describe(survivor: &Survivor) -> String {
             line(&mutant.method, 300)
         );
     }
-    if let Some(reach) = reach(survivor) {
+    if let Some(reach) = reach_text(survivor) {
         let _ = write!(text, "\n{reach}");
     }
     text
 }
 
 /// `reached by a.FooTest and 2 more`, or `no test reaches it`; `None` when it is not known.
-pub(super) fn reach(survivor: &Survivor) -> Option<String> {
+pub(super) fn reach_text(survivor: &Survivor) -> Option<String> {
     if survivor.mutant.status == MutantStatus::NoCoverage {
         return Some("no test reaches it".to_owned());
     }
@@ -228,7 +231,7 @@ pub(super) fn reached_by(tests: &[String], all: u64) -> Option<String> {
 }
 
 /// Returns an identity that stays while the code around it moves: no line number if the source line is known.
-fn identity(gate: &str, survivor: &Survivor) -> String {
+fn survivor_identity(gate: &str, survivor: &Survivor) -> String {
     let mutant = &survivor.mutant;
     let at = if survivor.source.is_empty() {
         mutant.line.to_string()

@@ -1,36 +1,40 @@
 //! A gate's report as SARIF, with one rule for each mutator that is named.
 
-use super::{About, Note, Shown};
+use super::{About, Note, ReportView};
 use crate::mutation::Verdict;
-use crate::report::sarif::{Grade, SarifResult, SarifRule, log};
+use crate::report::sarif::{SarifLevel, SarifResult, SarifRule, sarif_log};
 
 /// The log, without a final line end.
-pub fn render(shown: &Shown<'_>) -> String {
-    let notes = shown.notes();
+pub fn render_sarif(shown: &ReportView<'_>) -> String {
+    let notes = shown.report_notes();
     let is_error = matches!(shown.report.verdict, Verdict::Error { .. });
     let is_result = |note: &&Note| match note.about {
-        About::Verdict(_) => note.level == Grade::Error && !is_error,
+        About::Verdict(_) => note.level == SarifLevel::Error && !is_error,
         About::Survivor(_) => true,
     };
     let results: Vec<SarifResult> = notes
         .iter()
         .filter(is_result)
-        .map(|note| result(shown.gate, note))
+        .map(|note| sarif_result(shown.gate, note))
         .collect();
     // The verdict is a notification too, whether or not it is a finding in the code.
-    let grade = if is_error { Grade::Error } else { Grade::Note };
+    let grade = if is_error {
+        SarifLevel::Error
+    } else {
+        SarifLevel::Note
+    };
     let verdicts = notes
         .iter()
         .filter(|note| matches!(note.about, About::Verdict(_)));
-    let notifications: Vec<(Grade, String)> = verdicts
+    let notifications: Vec<(SarifLevel, String)> = verdicts
         .map(|note| (grade, format!("{}: {}", note.title, note.text)))
         .collect();
-    log(shown.gate, !is_error, &notifications, &results)
+    sarif_log(shown.gate, !is_error, &notifications, &results)
 }
 
-fn result(gate: &str, note: &Note) -> SarifResult {
+fn sarif_result(gate: &str, note: &Note) -> SarifResult {
     SarifResult {
-        rule: rule(gate, note),
+        rule: sarif_rule(gate, note),
         grade: note.level,
         text: note.text.clone(),
         file: note.some_file(),
@@ -40,7 +44,7 @@ fn result(gate: &str, note: &Note) -> SarifResult {
     }
 }
 
-fn rule(gate: &str, note: &Note) -> SarifRule {
+fn sarif_rule(gate: &str, note: &Note) -> SarifRule {
     match &note.about {
         About::Verdict(word) => SarifRule {
             id: format!("{gate}/{word}"),
@@ -97,7 +101,7 @@ mod tests {
     #[test]
     fn survivors_are_results_of_the_rule_of_their_mutator() {
         let (report, folders) = (fail(), folders());
-        let run = run(&render(&shown(&report, &folders)));
+        let run = run(&render_sarif(&shown(&report, &folders)));
         assert_eq!(
             run["results"].as_array().unwrap().len(),
             3,
@@ -170,7 +174,8 @@ mod tests {
     #[test]
     fn an_error_is_a_failed_invocation_and_a_fail_without_survivors_a_result() {
         let folders = folders();
-        let [pass, fail, skip, error] = of().map(|report| run(&render(&shown(&report, &folders))));
+        let [pass, fail, skip, error] =
+            of().map(|report| run(&render_sarif(&shown(&report, &folders))));
         for (run, results, successful) in [
             (&pass, 0, true),
             (&fail, 1, true),
@@ -187,17 +192,20 @@ mod tests {
             "PITEST ERROR: Maven was not found.\nhint: Install it."
         );
         let skip = &of()[2];
-        let strict = Shown {
+        let strict = ReportView {
             fail_on_skip: true,
             ..shown(skip, &folders)
         };
-        assert_eq!(run(&render(&strict))["results"][0]["ruleId"], "PITEST/SKIP");
+        assert_eq!(
+            run(&render_sarif(&strict))["results"][0]["ruleId"],
+            "PITEST/SKIP"
+        );
     }
 
     #[test]
     fn a_place_is_a_relative_reference_whatever_the_path_holds() {
         let (report, folders) = (hostile(), folders());
-        let run = run(&render(&shown(&report, &folders)));
+        let run = run(&render_sarif(&shown(&report, &folders)));
         let uri = &run["results"][1]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
         assert_eq!(uri, "src/app/src/main/java/a/F%3A%20%C3%BC%2C%25.java");
     }

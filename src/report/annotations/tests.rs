@@ -12,8 +12,8 @@ pub(in crate::report) fn folders() -> Folders {
     ]))
 }
 
-pub(in crate::report) fn shown<'a>(report: &'a GateReport, folders: &'a Folders) -> Shown<'a> {
-    Shown {
+pub(in crate::report) fn shown<'a>(report: &'a GateReport, folders: &'a Folders) -> ReportView<'a> {
+    ReportView {
         gate: "PITEST",
         report,
         folders,
@@ -158,7 +158,7 @@ fn a_survivor_keeps_its_fingerprint_when_its_line_moves_and_two_alike_are_two() 
     report.survivors[1] = report.survivors[0].clone();
     let prints = |report: &GateReport| -> Vec<String> {
         shown(report, &folders)
-            .notes()
+            .report_notes()
             .into_iter()
             .map(|note| note.fingerprint)
             .collect()
@@ -182,7 +182,7 @@ fn a_package_stands_where_its_folder_is() {
         ("a/b".to_owned(), RepoPath::parse("libs/b")),
         (".".to_owned(), RepoPath::from_bytes(b"")),
     ]));
-    let at = |full: &str| folders.whole(full).map(|path| path.to_text());
+    let at = |full: &str| folders.full_path(full).map(|path| path.to_text());
     assert_eq!(at("a/x.java").as_deref(), Some("src/a/x.java"));
     assert_eq!(at("a/b/x.java").as_deref(), Some("libs/b/x.java"));
     assert_eq!(at("./src/x.java").as_deref(), Some("src/x.java"));
@@ -193,12 +193,12 @@ fn a_package_stands_where_its_folder_is() {
 fn survivors_of_a_pass_are_notices_and_those_beside_an_error_warnings() {
     let folders = folders();
     for (verdict, level) in [
-        (Verdict::Pass, Grade::Note),
+        (Verdict::Pass, SarifLevel::Note),
         (
             Verdict::Fail {
                 reasons: Vec::new(),
             },
-            Grade::Error,
+            SarifLevel::Error,
         ),
         (
             Verdict::Error {
@@ -206,11 +206,11 @@ fn survivors_of_a_pass_are_notices_and_those_beside_an_error_warnings() {
                 hint: "y".into(),
                 transient: true,
             },
-            Grade::Warning,
+            SarifLevel::Warning,
         ),
     ] {
         let report = GateReport { verdict, ..fail() };
-        let notes = shown(&report, &folders).notes();
+        let notes = shown(&report, &folders).report_notes();
         assert_eq!(notes.len(), 3, "all of them");
         assert!(
             notes[1..].iter().all(|note| note.level == level),
@@ -230,11 +230,11 @@ proptest! {
         report.survivors[0].source.clone_from(&text);
         report.classes[0].class.clone_from(&text);
         let shown = shown(&report, &folders);
-        prop_assert_eq!(github::render(&shown).lines().count(), 2);
-        let issues: Vec<serde_json::Value> = serde_json::from_str(&gitlab::render(&shown)).unwrap();
+        prop_assert_eq!(github::render_github(&shown).lines().count(), 2);
+        let issues: Vec<serde_json::Value> = serde_json::from_str(&gitlab::render_gitlab(&shown)).unwrap();
         prop_assert_eq!(issues.len(), 2);
-        prop_assert!(serde_json::from_str::<serde_json::Value>(&sarif::render(&shown)).is_ok());
-        let xml = junit::render(&shown).unwrap();
+        prop_assert!(serde_json::from_str::<serde_json::Value>(&sarif::render_sarif(&shown)).is_ok());
+        let xml = junit::render_junit(&shown).unwrap();
         let mut reader = quick_xml::Reader::from_str(&xml);
         while reader.read_event().unwrap() != quick_xml::events::Event::Eof {}
     }

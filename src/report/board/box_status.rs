@@ -36,7 +36,7 @@ pub enum BoxStatus {
 impl BoxStatus {
     /// For programs; in at most 5 columns, if not as in words; what a cell with it means to people, if it does not say it
     /// itself.
-    fn told(self) -> (&'static str, &'static str, &'static str) {
+    fn status_texts(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Running => ("running", "run", ""),
             Self::CommitOnly => (
@@ -71,37 +71,37 @@ impl BoxStatus {
     }
 
     /// For people; at most 12 columns.
-    pub fn words(self) -> String {
+    pub fn status_words(self) -> String {
         match self {
             Self::ByPerson => "person".to_owned(),
             Self::Passed(verdict) | Self::Failed(verdict) => verdict.to_owned(),
             Self::Marked(mark) => format!("[{mark}]"),
             Self::Rejected(count) | Self::Rework(count) => {
-                format!("{} {}", self.name(), count.min(999))
+                format!("{} {}", self.status_name(), count.min(999))
             }
-            _ => self.name().replace('-', " "),
+            _ => self.status_name().replace('-', " "),
         }
     }
 
     /// The same in at most 5 columns.
-    pub fn short(self) -> String {
-        match (self, self.told().1) {
+    pub fn short_words(self) -> String {
+        match (self, self.status_texts().1) {
             (Self::Rejected(count) | Self::Rework(count), short) => {
                 format!("{short}{}", count.min(99))
             }
-            (_, "") => self.words(),
+            (_, "") => self.status_words(),
             (_, short) => short.to_owned(),
         }
     }
 
     /// For programs: one word that keeps its meaning.
-    pub fn name(self) -> &'static str {
-        self.told().0
+    pub fn status_name(self) -> &'static str {
+        self.status_texts().0
     }
 
     /// Returns the meaning of its cell for people; `None` for what says it itself.
-    pub fn meaning(self) -> Option<&'static str> {
-        Some(self.told().2).filter(|meaning| !meaning.is_empty())
+    pub fn cell_meaning(self) -> Option<&'static str> {
+        Some(self.status_texts().2).filter(|meaning| !meaning.is_empty())
     }
 
     /// A mark that is not ralph's, as far as it can be shown in one column.

@@ -6,13 +6,13 @@ pub use box_status::BoxStatus;
 
 use super::estimate::Estimate;
 use super::spent::{Now, SpecSpent, Spent};
-use super::width::steady;
-use crate::machine::choice::{self, Choice};
+use super::width::steady_text;
+use crate::machine::choice::{self, NextStep};
 use crate::machine::commit_only::is_commit_only;
 use crate::machine::policy::Policy;
-use crate::machine::state::{By, Phase, SpecState, StageState, State, Used};
+use crate::machine::state::{Phase, SpecState, StageState, State, TickedBy, Used};
 use crate::source::text::line;
-use crate::task::{Row, Stage, TaskKey, written};
+use crate::task::{Row, Stage, TaskKey, written_rows};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,9 +40,9 @@ pub struct Board {
     /// The stages that occur, in the order in which a family passes through them: the columns.
     pub stages: Vec<Stage>,
     /// The families in document order: the rows.
-    pub families: Vec<Line>,
+    pub families: Vec<BoardRow>,
     /// The next box, or the reason for its absence.
-    pub next: Choice,
+    pub next: NextStep,
     /// Holder of the workspace, one line.
     pub holder: Option<String>,
     /// Current activity.
@@ -65,7 +65,7 @@ pub struct Board {
 
 /// One family.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct BoardRow {
     /// Its id; empty for a line without one.
     pub id: String,
     /// Its name in the journal.
@@ -77,7 +77,7 @@ pub struct Line {
     /// The family above.
     pub parent: Option<String>,
     /// Its boxes.
-    pub cells: BTreeMap<Stage, Cell>,
+    pub cells: BTreeMap<Stage, BoardCell>,
     /// Reason of its block.
     pub blocked: Option<String>,
     /// FAILs that were answered with rework.
@@ -88,7 +88,7 @@ pub struct Line {
 
 /// One box.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
+pub struct BoardCell {
     /// The box.
     pub key: TaskKey,
     /// Its status.
@@ -141,7 +141,7 @@ impl Board {
         let running = holder
             .as_ref()
             .filter(|_| !is_at_rest)
-            .and_then(|_| spent.now());
+            .and_then(|_| spent.current_activity());
         let current = running.filter(|now| book.row(&now.key).is_some()).cloned();
         let others: u64 = state
             .specs
@@ -150,15 +150,15 @@ impl Board {
             .map(|(_, spec)| spec.iterations)
             .sum();
         let waits_until = holder.as_ref().and(spent.wait).map(|(_, until)| until);
-        let spent = spent.on(&state.spec, holder.as_ref().map(|_| now));
+        let spent = spent.spent_on(&state.spec, holder.as_ref().map(|_| now));
         let lines = Lines {
             book,
             rework: state.policy.rework,
             spent: &spent,
             running: current.as_ref().map(|now| &now.key),
         };
-        let families = lines.all();
-        let in_file = written(&book.rows);
+        let families = lines.all_rows();
+        let in_file = written_rows(&book.rows);
         let required = in_file.iter().filter(|row| !row.optional);
         let required_done = required.clone().filter(|row| row.mark.is_done());
         let required = (required_done.count(), required.count());
@@ -187,11 +187,11 @@ impl Board {
             done: in_file.iter().filter(|row| row.mark.is_done()).count(),
             boxes: in_file.len(),
             required,
-            stages: stages(book),
-            gates: gates(&families),
+            stages: occurring_stages(book),
+            gates: count_gates(&families),
             families,
             next: choice::next(book, &all),
-            why: why(state, holder.is_some(), waits_until, zone.as_ref()),
+            why: stop_reason(state, holder.is_some(), waits_until, zone.as_ref()),
             waits_until,
             out_of_quota: holder
                 .iter()
@@ -200,7 +200,7 @@ impl Board {
             holder,
             current,
             spent,
-            estimate: Estimate::of(state),
+            estimate: Estimate::of_state(state),
             used: book
                 .families
                 .values()
@@ -211,8 +211,8 @@ impl Board {
 
     /// The same board a while later, when nothing but time has passed.
     #[must_use]
-    pub fn at(mut self, spent: &Spent, now: i64) -> Self {
-        self.spent = spent.on(&self.spec, self.holder.as_ref().map(|_| now));
+    pub fn at_time(mut self, spent: &Spent, now: i64) -> Self {
+        self.spent = spent.spent_on(&self.spec, self.holder.as_ref().map(|_| now));
         self
     }
 
@@ -226,16 +226,16 @@ impl Board {
     /// The name of a box, as a person types it.
     pub fn name_of(&self, key: &TaskKey) -> String {
         self.family_of(key)
-            .map_or_else(|| key.to_string(), |line| key.name(line.line))
+            .map_or_else(|| key.to_string(), |line| key.display_name(line.line))
     }
 
-    fn family_of(&self, key: &TaskKey) -> Option<&Line> {
+    fn family_of(&self, key: &TaskKey) -> Option<&BoardRow> {
         self.families.iter().find(|line| line.family == key.family)
     }
 }
 
 /// Returns the reason why a run stopped or waits; `None` for a wait that has ended with its process.
-fn why(
+fn stop_reason(
     state: &State,
     is_held: bool,
     waits_until: Option<i64>,
@@ -245,7 +245,7 @@ fn why(
         (Phase::Stopped(stop), _) => Some(line(&stop.to_string(), REASON_CHARS)),
         (Phase::OverBudget { why, .. }, _) if is_held => Some(line(why, REASON_CHARS)),
         (Phase::Waiting { why, .. }, Some(until)) => Some(line(
-            &format!("until {}: {why}", time(until, zone)),
+            &format!("until {}: {why}", display_time(until, zone)),
             REASON_CHARS,
         )),
         _ => None,
@@ -262,14 +262,14 @@ fn out_of_quota(state: &State, now: i64, zone: Option<&TimeZone>) -> Vec<String>
     let told = |(name, until)| {
         format!(
             "The agent {name} is out of quota or reach until {}.",
-            time(until, zone)
+            display_time(until, zone)
         )
     };
     later.filter(|(_, until)| *until > now).map(told).collect()
 }
 
 /// A moment as people of that zone read it.
-pub fn time(second: i64, zone: Option<&TimeZone>) -> String {
+pub fn display_time(second: i64, zone: Option<&TimeZone>) -> String {
     let moment = Timestamp::from_second(second).unwrap_or_default();
     moment
         .to_zoned(zone.cloned().unwrap_or(TimeZone::UTC))
@@ -278,11 +278,11 @@ pub fn time(second: i64, zone: Option<&TimeZone>) -> String {
 }
 
 /// The stages that occur. Where the file names gates in an order of its own, that order is kept.
-fn stages(book: &SpecState) -> Vec<Stage> {
+fn occurring_stages(book: &SpecState) -> Vec<Stage> {
     let mut seen = BTreeSet::new();
     let rows = book.rows.iter().map(|row| &row.key.stage);
     let mut stages: Vec<Stage> = rows.filter(|stage| seen.insert(*stage)).cloned().collect();
-    stages.sort_by_key(Stage::rank);
+    stages.sort_by_key(Stage::stage_rank);
     stages
 }
 
@@ -296,36 +296,37 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    fn all(&self) -> Vec<Line> {
+    fn all_rows(&self) -> Vec<BoardRow> {
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut lines: Vec<Line> = Vec::new();
+        let mut lines: Vec<BoardRow> = Vec::new();
         for row in &self.book.rows {
             let at = *places.entry(&row.key.family).or_insert(lines.len());
             if at == lines.len() {
-                lines.push(self.line(row));
+                lines.push(self.family_row(row));
             }
             let Some(line) = lines.get_mut(at) else {
                 continue;
             };
             if row.key.stage == Stage::Implementation {
-                (line.text, line.line) = (text(row), row.line);
+                (line.text, line.line) = (row_text(row), row.line);
             }
-            line.cells.insert(row.key.stage.clone(), self.cell(row));
+            line.cells
+                .insert(row.key.stage.clone(), self.board_cell(row));
         }
         lines
     }
 
     /// The family of its first box.
-    fn line(&self, row: &Row) -> Line {
+    fn family_row(&self, row: &Row) -> BoardRow {
         let known = self.book.family(&row.key.family);
-        Line {
+        BoardRow {
             id: if row.key.has_id() {
-                steady(&line(&row.key.family, 100))
+                steady_text(&line(&row.key.family, 100))
             } else {
                 String::new()
             },
             family: row.key.family.clone(),
-            text: text(row),
+            text: row_text(row),
             line: row.line,
             parent: row.parent.clone(),
             cells: BTreeMap::new(),
@@ -341,15 +342,15 @@ impl Lines<'_> {
         }
     }
 
-    fn cell(&self, row: &Row) -> Cell {
+    fn board_cell(&self, row: &Row) -> BoardCell {
         let known = self.book.stage(&row.key);
         let done = row.mark.is_done();
         let reasons = known
             .map(|known| known.reasons.as_slice())
             .unwrap_or_default();
-        Cell {
+        BoardCell {
             key: row.key.clone(),
-            status: self.status(row, known),
+            status: self.box_status(row, known),
             done,
             rejected: known.map_or(0, |known| known.attempts),
             attempts: self.spent.attempts.get(&row.key).copied().unwrap_or(0),
@@ -361,19 +362,19 @@ impl Lines<'_> {
         }
     }
 
-    fn status(&self, row: &Row, known: Option<&StageState>) -> BoxStatus {
+    fn box_status(&self, row: &Row, known: Option<&StageState>) -> BoxStatus {
         if self.running == Some(&row.key) {
             return BoxStatus::Running;
         }
         let verdict = known.and_then(|known| known.verdict);
         if row.mark.is_done() {
             return match (known.and_then(|known| known.ticked_by), verdict) {
-                (Some(By::Person), _) => BoxStatus::ByPerson,
-                (Some(By::Ralph), Some(verdict)) => BoxStatus::Passed(verdict),
-                (Some(By::Ralph), None) if is_commit_only(self.book, &row.key) => {
+                (Some(TickedBy::Person), _) => BoxStatus::ByPerson,
+                (Some(TickedBy::Ralph), Some(verdict)) => BoxStatus::Passed(verdict),
+                (Some(TickedBy::Ralph), None) if is_commit_only(self.book, &row.key) => {
                     BoxStatus::CommitOnly
                 }
-                (Some(By::Ralph), None) => BoxStatus::Done,
+                (Some(TickedBy::Ralph), None) => BoxStatus::Done,
                 (None, _) => BoxStatus::Unrecorded,
             };
         }
@@ -408,12 +409,12 @@ fn is_work(stage: &Stage) -> bool {
     matches!(stage, Stage::Implementation | Stage::Integ | Stage::Final)
 }
 
-fn text(row: &Row) -> String {
-    steady(&line(&row.text, 500))
+fn row_text(row: &Row) -> String {
+    steady_text(&line(&row.text, 500))
 }
 
 /// The boxes of each gate, counted.
-fn gates(families: &[Line]) -> Vec<GateCount> {
+fn count_gates(families: &[BoardRow]) -> Vec<GateCount> {
     let mut counts: BTreeMap<&str, BTreeMap<usize, (&'static str, usize)>> = BTreeMap::new();
     for cell in families.iter().flat_map(|line| line.cells.values()) {
         let Stage::Gate(name) = &cell.key.stage else {

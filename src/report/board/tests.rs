@@ -7,9 +7,9 @@ use crate::machine::facts::{Accumulated, Snapshot};
 use crate::machine::policy::Policy;
 use crate::machine::state::OutOfQuota;
 use crate::machine::stop::StopReason;
-use crate::mutation::{GateReport, LeftOut, Verdict};
+use crate::mutation::{ExcludedFile, GateReport, Verdict};
 use crate::report::table::{self, Grid};
-use crate::report::width::width;
+use crate::report::width::text_width;
 use crate::task::{Grammar, Mark, TaskFile};
 
 const TASKS: &str = "\
@@ -34,7 +34,7 @@ const TASKS: &str = "\
 /// A state with this task file.
 pub(crate) fn state(tasks: &str) -> State {
     let grammar = Grammar::new(vec!["PITEST".into(), "LINT".into()], None);
-    let rows = TaskFile::parse(tasks, &grammar).rows();
+    let rows = TaskFile::parse(tasks, &grammar).box_rows();
     let spec = "tasks.md".to_owned();
     let specs = BTreeMap::from([(
         spec.clone(),
@@ -71,7 +71,7 @@ fn note(state: &mut State, family: &str, stage: &str, act: impl FnOnce(&mut Stag
     });
 }
 
-fn ticked(by: By, verdict: Option<&'static str>) -> impl FnOnce(&mut StageState) {
+fn ticked(by: TickedBy, verdict: Option<&'static str>) -> impl FnOnce(&mut StageState) {
     move |known| (known.ticked_by, known.verdict) = (Some(by), verdict)
 }
 
@@ -86,9 +86,9 @@ pub(crate) fn working() -> (State, Spent) {
         ("PITEST", Some("PASS")),
         ("PRE-CR", Some("PASS")),
     ] {
-        note(&mut state, "1", stage, ticked(By::Ralph, verdict));
+        note(&mut state, "1", stage, ticked(TickedBy::Ralph, verdict));
     }
-    note(&mut state, "2", "TEST-FIRST", ticked(By::Ralph, None));
+    note(&mut state, "2", "TEST-FIRST", ticked(TickedBy::Ralph, None));
     note(&mut state, "2", "IMPLEMENT", |known| {
         known.attempts = 1;
         known.reasons = vec![
@@ -102,8 +102,8 @@ pub(crate) fn working() -> (State, Spent) {
     change(&mut state, "2", |known| {
         (known.reworks, known.opened_by) = (1, Some(key("2", "PITEST")));
     });
-    note(&mut state, "3", "IMPLEMENT", ticked(By::Person, None));
-    note(&mut state, "4", "IMPLEMENT", ticked(By::Ralph, None));
+    note(&mut state, "3", "IMPLEMENT", ticked(TickedBy::Person, None));
+    note(&mut state, "4", "IMPLEMENT", ticked(TickedBy::Ralph, None));
     let mut spent = Spent::default();
     let start = Event::RunStarted {
         spec: "tasks.md".into(),
@@ -112,7 +112,7 @@ pub(crate) fn working() -> (State, Spent) {
         retry: Vec::new(),
         version: String::new(),
     };
-    spent.note("2026-11-22T10:00:00Z", &start, &state);
+    spent.note_record("2026-11-22T10:00:00Z", &start, &state);
     state.phase = Phase::Attempting {
         key: key("2", "IMPLEMENT"),
         before: Snapshot::default(),
@@ -123,7 +123,7 @@ pub(crate) fn working() -> (State, Spent) {
         started: 1,
         agent: String::new(),
     };
-    spent.note("2026-11-22T10:20:00Z", &spawned, &state);
+    spent.note_record("2026-11-22T10:20:00Z", &spawned, &state);
     (state, spent)
 }
 
@@ -159,7 +159,7 @@ fn who_is_out_of_quota_and_who_stands_in_is_told_while_it_is_so() {
     state.run.agent = "c".to_owned();
     state.policy.agents = [(Stage::Implementation, vec!["a".to_owned(), "c".to_owned()])].into();
     let mut spent = Spent::default();
-    spent.note(
+    spent.note_record(
         "2026-11-22T10:20:00Z",
         &Event::AgentSpawned {
             pid: 1,
@@ -168,7 +168,7 @@ fn who_is_out_of_quota_and_who_stands_in_is_told_while_it_is_so() {
         },
         &state,
     );
-    insta::assert_snapshot!(table::lines(&board(&state, &spent, true), 100)[1..3].join("\n"), @"
+    insta::assert_snapshot!(table::status_lines(&board(&state, &spent, true), 100)[1..3].join("\n"), @"
     now: 2. agent (c), iteration 12, after 1 rejected
     The agent a is out of quota or reach until 2026-11-22 11:20 UTC.
     ");
@@ -193,7 +193,7 @@ fn who_is_out_of_quota_and_who_stands_in_is_told_while_it_is_so() {
 fn a_working_loop_in_a_terminal_of_the_usual_width() {
     let (state, spent) = working();
     let board = board(&state, &spent, true);
-    insta::assert_snapshot!(table::lines(&board, 100).join("\n"), @r#"
+    insta::assert_snapshot!(table::status_lines(&board, 100).join("\n"), @r#"
     tasks.md: 8 of 15 boxes ticked, 12 iterations, attempting
     now: 2. agent, iteration 12, after 1 rejected
 
@@ -214,7 +214,7 @@ fn a_working_loop_in_a_terminal_of_the_usual_width() {
     time: runs 20 min 7 s, agents 0 s, gates 0 s; cost: not reported
     run: active (process 7 (start time 8) since 2026-11-22T10:00:00Z)
     "#);
-    insta::assert_snapshot!(table::lines(&board, 60).join("\n"), @r#"
+    insta::assert_snapshot!(table::status_lines(&board, 60).join("\n"), @r#"
     tasks.md: 8 of 15 boxes ticked, 12 iterations, attempting
     now: 2. agent, iteration 12, after 1 rejected
 
@@ -235,7 +235,7 @@ fn a_working_loop_in_a_terminal_of_the_usual_width() {
     time: runs 20 min 7 s, agents 0 s, gates 0 s; cost: not reported
     run: active (process 7 (start time 8) since 2026-11-22T10:00:00Z)
     "#);
-    insta::assert_snapshot!(table::lines(&board, 20).join("\n"), @r#"
+    insta::assert_snapshot!(table::status_lines(&board, 20).join("\n"), @r#"
     tasks.md: 8 of 15 boxes ticked, 12 iterations, attempting
     now: 2. agent, iteration 12, after 1 rejected
 
@@ -263,7 +263,7 @@ fn where_nobody_holds_the_lock_nothing_runs() {
     let (state, spent) = working();
     let board = board(&state, &spent, false);
     assert_eq!(board.current, None);
-    let lines = table::lines(&board, 100);
+    let lines = table::status_lines(&board, 100);
     assert!(
         lines.contains(&"run: none is active".to_owned()),
         "{lines:#?}"
@@ -285,19 +285,19 @@ fn no_line_of_the_table_is_wider_than_asked() {
     let (state, spent) = working();
     let board = board(&state, &spent, true);
     for columns in 0..200 {
-        let grid = Grid::fit(&board, columns);
-        let lines = table::lines(&board, columns);
+        let grid = Grid::fit_columns(&board, columns);
+        let lines = table::status_lines(&board, columns);
         let table = lines
             .iter()
             .skip_while(|line| !line.is_empty())
             .skip(1)
             .take(board.families.len() + 1);
         for line in table {
-            assert!(width(line) <= columns, "{columns}: {line}");
+            assert!(text_width(line) <= columns, "{columns}: {line}");
         }
         for row in &grid.rows {
             for (cell, room) in row.iter().zip(&grid.widths) {
-                assert!(width(&cell.text) <= *room, "{columns}: {cell:?}");
+                assert!(text_width(&cell.text) <= *room, "{columns}: {cell:?}");
             }
         }
     }
@@ -326,14 +326,15 @@ fn what_a_box_is_said_to_be() {
         status(open, work(|known| known.attempts = 2)),
         BoxStatus::Rejected(2)
     );
-    let by_ralph = |known: &mut StageState| known.ticked_by = Some(By::Ralph);
+    let by_ralph = |known: &mut StageState| known.ticked_by = Some(TickedBy::Ralph);
     assert_eq!(
         status("- [x] 1. A\n", work(by_ralph)),
         BoxStatus::CommitOnly
     );
-    let by_person = |known: &mut StageState| known.ticked_by = Some(By::Person);
+    let by_person = |known: &mut StageState| known.ticked_by = Some(TickedBy::Person);
     assert_eq!(status("- [x] 1. A\n", work(by_person)), BoxStatus::ByPerson);
-    let green = |known: &mut StageState| (known.ticked_by, known.green) = (Some(By::Ralph), true);
+    let green =
+        |known: &mut StageState| (known.ticked_by, known.green) = (Some(TickedBy::Ralph), true);
     assert_eq!(status("- [x] 1. A\n", work(green)), BoxStatus::Done);
     let rework = |state: &mut State| {
         change(state, "1", |known| {
@@ -363,10 +364,11 @@ fn what_a_box_is_said_to_be() {
     assert_eq!(status(gates, blocked), BoxStatus::Open, "the work says it");
     let gates = gates.replace("[ ]", "[x]");
     let ralph = |verdict| {
-        move |state: &mut State| note(state, "1", "PITEST", ticked(By::Ralph, Some(verdict)))
+        move |state: &mut State| note(state, "1", "PITEST", ticked(TickedBy::Ralph, Some(verdict)))
     };
     assert_eq!(status(&gates, ralph("SKIP")), BoxStatus::Passed("SKIP"));
-    let person = |state: &mut State| note(state, "1", "PITEST", ticked(By::Person, Some("FAIL")));
+    let person =
+        |state: &mut State| note(state, "1", "PITEST", ticked(TickedBy::Person, Some("FAIL")));
     assert_eq!(status(&gates, person), BoxStatus::ByPerson);
     let unknown = gate(|known| known.verdict = Some("FAIL"));
     assert_eq!(
@@ -394,7 +396,7 @@ fn words_and_short_words_stay_within_their_columns() {
         BoxStatus::Open,
     ] {
         assert!(
-            width(&status.words()) <= 12 && width(&status.short()) <= 5,
+            text_width(&status.status_words()) <= 12 && text_width(&status.short_words()) <= 5,
             "{status:?}"
         );
     }
@@ -407,9 +409,24 @@ fn gates_are_counted_by_what_they_say() {
     let mut state = state(
         "- [x] 1. A\n- [x] 1.LINT L\n- [x] 1.PITEST G\n- [ ] 2. B\n- [x] 2.PITEST G\n- [ ] 3. C\n- [ ] 3.PITEST G\n- [ ] 4.D\n- [ ] END.PITEST G\n",
     );
-    note(&mut state, "1", "LINT", ticked(By::Ralph, Some("PASS")));
-    note(&mut state, "1", "PITEST", ticked(By::Ralph, Some("PASS")));
-    note(&mut state, "2", "PITEST", ticked(By::Ralph, Some("SKIP")));
+    note(
+        &mut state,
+        "1",
+        "LINT",
+        ticked(TickedBy::Ralph, Some("PASS")),
+    );
+    note(
+        &mut state,
+        "1",
+        "PITEST",
+        ticked(TickedBy::Ralph, Some("PASS")),
+    );
+    note(
+        &mut state,
+        "2",
+        "PITEST",
+        ticked(TickedBy::Ralph, Some("SKIP")),
+    );
     note(&mut state, "3", "PITEST", |known| {
         known.verdict = Some("FAIL");
     });
@@ -417,7 +434,7 @@ fn gates_are_counted_by_what_they_say() {
     let said: Vec<String> = board
         .gates
         .iter()
-        .map(|gate| format!("{}: {}", gate.name, table::says(gate)))
+        .map(|gate| format!("{}: {}", gate.name, table::gate_counts_text(gate)))
         .collect();
     assert_eq!(
         said,
@@ -432,7 +449,7 @@ fn columns_stand_in_the_order_of_a_familys_way() {
         board
             .stages
             .iter()
-            .map(|stage| stage.word().to_owned())
+            .map(|stage| stage.stage_word().to_owned())
             .collect::<Vec<_>>()
     };
     assert_eq!(
@@ -456,7 +473,7 @@ fn columns_stand_in_the_order_of_a_familys_way() {
 fn what_was_used_is_said_with_who_reported_it_and_nothing_is_not_zero() {
     let mut state = state("- [x] 1. A\n- [x] 2. B\n");
     let spent = Spent::default();
-    let last = |state: &State| table::summary(&board(state, &spent, true));
+    let last = |state: &State| table::end_summary(&board(state, &spent, true));
     assert!(
         last(&state)[0].ends_with("cost: not reported"),
         "{:?}",
@@ -496,18 +513,23 @@ fn what_stands_for_less_is_listed_with_what_a_gate_passed_without_judging_it() {
     let mut state = state("- [x] 1. A\n- [x] 1.PITEST G\n- [x] 2. B\n- [x] 2.PITEST G\n");
     let mut spent = Spent::default();
     for (family, file) in [("1", "app/src/main/Left.java"), ("2", "")] {
-        note(&mut state, family, "IMPLEMENT", ticked(By::Ralph, None));
+        note(
+            &mut state,
+            family,
+            "IMPLEMENT",
+            ticked(TickedBy::Ralph, None),
+        );
         note(
             &mut state,
             family,
             "PITEST",
-            ticked(By::Ralph, Some("PASS")),
+            ticked(TickedBy::Ralph, Some("PASS")),
         );
         let (why, key) = (
             "no test class belongs to it".to_owned(),
             key(family, "PITEST"),
         );
-        let left_out = [LeftOut {
+        let left_out = [ExcludedFile {
             file: file.to_owned(),
             why,
         }]
@@ -524,7 +546,7 @@ fn what_stands_for_less_is_listed_with_what_a_gate_passed_without_judging_it() {
         state.phase = Phase::Judging {
             order: Box::new(order),
         };
-        spent.note("2026-11-22T10:20:00Z", &Event::Resumed, &state);
+        spent.note_record("2026-11-22T10:20:00Z", &Event::Resumed, &state);
         state.phase = Phase::Idle;
         let ended = Event::GateEnded {
             report: Box::new(report),
@@ -534,10 +556,12 @@ fn what_stands_for_less_is_listed_with_what_a_gate_passed_without_judging_it() {
             tasks_changed: false,
             trespass: crate::machine::event::Trespass::default(),
         };
-        spent.note("2026-11-22T10:21:00Z", &ended, &state);
+        spent.note_record("2026-11-22T10:21:00Z", &ended, &state);
     }
     assert_eq!(
-        table::summary(&board(&state, &spent, true)).last().unwrap(),
+        table::end_summary(&board(&state, &spent, true))
+            .last()
+            .unwrap(),
         "look at what stands for less: 1.PITEST (not judged: app/src/main/Left.java)"
     );
 }
@@ -556,7 +580,7 @@ fn hostile_texts_are_one_bounded_line() {
     state.phase = Phase::Stopped(StopReason::Blocked {
         reasons: vec!["\u{1b}]0;t\u{7}".into()],
     });
-    let lines = table::lines(&board(&state, &Spent::default(), true), 80);
+    let lines = table::status_lines(&board(&state, &Spent::default(), true), 80);
     assert!(
         lines
             .iter()

@@ -13,8 +13,8 @@ pub use links::{commit_pages, is_inside, relative_address};
 pub use summary::{LegendEntry, OpenEntry, PageFact};
 
 use self::timeline::{TimedTask, Timeline};
-use super::board::{self, Board, BoxStatus, Cell, Line};
-use super::story::{Happened, LinkedReport, Story, Told};
+use super::board::{self, Board, BoardCell, BoardRow, BoxStatus};
+use super::story::{Happened, IterationStory, LinkedReport, Story};
 use super::table;
 use crate::machine::budget::dollars;
 use crate::source::text::{count, duration};
@@ -142,8 +142,8 @@ pub struct PageContext<'a> {
 impl Page {
     /// Makes the page of the board's task file.
     pub fn new(board: &Board, story: &Story, context: &PageContext<'_>) -> Self {
-        let told: Vec<&Told> = story.of(&board.spec).collect();
-        let mut by_family: BTreeMap<&str, Vec<&Told>> = BTreeMap::new();
+        let told: Vec<&IterationStory> = story.iterations_of(&board.spec).collect();
+        let mut by_family: BTreeMap<&str, Vec<&IterationStory>> = BTreeMap::new();
         for told in &told {
             let of_family = by_family.entry(told.family.as_str()).or_default();
             of_family.push(told);
@@ -202,7 +202,7 @@ impl Page {
     ///
     /// # Errors
     /// The template cannot be filled: an error in ralph.
-    pub fn html(&self) -> Result<String, minijinja::Error> {
+    pub fn render_html(&self) -> Result<String, minijinja::Error> {
         let mut environment = Environment::new();
         let syntax = SyntaxConfig::builder()
             .trim_blocks(true)
@@ -221,7 +221,7 @@ impl Page {
     ///
     /// # Errors
     /// The template cannot be filled: an error in ralph.
-    pub fn markdown(&self) -> Result<String, minijinja::Error> {
+    pub fn render_markdown(&self) -> Result<String, minijinja::Error> {
         let mut shorter = self.clone();
         for most in TOLD {
             for task in &mut shorter.tasks {
@@ -254,14 +254,14 @@ impl Page {
             .build();
         environment.set_syntax(syntax?);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
-        environment.set_formatter(literal);
+        environment.set_formatter(write_literal);
         let template = include_str!("../../../templates/report/report.md");
         environment.render_named_str("report.md", template, Serde(self))
     }
 }
 
 /// Writes a value so that Markdown takes it for text, GitHub for no mention, and a table for one cell.
-fn literal(
+fn write_literal(
     out: &mut Output<'_>,
     _: &mut TemplateState<'_, '_>,
     value: &Value,
@@ -280,7 +280,7 @@ fn literal(
 }
 
 /// Returns the changed files that the last gate of each box did not judge.
-fn not_judged(told: &[&Told]) -> Vec<String> {
+fn not_judged(told: &[&IterationStory]) -> Vec<String> {
     let gates = told.iter().filter(|told| told.is_gate);
     let last: BTreeMap<&str, &[String]> = gates
         .map(|told| (&*told.happened.task, &*told.not_judged))
@@ -289,7 +289,7 @@ fn not_judged(told: &[&Told]) -> Vec<String> {
     files.into_iter().cloned().collect()
 }
 
-fn score(told: &Told) -> Option<ScoreRow> {
+fn score(told: &IterationStory) -> Option<ScoreRow> {
     let happened = &told.happened;
     Some(ScoreRow {
         name: happened.task.clone(),
@@ -300,21 +300,21 @@ fn score(told: &Told) -> Option<ScoreRow> {
     })
 }
 
-fn task(board: &Board, line: &Line, told: &[&Told]) -> PageTask {
+fn task(board: &Board, line: &BoardRow, told: &[&IterationStory]) -> PageTask {
     let (agents, gates) = board
         .spent
         .families
         .get(&line.family)
         .copied()
         .unwrap_or_default();
-    let shown = |cell: &Cell| PageBox {
-        stage: cell.key.stage.word().to_owned(),
-        words: cell.status.words(),
-        standing: cell.status.name(),
+    let shown = |cell: &BoardCell| PageBox {
+        stage: cell.key.stage.stage_word().to_owned(),
+        words: cell.status.status_words(),
+        standing: cell.status.status_name(),
     };
-    let is_settled = |cell: &Cell| cell.done || cell.status == BoxStatus::Optional;
+    let is_settled = |cell: &BoardCell| cell.done || cell.status == BoxStatus::Optional;
     PageTask {
-        name: table::id(line),
+        name: table::row_id(line),
         text: line.text.clone(),
         boxes: line.cells.values().map(shown).collect(),
         attempts: line.cells.values().map(|cell| cell.attempts).sum(),
@@ -332,17 +332,17 @@ fn task(board: &Board, line: &Line, told: &[&Told]) -> PageTask {
 }
 
 /// A task with a history that the file no longer has.
-fn removed_task(told: &[&Told]) -> PageTask {
+fn removed_task(told: &[&IterationStory]) -> PageTask {
     let first = told.first().map(|told| told.happened.task.clone());
     PageTask {
         name: first.unwrap_or_default(),
         text: "is no longer in the file".to_owned(),
-        time: duration(told.iter().map(|told| told.seconds()).sum()),
+        time: duration(told.iter().map(|told| told.iteration_seconds()).sum()),
         ..PageTask::default()
     }
 }
 
-fn add_history(task: &mut PageTask, told: &[&Told], context: &PageContext<'_>) {
+fn add_history(task: &mut PageTask, told: &[&IterationStory], context: &PageContext<'_>) {
     for told in told {
         let mut happened = dated(told, context.zone.as_ref());
         for commit in &mut happened.commits {
@@ -371,10 +371,14 @@ fn add_history(task: &mut PageTask, told: &[&Told], context: &PageContext<'_>) {
 }
 
 /// The iteration with local time, and its headline in two parts.
-fn dated(told: &Told, zone: Option<&TimeZone>) -> Happened {
+fn dated(told: &IterationStory, zone: Option<&TimeZone>) -> Happened {
     let mut happened = told.happened.clone();
     let (from, _) = told.span;
-    happened.when = format!("{}, {}", board::time(from, zone), duration(told.seconds()));
+    happened.when = format!(
+        "{}, {}",
+        board::display_time(from, zone),
+        duration(told.iteration_seconds())
+    );
     happened.began = Timestamp::from_second(from).map_or(String::new(), |at| at.to_string());
     let headline = without_stage(&happened);
     match headline.split_once(" — ") {

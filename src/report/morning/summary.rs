@@ -1,7 +1,7 @@
 //! The top of a page: headline, facts, open work and the meaning of its boxes.
 
 use super::timeline::Timeline;
-use crate::machine::choice::Choice;
+use crate::machine::choice::NextStep;
 use crate::machine::stop::StopReason;
 use crate::report::board::{Board, BoxStatus};
 use crate::report::table;
@@ -48,7 +48,7 @@ pub(super) fn headline(board: &Board) -> (String, &'static str) {
         let cells = board.families.iter().flat_map(|line| line.cells.values());
         cells.map(|cell| cell.status)
     };
-    let is_complete = board.next == Choice::AllDone;
+    let is_complete = board.next == NextStep::AllDone;
     let word = if is_complete {
         "Complete"
     } else if board.current.is_some() {
@@ -115,20 +115,23 @@ pub(super) fn facts(board: &Board) -> Vec<PageFact> {
         };
         add(label, why.clone());
     }
-    if let Some(now) = table::now(board) {
+    if let Some(now) = table::activity_line(board) {
         add("Now", now);
     }
     let name_and_text = |key| format!("{} {}", board.name_of(key), board.text_of(key));
     match &board.next {
-        Choice::Take(key) => add("Next", name_and_text(key).trim_end().to_owned()),
-        Choice::Approve(key) => {
+        NextStep::Take(key) => add("Next", name_and_text(key).trim_end().to_owned()),
+        NextStep::Approve(key) => {
             let command = format!("`ralph accept {} --reason …`", board.name_of(key));
             add("Next", format!("you: {command}: {}", board.text_of(key)));
         }
-        Choice::AllDone | Choice::Stuck(_) => {}
+        NextStep::AllDone | NextStep::Stuck(_) => {}
     }
     for gate in &board.gates {
-        add(&format!("Gate {}", gate.name), table::says(gate));
+        add(
+            &format!("Gate {}", gate.name),
+            table::gate_counts_text(gate),
+        );
     }
     let spent = &board.spent;
     add(
@@ -140,13 +143,13 @@ pub(super) fn facts(board: &Board) -> Vec<PageFact> {
             duration(spent.gates / 1_000)
         ),
     );
-    add("Cost", table::cost(board));
-    let dearest = table::dearest(board);
+    add("Cost", table::cost_line(board));
+    let dearest = table::dearest_tasks(board);
     if dearest.len() > 1 {
         add("Most expensive", dearest.join("; "));
     }
     if let Some(estimate) = board.estimate {
-        let line = estimate.line(None);
+        let line = estimate.estimate_line(None);
         let words = line.strip_prefix("estimate: ").unwrap_or(&line);
         add("Expected cost", words.to_owned());
     }
@@ -166,7 +169,7 @@ pub(super) fn facts(board: &Board) -> Vec<PageFact> {
 /// Returns the boxes with reasons and the blocked tasks. `anchors` has the anchor of each task's history, empty without one.
 pub(super) fn open_entries(board: &Board, anchors: &[String]) -> Vec<OpenEntry> {
     let mut entries = Vec::new();
-    if let Choice::Stuck(reasons) = &board.next {
+    if let NextStep::Stuck(reasons) = &board.next {
         entries.push(OpenEntry {
             what: "No task can be taken".to_owned(),
             reasons: reasons.clone(),
@@ -181,14 +184,17 @@ pub(super) fn open_entries(board: &Board, anchors: &[String]) -> Vec<OpenEntry> 
                 some => format!(" after {}", count(some.into(), "attempt")),
             };
             entries.push(OpenEntry {
-                what: format!("{} is not ticked{attempts}", table::name(&cell.key, line)),
+                what: format!(
+                    "{} is not ticked{attempts}",
+                    table::box_name(&cell.key, line)
+                ),
                 anchor: anchor.clone(),
                 reasons: cell.reasons.clone(),
             });
         }
         if let Some(why) = &line.blocked {
             entries.push(OpenEntry {
-                what: format!("{} is blocked", table::id(line)),
+                what: format!("{} is blocked", table::row_id(line)),
                 anchor: anchor.clone(),
                 reasons: vec![why.clone()],
             });
@@ -202,8 +208,8 @@ pub(super) fn legend(board: &Board) -> Vec<LegendEntry> {
     let mut legend: Vec<LegendEntry> = Vec::new();
     for cell in board.families.iter().flat_map(|line| line.cells.values()) {
         let entry = LegendEntry {
-            sample: cell.status.words(),
-            standing: cell.status.name(),
+            sample: cell.status.status_words(),
+            standing: cell.status.status_name(),
             words: meaning(cell.status),
         };
         let is_new = |known: &LegendEntry| known.words != entry.words;
@@ -222,6 +228,6 @@ fn meaning(status: BoxStatus) -> &'static str {
         BoxStatus::Failed("FAIL") => "not ticked: a gate or a reviewer failed it",
         BoxStatus::Failed(_) => "not ticked: the gate has no verdict",
         BoxStatus::Open => "not ticked",
-        _ => status.meaning().unwrap_or_default(),
+        _ => status.cell_meaning().unwrap_or_default(),
     }
 }

@@ -22,7 +22,7 @@ fn report(path: &str) -> LinkedReport {
     }
 }
 
-fn told(iteration: u64) -> Told {
+fn told(iteration: u64) -> IterationStory {
     let happened = Happened {
         iteration,
         task: "1.PITEST".into(),
@@ -37,7 +37,7 @@ fn told(iteration: u64) -> Told {
         class: "bad",
         ..Happened::default()
     };
-    Told {
+    IterationStory {
         happened,
         family: "1".into(),
         span: (
@@ -45,7 +45,7 @@ fn told(iteration: u64) -> Told {
             1_004 + 9 * i64::try_from(iteration).unwrap(),
         ),
         percent: Some(iteration % 101),
-        ..Told::default()
+        ..IterationStory::default()
     }
 }
 
@@ -53,10 +53,10 @@ fn page(iterations: u64) -> Page {
     page_of((1..=iterations).map(told).collect())
 }
 
-fn page_of(told: Vec<Told>) -> Page {
+fn page_of(told: Vec<IterationStory>) -> Page {
     let state = crate::machine::state::State::default();
     let board = Board::new(&state, &Spent::default(), Beside::default());
-    let line = Line {
+    let line = BoardRow {
         id: "1".into(),
         family: "1".into(),
         text: HOSTILE.into(),
@@ -83,7 +83,7 @@ fn page_of(told: Vec<Told>) -> Page {
 
 #[test]
 fn nothing_that_an_agent_wrote_is_markup() {
-    let html = page(2).html().unwrap();
+    let html = page(2).render_html().unwrap();
     assert!(!html.contains("<script"), "{html}");
     assert!(html.contains("<code>x</code> [a](b)"), "{html}");
     let attributes = html.split('"').skip(1).step_by(2);
@@ -97,7 +97,7 @@ fn nothing_that_an_agent_wrote_is_markup() {
     assert_eq!(links, BTreeSet::from([own]), "an id has only digits");
     assert!(html.contains("&lt;script&gt;alert(1)"), "{html}");
     assert_eq!(html.matches("<article").count(), 2);
-    let text = page(2).markdown().unwrap();
+    let text = page(2).render_markdown().unwrap();
     assert!(
         text.contains(r"\<script\>alert(1)\</script\> \| @"),
         "{text}"
@@ -112,20 +112,24 @@ fn nothing_that_an_agent_wrote_is_markup() {
 
 #[test]
 fn the_markdown_fits_a_comment_and_tells_the_newest() {
-    let text = page(3_000).markdown().unwrap();
+    let text = page(3_000).render_markdown().unwrap();
     assert!(text.chars().count() <= COMMENT);
     assert!(
         text.contains("iteration 3000,") && !text.contains("iteration 1,"),
         "{text}"
     );
     assert_eq!(
-        page(3_000).html().unwrap().matches("<article").count(),
+        page(3_000)
+            .render_html()
+            .unwrap()
+            .matches("<article")
+            .count(),
         3_000
     );
 }
 
 /// A rejection of `1.` with this reason.
-fn rejected(iteration: u64, reason: &str) -> Told {
+fn rejected(iteration: u64, reason: &str) -> IterationStory {
     let mut told = told(iteration);
     told.happened.task = "1.".into();
     told.happened.headline = format!("REJECTED (attempt {iteration} of 3)");
@@ -146,7 +150,7 @@ fn rejections_for_the_same_reason_are_one_entry() {
         })
         .collect();
     assert_eq!(shown, [(2, vec![1]), (5, vec![3, 4])]);
-    let html = page.html().unwrap();
+    let html = page.render_html().unwrap();
     assert!(html.contains("Rejected before for the same reason: iteration 3, iteration 4"));
     assert_eq!(html.matches("<article").count(), 5, "none is lost");
     assert_eq!(page.tasks[0].commits, 15);
@@ -213,7 +217,7 @@ fn every_text_colour_has_enough_contrast_in_both_schemes() {
 
 #[test]
 fn headings_descend_by_one_and_headers_have_a_scope() {
-    let html = page(2).html().unwrap();
+    let html = page(2).render_html().unwrap();
     let levels: Vec<u32> = html
         .split("<h")
         .skip(1)

@@ -1,7 +1,7 @@
 //! The timeline of a page: a row per task, a bar per iteration, with long idle times cut short.
 
 use crate::report::board;
-use crate::report::story::Told;
+use crate::report::story::IterationStory;
 use crate::source::text::{count, duration};
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -57,7 +57,7 @@ pub struct TimelineBar {
 pub(super) struct TimedTask<'a> {
     pub name: &'a str,
     pub anchor: &'a str,
-    pub told: &'a [&'a Told],
+    pub told: &'a [&'a IterationStory],
 }
 
 impl Timeline {
@@ -78,7 +78,7 @@ impl Timeline {
                     told.happened.iteration,
                     told.happened.task,
                     told.happened.headline,
-                    duration(told.seconds())
+                    duration(told.iteration_seconds())
                 );
                 scale.bar(told.span, told.happened.class, title)
             });
@@ -98,14 +98,14 @@ impl Timeline {
         Self {
             rows,
             breaks: breaks.collect(),
-            from: board::time(from, zone),
-            to: board::time(to, zone),
+            from: board::display_time(from, zone),
+            to: board::display_time(to, zone),
             length: duration(u64::try_from(to - from).unwrap_or(0)),
         }
     }
 }
 
-fn words(told: &[&Told]) -> String {
+fn words(told: &[&IterationStory]) -> String {
     let mut many: BTreeMap<&str, u64> = BTreeMap::new();
     for told in told {
         *many.entry(told.happened.class).or_default() += 1;
@@ -122,7 +122,7 @@ fn words(told: &[&Told]) -> String {
     format!(
         "{}, {}: {}",
         count(told.len() as u64, "iteration"),
-        duration(told.iter().map(|told| told.seconds()).sum()),
+        duration(told.iter().map(|told| told.iteration_seconds()).sum()),
         kinds.join(", ")
     )
 }

@@ -39,21 +39,24 @@ pub struct Options {
 
 impl Options {
     /// Reads the arguments; 600 seconds and 20 survivors where they are absent or null.
-    pub fn read(timeout: Option<&Value>, survivors: Option<&Value>) -> Result<Self, Refusal> {
-        let survivors = number("max_survivors_reported", survivors, 20, SURVIVORS)?;
+    pub fn read_options(
+        timeout: Option<&Value>,
+        survivors: Option<&Value>,
+    ) -> Result<Self, ToolRefusal> {
+        let survivors = read_number("max_survivors_reported", survivors, 20, SURVIVORS)?;
         Ok(Self {
-            timeout: Duration::from_secs(number("timeout", timeout, 600, TIMEOUT)?),
+            timeout: Duration::from_secs(read_number("timeout", timeout, 600, TIMEOUT)?),
             survivors: usize::try_from(survivors).unwrap_or(usize::MAX),
         })
     }
 }
 
-fn number(
+fn read_number(
     name: &str,
     value: Option<&Value>,
     default: u64,
     range: RangeInclusive<u64>,
-) -> Result<u64, Refusal> {
+) -> Result<u64, ToolRefusal> {
     let Some(value) = value.filter(|value| !value.is_null()) else {
         return Ok(default);
     };
@@ -68,7 +71,7 @@ fn number(
         .filter(|number: &u64| range.contains(number))
         .ok_or_else(|| {
             let (first, last) = range.into_inner();
-            Refusal::usage(
+            ToolRefusal::usage_refusal(
                 format!("`{name}` must be a whole number from {first} to {last}."),
                 format!("Leave it out for {default}, or name a number in the range."),
             )
@@ -77,7 +80,7 @@ fn number(
 
 /// Result of an engine for a target.
 #[derive(Clone, Debug, Default)]
-pub struct Measured {
+pub struct TargetMeasurement {
     /// The target, relative to the folder.
     pub target: String,
     /// The engine's name.
@@ -100,7 +103,7 @@ pub struct Measured {
 
 /// Reason for a missing answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ToolRefusal {
     /// A whole sentence.
     pub error: String,
     /// The next action.
@@ -111,9 +114,9 @@ pub struct Refusal {
     pub printed: Option<(String, String)>,
 }
 
-impl Refusal {
+impl ToolRefusal {
     /// The question was wrong.
-    pub fn usage(error: impl Into<String>, remediation: impl Into<String>) -> Self {
+    pub fn usage_refusal(error: impl Into<String>, remediation: impl Into<String>) -> Self {
         Self {
             error: error.into(),
             remediation: remediation.into(),
@@ -123,10 +126,10 @@ impl Refusal {
     }
 
     /// There is no answer to it.
-    pub fn unknown(error: impl Into<String>, remediation: impl Into<String>) -> Self {
+    pub fn unknown_refusal(error: impl Into<String>, remediation: impl Into<String>) -> Self {
         Self {
             is_usage: false,
-            ..Self::usage(error, remediation)
+            ..Self::usage_refusal(error, remediation)
         }
     }
 }
@@ -154,7 +157,7 @@ pub struct Success {
     /// Exit code of the engine's last process; null if a signal ended it.
     pub exit_code: Option<i32>,
     /// The mutants that count, by what became of them.
-    pub summary: Summary,
+    pub summary: MutantSummary,
     /// 100 · killed / (killed + survived + timeout + suspicious), two decimals; null where that is 0 / 0.
     pub mutation_score_percent: Option<f64>,
     /// Names of survivors.
@@ -175,7 +178,7 @@ pub struct Success {
 
 /// Mutants by what became of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Summary {
+pub struct MutantSummary {
     /// A test failed.
     pub killed: u64,
     /// The tests did not end in time; not a kill here.
@@ -235,38 +238,44 @@ pub struct Failure {
 
 impl Envelope {
     /// The answer with at most so many survivors.
-    pub fn of(answer: &Result<Measured, Refusal>, most: usize) -> Self {
+    pub fn of(answer: &Result<TargetMeasurement, ToolRefusal>, most: usize) -> Self {
         match answer {
             Ok(measured) => Self::Success(Box::new(Success::of(measured, most))),
             Err(refusal) => Self::Failure(Failure {
                 success: false,
-                error: plain(&text::line(&refusal.error, 2_000)),
-                remediation: plain(&text::line(&refusal.remediation, 1_000)),
-                partial_stdout_tail: refusal.printed.as_ref().map(|(out, _)| untrusted(out)),
-                partial_stderr_tail: refusal.printed.as_ref().map(|(_, err)| untrusted(err)),
+                error: plain_text(&text::line(&refusal.error, 2_000)),
+                remediation: plain_text(&text::line(&refusal.remediation, 1_000)),
+                partial_stdout_tail: refusal
+                    .printed
+                    .as_ref()
+                    .map(|(out, _)| untrusted_output(out)),
+                partial_stderr_tail: refusal
+                    .printed
+                    .as_ref()
+                    .map(|(_, err)| untrusted_output(err)),
             }),
         }
     }
 }
 
 impl Success {
-    fn of(measured: &Measured, most: usize) -> Self {
+    fn of(measured: &TargetMeasurement, most: usize) -> Self {
         let (unreached, survived): (Vec<&Survivor>, Vec<&Survivor>) = measured
             .living
             .iter()
             .partition(|alive| alive.mutant.status == MutantStatus::NoCoverage);
-        let summary = Summary::of(&measured.tally);
-        let name = |alive: &&Survivor| plain(&alive.mutant.name());
+        let summary = MutantSummary::of(&measured.tally);
+        let name = |alive: &&Survivor| plain_text(&alive.mutant.name());
         let survivors: Vec<Alive> = survived
             .iter()
             .take(most)
             .map(|alive| Alive::of(alive))
             .collect();
-        let (score, no_tests) = (summary.score(), measured.tally.no_coverage);
+        let (score, no_tests) = (summary.mutation_score(), measured.tally.no_coverage);
         let mut remarks: Vec<String> = measured
             .remarks
             .iter()
-            .map(|remark| plain(remark))
+            .map(|remark| plain_text(remark))
             .collect();
         if measured.tally.mutants() == 0 {
             remarks
@@ -281,7 +290,7 @@ impl Success {
         }
         Self {
             success: true,
-            target_module: plain(&measured.target),
+            target_module: plain_text(&measured.target),
             engine: measured.engine.to_owned(),
             exit_code: measured.exit_code,
             mutation_score_percent: score,
@@ -294,20 +303,20 @@ impl Success {
                 sample: unreached.iter().take(UNREACHED_NAMED).map(name).collect(),
             },
             remarks,
-            stdout_tail: untrusted(&measured.stdout),
+            stdout_tail: untrusted_output(&measured.stdout),
             duration_ms: measured.millis,
         }
     }
 
     /// The answer for people.
-    pub fn lines(&self) -> Vec<String> {
+    pub fn answer_lines(&self) -> Vec<String> {
         let Self {
             target_module,
             engine,
             no_tests,
             ..
         } = self;
-        let Summary {
+        let MutantSummary {
             killed,
             timeout,
             suspicious,
@@ -339,7 +348,7 @@ impl Success {
     }
 }
 
-impl Summary {
+impl MutantSummary {
     fn of(tally: &Tally) -> Self {
         Self {
             killed: tally.killed,
@@ -354,7 +363,7 @@ impl Summary {
     }
 
     /// Two decimals, rounded, but 100 only if all were killed.
-    fn score(&self) -> Option<f64> {
+    fn mutation_score(&self) -> Option<f64> {
         let Self {
             killed,
             timeout,
@@ -382,34 +391,34 @@ impl Alive {
     fn of(alive: &Survivor) -> Self {
         let mutant = &alive.mutant;
         Self {
-            name: plain(&mutant.name()),
-            file: plain(
+            name: plain_text(&mutant.name()),
+            file: plain_text(
                 &alive
                     .path
                     .as_ref()
                     .map_or_else(|| mutant.file.clone(), ToString::to_string),
             ),
             line: mutant.line,
-            function: plain(&mutant.method),
-            change: plain(&mutant.description),
-            source: plain(&alive.source),
-            tests: alive.tests.iter().map(|test| plain(test)).collect(),
+            function: plain_text(&mutant.method),
+            change: plain_text(&mutant.description),
+            source: plain_text(&alive.source),
+            tests: alive.tests.iter().map(|test| plain_text(test)).collect(),
         }
     }
 }
 
 /// A text that cannot be taken for one of the marks.
-fn plain(text: &str) -> String {
+fn plain_text(text: &str) -> String {
     text.replace("<<<", "(((")
 }
 
 /// The end of what an engine printed, between the marks.
-fn untrusted(printed: &str) -> String {
+fn untrusted_output(printed: &str) -> String {
     // Frames of a progress bar tell nothing, and cost the reader tokens.
     let shown = text::block(&text::last_frames(printed));
     let from = shown.len().saturating_sub(TAIL);
     let from = (from..=shown.len())
         .find(|&at| shown.is_char_boundary(at))
         .unwrap_or(shown.len());
-    format!("{BEGIN}\n{}\n{END}", plain(&shown[from..]))
+    format!("{BEGIN}\n{}\n{END}", plain_text(&shown[from..]))
 }

@@ -29,8 +29,8 @@ fn alive(id: &str, status: MutantStatus) -> Survivor {
     }
 }
 
-fn measured() -> Measured {
-    Measured {
+fn measured() -> TargetMeasurement {
+    TargetMeasurement {
         target: "src/calc.py".to_owned(),
         engine: "mutmut",
         exit_code: Some(0),
@@ -46,11 +46,11 @@ fn measured() -> Measured {
             alive("m2", MutantStatus::NoCoverage),
             alive("m3", MutantStatus::Survived),
         ],
-        ..Measured::default()
+        ..TargetMeasurement::default()
     }
 }
 
-fn json_of(answer: &Result<Measured, Refusal>, most: usize) -> Value {
+fn json_of(answer: &Result<TargetMeasurement, ToolRefusal>, most: usize) -> Value {
     serde_json::to_value(Envelope::of(answer, most)).unwrap()
 }
 
@@ -89,8 +89,8 @@ fn a_score_has_two_decimals_and_is_100_only_where_nothing_lives() {
         ((0, 0, 0, 0), None),
         ((u64::MAX, 0, 0, u64::MAX), Some(50.0)),
     ] {
-        let summary = Summary::of(&tally(counts.0, counts.1, counts.2, counts.3));
-        assert_eq!(summary.score(), score, "{counts:?}");
+        let summary = MutantSummary::of(&tally(counts.0, counts.1, counts.2, counts.3));
+        assert_eq!(summary.mutation_score(), score, "{counts:?}");
     }
 }
 
@@ -98,7 +98,7 @@ fn a_score_has_two_decimals_and_is_100_only_where_nothing_lives() {
 fn where_most_mutants_are_reached_by_no_test_or_there_are_none_a_remark_says_so() {
     let remarks = |tally: Tally| {
         json_of(
-            &Ok(Measured {
+            &Ok(TargetMeasurement {
                 tally,
                 ..measured()
             }),
@@ -120,7 +120,7 @@ fn where_most_mutants_are_reached_by_no_test_or_there_are_none_a_remark_says_so(
         json!([])
     );
     let none = json_of(
-        &Ok(Measured {
+        &Ok(TargetMeasurement {
             tally: Tally::default(),
             living: Vec::new(),
             ..measured()
@@ -136,13 +136,13 @@ fn where_most_mutants_are_reached_by_no_test_or_there_are_none_a_remark_says_so(
 
 #[test]
 fn a_failure_has_three_keys_always_and_tails_where_something_ran() {
-    let refusal = Refusal::usage("No.", "Do.");
+    let refusal = ToolRefusal::usage_refusal("No.", "Do.");
     assert_eq!(
         json_of(&Err(refusal.clone()), 1),
         json!({"success": false, "error": "No.", "remediation": "Do."})
     );
     let printed = Some(("out".to_owned(), String::new()));
-    let ran = json_of(&Err(Refusal { printed, ..refusal }), 1);
+    let ran = json_of(&Err(ToolRefusal { printed, ..refusal }), 1);
     assert_eq!(
         ran["partial_stdout_tail"],
         json!(format!("{BEGIN}\nout\n{END}"))
@@ -158,7 +158,7 @@ fn people_read_the_score_the_places_and_what_is_hidden() {
     let Envelope::Success(success) = Envelope::of(&Ok(measured()), 1) else {
         panic!("no success")
     };
-    insta::assert_snapshot!(success.lines().join("\n"), @"
+    insta::assert_snapshot!(success.answer_lines().join("\n"), @"
     src/calc.py: 33.33 % (mutmut: 2 killed, 2 survived, 1 timed out, 1 suspicious, 3 skipped, 1 reached by no test)
       calc.py:3 replaced `a + b` by `a - b`
       and 1 more; --max-survivors shows more of them
@@ -168,12 +168,13 @@ fn people_read_the_score_the_places_and_what_is_hidden() {
 
 #[test]
 fn arguments_outside_of_their_range_are_refused_and_absent_ones_have_defaults() {
-    let read = |timeout: Value, survivors: Value| Options::read(Some(&timeout), Some(&survivors));
+    let read =
+        |timeout: Value, survivors: Value| Options::read_options(Some(&timeout), Some(&survivors));
     let defaults = Options {
         timeout: Duration::from_secs(600),
         survivors: 20,
     };
-    assert_eq!(Options::read(None, None), Ok(defaults));
+    assert_eq!(Options::read_options(None, None), Ok(defaults));
     assert_eq!(read(Value::Null, Value::Null), Ok(defaults));
     for (timeout, survivors) in [
         (json!(10), json!(1)),
@@ -216,13 +217,13 @@ fn answers_fit_the_schema_that_callers_are_told() {
     let mut compiler = boon::Compiler::new();
     compiler.add_resource("envelope.json", schema).unwrap();
     let compiled = compiler.compile("envelope.json", &mut schemas).unwrap();
-    let refused = Err(Refusal {
+    let refused = Err(ToolRefusal {
         printed: Some(Default::default()),
-        ..Refusal::unknown("a", "b")
+        ..ToolRefusal::unknown_refusal("a", "b")
     });
     for answer in [
         Ok(measured()),
-        Ok(Measured {
+        Ok(TargetMeasurement {
             tally: Tally::default(),
             ..measured()
         }),
@@ -243,12 +244,12 @@ proptest! {
         parts in proptest::collection::vec("<{1,5}|END_UNTRUSTED_ENGINE_OUTPUT>>>|UNTRUSTED_ENGINE_OUTPUT|\\PC{0,40}|[\\x00-\\x1f]{1,3}|é{400}", 0..30),
     ) {
         let printed = parts.concat() + END;
-        let tail = untrusted(&printed);
+        let tail = untrusted_output(&printed);
         prop_assert_eq!(tail.matches(END).count(), 1);
         prop_assert_eq!(tail.matches(BEGIN).count(), 1);
         prop_assert!(tail.starts_with(BEGIN) && tail.ends_with(END));
         prop_assert!(tail.len() <= TAIL + BEGIN.len() + END.len() + 2);
-        let refusal = Refusal { printed: None, ..Refusal::unknown(printed.clone(), printed) };
+        let refusal = ToolRefusal { printed: None, ..ToolRefusal::unknown_refusal(printed.clone(), printed) };
         let all = json_of(&Err(refusal), 1).to_string();
         prop_assert!(!all.contains("<<<"));
     }
@@ -257,7 +258,7 @@ proptest! {
     fn a_survivor_more_never_raises_a_score_and_a_kill_more_never_lowers_it(
         killed in 0_u64..5_000, survived in 0_u64..5_000, timeout in 0_u64..50,
     ) {
-        let score = |killed, survived| Summary::of(&tally(killed, timeout, 0, survived)).score().unwrap_or(0.0);
+        let score = |killed, survived| MutantSummary::of(&tally(killed, timeout, 0, survived)).mutation_score().unwrap_or(0.0);
         prop_assert!(score(killed, survived + 1) <= score(killed, survived).max(0.0));
         prop_assert!(score(killed + 1, survived) >= score(killed, survived));
         prop_assert!(score(killed, survived + 1) < 100.0);
@@ -274,7 +275,7 @@ fn of_a_line_that_was_drawn_again_only_the_last_frame_is_shown() {
         .concat();
     let stdout = format!("{frames}\n    done in 12ms\r\n{bar}");
     let answer = json_of(
-        &Ok(Measured {
+        &Ok(TargetMeasurement {
             stdout,
             ..measured()
         }),

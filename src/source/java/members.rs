@@ -11,7 +11,7 @@ use std::slice::Iter;
 
 /// A field, method, initialiser, or the header of a type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Member {
+pub(super) struct JavaMember {
     /// The digest of the headers of the types around it.
     headers: String,
     pub(super) words: String,
@@ -77,7 +77,7 @@ pub(in crate::source) fn lost_members(
     Some((1 + lost.count() as u64, first))
 }
 
-fn is_test(member: &Member) -> bool {
+fn is_test(member: &JavaMember) -> bool {
     let words = &member.words;
     words.contains("void test") || TESTS.iter().any(|test| words.contains(&format!("@{test}")))
 }
@@ -133,7 +133,7 @@ impl<'a> Declaration<'a> {
 }
 
 /// Returns the members of a source, in linear time and without recursion for any depth of types.
-pub(super) fn members(source: &[u8]) -> Vec<Member> {
+pub(super) fn members(source: &[u8]) -> Vec<JavaMember> {
     let bytes = unescaped(source, OF_A_NAME);
     let mut tokens = Lexer { rest: &bytes }.peekable();
     let (mut types, mut found) = (Vec::<Type>::new(), Vec::new());
@@ -163,7 +163,7 @@ pub(super) fn members(source: &[u8]) -> Vec<Member> {
             is_type,
             ..
         } = std::mem::take(&mut declaration);
-        let (head, root) = (Head::of(&head), Type::default());
+        let (head, root) = (MemberHead::of(&head), Type::default());
         let around = types.last().unwrap_or(&root);
         let is_off = head.is_off || around.is_off;
         let is_conditional = head.is_conditional || around.is_conditional;
@@ -173,7 +173,7 @@ pub(super) fn members(source: &[u8]) -> Vec<Member> {
             let is_enabled_test =
                 has_body && !is_off && !is_dead && head.is_test(around.is_test_case);
             let (headers, words) = (around.headers.clone(), words.clone());
-            found.push(Member {
+            found.push(JavaMember {
                 headers,
                 words,
                 is_enabled_test,
@@ -224,14 +224,14 @@ pub(super) const TESTS: [&str; 5] = [
 /// Annotations that switch a test off.
 const OFF: [&str; 2] = ["Disabled", "Ignore"];
 
-type Tokens<'t, 'a> = Peekable<Copied<Iter<'t, Token<'a>>>>;
+type JavaTokens<'t, 'a> = Peekable<Copied<Iter<'t, Token<'a>>>>;
 
 #[derive(Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts, each with its own meaning"
 )]
-pub(super) struct Head {
+pub(super) struct MemberHead {
     is_annotated: bool,
     pub(super) is_off: bool,
     is_conditional: bool,
@@ -240,11 +240,11 @@ pub(super) struct Head {
     method: Option<bool>,
 }
 
-impl Head {
+impl MemberHead {
     pub(super) fn of<'a>(tokens: &[Token<'a>]) -> Self {
         let (mut head, mut previous, mut angles) = (Self::default(), None, 0_i64);
         let (mut is_public, mut is_void) = (false, false);
-        let mut tokens: Tokens<'_, 'a> = tokens.iter().copied().peekable();
+        let mut tokens: JavaTokens<'_, 'a> = tokens.iter().copied().peekable();
         while let Some(token) = tokens.next() {
             match token {
                 Token::Mark(b'@') => head.annotation(&mut tokens),
@@ -278,7 +278,7 @@ impl Head {
     }
 
     /// Reads `@a.b.Name(…)`.
-    fn annotation(&mut self, tokens: &mut Tokens<'_, '_>) {
+    fn annotation(&mut self, tokens: &mut JavaTokens<'_, '_>) {
         let name = qualified_name(tokens);
         let arguments = tokens
             .next_if_eq(&Token::Mark(b'('))
@@ -296,7 +296,7 @@ impl Head {
 }
 
 /// Reads `a.b.Name` and returns the last part.
-fn qualified_name<'a>(tokens: &mut Tokens<'_, 'a>) -> &'a [u8] {
+fn qualified_name<'a>(tokens: &mut JavaTokens<'_, 'a>) -> &'a [u8] {
     let mut last: &[u8] = b"";
     while let Some(&Token::Word(word)) = tokens.peek() {
         last = word;
@@ -309,7 +309,7 @@ fn qualified_name<'a>(tokens: &mut Tokens<'_, 'a>) -> &'a [u8] {
 }
 
 /// Reads to the closing `)` and returns the words before it.
-fn parenthesised<'a>(tokens: &mut Tokens<'_, 'a>) -> Vec<&'a [u8]> {
+fn parenthesised<'a>(tokens: &mut JavaTokens<'_, 'a>) -> Vec<&'a [u8]> {
     let mut depth = 1_u64;
     let mut words = Vec::new();
     while depth > 0 {

@@ -3,7 +3,7 @@
 //! Promises: nothing is read from the disk. A source that no grammar can read loads each file whose name it mentions.
 //! A path that is built at run time is unknown.
 
-use super::syntax::{Language, Step, field, parts, parts_of_kind, text, walk, words};
+use super::syntax::{GrammarLanguage, WalkStep, field, parts, parts_of_kind, text, walk, words};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -41,7 +41,7 @@ impl Loads {
     /// Reads a source. `path` starts at the same directory as the paths given to [`Loads::has`].
     pub fn of(path: &str, source: &[u8]) -> Self {
         let mut loads = Self::default();
-        let Some(language) = Language::of(path.as_bytes()) else {
+        let Some(language) = GrammarLanguage::of(path.as_bytes()) else {
             return loads;
         };
         let Some(tree) = language.parse(source) else {
@@ -51,9 +51,11 @@ impl Loads {
         };
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         match language {
-            Language::Python => loads.python(&tree, source, folder),
-            Language::TypeScript | Language::Tsx => loads.strings(tree.root_node(), source, folder),
-            Language::Rust => loads.rust(tree.root_node(), source, path),
+            GrammarLanguage::Python => loads.python(&tree, source, folder),
+            GrammarLanguage::TypeScript | GrammarLanguage::Tsx => {
+                loads.strings(tree.root_node(), source, folder);
+            }
+            GrammarLanguage::Rust => loads.rust(tree.root_node(), source, path),
         }
         loads
     }
@@ -79,7 +81,7 @@ impl Loads {
         let nodes = RefCell::new(Vec::new());
         walk(
             root,
-            |Step { node, .. }| {
+            |WalkStep { node, .. }| {
                 let is_import = matches!(node.kind(), "import_statement" | "import_from_statement");
                 if is_import {
                     nodes.borrow_mut().push(node);
@@ -141,7 +143,7 @@ impl Loads {
         let all = RefCell::new(BTreeSet::new());
         walk(
             root,
-            |Step { node, .. }| {
+            |WalkStep { node, .. }| {
                 let is_string = matches!(
                     node.kind(),
                     "string" | "template_string" | "string_literal" | "raw_string_literal"
@@ -248,8 +250,8 @@ impl Loads {
 
 /// True for a Rust source whose head compiles it for tests alone.
 pub fn is_for_tests_alone(path: &str, source: &[u8]) -> bool {
-    let Some(tree) = Language::of(path.as_bytes())
-        .filter(|language| *language == Language::Rust)
+    let Some(tree) = GrammarLanguage::of(path.as_bytes())
+        .filter(|language| *language == GrammarLanguage::Rust)
         .and_then(|language| language.parse(source))
     else {
         return false;

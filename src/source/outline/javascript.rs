@@ -1,9 +1,9 @@
 //! Finds tests in JavaScript and TypeScript as Jest, Vitest, Mocha, Jasmine, Playwright, node's runner and Deno do.
 
 use super::syntax::{
-    Step, field, has_end, holds, is_always, is_dead, is_never, parts, text, uses, walk, words,
+    WalkStep, field, has_end, holds, is_always, is_dead, is_never, parts, text, uses, walk, words,
 };
-use super::{MAX_DEPTH, Member, Outline, Role, Scope};
+use super::{MAX_DEPTH, MemberRole, MemberScope, OutlineMember, SourceOutline};
 use tree_sitter::{Node, Tree};
 
 const SUITES: [&str; 8] = [
@@ -39,13 +39,13 @@ const OFF: [&str; 8] = [
 const GLOBALS: [&str; 4] = ["expect", "assert", "globalThis", "window"];
 
 /// Reads a file; `None` if its suites are nested too deeply.
-pub(super) fn outline(tree: &Tree, source: &[u8]) -> Option<Outline> {
-    let mut reader = Reader {
+pub(super) fn outline(tree: &Tree, source: &[u8]) -> Option<SourceOutline> {
+    let mut reader = JavascriptReader {
         source,
-        outline: Outline::default(),
+        outline: SourceOutline::default(),
         only: Vec::new(),
     };
-    reader.statements(tree.root_node(), &Scope::default())?;
+    reader.statements(tree.root_node(), &MemberScope::default())?;
     // If some have `.only`, no other one runs.
     if !reader.only.is_empty() {
         let only = reader.only;
@@ -57,15 +57,15 @@ pub(super) fn outline(tree: &Tree, source: &[u8]) -> Option<Outline> {
     Some(reader.outline)
 }
 
-struct Reader<'s> {
+struct JavascriptReader<'s> {
     source: &'s [u8],
-    outline: Outline,
+    outline: SourceOutline,
     /// The paths of tests and suites with `.only`.
     only: Vec<String>,
 }
 
 /// A call of the test framework.
-struct Call<'t> {
+struct FrameworkCall<'t> {
     /// The callee, for example `["it", "only"]`.
     callee: Vec<String>,
     /// Arguments within the callee, for example the condition of `skipIf`.
@@ -73,7 +73,7 @@ struct Call<'t> {
     arguments: Vec<Node<'t>>,
 }
 
-impl<'t> Call<'t> {
+impl<'t> FrameworkCall<'t> {
     fn of(node: Node<'t>, source: &[u8]) -> Option<Self> {
         let node = if node.kind() == "await_expression" {
             parts(node).into_iter().next()?
@@ -197,8 +197,8 @@ impl<'t> Call<'t> {
     }
 }
 
-impl Reader<'_> {
-    fn statements(&mut self, block: Node<'_>, scope: &Scope) -> Option<()> {
+impl JavascriptReader<'_> {
+    fn statements(&mut self, block: Node<'_>, scope: &MemberScope) -> Option<()> {
         if scope.depth > MAX_DEPTH {
             return None;
         }
@@ -215,7 +215,7 @@ impl Reader<'_> {
         let call = parts(statement)
             .into_iter()
             .next()
-            .and_then(|inner| Call::of(inner, self.source));
+            .and_then(|inner| FrameworkCall::of(inner, self.source));
         match statement.kind() {
             "return_statement" | "throw_statement" => true,
             "expression_statement" => {
@@ -234,30 +234,30 @@ impl Reader<'_> {
         }
     }
 
-    fn statement(&mut self, statement: Node<'_>, scope: &Scope) -> Option<()> {
+    fn statement(&mut self, statement: Node<'_>, scope: &MemberScope) -> Option<()> {
         match statement.kind() {
-            "import_statement" => self.add(statement, scope, Role::Import),
+            "import_statement" => self.add(statement, scope, MemberRole::Import),
             "empty_statement" | "hash_bang_line" => {}
             "expression_statement" => return self.expression(statement, scope),
             "export_statement" => match statement.child_by_field_name("declaration") {
                 Some(declaration) => return self.statement(declaration, scope),
-                None => self.add(statement, scope, Role::Declaration),
+                None => self.add(statement, scope, MemberRole::Declaration),
             },
             "lexical_declaration" | "variable_declaration" => {
                 let role = if self.is_required(statement) {
-                    Role::Import
+                    MemberRole::Import
                 } else {
-                    Role::Declaration
+                    MemberRole::Declaration
                 };
                 self.add(statement, scope, role);
                 self.rebound(statement);
             }
             kind if kind.ends_with("_declaration") || kind == "ambient_declaration" => {
-                self.add(statement, scope, Role::Declaration);
+                self.add(statement, scope, MemberRole::Declaration);
                 self.rebound(statement);
             }
             _ => {
-                self.add(statement, scope, Role::Statement);
+                self.add(statement, scope, MemberRole::Statement);
                 self.compound(statement, scope)?;
             }
         }
@@ -268,7 +268,7 @@ impl Reader<'_> {
     fn is_required(&self, statement: Node<'_>) -> bool {
         parts(statement).iter().all(|declarator| {
             let value = declarator.child_by_field_name("value");
-            let call = value.and_then(|value| Call::of(value, self.source));
+            let call = value.and_then(|value| FrameworkCall::of(value, self.source));
             call.is_some_and(|call| call.callee[..] == ["require"])
         })
     }
@@ -296,37 +296,42 @@ impl Reader<'_> {
         }
     }
 
-    fn expression(&mut self, statement: Node<'_>, scope: &Scope) -> Option<()> {
+    fn expression(&mut self, statement: Node<'_>, scope: &MemberScope) -> Option<()> {
         let Some(inner) = parts(statement).into_iter().next() else {
             return Some(());
         };
-        match Call::of(inner, self.source) {
+        match FrameworkCall::of(inner, self.source) {
             Some(call) if call.is_suite() => return self.suite(&call, statement, scope),
             Some(call) if call.is_fixture() => {
                 let role = if has_end(statement, self.source) {
-                    Role::Switch
+                    MemberRole::Switch
                 } else {
-                    Role::Declaration
+                    MemberRole::Declaration
                 };
                 self.add(statement, scope, role);
             }
             Some(call) if call.is_test() => {
-                self.add(statement, scope, Role::Test);
+                self.add(statement, scope, MemberRole::Test);
                 self.test(&call, scope);
             }
             // For example `"use strict"`.
             None if inner.kind() == "string" => {}
             _ => {
-                self.add(statement, scope, Role::Statement);
+                self.add(statement, scope, MemberRole::Statement);
                 self.compound(statement, scope)?;
             }
         }
         Some(())
     }
 
-    fn suite(&mut self, call: &Call<'_>, statement: Node<'_>, scope: &Scope) -> Option<()> {
+    fn suite(
+        &mut self,
+        call: &FrameworkCall<'_>,
+        statement: Node<'_>,
+        scope: &MemberScope,
+    ) -> Option<()> {
         let Some(callback) = call.callback() else {
-            self.add(statement, scope, Role::Statement);
+            self.add(statement, scope, MemberRole::Statement);
             return Some(());
         };
         let head: Vec<Node<'_>> = call
@@ -339,10 +344,10 @@ impl Reader<'_> {
         let title = words(head.iter().copied(), self.source);
         let head = format!("{} {title}", call.callee.join("."));
         let (words, binds) = (head.clone(), Vec::new());
-        self.outline.members.push(Member {
+        self.outline.members.push(OutlineMember {
             scope: scope.words.clone(),
             words,
-            role: Role::Declaration,
+            role: MemberRole::Declaration,
             binds,
             uses: Vec::new(),
         });
@@ -361,7 +366,7 @@ impl Reader<'_> {
         }
     }
 
-    fn test(&mut self, call: &Call<'_>, scope: &Scope) {
+    fn test(&mut self, call: &FrameworkCall<'_>, scope: &MemberScope) {
         let title = call
             .arguments
             .first()
@@ -382,7 +387,7 @@ impl Reader<'_> {
     }
 
     /// True for a test of node's runner that is only a function.
-    fn is_short(&self, call: &Call<'_>) -> bool {
+    fn is_short(&self, call: &FrameworkCall<'_>) -> bool {
         call.callback().is_some()
             || call.arguments.iter().any(|node| {
                 node.kind() == "object"
@@ -394,7 +399,7 @@ impl Reader<'_> {
     }
 
     /// Finds tests in loops, conditions and callbacks.
-    fn compound(&mut self, root: Node<'_>, scope: &Scope) -> Option<()> {
+    fn compound(&mut self, root: Node<'_>, scope: &MemberScope) -> Option<()> {
         let mut pending = vec![(root, scope.clone())];
         while let Some((node, scope)) = pending.pop() {
             for child in parts(node).into_iter().rev() {
@@ -427,9 +432,9 @@ impl Reader<'_> {
                         self.statements(child, &inner)?;
                         self.outline.members.truncate(known);
                     }
-                    "expression_statement" if Call::of(child, self.source).is_some() => {}
+                    "expression_statement" if FrameworkCall::of(child, self.source).is_some() => {}
                     "call_expression" => {
-                        let call = Call::of(child, self.source);
+                        let call = FrameworkCall::of(child, self.source);
                         match call {
                             Some(call) if call.is_test() => self.test(&call, &inner),
                             _ => pending.push((child, inner)),
@@ -458,7 +463,7 @@ impl Reader<'_> {
             };
             walk(
                 target,
-                |Step { node, .. }| {
+                |WalkStep { node, .. }| {
                     if matches!(
                         node.kind(),
                         "identifier" | "shorthand_property_identifier_pattern"
@@ -473,9 +478,9 @@ impl Reader<'_> {
         names
     }
 
-    fn add(&mut self, node: Node<'_>, scope: &Scope, role: Role) {
+    fn add(&mut self, node: Node<'_>, scope: &MemberScope, role: MemberRole) {
         let (words, mut uses) = (words([node], self.source), uses(node, self.source));
-        if role == Role::Test {
+        if role == MemberRole::Test {
             uses.extend(
                 GLOBALS
                     .iter()
@@ -485,7 +490,7 @@ impl Reader<'_> {
             );
         }
         let binds = self.bound(node);
-        self.outline.members.push(Member {
+        self.outline.members.push(OutlineMember {
             scope: scope.words.clone(),
             words,
             role,

@@ -1,10 +1,10 @@
 //! Finds tests in Python as pytest and unittest do.
 
 use super::syntax::{
-    Step, field, has_end, holds, is_always, is_dead, is_never, last_name, parts, parts_of_kind,
+    WalkStep, field, has_end, holds, is_always, is_dead, is_never, last_name, parts, parts_of_kind,
     text, uses, walk, words,
 };
-use super::{MAX_DEPTH, Member, Outline, Role, Scope};
+use super::{MAX_DEPTH, MemberRole, MemberScope, OutlineMember, SourceOutline};
 use tree_sitter::{Node, Tree};
 
 /// Names that select for a runner the tests of a module or class.
@@ -34,18 +34,18 @@ const REFLECTION: [&str; 8] = [
 ];
 
 /// Reads a module; `None` if its classes are nested too deeply.
-pub(super) fn outline(tree: &Tree, source: &[u8]) -> Option<Outline> {
-    let mut reader = Reader {
+pub(super) fn outline(tree: &Tree, source: &[u8]) -> Option<SourceOutline> {
+    let mut reader = PythonReader {
         source,
-        outline: Outline::default(),
+        outline: SourceOutline::default(),
     };
-    reader.body(tree.root_node(), &Scope::default(), true)?;
+    reader.body(tree.root_node(), &MemberScope::default(), true)?;
     Some(reader.outline)
 }
 
-struct Reader<'s> {
+struct PythonReader<'s> {
     source: &'s [u8],
-    outline: Outline,
+    outline: SourceOutline,
 }
 
 /// A definition without its decorators.
@@ -54,9 +54,9 @@ struct Definition<'t> {
     whole: Node<'t>,
 }
 
-impl Reader<'_> {
+impl PythonReader<'_> {
     /// Reads the statements of a module or class. In a class without tests no method is a test.
-    fn body(&mut self, block: Node<'_>, scope: &Scope, has_tests: bool) -> Option<()> {
+    fn body(&mut self, block: Node<'_>, scope: &MemberScope, has_tests: bool) -> Option<()> {
         if scope.depth > MAX_DEPTH {
             return None;
         }
@@ -65,7 +65,7 @@ impl Reader<'_> {
         let is_off = statements
             .iter()
             .any(|statement| self.switches_off(*statement));
-        let scope = Scope {
+        let scope = MemberScope {
             is_off: scope.is_off || is_off,
             ..scope.clone()
         };
@@ -76,7 +76,12 @@ impl Reader<'_> {
         Some(())
     }
 
-    fn statement(&mut self, statement: Node<'_>, scope: &Scope, has_tests: bool) -> Option<()> {
+    fn statement(
+        &mut self,
+        statement: Node<'_>,
+        scope: &MemberScope,
+        has_tests: bool,
+    ) -> Option<()> {
         match statement.kind() {
             "class_definition" | "function_definition" | "decorated_definition" => {
                 let node = statement
@@ -92,21 +97,21 @@ impl Reader<'_> {
                 self.function(&definition, scope, has_tests);
             }
             "import_statement" | "import_from_statement" | "future_import_statement" => {
-                self.add(statement, scope, Role::Import);
+                self.add(statement, scope, MemberRole::Import);
             }
             "pass_statement" => {}
             "expression_statement" => self.expression(statement, scope),
             // It runs only if the file is started as a program, which no runner does.
             "if_statement" if is_main(field(statement, "condition", self.source)) => {}
             _ => {
-                self.add(statement, scope, Role::Statement);
+                self.add(statement, scope, MemberRole::Statement);
                 self.compound(statement, scope, has_tests)?;
             }
         }
         Some(())
     }
 
-    fn expression(&mut self, statement: Node<'_>, scope: &Scope) {
+    fn expression(&mut self, statement: Node<'_>, scope: &MemberScope) {
         let Some(inner) = parts(statement).into_iter().next() else {
             return;
         };
@@ -124,9 +129,9 @@ impl Reader<'_> {
             // A string between statements is a comment.
             "string" | "concatenated_string" | "ellipsis" => {}
             "assignment" if binds_names && !self.is_switch(statement) => {
-                self.add(statement, scope, Role::Declaration);
+                self.add(statement, scope, MemberRole::Declaration);
             }
-            _ => self.add(statement, scope, Role::Statement),
+            _ => self.add(statement, scope, MemberRole::Statement),
         }
     }
 
@@ -140,7 +145,12 @@ impl Reader<'_> {
             .any(|name| SWITCHES.contains(&name.as_str()) || name.starts_with("pytest_"))
     }
 
-    fn class(&mut self, class: &Definition<'_>, scope: &Scope, has_tests: bool) -> Option<()> {
+    fn class(
+        &mut self,
+        class: &Definition<'_>,
+        scope: &MemberScope,
+        has_tests: bool,
+    ) -> Option<()> {
         let Some(body) = class.node.child_by_field_name("body") else {
             return Some(());
         };
@@ -155,10 +165,10 @@ impl Reader<'_> {
             .flat_map(|node| uses(*node, self.source))
             .collect();
         let binds = vec![name.to_owned()];
-        self.outline.members.push(Member {
+        self.outline.members.push(OutlineMember {
             scope: scope.words.clone(),
             words,
-            role: Role::Declaration,
+            role: MemberRole::Declaration,
             binds,
             uses,
         });
@@ -168,17 +178,17 @@ impl Reader<'_> {
         self.body(body, &inner, has_tests && is_collected)
     }
 
-    fn function(&mut self, function: &Definition<'_>, scope: &Scope, has_tests: bool) {
+    fn function(&mut self, function: &Definition<'_>, scope: &MemberScope, has_tests: bool) {
         let name = field(function.node, "name", self.source);
         let is_test = has_tests && name.starts_with("test");
         let role = if is_test {
-            Role::Test
+            MemberRole::Test
         } else if self.is_switch(function.whole) {
-            Role::Statement
+            MemberRole::Statement
         } else if has_end(function.whole, self.source) {
-            Role::Switch
+            MemberRole::Switch
         } else {
-            Role::Declaration
+            MemberRole::Declaration
         };
         self.add(function.whole, scope, role);
         let mut guarded = scope.clone();
@@ -190,7 +200,7 @@ impl Reader<'_> {
     }
 
     /// Adds the conditions in a definition's decorators to its tests.
-    fn decorators(&self, definition: &Definition<'_>, scope: &mut Scope) {
+    fn decorators(&self, definition: &Definition<'_>, scope: &mut MemberScope) {
         for decorator in parts_of_kind(definition.whole, "decorator") {
             let Some(expression) = parts(decorator).into_iter().next() else {
                 continue;
@@ -203,7 +213,7 @@ impl Reader<'_> {
                 "skipif" | "skipIf" => self.condition(expression, scope, is_always),
                 "skipUnless" => self.condition(expression, scope, is_never),
                 name if self.outline.members.iter().any(|member| {
-                    member.role == Role::Declaration
+                    member.role == MemberRole::Declaration
                         && member.binds.iter().any(|bound| bound == name)
                 }) =>
                 {
@@ -215,7 +225,7 @@ impl Reader<'_> {
         }
     }
 
-    fn condition(&self, call: Node<'_>, scope: &mut Scope, is_off: fn(&str) -> bool) {
+    fn condition(&self, call: Node<'_>, scope: &mut MemberScope, is_off: fn(&str) -> bool) {
         let arguments = call.child_by_field_name("arguments");
         let first = arguments.and_then(|arguments| parts(arguments).into_iter().next());
         scope.is_off |= first.is_none_or(|first| is_off(text(first, self.source)));
@@ -223,7 +233,12 @@ impl Reader<'_> {
     }
 
     /// Finds tests in the blocks of a statement.
-    fn compound(&mut self, statement: Node<'_>, scope: &Scope, has_tests: bool) -> Option<()> {
+    fn compound(
+        &mut self,
+        statement: Node<'_>,
+        scope: &MemberScope,
+        has_tests: bool,
+    ) -> Option<()> {
         let mut pending = vec![(statement, scope.clone())];
         while let Some((node, scope)) = pending.pop() {
             for child in parts(node) {
@@ -264,7 +279,12 @@ impl Reader<'_> {
     }
 
     /// Reads the tests of a block that is no class, without adding its statements as members.
-    fn blocks_tests(&mut self, block: Node<'_>, scope: &Scope, has_tests: bool) -> Option<()> {
+    fn blocks_tests(
+        &mut self,
+        block: Node<'_>,
+        scope: &MemberScope,
+        has_tests: bool,
+    ) -> Option<()> {
         let known = self.outline.members.len();
         self.body(block, scope, has_tests)?;
         self.outline.members.truncate(known);
@@ -302,7 +322,7 @@ impl Reader<'_> {
     }
 
     /// Removes the tests of a scope that are bound again.
-    fn forget(&mut self, names: &[String], scope: &Scope, first: usize) {
+    fn forget(&mut self, names: &[String], scope: &MemberScope, first: usize) {
         let own: Vec<_> = names.iter().map(|name| scope.path_of(name)).collect();
         let later = self
             .outline
@@ -321,7 +341,7 @@ impl Reader<'_> {
         let mut names = Vec::new();
         walk(
             statement,
-            |Step {
+            |WalkStep {
                  node,
                  field: field_name,
                  parent,
@@ -362,7 +382,7 @@ impl Reader<'_> {
         let Some(target) = target else { return };
         walk(
             target,
-            |Step { node, .. }| {
+            |WalkStep { node, .. }| {
                 if node.kind() == "attribute" {
                     let attribute = field(node, "attribute", self.source);
                     if matches!(attribute, "__test__" | "pytestmark" | "__unittest_skip__") {
@@ -381,10 +401,10 @@ impl Reader<'_> {
         );
     }
 
-    fn add(&mut self, node: Node<'_>, scope: &Scope, role: Role) {
+    fn add(&mut self, node: Node<'_>, scope: &MemberScope, role: MemberRole) {
         let (words, uses) = (words([node], self.source), uses(node, self.source));
         let binds = self.bound(node);
-        self.outline.members.push(Member {
+        self.outline.members.push(OutlineMember {
             scope: scope.words.clone(),
             words,
             role,

@@ -1,7 +1,7 @@
 //! Finds tests in Rust as cargo does.
 
 use super::syntax::{field, is_dead, last_name, parts, text, uses, words};
-use super::{MAX_DEPTH, Member, Outline, Role, Scope};
+use super::{MAX_DEPTH, MemberRole, MemberScope, OutlineMember, SourceOutline};
 use tree_sitter::{Node, Tree};
 
 /// Attributes that make a function a test, by the last name of their path.
@@ -17,22 +17,22 @@ const TESTS: [&str; 6] = [
 const WRAPPERS: [&str; 4] = ["proptest", "quickcheck", "thread_local", "lazy_static"];
 
 /// Reads a file; `None` if its modules are nested too deeply.
-pub(super) fn outline(tree: &Tree, source: &[u8]) -> Option<Outline> {
-    let mut reader = Reader {
+pub(super) fn outline(tree: &Tree, source: &[u8]) -> Option<SourceOutline> {
+    let mut reader = RustReader {
         source,
-        outline: Outline::default(),
+        outline: SourceOutline::default(),
     };
-    reader.items(tree.root_node(), &Scope::default())?;
+    reader.items(tree.root_node(), &MemberScope::default())?;
     Some(reader.outline)
 }
 
-struct Reader<'s> {
+struct RustReader<'s> {
     source: &'s [u8],
-    outline: Outline,
+    outline: SourceOutline,
 }
 
-impl Reader<'_> {
-    fn items(&mut self, list: Node<'_>, scope: &Scope) -> Option<()> {
+impl RustReader<'_> {
+    fn items(&mut self, list: Node<'_>, scope: &MemberScope) -> Option<()> {
         if scope.depth > MAX_DEPTH {
             return None;
         }
@@ -51,7 +51,7 @@ impl Reader<'_> {
                         "allow" | "expect" | "warn" | "deny"
                     );
                     if !is_lint {
-                        self.add(&[item], &scope, Role::Statement, "");
+                        self.add(&[item], &scope, MemberRole::Statement, "");
                     }
                     continue;
                 }
@@ -64,7 +64,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    fn item(&mut self, item: Node<'_>, attributes: &[Node<'_>], scope: &Scope) -> Option<()> {
+    fn item(&mut self, item: Node<'_>, attributes: &[Node<'_>], scope: &MemberScope) -> Option<()> {
         let name = field(item, "name", self.source);
         let mut inner = scope.clone();
         for attribute in attributes {
@@ -74,12 +74,12 @@ impl Reader<'_> {
         whole.push(item);
         match item.kind() {
             "use_declaration" | "extern_crate_declaration" => {
-                self.add(&whole, scope, Role::Import, "");
+                self.add(&whole, scope, MemberRole::Import, "");
             }
             "function_item" => self.function(item, attributes, (scope, &inner)),
             "mod_item" => self.module(item, &whole, (scope, &inner))?,
             "macro_invocation" | "expression_statement" => self.macros(item, &whole, &inner),
-            _ => self.add(&whole, scope, Role::Declaration, name),
+            _ => self.add(&whole, scope, MemberRole::Declaration, name),
         }
         Some(())
     }
@@ -88,7 +88,7 @@ impl Reader<'_> {
         &mut self,
         item: Node<'_>,
         whole: &[Node<'_>],
-        (scope, inner): (&Scope, &Scope),
+        (scope, inner): (&MemberScope, &MemberScope),
     ) -> Option<()> {
         let name = field(item, "name", self.source);
         let Some(body) = item.child_by_field_name("body") else {
@@ -98,15 +98,15 @@ impl Reader<'_> {
                     .modules
                     .insert(format!("{}{name} {}", scope.path, guards.join(" ")));
             }
-            self.add(whole, scope, Role::Declaration, name);
+            self.add(whole, scope, MemberRole::Declaration, name);
             return Some(());
         };
         let attributes = whole.iter().filter(|node| **node != item).copied();
         let head = format!("mod {name} {}", words(attributes, self.source));
-        self.outline.members.push(Member {
+        self.outline.members.push(OutlineMember {
             scope: scope.words.clone(),
             words: head.clone(),
-            role: Role::Declaration,
+            role: MemberRole::Declaration,
             binds: vec![name.to_owned()],
             uses: Vec::new(),
         });
@@ -117,7 +117,7 @@ impl Reader<'_> {
         &mut self,
         item: Node<'_>,
         attributes: &[Node<'_>],
-        (scope, inner): (&Scope, &Scope),
+        (scope, inner): (&MemberScope, &MemberScope),
     ) {
         let name = field(item, "name", self.source);
         let is_test = attributes
@@ -129,9 +129,9 @@ impl Reader<'_> {
             &whole,
             scope,
             if is_test {
-                Role::Test
+                MemberRole::Test
             } else {
-                Role::Declaration
+                MemberRole::Declaration
             },
             name,
         );
@@ -142,7 +142,7 @@ impl Reader<'_> {
     }
 
     /// Reads a macro in the position of an item. The tests in `proptest!` are tests.
-    fn macros(&mut self, item: Node<'_>, whole: &[Node<'_>], scope: &Scope) {
+    fn macros(&mut self, item: Node<'_>, whole: &[Node<'_>], scope: &MemberScope) {
         let call = if item.kind() == "macro_invocation" {
             Some(item)
         } else {
@@ -150,9 +150,9 @@ impl Reader<'_> {
         };
         let name = call.map_or("", |call| last_name(field(call, "macro", self.source)));
         let role = if WRAPPERS.contains(&name) {
-            Role::Declaration
+            MemberRole::Declaration
         } else {
-            Role::Statement
+            MemberRole::Statement
         };
         self.add(whole, scope, role, "");
         if matches!(name, "proptest" | "quickcheck") {
@@ -170,7 +170,7 @@ impl Reader<'_> {
     }
 
     /// Adds the effect of an attribute on the tests after it.
-    fn attribute(&self, attribute: Node<'_>, scope: &mut Scope) {
+    fn attribute(&self, attribute: Node<'_>, scope: &mut MemberScope) {
         let words = words([attribute], self.source);
         let words = words
             .trim_start_matches(['#', '!', ' ', '['])
@@ -201,7 +201,7 @@ impl Reader<'_> {
         path.map_or("", |path| text(path, self.source))
     }
 
-    fn add(&mut self, nodes: &[Node<'_>], scope: &Scope, role: Role, name: &str) {
+    fn add(&mut self, nodes: &[Node<'_>], scope: &MemberScope, role: MemberRole, name: &str) {
         let words = words(nodes.iter().copied(), self.source);
         let uses = nodes
             .iter()
@@ -212,7 +212,7 @@ impl Reader<'_> {
         } else {
             vec![name.to_owned()]
         };
-        self.outline.members.push(Member {
+        self.outline.members.push(OutlineMember {
             scope: scope.words.clone(),
             words,
             role,

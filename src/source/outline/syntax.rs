@@ -13,7 +13,7 @@ const MAX_DEPTH: u32 = 1_000;
 
 /// A language with a grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
+pub(super) enum GrammarLanguage {
     Python,
     TypeScript,
     /// Also JavaScript: the grammar for JSX with types reads all of it.
@@ -21,7 +21,7 @@ pub(super) enum Language {
     Rust,
 }
 
-impl Language {
+impl GrammarLanguage {
     /// Returns the language by the extension of a file.
     pub(super) fn of(path: &[u8]) -> Option<Self> {
         let dot = path.iter().rposition(|&byte| byte == b'.')?;
@@ -100,7 +100,7 @@ pub(super) fn parts_of_kind<'t>(node: Node<'t>, kind: &str) -> Vec<Node<'t>> {
 
 /// A node on a walk.
 #[derive(Clone, Copy)]
-pub(super) struct Step<'t> {
+pub(super) struct WalkStep<'t> {
     pub(super) node: Node<'t>,
     /// Its field in its parent.
     pub(super) field: Option<&'static str>,
@@ -111,14 +111,14 @@ pub(super) struct Step<'t> {
 /// Visits a node and its descendants. `enter` returns true to visit the children.
 pub(super) fn walk<'t>(
     root: Node<'t>,
-    mut enter: impl FnMut(Step<'t>) -> bool,
-    mut leave: impl FnMut(Step<'t>),
+    mut enter: impl FnMut(WalkStep<'t>) -> bool,
+    mut leave: impl FnMut(WalkStep<'t>),
 ) {
     let mut cursor = root.walk();
     let mut parents = Vec::new();
     loop {
         let parent = parents.last().copied().unwrap_or("");
-        let step = Step {
+        let step = WalkStep {
             node: cursor.node(),
             field: cursor.field_name(),
             parent,
@@ -134,7 +134,7 @@ pub(super) fn walk<'t>(
                 return;
             }
             let parent = parents.last().copied().unwrap_or("");
-            leave(Step {
+            leave(WalkStep {
                 node: cursor.node(),
                 field: cursor.field_name(),
                 parent,
@@ -162,7 +162,7 @@ pub(super) fn uses(root: Node<'_>, source: &[u8]) -> Vec<String> {
     let mut names = BTreeSet::new();
     walk(
         root,
-        |Step {
+        |WalkStep {
              node,
              field,
              parent,
@@ -206,7 +206,7 @@ pub(super) const BLOCKS: [&str; 7] = [
 ///
 /// Comments, layout, semicolons, trailing commas and the quotes of plain strings do not count.
 pub(super) fn words<'t>(nodes: impl IntoIterator<Item = Node<'t>>, source: &[u8]) -> String {
-    let mut tokens = Tokens::default();
+    let mut tokens = TokenList::default();
     for root in nodes {
         let out = RefCell::new(&mut tokens);
         walk(
@@ -225,7 +225,7 @@ pub(super) fn words<'t>(nodes: impl IntoIterator<Item = Node<'t>>, source: &[u8]
                 }
                 !is_token
             },
-            |Step { node, parent, .. }| {
+            |WalkStep { node, parent, .. }| {
                 let mut out = out.borrow_mut();
                 if node.kind() == "block" {
                     out.push("}");
@@ -240,20 +240,20 @@ pub(super) fn words<'t>(nodes: impl IntoIterator<Item = Node<'t>>, source: &[u8]
 }
 
 #[derive(Default)]
-struct Tokens(Vec<String>);
+struct TokenList(Vec<String>);
 
-impl Tokens {
+impl TokenList {
     fn push(&mut self, token: &str) {
         self.0.push(token.to_owned());
     }
 
     fn token(
         &mut self,
-        Step {
+        WalkStep {
             node,
             field,
             parent,
-        }: Step<'_>,
+        }: WalkStep<'_>,
         source: &[u8],
     ) {
         match text(node, source) {

@@ -1,7 +1,7 @@
-use super::Outline;
+use super::SourceOutline;
 
-fn of(name: &str, source: &str) -> Outline {
-    Outline::of(name.as_bytes(), source.as_bytes())
+fn of(name: &str, source: &str) -> SourceOutline {
+    SourceOutline::of(name.as_bytes(), source.as_bytes())
         .unwrap_or_else(|| panic!("{name} is not read: {source}"))
 }
 
@@ -10,7 +10,7 @@ fn count(name: &str, source: &str) -> u64 {
 }
 
 fn lost(name: &str, written: &str, now: &str) -> Option<(u64, String)> {
-    Outline::lost(None, &of(name, written), &of(name, now))
+    SourceOutline::lost(None, &of(name, written), &of(name, now))
 }
 
 /// Returns the number of tests now, minus the number before.
@@ -426,19 +426,19 @@ fn what_is_written_by_another_language_or_with_errors_has_no_outline() {
         ("py", "x = 1"),
     ] {
         assert!(
-            Outline::of(name.as_bytes(), source.as_bytes()).is_none(),
+            SourceOutline::of(name.as_bytes(), source.as_bytes()).is_none(),
             "{name}"
         );
     }
     let long = "x = 1\n".repeat(200_000);
-    assert!(Outline::of(b"a.py", long.as_bytes()).is_none());
+    assert!(SourceOutline::of(b"a.py", long.as_bytes()).is_none());
     let deep = format!("{}x{}", "(".repeat(100_000), ")".repeat(100_000));
     for name in ["a.py", "a.js", "a.ts"] {
-        Outline::of(name.as_bytes(), deep.as_bytes());
+        SourceOutline::of(name.as_bytes(), deep.as_bytes());
     }
     let classes: String = (0..300)
         .map(|depth| format!("{}class A:\n", " ".repeat(depth)))
         .chain([" ".repeat(300) + "x = 1\n"])
         .collect();
-    assert!(Outline::of(b"a.py", classes.as_bytes()).is_none());
+    assert!(SourceOutline::of(b"a.py", classes.as_bytes()).is_none());
 }

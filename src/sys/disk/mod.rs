@@ -133,7 +133,7 @@ impl Disk for RealDisk {
             return Ok(None);
         };
         let most = most.min(length);
-        let mut counted = Counted {
+        let mut counted = CountingReader {
             from: file.take(most),
             bytes: 0,
         };
@@ -268,12 +268,12 @@ impl Disk for RealDisk {
 }
 
 /// Counts the bytes read.
-struct Counted<R> {
+struct CountingReader<R> {
     from: R,
     bytes: u64,
 }
 
-impl<R: io::Read> io::Read for Counted<R> {
+impl<R: io::Read> io::Read for CountingReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.from.read(into)?;
         self.bytes += count as u64;

@@ -7,7 +7,7 @@ use crate::machine::budget::Most;
 use crate::machine::facts::ProcessEnd;
 use crate::sys::clock::monotonic;
 use crate::sys::disk::{if_there, in_path, make_parents};
-use crate::turn::{Format, Live};
+use crate::turn::{Live, TranscriptFormat};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -31,7 +31,11 @@ pub(super) struct Stream {
 impl Stream {
     /// Begins to capture. Reading never waits: another process may have emptied the pipe (through `/proc`) since it
     /// was announced as readable.
-    pub(super) fn new(pipe: PipeReader, log: Log, transcript: Option<Format>) -> io::Result<Self> {
+    pub(super) fn new(
+        pipe: PipeReader,
+        log: Log,
+        transcript: Option<TranscriptFormat>,
+    ) -> io::Result<Self> {
         fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let transcript = transcript.map(|format| (Live::new(format), monotonic()));
         Ok(Self {

@@ -25,7 +25,7 @@ pub use supervise::supervise_main;
 use super::clock::{leave_out, monotonic};
 use super::poll::wait_for;
 use super::signals::{Interrupts, Subscription};
-use super::{Ended, ProcessId, ProcessSpec, Running, Spawn};
+use super::{FinishedProcess, ProcessId, ProcessSpec, Running, Spawn};
 use crate::machine::facts::ProcessEnd;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
@@ -38,7 +38,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 use watch::UNKILLABLE;
-use wire::Report;
+use wire::SupervisorReport;
 pub(in crate::sys) use wire::os_path;
 
 /// The hidden verb under which ralph is its own supervisor. The tag follows it.
@@ -139,7 +139,7 @@ impl Supervisor {
             .as_ref()
             .is_some_and(|interrupts| interrupts.first().is_some())
         {
-            return Ok(Box::new(NotRunning(Ok(Ended::at_once(
+            return Ok(Box::new(NotRunning(Ok(FinishedProcess::at_once(
                 ProcessEnd::Interrupted,
             )))));
         }
@@ -169,9 +169,9 @@ impl Supervisor {
         supervised.say(&order);
         let limit = monotonic().checked_add(START);
         match supervised.next_report(limit)? {
-            Some(Report::Started(id)) => supervised.id = id,
-            Some(Report::Ended(ended)) => return Ok(Box::new(NotRunning(Ok(ended)))),
-            Some(Report::Failed { why, errno }) => return Err(wire::failure(why, errno)),
+            Some(SupervisorReport::Started(id)) => supervised.id = id,
+            Some(SupervisorReport::Ended(ended)) => return Ok(Box::new(NotRunning(Ok(ended)))),
+            Some(SupervisorReport::Failed { why, errno }) => return Err(wire::failure(why, errno)),
             None => {
                 // A fast process can kill its supervisor before that reports the start: this is how the process
                 // ended, not a process that could not be started.
@@ -216,14 +216,14 @@ pub struct Ready {
 }
 
 /// A process that never ran under supervision, with its result.
-struct NotRunning(io::Result<Ended>);
+struct NotRunning(io::Result<FinishedProcess>);
 
 impl Running for NotRunning {
     fn id(&self) -> ProcessId {
         ProcessId::none()
     }
 
-    fn wait(self: Box<Self>) -> io::Result<Ended> {
+    fn wait(self: Box<Self>) -> io::Result<FinishedProcess> {
         self.0
     }
 }
@@ -244,15 +244,15 @@ impl Running for Supervised {
         self.id.clone()
     }
 
-    fn wait(mut self: Box<Self>) -> io::Result<Ended> {
+    fn wait(mut self: Box<Self>) -> io::Result<FinishedProcess> {
         let limit = self
             .spec
             .wall
             .and_then(|wall| monotonic().checked_add(wall)?.checked_add(self.slack()));
         match self.next_report(limit)? {
-            Some(Report::Ended(ended)) => Ok(ended),
-            Some(Report::Failed { why, errno }) => Err(wire::failure(why, errno)),
-            Some(Report::Started(_)) | None => Err(self.lost()),
+            Some(SupervisorReport::Ended(ended)) => Ok(ended),
+            Some(SupervisorReport::Failed { why, errno }) => Err(wire::failure(why, errno)),
+            Some(SupervisorReport::Started(_)) | None => Err(self.lost()),
         }
     }
 }
@@ -261,7 +261,7 @@ impl Supervised {
     /// Returns the next report, and passes on interrupts meanwhile.
     ///
     /// `None` if the supervisor is gone, or silent beyond the limit.
-    fn next_report(&mut self, mut limit: Option<Instant>) -> io::Result<Option<Report>> {
+    fn next_report(&mut self, mut limit: Option<Instant>) -> io::Result<Option<SupervisorReport>> {
         loop {
             let left = limit.map(|limit| limit.saturating_duration_since(monotonic()));
             if left.is_some_and(|left| left.is_zero()) {

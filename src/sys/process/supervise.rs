@@ -5,12 +5,12 @@
 
 use super::capture::{Log, Stream};
 use super::watch::Watch;
-use super::wire::{Control, Report};
+use super::wire::{SupervisorLink, SupervisorReport};
 use super::{TAG, command};
 use crate::machine::facts::ProcessEnd;
 use crate::sys::disk::open_regular;
 use crate::sys::signals::{catch_and_forget, endings, survive_file_limits};
-use crate::sys::{Ended, ProcessSpec, clock};
+use crate::sys::{FinishedProcess, ProcessSpec, clock};
 use nix::libc::SIGCHLD;
 use nix::sys::prctl;
 use nix::sys::signal::SigSet;
@@ -38,9 +38,9 @@ pub fn supervise_main() -> i32 {
     };
     let mut status = File::from(status);
     let (report, code) = match supervise(&mut status) {
-        Ok(Some(ended)) => (Report::Ended(ended), 0),
+        Ok(Some(ended)) => (SupervisorReport::Ended(ended), 0),
         Ok(None) => return 0,
-        Err(error) => (Report::failed(&error), FAULT),
+        Err(error) => (SupervisorReport::failed(&error), FAULT),
     };
     // The reader may be gone.
     let _ = report.line().and_then(|line| status.write_all(&line));
@@ -68,10 +68,10 @@ fn close_inherited() -> io::Result<()> {
 }
 
 /// Supervises one process; `None` if no order came.
-fn supervise(status: &mut File) -> io::Result<Option<Ended>> {
+fn supervise(status: &mut File) -> io::Result<Option<FinishedProcess>> {
     let parent = getppid();
     let children = become_supervisor()?;
-    let mut control = Control::new(io::stdin().as_fd())?;
+    let mut control = SupervisorLink::new(io::stdin().as_fd())?;
     let Some(line) = control.line()? else {
         return Ok(None);
     };
@@ -80,12 +80,16 @@ fn supervise(status: &mut File) -> io::Result<Option<Ended>> {
     let mut streams = Vec::new();
     let leader = match launch(&spec, &mut streams)? {
         Ok(pid) => pid,
-        Err(why) => return Ok(Some(Ended::at_once(ProcessEnd::NotStarted { why }))),
+        Err(why) => {
+            return Ok(Some(FinishedProcess::at_once(ProcessEnd::NotStarted {
+                why,
+            })));
+        }
     };
     Watch::new(spec, leader, parent, control, children, streams, began)
         .run(|id| {
             // If ralph has died meanwhile, the lifeline shows it next.
-            let _ = status.write_all(&Report::Started(id).line()?);
+            let _ = status.write_all(&SupervisorReport::Started(id).line()?);
             Ok(())
         })
         .map(Some)

@@ -6,11 +6,11 @@
 
 use super::capture::Stream;
 use super::tree;
-use super::wire::{Control, KILL, STOP};
+use super::wire::{KILL, STOP, SupervisorLink};
 use crate::machine::facts::ProcessEnd;
 use crate::sys::clock::{leave_out, monotonic};
 use crate::sys::poll::wait_for;
-use crate::sys::{Ended, ProcessId, ProcessSpec};
+use crate::sys::{FinishedProcess, ProcessId, ProcessSpec};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::signal::{Signal, killpg};
@@ -38,7 +38,7 @@ pub(super) const UNKILLABLE: Duration = Duration::from_secs(30);
 const LOOK_AT_PARENT: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, Debug)]
-enum Stage {
+enum WatchStage {
     Running,
     /// It was sent TERM, and has until this time.
     Terminating(Instant),
@@ -55,7 +55,7 @@ pub(super) struct Watch {
     leader: i32,
     parent: Pid,
     /// `None` after the lifeline ended.
-    control: Option<Control>,
+    control: Option<SupervisorLink>,
     children: UnixStream,
     streams: Vec<Stream>,
     began: Instant,
@@ -64,7 +64,7 @@ pub(super) struct Watch {
     looked: Instant,
     /// Start of the current stop of ralph and the tree, and the processes stopped then.
     paused: Option<(Instant, BTreeSet<ProcessId>)>,
-    stage: Stage,
+    stage: WatchStage,
     /// The reason for which ralph ended the process, if it did.
     cause: Option<ProcessEnd>,
     /// The end of the process, and its time.
@@ -84,7 +84,7 @@ impl Watch {
         spec: ProcessSpec,
         leader: i32,
         parent: Pid,
-        control: Control,
+        control: SupervisorLink,
         children: UnixStream,
         streams: Vec<Stream>,
         began: Instant,
@@ -100,7 +100,7 @@ impl Watch {
             last_output: began,
             looked: began,
             paused: None,
-            stage: Stage::Running,
+            stage: WatchStage::Running,
             cause: None,
             end: None,
             alone: false,
@@ -115,7 +115,7 @@ impl Watch {
     pub(super) fn run(
         mut self,
         started: impl FnOnce(ProcessId) -> io::Result<()>,
-    ) -> io::Result<Ended> {
+    ) -> io::Result<FinishedProcess> {
         // It was not waited for yet, so it is in the table even after its end.
         let lived = ProcessId::of(self.leader)
             .and_then(|id| id.ok_or_else(|| io::Error::other("A child is missing in /proc.")))
@@ -157,7 +157,7 @@ impl Watch {
         }
     }
 
-    fn conclude(self) -> io::Result<Ended> {
+    fn conclude(self) -> io::Result<FinishedProcess> {
         if let Some(fault) = self.fault {
             return Err(fault);
         }
@@ -167,7 +167,7 @@ impl Watch {
         let Some((end, at)) = self.end else {
             return Err(io::Error::other("The end of the process was not seen."));
         };
-        Ok(Ended {
+        Ok(FinishedProcess {
             end: self.cause.unwrap_or(end),
             leftover_processes: u32::try_from(self.leftovers.len()).unwrap_or(u32::MAX),
             millis: u64::try_from(at.saturating_duration_since(self.began).as_millis())
@@ -213,12 +213,12 @@ impl Watch {
     fn advance(&mut self) -> io::Result<()> {
         let now = monotonic();
         match self.stage {
-            Stage::Running if self.end.is_some() => {
-                self.stage = Stage::Settling(now + SETTLE);
+            WatchStage::Running if self.end.is_some() => {
+                self.stage = WatchStage::Settling(now + SETTLE);
                 self.advance()
             }
-            Stage::Running if self.paused.is_some() => Ok(()),
-            Stage::Running => {
+            WatchStage::Running if self.paused.is_some() => Ok(()),
+            WatchStage::Running => {
                 if self.hang().is_some_and(|until| now >= until) {
                     self.terminate(ProcessEnd::Exited { code: 0 }, self.spec.grace);
                 } else if let Some(cause) = self.limit_reached(now) {
@@ -228,20 +228,20 @@ impl Watch {
                 }
                 Ok(())
             }
-            Stage::Terminating(until) => {
+            WatchStage::Terminating(until) => {
                 let until = self
                     .end
                     .as_ref()
                     .map_or(until, |(_, at)| until.min(*at + SETTLE_TERMINATED));
-                self.stage = Stage::Terminating(until);
+                self.stage = WatchStage::Terminating(until);
                 if self.alone || now >= until {
                     self.kill_all()
                 } else {
                     Ok(())
                 }
             }
-            Stage::Settling(until) if self.alone || now >= until => self.kill_all(),
-            Stage::Settling(_) | Stage::Draining(_) => Ok(()),
+            WatchStage::Settling(until) if self.alone || now >= until => self.kill_all(),
+            WatchStage::Settling(_) | WatchStage::Draining(_) => Ok(()),
         }
     }
 
@@ -295,9 +295,11 @@ impl Watch {
         let year = Duration::from_secs(31_536_000);
         let latest = monotonic() + grace.min(year);
         match &mut self.stage {
-            Stage::Running => self.stage = Stage::Terminating(latest),
-            Stage::Terminating(until) | Stage::Settling(until) => *until = latest.min(*until),
-            Stage::Draining(_) => {}
+            WatchStage::Running => self.stage = WatchStage::Terminating(latest),
+            WatchStage::Terminating(until) | WatchStage::Settling(until) => {
+                *until = latest.min(*until);
+            }
+            WatchStage::Draining(_) => {}
         }
     }
 
@@ -331,7 +333,7 @@ impl Watch {
         self.looked = now;
         let ralph = tree::find(self.parent.as_raw())?;
         let is_stopped =
-            matches!(self.stage, Stage::Running) && ralph.is_some_and(|row| row.stopped);
+            matches!(self.stage, WatchStage::Running) && ralph.is_some_and(|row| row.stopped);
         if !is_stopped {
             self.go_on();
         } else if self.paused.is_none() {
@@ -387,7 +389,7 @@ impl Watch {
         self.leftovers.retain(|id| id.pid != leader);
         let ended = self.end.as_ref().map_or_else(monotonic, |(_, at)| *at);
         // Remaining data in the pipes is still read, even if the time is up.
-        self.stage = Stage::Draining((ended + DRAIN).max(monotonic() + SETTLE));
+        self.stage = WatchStage::Draining((ended + DRAIN).max(monotonic() + SETTLE));
         Ok(())
     }
 
@@ -409,15 +411,15 @@ impl Watch {
     /// True if the tree is empty, and its output is complete or out of time.
     fn is_over(&self) -> bool {
         let is_read = self.streams.iter().all(|stream| stream.pipe.is_none());
-        matches!(self.stage, Stage::Draining(until) if is_read || monotonic() >= until)
+        matches!(self.stage, WatchStage::Draining(until) if is_read || monotonic() >= until)
     }
 
     /// Waits until an event or the next deadline.
     fn wait(&mut self) -> io::Result<()> {
         let now = monotonic();
         let deadline = match self.stage {
-            Stage::Running if self.paused.is_some() => None,
-            Stage::Running => [
+            WatchStage::Running if self.paused.is_some() => None,
+            WatchStage::Running => [
                 (self.spec.wall, self.began),
                 (self.idle(), self.last_output),
             ]
@@ -425,9 +427,9 @@ impl Watch {
             .filter_map(|(limit, since)| since.checked_add(limit?))
             .chain(self.hang())
             .min(),
-            Stage::Terminating(until) | Stage::Settling(until) | Stage::Draining(until) => {
-                Some(until)
-            }
+            WatchStage::Terminating(until)
+            | WatchStage::Settling(until)
+            | WatchStage::Draining(until) => Some(until),
         };
         let left = deadline.map(|deadline| deadline.saturating_duration_since(now));
         let mut fds = vec![PollFd::new(self.children.as_fd(), PollFlags::POLLIN)];

@@ -1,6 +1,6 @@
 //! The messages between ralph and its supervisor, one JSON object per line. Paths of any bytes are preserved.
 
-use crate::sys::{Ended, ProcessId};
+use crate::sys::{FinishedProcess, ProcessId};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -32,10 +32,10 @@ pub(in crate::sys) mod os_path {
 /// The supervisor's messages on its standard output.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Report {
+pub(super) enum SupervisorReport {
     Started(ProcessId),
     /// The process and all its descendants are gone.
-    Ended(Ended),
+    Ended(FinishedProcess),
     /// The supervision itself failed. Its processes are gone unless `why` is different.
     Failed {
         /// The reason, a whole sentence.
@@ -45,7 +45,7 @@ pub(super) enum Report {
     },
 }
 
-impl Report {
+impl SupervisorReport {
     /// Returns the report of a failure.
     pub(super) fn failed(error: &io::Error) -> Self {
         // An error that fs_err or ralph wrapped keeps its kind but not its number.
@@ -81,11 +81,11 @@ pub(super) fn failure(why: String, errno: Option<i32>) -> io::Error {
 
 /// The supervisor's connection to ralph, and the lifeline.
 #[derive(Debug)]
-pub(super) struct Control {
+pub(super) struct SupervisorLink {
     pipe: BufReader<File>,
 }
 
-impl Control {
+impl SupervisorLink {
     pub(super) fn new(stdin: BorrowedFd<'_>) -> io::Result<Self> {
         Ok(Self {
             pipe: BufReader::new(File::from(stdin.try_clone_to_owned()?)),
@@ -109,7 +109,7 @@ impl Control {
     }
 }
 
-impl AsFd for Control {
+impl AsFd for SupervisorLink {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.pipe.get_ref().as_fd()
     }
@@ -119,7 +119,7 @@ impl AsFd for Control {
 mod tests {
     use crate::machine::budget::Most;
     use crate::sys::ProcessSpec;
-    use crate::turn::Format;
+    use crate::turn::TranscriptFormat;
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
     use std::path::PathBuf;
@@ -139,7 +139,7 @@ mod tests {
             wall: Some(Duration::from_millis(1)),
             idle: None,
             after_result: None,
-            transcript: Format::Text,
+            transcript: TranscriptFormat::Text,
             most: Most::default(),
             grace: Duration::ZERO,
             tag: "t".to_owned(),

@@ -10,7 +10,7 @@ use crate::task::stage::Stage;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Adds the remarks that depend on several tasks.
-pub(super) fn remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
+pub(super) fn add_remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
     let mut first_of_id: HashMap<&str, u32> = HashMap::new();
     // By the parent's line: the line of its first open child, and its first child above it with the number of such.
     let mut open_child: BTreeMap<u32, u32> = BTreeMap::new();
@@ -27,7 +27,7 @@ pub(super) fn remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
                 ));
             }
         }
-        let Some(parent) = file.parent(task).filter(|_| !task.optional) else {
+        let Some(parent) = file.parent_task(task).filter(|_| !task.optional) else {
             continue;
         };
         let at = parent.found.line;
@@ -50,12 +50,12 @@ pub(super) fn remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
         )
     }));
     if file.tasks.iter().any(|task| !task.is_implementation()) {
-        stages(&file.rows(), remarks);
+        remark_stages(&file.box_rows(), remarks);
     }
 }
 
 /// Reports stages on the wrong side of their task, and gates that have nothing to judge.
-fn stages(rows: &[Row], remarks: &mut Vec<Remark>) {
+fn remark_stages(rows: &[Row], remarks: &mut Vec<Remark>) {
     let families = Families::new(rows);
     let groups: HashSet<u32> = rows
         .iter()
@@ -64,10 +64,10 @@ fn stages(rows: &[Row], remarks: &mut Vec<Remark>) {
         .collect();
     let has_work = |family: &str| {
         let mut own = families
-            .below(family)
+            .families_below(family)
             .into_iter()
             .chain([family])
-            .flat_map(|name| families.boxes(name));
+            .flat_map(|name| families.family_boxes(name));
         own.any(|(_, row)| has_changes(row))
     };
     for row in rows
@@ -76,7 +76,7 @@ fn stages(rows: &[Row], remarks: &mut Vec<Remark>) {
     {
         let (key, name) = (&row.key, row.key.to_string());
         let mut own = families
-            .boxes(&key.family)
+            .family_boxes(&key.family)
             .filter(|(_, row)| row.key.stage == Stage::Implementation);
         let own = own.next().map(|(_, row)| row.line);
         if let Some(own) = own.filter(|own| (key.stage == Stage::TestFirst) != (row.line < *own)) {
@@ -87,7 +87,7 @@ fn stages(rows: &[Row], remarks: &mut Vec<Remark>) {
             ));
         }
         let mut work = families
-            .boxes(&key.family)
+            .family_boxes(&key.family)
             .filter(|(_, row)| row.key.stage == Stage::Implementation);
         let is_too_early = work.next().is_some_and(|(_, work)| {
             !can_be_judged(&families, work) && !families.is_parent(&key.family)

@@ -5,9 +5,9 @@ use crate::task::{Edit, Mark, Refused, digest, with_marks};
 
 fn flipped(text: &str, name: &str, to: Mark) -> String {
     let file = parse(text);
-    let edit = file.flip(&key(name), to).unwrap();
-    let bytes = edit.map_or(file.bytes().to_vec(), |edit| {
-        edit.apply(file.bytes()).unwrap()
+    let edit = file.flip_box(&key(name), to).unwrap();
+    let bytes = edit.map_or(file.file_bytes().to_vec(), |edit| {
+        edit.apply_to(file.file_bytes()).unwrap()
     });
     String::from_utf8(bytes).unwrap()
 }
@@ -41,7 +41,7 @@ fn a_box_that_has_the_state_needs_no_edit() {
         ("- [-] 1. a", Mark('-')),
     ] {
         let file = parse(text);
-        let edit = file.flip(&key("1."), to).unwrap();
+        let edit = file.flip_box(&key("1."), to).unwrap();
         assert_eq!(edit, None);
     }
 }
@@ -49,14 +49,14 @@ fn a_box_that_has_the_state_needs_no_edit() {
 #[test]
 fn a_flip_that_cannot_be_says_why() {
     let file = parse("- [✅] 1. a\n- [ ] 2. b\n- [ ] 2.PITEST\n- [ ] 2.PITEST\n");
-    let say = |name: &str, to| file.flip(&key(name), to).unwrap_err().to_string();
+    let say = |name: &str, to| file.flip_box(&key(name), to).unwrap_err().to_string();
     insta::assert_snapshot!(say("7.", Mark::DONE), @"The task file has no box `7.`.");
     insta::assert_snapshot!(say("2.PITEST", Mark::DONE), @"The task file has more than one box `2.PITEST`.");
     insta::assert_snapshot!(say("1.", Mark::DONE), @"The box of `1.` holds `✅`, which takes more than one byte, and ralph changes single bytes only.");
     insta::assert_snapshot!(say("2.", Mark('\n')), @r"`\n` cannot mark a box.");
     for to in ['P', '1', '✅', '[', ']', '\\', '\r'] {
         assert_eq!(
-            file.flip(&key("2."), Mark(to)).unwrap_err().kind,
+            file.flip_box(&key("2."), Mark(to)).unwrap_err().kind,
             Refused::NoFlip,
             "{to}"
         );
@@ -71,7 +71,7 @@ fn an_edit_fits_only_the_bytes_it_was_made_for() {
         expected: b' ',
         replacement: b'x',
     };
-    assert_eq!(edit.apply(text).unwrap(), b"- [x] 1. a\n");
+    assert_eq!(edit.apply_to(text).unwrap(), b"- [x] 1. a\n");
     for other in [
         Edit {
             expected: b'x',
@@ -93,7 +93,7 @@ fn an_edit_fits_only_the_bytes_it_was_made_for() {
             replacement: b'b',
         },
     ] {
-        assert_eq!(other.apply(text), None, "{other:?}");
+        assert_eq!(other.apply_to(text), None, "{other:?}");
     }
 }
 
@@ -106,7 +106,7 @@ fn the_text_without_marks_and_the_rows_give_the_bytes_back() {
         "\u{feff}- [ ] 1. a\r\n- [ ] 2. b\n- [ ] c\n- [-] d\n- [✅] e".as_bytes()
     );
     assert_eq!(
-        with_marks(&file.text_without_marks(), &file.rows()).unwrap(),
+        with_marks(&file.text_without_marks(), &file.box_rows()).unwrap(),
         text.as_bytes()
     );
 }
@@ -114,7 +114,7 @@ fn the_text_without_marks_and_the_rows_give_the_bytes_back() {
 #[test]
 fn rows_of_another_file_are_refused() {
     let file = parse("- [x] 1. a\n- [-] 2. b\n");
-    let rows = file.rows();
+    let rows = file.box_rows();
     for other in [
         "- [ ] 1. a\n",
         "- [ ] 1. a\n- [ ] 2. b\n",

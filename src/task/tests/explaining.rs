@@ -1,6 +1,6 @@
 //! Tests of the reading of each line.
 
-use crate::task::{Grammar, LeftOut, ReadAs, Sections, TaskFile};
+use crate::task::{Grammar, ReadAs, SectionExclusion, Sections, TaskFile};
 
 #[test]
 fn every_line_is_read_once_and_named() {
@@ -37,10 +37,10 @@ fn every_line_is_read_once_and_named() {
     22 Task(4)
     23 Task(5)
     ");
-    assert_eq!(file.heading(1), Some((2, "Done when".to_owned())));
+    assert_eq!(file.heading_words(1), Some((2, "Done when".to_owned())));
     assert_eq!(
         file.left_out(0),
-        Some(&LeftOut::Excluded("done*".to_owned()))
+        Some(&SectionExclusion::Excluded("done*".to_owned()))
     );
     assert_eq!((file.parent_of(1), file.parent_of(0)), (Some(0), None));
     let ids: Vec<_> = (0..file.len()).map(|at| file.shown_id(at)).collect();

@@ -9,7 +9,7 @@ use crate::task::{
 use proptest::prelude::*;
 
 fn placed(text: impl Into<Vec<u8>>, placement: &Placement) -> LinesEdited {
-    parse(text).placed("PITEST", placement, false).unwrap()
+    parse(text).place_gates("PITEST", placement, false).unwrap()
 }
 
 fn after(ids: &[&str]) -> Placement {
@@ -209,7 +209,9 @@ fn a_staged_spec_has_all_stages_in_their_order() {
         "# Tasks\n- [ ] 1. Parent\n- [ ] 1.1 a\n  - why\n- [ ] 1.2 b\n\n## Two\n\n1. [ ] T3: c",
         &grammar,
     );
-    let staged = file.staged(TaskSelection::Plain, &gates, |_| true).unwrap();
+    let staged = file
+        .add_stages(TaskSelection::Plain, &gates, |_| true)
+        .unwrap();
     insta::assert_snapshot!(text(&staged), @r"
     # Tasks
     - [ ] 1. Parent
@@ -238,7 +240,7 @@ fn a_staged_spec_has_all_stages_in_their_order() {
     let again = TaskFile::parse(staged.bytes.clone(), &grammar);
     assert_eq!(
         again
-            .staged(TaskSelection::Plain, &gates, |_| true)
+            .add_stages(TaskSelection::Plain, &gates, |_| true)
             .unwrap()
             .bytes,
         staged.bytes,
@@ -404,7 +406,7 @@ fn open_gates_of_wider_reach_follow_the_tasks_that_are_added_behind_them() {
 fn ids_that_are_not_one_task_are_listed() {
     let file = parse("- [ ] 1. a\n- [ ] 4. b\n- [ ] 4. c\n");
     let error = file
-        .placed("PITEST", &after(&["1", "9", "4.", "x\u{1b}"]), false)
+        .place_gates("PITEST", &after(&["1", "9", "4.", "x\u{1b}"]), false)
         .unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -416,7 +418,7 @@ fn ids_that_are_not_one_task_are_listed() {
 fn a_line_that_would_change_how_others_are_read_is_refused() {
     // The grammar has no such gate, so the line would be a task of its own.
     let error = parse("- [ ] 1. a\n- [ ] 2. b\n")
-        .placed("STRYKER", &after(&["2"]), false)
+        .place_gates("STRYKER", &after(&["2"]), false)
         .unwrap_err();
     assert_eq!(error.kind, Refused::DoesNotFit);
     assert!(
@@ -449,16 +451,16 @@ proptest! {
 
     #[test]
     fn placing_and_taking_away_gives_the_bytes_of_the_start(bytes in prop_oneof![file(), plan(), fenced()], placement in placement()) {
-        let Ok(start) = parse(bytes).placed("PITEST", &Placement::None, false) else { return Ok(()) };
+        let Ok(start) = parse(bytes).place_gates("PITEST", &Placement::None, false) else { return Ok(()) };
         let file = parse(start.bytes);
-        let Ok(there) = file.placed("PITEST", &placement, false) else { return Ok(()) };
+        let Ok(there) = file.place_gates("PITEST", &placement, false) else { return Ok(()) };
         let read = parse(there.bytes.clone());
         let new: Vec<_> = there.inserted.iter().map(|(key, _)| key.clone()).collect();
-        let rest: Vec<Row> = read.rows().into_iter().filter(|row| !new.contains(&row.key)).collect();
-        prop_assert_eq!(without_lines(rest), without_lines(file.rows()));
-        prop_assert_eq!(&read.placed("PITEST", &placement, false).unwrap().bytes, &there.bytes);
-        let back = read.placed("PITEST", &Placement::None, false).unwrap();
-        prop_assert_eq!(back.bytes, file.bytes());
+        let rest: Vec<Row> = read.box_rows().into_iter().filter(|row| !new.contains(&row.key)).collect();
+        prop_assert_eq!(without_lines(rest), without_lines(file.box_rows()));
+        prop_assert_eq!(&read.place_gates("PITEST", &placement, false).unwrap().bytes, &there.bytes);
+        let back = read.place_gates("PITEST", &Placement::None, false).unwrap();
+        prop_assert_eq!(back.bytes, file.file_bytes());
         prop_assert_eq!(back.removed, there.inserted);
     }
 
@@ -469,27 +471,27 @@ proptest! {
         at in 0..20_usize,
         new in proptest::sample::select(vec!["- [ ] 7. new\n", "  - [ ] 7. new\n", "## New\n", "- [ ] G1.PITEST\n", "- [ ] END.PITEST\n"]),
     ) {
-        let Ok(there) = parse(bytes).placed("PITEST", &placement, false) else { return Ok(()) };
+        let Ok(there) = parse(bytes).place_gates("PITEST", &placement, false) else { return Ok(()) };
         let text = text(&there);
         let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
         lines.insert(at.min(lines.len()), new);
         let edited = lines.concat();
-        let Ok(once) = parse(edited.clone()).placed("PITEST", &placement, false) else { return Ok(()) };
+        let Ok(once) = parse(edited.clone()).place_gates("PITEST", &placement, false) else { return Ok(()) };
         let read = parse(once.bytes.clone());
-        prop_assert_eq!(&read.placed("PITEST", &placement, false).unwrap().bytes, &once.bytes, "{}", edited);
-        let bare = |text: Vec<u8>| parse(text).placed("PITEST", &Placement::None, false).map(|bare| bare.bytes);
+        prop_assert_eq!(&read.place_gates("PITEST", &placement, false).unwrap().bytes, &once.bytes, "{}", edited);
+        let bare = |text: Vec<u8>| parse(text).place_gates("PITEST", &Placement::None, false).map(|bare| bare.bytes);
         prop_assert_eq!(bare(once.bytes.clone()), bare(edited.clone().into_bytes()), "{}", edited);
-        let rows = read.rows();
+        let rows = read.box_rows();
         for (key, line) in once.inserted.iter().filter(|(key, _)| key.family == "END") {
             let mut after = rows.iter().filter(|row| row.line > *line);
-            let is_work = |row: &Row| row.key.stage.word() == "IMPLEMENT";
+            let is_work = |row: &Row| row.key.stage.stage_word() == "IMPLEMENT";
             prop_assert!(!after.any(is_work), "{} is followed in {}", key, edited);
         }
     }
 
     #[test]
     fn a_plain_list_of_tasks_takes_every_placement(bytes in plan(), placement in placement()) {
-        let placed = parse(bytes).placed("PITEST", &placement, false);
+        let placed = parse(bytes).place_gates("PITEST", &placement, false);
         let fits = placed.as_ref().map_or_else(|refusal| refusal.kind != Refused::DoesNotFit, |_| true);
         prop_assert!(fits, "{:?}", placed);
     }
@@ -497,12 +499,12 @@ proptest! {
     #[test]
     fn staging_twice_is_staging_once(bytes in prop_oneof![file(), plan(), fenced()], placement in placement()) {
         let gates = [("PITEST".to_owned(), placement)];
-        let Ok(staged) = parse(bytes.clone()).staged(TaskSelection::Plain, &gates, |_| true) else { return Ok(()) };
+        let Ok(staged) = parse(bytes.clone()).add_stages(TaskSelection::Plain, &gates, |_| true) else { return Ok(()) };
         let again = parse(staged.bytes.clone());
-        prop_assert_eq!(&again.staged(TaskSelection::Plain, &gates, |_| true).unwrap().bytes, &staged.bytes);
+        prop_assert_eq!(&again.add_stages(TaskSelection::Plain, &gates, |_| true).unwrap().bytes, &staged.bytes);
         let new: Vec<_> = staged.inserted.iter().map(|(key, _)| key.clone()).collect();
-        let rest: Vec<Row> = again.rows().into_iter().filter(|row| !new.contains(&row.key)).collect();
-        prop_assert_eq!(without_lines(rest), without_lines(parse(bytes).rows()));
+        let rest: Vec<Row> = again.box_rows().into_iter().filter(|row| !new.contains(&row.key)).collect();
+        prop_assert_eq!(without_lines(rest), without_lines(parse(bytes).box_rows()));
     }
 }
 
@@ -527,7 +529,7 @@ fn no_gate_goes_behind_what_is_done_unless_it_is_asked_for() {
     let text =
         "# A\n- [x] 1. a\n# B\n- [x] 2. b\n- [ ] 2.PITEST\n- [ ] 3. c\n- [ ] 4. Checkpoint\n";
     let keys = |placement, done| {
-        let placed = parse(text).placed("PITEST", &placement, done).unwrap();
+        let placed = parse(text).place_gates("PITEST", &placement, done).unwrap();
         let names = |boxes: &[(TaskKey, u32)]| {
             boxes
                 .iter()
@@ -558,13 +560,13 @@ fn no_gate_goes_behind_what_is_done_unless_it_is_asked_for() {
     );
     let done = parse("- [x] 1. a\n");
     assert_eq!(
-        done.placed("PITEST", &Placement::End, false)
+        done.place_gates("PITEST", &Placement::End, false)
             .unwrap()
             .inserted,
         []
     );
     let open = parse("- [x] 1. a\n- [ ] END.PITEST\n")
-        .placed("PITEST", &Placement::End, false)
+        .place_gates("PITEST", &Placement::End, false)
         .unwrap();
     assert_eq!(open.removed, []);
 }
@@ -581,7 +583,7 @@ fn a_task_that_only_writes_tests_gets_no_gate() {
 ";
     let file = parse(text);
     let gates = |placement: &Placement| {
-        let planned = plan_gate(&file.rows(), "PITEST", placement).unwrap();
+        let planned = plan_gate(&file.box_rows(), "PITEST", placement).unwrap();
         planned
             .into_iter()
             .map(|planned| planned.key.to_string())
@@ -590,10 +592,10 @@ fn a_task_that_only_writes_tests_gets_no_gate() {
     assert_eq!(gates(&Placement::Each), ["T011.PITEST", "T013.PITEST"]);
     let named = Placement::After(vec!["T010".to_owned()]);
     assert_eq!(gates(&named), ["T010.PITEST"], "a named task gets its gate");
-    assert_eq!(tasks_of_tests_alone(&file.rows()), ["T010.", "T012."]);
+    assert_eq!(tasks_of_tests_alone(&file.box_rows()), ["T010.", "T012."]);
 
     let only_tests = parse("## A\n- [ ] 1. Unit tests\n## B\n- [ ] 2. Price\n");
-    let groups = plan_gate(&only_tests.rows(), "PITEST", &Placement::Groups).unwrap();
+    let groups = plan_gate(&only_tests.box_rows(), "PITEST", &Placement::Groups).unwrap();
     let groups: Vec<String> = groups
         .into_iter()
         .map(|planned| planned.key.to_string())
@@ -604,7 +606,7 @@ fn a_task_that_only_writes_tests_gets_no_gate() {
     let gated = "- [ ] T012 Write tests for the price\n- [ ] T012.PITEST\n";
     let placed = |text: &str| {
         let file = parse(text);
-        let edited = file.placed("PITEST", &Placement::Each, false).unwrap();
+        let edited = file.place_gates("PITEST", &Placement::Each, false).unwrap();
         (edited.inserted.len(), edited.removed.len())
     };
     assert_eq!(placed(gated), (0, 1));

@@ -149,7 +149,7 @@ fn gates_of_the_configuration_are_stage_words_and_others_are_not() {
         "- [ ] 2.CARGO-MUTANTS x\n- [ ] 2.PITEST x\n- [ ] a checkpoint\n",
         &grammar,
     );
-    let rows = file.rows();
+    let rows = file.box_rows();
     assert_eq!(rows[0].key.stage, Stage::Gate("CARGO-MUTANTS".to_owned()));
     assert!(!rows[1].key.has_id());
     assert!(!rows[2].checkpoint, "no pattern, no checkpoints");
@@ -159,7 +159,7 @@ fn gates_of_the_configuration_are_stage_words_and_others_are_not() {
 fn checkpoints_are_found_by_the_pattern() {
     let check = |pattern: &str, text: &str| {
         let grammar = Grammar::new(Vec::new(), Some(Regex::new(pattern).unwrap()));
-        TaskFile::parse(format!("- [ ] {text}"), &grammar).rows()[0].checkpoint
+        TaskFile::parse(format!("- [ ] {text}"), &grammar).box_rows()[0].checkpoint
     };
     let default = r"(?i)\bcheckpoint\b|\[verify\]";
     assert!(check(default, "5. CheckPoint - all tests pass"));
@@ -202,7 +202,7 @@ fn texts_are_bounded_and_have_no_control_characters() {
 
 #[test]
 fn a_row_is_stored_with_few_words_and_comes_back() {
-    let rows = parse("# A\n- [x]* 1.1 Checkpoint\n- [ ] 1. top\n").rows();
+    let rows = parse("# A\n- [x]* 1.1 Checkpoint\n- [ ] 1. top\n").box_rows();
     let text = serde_json::to_string(&rows[0]).unwrap();
     insta::assert_snapshot!(text, @r#"{"key":{"family":"1.1","stage":"IMPLEMENT"},"line":2,"mark":"x","optional":true,"parent":"1","group":1,"text":"Checkpoint","digest":"51ddcddb4acee45a","under":"","checkpoint":true}"#);
     assert_eq!(
@@ -216,9 +216,11 @@ fn a_box_keeps_the_id_of_its_heading_whatever_gates_come_beside_it() {
     let text = "## 1.1 First\n- [ ] one\n## 1.2 Second\n- [ ] two\n";
     assert_eq!(boxes(text), ["1.1. ' '", "1.2. ' '"]);
     for placement in [Placement::Each, Placement::Groups, Placement::End] {
-        let with_gates = parse(text).placed("PITEST", &placement, false).unwrap();
+        let with_gates = parse(text)
+            .place_gates("PITEST", &placement, false)
+            .unwrap();
         assert!(!with_gates.inserted.is_empty(), "{placement:?}");
-        let rows = parse(with_gates.bytes).rows();
+        let rows = parse(with_gates.bytes).box_rows();
         let work = rows
             .iter()
             .filter(|row| !row.key.stage.is_gate())

@@ -5,7 +5,7 @@ use crate::task::{ProblemKind, RemarkKind};
 
 fn problems(text: &str) -> Vec<(u32, ProblemKind)> {
     parse(text)
-        .problems()
+        .find_problems()
         .iter()
         .map(|problem| (problem.line, problem.kind))
         .collect()
@@ -13,7 +13,7 @@ fn problems(text: &str) -> Vec<(u32, ProblemKind)> {
 
 fn remarks(text: &str) -> Vec<(u32, RemarkKind)> {
     parse(text)
-        .remarks()
+        .find_remarks()
         .iter()
         .map(|remark| (remark.line, remark.kind))
         .collect()
@@ -60,7 +60,7 @@ fn a_doubled_stage_and_a_stage_without_its_task_are_refused() {
 fn problems_are_whole_sentences_with_a_next_action() {
     let text = "- [ ] 2. a\n- [ ] 2.PITEST\n- [ ] 2.PITEST\n- [ ] 3.PRE-CR\n- [ ] 4. a\n- [ ] 4. b\n- [ ] 4.PITEST\n";
     let shown: Vec<_> = parse(text)
-        .problems()
+        .find_problems()
         .iter()
         .map(|p| {
             format!(
@@ -173,7 +173,7 @@ fn what_a_person_might_take_for_a_task_is_remarked() {
     ] {
         assert_eq!(remarks(text), expected, "{text:?}");
         let has_texts = |kind: RemarkKind| {
-            let shown = parse(text).remarks();
+            let shown = parse(text).find_remarks();
             shown
                 .iter()
                 .filter(|remark| remark.kind == kind)
@@ -190,7 +190,7 @@ fn what_a_person_might_take_for_a_task_is_remarked() {
 fn remarks_are_whole_sentences_with_a_next_action() {
     let text = "\u{feff}- [-] 1. a\r\n- [\u{7}] 1. b [ ] c\n- \\[ ] d\n- [x ] e\n- [P] T001 f\n## [ ] g\n| [ ] |\n[ ] h\n\n- [ ] 1.R h\n- [x] A\n  - [ ] B\n\n<!--\n";
     let shown: Vec<_> = parse(text)
-        .remarks()
+        .find_remarks()
         .iter()
         .map(|r| format!("{}: {}\n   {}", r.line, r.message, r.hint))
         .collect();
@@ -223,7 +223,7 @@ fn remarks_are_whole_sentences_with_a_next_action() {
     14: The comment `<!--` that opens on line 14 is never closed; no box in it is a task.
        Close it with `-->`.
     ");
-    insta::assert_snapshot!(serde_json::to_string(&parse("x").remarks()).unwrap(), @r#"[{"line":1,"kind":"no-tasks","message":"The file has no box `- [ ] …`, so there is nothing to do.","hint":"Write each task as a list item with a box: `- [ ] 1. …`."}]"#);
+    insta::assert_snapshot!(serde_json::to_string(&parse("x").find_remarks()).unwrap(), @r#"[{"line":1,"kind":"no-tasks","message":"The file has no box `- [ ] …`, so there is nothing to do.","hint":"Write each task as a list item with a box: `- [ ] 1. …`."}]"#);
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn boxes_in_a_fence_are_told_once_a_fence() {
     use RemarkKind::BoxInFence;
     let text = "- [ ] a\n```\n- [ ] b\n- [x] c\n```\n```\n- [ ] d\n```\n~~~\nno box\n~~~\n<!--\n- [ ] e\n-->\n";
     assert_eq!(remarks(text), [(3, BoxInFence), (7, BoxInFence)]);
-    let shown = parse(text).remarks();
+    let shown = parse(text).find_remarks();
     assert_eq!(
         shown[0].message,
         "A code fence holds 2 boxes from line 3 on; boxes in a fence are not tasks."
@@ -262,7 +262,7 @@ fn stages_on_the_wrong_side_of_their_task_are_told() {
         [(1, StageOrder), (2, StageOrder), (4, StageOrder)]
     );
     insta::assert_snapshot!(
-        parse(text).remarks().iter().map(|r| format!("{} {}", r.message, r.hint)).collect::<Vec<_>>().join("\n"),
+        parse(text).find_remarks().iter().map(|r| format!("{} {}", r.message, r.hint)).collect::<Vec<_>>().join("\n"),
         @r"
     `2.PITEST` is on the wrong side of its task on line 3: TEST-FIRST is done before the task, all other stages after it. Move it, so that the file reads in the order in which it is done.
     `2.PRE-CR` is on the wrong side of its task on line 3: TEST-FIRST is done before the task, all other stages after it. Move it, so that the file reads in the order in which it is done.
@@ -307,7 +307,7 @@ fn a_parent_below_its_children_under_another_heading_is_told() {
     use RemarkKind::ParentBelow;
     let text = "### 1. Build\n- [x] 1.1 a\n- [x] 1.2 b\n- [ ]* 1.3 c\n## Status\n- [x] 1. Done\n- [x] 2. Ready\n";
     assert_eq!(remarks(text), [(6, ParentBelow)]);
-    insta::assert_snapshot!(parse(text).remarks()[0].message, @"By its id the task on line 6 is the parent of 2 tasks above it (line 2), under another heading, so it is ticked without an attempt.");
+    insta::assert_snapshot!(parse(text).find_remarks()[0].message, @"By its id the task on line 6 is the parent of 2 tasks above it (line 2), under another heading, so it is ticked without an attempt.");
     assert_eq!(
         remarks("## A\n- [ ] 1.1 a\n- [ ] 1. parent\n"),
         [],
@@ -329,7 +329,7 @@ fn a_parent_below_its_children_under_another_heading_is_told() {
 fn what_looks_like_an_open_task_and_is_none_is_unread() {
     let unread = |text: &str| {
         parse(text)
-            .unread()
+            .unread_lines()
             .iter()
             .map(|remark| remark.line)
             .collect::<Vec<_>>()

@@ -2,7 +2,7 @@
 
 use super::rows;
 use crate::task::{
-    Families, Grammar, Placement, PlannedBox, Position, TaskFile, TaskKey, TaskSelection,
+    Families, Grammar, Placement, PlannedBox, RowPosition, TaskFile, TaskKey, TaskSelection,
 };
 use crate::task::{plan_gate, plan_stages};
 
@@ -13,7 +13,7 @@ fn shown(text: &str, wanted: &[PlannedBox]) -> Vec<String> {
     wanted
         .iter()
         .map(|wanted| match wanted.position {
-            Position::Exists => format!("{} exists", name(&rows[wanted.beside].key)),
+            RowPosition::Exists => format!("{} exists", name(&rows[wanted.beside].key)),
             side => format!(
                 "{} {side:?} {}",
                 name(&wanted.key),
@@ -146,14 +146,14 @@ fn headings_below_the_level_are_part_of_the_group_above_them() {
     let at = |level| {
         let groups = Placement::GroupsOf { groups: level };
         let file = TaskFile::parse(text, &Grammar::default().with_groups([&groups]));
-        let placed = file.placed("PITEST", &groups, false).unwrap();
+        let placed = file.place_gates("PITEST", &groups, false).unwrap();
         let placed = TaskFile::parse(placed.bytes, &Grammar::default().with_groups([&groups]));
-        let rows = placed.rows();
+        let rows = placed.box_rows();
         let families = Families::new(&rows);
         let gates = rows.iter().filter(|row| row.key.is_wider_gate());
         let covered = |key: &TaskKey| {
             families
-                .covered(key)
+                .covered_families(key)
                 .into_iter()
                 .collect::<Vec<_>>()
                 .join(" ")

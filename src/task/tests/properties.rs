@@ -1,8 +1,8 @@
 //! Properties of every file.
 
-use crate::task::exclude::excluded;
-use crate::task::scan::lines;
-use crate::task::{Grammar, Mark, Row, TaskFile, TaskKey, reconcile, with_marks};
+use crate::task::exclude::excluded_parts;
+use crate::task::scan::scan_lines;
+use crate::task::{Grammar, Mark, Row, TaskFile, TaskKey, reconcile_files, with_marks};
 use proptest::prelude::*;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::collections::{HashMap, HashSet};
@@ -214,21 +214,21 @@ proptest! {
     #[test]
     fn any_bytes_are_read_and_every_reading_of_them_ends(bytes in file()) {
         let file = parse(&bytes);
-        prop_assert_eq!(file.bytes(), &bytes);
-        prop_assert_eq!(file.rows().len(), file.len());
+        prop_assert_eq!(file.file_bytes(), &bytes);
+        prop_assert_eq!(file.box_rows().len(), file.len());
         let lines = u32::try_from(bytes.len() + 1).unwrap();
-        prop_assert!(file.rows().iter().all(|row| row.line >= 1 && row.line <= lines));
+        prop_assert!(file.box_rows().iter().all(|row| row.line >= 1 && row.line <= lines));
         let clear = |text: &str| text.chars().all(|c| !c.is_control());
-        prop_assert!(file.problems().iter().all(|p| clear(&p.message) && clear(&p.hint) && p.line <= lines));
-        prop_assert!(file.remarks().iter().all(|r| clear(&r.message) && clear(&r.hint) && r.line <= lines));
-        prop_assert!(file.rows().iter().all(|row| clear(&row.text) && row.text.len() <= 500));
+        prop_assert!(file.find_problems().iter().all(|p| clear(&p.message) && clear(&p.hint) && p.line <= lines));
+        prop_assert!(file.find_remarks().iter().all(|r| clear(&r.message) && clear(&r.hint) && r.line <= lines));
+        prop_assert!(file.box_rows().iter().all(|row| clear(&row.text) && row.text.len() <= 500));
     }
 
     #[test]
     fn a_file_without_problems_has_one_box_for_each_key(bytes in plan()) {
         let file = parse(&bytes);
-        let rows = file.rows();
-        if file.problems().is_empty() {
+        let rows = file.box_rows();
+        if file.find_problems().is_empty() {
             prop_assert_eq!(unique(&rows).len(), rows.len());
         }
     }
@@ -251,9 +251,9 @@ proptest! {
         let text: String = bytes.iter().map(|b| if b.is_ascii() { char::from(*b) } else { 'a' }).collect();
         prop_assume!(!text.starts_with("---"));
         let text = String::from_utf8(parse(text.as_bytes()).with_open(|_| true)).unwrap();
-        let ours = excluded(text.as_bytes());
+        let ours = excluded_parts(text.as_bytes());
         let theirs = hidden(&text);
-        for line in lines(text.as_bytes(), 0) {
+        for line in scan_lines(text.as_bytes(), 0) {
             let in_ours = ours.iter().any(|part| part.range.contains(&line.start));
             let in_theirs = theirs.iter().any(|part| part.contains(&line.start));
             prop_assert_eq!(in_ours, in_theirs, "line at {} of {:?}", line.start, text);
@@ -262,7 +262,7 @@ proptest! {
 
     #[test]
     fn parents_exist_and_nobody_is_an_ancestor_of_itself(bytes in plan()) {
-        let rows = parse(&bytes).rows();
+        let rows = parse(&bytes).box_rows();
         let parents: HashMap<&str, Option<&str>> =
             rows.iter().map(|row| (row.key.family.as_str(), row.parent.as_deref())).collect();
         for row in &rows {
@@ -278,7 +278,7 @@ proptest! {
     #[test]
     fn a_flip_changes_one_byte_and_a_second_none(bytes in prop_oneof![file(), plan()], pick in any::<prop::sample::Index>()) {
         let file = parse(&bytes);
-        let rows = file.rows();
+        let rows = file.box_rows();
         let keys = unique(&rows);
         if keys.is_empty() {
             return Ok(());
@@ -286,20 +286,20 @@ proptest! {
         let key = keys[pick.index(keys.len())];
         let at = rows.iter().position(|row| row.key == *key).unwrap();
         let to = if rows[at].mark.is_done() { Mark::OPEN } else { Mark::DONE };
-        let Ok(flip) = file.flip(key, to) else {
+        let Ok(flip) = file.flip_box(key, to) else {
             prop_assert!(!rows[at].mark.0.is_ascii());
             return Ok(());
         };
-        let after = flip.unwrap().apply(&bytes).unwrap();
+        let after = flip.unwrap().apply_to(&bytes).unwrap();
         prop_assert_eq!(after.len(), bytes.len());
         prop_assert_eq!(after.iter().zip(&bytes).filter(|(new, old)| new != old).count(), 1);
         let read = parse(&after);
         let mut expected = rows.clone();
-        expected[at].mark = read.rows()[at].mark;
+        expected[at].mark = read.box_rows()[at].mark;
         prop_assert_eq!(expected[at].mark.is_done(), to.is_done());
-        prop_assert_eq!(read.rows(), expected);
-        prop_assert_eq!(read.flip(key, to), Ok(None));
-        let back = read.flip(key, rows[at].mark).unwrap().unwrap().apply(&after).unwrap();
+        prop_assert_eq!(read.box_rows(), expected);
+        prop_assert_eq!(read.flip_box(key, to), Ok(None));
+        let back = read.flip_box(key, rows[at].mark).unwrap().unwrap().apply_to(&after).unwrap();
         if rows[at].mark != Mark::DONE || !back.contains(&b'X') {
             prop_assert_eq!(back, bytes);
         }
@@ -309,7 +309,7 @@ proptest! {
     fn the_text_without_marks_and_the_rows_give_the_bytes_back(bytes in prop_oneof![file(), plan()]) {
         let file = parse(&bytes);
         let skeleton = file.text_without_marks();
-        prop_assert_eq!(with_marks(&skeleton, &file.rows()), Some(bytes));
+        prop_assert_eq!(with_marks(&skeleton, &file.box_rows()), Some(bytes));
         prop_assert_eq!(parse(&skeleton).text_without_marks(), skeleton);
     }
 
@@ -317,16 +317,16 @@ proptest! {
     fn of_flips_alone_nothing_remains(bytes in prop_oneof![file(), plan()], marks in proptest::collection::vec(0..5_usize, 1..20)) {
         let file = parse(&bytes);
         let mut after = bytes.clone();
-        let rows = file.rows();
+        let rows = file.box_rows();
         for ((at, row), mark) in file.mark_offsets().zip(&rows).zip(marks.iter().cycle()) {
             if row.mark.0.is_ascii() {
                 after[at] = b" xX-~"[*mark];
             }
         }
-        let result = reconcile(&bytes, &after, &Grammar::default());
+        let result = reconcile_files(&bytes, &after, &Grammar::default());
         prop_assert_eq!(&result.bytes, &bytes);
         prop_assert!(result.added.is_empty());
-        let changed = parse(&after).rows();
+        let changed = parse(&after).box_rows();
         let state = |mark: Mark| if mark.is_open() { ' ' } else if mark.is_done() { 'x' } else { mark.0 };
         let keys = unique(&rows);
         let flipped = rows.iter().zip(&changed).filter(|(old, _)| keys.contains(&&old.key));
@@ -361,7 +361,7 @@ proptest! {
 
 fn check(before: &[u8], after: &[u8]) -> Result<(), TestCaseError> {
     let grammar = Grammar::default();
-    let result = reconcile(before, after, &grammar);
+    let result = reconcile_files(before, after, &grammar);
     let (old, new) = (parse(before), parse(&result.bytes));
     prop_assert!(is_subsequence(before, &result.bytes));
     let is_added = |line: u32| {
@@ -370,8 +370,10 @@ fn check(before: &[u8], after: &[u8]) -> Result<(), TestCaseError> {
             .iter()
             .any(|text| line_is(&result.bytes, line, text))
     };
-    let (added, rest): (Vec<Row>, Vec<Row>) =
-        new.rows().into_iter().partition(|row| is_added(row.line));
+    let (added, rest): (Vec<Row>, Vec<Row>) = new
+        .box_rows()
+        .into_iter()
+        .partition(|row| is_added(row.line));
     prop_assert!(added.len() <= result.added.len());
     for row in &added {
         let is_own = |parent: &String| added.iter().any(|above| above.key.family == *parent);
@@ -379,13 +381,13 @@ fn check(before: &[u8], after: &[u8]) -> Result<(), TestCaseError> {
             row.mark.is_open() && row.parent.as_ref().is_none_or(is_own) && row.key.has_id()
         );
         prop_assert!(
-            old.rows()
+            old.box_rows()
                 .iter()
                 .all(|old| old.key.family != row.key.family)
         );
     }
     prop_assert_eq!(rest.len(), old.len());
-    for (now, then) in rest.iter().zip(old.rows()) {
+    for (now, then) in rest.iter().zip(old.box_rows()) {
         prop_assert_eq!(
             Row {
                 line: then.line,
@@ -394,13 +396,13 @@ fn check(before: &[u8], after: &[u8]) -> Result<(), TestCaseError> {
             then
         );
     }
-    prop_assert_eq!(new.problems().len(), old.problems().len());
+    prop_assert_eq!(new.find_problems().len(), old.find_problems().len());
     let length: usize = result.added.iter().map(String::len).sum();
     let ends = result.bytes.len() - before.len() - length;
     prop_assert!(ends >= result.added.len() && ends <= 2 * result.added.len());
     // A second run changes nothing.
     prop_assert_eq!(
-        reconcile(&result.bytes, &result.bytes, &grammar).bytes,
+        reconcile_files(&result.bytes, &result.bytes, &grammar).bytes,
         result.bytes
     );
     Ok(())

@@ -1,11 +1,11 @@
 //! Tests of an agent's changes to the file, and of the parts that are kept.
 
-use crate::task::{Grammar, Reconciled, reconcile};
+use crate::task::{Grammar, Reconciled, reconcile_files};
 
 const PLAN: &str = "# Plan\n\n- [x] 1. one\n  - detail\n- [ ] 2.TEST-FIRST t\n- [ ] 2. two\n  - detail\n\n## Later\n- [-] 3. three\n  - [ ] loose child\n- [ ] FINAL\n";
 
 fn run(after: &str) -> Reconciled {
-    reconcile(PLAN.as_bytes(), after.as_bytes(), &Grammar::default())
+    reconcile_files(PLAN.as_bytes(), after.as_bytes(), &Grammar::default())
 }
 
 fn text(result: &Reconciled) -> &str {
@@ -101,13 +101,13 @@ fn what_would_touch_an_existing_task_is_not_kept() {
         assert_eq!(text(&result), PLAN, "{line}");
         assert!(result.added.is_empty(), "{line}");
     }
-    let parent = reconcile(
+    let parent = reconcile_files(
         b"- [ ] 1.1 a\n",
         b"- [ ] 1.1 a\n- [x] 1. b\n",
         &Grammar::default(),
     );
     assert_eq!(parent.bytes, b"- [ ] 1.1 a\n");
-    let both = reconcile(
+    let both = reconcile_files(
         b"- [ ] 1.1 a\n",
         b"- [ ] 1.1 a\n- [x] 1. b\n- [x] 9. c\n",
         &Grammar::default(),
@@ -116,7 +116,7 @@ fn what_would_touch_an_existing_task_is_not_kept() {
         both.bytes, b"- [ ] 1.1 a\n- [ ] 9. c\n",
         "one that may not stay does not take others with it"
     );
-    let below = reconcile(
+    let below = reconcile_files(
         b"- [ ] 29.INTEG a\n",
         b"- [ ] 29.INTEG a\n- [ ] 29.1 b\n",
         &Grammar::default(),
@@ -204,7 +204,7 @@ fn other_edits_are_restored() {
     }
     let garbage: Vec<u8> = (0..=255).cycle().take(100_000).collect();
     assert_eq!(
-        reconcile(PLAN.as_bytes(), &garbage, &Grammar::default()).bytes,
+        reconcile_files(PLAN.as_bytes(), &garbage, &Grammar::default()).bytes,
         PLAN.as_bytes()
     );
 }
@@ -228,7 +228,7 @@ fn what_text_was_restored_is_said() {
     assert_eq!(put_back("# Plan\n", "# Plan\n\nrules\n"), said(""));
     let six =
         "- [ ] 1. a\n- [ ] 2. b\n- [ ] 3. c\n- [ ] 4. d\n- [ ] 5. e\n- [ ] 6. f\n- [ ] 7. g\n";
-    let gone = reconcile(six.as_bytes(), b"", &Grammar::default()).reworded;
+    let gone = reconcile_files(six.as_bytes(), b"", &Grammar::default()).reworded;
     assert_eq!(gone, said("1., 2., 3., 4., 5. and 2 more"));
     // Boxes, line ends and kept lines do not count as restored text.
     for after in [
@@ -244,7 +244,7 @@ fn what_text_was_restored_is_said() {
 #[test]
 fn an_added_line_takes_the_line_ends_of_the_file() {
     let grammar = Grammar::default();
-    let result = reconcile(
+    let result = reconcile_files(
         b"- [ ] 1. a\r\n- [ ] 2. b",
         b"- [ ] 1. a\n- [ ] 2. b\n- [ ] 3. c\n- [ ] 4. d\n",
         &grammar,
@@ -253,9 +253,9 @@ fn an_added_line_takes_the_line_ends_of_the_file() {
         result.bytes,
         b"- [ ] 1. a\r\n- [ ] 2. b\r\n- [ ] 3. c\r\n- [ ] 4. d"
     );
-    let result = reconcile(b"", b"- [ ] 1. a", &grammar);
+    let result = reconcile_files(b"", b"- [ ] 1. a", &grammar);
     assert_eq!(result.bytes, b"- [ ] 1. a\n");
-    let result = reconcile(
+    let result = reconcile_files(
         "\u{feff}---\nx: y\n---\n".as_bytes(),
         "\u{feff}- [x] 1. a\n---\nx: y\n---\n".as_bytes(),
         &grammar,
@@ -269,7 +269,7 @@ fn an_added_line_takes_the_line_ends_of_the_file() {
 #[test]
 fn nothing_is_added_where_it_would_not_be_seen() {
     let before = b"- [ ] 1. a\n\n```\nunclosed\n";
-    let result = reconcile(
+    let result = reconcile_files(
         before,
         b"- [ ] 9. replaced everything\n",
         &Grammar::default(),
@@ -278,7 +278,7 @@ fn nothing_is_added_where_it_would_not_be_seen() {
         result.bytes,
         b"- [ ] 9. replaced everything\n- [ ] 1. a\n\n```\nunclosed\n"
     );
-    let result = reconcile(
+    let result = reconcile_files(
         b"```\nunclosed\n",
         b"```\nx\n```\n- [ ] 9. a\n",
         &Grammar::default(),

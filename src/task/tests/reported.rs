@@ -1,7 +1,7 @@
 //! Defects reported for other tools that read task files. ralph must have none of them.
 
 use super::{boxes, key, parse, rows};
-use crate::task::{Grammar, Mark, RemarkKind, Sections, TaskFile, reconcile};
+use crate::task::{Grammar, Mark, RemarkKind, Sections, TaskFile, reconcile_files};
 
 /// Fission-AI/OpenSpec #1761: unknown marks were dropped, and a change with 17 of them read as complete.
 #[test]
@@ -27,10 +27,10 @@ fn every_bullet_and_depth_counts() {
 fn the_line_behind_an_unknown_mark_is_the_one_that_is_ticked() {
     let text = "- [~] 1. a\n- [ ] 2. b\n- [-]* 3. c\n- [ ] 4. d\n";
     let ticked = parse(text)
-        .flip(&key("4."), Mark::DONE)
+        .flip_box(&key("4."), Mark::DONE)
         .unwrap()
         .unwrap()
-        .apply(text.as_bytes())
+        .apply_to(text.as_bytes())
         .unwrap();
     assert_eq!(
         String::from_utf8(ticked).unwrap(),
@@ -50,7 +50,7 @@ fn a_date_in_brackets_is_no_task() {
         assert_eq!(boxes(text), [""; 0], "{text}");
         assert!(
             parse(text)
-                .remarks()
+                .find_remarks()
                 .iter()
                 .all(|remark| remark.kind == RemarkKind::NoTasks),
             "{text}"
@@ -66,7 +66,7 @@ fn boxes_under_success_criteria_can_be_left_out() {
         "- [x] 1. a\n\n## Success criteria\n\n- [ ] b\n",
         &Grammar::default().with_sections(sections),
     );
-    assert!(file.rows().iter().all(|row| row.mark.is_done()));
+    assert!(file.box_rows().iter().all(|row| row.mark.is_done()));
 }
 
 /// almogdepaz/wolfpack #46: the plan was cut short when the agent died.
@@ -74,7 +74,7 @@ fn boxes_under_success_criteria_can_be_left_out() {
 fn a_plan_that_was_cut_short_comes_back_whole() {
     let plan = "# Plan\n- [x] 1. a\n- [ ] 2. b\n- [ ] 3. c\n";
     for end in 0..plan.len() {
-        let result = reconcile(
+        let result = reconcile_files(
             plan.as_bytes(),
             &plan.as_bytes()[..end],
             &Grammar::default(),
@@ -87,8 +87,11 @@ fn a_plan_that_was_cut_short_comes_back_whole() {
 #[test]
 fn a_task_in_progress_can_be_ticked() {
     let text = "- [-] 1. a\n";
-    let flip = parse(text).flip(&key("1."), Mark::DONE).unwrap().unwrap();
-    assert_eq!(flip.apply(text.as_bytes()).unwrap(), b"- [x] 1. a\n");
+    let flip = parse(text)
+        .flip_box(&key("1."), Mark::DONE)
+        .unwrap()
+        .unwrap();
+    assert_eq!(flip.apply_to(text.as_bytes()).unwrap(), b"- [x] 1. a\n");
 }
 
 /// Shapes of other tools' patterns that missed up to four of five tasks.

@@ -3,7 +3,7 @@
 use super::parse;
 
 fn requirements(text: &str) -> Vec<String> {
-    parse(text).requirements().into_iter().next().unwrap()
+    parse(text).named_requirements().into_iter().next().unwrap()
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn requirements_that_are_named_twice_are_kept_once() {
 fn requirements_belong_to_the_task_whose_item_holds_them() {
     let text = "- [ ] 1. a\n  - [ ] 1.1 b\n    - _Requirements: 1.1_\n  - _Requirements: 2_\n- [ ] 2. c\n\n  text\n\n  - _Requirements: 3_\n\n_Requirements: 4_\n## H\n  - _Requirements: 5_\n";
     let found: Vec<String> = parse(text)
-        .requirements()
+        .named_requirements()
         .iter()
         .map(|own| own.join(" "))
         .collect();

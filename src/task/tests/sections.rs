@@ -1,6 +1,8 @@
 //! Tests of sections without tasks.
 
-use crate::task::{Grammar, LeftOut, Mark, RemarkKind, Sections, TaskFile, reconcile, with_marks};
+use crate::task::{
+    Grammar, Mark, RemarkKind, SectionExclusion, Sections, TaskFile, reconcile_files, with_marks,
+};
 
 fn grammar(include: &[&str], exclude: &[&str]) -> Grammar {
     let all = |texts: &[&str]| {
@@ -15,7 +17,7 @@ fn grammar(include: &[&str], exclude: &[&str]) -> Grammar {
 /// Returns the texts of the tasks.
 fn tasks(text: &str, grammar: &Grammar) -> Vec<String> {
     TaskFile::parse(text, grammar)
-        .rows()
+        .box_rows()
         .into_iter()
         .map(|row| row.text)
         .collect()
@@ -128,7 +130,7 @@ fn patterns_without_a_heading_are_told() {
 fn a_box_outside_is_no_task_and_its_bytes_are_kept() {
     let grammar = grammar(&[], &["success criteria", "definition of done"]);
     let file = TaskFile::parse(PLAN, &grammar);
-    assert!(file.problems().is_empty());
+    assert!(file.find_problems().is_empty());
     let skeleton = file.text_without_marks();
     assert!(
         String::from_utf8(skeleton.clone())
@@ -137,14 +139,14 @@ fn a_box_outside_is_no_task_and_its_bytes_are_kept() {
         "a text as any other"
     );
     assert_eq!(
-        with_marks(&skeleton, &file.rows()).unwrap(),
+        with_marks(&skeleton, &file.box_rows()).unwrap(),
         PLAN.as_bytes()
     );
     // A change by an agent is restored.
     let claimed = PLAN
         .replace("- [ ] dod", "- [x] dod")
         .replace("- [ ] 1.1 a", "- [x] 1.1 a");
-    let result = reconcile(PLAN.as_bytes(), claimed.as_bytes(), &grammar);
+    let result = reconcile_files(PLAN.as_bytes(), claimed.as_bytes(), &grammar);
     assert_eq!(result.bytes, PLAN.as_bytes());
     assert_eq!(result.claims.len(), 1);
     // A line that an agent adds there is not a task, and a renamed heading creates none.
@@ -153,7 +155,7 @@ fn a_box_outside_is_no_task_and_its_bytes_are_kept() {
         ("## Success Criteria:", "## Tasks"),
         ("## 1. Build", "## Success criteria"),
     ] {
-        let result = reconcile(PLAN.as_bytes(), PLAN.replace(from, to).as_bytes(), &grammar);
+        let result = reconcile_files(PLAN.as_bytes(), PLAN.replace(from, to).as_bytes(), &grammar);
         assert_eq!(result.bytes, PLAN.as_bytes(), "{from}");
         assert!(result.added.is_empty(), "{from}");
     }
@@ -168,10 +170,10 @@ fn marks_are_found_again_when_the_sections_or_gates_were_changed_in_between() {
     let file = TaskFile::parse(ticked.as_str(), &before);
     // The grammar does not matter: the rows give the line of each mark.
     assert_eq!(
-        with_marks(&file.text_without_marks(), &file.rows()).unwrap(),
+        with_marks(&file.text_without_marks(), &file.box_rows()).unwrap(),
         ticked.as_bytes()
     );
-    let mut other = file.rows();
+    let mut other = file.box_rows();
     other[1].digest = "0".repeat(16);
     assert!(with_marks(&file.text_without_marks(), &other).is_none());
 }
@@ -180,7 +182,7 @@ fn marks_are_found_again_when_the_sections_or_gates_were_changed_in_between() {
 fn boxes_outside_are_neither_remarked_nor_missed() {
     let remarks = |text: &str| {
         let file = TaskFile::parse(text, &grammar(&[], &["done"]));
-        file.remarks()
+        file.find_remarks()
             .iter()
             .map(|remark| remark.kind)
             .collect::<Vec<_>>()
@@ -192,13 +194,13 @@ fn boxes_outside_are_neither_remarked_nor_missed() {
     assert_eq!(remarks("# Done\n- [ ] 1. b\n"), [RemarkKind::OnlyLeftOut]);
     let file = TaskFile::parse("# Done\n- [ ] 1. b\n", &grammar(&[], &["done"]));
     assert!(
-        file.remarks()[0].message.contains("sections"),
+        file.find_remarks()[0].message.contains("sections"),
         "{:?}",
-        file.remarks()
+        file.find_remarks()
     );
     assert_eq!(
-        LeftOut::Excluded("done".to_owned()),
-        LeftOut::Excluded("done".to_owned())
+        SectionExclusion::Excluded("done".to_owned()),
+        SectionExclusion::Excluded("done".to_owned())
     );
 }
 
@@ -209,7 +211,7 @@ fn a_task_outside_is_nobodys_parent() {
         &grammar(&[], &["done"]),
     );
     assert!(
-        file.rows()
+        file.box_rows()
             .iter()
             .all(|row| row.parent.is_none() && row.mark == Mark::OPEN)
     );
@@ -219,7 +221,7 @@ fn a_task_outside_is_nobodys_parent() {
 fn checklists_are_told_from_tasks_by_their_headings() {
     let text = "# Tasks\n- [ ] 1. a\n## ✅ 2. Definition of Done:\n- [x] used\n- [ ] liked\n## Acceptance Criteria\n- [ ] AC-1 works\n\
                 ## Acceptance\n- [ ] 3. accept it\n## Prerequisites\nnone\n## Done when\n- [ ] SC-1 sold\n";
-    let found = TaskFile::parse(text, &Grammar::default()).checklists();
+    let found = TaskFile::parse(text, &Grammar::default()).checklist_headings();
     let found: Vec<_> = found
         .iter()
         .map(|(title, line)| (title.as_str(), *line))
@@ -236,7 +238,7 @@ fn checklists_are_told_from_tasks_by_their_headings() {
     let sections = Sections::new(&[], &exclude).unwrap();
     let grammar = Grammar::default().with_sections(sections);
     let left: Vec<u32> = TaskFile::parse(text, &grammar)
-        .rows()
+        .box_rows()
         .iter()
         .map(|row| row.line)
         .collect();

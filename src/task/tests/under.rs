@@ -101,7 +101,7 @@ fn a_stage_has_its_own_words_and_those_of_its_work() {
 
 #[test]
 fn a_row_knows_whether_what_is_indented_below_it_changed() {
-    let under = |text: &str, at: usize| parse(text).rows()[at].under.clone().expect("a digest");
+    let under = |text: &str, at: usize| parse(text).box_rows()[at].under.clone().expect("a digest");
     assert_eq!(under(FILE, 4), "", "nothing is indented below 1.2");
     for (from, to, differs) in [
         ("empty carts", "no carts", true),

@@ -2,7 +2,7 @@
 
 use super::super::{
     Grammar, Mark, Placement, Row, Stages, TaskFile, TaskKey, TaskRules, on_file, with_marks,
-    written,
+    written_rows,
 };
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ fn rules(placement: Placement) -> TaskRules {
 
 fn boxes(text: &str, placement: Placement, known: &[Row]) -> Vec<Row> {
     let rules = rules(placement);
-    rules.boxes(&rules.parse(text), known)
+    rules.ordered_boxes(&rules.parse(text), known)
 }
 
 /// Returns the boxes with a gate after each task.
@@ -35,7 +35,7 @@ fn shown(rows: &[Row]) -> Vec<String> {
         let name = if row.key.has_id() {
             row.key.to_string()
         } else {
-            format!("-{}", row.key.stage.word())
+            format!("-{}", row.key.stage.stage_word())
         };
         format!(
             "{name}{}{}",
@@ -52,12 +52,17 @@ fn flipped(text: &str, rows: &[Row], flips: &[(TaskKey, Mark)]) -> (String, Vec<
     let mut told = flips.to_vec();
     for (key, mark) in on_file(rows, flips) {
         let edit = parse(std::str::from_utf8(&bytes).unwrap())
-            .flip(&key, mark)
+            .flip_box(&key, mark)
             .unwrap();
-        bytes = edit.map_or(bytes.clone(), |edit| edit.apply(&bytes).unwrap());
+        bytes = edit.map_or(bytes.clone(), |edit| edit.apply_to(&bytes).unwrap());
         if mark.is_done() {
             let file = TaskFile::parse(bytes.clone(), &Grammar::default());
-            let stands = file.rows().iter().find(|row| row.key == key).unwrap().mark;
+            let stands = file
+                .box_rows()
+                .iter()
+                .find(|row| row.key == key)
+                .unwrap()
+                .mark;
             told.push((key, stands));
         }
     }
@@ -97,7 +102,7 @@ fn required_leaves_get_stages_parents_checkpoints_and_optional_tasks_none() {
 fn a_file_with_stages_in_the_default_mode_is_read_as_it_stands() {
     let rules = TaskRules::default();
     let file = rules.parse(SPEC);
-    assert_eq!(rules.boxes(&file, &[]), file.rows());
+    assert_eq!(rules.ordered_boxes(&file, &[]), file.box_rows());
 }
 
 #[test]
@@ -167,8 +172,8 @@ fn what_is_neither_open_nor_done_is_so_for_every_stage_that_is_left() {
 fn a_placement_after_a_task_that_is_not_there_refuses_the_file() {
     let rules = rules(Placement::After(vec!["7".into()]));
     let file = rules.parse("- [ ] 1. a\n");
-    let problems = rules.problems(&file);
-    assert_eq!((problems.len(), file.problems().len()), (1, 0));
+    let problems = rules.find_problems(&file);
+    assert_eq!((problems.len(), file.find_problems().len()), (1, 0));
     assert!(
         problems[0].message.contains("`7`"),
         "{}",
@@ -251,7 +256,7 @@ proptest! {
     ) {
         let rules = rules(placement);
         let mut text = texts.join("\n");
-        let mut rows = rules.boxes(&rules.parse(text.as_str()), &[]);
+        let mut rows = rules.ordered_boxes(&rules.parse(text.as_str()), &[]);
         prop_assume!(!rows.is_empty());
         for (at, done) in flips {
             let key = rows[at % rows.len()].key.clone();
@@ -259,9 +264,9 @@ proptest! {
                 flipped(&text, &rows, &[(key, if done { Mark::DONE } else { Mark::OPEN })]);
             text = after;
             let file = rules.parse(text.as_str());
-            let read = rules.boxes(&file, &expected);
+            let read = rules.ordered_boxes(&file, &expected);
             prop_assert_eq!(&read, &expected, "{}", text);
-            let back = with_marks(&file.text_without_marks(), &written(&expected));
+            let back = with_marks(&file.text_without_marks(), &written_rows(&expected));
             prop_assert_eq!(back.map(|bytes| String::from_utf8(bytes).unwrap()), Some(text.clone()));
             rows = read;
         }
@@ -277,7 +282,7 @@ proptest! {
             let key = rows[at % rows.len()].key.clone();
             let mark = if done { Mark::DONE } else { Mark::OPEN };
             (text, rows) = flipped(&text, &rows, &[(key, mark)]);
-            for row in TaskFile::parse(text.as_str(), &Grammar::default()).rows() {
+            for row in TaskFile::parse(text.as_str(), &Grammar::default()).box_rows() {
                 let mut all = rows.iter().filter(|other| other.key.family == row.key.family);
                 prop_assert_eq!(row.mark.is_done(), all.all(|row| row.mark.is_done()));
             }

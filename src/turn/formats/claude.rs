@@ -1,13 +1,13 @@
 //! Claude Code `--output-format stream-json --verbose` and its session files; Qwen Code and Amp print the same.
 
-use super::line::{Line, outcome, used};
+use super::line::{TranscriptLine, outcome, used};
 use crate::turn::event::{CliError, Span, TurnEvent};
 use crate::turn::limit_text::limit_text;
 
 /// Lines without events: parts of messages that come whole later, and metadata of session files.
 const SILENT: &str = "stream_event attachment file-history-snapshot last-prompt mode queue-operation summary system rate_limit_event";
 
-pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
+pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
     let subtype = line.text("/subtype");
     Some(match line.text("/type") {
         "assistant" if line.has("/error") => {
@@ -51,20 +51,20 @@ const NOTICE: [&str; 3] = ["/content", "/message", "/text"];
 /// Returns true for a notice of a usage limit.
 ///
 /// Output of hooks, and the names of tasks that the model chose, are not the CLI's words.
-fn is_limit_notice(line: Line<'_>, subtype: &str) -> bool {
+fn is_limit_notice(line: TranscriptLine<'_>, subtype: &str) -> bool {
     let is_own = !subtype.starts_with("hook") && !subtype.starts_with("task");
     is_own && (line.text("/error") == "rate_limit" || limit_text(line.first(&NOTICE)).is_some())
 }
 
-fn of_assistant(part: Line<'_>, is_sub_agent: bool) -> Vec<TurnEvent> {
+fn of_assistant(part: TranscriptLine<'_>, is_sub_agent: bool) -> Vec<TurnEvent> {
     match part.text("/type") {
-        "text" if !is_sub_agent => Line::said(part.text("/text")),
+        "text" if !is_sub_agent => TranscriptLine::said(part.text("/text")),
         "tool_use" => vec![part.started("/id", part.text("/name"), "/input")],
         _ => Vec::new(),
     }
 }
 
-fn of_user(line: Line<'_>, part: Line<'_>) -> Option<TurnEvent> {
+fn of_user(line: TranscriptLine<'_>, part: TranscriptLine<'_>) -> Option<TurnEvent> {
     let id = Some(part.text("/tool_use_id")).filter(|_| part.text("/type") == "tool_result")?;
     let output = part.content("/content");
     let is_denied = line
@@ -82,7 +82,7 @@ fn of_user(line: Line<'_>, part: Line<'_>) -> Option<TurnEvent> {
 }
 
 /// `subtype` is "success" for errors too.
-fn result(line: Line<'_>) -> Vec<TurnEvent> {
+fn result(line: TranscriptLine<'_>) -> Vec<TurnEvent> {
     let usage = line.at("/usage");
     let kinds = [
         "/input_tokens",

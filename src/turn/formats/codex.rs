@@ -2,10 +2,10 @@
 //!
 //! Only the session files record a patch that does not match the file. With `exec --json`, standard error reports it.
 
-use super::line::{Line, outcome, used};
+use super::line::{TranscriptLine, outcome, used};
 use crate::turn::event::{Span, ToolOutcome, TurnEvent};
 
-pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
+pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
     let kind = line.text("/type");
     let item = line.at("/item");
     Some(match kind {
@@ -15,7 +15,10 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         }
         "turn.completed" => {
             let tokens = line.sum(&["/usage/input_tokens", "/usage/output_tokens"]);
-            vec![used(tokens, None, Span::Session), Line::finished(true)]
+            vec![
+                used(tokens, None, Span::Session),
+                TranscriptLine::finished(true),
+            ]
         }
         "error" if line.text("/message").starts_with("Reconnecting") => {
             vec![line.retrying(&["/message"], "/status")]
@@ -23,7 +26,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         "error" if line.has("/message") => vec![line.failed(&["/message"], "/status")],
         "turn.failed" => vec![
             line.failed(&["/error/message"], "/status"),
-            Line::finished(false),
+            TranscriptLine::finished(false),
         ],
         "response_item" => of_session(line.at("/payload")),
         "turn.started" | "event_msg" | "session_meta" | "turn_context" | "token_usage_record"
@@ -32,10 +35,10 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
     })
 }
 
-fn of_item(item: Line<'_>, is_completed: bool) -> Vec<TurnEvent> {
+fn of_item(item: TranscriptLine<'_>, is_completed: bool) -> Vec<TurnEvent> {
     let mcp = [item.text("/server"), item.text("/tool")].join(".");
     let tool = match item.text("/type") {
-        "agent_message" if is_completed => return Line::said(item.text("/text")),
+        "agent_message" if is_completed => return TranscriptLine::said(item.text("/text")),
         "command_execution" => "shell",
         "file_change" => "apply_patch",
         "mcp_tool_call" => &mcp,
@@ -67,7 +70,7 @@ const FAILED: [&str; 4] = [
 ];
 
 /// Returns the events of a `response_item`'s payload.
-fn of_session(item: Line<'_>) -> Vec<TurnEvent> {
+fn of_session(item: TranscriptLine<'_>) -> Vec<TurnEvent> {
     let name = item.text("/name");
     match item.text("/type") {
         "custom_tool_call" => vec![item.started("/call_id", name, "/input")],
@@ -85,7 +88,9 @@ fn of_session(item: Line<'_>) -> Vec<TurnEvent> {
             );
             vec![item.ended("/call_id", outcome, output, Vec::new())]
         }
-        "message" if item.text("/role") == "assistant" => Line::said(&item.content("/content")),
+        "message" if item.text("/role") == "assistant" => {
+            TranscriptLine::said(&item.content("/content"))
+        }
         _ => Vec::new(),
     }
 }
@@ -102,7 +107,7 @@ fn exit_code(output: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::turn::{Format, ToolOutcome};
+    use crate::turn::{ToolOutcome, TranscriptFormat};
     use serde_json::json;
 
     #[test]
@@ -130,8 +135,10 @@ mod tests {
         ];
         let text = lines.map(|line| line.to_string()).join("\n");
         let mut told = Vec::new();
-        crate::turn::read(Format::Codex, text.as_bytes(), |event| told.push(event))
-            .expect("memory can be read");
+        crate::turn::read(TranscriptFormat::Codex, text.as_bytes(), |event| {
+            told.push(event);
+        })
+        .expect("memory can be read");
         let outcomes: Vec<&ToolOutcome> = told
             .iter()
             .filter_map(|event| match event {

@@ -1,6 +1,6 @@
 //! Copilot CLI `--output-format json`.
 
-use super::line::{Line, outcome};
+use super::line::{TranscriptLine, outcome};
 use crate::turn::event::{CliError, TurnEvent};
 
 /// Prefixes of the kinds of lines without events. More such lines are marked as ephemeral.
@@ -14,7 +14,7 @@ const SILENT: &[&str] = &[
     "system.",
 ];
 
-pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
+pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
     let data = line.at("/data");
     Some(match line.text("/type") {
         "tool.execution_start" => {
@@ -22,7 +22,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         }
         "tool.execution_complete" => vec![ended(data)],
         "assistant.message" if data.has("/parentToolCallId") => Vec::new(),
-        "assistant.message" => Line::said(data.text("/content")),
+        "assistant.message" => TranscriptLine::said(data.text("/content")),
         "model.call_failure" => vec![data.retrying(&["/errorMessage"], "/statusCode")],
         "session.error" if data.text("/errorType") == "rate_limit" => {
             let error = data.error(&["/message"], "/statusCode");
@@ -34,7 +34,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         "session.error" => vec![data.failed(&["/message"], "/statusCode")],
         "result" => {
             let ok = line.number("/exitCode") == Some(0);
-            vec![line.session("/sessionId"), Line::finished(ok)]
+            vec![line.session("/sessionId"), TranscriptLine::finished(ok)]
         }
         kind if line.is_true("/ephemeral")
             || SILENT.iter().any(|silent| kind.starts_with(silent)) =>
@@ -46,7 +46,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
 }
 
 /// A failed command is a "success".
-fn ended(data: Line<'_>) -> TurnEvent {
+fn ended(data: TranscriptLine<'_>) -> TurnEvent {
     let has_failed = !data.is_true("/success") || data.exits_badly("/shellExecution/exitCode");
     let outcome = outcome(data.text("/error/code") == "denied", has_failed);
     let output = data.first(&["/error/message", "/result/content"]);

@@ -2,11 +2,11 @@
 //! Claude's.
 
 use super::claude;
-use super::line::{Line, outcome};
+use super::line::{TranscriptLine, outcome};
 use crate::turn::event::{ToolOutcome, TurnEvent};
 use serde_json::Value;
 
-pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
+pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
     match line.text("/type") {
         "tool_call" => Some(tool(line)),
         "thinking" => Some(Vec::new()),
@@ -15,7 +15,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
 }
 
 /// Returns the events of a call. The key that holds the call is the name of its tool.
-fn tool(line: Line<'_>) -> Vec<TurnEvent> {
+fn tool(line: TranscriptLine<'_>) -> Vec<TurnEvent> {
     let calls = line.at("/tool_call").0.as_object();
     let mut names = calls.into_iter().flatten().map(|(name, _)| name.as_str());
     let key = names

@@ -1,12 +1,14 @@
 //! Gemini CLI `--output-format stream-json`. A command's exit code is not in it, and a cancelled call is a "success".
 
-use super::line::{Line, outcome, used};
+use super::line::{TranscriptLine, outcome, used};
 use crate::turn::event::{Span, TurnEvent};
 
-pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
+pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
     Some(match line.text("/type") {
         "init" => vec![line.session("/session_id")],
-        "message" if line.text("/role") == "assistant" => Line::said(line.text("/content")),
+        "message" if line.text("/role") == "assistant" => {
+            TranscriptLine::said(line.text("/content"))
+        }
         "tool_use" => vec![line.started("/tool_id", line.text("/tool_name"), "/parameters")],
         "tool_result" => {
             let is_denied = matches!(
@@ -30,7 +32,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
             [used]
                 .into_iter()
                 .chain(failed)
-                .chain([Line::finished(ok)])
+                .chain([TranscriptLine::finished(ok)])
                 .collect()
         }
         "message" => Vec::new(),

@@ -1,10 +1,10 @@
 //! Goose `--output-format stream-json`, from captures by others. A message comes in pieces, and `complete` follows
 //! errors.
 
-use super::line::{Line, outcome, used};
+use super::line::{TranscriptLine, outcome, used};
 use crate::turn::event::{Span, TurnEvent};
 
-pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
+pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
     Some(match line.text("/type") {
         "message" => {
             let is_own = line.text("/message/role") == "assistant";
@@ -19,14 +19,14 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
                 line.dollars("/cost_usd"),
                 Span::Run,
             );
-            vec![used, Line::finished(true)]
+            vec![used, TranscriptLine::finished(true)]
         }
         "notification" => Vec::new(),
         _ => return None,
     })
 }
 
-fn of_message(part: Line<'_>, is_own: bool) -> Vec<TurnEvent> {
+fn of_message(part: TranscriptLine<'_>, is_own: bool) -> Vec<TurnEvent> {
     match part.text("/type") {
         // A piece may be white space.
         "text" if is_own => vec![TurnEvent::Said {

@@ -2,7 +2,7 @@
 //!
 //! Tool calls are only in its session, which `hermes sessions export --format jsonl` prints as one line.
 
-use super::line::{Line, outcome, used};
+use super::line::{TranscriptLine, outcome, used};
 use crate::turn::event::{Span, ToolOutcome, TurnEvent};
 use serde_json::{Deserializer, Value, json};
 
@@ -12,7 +12,7 @@ const FOOTER: &str = "⚠️ File-mutation verifier:";
 const EDITORS: [&str; 2] = ["write_file", "patch"];
 
 /// Reads an exported session.
-pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
+pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
     line.at("/messages").0.as_array()?;
     let mut events = vec![line.session("/id")];
     // Messages that a compression or a rewind removed are not part of the latest work.
@@ -34,10 +34,10 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
     Some(events)
 }
 
-fn of_message(message: Line<'_>) -> Vec<TurnEvent> {
+fn of_message(message: TranscriptLine<'_>) -> Vec<TurnEvent> {
     match message.text("/role") {
         "assistant" => {
-            let mut events = Line::said(&message.content("/content"));
+            let mut events = TranscriptLine::said(&message.content("/content"));
             events.extend(
                 message
                     .each("/tool_calls")
@@ -68,7 +68,7 @@ fn outcome_of(tool: &str, output: &str) -> ToolOutcome {
             .any(|begin| output.starts_with(begin));
         return outcome(output.starts_with("BLOCKED"), has_failed);
     };
-    let result = Line(&result);
+    let result = TranscriptLine(&result);
     let has_error = result.has("/error") && *result.at("/error").0 != json!("");
     let has_failed = match tool {
         "write_file" => has_error || !result.has("/bytes_written"),
@@ -143,7 +143,7 @@ impl Plain {
                 },
             ]
         });
-        failed.chain(Line::said(&self.said)).collect()
+        failed.chain(TranscriptLine::said(&self.said)).collect()
     }
 }
 

@@ -8,12 +8,12 @@ const OUTPUT: usize = 4_000;
 
 /// A JSON value whose fields are read by their path (`/message/content`).
 #[derive(Clone, Copy)]
-pub(super) struct Line<'a>(pub(super) &'a Value);
+pub(super) struct TranscriptLine<'a>(pub(super) &'a Value);
 
-impl<'a> Line<'a> {
+impl<'a> TranscriptLine<'a> {
     /// Returns the value at a path, or `null`.
-    pub(super) fn at(self, path: &str) -> Line<'a> {
-        Line(self.0.pointer(path).unwrap_or(&Value::Null))
+    pub(super) fn at(self, path: &str) -> TranscriptLine<'a> {
+        TranscriptLine(self.0.pointer(path).unwrap_or(&Value::Null))
     }
 
     pub(super) fn has(self, path: &str) -> bool {
@@ -60,8 +60,13 @@ impl<'a> Line<'a> {
     }
 
     /// Returns the elements of the list at a path.
-    pub(super) fn each(self, path: &str) -> impl Iterator<Item = Line<'a>> {
-        self.at(path).0.as_array().into_iter().flatten().map(Line)
+    pub(super) fn each(self, path: &str) -> impl Iterator<Item = TranscriptLine<'a>> {
+        self.at(path)
+            .0
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(TranscriptLine)
     }
 
     /// Returns the text at a path of each element of a list.

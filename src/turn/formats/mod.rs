@@ -13,14 +13,14 @@ mod pi;
 
 pub(super) use hermes::Plain;
 
-use super::event::{Format, TurnEvent};
-use line::Line;
+use super::event::{TranscriptFormat, TurnEvent};
+use line::TranscriptLine;
 
 /// Number of lines from which a format is guessed.
 const LINES: usize = 20;
 
 /// Returns the format that knows most of the first lines; plain text if it knows fewer than half.
-pub fn guess(transcript: &[u8]) -> Format {
+pub fn guess(transcript: &[u8]) -> TranscriptFormat {
     let lines = || {
         transcript
             .split(|&byte| byte == b'\n')
@@ -28,35 +28,35 @@ pub fn guess(transcript: &[u8]) -> Format {
             .take(LINES)
     };
     let known = |format| lines().filter(|line| read(format, line).is_some()).count();
-    let formats = Format::NAMES
+    let formats = TranscriptFormat::NAMES
         .iter()
         .rev()
-        .filter_map(|name| Format::named(name));
+        .filter_map(|name| TranscriptFormat::named(name));
     let formats = formats.filter(|format| format.prints_events());
     let best = formats
         .map(|format| (known(format), format))
         .max_by_key(|(known, _)| *known);
     best.filter(|(known, _)| known * 2 > lines().count())
-        .map_or(Format::Text, |(_, format)| format)
+        .map_or(TranscriptFormat::Text, |(_, format)| format)
 }
 
 /// Returns the events of a line; `None` if it is unknown or malformed.
-pub(super) fn read(format: Format, line: &[u8]) -> Option<Vec<TurnEvent>> {
+pub(super) fn read(format: TranscriptFormat, line: &[u8]) -> Option<Vec<TurnEvent>> {
     let reader = match format {
-        Format::Text => {
+        TranscriptFormat::Text => {
             let text =
                 String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned();
             return Some(vec![TurnEvent::Said { text }]);
         }
-        Format::Claude => claude::read,
-        Format::Codex => codex::read,
-        Format::Gemini => gemini::read,
-        Format::Opencode => opencode::read,
-        Format::Copilot => copilot::read,
-        Format::Cursor => cursor::read,
-        Format::Goose => goose::read,
-        Format::Pi => pi::read,
-        Format::Hermes => hermes::read,
+        TranscriptFormat::Claude => claude::read,
+        TranscriptFormat::Codex => codex::read,
+        TranscriptFormat::Gemini => gemini::read,
+        TranscriptFormat::Opencode => opencode::read,
+        TranscriptFormat::Copilot => copilot::read,
+        TranscriptFormat::Cursor => cursor::read,
+        TranscriptFormat::Goose => goose::read,
+        TranscriptFormat::Pi => pi::read,
+        TranscriptFormat::Hermes => hermes::read,
     };
-    reader(Line(&serde_json::from_slice(line).ok()?))
+    reader(TranscriptLine(&serde_json::from_slice(line).ok()?))
 }

@@ -1,13 +1,13 @@
 //! opencode `run --format json`. It prints a call only with its end, and only calls of the first session.
 
-use super::line::{Line, outcome, used};
+use super::line::{TranscriptLine, outcome, used};
 use crate::turn::event::{CliError, Span, TurnEvent};
 use serde_json::Value;
 
-pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
+pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
     Some(match line.text("/type") {
         "step_start" => vec![line.session("/sessionID")],
-        "text" => Line::said(line.text("/part/text")),
+        "text" => TranscriptLine::said(line.text("/part/text")),
         "tool_use" => tool(line.at("/part")),
         "step_finish" => {
             let (part, tokens) = (line.at("/part"), line.at("/part/tokens"));
@@ -19,7 +19,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
                 "/cache/write",
             ];
             let tokens = tokens.number("/total").or_else(|| tokens.sum(&kinds));
-            let end = (part.text("/reason") == "stop").then(|| Line::finished(true));
+            let end = (part.text("/reason") == "stop").then(|| TranscriptLine::finished(true));
             [used(tokens, part.dollars("/cost"), Span::Step)]
                 .into_iter()
                 .chain(end)
@@ -31,7 +31,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
     })
 }
 
-fn tool(part: Line<'_>) -> Vec<TurnEvent> {
+fn tool(part: TranscriptLine<'_>) -> Vec<TurnEvent> {
     let state = part.at("/state");
     // A tool that does not exist, or wrong arguments.
     let is_invalid = part.text("/tool") == "invalid";
@@ -65,7 +65,7 @@ fn tool(part: Line<'_>) -> Vec<TurnEvent> {
 }
 
 /// Returns an error. It holds the provider's answer as a text.
-fn error(line: Line<'_>) -> TurnEvent {
+fn error(line: TranscriptLine<'_>) -> TurnEvent {
     let body: Value =
         serde_json::from_str(line.text("/error/data/responseBody")).unwrap_or_default();
     let resets_at = body.pointer("/error/resets_at").and_then(Value::as_i64);

@@ -1,12 +1,12 @@
 //! pi `--mode json`. `agent_end` comes once per retry: the end is the last `turn_end` without a tool call.
 
-use super::line::{Line, outcome, used};
+use super::line::{TranscriptLine, outcome, used};
 use crate::turn::event::{Span, TurnEvent};
 
 /// Lines without events: pieces of messages that come whole later.
 const SILENT: &str = "agent_start agent_end turn_start message_start message_update message_end tool_execution_update auto_retry_end";
 
-pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
+pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
     let message = line.at("/message");
     Some(match line.text("/type") {
         "session" => vec![line.session("/id")],
@@ -18,7 +18,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
             );
             message
                 .each("/content")
-                .flat_map(|part| Line::said(part.text("/text")))
+                .flat_map(|part| TranscriptLine::said(part.text("/text")))
                 .chain([used])
                 .collect()
         }
@@ -40,10 +40,10 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         }
         "turn_end" => match message.text("/stopReason") {
             "toolUse" => Vec::new(),
-            "stop" => vec![Line::finished(true)],
+            "stop" => vec![TranscriptLine::finished(true)],
             _ => vec![
                 message.failed(&["/errorMessage", "/stopReason"], "/status"),
-                Line::finished(false),
+                TranscriptLine::finished(false),
             ],
         },
         silent if SILENT.split(' ').any(|known| known == silent) => Vec::new(),

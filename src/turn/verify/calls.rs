@@ -1,6 +1,6 @@
 //! The calls of one turn: the files of each, its end, and the order of results.
 
-use super::targets::{Task, task};
+use super::targets::{CallPurpose, task};
 use crate::source::text::line;
 use crate::turn::{ToolOutcome, TurnEvent};
 use serde_json::Value;
@@ -13,9 +13,9 @@ const NAME: usize = 40;
 const COMMAND: usize = 80;
 
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(super) struct TurnCall {
     pub(super) tool: String,
-    pub(super) task: Task,
+    pub(super) task: CallPurpose,
     /// Its outcome, and the position of its result among all results; `None` while it runs.
     pub(super) end: Option<(ToolOutcome, usize)>,
     /// Its error message.
@@ -40,7 +40,7 @@ const NEVER_RAN: [&str; 12] = [
     "unsupported call",
 ];
 
-impl Call {
+impl TurnCall {
     pub(super) fn is_done(&self) -> bool {
         matches!(self.end, Some((ToolOutcome::Done, _)))
     }
@@ -49,7 +49,7 @@ impl Call {
 /// The calls and words of a turn so far.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
-    pub(super) all: Vec<Call>,
+    pub(super) all: Vec<TurnCall>,
     /// The last call of each id.
     open: HashMap<String, usize>,
     results: usize,
@@ -96,17 +96,17 @@ impl Calls {
         }
     }
 
-    fn started(&mut self, id: &str, tool: &str, task: Task) {
+    fn started(&mut self, id: &str, tool: &str, task: CallPurpose) {
         self.words.clear();
         let task = match task {
-            Task::Command(command) => Task::Command(line(&command, COMMAND)),
+            CallPurpose::Command(command) => CallPurpose::Command(line(&command, COMMAND)),
             task => task,
         };
         let tool = line(tool, NAME);
         let known = self.open.get(id).and_then(|at| self.all.get(*at));
         if known.is_none_or(|known| (&known.tool, &known.task) != (&tool, &task)) {
             self.open.insert(id.to_owned(), self.all.len());
-            self.all.push(Call {
+            self.all.push(TurnCall {
                 tool,
                 task,
                 end: None,
@@ -138,7 +138,7 @@ impl Calls {
     pub fn add_summary(&mut self, printed: Self) {
         let known: HashSet<String> = self.targets().map(ToOwned::to_owned).collect();
         for mut call in printed.all {
-            let Task::Edit(paths) = &mut call.task else {
+            let CallPurpose::Edit(paths) = &mut call.task else {
                 continue;
             };
             paths.retain(|path| !known.contains(path));
@@ -175,12 +175,12 @@ impl Calls {
     }
 
     /// Returns the calls that edit, with their number.
-    pub(super) fn edits(&self) -> impl Iterator<Item = (usize, &Call, &[String])> {
+    pub(super) fn edits(&self) -> impl Iterator<Item = (usize, &TurnCall, &[String])> {
         self.all
             .iter()
             .enumerate()
             .filter_map(|(at, call)| match &call.task {
-                Task::Edit(paths) => Some((at, call, paths.as_slice())),
+                CallPurpose::Edit(paths) => Some((at, call, paths.as_slice())),
                 _ => None,
             })
     }

@@ -1,6 +1,6 @@
 //! Footers for the next prompt and for users: one line for each file, then the next step.
 
-use super::{Finding, PREVIEW, Verdict};
+use super::{EditFinding, PREVIEW, Verdict};
 use crate::source::text::{count, line};
 
 /// Maximum number of files in a footer.
@@ -11,7 +11,7 @@ const PATH: usize = 200;
 /// Returns whole lines without control characters: unresolved edits, notes, and the next step.
 ///
 /// Empty without a finding. They end with `git status`, because it shows the edits that landed.
-pub fn footer(findings: &[Finding]) -> Vec<String> {
+pub fn footer(findings: &[EditFinding]) -> Vec<String> {
     let unresolved = findings
         .iter()
         .filter(|finding| finding.verdict.blocks())
@@ -47,12 +47,12 @@ pub fn footer(findings: &[Finding]) -> Vec<String> {
 /// disk.
 ///
 /// Empty without either.
-pub fn footer_for_people(findings: &[Finding]) -> Vec<String> {
-    let failed: Vec<&Finding> = findings
+pub fn footer_for_people(findings: &[EditFinding]) -> Vec<String> {
+    let failed: Vec<&EditFinding> = findings
         .iter()
         .filter(|finding| finding.verdict.is_unrepaired())
         .collect();
-    let refused: Vec<&Finding> = findings
+    let refused: Vec<&EditFinding> = findings
         .iter()
         .filter(|finding| finding.verdict.is_refused())
         .collect();
@@ -87,9 +87,12 @@ pub fn footer_for_people(findings: &[Finding]) -> Vec<String> {
 }
 
 /// Removes secrets from the findings.
-pub fn redacted(mut findings: Vec<Finding>, redact: impl Fn(&str) -> String) -> Vec<Finding> {
+pub fn redacted(
+    mut findings: Vec<EditFinding>,
+    redact: impl Fn(&str) -> String,
+) -> Vec<EditFinding> {
     for finding in &mut findings {
-        let Finding {
+        let EditFinding {
             path,
             tool,
             first,
@@ -109,7 +112,7 @@ fn quoted(text: &str, max: usize) -> String {
     format!("`{}`", line(text, max).replace('`', "'"))
 }
 
-fn entry(finding: &Finding) -> String {
+fn entry(finding: &EditFinding) -> String {
     let tries = if finding.tries > 1 {
         format!(", {} tries", finding.tries)
     } else {

@@ -9,7 +9,7 @@ const LONGEST_PATH: usize = 4096;
 
 /// The purpose of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Task {
+pub enum CallPurpose {
     /// It edits these files. Empty if its arguments name none.
     Edit(Vec<String>),
     /// It runs this command.
@@ -42,17 +42,17 @@ const PATH_KEYS: [&str; 8] = [
 const PATCH_KEYS: [&str; 4] = ["patchText", "patch", "input", "patch_text"];
 
 /// Returns the purpose of a call of this tool with these arguments.
-pub fn task(tool: &str, input: &Value) -> Task {
+pub fn task(tool: &str, input: &Value) -> CallPurpose {
     let name = plain_name(tool);
     if is_among(SHELLS, &name) {
-        return Task::Command(command(input));
+        return CallPurpose::Command(command(input));
     }
     let only_looks = input.get("command").and_then(Value::as_str) == Some("view");
     if !is_among(EDITORS, &name) || only_looks {
-        return Task::Other;
+        return CallPurpose::Other;
     }
     if let Some(changes) = input.get("changes").and_then(Value::as_array) {
-        return Task::Edit(changes.iter().filter_map(path).collect());
+        return CallPurpose::Edit(changes.iter().filter_map(path).collect());
     }
     // Hermes' `patch` replaces text in one file unless its mode is different.
     let mode = input
@@ -61,9 +61,9 @@ pub fn task(tool: &str, input: &Value) -> Task {
         .filter(|_| name == "patch")
         .unwrap_or_default();
     match (name.as_str(), mode) {
-        ("patch", "patch") | ("applypatch", _) => Task::Edit(patched(input)),
-        ("patch", mode) if !matches!(mode, "" | "replace") => Task::Edit(Vec::new()),
-        _ => Task::Edit(path(input).into_iter().collect()),
+        ("patch", "patch") | ("applypatch", _) => CallPurpose::Edit(patched(input)),
+        ("patch", mode) if !matches!(mode, "" | "replace") => CallPurpose::Edit(Vec::new()),
+        _ => CallPurpose::Edit(path(input).into_iter().collect()),
     }
 }
 

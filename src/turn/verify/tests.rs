@@ -69,7 +69,7 @@ fn heard(script: &str) -> Calls {
 /// Files of a repository at `/r`: name, content before, content now. Empty means absent.
 type Files<'a> = &'a [(&'a str, &'a str, &'a str)];
 
-fn places(calls: &Calls, files: Files<'_>) -> BTreeMap<String, Place> {
+fn places(calls: &Calls, files: Files<'_>) -> BTreeMap<String, EditedFile> {
     let spelled = calls
         .targets()
         .map(ToOwned::to_owned)
@@ -88,7 +88,7 @@ fn places(calls: &Calls, files: Files<'_>) -> BTreeMap<String, Place> {
         });
         (
             spelled,
-            Place {
+            EditedFile {
                 blobs: (!name.starts_with('/')).then_some(blobs),
                 name,
             },
@@ -97,7 +97,7 @@ fn places(calls: &Calls, files: Files<'_>) -> BTreeMap<String, Place> {
     spelled.map(place).collect()
 }
 
-fn findings(script: &str, files: Files<'_>) -> Vec<Finding> {
+fn findings(script: &str, files: Files<'_>) -> Vec<EditFinding> {
     let calls = heard(script);
     calls.judge(&places(&calls, files))
 }
@@ -112,7 +112,7 @@ fn judged(script: &str, files: Files<'_>) -> Vec<String> {
 
 fn targets(tool: &str, input: &Value) -> Vec<String> {
     match task(tool, input) {
-        Task::Edit(paths) => paths,
+        CallPurpose::Edit(paths) => paths,
         other => panic!("{tool} edits nothing: {other:?}"),
     }
 }
@@ -220,15 +220,15 @@ fn what_each_cli_calls_an_edit_has_its_files() {
         ("TodoWrite", json!({"todos": []})),
         ("write_todos", json!({"path": "a"})),
     ] {
-        assert_eq!(task(tool, &input), Task::Other, "{tool}");
+        assert_eq!(task(tool, &input), CallPurpose::Other, "{tool}");
     }
     assert_eq!(
         task("shell", &json!({"command": ["ls", "-l"]})),
-        Task::Command("ls -l".to_owned())
+        CallPurpose::Command("ls -l".to_owned())
     );
     assert_eq!(
         task("exec_command", &json!({"cmd": "ls"})),
-        Task::Command("ls".to_owned())
+        CallPurpose::Command("ls".to_owned())
     );
 }
 

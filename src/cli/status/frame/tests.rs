@@ -20,7 +20,7 @@ fn view(held: bool) -> View {
 
 fn drawn(view: &View, columns: u16, rows: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
-    terminal.draw(|frame| draw(view, frame)).unwrap();
+    terminal.draw(|frame| draw_view(view, frame)).unwrap();
     terminal.backend().to_string()
 }
 
@@ -126,12 +126,12 @@ fn no_size_makes_it_panic_and_the_marked_row_is_always_there() {
     let mut view = view(true);
     for columns in [1, 2, 5, 14, 20, 33, 79, 80, 120] {
         for rows in (1..30).chain([45]) {
-            view.take(Act::Follow);
+            view.take_action(KeyAction::Follow);
             let text = drawn(&view, columns, rows);
             if rows >= 4 && columns >= 14 {
                 assert!(text.contains("\"2."), "{columns}×{rows}:\n{text}");
             }
-            view.take(Act::End(true));
+            view.take_action(KeyAction::End(true));
             drawn(&view, columns, rows);
         }
     }
@@ -140,20 +140,20 @@ fn no_size_makes_it_panic_and_the_marked_row_is_always_there() {
 #[test]
 fn keys_move_the_mark_within_the_table_and_f_follows_again() {
     let mut view = view(true);
-    assert_eq!(view.row(), 1, "what runs");
-    view.take(Act::Move(1));
-    assert_eq!(view.row(), 2);
-    view.take(Act::Move(-10));
-    assert_eq!(view.row(), 0);
-    view.take(Act::Move(100));
-    assert_eq!(view.row(), view.board.families.len() - 1);
-    view.take(Act::End(false));
-    assert_eq!(view.row(), 0);
-    view.take(Act::Follow);
-    assert_eq!(view.row(), 1);
+    assert_eq!(view.marked_row(), 1, "what runs");
+    view.take_action(KeyAction::Move(1));
+    assert_eq!(view.marked_row(), 2);
+    view.take_action(KeyAction::Move(-10));
+    assert_eq!(view.marked_row(), 0);
+    view.take_action(KeyAction::Move(100));
+    assert_eq!(view.marked_row(), view.board.families.len() - 1);
+    view.take_action(KeyAction::End(false));
+    assert_eq!(view.marked_row(), 0);
+    view.take_action(KeyAction::Follow);
+    assert_eq!(view.marked_row(), 1);
     view.board.families.clear();
-    view.take(Act::Move(1));
-    assert_eq!(view.row(), 0);
+    view.take_action(KeyAction::Move(1));
+    assert_eq!(view.marked_row(), 0);
     drawn(&view, 80, 24);
 }
 
@@ -162,7 +162,7 @@ fn without_colours_nothing_is_coloured() {
     let mut view = view(true);
     view.color = false;
     let mut terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
-    terminal.draw(|frame| draw(&view, frame)).unwrap();
+    terminal.draw(|frame| draw_view(&view, frame)).unwrap();
     let cells = terminal.backend().buffer().content();
     assert!(
         cells
@@ -170,7 +170,7 @@ fn without_colours_nothing_is_coloured() {
             .all(|cell| cell.fg == Color::Reset && cell.bg == Color::Reset)
     );
     view.color = true;
-    terminal.draw(|frame| draw(&view, frame)).unwrap();
+    terminal.draw(|frame| draw_view(&view, frame)).unwrap();
     assert!(
         terminal
             .backend()
@@ -186,36 +186,36 @@ fn each_key_has_its_meaning_and_others_have_none() {
     let none = KeyModifiers::NONE;
     let control = KeyModifiers::CONTROL;
     for (code, modifiers, expected) in [
-        (KeyCode::Char('q'), none, Some(Act::Quit)),
-        (KeyCode::Esc, none, Some(Act::Quit)),
-        (KeyCode::Char('c'), control, Some(Act::Quit)),
+        (KeyCode::Char('q'), none, Some(KeyAction::Quit)),
+        (KeyCode::Esc, none, Some(KeyAction::Quit)),
+        (KeyCode::Char('c'), control, Some(KeyAction::Quit)),
         (KeyCode::Char('c'), none, None),
         (KeyCode::Char('q'), control, None),
-        (KeyCode::Char('l'), control, Some(Act::Redraw)),
-        (KeyCode::Char('j'), none, Some(Act::Move(1))),
-        (KeyCode::Down, none, Some(Act::Move(1))),
-        (KeyCode::Char('k'), none, Some(Act::Move(-1))),
-        (KeyCode::Up, none, Some(Act::Move(-1))),
-        (KeyCode::PageDown, none, Some(Act::Move(10))),
-        (KeyCode::PageUp, none, Some(Act::Move(-10))),
-        (KeyCode::Home, none, Some(Act::End(false))),
+        (KeyCode::Char('l'), control, Some(KeyAction::Redraw)),
+        (KeyCode::Char('j'), none, Some(KeyAction::Move(1))),
+        (KeyCode::Down, none, Some(KeyAction::Move(1))),
+        (KeyCode::Char('k'), none, Some(KeyAction::Move(-1))),
+        (KeyCode::Up, none, Some(KeyAction::Move(-1))),
+        (KeyCode::PageDown, none, Some(KeyAction::Move(10))),
+        (KeyCode::PageUp, none, Some(KeyAction::Move(-10))),
+        (KeyCode::Home, none, Some(KeyAction::End(false))),
         (
             KeyCode::Char('G'),
             KeyModifiers::SHIFT,
-            Some(Act::End(true)),
+            Some(KeyAction::End(true)),
         ),
-        (KeyCode::Char('f'), none, Some(Act::Follow)),
+        (KeyCode::Char('f'), none, Some(KeyAction::Follow)),
         (KeyCode::Enter, none, None),
         (KeyCode::Char('x'), none, None),
     ] {
         assert_eq!(
-            act(&Event::Key(KeyEvent::new(code, modifiers))),
+            read_action(&Event::Key(KeyEvent::new(code, modifiers))),
             expected,
             "{code:?} {modifiers:?}"
         );
     }
-    assert_eq!(act(&Event::Resize(1, 1)), Some(Act::Redraw));
-    assert_eq!(act(&Event::FocusGained), None);
+    assert_eq!(read_action(&Event::Resize(1, 1)), Some(KeyAction::Redraw));
+    assert_eq!(read_action(&Event::FocusGained), None);
     let released = KeyEvent::new_with_kind(KeyCode::Char('q'), none, KeyEventKind::Release);
-    assert_eq!(act(&Event::Key(released)), None);
+    assert_eq!(read_action(&Event::Key(released)), None);
 }

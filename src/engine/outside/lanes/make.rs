@@ -39,13 +39,13 @@ impl Outside {
     fn copy_beside(&self, lane: &Path) -> Result<(), Fault> {
         let places = &self.parts.places;
         let workspace = &places.workspace;
-        let names = self.parts.repositories.names();
+        let names = self.parts.repositories.package_names();
         let roots: Vec<&Path> = names
             .iter()
-            .filter_map(|name| self.parts.repositories.root(name))
+            .filter_map(|name| self.parts.repositories.package_root(name))
             .collect();
         let is_package = workspace.join(".git").symlink_metadata().is_ok();
-        let state = places.state();
+        let state = places.state_folder();
         let folders: Vec<PathBuf> = if is_package {
             vec![workspace.join(".ralph"), places.spec.clone()]
         } else {
@@ -70,7 +70,7 @@ impl Outside {
                 // A spec outside of the workspace's own folders is in the clone already.
                 copied += copy(&entry, &lane.join(inside))?;
                 if copied > MAX_BYTES {
-                    return Err(Fault::setup(
+                    return Err(Fault::setup_fault(
                         format!("More than {MAX_BYTES} bytes are next to the packages."),
                         "run without --lanes",
                     ));

@@ -174,7 +174,7 @@ impl Outside {
             };
             let end = thread
                 .join()
-                .map_err(|_| Fault::internal("The thread of a lane panicked."))?;
+                .map_err(|_| Fault::internal_fault("The thread of a lane panicked."))?;
             // One that was killed or stopped is started again.
             let has_ended = matches!(end, Ok(ProcessEnd::Exited { code }) if code < BUSY);
             if has_ended {
@@ -235,7 +235,7 @@ impl Outside {
     ) -> Result<(), Fault> {
         let folder = records.folder(number);
         let name = records.lane(number).name;
-        let spec_folder = self.parts.places.shown(&self.parts.places.spec);
+        let spec_folder = self.parts.places.display_path(&self.parts.places.spec);
         let spec_folder = if spec_folder.is_empty() {
             "."
         } else {

@@ -113,7 +113,7 @@ impl Outside {
                         instructions,
                         allowed,
                         ..
-                    } = self.patterns().map_err(Trouble::Disk)?;
+                    } = self.compiled_patterns().map_err(Trouble::Disk)?;
                     let is_refused = |path: &String| {
                         (protected.is_match(path) || instructions.is_match(path))
                             && !allowed.is_match(path)
@@ -199,7 +199,7 @@ fn read_steps(folder: &Path, spec: &str) -> Result<Vec<Step>, String> {
             }
             _ => {}
         }
-        fold.take(&record).map(drop)
+        fold.take_record(&record).map(drop)
     });
     match read {
         Ok(_) => Ok(steps),

@@ -137,7 +137,7 @@ impl Records {
     fn write(&self, number: u32) -> Result<(), Fault> {
         if let Some(lane) = self.lanes.get(&number) {
             let bytes = serde_json::to_vec(lane)
-                .map_err(|error| Fault::internal(format!("A lane has no record: {error}")))?;
+                .map_err(|error| Fault::internal_fault(format!("A lane has no record: {error}")))?;
             RealDisk::new().write(&self.file(number), &bytes)?;
         }
         Ok(())

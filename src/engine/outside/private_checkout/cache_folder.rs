@@ -30,21 +30,21 @@ pub struct CacheFolder {
 
 impl CacheFolder {
     /// The workspace's folder, or a temporary one while another gate holds that.
-    pub(in super::super) fn take(cache: &Path, workspace: &Path) -> io::Result<Self> {
+    pub(in super::super) fn take_folder(cache: &Path, workspace: &Path) -> io::Result<Self> {
         let sites = cache.join("sites");
         private_folder(&sites)?;
         let folder = sites.join(crate::source::digest(workspace.as_os_str().as_bytes()));
-        let is_trusted = is_private(&folder) || remove(&folder);
+        let is_trusted = is_private(&folder) || remove_folder(&folder);
         let lock = if is_trusted {
             Lock::try_take(&folder.join("lock"))?
         } else {
             None
         };
         let Some(lock) = lock else {
-            return Self::temporary(cache);
+            return Self::temporary_folder(cache);
         };
         fs_err::write(folder.join(WORKSPACE), workspace.as_os_str().as_bytes())?;
-        sweep(&sites, &folder);
+        sweep_folders(&sites, &folder);
         Ok(Self {
             folder,
             _lock: lock,
@@ -53,11 +53,11 @@ impl CacheFolder {
     }
 
     /// A folder that is removed when it is dropped.
-    pub fn temporary(cache: &Path) -> io::Result<Self> {
+    pub fn temporary_folder(cache: &Path) -> io::Result<Self> {
         let sites = cache.join("sites");
         private_folder(&sites)?;
         let made = new_folder(&sites, "")?;
-        sweep(&sites, made.path());
+        sweep_folders(&sites, made.path());
         let folder = made.path().to_owned();
         let lock = Lock::try_take(&folder.join("lock"))?.ok_or_else(|| {
             io::Error::other("another process took the folder that was just made")
@@ -70,12 +70,12 @@ impl CacheFolder {
     }
 
     /// The path of something in it.
-    pub fn at(&self, name: &str) -> PathBuf {
+    pub fn path_of(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
     /// A new folder in it, for what one run leaves; those of killed runs are removed.
-    pub(in super::super) fn run(&self) -> io::Result<TempDir> {
+    pub(in super::super) fn run_folder(&self) -> io::Result<TempDir> {
         for entry in fs_err::read_dir(&self.folder)?.flatten() {
             if entry.file_name().to_string_lossy().starts_with("run-") {
                 fs_err::remove_dir_all(entry.path())?;
@@ -97,7 +97,7 @@ fn is_private(folder: &Path) -> bool {
 }
 
 /// Removes the folders of workspaces that are gone, and the oldest beyond the number kept.
-fn sweep(sites: &Path, own: &Path) {
+fn sweep_folders(sites: &Path, own: &Path) {
     let Ok(entries) = fs_err::read_dir(sites) else {
         return;
     };
@@ -116,24 +116,24 @@ fn sweep(sites: &Path, own: &Path) {
             Ok(workspace) if Path::new(OsStr::from_bytes(&workspace)).is_dir() => {
                 used.push((modified(&folder.join(WORKSPACE)), folder));
             }
-            Ok(_) => _ = remove(&folder),
+            Ok(_) => _ = remove_folder(&folder),
             Err(_) => {
                 let now = SystemTime::from(crate::sys::clock::now());
                 let age = modified(&folder).and_then(|then| now.duration_since(then).ok());
                 if age.is_some_and(|age| age > GRACE) {
-                    remove(&folder);
+                    remove_folder(&folder);
                 }
             }
         }
     }
     used.sort();
     for (_, folder) in used.iter().rev().skip(KEPT - 1) {
-        remove(folder);
+        remove_folder(folder);
     }
 }
 
 /// Removes a folder (or what is in its place) that no gate holds; true if it is gone.
-fn remove(folder: &Path) -> bool {
+fn remove_folder(folder: &Path) -> bool {
     match fs_err::symlink_metadata(folder) {
         Ok(data) if data.is_dir() => match Lock::try_take(&folder.join("lock")) {
             Ok(Some(_lock)) => fs_err::remove_dir_all(folder).is_ok(),

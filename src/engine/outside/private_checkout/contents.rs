@@ -6,7 +6,7 @@
 
 use crate::engine::Fault;
 use crate::gate::{follow_link, pom_links};
-use crate::git::{Checkout, Part, is_repository};
+use crate::git::{Checkout, CheckoutPart, is_repository};
 use crate::machine::facts::Oid;
 use crate::sys::walk::walk;
 use globset::{GlobBuilder, GlobSet};
@@ -37,7 +37,7 @@ pub(in super::super) struct SourcePackage {
 
 /// All that a checkout is made from.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Sources {
+pub(in super::super) struct CheckoutSources {
     pub(in super::super) workspace: PathBuf,
     /// All packages by name.
     pub(in super::super) packages: BTreeMap<String, SourcePackage>,
@@ -54,20 +54,20 @@ pub(super) enum Which {
     Base,
 }
 
-impl Sources {
+impl CheckoutSources {
     /// A path's place in the workspace.
-    pub(super) fn inside(&self, path: &Path) -> Result<Vec<u8>, Fault> {
+    pub(super) fn path_inside(&self, path: &Path) -> Result<Vec<u8>, Fault> {
         let inside = path.strip_prefix(&self.workspace).map_err(|_| {
             let what = format!(
                 "The folder {} lies outside of the workspace.",
                 path.display()
             );
-            Fault::setup(what, "set gates.<NAME>.where: in-place")
+            Fault::setup_fault(what, "set gates.<NAME>.where: in-place")
         })?;
         Ok(inside.as_os_str().as_bytes().to_vec())
     }
 
-    fn judged(&self) -> impl Iterator<Item = &SourcePackage> {
+    fn judged_packages(&self) -> impl Iterator<Item = &SourcePackage> {
         self.judged
             .iter()
             .filter_map(|name| self.packages.get(name))
@@ -76,18 +76,18 @@ impl Sources {
     /// Returns the part of a checkout that belongs to each judged package alone.
     ///
     /// A single package owns all of it.
-    pub(super) fn parts(&self) -> Vec<Part> {
+    pub(super) fn judged_parts(&self) -> Vec<CheckoutPart> {
         let folders: Vec<Vec<u8>> = self
-            .judged()
-            .filter_map(|package| self.inside(&package.root).ok())
+            .judged_packages()
+            .filter_map(|package| self.path_inside(&package.root).ok())
             .collect();
         if folders.len() < 2 {
-            return vec![Part::default()];
+            return vec![CheckoutPart::default()];
         }
         let part = |folder: &Vec<u8>| {
             let is_within =
                 |other: &&Vec<u8>| other.len() > folder.len() && other.starts_with(folder);
-            Part {
+            CheckoutPart {
                 folder: folder.clone(),
                 without: folders.iter().filter(is_within).cloned().collect(),
             }
@@ -96,10 +96,10 @@ impl Sources {
     }
 
     /// The POMs of the judged packages, package by package.
-    pub(super) fn poms(&self, checkout: &Checkout) -> Result<Vec<Vec<u8>>, Fault> {
+    pub(super) fn read_poms(&self, checkout: &Checkout) -> Result<Vec<Vec<u8>>, Fault> {
         let mut poms = Vec::new();
-        for package in self.judged() {
-            let below = self.inside(&package.root)?;
+        for package in self.judged_packages() {
+            let below = self.path_inside(&package.root)?;
             let is_pom = |path: &&[u8]| {
                 let mut names = path
                     .strip_prefix(below.as_slice())
@@ -108,24 +108,24 @@ impl Sources {
                 names.next_back() == Some(b"pom.xml")
                     && (below.is_empty() || names.next() == Some(b""))
             };
-            poms.extend(checkout.paths().filter(is_pom).map(<[u8]>::to_vec));
+            poms.extend(checkout.file_paths().filter(is_pom).map(<[u8]>::to_vec));
         }
         Ok(poms)
     }
 
     /// The files of these commits and what their builds look at.
-    pub(super) fn checkout(&self, which: Which) -> Result<Checkout, Fault> {
-        let mut contents = Contents {
+    pub(super) fn make_checkout(&self, which: Which) -> Result<Checkout, Fault> {
+        let mut contents = CheckoutContents {
             sources: self,
             which,
             checkout: Checkout::default(),
             done: BTreeSet::new(),
         };
-        for package in self.judged() {
+        for package in self.judged_packages() {
             contents.add_package(package)?;
         }
         contents.follow_poms()?;
-        for package in self.judged() {
+        for package in self.judged_packages() {
             contents.add_dot_mvn(package)?;
             contents.add_kept(package)?;
         }
@@ -133,21 +133,21 @@ impl Sources {
     }
 }
 
-struct Contents<'a> {
-    sources: &'a Sources,
+struct CheckoutContents<'a> {
+    sources: &'a CheckoutSources,
     which: Which,
     checkout: Checkout,
     /// Repositories that are in it.
     done: BTreeSet<PathBuf>,
 }
 
-impl Contents<'_> {
+impl CheckoutContents<'_> {
     /// The whole repository of a package, and packages that are its submodules.
     fn add_package(&mut self, package: &SourcePackage) -> Result<(), Fault> {
         if !self.done.insert(package.repository.clone()) {
             return Ok(());
         }
-        let at = self.sources.inside(&package.repository)?;
+        let at = self.sources.path_inside(&package.repository)?;
         let base = package.base.as_ref().filter(|_| self.which == Which::Base);
         for path in
             self.checkout
@@ -160,7 +160,7 @@ impl Contents<'_> {
                 .values()
                 .find(|package| package.root == folder)
             else {
-                return Err(Fault::setup(
+                return Err(Fault::setup_fault(
                     format!(
                         "{} is a submodule, which a clean checkout does not hold.",
                         folder.display()
@@ -175,13 +175,13 @@ impl Contents<'_> {
 
     /// Follows parents upward and modules sideways, from every POM of the judged packages.
     fn follow_poms(&mut self) -> Result<(), Fault> {
-        let mut todo = self.sources.poms(&self.checkout)?;
+        let mut todo = self.sources.read_poms(&self.checkout)?;
         let mut seen = BTreeSet::new();
         while let Some(pom) = todo.pop() {
             if seen.len() >= MAX_POMS || !seen.insert(pom.clone()) {
                 continue;
             }
-            let Some(text) = self.checkout.read(&pom, MAX_POM)? else {
+            let Some(text) = self.checkout.read_file(&pom, MAX_POM)? else {
                 continue;
             };
             let links = pom_links(&text);
@@ -191,8 +191,8 @@ impl Contents<'_> {
                 .unwrap_or(Path::new(""));
             for path in named.filter_map(|link| follow_link(folder, &link)) {
                 let path = path.into_os_string().into_vec();
-                for file in [path.clone(), join(&path, b"pom.xml")] {
-                    if !file.is_empty() && self.bring(&file)? {
+                for file in [path.clone(), join_paths(&path, b"pom.xml")] {
+                    if !file.is_empty() && self.bring_pom(&file)? {
                         todo.push(file);
                     }
                 }
@@ -202,7 +202,7 @@ impl Contents<'_> {
     }
 
     /// Brings a POM; false if it does not exist.
-    fn bring(&mut self, path: &[u8]) -> Result<bool, Fault> {
+    fn bring_pom(&mut self, path: &[u8]) -> Result<bool, Fault> {
         let file = self.sources.workspace.join(OsStr::from_bytes(path));
         let holders = self
             .sources
@@ -211,14 +211,14 @@ impl Contents<'_> {
             .filter(|package| file.starts_with(&package.root));
         if let Some(package) = holders.max_by_key(|package| package.root.as_os_str().len()) {
             self.add_package(package)?;
-        } else if !self.checkout.holds(path) && !self.tracked(&file, path)? {
+        } else if !self.checkout.holds_file(path) && !self.add_tracked(&file, path)? {
             return Ok(self.checkout.add_file(&file, path)?);
         }
-        Ok(self.checkout.holds(path))
+        Ok(self.checkout.holds_file(path))
     }
 
     /// Adds what the enclosing repository tracks at that path; false if it has to come from the disk.
-    fn tracked(&mut self, file: &Path, at: &[u8]) -> Result<bool, Fault> {
+    fn add_tracked(&mut self, file: &Path, at: &[u8]) -> Result<bool, Fault> {
         let mut above = file
             .ancestors()
             .skip(1)
@@ -247,14 +247,14 @@ impl Contents<'_> {
         {
             let (folder, at) = (
                 above.join(".mvn"),
-                join(&self.sources.inside(above)?, b".mvn"),
+                join_paths(&self.sources.path_inside(above)?, b".mvn"),
             );
             let is_folder = fs_err::symlink_metadata(&folder).is_ok_and(|data| data.is_dir());
-            if !is_folder || self.checkout.holds_folder(&at) || self.tracked(&folder, &at)? {
+            if !is_folder || self.checkout.holds_folder(&at) || self.add_tracked(&folder, &at)? {
                 continue;
             }
-            for (file, inside) in files(&folder) {
-                self.checkout.add_file(&file, &join(&at, &inside))?;
+            for (file, inside) in files_below(&folder) {
+                self.checkout.add_file(&file, &join_paths(&at, &inside))?;
             }
         }
         Ok(())
@@ -262,14 +262,14 @@ impl Contents<'_> {
 
     /// Brings along what `keep:` names and no commit holds.
     fn add_kept(&mut self, package: &SourcePackage) -> Result<(), Fault> {
-        let globs = globs(&self.sources.keep)?;
+        let globs = compile_globs(&self.sources.keep)?;
         if globs.is_empty() {
             return Ok(());
         }
-        let at = self.sources.inside(&package.root)?;
+        let at = self.sources.path_inside(&package.root)?;
         let mut bytes = 0;
-        for (file, inside) in
-            files(&package.root).filter(|(_, inside)| globs.is_match(OsStr::from_bytes(inside)))
+        for (file, inside) in files_below(&package.root)
+            .filter(|(_, inside)| globs.is_match(OsStr::from_bytes(inside)))
         {
             bytes += fs_err::symlink_metadata(&file).map_or(0, |data| data.len());
             if bytes > MAX_KEPT {
@@ -278,26 +278,28 @@ impl Contents<'_> {
                     package.root.display()
                 );
                 let hint = "name fewer files, or set gates.<NAME>.where: in-place";
-                return Err(Fault::setup(what, hint));
+                return Err(Fault::setup_fault(what, hint));
             }
-            self.checkout.add_file(&file, &join(&at, &inside))?;
+            self.checkout.add_file(&file, &join_paths(&at, &inside))?;
         }
         Ok(())
     }
 }
 
-fn globs(keep: &[String]) -> Result<GlobSet, Fault> {
+fn compile_globs(keep: &[String]) -> Result<GlobSet, Fault> {
     let glob = |text: &String| GlobBuilder::new(text).literal_separator(true).build();
     let globs = keep
         .iter()
         .map(glob)
         .collect::<Result<Vec<_>, _>>()
         .and_then(GlobSet::new);
-    globs.map_err(|error| Fault::setup(format!("keep: {error}."), "fix it in .ralph/config.yaml"))
+    globs.map_err(|error| {
+        Fault::setup_fault(format!("keep: {error}."), "fix it in .ralph/config.yaml")
+    })
 }
 
 /// The regular files below a folder with their paths in it; repositories' own files are left out.
-fn files(folder: &Path) -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
+fn files_below(folder: &Path) -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
     let all = walk(folder, usize::MAX, MAX_ENTRIES, |entry| {
         entry.file_name() != ".git"
     });
@@ -316,7 +318,7 @@ fn files(folder: &Path) -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
     })
 }
 
-fn join(folder: &[u8], path: &[u8]) -> Vec<u8> {
+fn join_paths(folder: &[u8], path: &[u8]) -> Vec<u8> {
     if folder.is_empty() || path.is_empty() {
         [folder, path].concat()
     } else {

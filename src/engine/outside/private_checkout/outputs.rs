@@ -66,15 +66,16 @@ pub(super) struct Outputs {
 impl Outputs {
     /// Takes over the folders that the last gate left, as described by its manifest, for these sources. `module` is
     /// the path of their only module (empty, or with a slash at its end), `None` if there are several.
-    pub(super) fn take(
+    pub(super) fn take_outputs(
         manifest: PathBuf,
         folders: Vec<PathBuf>,
         sources: &Marks,
         module: Option<&str>,
     ) -> io::Result<Self> {
         let last = take_manifest(&manifest)?
-            .filter(|last| digest(&folders).as_ref() == Some(&last.digest));
-        let last = last.and_then(|last| Some((stale(&last.sources, sources, module)?, last)));
+            .filter(|last| digest_folders(&folders).as_ref() == Some(&last.digest));
+        let last =
+            last.and_then(|last| Some((stale_sources(&last.sources, sources, module)?, last)));
         let mut outputs = Self {
             manifest,
             folders,
@@ -88,13 +89,13 @@ impl Outputs {
             }
             None => std::mem::take(&mut outputs.folders)
                 .iter()
-                .try_for_each(|folder| remove(folder))?,
+                .try_for_each(|folder| remove_folder(folder))?,
         }
         Ok(outputs)
     }
 
     /// Describes the reuse of the outputs, for people.
-    pub(super) fn note(&self) -> &'static str {
+    pub(super) fn reuse_note(&self) -> &'static str {
         match self.stale {
             _ if self.known.is_empty() => "no outputs of an earlier gate",
             None => "the outputs of the last gate are used",
@@ -103,7 +104,7 @@ impl Outputs {
     }
 
     /// Returns the relation of the outputs to the build of this key.
-    pub(super) fn standing(&self, key: &str) -> OutputState {
+    pub(super) fn output_state(&self, key: &str) -> OutputState {
         match &self.stale {
             _ if !self.known.contains(key) => OutputState::Nothing,
             None => OutputState::Current,
@@ -112,7 +113,7 @@ impl Outputs {
     }
 
     /// Removes what Maven must not find when it builds below `root`; `key` is that of the build, if known.
-    pub(super) fn clear(&mut self, root: &Path, key: Option<&str>) -> io::Result<()> {
+    pub(super) fn clear_outputs(&mut self, root: &Path, key: Option<&str>) -> io::Result<()> {
         // A reactor that Maven has begun to build: its outputs are of now.
         if !self.cleared.insert(root.to_owned()) {
             return Ok(());
@@ -138,23 +139,23 @@ impl Outputs {
             if only_tests {
                 TEST_OUTPUTS
                     .iter()
-                    .try_for_each(|name| remove(&folder.join(name)))?;
+                    .try_for_each(|name| remove_folder(&folder.join(name)))?;
             } else {
-                remove(&folder)?;
+                remove_folder(&folder)?;
             }
         }
         Ok(())
     }
 
     /// A build came to its end well.
-    pub(super) fn built(&mut self, build: &Build) {
+    pub(super) fn note_build(&mut self, build: &Build) {
         self.builds.push(build.clone());
     }
 
     /// Keeps the outputs in these folders for the next gate. Anything that changes after the digest is taken is
     /// found by the next gate, anything that changed before by the builds' own digests.
-    pub(super) fn keep(self, folders: &[PathBuf], sources: Marks) -> io::Result<()> {
-        let Some(digest) = digest(folders).filter(|_| !self.builds.is_empty()) else {
+    pub(super) fn keep_outputs(self, folders: &[PathBuf], sources: Marks) -> io::Result<()> {
+        let Some(digest) = digest_folders(folders).filter(|_| !self.builds.is_empty()) else {
             return Ok(());
         };
         if !self.builds.iter().all(Build::is_current) {
@@ -182,7 +183,7 @@ fn take_manifest(file: &Path) -> io::Result<Option<Manifest>> {
 }
 
 /// Returns the Java files of the module that differ; `None` if other files do.
-fn stale(old: &Marks, new: &Marks, module: Option<&str>) -> Option<ChangedJava> {
+fn stale_sources(old: &Marks, new: &Marks, module: Option<&str>) -> Option<ChangedJava> {
     let mut stale = ChangedJava::default();
     let differ = |path: &&String| old.get(*path) != new.get(*path);
     for path in old.keys().chain(new.keys()).filter(differ) {
@@ -211,13 +212,13 @@ fn stale(old: &Marks, new: &Marks, module: Option<&str>) -> Option<ChangedJava> 
     Some(stale)
 }
 
-fn remove(folder: &Path) -> io::Result<()> {
+fn remove_folder(folder: &Path) -> io::Result<()> {
     if_there(fs_err::remove_dir_all(folder)).map(drop)
 }
 
 /// The digest of everything in these folders: path, mode, bytes. `None` if there is too much, or anything that
 /// is neither file, folder nor link.
-fn digest(folders: &[PathBuf]) -> Option<String> {
+fn digest_folders(folders: &[PathBuf]) -> Option<String> {
     let (mut all, mut bytes) = (Vec::new(), 0);
     for entry in folders
         .iter()

@@ -3,7 +3,10 @@
 use super::cache_folder::KEPT;
 use super::contents::Which;
 use super::outputs::{Marks, Outputs};
-use super::{CacheFolder, InPlace, PrivateCheckout, SourcePackage, Sources, State, Tree};
+use super::{
+    CacheFolder, CheckoutSources, CheckoutState, CheckoutTree, InPlace, PrivateCheckout,
+    SourcePackage,
+};
 use crate::engine::FaultKind;
 use crate::gate::{Build, ChangedJava, Checkouts, OutputState};
 use crate::machine::facts::Oid;
@@ -31,21 +34,22 @@ fn a_workspace_finds_its_folder_again_and_a_second_gate_gets_one_of_its_own() {
     let home = tempfile::tempdir().unwrap();
     let (cache, workspace) = (home.path().join("cache"), home.path().join("ws"));
     fs_err::create_dir(&workspace).unwrap();
-    let first = CacheFolder::take(&cache, &workspace).unwrap();
-    let second = CacheFolder::take(&cache, &workspace).unwrap();
+    let first = CacheFolder::take_folder(&cache, &workspace).unwrap();
+    let second = CacheFolder::take_folder(&cache, &workspace).unwrap();
     assert!(!first.is_temporary() && second.is_temporary());
-    assert_ne!(first.at(""), second.at(""));
-    let [one, two] = [&first, &second].map(|folder| folder.at("x").parent().unwrap().to_owned());
-    let run = first.run().unwrap().keep();
+    assert_ne!(first.path_of(""), second.path_of(""));
+    let [one, two] =
+        [&first, &second].map(|folder| folder.path_of("x").parent().unwrap().to_owned());
+    let run = first.run_folder().unwrap().keep();
     drop((first, second));
     assert!(one.is_dir() && !two.exists());
     // A process that another test is just starting may hold the lock for a moment.
     let again = (0..1_000)
-        .map(|_| CacheFolder::take(&cache, &workspace).unwrap())
+        .map(|_| CacheFolder::take_folder(&cache, &workspace).unwrap())
         .find(|site| !site.is_temporary());
     let again = again.unwrap();
-    assert_eq!(again.at(""), one);
-    again.run().unwrap();
+    assert_eq!(again.path_of(""), one);
+    again.run_folder().unwrap();
     assert!(!run.exists(), "what a killed run left goes");
 
     // A folder that others may enter, or a link, is not trusted.
@@ -62,15 +66,22 @@ fn a_workspace_finds_its_folder_again_and_a_second_gate_gets_one_of_its_own() {
             && fs_err::symlink_metadata(folder).unwrap().is_dir()
             && !folder.join("tree").exists()
     };
-    let is_gone =
-        |_| is_new(&CacheFolder::take(&cache, &workspace).unwrap().at("")) && !planted.exists();
+    let is_gone = |_| {
+        is_new(
+            &CacheFolder::take_folder(&cache, &workspace)
+                .unwrap()
+                .path_of(""),
+        ) && !planted.exists()
+    };
     assert!((0..1_000).any(is_gone));
     let elsewhere = home.path().join("elsewhere");
     write(&elsewhere.join("tree/kept"), "");
     if fs_err::remove_dir_all(&one).is_ok() {
         fs_err::os::unix::fs::symlink(&elsewhere, &one).unwrap();
         assert!(is_new(
-            &CacheFolder::take(&cache, &workspace).unwrap().at("")
+            &CacheFolder::take_folder(&cache, &workspace)
+                .unwrap()
+                .path_of("")
         ));
         assert!(elsewhere.join("tree/kept").exists());
     }
@@ -88,18 +99,18 @@ fn folders_of_workspaces_that_are_gone_and_the_oldest_are_removed() {
     };
     let gone = home.path().join("gone");
     fs_err::create_dir(&gone).unwrap();
-    drop(CacheFolder::take(&cache, &gone).unwrap());
+    drop(CacheFolder::take_folder(&cache, &gone).unwrap());
     fs_err::remove_dir(&gone).unwrap();
     for number in 0..KEPT + 3 {
         let workspace = home.path().join(number.to_string());
         fs_err::create_dir(&workspace).unwrap();
-        drop(CacheFolder::take(&cache, &workspace).unwrap());
+        drop(CacheFolder::take_folder(&cache, &workspace).unwrap());
     }
     // A process that another test is just starting may hold a lock for a moment: the next sweep is due then.
     let last = home.path().join((KEPT + 2).to_string());
     for _ in 0..100 {
         if folders() > KEPT {
-            drop(CacheFolder::take(&cache, &last).unwrap());
+            drop(CacheFolder::take_folder(&cache, &last).unwrap());
         }
     }
     assert_eq!(folders(), KEPT);
@@ -123,23 +134,24 @@ fn outputs_are_used_as_far_as_the_changes_leave_them_right() {
         ("src/test/resources/r", "1"),
         ("src/test/resources/src/main/java/R.java", "1"),
     ];
-    let take =
-        |new: &Marks, module| Outputs::take(file.clone(), outputs.clone(), new, module).unwrap();
+    let take = |new: &Marks, module| {
+        Outputs::take_outputs(file.clone(), outputs.clone(), new, module).unwrap()
+    };
     let keep = || {
         let mut left = take(&marks(&old), Some(""));
         for class in ["classes/A.class", "test-classes/ATest.class"] {
             write(&target.join(class), "x");
         }
-        left.built(&Build::of("k".to_owned(), classes.to_vec(), false).unwrap());
-        left.keep(&outputs, marks(&old)).unwrap();
+        left.note_build(&Build::of_folders("k".to_owned(), classes.to_vec(), false).unwrap());
+        left.keep_outputs(&outputs, marks(&old)).unwrap();
     };
     keep();
     assert_eq!(
-        take(&marks(&old), Some("")).standing("k"),
+        take(&marks(&old), Some("")).output_state("k"),
         OutputState::Current
     );
     assert_eq!(
-        take(&marks(&old), Some("")).standing("k"),
+        take(&marks(&old), Some("")).output_state("k"),
         OutputState::Nothing,
         "while a gate works there is none"
     );
@@ -227,7 +239,7 @@ fn outputs_are_used_as_far_as_the_changes_leave_them_right() {
     for (new, module, expected) in table {
         keep();
         assert_eq!(
-            take(&new, module).standing("k"),
+            take(&new, module).output_state("k"),
             expected,
             "{new:?} {module:?}"
         );
@@ -240,7 +252,7 @@ fn outputs_are_used_as_far_as_the_changes_leave_them_right() {
     keep();
     fs_err::write(target.join("classes/Planted.class"), "x").unwrap();
     assert_eq!(
-        take(&marks(&old), Some("")).standing("k"),
+        take(&marks(&old), Some("")).output_state("k"),
         OutputState::Nothing
     );
     assert!(!target.exists());
@@ -262,7 +274,12 @@ fn commit(folder: &Path) -> Oid {
         .to_string())
 }
 
-fn sources(workspace: &Path, units: &[(&str, Oid)], judged: &str, keep: &[&str]) -> Sources {
+fn sources(
+    workspace: &Path,
+    units: &[(&str, Oid)],
+    judged: &str,
+    keep: &[&str],
+) -> CheckoutSources {
     let unit = |(name, head): &(&str, Oid)| {
         let root = workspace.join("src").join(name);
         (
@@ -275,7 +292,7 @@ fn sources(workspace: &Path, units: &[(&str, Oid)], judged: &str, keep: &[&str])
             },
         )
     };
-    Sources {
+    CheckoutSources {
         workspace: workspace.to_owned(),
         packages: units.iter().map(unit).collect(),
         judged: BTreeSet::from([judged.to_owned()]),
@@ -293,7 +310,7 @@ struct Kept {
 impl Kept {
     fn new(recompiled: bool) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let cache = CacheFolder::take(&home.path().join("cache"), home.path()).unwrap();
+        let cache = CacheFolder::take_folder(&home.path().join("cache"), home.path()).unwrap();
         let kept = Self {
             home,
             cache,
@@ -306,7 +323,7 @@ impl Kept {
             "class ATest { }",
         );
         let first = kept.tree();
-        assert_eq!(first.outputs.standing("k"), OutputState::Nothing);
+        assert_eq!(first.outputs.output_state("k"), OutputState::Nothing);
         for class in ["classes/A.class", "test-classes/ATest.class"] {
             write(&kept.output(class), "x");
         }
@@ -319,18 +336,18 @@ impl Kept {
     }
 
     fn output(&self, path: &str) -> PathBuf {
-        self.cache.at("tree/src/p/target").join(path)
+        self.cache.path_of("tree/src/p/target").join(path)
     }
 
     fn build(&self) -> Build {
         let folders = ["classes", "test-classes"]
             .map(|name| self.output(name))
             .to_vec();
-        Build::of("k".to_owned(), folders, self.recompiled).unwrap()
+        Build::of_folders("k".to_owned(), folders, self.recompiled).unwrap()
     }
 
     /// A gate on what is in the workspace now.
-    fn tree(&self) -> Tree {
+    fn tree(&self) -> CheckoutTree {
         let workspace = self.at("ws");
         let sources = sources(
             &workspace,
@@ -338,18 +355,20 @@ impl Kept {
             "p",
             &[],
         );
-        Tree::make(&sources, Which::Head, &self.cache).unwrap().0
+        CheckoutTree::check_out(&sources, Which::Head, &self.cache)
+            .unwrap()
+            .0
     }
 
-    fn leave(&self, mut tree: Tree) {
-        tree.outputs.built(&self.build());
-        tree.close(true).unwrap();
+    fn leave(&self, mut tree: CheckoutTree) {
+        tree.outputs.note_build(&self.build());
+        tree.close_tree(true).unwrap();
     }
 
     /// Returns the outputs that are left when Maven is about to make the build of that key.
-    fn left(&self, tree: &mut Tree, key: &str) -> (bool, bool) {
+    fn left(&self, tree: &mut CheckoutTree, key: &str) -> (bool, bool) {
         tree.outputs
-            .clear(&self.cache.at("tree/src/p"), Some(key))
+            .clear_outputs(&self.cache.path_of("tree/src/p"), Some(key))
             .unwrap();
         (
             self.output("classes/A.class").exists(),
@@ -398,7 +417,7 @@ fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
             write(&kept.at("ws/src/p").join(changed), "// changed");
         }
         let mut tree = kept.tree();
-        assert_eq!(tree.outputs.standing(key), standing, "{changed} {key}");
+        assert_eq!(tree.outputs.output_state(key), standing, "{changed} {key}");
         assert_eq!(
             kept.left(&mut tree, key),
             left,
@@ -409,41 +428,41 @@ fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
         } else {
             OutputState::Nothing
         };
-        assert_eq!(tree.outputs.standing("k"), stands, "{changed} {key}");
+        assert_eq!(tree.outputs.output_state("k"), stands, "{changed} {key}");
     }
     // A module that was judged before Maven started again in its reactor is not kept, nor are its
     // outputs.
     let kept = Kept::new(false);
-    let mut state = State {
+    let mut state = CheckoutState {
         head: kept.tree(),
         base: None,
         phases: Vec::new(),
     };
-    state.head.outputs.built(&kept.build());
+    state.head.outputs.note_build(&kept.build());
     assert!(
-        state.tree_of(&kept.cache.at("base/src/p")).is_none(),
+        state.tree_of(&kept.cache.path_of("base/src/p")).is_none(),
         "another checkout's outputs are left alone"
     );
-    let tree = state.tree_of(&kept.cache.at("tree/src/p")).unwrap();
-    assert_eq!(tree.outputs.standing("k"), OutputState::Current);
+    let tree = state.tree_of(&kept.cache.path_of("tree/src/p")).unwrap();
+    assert_eq!(tree.outputs.output_state("k"), OutputState::Current);
     assert_eq!(kept.left(tree, "other"), (false, false));
     write(&kept.output("classes/B.class"), "by Maven");
     tree.outputs
-        .clear(&kept.cache.at("tree/src/p"), Some("third"))
+        .clear_outputs(&kept.cache.path_of("tree/src/p"), Some("third"))
         .unwrap();
     assert!(
         kept.output("classes/B.class").exists(),
         "what Maven makes in this gate stays"
     );
-    state.head.close(true).unwrap();
+    state.head.close_tree(true).unwrap();
     assert!(
-        !kept.cache.at("tree.json").exists(),
+        !kept.cache.path_of("tree.json").exists(),
         "no known build is whole"
     );
     // A build that was not Maven's stays one for as long as it is kept.
     let kept = Kept::new(true);
     let again = kept.tree();
-    assert_eq!(again.outputs.standing("k"), OutputState::Current);
+    assert_eq!(again.outputs.output_state("k"), OutputState::Current);
     kept.leave(again);
     write(&kept.at("ws/src/p/src/test/java/ATest.java"), "// changed");
     assert_eq!(kept.left(&mut kept.tree(), "k"), (false, false));
@@ -457,10 +476,10 @@ fn java_files_alone_can_leave_outputs_right_only_where_one_pom_is_judged() {
     assert!(!kept.tree().outputs.of_one_module);
 }
 
-fn paths(sources: &Sources, which: Which) -> Vec<String> {
-    let checkout = sources.checkout(which).unwrap();
+fn paths(sources: &CheckoutSources, which: Which) -> Vec<String> {
+    let checkout = sources.make_checkout(which).unwrap();
     checkout
-        .paths()
+        .file_paths()
         .map(|path| String::from_utf8(path.to_vec()).unwrap())
         .collect()
 }
@@ -509,9 +528,9 @@ fn the_layout_is_mirrored_as_far_as_builds_look() {
     ];
     assert_eq!(paths(&all, Which::Head), expected);
     assert_eq!(
-        all.checkout(Which::Head)
+        all.make_checkout(Which::Head)
             .unwrap()
-            .read(b"src/p/m/pom.xml", 999)
+            .read_file(b"src/p/m/pom.xml", 999)
             .unwrap()
             .unwrap(),
         PARENT.as_bytes()
@@ -543,9 +562,9 @@ fn what_an_enclosing_repository_tracks_comes_from_its_head() {
         [".mvn/jvm.config", "src/p/pom.xml", "src/pom.xml"]
     );
     let parent = sources
-        .checkout(Which::Head)
+        .make_checkout(Which::Head)
         .unwrap()
-        .read(b"src/pom.xml", 999)
+        .read_file(b"src/pom.xml", 999)
         .unwrap()
         .unwrap();
     assert_eq!(parent, b"<project/>");
@@ -569,7 +588,7 @@ fn a_submodule_is_refused_unless_it_is_a_package() {
         .unwrap();
     let head = Oid(head.to_string());
     let mut sources = sources(&workspace, &[("p", head)], "p", &[]);
-    let fault = sources.checkout(Which::Head).map(|_| ()).unwrap_err();
+    let fault = sources.make_checkout(Which::Head).map(|_| ()).unwrap_err();
     assert!(
         fault.what.contains("src/p/sub is a submodule") && fault.hint.contains("in-place"),
         "{fault}"
@@ -606,17 +625,17 @@ fn a_source_that_was_exchanged_and_put_back_before_the_build_came_to_its_end_giv
         ("src/main/java/A.java", false, true),
         ("src/test/java/ATest.java", false, false),
     ] {
-        let checkout = PrivateCheckout::enter(&kept.cache, &sources).unwrap();
-        let file = kept.cache.at("tree/src/p").join(path);
+        let checkout = PrivateCheckout::enter_checkout(&kept.cache, &sources).unwrap();
+        let file = kept.cache.path_of("tree/src/p").join(path);
         let text = fs_err::read(&file).unwrap();
         // The old file stays as long as the new one is written, so that its number is another.
         fs_err::rename(&file, file.with_extension("old")).unwrap();
         fs_err::write(&file, text).unwrap();
         fs_err::remove_file(file.with_extension("old")).unwrap();
         if is_built {
-            checkout.built(&kept.build());
+            checkout.note_build(&kept.build());
         }
-        let closed = checkout.state.into_inner().unwrap().head.close(true);
+        let closed = checkout.state.into_inner().unwrap().head.close_tree(true);
         let why = closed.err().map(|fault| fault.what).unwrap_or_default();
         let who = if is_built { " (by a build)" } else { "" };
         assert_eq!(
@@ -643,7 +662,7 @@ fn what_tests_wrote_is_put_right_and_named_once_it_was_judged_but_no_source_is_t
         "p",
         &[],
     );
-    let root = kept.cache.at("tree/src/p");
+    let root = kept.cache.path_of("tree/src/p");
     let texts = |paths: Vec<RepoPath>| paths.iter().map(RepoPath::to_text).collect::<Vec<_>>();
     for (path, may_be) in [
         ("pom.xml", true),
@@ -655,11 +674,11 @@ fn what_tests_wrote_is_put_right_and_named_once_it_was_judged_but_no_source_is_t
     ] {
         let inside = format!("src/p/{path}");
         let judged = |is_judged| {
-            let checkout = PrivateCheckout::enter(&kept.cache, &sources).unwrap();
-            checkout.built(&kept.build());
+            let checkout = PrivateCheckout::enter_checkout(&kept.cache, &sources).unwrap();
+            checkout.note_build(&kept.build());
             let before = fs_err::read(root.join(path)).ok();
             write(&root.join(path), "by a test");
-            let told = texts(checkout.written(&root, false).unwrap());
+            let told = texts(checkout.written_files(&root, false).unwrap());
             assert_eq!(
                 told,
                 if may_be {
@@ -669,12 +688,12 @@ fn what_tests_wrote_is_put_right_and_named_once_it_was_judged_but_no_source_is_t
                 }
             );
             if is_judged {
-                checkout.written(&root, true).unwrap();
+                checkout.written_files(&root, true).unwrap();
                 assert_eq!(fs_err::read(root.join(path)).ok(), before, "{path}");
-                assert_eq!(checkout.written(&root, false).unwrap(), []);
-                checkout.built(&kept.build());
+                assert_eq!(checkout.written_files(&root, false).unwrap(), []);
+                checkout.note_build(&kept.build());
             }
-            checkout.state.into_inner().unwrap().head.close(true)
+            checkout.state.into_inner().unwrap().head.close_tree(true)
         };
         let fault = judged(false).unwrap_err();
         assert_eq!(
@@ -720,7 +739,7 @@ fn of_what_tests_wrote_only_their_own_packages_files_are_put_right_beside_anothe
     };
     sources.packages.insert("inner".to_owned(), inner);
     sources.judged.extend(["inner", "q"].map(str::to_owned));
-    let tree = kept.cache.at("tree");
+    let tree = kept.cache.path_of("tree");
     let texts = |paths: Vec<RepoPath>| paths.iter().map(RepoPath::to_text).collect::<Vec<_>>();
     let own = [
         ("src/p", "src/p/src/test/java/ATest.java"),
@@ -733,7 +752,7 @@ fn of_what_tests_wrote_only_their_own_packages_files_are_put_right_beside_anothe
         ("src/pom.xml", ""),
         ("src/p/src/main/java/A.java", " (by tests or mutants)"),
     ] {
-        let checkout = PrivateCheckout::enter(&kept.cache, &sources).unwrap();
+        let checkout = PrivateCheckout::enter_checkout(&kept.cache, &sources).unwrap();
         let before = own.map(|(_, file)| fs_err::read(tree.join(file)).unwrap());
         // The build of the last one ends while the tests of the others run.
         let build = Build {
@@ -742,7 +761,7 @@ fn of_what_tests_wrote_only_their_own_packages_files_are_put_right_beside_anothe
         };
         for (root, file) in own {
             if root == "src/q" {
-                checkout.built(&build);
+                checkout.note_build(&build);
             }
             write(&tree.join(file), "by a test");
         }
@@ -751,14 +770,17 @@ fn of_what_tests_wrote_only_their_own_packages_files_are_put_right_beside_anothe
         }
         for (at, (root, file)) in own.iter().enumerate() {
             let root = tree.join(root);
-            assert_eq!(texts(checkout.written(&root, false).unwrap()), [*file]);
-            checkout.written(&root, true).unwrap();
+            assert_eq!(
+                texts(checkout.written_files(&root, false).unwrap()),
+                [*file]
+            );
+            checkout.written_files(&root, true).unwrap();
             for (other, (_, file)) in own.iter().enumerate() {
                 let is_right = fs_err::read(tree.join(file)).unwrap() == before[other];
                 assert_eq!(is_right, other <= at, "{file} after {root:?}");
             }
         }
-        match checkout.state.into_inner().unwrap().head.close(true) {
+        match checkout.state.into_inner().unwrap().head.close_tree(true) {
             Ok(written) => assert_eq!((more, written.len()), ("", 3)),
             Err(fault) => {
                 assert!(
@@ -785,7 +807,7 @@ fn a_copy_of_a_package_becomes_a_repository_at_the_commit_that_its_folder_is_at(
         head: head.clone(),
         base: Some(base.clone()),
     };
-    let sources = Sources {
+    let sources = CheckoutSources {
         workspace,
         packages: [("p".to_owned(), package)].into(),
         judged: ["p".to_owned()].into(),
@@ -804,9 +826,9 @@ fn a_copy_of_a_package_becomes_a_repository_at_the_commit_that_its_folder_is_at(
             .to_string()
     };
     assert_eq!(head_of(&InPlace(&sources), &root), head.0);
-    let cache = CacheFolder::temporary(&home.path().join("cache")).unwrap();
-    let checkout = PrivateCheckout::enter(&cache, &sources).unwrap();
-    assert_eq!(head_of(&checkout, &cache.at("tree/apps/p")), head.0);
-    let before = checkout.base("p").unwrap().unwrap();
+    let cache = CacheFolder::temporary_folder(&home.path().join("cache")).unwrap();
+    let checkout = PrivateCheckout::enter_checkout(&cache, &sources).unwrap();
+    assert_eq!(head_of(&checkout, &cache.path_of("tree/apps/p")), head.0);
+    let before = checkout.check_out_base("p").unwrap().unwrap();
     assert_eq!(head_of(&checkout, &before), base.0);
 }

@@ -11,7 +11,7 @@ use super::javac::{Javac, sources_by_class};
 use super::project::{self, is_foreign};
 use super::recipe::{self, Recipe};
 use super::trouble::{Trouble, TroubleKind};
-use super::{BUILD_CLASSPATH, Maven, Project, cache, home, read_paths};
+use super::{BUILD_CLASSPATH, Maven, Project, cache, module_home, read_paths};
 use crate::config::Recompile;
 use crate::gate::scope::Module;
 use crate::gate::{ChangedJava, GateAbort, OutputState};
@@ -50,11 +50,11 @@ impl Built {
 
     /// The same with the production code that a module of this package judges, which may be another module's; `None` if
     /// that is not on its class path.
-    pub(crate) fn judging(&self, module: &Module, package: &Path) -> Option<Self> {
+    pub(crate) fn for_module(&self, module: &Module, package: &Path) -> Option<Self> {
         if module.code == module.dir {
             return Some(self.clone());
         }
-        let home = home(package, &module.code);
+        let home = module_home(package, &module.code);
         let class = format!("{}.class", module.targets.first()?.class.replace('.', "/"));
         let holds = |entry: &&String| {
             Path::new(entry).starts_with(&home) && Path::new(entry).join(&class).is_file()
@@ -70,13 +70,13 @@ impl Built {
     }
 
     /// The digest of its class files, as a build's is.
-    fn digest(&self) -> Result<String, GateAbort> {
-        files_digest(&self.class_folders(), &classes::counts)
+    fn class_digest(&self) -> Result<String, GateAbort> {
+        files_digest(&self.class_folders(), &classes::counts_for_tests)
     }
 }
 
 /// The phase in which a module was compiled: its name in the trace, and a note.
-pub(crate) type Phase = (&'static str, &'static str);
+pub(crate) type BuildPhase = (&'static str, &'static str);
 
 /// Maven's builds, without and with the proof that the JDK's compiler can make the next.
 const KNOWN: [&str; 2] = [
@@ -88,7 +88,7 @@ const RESOLVED: [&str; 2] = [
     "compiled and resolved; javac was seen to make the same classes",
 ];
 /// The JDK's compiler compiled what had changed.
-pub(crate) const RECOMPILED: Phase = (
+pub(crate) const RECOMPILED: BuildPhase = (
     "compile",
     "javac compiled what had changed: Maven was not called",
 );
@@ -96,17 +96,23 @@ pub(crate) const RECOMPILED: Phase = (
 impl Maven<'_> {
     /// Compiles the module with its tests and what it needs of its reactor; the inner error says why it does not
     /// compile.
-    pub(crate) fn build(&self) -> Result<Result<(Built, Phase), Trouble>, GateAbort> {
+    pub(crate) fn build_module(&self) -> Result<Result<(Built, BuildPhase), Trouble>, GateAbort> {
         if let Some(argv) = self.command {
             return self.build_by_command(argv);
         }
         let around = cache::Surroundings {
-            environment: self.context.commands.environment(),
-            javac: &self.javac(),
+            environment: self.context.commands.child_environment(),
+            javac: &self.javac_path(),
             other_files: self.context.ports.checkouts.other_files(&self.root),
         };
-        let key = cache::key(&self.root, self.dir, &self.program, self.args(), around);
-        let known: Option<(Vec<String>, Project)> = self.known("modules").recall(&key);
+        let key = cache::module_key(
+            &self.root,
+            self.dir,
+            &self.program,
+            self.maven_args(),
+            around,
+        );
+        let known: Option<(Vec<String>, Project)> = self.memory_of("modules").recall(&key);
         // An extension of Maven's core may take versions, and with them settings of the tests, from git.
         let is_extended = self
             .root
@@ -114,7 +120,7 @@ impl Maven<'_> {
             .any(|at| at.join(".mvn/extensions.xml").is_file());
         let known = known.filter(|(jars, _)| !is_extended && cache::has_jars(jars));
         if let Some((classpath, project)) = known {
-            let built = self.built(&key, classpath, project);
+            let built = self.keyed_build(&key, classpath, project);
             match self.context.ports.checkouts.output_state(&built.key) {
                 OutputState::Current => {
                     return Ok(Ok((
@@ -122,18 +128,19 @@ impl Maven<'_> {
                         ("compile", "nothing had changed: Maven was not called"),
                     )));
                 }
-                OutputState::Java(stale) if self.recompile(&built, &stale)? => {
+                OutputState::Java(stale) if self.recompile_changes(&built, &stale)? => {
                     return Ok(Ok((built, RECOMPILED)));
                 }
                 OutputState::Java(_) | OutputState::Nothing => {}
             }
             // A proof needs both sides in one build.
             let is_kept = !self.is_provable(&built);
-            self.clear(is_kept.then_some(&built.key))?;
-            let call = self.call("test-compile", &self.folder, &["-o", "-q", "test-compile"])?;
-            match self.trouble(&call) {
+            self.clear_outputs(is_kept.then_some(&built.key))?;
+            let call =
+                self.call_maven("test-compile", &self.folder, &["-o", "-q", "test-compile"])?;
+            match self.find_trouble(&call) {
                 None => {
-                    let proven = self.prove(&built, &call.output)?;
+                    let proven = self.prove_compiler(&built, &call.output)?;
                     return Ok(Ok((built, ("compile", KNOWN[usize::from(proven)]))));
                 }
                 Some(trouble) if trouble.cause.kind == TroubleKind::Compile => {
@@ -142,13 +149,16 @@ impl Maven<'_> {
                 Some(_) => {}
             }
         }
-        self.clear(None)?;
+        self.clear_outputs(None)?;
         self.resolve_and_compile(&key)
     }
 
     /// The build that also names the class path and the effective POM.
-    fn resolve_and_compile(&self, key: &str) -> Result<Result<(Built, Phase), Trouble>, GateAbort> {
-        let work = self.work("module-")?;
+    fn resolve_and_compile(
+        &self,
+        key: &str,
+    ) -> Result<Result<(Built, BuildPhase), Trouble>, GateAbort> {
+        let work = self.call_folder("module-")?;
         let classpath = work.path().join("classpath");
         let effective = work.path().join("effective.xml");
         let to_classpath = format!("-Dmdep.outputFile={}", classpath.display());
@@ -162,23 +172,24 @@ impl Maven<'_> {
             &to_effective,
         ];
         let call = self.call_offline_first("resolve", &self.folder, &goals)?;
-        if let Some(trouble) = self.trouble(&call) {
+        if let Some(trouble) = self.find_trouble(&call) {
             return Ok(Err(trouble));
         }
-        let (classpath, mut project) = self.read(&classpath, &effective)?;
+        let (classpath, mut project) = self.read_project(&classpath, &effective)?;
         project.surefire.jdk = project
             .surefire
             .jdk
             .take()
-            .or_else(|| recipe::toolchain(&call.output));
-        self.known("modules").keep(key, &(&classpath, &project))?;
-        let built = self.built(key, classpath, project);
-        let proven = self.prove(&built, &call.output)?;
+            .or_else(|| recipe::find_toolchain(&call.output));
+        self.memory_of("modules")
+            .remember(key, &(&classpath, &project))?;
+        let built = self.keyed_build(key, classpath, project);
+        let proven = self.prove_compiler(&built, &call.output)?;
         Ok(Ok((built, ("resolve", RESOLVED[usize::from(proven)]))))
     }
 
     /// A module with the key of its outputs; `module` is the key of the module itself.
-    fn built(&self, module: &str, classpath: Vec<String>, project: Project) -> Built {
+    fn keyed_build(&self, module: &str, classpath: Vec<String>, project: Project) -> Built {
         // Outputs made without the other goals must not serve a gate that wants those goals to run.
         let javac_alone = self.context.settings.recompile == Recompile::Javac;
         let mode = if javac_alone {
@@ -189,7 +200,7 @@ impl Maven<'_> {
         let tests = format!("{:?}", project.surefire);
         let key = cache::build_key(
             module,
-            &self.javac(),
+            &self.javac_path(),
             &[&self.options, mode, &tests],
             &classpath,
         );
@@ -201,13 +212,17 @@ impl Maven<'_> {
     }
 
     /// Maven is going to build: it must not find what it would not have made.
-    pub(super) fn clear(&self, key: Option<&str>) -> Result<(), GateAbort> {
-        Ok(self.context.ports.checkouts.clear(&self.root, key)?)
+    pub(super) fn clear_outputs(&self, key: Option<&str>) -> Result<(), GateAbort> {
+        Ok(self
+            .context
+            .ports
+            .checkouts
+            .clear_outputs(&self.root, key)?)
     }
 
     /// Compiles without Maven what changed; false if that is not proven to be the same.
-    fn recompile(&self, built: &Built, stale: &ChangedJava) -> Result<bool, GateAbort> {
-        let (proofs, digest) = (self.known("recompilable"), built.digest()?);
+    fn recompile_changes(&self, built: &Built, stale: &ChangedJava) -> Result<bool, GateAbort> {
+        let (proofs, digest) = (self.memory_of("recompilable"), built.class_digest()?);
         let proof = proofs
             .recall(&built.key)
             .filter(|proof: &Proof| proof.digest == digest);
@@ -216,15 +231,15 @@ impl Maven<'_> {
             .filter(|recipe| self.may_replace_maven(recipe, built));
         let javac = recipe
             .as_ref()
-            .and_then(|recipe| self.compiler(built, recipe));
-        let is_done = javac.map_or(Ok(false), |javac| javac.recompile(stale))?;
+            .and_then(|recipe| self.find_compiler(built, recipe));
+        let is_done = javac.map_or(Ok(false), |javac| javac.recompile_sources(stale))?;
         if is_done {
-            proofs.keep(
+            proofs.remember(
                 &built.key,
                 &Proof {
                     recipe,
                     refusals: 0,
-                    digest: built.digest()?,
+                    digest: built.class_digest()?,
                 },
             )?;
         }
@@ -235,40 +250,45 @@ impl Maven<'_> {
     fn is_provable(&self, built: &Built) -> bool {
         self.context.ports.checkouts.keeps_java_outputs()
             && self.context.settings.recompile != Recompile::Maven
-            && self.refusals(built) < REFUSALS
+            && self.refusal_count(built) < REFUSALS
     }
 
-    fn refusals(&self, built: &Built) -> u32 {
-        self.known("recompilable")
+    fn refusal_count(&self, built: &Built) -> u32 {
+        self.memory_of("recompilable")
             .recall(&built.key)
             .map_or(0, |proof: Proof| proof.refusals)
     }
 
     /// Looks whether the JDK's compiler makes what Maven just made, for the changes to come.
-    fn prove(&self, built: &Built, log: &str) -> Result<bool, GateAbort> {
+    fn prove_compiler(&self, built: &Built, log: &str) -> Result<bool, GateAbort> {
         if !self.is_provable(built) {
             return Ok(false);
         }
-        let recipe = recipe::read(log).filter(|recipe| self.may_replace_maven(recipe, built));
+        let recipe = recipe::read_log(log).filter(|recipe| self.may_replace_maven(recipe, built));
         let recipe = recipe.and_then(|recipe| limit_to_compiled(recipe, &built.project));
         let javac = recipe
             .as_ref()
-            .and_then(|recipe| self.compiler(built, recipe));
-        let proven = javac.map_or(Ok(false), |javac| javac.proves())?;
-        let refusals = if proven { 0 } else { self.refusals(built) + 1 };
+            .and_then(|recipe| self.find_compiler(built, recipe));
+        let proven = javac.map_or(Ok(false), |javac| javac.proves_equal())?;
+        let refusals = if proven {
+            0
+        } else {
+            self.refusal_count(built) + 1
+        };
         let proof = Proof {
             recipe: recipe.filter(|_| proven),
             refusals,
-            digest: built.digest()?,
+            digest: built.class_digest()?,
         };
-        self.known("recompilable").keep(&built.key, &proof)?;
+        self.memory_of("recompilable")
+            .remember(&built.key, &proof)?;
         Ok(proven)
     }
 
-    fn compiler<'b>(&'b self, built: &'b Built, recipe: &'b Recipe) -> Option<Javac<'b>> {
+    fn find_compiler<'b>(&'b self, built: &'b Built, recipe: &'b Recipe) -> Option<Javac<'b>> {
         Javac::new(
             self.context.commands,
-            self.javac(),
+            self.javac_path(),
             &self.home,
             &built.project,
             recipe,
@@ -278,34 +298,44 @@ impl Maven<'_> {
     fn may_replace_maven(&self, recipe: &Recipe, built: &Built) -> bool {
         let otherwise = &built.project.compiling.configured_otherwise;
         match self.context.settings.recompile {
-            _ if self.args().iter().any(|argument| is_foreign(argument)) => false,
+            _ if self
+                .maven_args()
+                .iter()
+                .any(|argument| is_foreign(argument)) =>
+            {
+                false
+            }
             Recompile::Auto => recipe
                 .goals
                 .iter()
-                .all(|goal| reads_no_java(goal, self.args(), otherwise)),
+                .all(|goal| reads_no_java(goal, self.maven_args(), otherwise)),
             Recompile::Javac => true,
             Recompile::Maven => false,
         }
     }
 
-    fn args(&self) -> &[String] {
+    fn maven_args(&self) -> &[String] {
         &self.context.settings.maven_args
     }
 
-    fn variable(&self, name: &str) -> Option<&str> {
-        self.context.commands.variable(name)
+    fn variable_value(&self, name: &str) -> Option<&str> {
+        self.context.commands.variable_value(name)
     }
 
     /// The compiler of the JDK that Maven's start script takes.
-    pub(super) fn javac(&self) -> PathBuf {
-        match self.variable("JAVA_HOME") {
+    pub(super) fn javac_path(&self) -> PathBuf {
+        match self.variable_value("JAVA_HOME") {
             Some(home) => PathBuf::from(home).join("bin/javac"),
-            None => self.context.commands.find("javac").unwrap_or_default(),
+            None => self
+                .context
+                .commands
+                .find_program("javac")
+                .unwrap_or_default(),
         }
     }
 
     /// The class path and the effective POM that Maven wrote.
-    fn read(
+    fn read_project(
         &self,
         classpath: &Path,
         effective: &Path,
@@ -323,7 +353,8 @@ impl Maven<'_> {
         if !classpath.is_file() {
             return Err(missing("class path"));
         }
-        let project = xml::read_file(effective).and_then(|root| project::read(&root, &self.home));
+        let project =
+            xml::read_file(effective).and_then(|root| project::read_project(&root, &self.home));
         let project = project.ok_or_else(|| missing("effective POM"))?;
         Ok((read_paths(classpath), project))
     }

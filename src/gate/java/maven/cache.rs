@@ -27,7 +27,7 @@ pub(super) struct Surroundings<'a> {
 }
 
 /// The key of a module: 32 hex digits.
-pub(super) fn key(
+pub(super) fn module_key(
     root: &Path,
     dir: &str,
     program: &Path,
@@ -41,7 +41,7 @@ pub(super) fn key(
         program.display().to_string().into_bytes(),
         args.join("\0").into_bytes(),
         javac.display().to_string().into_bytes(),
-        release(&javac),
+        jdk_release(&javac),
     ];
     parts.extend(
         around
@@ -50,8 +50,8 @@ pub(super) fn key(
             .map(|(name, value)| format!("{name}={value}").into_bytes()),
     );
     let home = around.environment.get("HOME");
-    let mut files = poms(root);
-    parents(&mut files);
+    let mut files = find_poms(root);
+    add_parents(&mut files);
     files.sort();
     let dot = [
         "maven.config",
@@ -84,7 +84,7 @@ pub(super) fn key(
             .filter(|_| is_by_file)
             .map(String::into_bytes),
     );
-    digest(parts)
+    digest_parts(parts)
 }
 
 /// The key of a module's outputs: the module's own, the JDK, options (of Maven's JVM, of the build), and every
@@ -99,7 +99,7 @@ pub(super) fn build_key(
     let mut parts: Vec<Vec<u8>> = vec![
         module.as_bytes().to_vec(),
         javac.display().to_string().into_bytes(),
-        release(&javac),
+        jdk_release(&javac),
         options.join("\0").into_bytes(),
     ];
     for entry in classpath {
@@ -111,25 +111,25 @@ pub(super) fn build_key(
         let jar = jar.map(|data| format!("{:?}", (data.len(), data.modified().ok())));
         parts.push(jar.unwrap_or_default().into_bytes());
     }
-    digest(parts)
+    digest_parts(parts)
 }
 
 /// Reads the file `release` of a compiler's JDK.
-fn release(javac: &Path) -> Vec<u8> {
+fn jdk_release(javac: &Path) -> Vec<u8> {
     let file = javac.ancestors().nth(2).map(|home| home.join("release"));
     file.and_then(|file| fs_err::read(file).ok())
         .unwrap_or_default()
 }
 
 /// A digest of some byte strings: 32 hex digits.
-pub(crate) fn digest<T: AsRef<[u8]>>(parts: impl IntoIterator<Item = T>) -> String {
+pub(crate) fn digest_parts<T: AsRef<[u8]>>(parts: impl IntoIterator<Item = T>) -> String {
     let mut digest = crate::source::digest_parts(parts);
     digest.truncate(32);
     digest
 }
 
 /// The POMs below a folder, outputs and hidden folders left out.
-fn poms(root: &Path) -> Vec<PathBuf> {
+fn find_poms(root: &Path) -> Vec<PathBuf> {
     let enter = |folder: &DirEntry| {
         let name = folder.file_name().to_string_lossy();
         !name.starts_with('.') && !matches!(&*name, "target" | "src" | "node_modules")
@@ -142,7 +142,7 @@ fn poms(root: &Path) -> Vec<PathBuf> {
 }
 
 /// Adds the POMs that these have as parents, upward, wherever they are.
-fn parents(found: &mut Vec<PathBuf>) {
+fn add_parents(found: &mut Vec<PathBuf>) {
     let mut seen: BTreeSet<PathBuf> = found.iter().cloned().collect();
     let mut at = 0;
     while let Some(pom) = found.get(at).cloned().filter(|_| at < MAX_POMS) {

@@ -10,12 +10,12 @@
 //! without a daemon, which would build out of sight.
 
 use super::super::surefire::Surefire;
-use super::build::{Built, Phase};
+use super::build::{BuildPhase, Built};
 use super::project::Compiling;
 use super::trouble::Trouble;
-use super::{EnvVars, Maven, Project, cache, digest};
+use super::{EnvVars, Maven, Project, cache, digest_parts};
 use crate::gate::GateAbort;
-use crate::gate::commands::Call;
+use crate::gate::commands::FinishedCall;
 use crate::source::text;
 use crate::sys::Disk as _;
 use crate::sys::disk::RealDisk;
@@ -33,7 +33,7 @@ const MARK: &str = "ralph-classpath: ";
 /// The answer of the command.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Answer {
+struct CommandAnswer {
     modules: Vec<NamedModule>,
     artifacts: Vec<String>,
 }
@@ -56,13 +56,14 @@ impl Maven<'_> {
     pub(super) fn build_by_command(
         &self,
         argv: &[String],
-    ) -> Result<Result<(Built, Phase), Trouble>, GateAbort> {
-        self.clear(None)?;
+    ) -> Result<Result<(Built, BuildPhase), Trouble>, GateAbort> {
+        self.clear_outputs(None)?;
         let call = self.run_command(argv, "classpath", &[])?;
-        if let Some(trouble) = self.trouble(&call) {
+        if let Some(trouble) = self.find_trouble(&call) {
             return Ok(Err(trouble));
         }
-        let built = answer(&call.output).and_then(|answer| self.validate(&answer, argv));
+        let built =
+            read_answer(&call.output).and_then(|answer| self.validate_answer(&answer, argv));
         let phase = (
             "compile",
             "classpath_command compiled it and named its class path",
@@ -82,13 +83,14 @@ impl Maven<'_> {
             &[("RALPH_ARTIFACTS", &artifacts.join(" "))],
         )?;
         self.must_have_got(artifacts, &call)?;
-        let jars = answer(&call.output).and_then(|answer| self.jars(artifacts, &answer.artifacts));
+        let jars = read_answer(&call.output)
+            .and_then(|answer| self.resolve_jars(artifacts, &answer.artifacts));
         jars.map_err(|why| self.invalid_answer(&why))
     }
 
-    fn jars(&self, artifacts: &[String], named: &[String]) -> Result<Vec<String>, String> {
+    fn resolve_jars(&self, artifacts: &[String], named: &[String]) -> Result<Vec<String>, String> {
         let jar = |named: &String| {
-            self.place(named, "jar outside of the package", |place, inside| {
+            self.resolve_place(named, "jar outside of the package", |place, inside| {
                 place.is_file() && !inside
             })
         };
@@ -109,7 +111,7 @@ impl Maven<'_> {
         argv: &[String],
         name: &str,
         variables: EnvVars<'_>,
-    ) -> Result<Call, GateAbort> {
+    ) -> Result<FinishedCall, GateAbort> {
         let folder = &self.context.request.folder;
         let script = folder.join("ralph-classpath.init.gradle");
         fs_err::create_dir_all(folder)?;
@@ -123,15 +125,18 @@ impl Maven<'_> {
         let gradle = self
             .context
             .commands
-            .variable("GRADLE_OPTS")
+            .variable_value("GRADLE_OPTS")
             .unwrap_or_default();
         let gradle = format!("{gradle} -Dorg.gradle.daemon=false");
         let variables = [variables, &[("GRADLE_OPTS", &gradle)]].concat();
-        self.start(&format!("command-{name}"), argv, &self.root, &variables)
+        self.start_program(&format!("command-{name}"), argv, &self.root, &variables)
     }
 
     fn invalid_answer(&self, why: &str) -> GateAbort {
-        let (gate, module) = (&self.context.request.name, self.context.label(self.dir));
+        let (gate, module) = (
+            &self.context.request.name,
+            self.context.module_label(self.dir),
+        );
         GateAbort::setup(
             format!("gates.{gate}.classpath_command for module {module} {why}."),
             "Run the command by hand in the package; docs/gate.md tells what it must print.",
@@ -139,7 +144,7 @@ impl Maven<'_> {
     }
 
     /// The module as the answer describes it, if that can be.
-    fn validate(&self, answer: &Answer, argv: &[String]) -> Result<Built, String> {
+    fn validate_answer(&self, answer: &CommandAnswer, argv: &[String]) -> Result<Built, String> {
         let mut found = answer
             .modules
             .iter()
@@ -151,7 +156,7 @@ impl Maven<'_> {
             ));
         };
         let folder = |named: &str| {
-            self.place(named, "folder of the package", |place, inside| {
+            self.resolve_place(named, "folder of the package", |place, inside| {
                 place.is_dir() && inside
             })
         };
@@ -175,7 +180,7 @@ impl Maven<'_> {
             return Err("names one folder of classes in the other".to_owned());
         }
         let entry = |named: &String| {
-            self.place(named, "jar or folder of the package", |place, inside| {
+            self.resolve_place(named, "jar or folder of the package", |place, inside| {
                 place.is_file() || place.is_dir() && inside
             })
         };
@@ -184,20 +189,20 @@ impl Maven<'_> {
             .iter()
             .map(entry)
             .collect::<Result<_, _>>()?;
-        let key = digest([
+        let key = digest_parts([
             &self.root.display().to_string(),
             &argv.join("\0"),
             &format!("{module:?}"),
         ]);
         Ok(Built {
-            key: cache::build_key(&key, &self.javac(), &[], &classpath),
+            key: cache::build_key(&key, &self.javac_path(), &[], &classpath),
             classpath,
             project,
         })
     }
 
     /// Where a path leads that `fits`: asked of the real one, and whether it lies in the package's folder.
-    fn place(
+    fn resolve_place(
         &self,
         named: &str,
         what: &str,
@@ -225,7 +230,7 @@ impl Maven<'_> {
 }
 
 /// Reads the answer.
-fn answer(output: &str) -> Result<Answer, String> {
+fn read_answer(output: &str) -> Result<CommandAnswer, String> {
     let mut lines = output.lines().filter_map(|line| line.strip_prefix(MARK));
     match (lines.next(), lines.next()) {
         (Some(line), None) => serde_json::from_str(line).map_err(|error| {
@@ -244,7 +249,7 @@ fn answer(output: &str) -> Result<Answer, String> {
 #[cfg(test)]
 mod tests {
     use super::super::trouble::read_command;
-    use super::answer;
+    use super::read_answer;
     use crate::gate::GateAbort;
     use std::path::Path;
 
@@ -252,7 +257,8 @@ mod tests {
     fn the_answer_is_one_line_of_json_in_whatever_is_printed() {
         let noise = "x\n".repeat(600_000);
         let good = r#"ralph-classpath: {"modules": [{"path": "core", "sources": null, "tests": {"jdk": "/jdk-21"}}], "artifacts": ["/a.jar"]}"#;
-        let read = answer(&format!("{noise}{good}\n{noise}")).unwrap_or_else(|why| panic!("{why}"));
+        let read =
+            read_answer(&format!("{noise}{good}\n{noise}")).unwrap_or_else(|why| panic!("{why}"));
         assert_eq!(
             (read.modules[0].path.as_str(), read.artifacts.len()),
             ("core", 1)
@@ -291,7 +297,7 @@ mod tests {
                 "cannot be used",
             ),
         ] {
-            let found = answer(output).err().unwrap_or_default();
+            let found = read_answer(output).err().unwrap_or_default();
             assert!(found.contains(why) && found.len() < 500, "{found}");
         }
     }
@@ -302,7 +308,7 @@ mod tests {
         let javac =
             "/w/p/src/main/java/Foo.java:4: error: ';' expected\n  int x\n       ^\n1 error\n";
         let told = |output: &str, build_changed| match read_command(output, Path::new("/w/p"))
-            .abort("p", "core", build_changed)
+            .into_abort("p", "core", build_changed)
         {
             GateAbort::Fail { reasons } => format!("fail {}", reasons.join("|")),
             GateAbort::Error { why, transient, .. } => format!("{transient} {why}"),

@@ -86,7 +86,7 @@ fn is_set(property: &str, arguments: &[String]) -> bool {
 /// The plugins (short names) of an effective POM whose configuration belies the tables above: antrun that does more
 /// than copying files that are not Java, and a check that no argument can skip.
 pub(super) fn configured_otherwise(project: &Node) -> BTreeSet<String> {
-    let plugins = project.all(&["build", "plugins"]).iter();
+    let plugins = project.children_at(&["build", "plugins"]).iter();
     let named =
         plugins.filter_map(|plugin| Some((short_name(plugin.text_at(&["artifactId"])?), plugin)));
     let otherwise = named.filter(|(name, plugin)| {
@@ -98,11 +98,12 @@ pub(super) fn configured_otherwise(project: &Node) -> BTreeSet<String> {
                 .is_some_and(|phase| LATER.split(' ').any(|later| later == phase))
         };
         let executions = plugin
-            .all(&["executions"])
+            .children_at(&["executions"])
             .iter()
             .filter(|execution| !is_later(execution));
-        let mut parts = executions.chain(plugin.child("configuration"));
-        *name == "antrun" && parts.any(|part| part.any(&runs_more)) || plugin.any(&never_skipped)
+        let mut parts = executions.chain(plugin.first_child("configuration"));
+        *name == "antrun" && parts.any(|part| part.any_below(&runs_more))
+            || plugin.any_below(&never_skipped)
     });
     otherwise.map(|(name, _)| name.to_owned()).collect()
 }
@@ -122,7 +123,7 @@ fn only_copies(target: &Node) -> bool {
             || node.name == "fileset" && !includes(node)
             || !node.attributes.iter().all(attribute)
     };
-    !target.any(&forbidden)
+    !target.any_below(&forbidden)
 }
 
 /// `compiler` of `maven-compiler-plugin`, `jacoco` of `jacoco-maven-plugin`.
@@ -192,7 +193,7 @@ mod tests {
             let text = format!(
                 "<project><build><plugins><plugin><artifactId>{name}</artifactId>{inside}</plugin></plugins></build></project>"
             );
-            configured_otherwise(&xml::read(&text).unwrap())
+            configured_otherwise(&xml::parse_xml(&text).unwrap())
                 .into_iter()
                 .collect::<Vec<_>>()
                 .join(" ")

@@ -14,11 +14,11 @@ pub(super) use reached::sources_by_class;
 use super::Project;
 use super::recipe::Recipe;
 use crate::gate::commands::Commands;
-use crate::gate::java::classes::read;
+use crate::gate::java::classes::read_file;
 use crate::gate::java::jvm;
 use crate::gate::{ChangedJava, GateAbort};
-use reached::{Names, Reached};
-use source_set::{SourceSet, files, is_class, is_package_info};
+use reached::{ClassNames, ReachedSources};
+use source_set::{SourceSet, files_below, is_class, is_package_info};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -81,7 +81,7 @@ impl<'a> Javac<'a> {
     }
 
     /// True if it makes the classes that Maven has just made of the same sources.
-    pub(super) fn proves(&self) -> Result<bool, GateAbort> {
+    pub(super) fn proves_equal(&self) -> Result<bool, GateAbort> {
         for set in [Some(&self.main), self.tests.as_ref()]
             .into_iter()
             .flatten()
@@ -89,27 +89,27 @@ impl<'a> Javac<'a> {
             let Some(sources) = set.files_to_compile() else {
                 return Ok(false);
             };
-            let made = self.compile(set, &sources)?;
+            let made = self.compile_set(set, &sources)?;
             if !made.is_some_and(|made| set.has_classes(made.path()).unwrap_or(false)) {
                 return Ok(false);
             }
         }
         let no_tests =
-            || files(self.test_classes).map(|files| files.iter().all(|file| !is_class(file)));
+            || files_below(self.test_classes).map(|files| files.iter().all(|file| !is_class(file)));
         Ok(self.tests.is_some() || no_tests().unwrap_or(false))
     }
 
     /// Compiles what changed; of the tests also what can see that of the production code.
-    pub(super) fn recompile(&self, stale: &ChangedJava) -> Result<bool, GateAbort> {
+    pub(super) fn recompile_sources(&self, stale: &ChangedJava) -> Result<bool, GateAbort> {
         let is_info = |file: &PathBuf| {
             file.ends_with("package-info.java") || file.ends_with("module-info.java")
         };
         if stale.main.iter().chain(&stale.tests).any(is_info) {
             return Ok(false);
         }
-        let mut seen = Some(Names::new());
+        let mut seen = Some(ClassNames::new());
         if !stale.main.is_empty() {
-            let Some(reached) = Reached::by(&self.main, &stale.main, seen) else {
+            let Some(reached) = ReachedSources::reached_by(&self.main, &stale.main, seen) else {
                 return Ok(false);
             };
             if !self.replace_classes(&self.main, &reached)? {
@@ -123,30 +123,34 @@ impl<'a> Javac<'a> {
         let Some(tests) = &self.tests else {
             return Ok(stale.tests.is_empty());
         };
-        if stale.tests.is_empty() && seen.as_ref().is_some_and(Names::is_empty) {
+        if stale.tests.is_empty() && seen.as_ref().is_some_and(ClassNames::is_empty) {
             return Ok(true);
         }
-        match Reached::by(tests, &stale.tests, seen) {
+        match ReachedSources::reached_by(tests, &stale.tests, seen) {
             Some(reached) => self.replace_classes(tests, &reached),
             None => Ok(false),
         }
     }
 
     /// Compiles the part of a source set that is reached; true if its classes are complete.
-    fn replace_classes(&self, set: &SourceSet<'_>, reached: &Reached) -> Result<bool, GateAbort> {
+    fn replace_classes(
+        &self,
+        set: &SourceSet<'_>,
+        reached: &ReachedSources,
+    ) -> Result<bool, GateAbort> {
         for file in &reached.classes {
             fs_err::remove_file(set.classes.join(file))?;
         }
         if reached.sources.is_empty() {
             return Ok(true);
         }
-        let Some(made) = self.compile(set, &reached.sources)? else {
+        let Some(made) = self.compile_set(set, &reached.sources)? else {
             return Ok(false);
         };
-        for file in files(made.path())? {
+        for file in files_below(made.path())? {
             let (from, to) = (made.path().join(&file), set.classes.join(&file));
             let is_taken = to.exists() && !is_package_info(&file);
-            if is_taken || !reached.explains(&file, &read(&from)?) {
+            if is_taken || !reached.explains_class(&file, &read_file(&from)?) {
                 return Ok(false);
             }
             fs_err::create_dir_all(to.parent().unwrap_or(set.classes))?;
@@ -156,7 +160,7 @@ impl<'a> Javac<'a> {
     }
 
     /// Compiles these sources of a set into a new temporary folder; `None` if they cannot be compiled.
-    fn compile(
+    fn compile_set(
         &self,
         set: &SourceSet<'_>,
         sources: &BTreeSet<PathBuf>,
@@ -174,24 +178,26 @@ impl<'a> Javac<'a> {
         if words.iter().any(|word| word.contains(char::is_control)) {
             return Ok(None);
         }
-        if let Some(folder) = set.argument("-s") {
+        if let Some(folder) = set.argument_value("-s") {
             fs_err::create_dir_all(folder)?;
         }
         let file = tempfile::NamedTempFile::new_in(beside)?;
-        let lines: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        let lines: Vec<String> = words.iter().map(|word| quote_word(word)).collect();
         fs_err::write(file.path(), lines.join("\n"))?;
         let mut argv = vec![self.program.display().to_string()];
-        argv.extend(jvm::quick([]).map(|option| format!("-J{option}")));
+        argv.extend(jvm::quick_option([]).map(|option| format!("-J{option}")));
         argv.push("-J-Dfile.encoding=UTF-8".to_owned());
         argv.push(format!("@{}", file.path().display()));
         // Maven's compiler did not read this variable.
         let extra = [("JDK_JAVAC_OPTIONS", "")];
-        let call = self.commands.run("recompile", argv, self.home, &extra)?;
+        let call = self
+            .commands
+            .run_program("recompile", argv, self.home, &extra)?;
         Ok(call.end.is_success().then_some(folder))
     }
 }
 
 /// A word of a file of arguments (the documentation of javac, "Command-Line Argument Files").
-fn quoted(word: &str) -> String {
+fn quote_word(word: &str) -> String {
     format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -4,7 +4,7 @@
 //! itself.
 
 use super::super::xml;
-use super::home;
+use super::module_home;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
@@ -36,21 +36,22 @@ pub fn follow_link(folder: &Path, link: &str) -> Option<PathBuf> {
 
 /// Reads the links of a POM.
 pub fn pom_links(pom: &[u8]) -> PomLinks {
-    let Some(project) = xml::read(&String::from_utf8_lossy(pom)) else {
+    let Some(project) = xml::parse_xml(&String::from_utf8_lossy(pom)) else {
         return PomLinks::default();
     };
-    let parent = project
-        .child("parent")
-        .and_then(|parent| match parent.child("relativePath") {
-            None => Some("../pom.xml".to_owned()),
-            Some(path) => Some(path.text.clone()).filter(|path| !path.is_empty()),
-        });
+    let parent =
+        project
+            .first_child("parent")
+            .and_then(|parent| match parent.first_child("relativePath") {
+                None => Some("../pom.xml".to_owned()),
+                Some(path) => Some(path.text.clone()).filter(|path| !path.is_empty()),
+            });
     let profiles = project
-        .all(&["profiles"])
+        .children_at(&["profiles"])
         .iter()
-        .flat_map(|profile| profile.all(&["modules"]));
+        .flat_map(|profile| profile.children_at(&["modules"]));
     let modules = project
-        .all(&["modules"])
+        .children_at(&["modules"])
         .iter()
         .chain(profiles)
         .take(MAX_MODULES);
@@ -70,7 +71,7 @@ pub(super) struct BuildFolder {
 }
 
 /// The outermost folder of the package whose POM lists (through others, too) the module.
-pub(super) fn locate(package: &Path, dir: &str) -> BuildFolder {
+pub(super) fn locate_reactor(package: &Path, dir: &str) -> BuildFolder {
     let above: Vec<&str> = Path::new(dir)
         .ancestors()
         .skip(1)
@@ -79,15 +80,15 @@ pub(super) fn locate(package: &Path, dir: &str) -> BuildFolder {
     let listed = above
         .iter()
         .rev()
-        .find_map(|outer| Some((*outer, lists(package, outer, dir)?)));
+        .find_map(|outer| Some((*outer, listing_pom(package, outer, dir)?)));
     let (outer, module) = listed.map_or((dir, None), |(outer, module)| (outer, Some(module)));
     BuildFolder {
-        root: home(package, outer),
+        root: module_home(package, outer),
         module,
     }
 }
 
-fn lists(package: &Path, root: &str, wanted: &str) -> Option<String> {
+fn listing_pom(package: &Path, root: &str, wanted: &str) -> Option<String> {
     let mut seen = BTreeSet::new();
     let mut open = vec![root.to_owned()];
     while let Some(folder) = open.pop() {
@@ -102,10 +103,10 @@ fn lists(package: &Path, root: &str, wanted: &str) -> Option<String> {
         if seen.len() > MAX_MODULES || !seen.insert(folder.clone()) {
             continue;
         }
-        let Some(pom) = xml::read_file(&home(package, &folder).join("pom.xml")) else {
+        let Some(pom) = xml::read_file(&module_home(package, &folder).join("pom.xml")) else {
             continue;
         };
-        let modules = pom.all(&["modules"]).iter().filter_map(|module| {
+        let modules = pom.children_at(&["modules"]).iter().filter_map(|module| {
             let module = module.text.strip_suffix("/pom.xml").unwrap_or(&module.text);
             follow_link(Path::new(&folder), module)?
                 .to_str()
@@ -118,7 +119,7 @@ fn lists(package: &Path, root: &str, wanted: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PomLinks, locate, pom_links};
+    use super::{PomLinks, locate_reactor, pom_links};
 
     #[test]
     fn parents_and_modules_are_read() {
@@ -169,7 +170,7 @@ mod tests {
             ("e", "e", None),
             ("c", "c", None),
         ] {
-            let place = locate(folder.path(), dir);
+            let place = locate_reactor(folder.path(), dir);
             let expected = if root.is_empty() {
                 folder.path().to_owned()
             } else {

@@ -28,7 +28,7 @@ pub(crate) struct Project {
 }
 
 /// Finds the project whose folder is `home`.
-pub(super) fn read(root: &Node, home: &Path) -> Option<Project> {
+pub(super) fn read_project(root: &Node, home: &Path) -> Option<Project> {
     let one = std::slice::from_ref(root);
     let projects = if root.name == "projects" {
         root.children.as_slice()
@@ -48,14 +48,14 @@ pub(super) fn read(root: &Node, home: &Path) -> Option<Project> {
         .or_else(|| (projects.len() == 1).then_some(&projects[0]))?;
     let text = |name: &str| project.text_at(&["build", name]).map(str::to_owned);
     let (sources, test_sources) = (text("sourceDirectory")?, text("testSourceDirectory")?);
-    let compiling = compiling(project, [&sources, &test_sources]);
+    let compiling = read_compiling(project, [&sources, &test_sources]);
     Some(Project {
         classes: text("outputDirectory")?,
         test_classes: text("testOutputDirectory")?,
         sources,
         test_sources,
         compiling,
-        surefire: surefire::read(project),
+        surefire: surefire::read_surefire(project),
     })
 }
 
@@ -107,7 +107,7 @@ impl Resource {
     }
 
     /// True when Java files below `sources` might be among them.
-    fn overlaps(&self, sources: &str) -> bool {
+    fn overlaps_sources(&self, sources: &str) -> bool {
         let (folder, sources) = (Path::new(&self.folder), Path::new(sources));
         self.may_be_java && (folder.starts_with(sources) || sources.starts_with(folder))
     }
@@ -130,20 +130,24 @@ fn sets_foreign(name: &str, value: &str) -> bool {
 }
 
 /// Reads the project of a module; `sources` are its folders of Java files.
-fn compiling(project: &Node, sources: [&str; 2]) -> Compiling {
-    let plugins = project.all(&["build", "plugins"]).iter();
+fn read_compiling(project: &Node, sources: [&str; 2]) -> Compiling {
+    let plugins = project.children_at(&["build", "plugins"]).iter();
     let compiler: Vec<&Node> = plugins
         .filter(|plugin| plugin.text_at(&["artifactId"]) == Some("maven-compiler-plugin"))
         .collect();
-    let has = |holds: &dyn Fn(&Node) -> bool| compiler.iter().any(|plugin| plugin.any(holds));
+    let has = |holds: &dyn Fn(&Node) -> bool| compiler.iter().any(|plugin| plugin.any_below(holds));
     let foreign = has(&|node| sets_foreign(&node.name, &node.text));
     let picks_sources = has(&|node| PICKS.contains(&node.name.as_str()));
-    let properties = project.all(&["properties"]).iter();
+    let properties = project.children_at(&["properties"]).iter();
     let set = properties
         .map(|one| format!("{}={}", one.name, one.text))
         .any(|one| is_foreign(&one));
-    let [main, tests] = ["resources", "testResources"].map(|list| resources(project, list));
-    let overlaps = |resource: &Resource| sources.iter().any(|folder| resource.overlaps(folder));
+    let [main, tests] = ["resources", "testResources"].map(|list| read_resources(project, list));
+    let overlaps = |resource: &Resource| {
+        sources
+            .iter()
+            .any(|folder| resource.overlaps_sources(folder))
+    };
     let is_usual = !foreign && !set && !main.iter().chain(&tests).any(overlaps);
     let configured_otherwise = configured_otherwise(project);
     Compiling {
@@ -155,7 +159,7 @@ fn compiling(project: &Node, sources: [&str; 2]) -> Compiling {
     }
 }
 
-fn resources(project: &Node, name: &str) -> Vec<Resource> {
+fn read_resources(project: &Node, name: &str) -> Vec<Resource> {
     let read = |resource: &Node| {
         let folder = resource.text_at(&["directory"])?.to_owned();
         let target = resource
@@ -169,7 +173,7 @@ fn resources(project: &Node, name: &str) -> Vec<Resource> {
         })
     };
     project
-        .all(&["build", name])
+        .children_at(&["build", name])
         .iter()
         .filter_map(read)
         .collect()
@@ -179,7 +183,7 @@ fn resources(project: &Node, name: &str) -> Vec<Resource> {
 fn may_be_java(resource: &Node) -> bool {
     let texts = |name: &str| {
         resource
-            .all(&[name])
+            .children_at(&[name])
             .iter()
             .map(|pattern| pattern.text.as_str())
     };
@@ -189,7 +193,7 @@ fn may_be_java(resource: &Node) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{compiling, is_foreign, read};
+    use super::{is_foreign, read_compiling, read_project};
     use crate::gate::java::xml;
     use std::path::Path;
 
@@ -208,22 +212,22 @@ mod tests {
             project("/w/p"),
             project("/w/p/a")
         );
-        let root = xml::read(&all).unwrap();
+        let root = xml::parse_xml(&all).unwrap();
         assert_eq!(
-            read(&root, Path::new("/w/p/a")).unwrap().classes,
+            read_project(&root, Path::new("/w/p/a")).unwrap().classes,
             "/w/p/a/target/classes"
         );
         assert_eq!(
-            read(&root, Path::new("/w/p")).unwrap().classes,
+            read_project(&root, Path::new("/w/p")).unwrap().classes,
             "/w/p/target/classes"
         );
-        assert_eq!(read(&root, Path::new("/w/p/b")), None);
+        assert_eq!(read_project(&root, Path::new("/w/p/b")), None);
     }
 
     fn usual(build: &str, more: &str) -> (bool, bool) {
         let text = format!("<project><build>{build}</build>{more}</project>");
-        let compiling = compiling(
-            &xml::read(&text).unwrap(),
+        let compiling = read_compiling(
+            &xml::parse_xml(&text).unwrap(),
             ["/p/src/main/java", "/p/src/test/java"],
         );
         (compiling.is_usual, compiling.picks_sources)

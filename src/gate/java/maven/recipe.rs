@@ -38,11 +38,11 @@ pub(super) struct CompilerCall {
 }
 
 /// Reads the log of a call that ended well.
-pub(super) fn read(log: &str) -> Option<Recipe> {
+pub(super) fn read_log(log: &str) -> Option<Recipe> {
     let mut goals: Vec<String> = Vec::new();
     let (mut main, mut tests) = (None, None);
     for line in log.lines() {
-        if let Some(goal) = goal(line) {
+        if let Some(goal) = read_goal(line) {
             goals.push(goal);
         } else if let Some(arguments) = line
             .strip_prefix("[DEBUG] ")
@@ -76,14 +76,14 @@ pub(super) fn read(log: &str) -> Option<Recipe> {
 }
 
 /// The home of the JDK that Maven's toolchains chose for a module, which is built after what it needs.
-pub(super) fn toolchain(log: &str) -> Option<PathBuf> {
+pub(super) fn find_toolchain(log: &str) -> Option<PathBuf> {
     log.lines()
         .rev()
         .find_map(|line| Some(line.strip_prefix(TOOLCHAIN)?.strip_suffix(']')?.into()))
 }
 
 /// `[INFO] --- maven-compiler-plugin:3.14.0:compile (default-compile) @ x ---`; Maven 3.9 writes `compiler`.
-fn goal(line: &str) -> Option<String> {
+fn read_goal(line: &str) -> Option<String> {
     let name = line.strip_prefix("[INFO] --- ")?.split(' ').next()?;
     let mut parts = name.split(':');
     let (plugin, _version, goal) = (parts.next()?, parts.next()?, parts.next()?);
@@ -93,7 +93,7 @@ fn goal(line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{read, toolchain};
+    use super::{find_toolchain, read_log};
     use std::path::Path;
 
     const PLAIN: &str = "\
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn each_side_is_read_from_the_line_of_its_goal() {
-        let recipe = read(PLAIN).unwrap();
+        let recipe = read_log(PLAIN).unwrap();
         assert_eq!(
             recipe.goals,
             [
@@ -126,15 +126,15 @@ mod tests {
 
     #[test]
     fn the_toolchain_of_a_module_is_told_last() {
-        assert_eq!(toolchain(PLAIN), None);
+        assert_eq!(find_toolchain(PLAIN), None);
         let told = |home: &str| {
             format!("[INFO] Toolchain in maven-compiler-plugin: JDK[{home}]\n{PLAIN}\n")
         };
         assert_eq!(
-            toolchain(&(told("/jdk-8") + &told("/jdk 21"))).as_deref(),
+            find_toolchain(&(told("/jdk-8") + &told("/jdk 21"))).as_deref(),
             Some(Path::new("/jdk 21"))
         );
-        assert_eq!(toolchain(&told("/jdk").replace(']', "")), None);
+        assert_eq!(find_toolchain(&told("/jdk").replace(']', "")), None);
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
             "[DEBUG] -d /w/target/test-classes -g",
             "[INFO] No sources to compile",
         );
-        assert_eq!(read(&untested).unwrap().tests, None);
+        assert_eq!(read_log(&untested).unwrap().tests, None);
         for broken in [
             String::new(),
             format!("{PLAIN}\n{PLAIN}"),
@@ -152,7 +152,7 @@ mod tests {
             format!("{PLAIN}\n[DEBUG] -d /w/target/test-classes -g"),
             format!("[DEBUG] -d /elsewhere\n{PLAIN}"),
         ] {
-            assert_eq!(read(&broken), None, "{broken}");
+            assert_eq!(read_log(&broken), None, "{broken}");
         }
     }
 }

@@ -179,12 +179,12 @@ const EMPTY_ERRORS: [&str; 2] = ["Some problems were encountered", "Error execut
 /// True when a call without the network failed for want of it (Maven 3.6 to 3.9), before any test or mutant
 /// ran: those are not given a second chance.
 pub(super) fn lacks_network(output: &str) -> bool {
-    let began = has(output, &["COMPILATION ERROR", "Tests run:", " PIT >> "]);
-    !began && (output.contains(" in offline mode") || has(output, &UNRESOLVED))
+    let began = has_words(output, &["COMPILATION ERROR", "Tests run:", " PIT >> "]);
+    !began && (output.contains(" in offline mode") || has_words(output, &UNRESOLVED))
 }
 
 /// Reads the output of a call of Maven that failed.
-pub(super) fn read(output: &str, root: &Path) -> Trouble {
+pub(super) fn read_trouble(output: &str, root: &Path) -> Trouble {
     if output.contains("COMPILATION ERROR") && !output.contains(NO_COMPILER) && !is_too_old(output)
     {
         return Trouble {
@@ -226,7 +226,7 @@ pub(super) fn read_command(output: &str, root: &Path) -> Trouble {
     } else {
         &COMPILE
     };
-    let message = |line: &str| text::line(&relative(line.trim(), root), 400);
+    let message = |line: &str| text::line(&relative_text(line.trim(), root), 400);
     let mut messages: Vec<String> = lines.into_iter().map(message).collect();
     messages.dedup();
     Trouble { cause, messages }
@@ -235,17 +235,17 @@ pub(super) fn read_command(output: &str, root: &Path) -> Trouble {
 /// The first of the causes whose words the output holds.
 fn cause_of(output: &str, mut causes: impl Iterator<Item = &'static Cause>) -> &'static Cause {
     causes
-        .find(|cause| has(output, cause.words))
+        .find(|cause| has_words(output, cause.words))
         .unwrap_or(&OTHER)
 }
 
-fn has(output: &str, words: &[&str]) -> bool {
+fn has_words(output: &str, words: &[&str]) -> bool {
     words.iter().any(|word| output.contains(word))
 }
 
 impl Trouble {
     /// The first message, as a sentence.
-    pub(crate) fn sentence(&self) -> String {
+    pub(crate) fn first_sentence(&self) -> String {
         let message = self
             .messages
             .first()
@@ -254,13 +254,13 @@ impl Trouble {
     }
 
     /// The abort that it means for a module.
-    pub(crate) fn abort(self, package: &str, dir: &str, build_changed: bool) -> GateAbort {
+    pub(crate) fn into_abort(self, package: &str, dir: &str, build_changed: bool) -> GateAbort {
         use TroubleKind::{Compile, Other, Setup, Transient, Unresolved};
         let Cause {
             kind, what, hint, ..
         } = self.cause;
         let module = format!("Module {}{}", display_dir(dir), text::of_package(package));
-        let text = self.sentence();
+        let text = self.first_sentence();
         match kind {
             Compile => {
                 let mut reasons = vec![format!("{module} {what}.")];
@@ -293,7 +293,7 @@ fn first_error(output: &str, root: &Path) -> String {
         .find_map(error)
         .or_else(|| lines().find(|line| !line.is_empty() && !is_of_goal(line)))
         .unwrap_or_else(|| "it printed nothing".to_owned());
-    text::line(&relative(&text, root).replace("-> [Help 1]", ""), 400)
+    text::line(&relative_text(&text, root).replace("-> [Help 1]", ""), 400)
 }
 
 /// The lines after `COMPILATION ERROR`, up to the end of their block.
@@ -307,7 +307,7 @@ fn compiler_messages(output: &str, root: &Path) -> Vec<String> {
         .filter_map(|line| line.strip_prefix("[ERROR] ").map(str::to_owned));
     let mut messages: Vec<String> = Vec::new();
     for text in errors.take_while(|text| !text.starts_with("Failed to execute goal")) {
-        let text = text::line(&relative(&text, root), 400);
+        let text = text::line(&relative_text(&text, root), 400);
         if messages.len() < MESSAGES && !messages.contains(&text) {
             messages.push(text);
         }
@@ -318,18 +318,18 @@ fn compiler_messages(output: &str, root: &Path) -> Vec<String> {
     messages
 }
 
-fn relative(text: &str, root: &Path) -> String {
+fn relative_text(text: &str, root: &Path) -> String {
     text.replace(&format!("{}/", root.display()), "")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{COMPILE, Trouble, TroubleKind, lacks_network, read};
+    use super::{COMPILE, Trouble, TroubleKind, lacks_network, read_trouble};
     use crate::gate::GateAbort;
     use std::path::Path;
 
     fn trouble(output: &str) -> Trouble {
-        read(output, Path::new("/w/p"))
+        read_trouble(output, Path::new("/w/p"))
     }
 
     #[test]
@@ -339,7 +339,7 @@ mod tests {
         );
         assert_eq!(bad.cause.kind, TroubleKind::Setup);
         assert_eq!(
-            bad.sentence(),
+            bad.first_sentence(),
             "Unable to parse maven.config: Unrecognized maven.config entries: [b\"]."
         );
     }
@@ -375,11 +375,11 @@ mod tests {
             ),
             ("Unrecognized option: -Xbad\nError: Could not create the JVM".to_owned(), "is called with options", ".mvn/jvm.config"),
         ] {
-            let GateAbort::Error { why, hint: next, transient: false } = trouble(&output).abort("p", "", false) else {
+            let GateAbort::Error { why, hint: next, transient: false } = trouble(&output).into_abort("p", "", false) else {
                 panic!("{output}")
             };
             // A task that changed the build file answers for what the build then says.
-            let own = trouble(&output).abort("p", "", true);
+            let own = trouble(&output).into_abort("p", "", true);
             assert!(matches!(&own, GateAbort::Fail { .. }), "{own:?}");
             assert!(why.starts_with(&format!("Module . of package p {what}")), "{why}");
             assert!(next.contains(hint), "{next}");
@@ -469,7 +469,7 @@ mod tests {
         ];
         for (output, plain, changed) in table {
             for (expected, build_changed) in [(plain, false), (changed, true)] {
-                let abort = trouble(output).abort("p", "", build_changed);
+                let abort = trouble(output).into_abort("p", "", build_changed);
                 let kind = match &abort {
                     GateAbort::Fail { .. } => "fail",
                     GateAbort::Error {

@@ -5,7 +5,7 @@
 use super::super::classes::class_names;
 use super::super::coverage_map::top_level;
 use super::super::jvm;
-use super::super::report::Key;
+use super::super::report::SealKey;
 use super::tools::artifact_of;
 use super::{Aim, LONG, PitRun, PitSession, plugin};
 use crate::gate::GateAbort;
@@ -34,33 +34,36 @@ const FEATURES: &str = "-FANN,-FRECORD,-FLOGCALL,-FSTATI,-FKOTLIN,-FGROOVY";
 const MAX_ARGUMENT: usize = 60_000;
 
 impl PitSession<'_> {
-    pub(super) fn arguments(
+    pub(super) fn pit_arguments(
         &self,
         run: &PitRun<'_>,
-        key: &Key,
+        key: &SealKey,
         place: &TestPlace,
     ) -> Result<Vec<String>, GateAbort> {
-        let java = self.module.java()?;
+        let java = self.module.find_java()?;
         let project = &self.module.built.project;
         let launch = format!("{}:{}", self.tools.pit.join(":"), self.plugin.display());
-        let classpath = self.write(
+        let classpath = self.write_file(
             &format!("{}.classpath", run.name),
-            &self.classpath().join("\n"),
+            &self.test_classpath().join("\n"),
         )?;
         let mut argv = vec![java.display().to_string()];
         argv.extend(OWN_JVM.map(str::to_owned));
-        argv.push(format!("-Dralph.input={}", self.input(run, key)?.display()));
+        argv.push(format!(
+            "-Dralph.input={}",
+            self.write_input(run, key)?.display()
+        ));
         argv.extend(["-cp".to_owned(), launch, MAIN.to_owned()]);
         let mut option =
             |name: &str, value: &str| argv.extend([format!("--{name}"), value.to_owned()]);
         option("reportDir", &self.report_folder(run).display().to_string());
-        for classes in chunks(
+        for classes in argument_chunks(
             self.seen_classes(run)
                 .flat_map(|class| [class.clone(), format!("{class}$*")]),
         ) {
             option("targetClasses", &classes);
         }
-        for tests in chunks(run.tests.iter().cloned()) {
+        for tests in argument_chunks(run.tests.iter().cloned()) {
             option("targetTests", &tests);
         }
         if run.tests.is_empty() {
@@ -78,12 +81,12 @@ impl PitSession<'_> {
         option("verbosity", "VERBOSE_NO_SPINNER");
         option(
             "threads",
-            &if run.alone { 1 } else { self.threads() }.to_string(),
+            &if run.alone { 1 } else { self.thread_count() }.to_string(),
         );
         option("skipFailingTests", "true");
         option("timeoutConst", &run.timeout.to_string());
         option("mutationEngine", plugin::ENGINE);
-        let unit = if run.alone { 1 } else { self.unit(run) };
+        let unit = if run.alone { 1 } else { self.unit_size(run) };
         option("mutationUnitSize", &unit.to_string());
         option("features", FEATURES);
         option("failWhenNoMutations", "false");
@@ -101,7 +104,7 @@ impl PitSession<'_> {
             }
         }
         let arguments = argument_file(&self.jvm_arguments(run, place));
-        let file = self.write(&format!("{}.jvm-args", run.name), &arguments)?;
+        let file = self.write_file(&format!("{}.jvm-args", run.name), &arguments)?;
         let file = file.display().to_string();
         // PIT splits one of the options at commas, the other at white space.
         let name = if file.contains(char::is_whitespace) {
@@ -114,19 +117,20 @@ impl PitSession<'_> {
     }
 
     /// The file that ralph's plugin reads in PIT's own JVM, and removes.
-    fn input(&self, run: &PitRun<'_>, key: &Key) -> Result<PathBuf, GateAbort> {
+    fn write_input(&self, run: &PitRun<'_>, key: &SealKey) -> Result<PathBuf, GateAbort> {
         let mutated: Vec<&String> = if run.makes_map {
             self.owners.keys().collect()
         } else {
             Vec::new()
         };
-        let text = plugin::input(run, key, &self.accountable_tests, &mutated).map_err(|name| {
-            GateAbort::setup(
-                format!("The name {name} cannot be given to PIT."),
-                "Set tests: all and scope: class.",
-            )
-        })?;
-        self.write(&format!("{}.input", run.name), &text)
+        let text =
+            plugin::plugin_input(run, key, &self.accountable_tests, &mutated).map_err(|name| {
+                GateAbort::setup(
+                    format!("The name {name} cannot be given to PIT."),
+                    "Set tests: all and scope: class.",
+                )
+            })?;
+        self.write_file(&format!("{}.input", run.name), &text)
     }
 
     /// The classes whose coverage is taken: the mutated ones; for a map all of the module.
@@ -143,7 +147,7 @@ impl PitSession<'_> {
             .into_iter()
     }
 
-    pub(super) fn threads(&self) -> usize {
+    pub(super) fn thread_count(&self) -> usize {
         if self.findings.single_jvm.get() {
             1
         } else {
@@ -152,8 +156,8 @@ impl PitSession<'_> {
     }
 
     /// So many that every processor has work, and that no JVM is started for a handful; and their control.
-    fn unit(&self, run: &PitRun<'_>) -> u64 {
-        let threads = self.threads() as u64;
+    fn unit_size(&self, run: &PitRun<'_>) -> u64 {
+        let threads = self.thread_count() as u64;
         if threads < 2 || run.aim == Aim::Count {
             return 0;
         }
@@ -179,7 +183,7 @@ impl PitSession<'_> {
     }
 
     /// Test classes, classes, dependencies but another PIT, then what of PIT the tests' JVM needs, and ralph's engine.
-    fn classpath(&self) -> Vec<String> {
+    fn test_classpath(&self) -> Vec<String> {
         let project = &self.module.built.project;
         let mut entries = vec![project.test_classes.clone(), project.classes.clone()];
         let own: BTreeSet<_> = self
@@ -206,13 +210,15 @@ impl PitSession<'_> {
 
     /// Ralph's own option for the JVM of the tests. A mutant undoes what the compiler knows of its class, so quick code pays
     /// more than good code, but not where tests compute for longer than a minute (measured: docs/measured.md).
-    fn quick(&self, run: &PitRun<'_>) -> Option<&'static str> {
-        let is_long = self.known(run.tests).is_some_and(|(_, all)| all > LONG);
+    fn quick_jvm_option(&self, run: &PitRun<'_>) -> Option<&'static str> {
+        let is_long = self
+            .known_times(run.tests)
+            .is_some_and(|(_, all)| all > LONG);
         if is_long {
             return None;
         }
         let surefire = &self.module.built.project.surefire;
-        jvm::quick(
+        jvm::quick_option(
             surefire
                 .jvm_args
                 .iter()
@@ -224,7 +230,11 @@ impl PitSession<'_> {
     /// The arguments of the JVMs of the tests.
     fn jvm_arguments(&self, run: &PitRun<'_>, place: &TestPlace) -> Vec<String> {
         let surefire = &self.module.built.project.surefire;
-        let mut all: Vec<String> = self.quick(run).into_iter().map(str::to_owned).collect();
+        let mut all: Vec<String> = self
+            .quick_jvm_option(run)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         all.extend([
             format!("-Dbasedir={}", self.module.maven.home.display()),
             "-Dfile.encoding=UTF-8".to_owned(),
@@ -242,8 +252,8 @@ impl PitSession<'_> {
         all
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<PathBuf, GateAbort> {
-        let folder = self.module.folder("work");
+    fn write_file(&self, name: &str, text: &str) -> Result<PathBuf, GateAbort> {
+        let folder = self.module.gate_folder("work");
         fs_err::create_dir_all(&folder)?;
         let file = folder.join(name);
         fs_err::write(&file, text)?;
@@ -265,7 +275,7 @@ fn argument_file(arguments: &[String]) -> String {
 }
 
 /// Joined by commas, each piece short enough for one argument.
-fn chunks(names: impl Iterator<Item = String>) -> Vec<String> {
+fn argument_chunks(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut chunks: Vec<String> = Vec::new();
     for name in names {
         match chunks.last_mut() {

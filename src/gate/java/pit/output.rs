@@ -26,7 +26,7 @@ pub(super) fn last_test(log: &str) -> Option<String> {
 }
 
 /// PIT's own words for why it gave up before the plugin could note them.
-pub(super) fn complaint(log: &str) -> &str {
+pub(super) fn find_complaint(log: &str) -> &str {
     log.lines()
         .find_map(|line| line.strip_prefix("Exception in thread \"main\" "))
         .or_else(|| log.lines().find_map(|line| line.strip_prefix(">>>> ")))
@@ -34,7 +34,7 @@ pub(super) fn complaint(log: &str) -> &str {
 }
 
 /// A failure if one of the failing tests is among those that the family answers for; `does` ends the sentence.
-pub(crate) fn blame(
+pub(crate) fn blame_tests(
     accountable_tests: &BTreeSet<String>,
     failing: &BTreeSet<FailingTest>,
     does: &str,
@@ -54,17 +54,20 @@ pub(crate) fn blame(
 
 #[cfg(test)]
 mod tests {
-    use super::{complaint, last_test};
+    use super::{find_complaint, last_test};
 
     #[test]
     fn a_log_names_the_test_that_was_begun_last_and_why_pit_gave_up() {
         let log = "x PIT >> INFO : MINION : FINE : Gathering coverage for test Description [testClass=a.ATest, name=x]\n\
             x PIT >> INFO : MINION : FINE : Gathering coverage for test Description [testClass=a.BTest$In, name=x]\n";
         assert_eq!(last_test(log).as_deref(), Some("a.BTest"));
-        assert_eq!((last_test(""), complaint("")), (None, "it gave no reason"));
+        assert_eq!(
+            (last_test(""), find_complaint("")),
+            (None, "it gave no reason")
+        );
         let odd = ">>>> zzz is not a recognized option";
-        assert_eq!(complaint(odd), "zzz is not a recognized option");
+        assert_eq!(find_complaint(odd), "zzz is not a recognized option");
         let thrown = format!("{odd}\nException in thread \"main\" x.Y: boom");
-        assert_eq!(complaint(&thrown), "x.Y: boom");
+        assert_eq!(find_complaint(&thrown), "x.Y: boom");
     }
 }

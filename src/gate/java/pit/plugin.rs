@@ -5,8 +5,8 @@
 
 use super::super::classes::files_digest;
 use super::super::context::ModuleContext;
-use super::super::maven::digest;
-use super::super::report::{Aim, Key, MutantId};
+use super::super::maven::digest_parts;
+use super::super::report::{Aim, MutantId, SealKey};
 use super::PitRun;
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
@@ -62,14 +62,17 @@ pub(super) const ENGINE: &str = "ralph";
 /// The beginning of the line with the number of mutants that will run.
 pub(super) const TOTAL: &str = "ralph: mutants ";
 /// The folder of the compiled plugin; compiles it if it is not there as it was compiled.
-pub(super) fn classes(module: &ModuleContext<'_>, pit: &[String]) -> Result<PathBuf, GateAbort> {
+pub(super) fn compiled_plugin(
+    module: &ModuleContext<'_>,
+    pit: &[String],
+) -> Result<PathBuf, GateAbort> {
     let text = |path: &Path| path.display().to_string();
-    let (java, cache) = (module.java()?, &module.context.request.cache);
+    let (java, cache) = (module.find_java()?, &module.context.request.cache);
     let made_of = [SOURCE.to_owned(), text(&java)];
-    let key = digest(made_of.iter().chain(pit));
-    let known = DiskCache::of(cache, "plugins");
+    let key = digest_parts(made_of.iter().chain(pit));
+    let known = DiskCache::of_kind(cache, "plugins");
     if let Some((folder, digest)) = known.recall::<(PathBuf, String)>(&key)
-        && content(&folder).is_ok_and(|found| found == digest)
+        && folder_content(&folder).is_ok_and(|found| found == digest)
     {
         return Ok(folder);
     }
@@ -102,10 +105,11 @@ pub(super) fn classes(module: &ModuleContext<'_>, pit: &[String]) -> Result<Path
         text(&output),
         text(&source),
     ];
-    let call = module
-        .context
-        .commands
-        .run("javac-plugin", argv.to_vec(), work.path(), &[])?;
+    let call =
+        module
+            .context
+            .commands
+            .run_program("javac-plugin", argv.to_vec(), work.path(), &[])?;
     if !call.end.is_success() {
         let first = call
             .output
@@ -121,12 +125,12 @@ pub(super) fn classes(module: &ModuleContext<'_>, pit: &[String]) -> Result<Path
             "Set JAVA_HOME to a JDK 11 or newer, and gates.<NAME>.pit_version to a version that ralph knows.",
         ));
     }
-    known.keep(&key, &(&output, content(&output)?))?;
+    known.remember(&key, &(&output, folder_content(&output)?))?;
     let _ = work.keep();
     Ok(output)
 }
 
-fn content(folder: &Path) -> Result<String, GateAbort> {
+fn folder_content(folder: &Path) -> Result<String, GateAbort> {
     files_digest(&[folder], &|_| true)
 }
 
@@ -141,16 +145,16 @@ pub(crate) struct MutantFilter {
 
 /// The plugin's input for a run: it mutates `classes` only, if any are named, and ends where a test of an `accountable` class fails
 /// without a mutation. An error is a name that holds a tab or a line end.
-pub(super) fn input(
+pub(super) fn plugin_input(
     run: &PitRun<'_>,
-    key: &Key,
+    key: &SealKey,
     accountable: &BTreeSet<String>,
     classes: &[&String],
 ) -> Result<String, String> {
     let row = |fields: &[&str]| -> Vec<String> {
         fields.iter().map(|field| (*field).to_owned()).collect()
     };
-    let mut rows = vec![row(&["K", key.text()])];
+    let mut rows = vec![row(&["K", key.key_text()])];
     rows.extend((run.aim == Aim::Search).then(|| row(&["O", "search"])));
     rows.extend(run.makes_map.then(|| row(&["O", "map"])));
     rows.extend(accountable.iter().map(|class| row(&["A", class])));
@@ -211,7 +215,7 @@ mod tests {
                 ..PitRun::new("own", &tests, filter)
             };
             let own = BTreeSet::from(["a.FooTest".to_owned()]);
-            input(&run, &Key::known("ab"), &own, &[&"a.Foo".to_owned()])
+            plugin_input(&run, &SealKey::for_test("ab"), &own, &[&"a.Foo".to_owned()])
                 .map(|text| text.replace('\t', "|"))
         };
         let keep = MutantFilter {

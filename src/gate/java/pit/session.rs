@@ -13,7 +13,7 @@
 //! A mutant may take 1.25 times the time of its tests and a constant: 1 s, up to PIT's own 4 s where an earlier run showed slow tests.
 //! PIT names each test as it begins, so a tenth of the gate's limit without output is a test that hangs.
 
-use super::super::context::lines;
+use super::super::context::line_ranges;
 use super::super::jvm;
 use super::super::module_state::CompiledModule;
 use super::super::report::{FailingTest, PitReport};
@@ -21,8 +21,8 @@ use super::super::tiers;
 use super::super::{context::ModuleContext, maven};
 use super::tools::Tools;
 use super::{
-    FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, RED, SessionFindings, blame, output,
-    plugin,
+    FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, RED, SessionFindings, blame_tests,
+    output, plugin,
 };
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
@@ -41,9 +41,9 @@ const NAMED: usize = 20;
 
 impl<'a> PitSession<'a> {
     pub(crate) fn new(module: &'a ModuleContext<'a>) -> Result<Self, GateAbort> {
-        let tools = Tools::get(module)?;
-        let plugin = plugin::classes(module, &tools.pit)?;
-        let (owners, accountable_tests) = (module.owners(), module.accountable_tests());
+        let tools = Tools::resolve_tools(module)?;
+        let plugin = plugin::compiled_plugin(module, &tools.pit)?;
+        let (owners, accountable_tests) = (module.class_owners(), module.accountable_tests());
         let (findings, state) = (SessionFindings::default(), OnceCell::new());
         Ok(Self {
             module,
@@ -65,23 +65,23 @@ impl<'a> PitSession<'a> {
     }
 
     /// The module as it was compiled, read once: no run may change it. `None` in place.
-    pub(crate) fn state(&self) -> Result<Option<&CompiledModule>, GateAbort> {
+    pub(crate) fn module_state(&self) -> Result<Option<&CompiledModule>, GateAbort> {
         if self.state.get().is_none() {
-            let _ = self.state.set(self.module.state()?);
+            let _ = self.state.set(self.module.read_state()?);
         }
         Ok(self.state.get().and_then(Option::as_ref))
     }
 
     /// The lines that the module's targets are judged by.
-    pub(crate) fn lines(&self) -> MutantFilter {
+    pub(crate) fn line_filter(&self) -> MutantFilter {
         MutantFilter {
-            lines: lines(&self.module.module.targets),
+            lines: line_ranges(&self.module.module.targets),
             mutants: None,
         }
     }
 
     /// Runs PIT, with the second runs that its ends ask for, and puts that into the trace.
-    pub(crate) fn run(
+    pub(crate) fn run_pit(
         &self,
         asked: &PitRun<'_>,
         note: &str,
@@ -98,15 +98,15 @@ impl<'a> PitSession<'a> {
         };
         let own: BTreeSet<String> = asked.tests & &self.accountable_tests;
         let mut run = asked.clone();
-        let report = match self.start(asked)? {
+        let report = match self.start_pit(asked)? {
             PitEnd::Died(test) => {
                 self.blame_class(test.as_deref(), "kills its JVM without any mutation.")?;
                 run.tests = &own;
                 self.run_without_others(&run, test.as_deref(), result)?
             }
-            end => self.report(end)?,
+            end => self.finish_report(end)?,
         };
-        self.remark(
+        self.remark_failures(
             &report.left_out,
             "fail even without mutation and were excluded",
             result,
@@ -115,7 +115,7 @@ impl<'a> PitSession<'a> {
         let mut report = self.repeat_unclear(&run, report, result)?;
         self.leave_out_failed_controls(&report.failed_control, result)?;
         report.unjudge_initialisers();
-        self.trace(result, asked, &report, note);
+        self.trace_run(result, asked, &report, note);
         Ok(report)
     }
 
@@ -127,20 +127,25 @@ impl<'a> PitSession<'a> {
         result: &mut ModuleResult,
     ) -> Result<PitReport, GateAbort> {
         if own.tests.is_empty() {
-            return Err(self.unclear("a test kills its JVM without any mutation"));
+            return Err(self.unclear_verdict("a test kills its JVM without any mutation"));
         }
-        let report = self.report(self.start(own)?)?;
+        let report = self.finish_report(self.start_pit(own)?)?;
         self.must_pass(&report, killer)?;
         result.remarks.push(format!(
             "A test of {} kills its JVM without any mutation{}; the tests of the changed classes alone reach the threshold.",
-            self.module.label(),
+            self.module.module_label(),
             in_parentheses(killer)
         ));
         Ok(report)
     }
 
     /// Names the failing tests of others, each once, and says what they `do`.
-    fn remark(&self, failing: &BTreeSet<FailingTest>, does: &str, result: &mut ModuleResult) {
+    fn remark_failures(
+        &self,
+        failing: &BTreeSet<FailingTest>,
+        does: &str,
+        result: &mut ModuleResult,
+    ) {
         let mut remarked = self.findings.remarked.borrow_mut();
         let new: Vec<&str> = failing
             .iter()
@@ -152,7 +157,7 @@ impl<'a> PitSession<'a> {
         if !new.is_empty() {
             result.remarks.push(format!(
                 "Unrelated tests of {} {does}: {}.",
-                self.module.label(),
+                self.module.module_label(),
                 text::names(new, 5)
             ));
         }
@@ -164,8 +169,8 @@ impl<'a> PitSession<'a> {
         failing: &BTreeSet<FailingTest>,
         result: &mut ModuleResult,
     ) -> Result<(), GateAbort> {
-        blame(&self.accountable_tests, failing, output::FAILED_CONTROL)?;
-        self.remark(
+        blame_tests(&self.accountable_tests, failing, output::FAILED_CONTROL)?;
+        self.remark_failures(
             failing,
             "fail in PIT's worker on unmutated code, so their classes were excluded",
             result,
@@ -173,14 +178,20 @@ impl<'a> PitSession<'a> {
         let mut unfit = self.findings.failed_control.borrow_mut();
         let classes: BTreeSet<String> = failing.iter().map(|test| test.class.clone()).collect();
         if let Some(class) = classes.intersection(&unfit).next() {
-            return Err(self.unclear(&format!("{class} ran although it was to be left out")));
+            return Err(
+                self.unclear_verdict(&format!("{class} ran although it was to be left out"))
+            );
         }
         unfit.extend(classes);
         Ok(())
     }
 
     pub(crate) fn note_report(&self, name: &str, result: &mut ModuleResult) {
-        let index = self.module.folder("report").join(name).join("index.html");
+        let index = self
+            .module
+            .gate_folder("report")
+            .join(name)
+            .join("index.html");
         if index.is_file() {
             result.reports.push(index.display().to_string());
         }
@@ -194,14 +205,14 @@ impl<'a> PitSession<'a> {
         report: PitReport,
         result: &mut ModuleResult,
     ) -> Result<PitReport, GateAbort> {
-        let errors = |report: &PitReport| report.tally().errors;
+        let errors = |report: &PitReport| report.tally_mutants().errors;
         let is_doubtful =
             !report.failed_control.is_empty() || report.unclear && errors(&report) > 0;
-        if !is_doubtful || run.alone || self.threads() < 2 {
+        if !is_doubtful || run.alone || self.thread_count() < 2 {
             return Ok(report);
         }
         self.findings.single_jvm.set(true);
-        let again = match self.start(&PitRun {
+        let again = match self.start_pit(&PitRun {
             makes_map: false,
             ..run.clone()
         })? {
@@ -220,7 +231,7 @@ impl<'a> PitSession<'a> {
         }
         result.remarks.push(format!(
             "Tests of {} fail beside another JVM and not alone, so mutants ran in one JVM at a time: {}. Look for a fixed port, file or database; gates.{}.jobs: 1 saves the first run.",
-            self.module.label(),
+            self.module.module_label(),
             text::names(healed, 5),
             self.module.context.request.name
         ));
@@ -238,7 +249,7 @@ impl<'a> PitSession<'a> {
         report: PitReport,
         result: &mut ModuleResult,
     ) -> Result<PitReport, GateAbort> {
-        let errors = report.tally().errors;
+        let errors = report.tally_mutants().errors;
         if errors == 0 && report.uncontrolled.is_empty() || run.alone {
             return Ok(report);
         }
@@ -249,7 +260,7 @@ impl<'a> PitSession<'a> {
             ..run.clone()
         };
         let single_jvm = self.findings.single_jvm.replace(true);
-        let again = self.report(self.start(&again)?)?;
+        let again = self.finish_report(self.start_pit(&again)?)?;
         self.findings.single_jvm.set(single_jvm);
         if errors == 0 {
             return Ok(again);
@@ -257,27 +268,27 @@ impl<'a> PitSession<'a> {
         result.remarks.push(format!(
             "{} of {} ended in an error of the JVM; with one JVM for each mutant, {} did.",
             text::count(errors, "mutant"),
-            self.module.label(),
-            again.tally().errors
+            self.module.module_label(),
+            again.tally_mutants().errors
         ));
         Ok(again)
     }
 
-    fn report(&self, end: PitEnd) -> Result<PitReport, GateAbort> {
+    fn finish_report(&self, end: PitEnd) -> Result<PitReport, GateAbort> {
         match end {
             PitEnd::Report(report) => Ok(*report),
             PitEnd::Failing(failing) => {
-                blame(&self.accountable_tests, &failing, RED)?;
-                Err(self.unclear("tests fail without any mutation"))
+                blame_tests(&self.accountable_tests, &failing, RED)?;
+                Err(self.unclear_verdict("tests fail without any mutation"))
             }
             PitEnd::Died(test) => {
                 self.blame_class(test.as_deref(), "kills its JVM without any mutation.")?;
-                Err(self.unclear("the JVM of the tests died without any mutation"))
+                Err(self.unclear_verdict("the JVM of the tests died without any mutation"))
             }
             PitEnd::Hung(test) => {
                 self.blame_class(test.as_deref(), "does not end without any mutation.")?;
                 let named = test.map(|class| format!(" in {class}")).unwrap_or_default();
-                let label = self.module.label();
+                let label = self.module.module_label();
                 let why = format!(
                     "The tests of {label} were still running without any mutation{named} when their time was up."
                 );
@@ -290,8 +301,8 @@ impl<'a> PitSession<'a> {
     /// What a mutant may take beyond five quarters of the time of its tests: PIT's own patience when these
     /// tests are known to be slow, less when they are quick or not known yet. Where it decides, a time-out
     /// is looked at again in any case.
-    pub(crate) fn timeout(&self, tests: &BTreeSet<String>) -> u64 {
-        let slowest = self.known(tests).map(|(slowest, _)| slowest);
+    pub(crate) fn mutant_timeout(&self, tests: &BTreeSet<String>) -> u64 {
+        let slowest = self.known_times(tests).map(|(slowest, _)| slowest);
         let fit = slowest.map_or(QUICK_TIMEOUT, |test| {
             test.saturating_mul(2).saturating_add(500)
         });
@@ -299,7 +310,7 @@ impl<'a> PitSession<'a> {
     }
 
     /// Keeps how slow the slowest of these tests was, and the most that all of them have taken.
-    pub(crate) fn remember(
+    pub(crate) fn remember_times(
         &self,
         tests: &BTreeSet<String>,
         report: &PitReport,
@@ -308,39 +319,40 @@ impl<'a> PitSession<'a> {
             return Ok(());
         };
         let all = self
-            .known(tests)
+            .known_times(tests)
             .map_or(0, |(_, all)| all)
             .max(report.coverage_millis);
-        self.times().keep(&self.key(tests), &(slowest, all))
+        self.time_cache()
+            .remember(&self.times_key(tests), &(slowest, all))
     }
 
     /// Milliseconds of the slowest of these tests, and of all, if they have run before.
-    pub(super) fn known(&self, tests: &BTreeSet<String>) -> Option<(u64, u64)> {
-        self.times().recall(&self.key(tests))
+    pub(super) fn known_times(&self, tests: &BTreeSet<String>) -> Option<(u64, u64)> {
+        self.time_cache().recall(&self.times_key(tests))
     }
 
     /// These tests are known to take so little that controls beside a search cost less than another run.
     pub(crate) fn is_quick(&self, tests: &BTreeSet<String>) -> bool {
-        self.known(tests).is_some_and(|(_, all)| all < QUICK)
+        self.known_times(tests).is_some_and(|(_, all)| all < QUICK)
     }
 
-    fn times(&self) -> DiskCache {
-        DiskCache::of(&self.module.context.request.cache, "test-times")
+    fn time_cache(&self) -> DiskCache {
+        DiskCache::of_kind(&self.module.context.request.cache, "test-times")
     }
 
-    fn key(&self, tests: &BTreeSet<String>) -> String {
+    fn times_key(&self, tests: &BTreeSet<String>) -> String {
         // The folder tells projects apart whose modules have the same label.
         let home = self.module.maven.home.display().to_string();
         let parts = std::iter::once(home.as_str()).chain(tests.iter().map(String::as_str));
-        maven::digest(parts)
+        maven::digest_parts(parts)
     }
 
     /// No verdict, and a person must look.
-    pub(crate) fn unclear(&self, what: &str) -> GateAbort {
+    pub(crate) fn unclear_verdict(&self, what: &str) -> GateAbort {
         GateAbort::setup(
             format!(
                 "PIT gave no verdict on module {}: {what}.",
-                self.module.label()
+                self.module.module_label()
             ),
             "Run the module's tests by hand and fix those that end the JVM or fail at times; gates.<NAME>.jvm_args: [-Xmx4g] gives them memory.",
         )
@@ -357,23 +369,39 @@ impl<'a> PitSession<'a> {
 
     /// With part of the tests only a pass is a verdict: more tests can only kill more.
     fn must_pass(&self, report: &PitReport, test: Option<&str>) -> Result<(), GateAbort> {
-        if tiers::open(self.module.rule(), &self.module.module.targets, report).is_empty() {
+        if tiers::open_classes(
+            self.module.score_rule(),
+            &self.module.module.targets,
+            report,
+        )
+        .is_empty()
+        {
             return Ok(());
         }
-        Err(self.unclear(&format!(
+        Err(self.unclear_verdict(&format!(
             "a test that has nothing to do with the changed classes kills its JVM{}, and the others do not suffice",
             in_parentheses(test)
         )))
     }
 
     /// Puts a run into the trace.
-    fn trace(&self, result: &mut ModuleResult, run: &PitRun<'_>, report: &PitReport, note: &str) {
-        let tally = report.tally();
+    fn trace_run(
+        &self,
+        result: &mut ModuleResult,
+        run: &PitRun<'_>,
+        report: &PitReport,
+        note: &str,
+    ) {
+        let tally = report.tally_mutants();
         let context = self.module.context;
-        let jdk = self.module.java().ok().and_then(|java| jvm::version(&java));
+        let jdk = self
+            .module
+            .find_java()
+            .ok()
+            .and_then(|java| jvm::jdk_version(&java));
         let jdk = jdk.unwrap_or_else(|| "of an unknown version".to_owned());
         result.trace.tiers.push(TraceTier {
-            module: self.module.label(),
+            module: self.module.module_label(),
             name: run.name.to_owned(),
             engine: format!("PIT {} on JDK {jdk}", context.settings.pit_version),
             note: note.to_owned(),

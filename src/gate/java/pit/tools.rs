@@ -12,7 +12,7 @@ const JUNIT_PLUGIN: &str = "org.pitest:pitest-junit5-plugin:1.2.3";
 const TESTNG_PLUGIN: &str = "org.pitest:pitest-testng-plugin:1.0.0";
 
 /// A framework of tests that PIT cannot run, and the next action.
-type Refusal = (&'static str, &'static str);
+type PitRefusal = (&'static str, &'static str);
 
 /// The jars.
 #[derive(Clone, Debug, Default)]
@@ -25,22 +25,25 @@ pub(crate) struct Tools {
 
 impl Tools {
     /// Gets the jars for a module.
-    pub(crate) fn get(module: &ModuleContext<'_>) -> Result<Self, GateAbort> {
+    pub(crate) fn resolve_tools(module: &ModuleContext<'_>) -> Result<Self, GateAbort> {
         let classpath = &module.built.classpath;
         let version = &module.context.settings.pit_version;
-        let (plugin, needed) = plugins(classpath).map_err(|(why, hint)| {
-            GateAbort::setup(format!("Module {} tests with {why}.", module.label()), hint)
+        let (plugin, needed) = choose_plugins(classpath).map_err(|(why, hint)| {
+            GateAbort::setup(
+                format!("Module {} tests with {why}.", module.module_label()),
+                hint,
+            )
         })?;
         let mut artifacts = vec![format!("org.pitest:pitest-command-line:{version}")];
         artifacts.extend(plugin.map(str::to_owned));
-        let pit = module.maven.resolve(&artifacts)?;
+        let pit = module.maven.resolve_artifacts(&artifacts)?;
         let mut child = child_of(&pit);
         if !needed.is_empty() {
             let present: Vec<&str> = classpath
                 .iter()
                 .filter_map(|entry| artifact_of(entry))
                 .collect();
-            let jars = module.maven.resolve(&needed)?;
+            let jars = module.maven.resolve_artifacts(&needed)?;
             child.extend(
                 jars.into_iter()
                     .filter(|jar| artifact_of(jar).is_none_or(|name| !present.contains(&name))),
@@ -53,9 +56,9 @@ impl Tools {
 /// PIT's plugin for the framework in which a module's tests are written, and artifacts that this lacks on the class path
 /// (Surefire adds Jupiter's engine). None for JUnit 4, and for frameworks that PIT does not know. An error says what
 /// they are written in, and what to do.
-fn plugins(classpath: &[String]) -> Result<(Option<&'static str>, Vec<String>), Refusal> {
+fn choose_plugins(classpath: &[String]) -> Result<(Option<&'static str>, Vec<String>), PitRefusal> {
     let version = |artifact: &str| {
-        let mut jars = classpath.iter().filter_map(|entry| jar(entry));
+        let mut jars = classpath.iter().filter_map(|entry| parse_jar(entry));
         jars.find(|(name, _)| *name == artifact)
             .map(|(_, version)| version.to_owned())
     };
@@ -109,7 +112,7 @@ fn platform_of(jupiter: &str) -> String {
 }
 
 /// Artifact and version of `…/<artifact>/<version>/<artifact>-<version>.jar`, as a Maven repository lays it out.
-fn jar(entry: &str) -> Option<(&str, &str)> {
+fn parse_jar(entry: &str) -> Option<(&str, &str)> {
     let name = entry.rsplit('/').next()?.strip_suffix(".jar")?;
     let is_version = |at: &usize| name[at + 1..].starts_with(|c: char| c.is_ascii_digit());
     let at = name.match_indices('-').map(|(at, _)| at).find(is_version)?;
@@ -117,17 +120,17 @@ fn jar(entry: &str) -> Option<(&str, &str)> {
 }
 
 pub(super) fn artifact_of(entry: &str) -> Option<&str> {
-    jar(entry).map(|(artifact, _)| artifact)
+    parse_jar(entry).map(|(artifact, _)| artifact)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{JUNIT_PLUGIN, Refusal, TESTNG_PLUGIN, artifact_of, plugins};
+    use super::{JUNIT_PLUGIN, PitRefusal, TESTNG_PLUGIN, artifact_of, choose_plugins};
 
-    type Plugins = Result<(Option<&'static str>, Vec<String>), Refusal>;
+    type Plugins = Result<(Option<&'static str>, Vec<String>), PitRefusal>;
 
     fn of(jars: &[&str]) -> Plugins {
-        plugins(
+        choose_plugins(
             &jars
                 .iter()
                 .map(|jar| format!("/m2/{jar}.jar"))

@@ -26,7 +26,7 @@ pub(super) fn while_running<T>(
         threads.spawn(move || {
             let (mut seen, mut last) = (LogProgress::default(), 0);
             while ended.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
-                seen.look(log);
+                seen.read_new_lines(log);
                 // A terminal draws over its line, a log would grow by one a second.
                 let tenth = 10 * seen.done / seen.total.max(1);
                 if seen.total > 0 && tenth != last {
@@ -51,7 +51,7 @@ struct LogProgress {
 
 impl LogProgress {
     /// Reads the lines that were added since the last read; a log that cannot be read adds nothing.
-    fn look(&mut self, log: &Path) {
+    fn read_new_lines(&mut self, log: &Path) {
         let mut bytes = Vec::new();
         if let Ok(mut log) = fs_err::File::open(log)
             && log.seek(SeekFrom::Start(self.read)).is_ok()
@@ -84,12 +84,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
         let mut seen = LogProgress::default();
-        seen.look(&log);
+        seen.read_new_lines(&log);
         let mut text =
             "stdout  : ralph: mutants 9\nralph: mutants 3\nstderr  : 4:38:05 AM PIT >> FINE : proces"
                 .to_owned();
         fs_err::write(&log, &text).unwrap();
-        seen.look(&log);
+        seen.read_new_lines(&log);
         assert_eq!(
             (seen.done, seen.total),
             (0, 3),
@@ -99,7 +99,7 @@ mod tests {
             "sed mutation in 74 ms.\nstderr  : 4:38:06 AM PIT >> FINE : processed mutation in 1 ms.\n",
         );
         fs_err::write(&log, &text).unwrap();
-        seen.look(&log);
+        seen.read_new_lines(&log);
         assert_eq!((seen.done, seen.total), (2, 3));
     }
 }

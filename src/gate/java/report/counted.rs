@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 const KEPT: usize = 50_000;
 
 /// A mutant's identity, shortened.
-pub(crate) type Identity = [u8; 16];
+pub(crate) type MutantIdentity = [u8; 16];
 
 /// PIT's own identity of a mutant (pitest `MutationIdentifier`), as its report writes it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +30,7 @@ pub(crate) struct MutantId {
 
 impl MutantId {
     /// The identity, shortened.
-    pub(crate) fn identity(&self) -> Identity {
+    pub(crate) fn short_identity(&self) -> MutantIdentity {
         let mut hash = Sha256::new();
         let parts = [&self.class, &self.method, &self.descriptor, &self.mutator];
         for part in parts.into_iter().chain(&self.indexes) {
@@ -52,7 +52,7 @@ pub(crate) fn test_class<T>(test: &str, find: impl Fn(&str) -> Option<T>) -> Opt
 
 /// A mutant that is not killed for good: a survivor, a time-out or an error of the JVM.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct RemainingMutant {
     /// The mutant.
     pub(crate) mutant: Mutant,
     /// It is on a line that the family changed.
@@ -65,13 +65,13 @@ pub(crate) struct Left {
 
 /// The mutants of one target class.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Counted {
+pub(crate) struct CountedMutants {
     /// Mutants by status.
     pub(crate) tally: Tally,
     /// Those of them on lines that the family changed.
     pub(crate) changed: Tally,
     /// Survivors, time-outs and errors, one by one.
-    pub(crate) left: BTreeMap<MutantId, Left>,
+    pub(crate) left: BTreeMap<MutantId, RemainingMutant>,
     /// The others, one by one, as far as they are kept.
     pub(crate) settled: Vec<Mutant>,
     /// The number of those that are left and counted but not kept.
@@ -80,9 +80,9 @@ pub(crate) struct Counted {
     pub(crate) floor: Option<Coverage>,
 }
 
-impl Counted {
+impl CountedMutants {
     /// Counts one mutant of a report.
-    pub(super) fn count(&mut self, id: MutantId, mutant: Mutant, changed: bool) {
+    pub(super) fn count_mutant(&mut self, id: MutantId, mutant: Mutant, changed: bool) {
         self.tally.add(mutant.status);
         if changed {
             self.changed.add(mutant.status);
@@ -96,7 +96,7 @@ impl Counted {
         if self.left.len() < KEPT {
             self.left.insert(
                 id,
-                Left {
+                RemainingMutant {
                     mutant,
                     changed,
                     tests: Vec::new(),
@@ -109,23 +109,23 @@ impl Counted {
     }
 
     /// The mutants that are left with one of these statuses.
-    pub(crate) fn with(
+    pub(crate) fn with_statuses(
         &self,
         statuses: &[MutantStatus],
-    ) -> impl Iterator<Item = (&MutantId, &Left)> {
+    ) -> impl Iterator<Item = (&MutantId, &RemainingMutant)> {
         self.left
             .iter()
             .filter(|(_, left)| statuses.contains(&left.mutant.status))
     }
 
     /// Takes over what a later run made of the mutants that are left.
-    pub(crate) fn improve(&mut self, later: &HashMap<Identity, MutantStatus>) {
+    pub(crate) fn merge_later(&mut self, later: &HashMap<MutantIdentity, MutantStatus>) {
         let (tally, changed, settled) = (&mut self.tally, &mut self.changed, &mut self.settled);
         self.left.retain(|id, left| {
             let before = left.mutant.status;
             let now = later
-                .get(&id.identity())
-                .map_or(before, |status| joined(before, *status));
+                .get(&id.short_identity())
+                .map_or(before, |status| join_statuses(before, *status));
             tally.move_one(before, now);
             if left.changed {
                 changed.move_one(before, now);
@@ -149,7 +149,7 @@ fn is_settled(status: MutantStatus) -> bool {
 
 /// What two runs with different tests say of one mutant. A time-out is asked again only to be confirmed:
 /// then the later run alone counts.
-fn joined(before: MutantStatus, later: MutantStatus) -> MutantStatus {
+fn join_statuses(before: MutantStatus, later: MutantStatus) -> MutantStatus {
     use MutantStatus::{MemoryError, NoCoverage, RunError, Survived};
     match (before, later) {
         (before, NoCoverage) | (before @ (RunError | MemoryError), Survived) => before,
@@ -188,8 +188,8 @@ mod tests {
         }
     }
 
-    fn counted(statuses: &[MutantStatus]) -> Counted {
-        let mut counted = Counted::default();
+    fn counted(statuses: &[MutantStatus]) -> CountedMutants {
+        let mut counted = CountedMutants::default();
         for (index, status) in statuses.iter().enumerate() {
             let mutant = Mutant {
                 class: "a.Foo".to_owned(),
@@ -201,7 +201,7 @@ mod tests {
                 status: *status,
                 id: String::new(),
             };
-            counted.count(id(index), mutant, index % 2 == 0);
+            counted.count_mutant(id(index), mutant, index % 2 == 0);
         }
         counted
     }
@@ -251,7 +251,11 @@ mod tests {
             (Unjudged, NoCoverage, Unjudged),
             (Unjudged, Killed, Killed),
         ] {
-            assert_eq!(joined(before, later), now, "{before:?} then {later:?}");
+            assert_eq!(
+                join_statuses(before, later),
+                now,
+                "{before:?} then {later:?}"
+            );
         }
     }
 
@@ -260,10 +264,13 @@ mod tests {
         let mut class = counted(&[Killed, Survived, NoCoverage, TimedOut, RunError]);
         assert_eq!(class.left.len(), 4);
         let before = (class.tally, class.changed);
-        class.improve(&HashMap::new());
+        class.merge_later(&HashMap::new());
         assert_eq!((class.tally, class.changed), before);
-        let later = HashMap::from([(id(1).identity(), Killed), (id(2).identity(), Survived)]);
-        class.improve(&later);
+        let later = HashMap::from([
+            (id(1).short_identity(), Killed),
+            (id(2).short_identity(), Survived),
+        ]);
+        class.merge_later(&later);
         assert_eq!(
             (
                 class.tally.killed,
@@ -289,12 +296,12 @@ mod tests {
             let before: Vec<MutantStatus> = before.into_iter().map(|at| ALL[at]).collect();
             let mut class = counted(&before);
             let (mutants, killed) = (class.tally.mutants(), class.tally.killed);
-            let later: HashMap<Identity, MutantStatus> = later
+            let later: HashMap<MutantIdentity, MutantStatus> = later
                 .iter()
                 .enumerate()
-                .filter_map(|(index, at)| Some((id(index).identity(), *ALL.get(*at)?)))
+                .filter_map(|(index, at)| Some((id(index).short_identity(), *ALL.get(*at)?)))
                 .collect();
-            class.improve(&later);
+            class.merge_later(&later);
             proptest::prop_assert_eq!(class.tally.mutants(), mutants);
             proptest::prop_assert!(class.tally.killed >= killed);
             for (id, left) in &class.left {

@@ -15,7 +15,7 @@
 //! needs a key that no test can know, so nothing that tests write or print is read. What is kept of each mutant is bounded.
 
 use super::counted::MutantId;
-use super::{Aim, Control, FailingTest, Owners, PitReport, Reached};
+use super::{Aim, ControlOutcome, FailingTest, Owners, PitReport, ReachingClasses};
 use crate::gate::java::coverage_map::top_level;
 use crate::mutation::{Mutant, MutantStatus};
 use crate::source::text;
@@ -38,7 +38,7 @@ const MAX_LINE: u64 = 4 << 20;
 
 /// The progress of PIT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum PitStage {
     /// The tests were running without mutation.
     Tests,
     /// The tests had all run.
@@ -50,7 +50,7 @@ pub(crate) enum Stage {
 /// A results file that is whole.
 #[derive(Debug)]
 pub(crate) struct ResultsFile {
-    pub(crate) stage: Stage,
+    pub(crate) stage: PitStage,
     /// PIT's own words for why it gave up.
     pub(crate) failure: Option<String>,
     pub(crate) report: PitReport,
@@ -58,9 +58,9 @@ pub(crate) struct ResultsFile {
 
 /// The secret of one run, in hexadecimal digits: the plugin learns it before any test runs.
 #[derive(Debug)]
-pub(crate) struct Key(String);
+pub(crate) struct SealKey(String);
 
-impl Key {
+impl SealKey {
     /// A new key.
     pub(crate) fn new() -> io::Result<Self> {
         let mut bytes = [0; 32];
@@ -68,34 +68,34 @@ impl Key {
         Ok(Self(task::digest(&bytes)))
     }
 
-    pub(crate) fn text(&self) -> &str {
+    pub(crate) fn key_text(&self) -> &str {
         &self.0
     }
 
     #[cfg(test)]
-    pub(crate) fn known(text: &str) -> Self {
+    pub(crate) fn for_test(text: &str) -> Self {
         Self(text.to_owned())
     }
 
     /// The seal of a file with this content before it.
-    fn seal(&self, content: Sha256) -> String {
+    fn compute_seal(&self, content: Sha256) -> String {
         let content = content.finalize();
         task::digest(&[self.0.as_bytes(), &content[..]].concat())
     }
 
     /// A whole file of these lines, as the plugin writes it.
     #[cfg(test)]
-    pub(crate) fn sealed(&self, lines: &str, stage: &str, found: i64, millis: u64) -> String {
+    pub(crate) fn seal_lines(&self, lines: &str, stage: &str, found: i64, millis: u64) -> String {
         let count = lines.lines().count();
         let content = format!("{lines}E\t{stage}\t{found}\t{millis}\t{count}");
-        let seal = self.seal(Sha256::new_with_prefix(&content));
+        let seal = self.compute_seal(Sha256::new_with_prefix(&content));
         format!("{content}\t{seal}\n")
     }
 }
 
 /// The context in which mutants are judged.
 #[derive(Clone, Copy)]
-pub(crate) struct Judging<'a> {
+pub(crate) struct MutantContext<'a> {
     /// Classes to mutate.
     pub(crate) owners: &'a Owners,
     /// True for a line (target class, bare file name, 1-based line) that the family changed.
@@ -107,8 +107,8 @@ pub(crate) struct Judging<'a> {
 /// Reads the file in the folder of a run. An error is a phrase that names the first fault.
 pub(crate) fn read_file(
     folder: &Path,
-    key: &Key,
-    judging: Judging<'_>,
+    key: &SealKey,
+    judging: MutantContext<'_>,
 ) -> Result<ResultsFile, String> {
     let file = folder.join(FILE);
     let data = fs_err::symlink_metadata(&file).map_err(|_| format!("there is no {FILE}"))?;
@@ -117,16 +117,16 @@ pub(crate) fn read_file(
     }
     let unreadable = |error: io::Error| text::line(&error.to_string(), 300);
     let file = fs_err::File::open(file).map_err(unreadable)?;
-    read(BufReader::new(file.take(MAX_BYTES)), key, judging)
+    read_results(BufReader::new(file.take(MAX_BYTES)), key, judging)
 }
 
 /// Reads the lines of a file.
-pub(super) fn read(
+pub(super) fn read_results(
     mut source: impl BufRead,
-    key: &Key,
-    judging: Judging<'_>,
+    key: &SealKey,
+    judging: MutantContext<'_>,
 ) -> Result<ResultsFile, String> {
-    let mut reader = Reader {
+    let mut reader = ResultsReader {
         judging,
         place: 0,
         lines: 0,
@@ -150,27 +150,27 @@ pub(super) fn read(
         };
         if let Some((sealed, seal)) = text.rsplit_once('\t').filter(|_| text.starts_with("E\t")) {
             content.update(sealed);
-            if key.seal(content) != seal {
+            if key.compute_seal(content) != seal {
                 return Err("PIT's own process did not write it".to_owned());
             }
             if !source.fill_buf().is_ok_and(<[u8]>::is_empty) {
                 return Err("something follows its end".to_owned());
             }
-            return reader.end(&fields(sealed)?);
+            return reader.finish_file(&split_fields(sealed)?);
         }
         content.update(&line);
         let odd = |why: &str| format!("{why} (line {})", reader.lines + 1);
-        let fields = fields(text).map_err(|why| odd(&why))?;
+        let fields = split_fields(text).map_err(|why| odd(&why))?;
         let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
         reader
-            .read(&fields)
+            .read_line(&fields)
             .map_err(|why| format!("{why} (line {})", reader.lines + 1))?;
         reader.lines += 1;
     }
 }
 
 /// The fields of a line.
-fn fields(line: &str) -> Result<Vec<String>, String> {
+fn split_fields(line: &str) -> Result<Vec<String>, String> {
     let unescape = |field: &str| {
         let mut text = String::new();
         let mut characters = field.chars();
@@ -191,22 +191,22 @@ fn fields(line: &str) -> Result<Vec<String>, String> {
     line.split('\t').map(unescape).collect()
 }
 
-struct Reader<'a> {
-    judging: Judging<'a>,
+struct ResultsReader<'a> {
+    judging: MutantContext<'a>,
     /// The place of the last line's kind in [`ORDER`].
     place: usize,
     lines: u64,
     /// The test classes in the order of their first `T`.
     tests: Vec<String>,
     /// By the dotted name of the mutated class; of several controls the worst.
-    controls: BTreeMap<String, Control>,
-    ids: HashMap<super::Identity, Option<MutantStatus>>,
+    controls: BTreeMap<String, ControlOutcome>,
+    ids: HashMap<super::MutantIdentity, Option<MutantStatus>>,
     failure: Option<String>,
     report: PitReport,
 }
 
-impl Reader<'_> {
-    fn read(&mut self, fields: &[&str]) -> Result<(), String> {
+impl ResultsReader<'_> {
+    fn read_line(&mut self, fields: &[&str]) -> Result<(), String> {
         let kind = fields.first().filter(|kind| kind.len() == 1);
         self.place = kind
             .and_then(|kind| ORDER.find(kind))
@@ -214,12 +214,12 @@ impl Reader<'_> {
             .ok_or("it has a line of an unknown kind or out of order")?;
         match *fields {
             ["T", class, test, color @ ("green" | "red"), millis] => {
-                self.test(class, test, color == "green", number(millis)?);
+                self.add_test(class, test, color == "green", parse_number(millis)?);
             }
             ["X", class, tests] => {
                 let mut executing = BTreeSet::new();
                 for index in tests.split(',') {
-                    let test = self.tests.get(number::<usize>(index)?);
+                    let test = self.tests.get(parse_number::<usize>(index)?);
                     executing.insert(test.ok_or("it names an unknown test")?.clone());
                 }
                 let classes = &mut self.report.executed.classes;
@@ -227,22 +227,22 @@ impl Reader<'_> {
             }
             ["C", class, status, test_class, test] => {
                 let control = match (status, test_class) {
-                    ("SURVIVED", "") => Control::Passed,
+                    ("SURVIVED", "") => ControlOutcome::Passed,
                     ("KILLED", class) if !class.is_empty() => {
-                        Control::Failed(FailingTest::new(class, test))
+                        ControlOutcome::Failed(FailingTest::new(class, test))
                     }
-                    _ => Control::Unclear,
+                    _ => ControlOutcome::Unclear,
                 };
-                self.report.unclear |= control == Control::Unclear;
+                self.report.unclear |= control == ControlOutcome::Unclear;
                 let worst = self
                     .controls
                     .entry(class.to_owned())
-                    .or_insert(Control::Passed);
+                    .or_insert(ControlOutcome::Passed);
                 *worst = control.max(worst.clone());
             }
             ["M", ref mutant @ ..] => {
                 let mutant = mutant.try_into().map_err(|_| "a mutant is not whole")?;
-                self.mutant(mutant)?;
+                self.add_mutant(mutant)?;
             }
             ["F", words] => self.failure = Some(text::line(words, 300)),
             _ => return Err("it has a line of an unknown form".to_owned()),
@@ -250,7 +250,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn test(&mut self, class: &str, test: &str, is_green: bool, millis: u64) {
+    fn add_test(&mut self, class: &str, test: &str, is_green: bool, millis: u64) {
         let report = &mut self.report;
         report.slowest_test = report.slowest_test.max(Some(millis));
         if !is_green {
@@ -263,7 +263,7 @@ impl Reader<'_> {
         *report.executed.tests.entry(class).or_insert(true) &= is_green;
     }
 
-    fn mutant(&mut self, fields: &[&str; 13]) -> Result<(), String> {
+    fn add_mutant(&mut self, fields: &[&str; 13]) -> Result<(), String> {
         let &[
             class,
             method,
@@ -286,16 +286,16 @@ impl Reader<'_> {
             mutator: mutator.to_owned(),
             indexes: indexes.split(',').map(str::to_owned).collect(),
         };
-        let line = number(line)?;
+        let line = parse_number(line)?;
         let status = status_of(status)?;
-        if let Some(before) = self.ids.insert(id.identity(), status) {
+        if let Some(before) = self.ids.insert(id.short_identity(), status) {
             return if before == status {
                 Ok(())
             } else {
                 Err("it gives one mutant two different statuses".to_owned())
             };
         }
-        let Some(owner) = owner(self.judging.owners, class) else {
+        let Some(owner) = find_owner(self.judging.owners, class) else {
             return Ok(());
         };
         let Some(status) = status else {
@@ -314,15 +314,15 @@ impl Reader<'_> {
             self.report.killers.insert(id.clone(), killer.to_owned());
         }
         let status = if needs_control {
-            self.report.believed(status, control, owner)
+            self.report.believed_status(status, control, owner)
         } else {
             status
         };
-        self.report.statuses.insert(id.identity(), status);
+        self.report.statuses.insert(id.short_identity(), status);
         let names = names.split(',').filter(|name| !name.is_empty()).take(5);
-        let reached = Reached {
+        let reached = ReachingClasses {
             names: names.map(|name| text::line(name, 200)).collect(),
-            count: number(tests)?,
+            count: parse_number(tests)?,
             is_initial: initial == "initial",
         };
         if reached.count > 0 || reached.is_initial {
@@ -340,29 +340,29 @@ impl Reader<'_> {
             id: String::new(),
         };
         let counted = self.report.classes.entry(owner.to_owned()).or_default();
-        counted.count(id, mutant, is_changed);
+        counted.count_mutant(id, mutant, is_changed);
         Ok(())
     }
 
-    fn end(self, fields: &[String]) -> Result<ResultsFile, String> {
+    fn finish_file(self, fields: &[String]) -> Result<ResultsFile, String> {
         let [_, stage, found, millis, lines] = fields else {
             return Err("its end is not whole".to_owned());
         };
-        if number::<u64>(lines)? != self.lines {
+        if parse_number::<u64>(lines)? != self.lines {
             return Err(format!(
                 "it has {} lines and should have {lines}",
                 self.lines
             ));
         }
         let stage = match stage.as_str() {
-            "tests" => Stage::Tests,
-            "mutants" => Stage::Mutants,
+            "tests" => PitStage::Tests,
+            "mutants" => PitStage::Mutants,
             // PIT's filters may hide every mutant, but the plugin must have seen them.
-            "done" if number::<i64>(found)? >= 0 => Stage::Done,
+            "done" if parse_number::<i64>(found)? >= 0 => PitStage::Done,
             _ => return Err("its end is of an unknown stage".to_owned()),
         };
         let report = PitReport {
-            coverage_millis: number(millis)?,
+            coverage_millis: parse_number(millis)?,
             ..self.report
         };
         Ok(ResultsFile {
@@ -373,7 +373,7 @@ impl Reader<'_> {
     }
 }
 
-fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+fn parse_number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     let odd = |_| format!("{} is not a number", text::line(text, 60));
     text.parse().map_err(odd)
 }
@@ -400,7 +400,7 @@ fn status_of(name: &str) -> Result<Option<MutantStatus>, String> {
 }
 
 /// The target that a class belongs to: by its own name, or that of the classes around it.
-fn owner<'a>(owners: &'a Owners, class: &str) -> Option<&'a str> {
+fn find_owner<'a>(owners: &'a Owners, class: &str) -> Option<&'a str> {
     let mut name = class;
     loop {
         if let Some(target) = owners.get(name) {

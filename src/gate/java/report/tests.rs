@@ -1,5 +1,5 @@
-use super::results_file::{Judging, Key, ResultsFile, Stage, read};
-use super::{Aim, Control, FailingTest, Owners, PitReport};
+use super::results_file::{MutantContext, PitStage, ResultsFile, SealKey, read_results};
+use super::{Aim, ControlOutcome, FailingTest, Owners, PitReport};
 use crate::mutation::{Coverage, Mutant, NoCoverage};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,8 +11,8 @@ const DIED: &str = include_str!("../../../../tests/fixtures/gate/died.tsv");
 const UNFIT: &str = include_str!("../../../../tests/fixtures/gate/unfit.tsv");
 const NOTHING: &str = include_str!("../../../../tests/fixtures/gate/nothing.tsv");
 
-fn key() -> Key {
-    Key::known("key")
+fn key() -> SealKey {
+    SealKey::for_test("key")
 }
 
 fn owners() -> Owners {
@@ -27,12 +27,12 @@ fn owners() -> Owners {
 }
 
 fn read_as(aim: Aim, text: impl AsRef<[u8]>) -> Result<ResultsFile, String> {
-    let judging = Judging {
+    let judging = MutantContext {
         owners: &owners(),
         is_changed: &|_, _, line| line == 8,
         aim,
     };
-    read(text.as_ref(), &key(), judging)
+    read_results(text.as_ref(), &key(), judging)
 }
 
 /// A recorded file, sealed.
@@ -47,7 +47,7 @@ fn sealed(recorded: &str) -> String {
     } else {
         format!("{lines}\n")
     };
-    key().sealed(&lines, end[1], end[2].parse().unwrap(), 0)
+    key().seal_lines(&lines, end[1], end[2].parse().unwrap(), 0)
 }
 
 fn recorded(text: &str) -> ResultsFile {
@@ -56,7 +56,7 @@ fn recorded(text: &str) -> ResultsFile {
 
 /// A file of a run that came to its end.
 fn done(lines: &str) -> String {
-    key().sealed(lines, "done", 9, 0)
+    key().seal_lines(lines, "done", 9, 0)
 }
 
 fn search(lines: &str) -> Result<PitReport, String> {
@@ -81,7 +81,7 @@ fn survivor(parsed: &PitReport) -> Mutant {
 #[test]
 fn a_judged_run_is_counted_by_class_with_nested_classes_in_their_outer_one() {
     let file = recorded(JUDGED);
-    assert_eq!((file.stage, &file.failure), (Stage::Done, &None));
+    assert_eq!((file.stage, &file.failure), (PitStage::Done, &None));
     let report = file.report;
     let foo = &report.classes["com.acme.Foo"];
     let coverage = |killed, total| Coverage { killed, total };
@@ -146,19 +146,23 @@ fn tests_of_a_run_are_told_apart_by_their_ends() {
     assert_eq!(judged.executed.tests, BTreeMap::from(tests));
     let red = recorded(RED);
     assert_eq!(red.report.left_out, BTreeSet::from([own.clone(), other]));
-    assert_eq!(red.stage, Stage::Mutants);
+    assert_eq!(red.stage, PitStage::Mutants);
     let died = recorded(DIED);
     let words = died.failure.unwrap_or_default();
-    assert_eq!(died.stage, Stage::Tests);
+    assert_eq!(died.stage, PitStage::Tests);
     assert!(
         words.contains("Coverage generation minion exited abnormally"),
         "{words}"
     );
     let unfit = recorded(UNFIT).report;
     assert_eq!(unfit.failed_control, BTreeSet::from([own]));
-    assert_eq!(unfit.tally().killed, 0, "the kills of that class are none");
+    assert_eq!(
+        unfit.tally_mutants().killed,
+        0,
+        "the kills of that class are none"
+    );
     let nothing = recorded(NOTHING);
-    assert_eq!(nothing.stage, Stage::Done);
+    assert_eq!(nothing.stage, PitStage::Done);
     assert!(nothing.report.classes.is_empty());
 }
 
@@ -199,7 +203,8 @@ fn a_report_cut_at_any_byte_is_an_error() {
         assert!(read_as(Aim::Judge, bytes).is_err(), "changed at {at}");
     }
     assert!(read_as(Aim::Judge, &whole).is_ok());
-    let forged = Key::known("other").sealed(&mutant("com.acme.Foo", "KILLED", 1), "done", 9, 0);
+    let forged =
+        SealKey::for_test("other").seal_lines(&mutant("com.acme.Foo", "KILLED", 1), "done", 9, 0);
     let why = read_as(Aim::Judge, forged).unwrap_err();
     assert_eq!(why, "PIT's own process did not write it");
 }
@@ -250,7 +255,7 @@ fn what_is_not_a_whole_report_of_pit_is_refused_with_its_reason() {
         ends("E\tdone\t9\t0\t1"),
         "PIT's own process did not write it"
     );
-    let end = |stage, found| read_as(Aim::Search, key().sealed("", stage, found, 0));
+    let end = |stage, found| read_as(Aim::Search, key().seal_lines("", stage, found, 0));
     assert!(end("later", 9).is_err() && end("done", -1).is_err() && end("done", 0).is_ok());
 }
 
@@ -366,14 +371,14 @@ fn of_a_class_with_several_controls_the_worst_counts() {
     ] {
         assert_eq!(told(&[&passed, &unclear, &passed]), (0, 1), "{unclear}");
     }
-    assert!(Control::Passed < Control::Unclear);
+    assert!(ControlOutcome::Passed < ControlOutcome::Unclear);
 }
 
 #[test]
 fn a_run_of_the_tests_alone_has_mutants_that_were_not_started() {
     let line = mutant("com.acme.Foo", "NOT_STARTED", 1);
     let file = read_as(Aim::Count, done(&line)).unwrap();
-    assert_eq!(file.report.tally().mutants(), 0);
+    assert_eq!(file.report.tally_mutants().mutants(), 0);
 }
 
 proptest! {

@@ -20,7 +20,7 @@ pub(crate) struct JavaPath {
 impl JavaPath {
     /// Reads a path; `None` if it is not `…/src/main/java/….java` or `…/src/test/<language>/….<end>`. The leftmost
     /// folder of this kind is the root (Maven's standard directory layout): to build tools all below it is alike.
-    pub(crate) fn read(path: &str) -> Option<Self> {
+    pub(crate) fn parse_path(path: &str) -> Option<Self> {
         let starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
         let (module, test, root, inside) = starts.into_iter().find_map(|at| {
             let (side, below) = path[at..].strip_prefix("src/")?.split_once('/')?;
@@ -56,7 +56,7 @@ impl JavaPath {
     }
 
     /// The dotted name of the class; `None` when a part is no Java identifier.
-    pub(crate) fn class(&self) -> Option<String> {
+    pub(crate) fn class_name(&self) -> Option<String> {
         let folders = self.folder.split('/').filter(|part| !part.is_empty());
         let parts: Vec<&str> = folders.chain([self.stem.as_str()]).collect();
         parts
@@ -131,7 +131,7 @@ impl TestNames {
     }
 
     /// The names for a message: `FooTest, TestFoo`.
-    pub(crate) fn of(&self, class: &str) -> String {
+    pub(crate) fn names_of(&self, class: &str) -> String {
         let all: Vec<String> = self
             .patterns
             .iter()

@@ -52,7 +52,7 @@ impl Case {
         }
         listing.entries = changed
             .iter()
-            .map(|path| ((*path).to_owned(), Entry::File))
+            .map(|path| ((*path).to_owned(), PathEntry::File))
             .collect();
         let package = GatePackage {
             name: "p".to_owned(),
@@ -76,13 +76,13 @@ impl Case {
         }
     }
 
-    fn scope(&self) -> Scope {
+    fn scope(&self) -> GateScope {
         self.scope_of(ScopeKind::Class)
     }
 
-    fn scope_of(&self, kind: ScopeKind) -> Scope {
+    fn scope_of(&self, kind: ScopeKind) -> GateScope {
         let names = ["{}Test", "Test{}", "{}Tests", "{}TestCase", "{}Spec"].map(str::to_owned);
-        scope(
+        find_scope(
             &self.request,
             &TestNames::new(&names),
             kind,
@@ -96,7 +96,7 @@ impl Case {
         let old = change(before, Kind::Production, FileStatus::Deleted);
         self.listing
             .entries
-            .insert(before.to_owned(), Entry::Absent);
+            .insert(before.to_owned(), PathEntry::Absent);
         self.request.packages[0].changes.push(old.clone());
         self.request.packages[0]
             .moved
@@ -301,7 +301,9 @@ fn production_code_whose_path_names_no_class_is_an_error_that_names_it_and_every
 #[test]
 fn a_deleted_class_is_no_target_even_when_its_test_stays() {
     let mut case = Case::new(&[POM, "src/test/java/FooTest.java"], &[FOO]);
-    case.listing.entries.insert(FOO.to_owned(), Entry::Absent);
+    case.listing
+        .entries
+        .insert(FOO.to_owned(), PathEntry::Absent);
     case.request.former_targets.insert(format!("p/{FOO}"));
     assert_eq!(
         (case.targets(), case.left_out()),
@@ -317,9 +319,9 @@ fn a_deleted_class_is_no_target_even_when_its_test_stays() {
 #[test]
 fn links_fail_and_paths_that_escape_are_errors() {
     let mut case = Case::new(&[POM, "src/test/java/FooTest.java"], &[FOO]);
-    case.listing.entries.insert(FOO.to_owned(), Entry::Link);
+    case.listing.entries.insert(FOO.to_owned(), PathEntry::Link);
     assert!(matches!(&case.scope().aborts[..], [GateAbort::Fail { .. }]));
-    case.listing.entries.insert(FOO.to_owned(), Entry::Odd);
+    case.listing.entries.insert(FOO.to_owned(), PathEntry::Odd);
     assert!(matches!(
         &case.scope().aborts[..],
         [GateAbort::Error {
@@ -447,10 +449,13 @@ fn a_class_that_was_moved_or_renamed_counts_as_the_one_that_it_was() {
             .remove(0)
             .extent
     };
-    assert_eq!(extent(ScopeKind::Lines), Extent::Lines(vec![(2, 2)]));
+    assert_eq!(
+        extent(ScopeKind::Lines),
+        MutationExtent::Lines(vec![(2, 2)])
+    );
     assert_eq!(
         extent(ScopeKind::Auto),
-        Extent::Class,
+        MutationExtent::Class,
         "its score had another name"
     );
 }
@@ -468,10 +473,10 @@ fn a_class_whose_test_was_weakened_counts_without_a_change_of_its_own() {
             .remove(0)
             .extent
     };
-    assert_eq!(extent(ScopeKind::Class), Extent::Class);
+    assert_eq!(extent(ScopeKind::Class), MutationExtent::Class);
     assert_eq!(
         extent(ScopeKind::Lines),
-        Extent::Change(Vec::new()),
+        MutationExtent::Change(Vec::new()),
         "it must keep its score"
     );
     assert_eq!(
@@ -516,7 +521,7 @@ fn a_test_stands_for_the_class_in_its_own_package_where_several_have_the_name() 
     assert_eq!(Case::new(&[POM, own], &[a]).targets(), [":a.Price"]);
     assert_eq!(Case::new(&[POM, far, b], &[a]).targets(), [":a.Price"]);
     let mut gone = Case::new(&[POM, own], &[a]);
-    gone.listing.entries.insert(b.to_owned(), Entry::Absent);
+    gone.listing.entries.insert(b.to_owned(), PathEntry::Absent);
     assert_eq!(
         gone.targets(),
         [] as [String; 0],

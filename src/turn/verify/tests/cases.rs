@@ -115,11 +115,15 @@ const TARGETS: &[(u8, Check)] = &[
     }),
     (18, || {
         for tool in ["execute_code", "mcp__files__write_file", "read_file"] {
-            assert_eq!(task(tool, &json!({"path": "a"})), Task::Other, "{tool}");
+            assert_eq!(
+                task(tool, &json!({"path": "a"})),
+                CallPurpose::Other,
+                "{tool}"
+            );
         }
         assert_eq!(
             task("terminal", &json!({"command": "ls", "path": "a"})),
-            Task::Command("ls".into())
+            CallPurpose::Command("ls".into())
         );
     }),
 ];
@@ -167,12 +171,12 @@ const TRANSITIONS: &[(u8, Check)] = &[
     }),
     (37, || {
         let found = findings("edit 1 a\nfail 1 why", SAME);
-        let expected = Finding {
+        let expected = EditFinding {
             path: "a".into(),
             tool: "Edit".into(),
             tries: 1,
             first: "why".into(),
-            ..Finding::default()
+            ..EditFinding::default()
         };
         assert_eq!(found, [expected]);
     }),
@@ -344,13 +348,13 @@ const TRANSITIONS: &[(u8, Check)] = &[
     }),
 ];
 
-fn failed(number: usize) -> Vec<Finding> {
+fn failed(number: usize) -> Vec<EditFinding> {
     (0..number)
-        .map(|at| Finding {
+        .map(|at| EditFinding {
             path: format!("f{at:02}"),
             tool: "Edit".into(),
             tries: 1,
-            ..Finding::default()
+            ..EditFinding::default()
         })
         .collect()
 }

@@ -17,7 +17,7 @@ fn turns() -> impl Strategy<Value = Vec<TurnEvent>> {
     })
 }
 
-fn verdicts(events: &[TurnEvent], changed: [bool; 4]) -> Vec<Finding> {
+fn verdicts(events: &[TurnEvent], changed: [bool; 4]) -> Vec<EditFinding> {
     let mut calls = Calls::default();
     for event in events {
         calls.hear(event);
@@ -74,8 +74,8 @@ proptest! {
     fn a_footer_is_bounded_and_shows_nothing_hidden(
         paths in prop::collection::vec(any::<String>(), 0..14), error: String, tool: String,
     ) {
-        let all: Vec<Finding> = paths.iter().map(|path| Finding {
-            path: path.clone(), tool: tool.clone(), tries: 1, first: error.clone(), ..Finding::default()
+        let all: Vec<EditFinding> = paths.iter().map(|path| EditFinding {
+            path: path.clone(), tool: tool.clone(), tries: 1, first: error.clone(), ..EditFinding::default()
         }).collect();
         let lines = footer(&all);
         prop_assert!(lines.len() <= 13);

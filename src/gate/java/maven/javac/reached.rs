@@ -5,33 +5,33 @@
 //! of a source counts as a name, in comments too. All sources are compiled where a name is not ASCII, or where more than the
 //! compiler takes part in compiling. There is no answer where a class file does not name its source.
 
-use super::source_set::{SourceSet, files, is_class, is_package_info};
+use super::source_set::{SourceSet, files_below, is_class, is_package_info};
 use crate::gate::java::class_file;
-use crate::gate::java::classes::read;
+use crate::gate::java::classes::read_file;
 use crate::source::unescaped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Simple names of top-level classes, each up to its first dollar sign.
-pub(super) type Names = BTreeSet<String>;
+pub(super) type ClassNames = BTreeSet<String>;
 
 /// The sources and classes that a change of some sources reaches.
-pub(super) struct Reached {
+pub(super) struct ReachedSources {
     /// The sources to compile, by their path below the folder of sources.
     pub(super) sources: BTreeSet<PathBuf>,
     /// The class files that these and removed ones were compiled to, by their path below the folder of classes.
     pub(super) classes: Vec<PathBuf>,
     /// The classes of these sources; `None` if all sources are reached.
-    pub(super) names: Option<Names>,
+    pub(super) names: Option<ClassNames>,
 }
 
-impl Reached {
+impl ReachedSources {
     /// Follows the change of these sources, and that of classes of these names in another set (`None`: of all); `None` if what
     /// it reaches is unknown.
-    pub(super) fn by(
+    pub(super) fn reached_by(
         set: &SourceSet<'_>,
         changed: &BTreeSet<PathBuf>,
-        names: Option<Names>,
+        names: Option<ClassNames>,
     ) -> Option<Self> {
         let sources = set.files_to_compile()?;
         let mut made = sources_by_class(set.classes)?;
@@ -60,8 +60,8 @@ impl Reached {
     }
 
     /// True for a class file that could be expected of these sources.
-    pub(super) fn explains(&self, file: &Path, bytes: &[u8]) -> bool {
-        let is_named = |names: &Names| names.contains(&top_level(file));
+    pub(super) fn explains_class(&self, file: &Path, bytes: &[u8]) -> bool {
+        let is_named = |names: &ClassNames| names.contains(&top_level(file));
         is_class(file)
             && source_of(file, bytes).is_some_and(|source| self.sources.contains(&source))
             && self.names.as_ref().is_none_or(is_named)
@@ -75,11 +75,14 @@ fn follow_names(
     sources: &BTreeSet<PathBuf>,
     made: &BTreeMap<PathBuf, Vec<PathBuf>>,
     reached: &mut BTreeSet<PathBuf>,
-    mut names: Names,
-) -> Option<Names> {
+    mut names: ClassNames,
+) -> Option<ClassNames> {
     let mut texts: BTreeMap<&PathBuf, String> = BTreeMap::new();
     for source in sources {
-        texts.insert(source, spelled(&read(&set.sources.join(source)).ok()?));
+        texts.insert(
+            source,
+            decode_spelling(&read_file(&set.sources.join(source)).ok()?),
+        );
     }
     let mut new = reached.clone();
     loop {
@@ -105,12 +108,12 @@ pub(in super::super) fn sources_by_class(
     classes: &Path,
 ) -> Option<BTreeMap<PathBuf, Vec<PathBuf>>> {
     let mut made: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
-    for file in files(classes)
+    for file in files_below(classes)
         .ok()?
         .into_iter()
         .filter(|file| is_class(file))
     {
-        let source = source_of(&file, &read(&classes.join(&file)).ok()?)?;
+        let source = source_of(&file, &read_file(&classes.join(&file)).ok()?)?;
         made.entry(source).or_default().push(file);
     }
     Some(made)
@@ -118,7 +121,7 @@ pub(in super::super) fn sources_by_class(
 
 /// The source of a class file by its own word, if it lies in the folder of its package.
 fn source_of(file: &Path, bytes: &[u8]) -> Option<PathBuf> {
-    Some(file.parent()?.join(class_file::origin(bytes)?.source?))
+    Some(file.parent()?.join(class_file::read_origin(bytes)?.source?))
 }
 
 fn top_level(file: &Path) -> String {
@@ -128,7 +131,7 @@ fn top_level(file: &Path) -> String {
 
 /// A source as the compiler reads its names: Unicode escapes are what they stand for, and characters that an identifier may hold
 /// without being another one (§3.8) are left out, with all others that are neither ASCII nor letters or digits, and all such escapes.
-fn spelled(text: &[u8]) -> String {
+fn decode_spelling(text: &[u8]) -> String {
     let mut spelled = String::from_utf8_lossy(&unescaped(text, b"")).into_owned();
     let is_kept = |c: char| {
         if c.is_ascii() {
@@ -142,7 +145,7 @@ fn spelled(text: &[u8]) -> String {
 }
 
 /// True if a word of the text is one of the names.
-fn is_named(text: &str, names: &Names) -> bool {
+fn is_named(text: &str, names: &ClassNames) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '_')
         .any(|word| names.contains(word))
 }
@@ -153,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_name_is_a_word_of_the_source_as_the_compiler_spells_it() {
-        let names = Names::from(["Foo".to_owned()]);
+        let names = ClassNames::from(["Foo".to_owned()]);
         for (text, named) in [
             (&b"new Foo();"[..], true),
             (b"import static a.Foo.*;", true),
@@ -176,7 +179,7 @@ mod tests {
             (br"new F\udb40\udc01oo();", true),
         ] {
             assert_eq!(
-                is_named(&spelled(text), &names),
+                is_named(&decode_spelling(text), &names),
                 named,
                 "{}",
                 text.escape_ascii()

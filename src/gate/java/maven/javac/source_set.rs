@@ -3,7 +3,7 @@
 
 use super::super::project::Resource;
 use super::super::recipe::CompilerCall;
-use crate::gate::java::classes::{self, read};
+use crate::gate::java::classes::{self, read_file};
 use memchr::memmem;
 use std::collections::BTreeSet;
 use std::fs::FileType;
@@ -55,7 +55,7 @@ impl SourceSet<'_> {
 
     /// True if its own classes are annotation processors or plugins of the compiler.
     pub(super) fn offers_processors(&self) -> bool {
-        offers(self.classes, &COMPILER_SERVICES)
+        offers_service(self.classes, &COMPILER_SERVICES)
     }
 
     /// True if each source is compiled on its own: nothing takes part in compiling but the compiler, which finds the
@@ -64,20 +64,25 @@ impl SourceSet<'_> {
         let is_off = self.call.arguments.iter().any(|word| word == "-proc:none");
         let services = &COMPILER_SERVICES[usize::from(is_off)..];
         let mut entries = self
-            .argument("-classpath")
+            .argument_value("-classpath")
             .unwrap_or_default()
             .split(':')
             .map(Path::new);
         let own = entries.clone().any(|entry| entry == self.classes);
-        let encoding = self.argument("-encoding").unwrap_or("UTF-8").to_lowercase();
+        let encoding = self
+            .argument_value("-encoding")
+            .unwrap_or("UTF-8")
+            .to_lowercase();
         let is_read = ASCII_COMPATIBLE
             .iter()
             .any(|start| encoding.starts_with(start));
-        own && is_read && !self.names_processors() && !entries.any(|entry| offers(entry, services))
+        own && is_read
+            && !self.names_processors()
+            && !entries.any(|entry| offers_service(entry, services))
     }
 
     /// The value of an option.
-    pub(super) fn argument(&self, option: &str) -> Option<&str> {
+    pub(super) fn argument_value(&self, option: &str) -> Option<&str> {
         let at = self.call.arguments.iter().position(|word| word == option)?;
         self.call.arguments.get(at + 1).map(String::as_str)
     }
@@ -86,7 +91,7 @@ impl SourceSet<'_> {
     /// compiled; `None` if there may be others.
     pub(super) fn files_to_compile(&self) -> Option<BTreeSet<PathBuf>> {
         let roots = self
-            .argument("-sourcepath")
+            .argument_value("-sourcepath")
             .unwrap_or_default()
             .split(':')
             .map(Path::new);
@@ -106,12 +111,12 @@ impl SourceSet<'_> {
 
     /// True if these classes are all of the set, byte for byte, and the compiler made none of the other files in its folder.
     pub(super) fn has_classes(&self, made: &Path) -> io::Result<bool> {
-        let mut others = files(self.classes)?;
-        for file in files(made)? {
+        let mut others = files_below(self.classes)?;
+        for file in files_below(made)? {
             // A processor that writes other files might have read what Maven had put there before.
             let is_same = is_class(&file)
                 && others.remove(&file)
-                && read(&made.join(&file))? == read(&self.classes.join(&file))?;
+                && read_file(&made.join(&file))? == read_file(&self.classes.join(&file))?;
             if !is_same {
                 return Ok(false);
             }
@@ -134,14 +139,14 @@ impl SourceSet<'_> {
 }
 
 /// True if this entry of a class path may hold one of the services. A jar has the names of its files in plain text.
-fn offers(entry: &Path, services: &[&str]) -> bool {
+fn offers_service(entry: &Path, services: &[&str]) -> bool {
     let holds = |jar: Vec<u8>| {
         services
             .iter()
             .any(|service| memmem::find(&jar, service.as_bytes()).is_some())
     };
     if entry.is_file() {
-        return read(entry).map_or(true, holds);
+        return read_file(entry).map_or(true, holds);
     }
     services.iter().any(|service| entry.join(service).exists())
 }
@@ -167,7 +172,7 @@ fn is_compiled_by_default(file: &Path) -> bool {
 
 /// The Java files below a folder, by their path in it.
 fn java_files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
-    Ok(files(folder)?
+    Ok(files_below(folder)?
         .into_iter()
         .filter(|file| is_java(file))
         .collect())
@@ -190,7 +195,7 @@ pub(super) fn is_package_info(file: &Path) -> bool {
 
 /// The files below a folder, by their path in it; none if there is no such folder. Links are errors: their
 /// targets may change unseen.
-pub(super) fn files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
+pub(super) fn files_below(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
     let plain = |inside: &Path, kind: FileType| {
         let why = || {
             io::Error::other(format!(
@@ -200,5 +205,7 @@ pub(super) fn files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
         };
         if kind.is_file() { Ok(true) } else { Err(why()) }
     };
-    Ok(classes::files(folder, &plain)?.into_iter().collect())
+    Ok(classes::counted_files(folder, &plain)?
+        .into_iter()
+        .collect())
 }

@@ -2,8 +2,8 @@
 
 use super::super::project::Resource;
 use super::super::recipe::CompilerCall;
-use super::quoted;
-use super::reached::{Names, Reached};
+use super::quote_word;
+use super::reached::{ClassNames, ReachedSources};
 use super::source_set::SourceSet;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -117,11 +117,11 @@ fn a_file_that_maven_left_out_and_a_new_one_where_it_picks_files_are_unknown() {
     let mut call = call(&["-classpath".to_owned(), path]);
     call.compiled = Some(files(&["A", "B", "Gone"]));
     let set = folders.side(&call, &sources, &classes);
-    let by = |changed: &[&str], names| Reached::by(&set, &files(changed), names);
-    let reached = by(&["A", "Gone"], Some(Names::new())).unwrap();
+    let by = |changed: &[&str], names| ReachedSources::reached_by(&set, &files(changed), names);
+    let reached = by(&["A", "Gone"], Some(ClassNames::new())).unwrap();
     assert_eq!(reached.sources, files(&["A", "B"]), "B names A");
     assert_eq!(reached.classes.len(), 3);
-    let reached = by(&["B", "Gone"], Some(Names::new())).unwrap();
+    let reached = by(&["B", "Gone"], Some(ClassNames::new())).unwrap();
     assert_eq!(reached.sources, files(&["B"]));
     let reached = by(&["B", "Gone"], None).unwrap();
     assert_eq!(reached.sources, files(&["A", "B"]), "all");
@@ -131,7 +131,10 @@ fn a_file_that_maven_left_out_and_a_new_one_where_it_picks_files_are_unknown() {
         &["New", "Gone"],
         &["Lost", "Gone"],
     ] {
-        assert!(by(unknown, Some(Names::new())).is_none(), "{unknown:?}");
+        assert!(
+            by(unknown, Some(ClassNames::new())).is_none(),
+            "{unknown:?}"
+        );
     }
 }
 
@@ -180,7 +183,7 @@ fn only_a_folder_of_plain_java_files_is_compiled() {
 
 #[test]
 fn words_of_an_argument_file_are_quoted() {
-    assert_eq!(quoted(r#"a b\c"d"#), r#""a b\\c\"d""#);
+    assert_eq!(quote_word(r#"a b\c"d"#), r#""a b\\c\"d""#);
 }
 
 #[test]

@@ -84,16 +84,15 @@ pub(super) fn ask_words(question: &str, default: &[String]) -> anyhow::Result<Ve
             .filter(|word| !word.is_empty());
         words.map(str::to_owned).collect()
     };
-    let named = |answer: &String| {
-        if read(answer).is_empty() {
-            Err("name at least one")
-        } else {
-            Ok(())
-        }
-    };
     let mut input = Input::<String>::with_theme(&Prompts)
         .with_prompt(question)
-        .validate_with(named);
+        .validate_with(|answer: &String| {
+            if read(answer).is_empty() {
+                Err("name at least one")
+            } else {
+                Ok(())
+            }
+        });
     if !default.is_empty() {
         input = input.default(default.join(","));
     }

@@ -180,9 +180,8 @@ fn distrust_settings(
     workspace: &mut Workspace,
     gate: &str,
 ) -> Result<(), Fault> {
-    let by_default = |error| unsound_settings(&error);
-    let defaults =
-        config::parse("", &workspace.places.workspace, &call.given).map_err(by_default)?;
+    let defaults = config::parse("", &workspace.places.workspace, &call.given)
+        .map_err(|error| unsound_settings(&error))?;
     let Some(own) = workspace.settings.gates.get_mut(gate) else {
         return Ok(());
     };

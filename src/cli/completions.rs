@@ -65,11 +65,15 @@ fn task_candidates() -> Vec<CompletionCandidate> {
     let Some(state) = find_workspace().and_then(|workspace| workspace.read_boxes().ok()) else {
         return Vec::new();
     };
-    let candidate = |row: &Row| {
-        let text = line(&row.text, CHARS);
-        CompletionCandidate::new(state.spec_state().name(&row.key)).help(Some(text.into()))
-    };
-    state.spec_state().rows.iter().map(candidate).collect()
+    state
+        .spec_state()
+        .rows
+        .iter()
+        .map(|row: &Row| {
+            let text = line(&row.text, CHARS);
+            CompletionCandidate::new(state.spec_state().name(&row.key)).help(Some(text.into()))
+        })
+        .collect()
 }
 
 fn gates_and_tasks() -> Vec<CompletionCandidate> {

@@ -173,8 +173,11 @@ impl TasksTarget {
             rows.iter()
                 .any(|row| row.key.is_wider_gate() && row.key.stage.stage_word() == gate)
         };
-        let stays = |(gate, _): &&(String, Placement)| self.is_chosen(gate) || !has_wider(gate);
-        self.gates.iter().filter(stays).cloned().collect()
+        self.gates
+            .iter()
+            .filter(|(gate, _): &&(String, Placement)| self.is_chosen(gate) || !has_wider(gate))
+            .cloned()
+            .collect()
     }
 
     /// True if a person chose where this gate goes.
@@ -270,13 +273,12 @@ impl TasksTarget {
             let what = "This is a link or a folder, and ralph writes regular files only.";
             return Err(refused(what, "name the file itself"));
         }
-        let missing = || {
+        disk.read(&self.path)?.ok_or_else(|| {
             refused(
                 "There is no such file.",
                 "`ralph check` lists everything that is wrong",
             )
-        };
-        disk.read(&self.path)?.ok_or_else(missing)
+        })
     }
 }
 

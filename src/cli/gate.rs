@@ -276,16 +276,17 @@ impl GateCall<'_> {
             .flatten();
         let is_path = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
         let words: Vec<&str> = words.flat_map(|word| word.split(|c| !is_path(c))).collect();
-        let is_named = |change: &&FileChange| {
-            let path = change.path.to_text();
-            let is_it = |word: &&str| {
-                let word = word.trim_start_matches("./").trim_start_matches("../");
-                !word.is_empty() && (path == word || word.ends_with(&format!("/{path}")))
-            };
-            words.iter().any(is_it)
-        };
         let named = names(
-            changes.iter().filter(is_named).map(FileChange::full_path),
+            changes
+                .iter()
+                .filter(|change: &&FileChange| {
+                    let path = change.path.to_text();
+                    words.iter().any(|word: &&str| {
+                        let word = word.trim_start_matches("./").trim_start_matches("../");
+                        !word.is_empty() && (path == word || word.ends_with(&format!("/{path}")))
+                    })
+                })
+                .map(FileChange::full_path),
             10,
         );
         (!named.is_empty()).then(|| {
@@ -336,16 +337,18 @@ impl GateCall<'_> {
                 )
             };
             let whole = RepoPath::parse(line).to_bytes();
-            let inside = |name: String| {
-                let prefix = if name == "." {
-                    String::new()
-                } else {
-                    format!("{name}/")
-                };
-                let rest = whole.strip_prefix(prefix.as_bytes())?;
-                Some((name, rest.strip_prefix(b"./").unwrap_or(rest).to_vec()))
-            };
-            let found = repositories.package_names().into_iter().find_map(inside);
+            let found = repositories
+                .package_names()
+                .into_iter()
+                .find_map(|name: String| {
+                    let prefix = if name == "." {
+                        String::new()
+                    } else {
+                        format!("{name}/")
+                    };
+                    let rest = whole.strip_prefix(prefix.as_bytes())?;
+                    Some((name, rest.strip_prefix(b"./").unwrap_or(rest).to_vec()))
+                });
             let (package, path) = found.ok_or_else(|| bad("no package of that name is known"))?;
             let escapes =
                 path.split(|b| *b == b'/').any(|part| part == b"..") || path.first() == Some(&b'/');
@@ -386,19 +389,18 @@ pub(super) fn package_folders(workspace: &Workspace) -> Result<Folders, Fault> {
         .find(|folder| is_repository(folder))
         .unwrap_or(root);
     let repositories = workspace.open_repositories()?;
-    let folder = |name: String| {
-        let inside = repositories
-            .package_root(&name)?
-            .strip_prefix(checkout)
-            .ok()?;
-        let folder = RepoPath::from_bytes(inside.as_os_str().as_bytes());
-        Some((name, folder))
-    };
     Ok(Folders(
         repositories
             .package_names()
             .into_iter()
-            .filter_map(folder)
+            .filter_map(|name: String| {
+                let inside = repositories
+                    .package_root(&name)?
+                    .strip_prefix(checkout)
+                    .ok()?;
+                let folder = RepoPath::from_bytes(inside.as_os_str().as_bytes());
+                Some((name, folder))
+            })
             .collect(),
     ))
 }

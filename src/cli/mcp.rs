@@ -112,15 +112,17 @@ impl ServerHandler for Server {
         let folder = self.invocation.start_folder().ok();
         let measures =
             scores && folder.is_some_and(|folder| !installed_engines(&folder).is_empty());
-        let can_work = |tool: &Tool| {
-            if tool.name == "mutation_test" {
-                measures
-            } else {
-                workspace.is_some()
-            }
-        };
         Ok(ListToolsResult::with_all_items(
-            all_tools().into_iter().filter(can_work).collect(),
+            all_tools()
+                .into_iter()
+                .filter(|tool: &Tool| {
+                    if tool.name == "mutation_test" {
+                        measures
+                    } else {
+                        workspace.is_some()
+                    }
+                })
+                .collect(),
         ))
     }
 

@@ -183,8 +183,8 @@ impl MutationTestArgs {
             .transpose()?;
         let folder = call.start_folder()?;
         let workspace = call.read_settings(call.find_anywhere()?)?.into_sound()?;
-        let refused = |fault: Fault| ToolRefusal::unknown_refusal(fault.what, fault.hint);
-        scores_may_be_told(*inside_agent, &workspace).map_err(refused)?;
+        scores_may_be_told(*inside_agent, &workspace)
+            .map_err(|fault: Fault| ToolRefusal::unknown_refusal(fault.what, fault.hint))?;
         let settings = workspace.settings.gates.get("PITEST").cloned();
         let settings =
             settings.ok_or_else(|| Fault::setup_fault("There is no gate PITEST.", "add it"))?;
@@ -251,13 +251,12 @@ impl From<Fault> for ToolRefusal {
 
 /// The engines that are installed for the folder, or for one of those near it.
 pub(super) fn installed_engines(folder: &Path) -> Vec<MutationEngine> {
-    let enter = |found: &DirEntry| {
+    let below = walk(folder, DEPTH, MOST, |found: &DirEntry| {
         let name = found.file_name().to_string_lossy();
         !name.starts_with('.') && name != "node_modules" && name != "target"
-    };
-    let below = walk(folder, DEPTH, MOST, enter)
-        .flatten()
-        .filter(|found| found.file_type().is_dir());
+    })
+    .flatten()
+    .filter(|found| found.file_type().is_dir());
     let folders: Vec<PathBuf> = std::iter::once(folder.to_owned())
         .chain(below.map(DirEntry::into_path))
         .collect();

@@ -280,8 +280,10 @@ impl<'t> GatePlacement<'t> {
         } = *self;
         // Nothing starts unless the choice can be stored. `placement:` belongs to the spec that the
         // configuration names. Virtual gates have no other place.
-        let is_own = |workspace: &&Workspace| target.is_virtual() || !workspace.has_other_spec();
-        let own = target.workspace.as_ref().filter(is_own);
+        let own = target
+            .workspace
+            .as_ref()
+            .filter(|workspace: &&Workspace| target.is_virtual() || !workspace.has_other_spec());
         let settled = own.filter(|_| !checks || target.is_virtual());
         let config = settled
             .map(|workspace| EditedConfig::with_placement(workspace, gate, choice))
@@ -387,11 +389,14 @@ pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Resu
     ]
     .into_iter()
     .unzip();
-    let is_now = |choice: &Placement| {
-        now == Some(choice)
-            || now.is_some_and(|now| *choice == Placement::Groups && now.group_level().is_some())
-    };
-    let default = choices.iter().position(is_now).unwrap_or(0);
+    let default = choices
+        .iter()
+        .position(|choice: &Placement| {
+            now == Some(choice)
+                || now
+                    .is_some_and(|now| *choice == Placement::Groups && now.group_level().is_some())
+        })
+        .unwrap_or(0);
     let at = one_of(&format!("Where {gate} goes"), &options, default)?;
     match choices.into_iter().nth(at) {
         Some(Placement::After(known)) => {

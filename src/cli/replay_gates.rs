@@ -151,13 +151,12 @@ pub(super) fn rerun_gates(
         let finding = match outside.judge_again(order, changes) {
             Ok((again, folder)) => {
                 run.found.measured_again(*record, &again.engines());
-                let mutant = || {
+                let Some((grade, what)) = judged_otherwise(report, &again, || {
                     other_fate(
                         &standard_report(left.as_ref()?)?,
                         &standard_report(&folder)?,
                     )
-                };
-                let Some((grade, what)) = judged_otherwise(report, &again, mutant) else {
+                }) else {
                     run.found.judged_again(*record, again.verdict.word());
                     continue;
                 };

@@ -95,8 +95,10 @@ fn in_session(call: &Invocation, event: &HookEvent) -> Invocation {
     let mut call = call.clone();
     let folder = Path::new(&event.cwd);
     if call.root.is_none() && folder.is_absolute() {
-        let is_workspace = |folder: &&Path| folder.join(".ralph/config.yaml").is_file();
-        call.root = folder.ancestors().find(is_workspace).map(Path::to_owned);
+        call.root = folder
+            .ancestors()
+            .find(|folder: &&Path| folder.join(".ralph/config.yaml").is_file())
+            .map(Path::to_owned);
     }
     call
 }
@@ -184,11 +186,10 @@ fn begin_of_root(call: &Invocation, root: &Path, record: &TurnRecord) -> Result<
     // The agent may have broken the configuration. The defaults find the packages then.
     let workspace = call.read_settings(root.to_owned())?.workspace;
     let repositories = workspace.open_repositories()?;
-    let holds_root = |name: &&String| {
+    let name = record.begin.keys().find(|name: &&String| {
         let folder = repositories.repository_folder(name);
         folder.is_some_and(|folder| root.starts_with(folder))
-    };
-    let name = record.begin.keys().find(holds_root);
+    });
     let head = name.and_then(|name| record.begin.get(name));
     Ok(head.cloned().unwrap_or_else(|| "HEAD".to_owned()))
 }

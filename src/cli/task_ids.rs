@@ -10,22 +10,24 @@ use std::path::Path;
 /// unique id is named by its line or by its family: `tasks.md:12`, `:12`, `:12.PITEST`, `~0123456789abcdef#1`.
 pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
     let rows = &state.spec_state().rows;
-    let has_name = |row: &&Row| {
+    let found = rows.iter().find(|row: &&Row| {
         let name = row.key.to_string();
         row.key.has_id() && (name == id || name.strip_suffix('.') == Some(id))
-    };
-    let stands_there = |row: &&Row| {
-        let Some((file, place)) = id.rsplit_once(':') else {
-            return false;
-        };
-        let is_file = file.is_empty() || Path::new(&state.spec).ends_with(file);
-        is_file && is_stage_of(row, place, &row.line.to_string())
-    };
-    let is_of_family = |row: &&Row| !row.key.has_id() && is_stage_of(row, id, &row.key.family);
-    let found = rows.iter().find(has_name);
+    });
     let found = found
-        .or_else(|| rows.iter().find(stands_there))
-        .or_else(|| rows.iter().find(is_of_family));
+        .or_else(|| {
+            rows.iter().find(|row: &&Row| {
+                let Some((file, place)) = id.rsplit_once(':') else {
+                    return false;
+                };
+                let is_file = file.is_empty() || Path::new(&state.spec).ends_with(file);
+                is_file && is_stage_of(row, place, &row.line.to_string())
+            })
+        })
+        .or_else(|| {
+            rows.iter()
+                .find(|row: &&Row| !row.key.has_id() && is_stage_of(row, id, &row.key.family))
+        });
     found.map(|row| row.key.clone()).ok_or_else(|| {
         let near = rows.iter().find(|row| {
             row.key.has_id() && row.key.to_string().eq_ignore_ascii_case(id)

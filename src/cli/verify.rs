@@ -9,7 +9,7 @@ use crate::git::is_repository;
 use crate::source::Secrets;
 use crate::source::text::count;
 use crate::turn::TranscriptFormat;
-use crate::turn::verify::{EditFinding, Verdict, footer, footer_for_people};
+use crate::turn::verify::{EditFinding, EditOutcome, footer, footer_for_people};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::{self, IsTerminal as _, Read};
@@ -65,12 +65,11 @@ pub(super) fn run_verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, F
         hint,
     )?;
     let here = call.start_folder()?;
-    let repository = || {
+    let root = call.find_workspace().ok().or_else(|| {
         here.ancestors()
             .find(|folder| is_repository(folder))
             .map(ToOwned::to_owned)
-    };
-    let root = call.find_workspace().ok().or_else(repository);
+    });
     let workspace = call
         .read_settings(root.clone().unwrap_or_else(|| here.clone()))?
         .into_sound()?;
@@ -91,13 +90,12 @@ pub(super) fn run_verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, F
     };
     let transcript = (args.from, io::stdin().lock(), errors);
     let (found, (edits, files)) = if root.is_some() {
-        let untold = |fault: Fault| Fault {
-            kind: FaultKind::Unknown,
-            ..fault
-        };
         workspace
             .open_outside()
-            .map_err(untold)?
+            .map_err(|fault: Fault| Fault {
+                kind: FaultKind::Unknown,
+                ..fault
+            })?
             .verify_transcript(transcript, &args.before, &here)?
     } else {
         let secrets = Secrets::of(variables.iter().map(|(name, value)| (name, value)));
@@ -108,7 +106,6 @@ pub(super) fn run_verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, F
         .filter(|finding| finding.verdict.blocks())
         .count();
     show_findings(call.json, args.reader, (&found, edits, files));
-    let is_untold = |finding: &EditFinding| finding.verdict == Verdict::Unreadable;
     match unresolved {
         0 if root.is_none() => {
             let what = "There is no git repository here, so only the transcript was read.";
@@ -121,7 +118,12 @@ pub(super) fn run_verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, F
                 )),
             }
         }
-        0 if found.iter().any(is_untold) => Ok(Exit::NoVerdict),
+        0 if found
+            .iter()
+            .any(|finding: &EditFinding| finding.verdict == EditOutcome::Unreadable) =>
+        {
+            Ok(Exit::NoVerdict)
+        }
         0 => Ok(Exit::Done),
         _ => Ok(Exit::WorkLeft),
     }

@@ -118,10 +118,9 @@ pub fn pack_workspace(
                 "put its folder back; `ralph replay` tells what is missing",
             )
         })?;
-        let new = || (package.clone(), BTreeSet::new());
         by_repository
             .entry(folder.to_owned())
-            .or_insert_with(new)
+            .or_insert_with(|| (package.clone(), BTreeSet::new()))
             .1
             .extend(commits.iter().cloned());
     }
@@ -241,11 +240,11 @@ fn no_commit_holds_a_secret(
     secrets: &Secrets,
 ) -> Result<(), Fault> {
     let mut variable = None;
-    let has_secret = |bytes: &[u8]| {
+    let Some(place) = repositories.find_recorded(package, commits, |bytes: &[u8]| {
         variable = secrets.variable_in(bytes).map(str::to_owned);
         variable.is_some()
-    };
-    let Some(place) = repositories.find_recorded(package, commits, has_secret)? else {
+    })?
+    else {
         return Ok(());
     };
     let name = variable.unwrap_or_default();

@@ -91,10 +91,14 @@ impl Follow {
                     fold.take_record(&record)?;
                     spent.note_record(&record.at, &record.event, &fold.state);
                     if *keeps_story {
-                        let kept = |n, left: &str| {
-                            kept_report(&places.iteration_folder(n).join("gate"), left)
-                        };
-                        story.note_record(&record.at, &record.event, &fold.state, &kept);
+                        story.note_record(
+                            &record.at,
+                            &record.event,
+                            &fold.state,
+                            &|n, left: &str| {
+                                kept_report(&places.iteration_folder(n).join("gate"), left)
+                            },
+                        );
                     }
                 }
             }

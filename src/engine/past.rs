@@ -200,8 +200,11 @@ fn tag_steps<'a>(line: &'a PastLine, has_first: bool, audit: &mut Audit) -> Vec<
             "Tags that are not on the way to HEAD by first parents: {named}."
         ));
     }
-    let is_tagged = |at, commit: &PastCommit| !commit.tags.is_empty() || has_first && at == 0;
-    pair_commits(line, is_tagged, |commit| commit.tags.join(", "))
+    pair_commits(
+        line,
+        |at, commit: &PastCommit| !commit.tags.is_empty() || has_first && at == 0,
+        |commit| commit.tags.join(", "),
+    )
 }
 
 /// Each of these commits, with a name, against the one of them before it. The first has none that is known.
@@ -233,18 +236,17 @@ fn add_step(
     past: &mut Past,
     step: HistoryStep<'_>,
 ) -> Result<(), Fault> {
-    let state = |name: String| PackageState {
-        name,
-        head: step.head.id.clone(),
-        branch: None,
-        dirt: Vec::new(),
-        untracked: Vec::new(),
-    };
     let snapshot = Snapshot {
         packages: repositories
             .package_names()
             .into_iter()
-            .map(state)
+            .map(|name: String| PackageState {
+                name,
+                head: step.head.id.clone(),
+                branch: None,
+                dirt: Vec::new(),
+                untracked: Vec::new(),
+            })
             .collect(),
     };
     let bases: BTreeMap<String, Oid> = repositories

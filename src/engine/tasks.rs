@@ -302,10 +302,9 @@ impl Engine<'_> {
                     }
                 };
                 if let Some(edit) = edit {
-                    let failed = || {
+                    bytes = edit.apply_to(&bytes).ok_or_else(|| {
                         Fault::internal_fault("An edit of one box would have changed another one.")
-                    };
-                    bytes = edit.apply_to(&bytes).ok_or_else(failed)?;
+                    })?;
                 }
                 found.push((key.clone(), *mark));
             }

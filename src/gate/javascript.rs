@@ -181,18 +181,19 @@ fn own_command(work: &Work<'_>) -> Option<Vec<String>> {
 /// The runner whose plugin is installed; with several, one that the module's package.json names.
 fn find_runner(module: &Path, homes: &[PathBuf]) -> Option<&'static str> {
     let named = crate::gate::commands::read_text(&module.join("package.json"), 1 << 20);
-    let has_plugin = |runner: &&&str| {
-        find_installed(
-            homes,
-            &[&format!("node_modules/@stryker-mutator/{runner}-runner")],
-        )
-        .is_some()
-    };
-    let installed: Vec<&&str> = RUNNERS.iter().filter(has_plugin).collect();
-    let is_named = |runner: &&&&str| named.contains(&format!("\"{runner}\""));
+    let installed: Vec<&&str> = RUNNERS
+        .iter()
+        .filter(|runner: &&&str| {
+            find_installed(
+                homes,
+                &[&format!("node_modules/@stryker-mutator/{runner}-runner")],
+            )
+            .is_some()
+        })
+        .collect();
     installed
         .iter()
-        .find(is_named)
+        .find(|runner: &&&&str| named.contains(&format!("\"{runner}\"")))
         .or(installed.first())
         .map(|runner| **runner)
 }

@@ -82,7 +82,7 @@ pub(super) fn apply_plan(
     plan: &RestorePlan,
     kept: Oid,
 ) -> Result<AppliedPlan, GitError> {
-    let mut work = Work {
+    let mut work = ApplyWork {
         open,
         head,
         kept,
@@ -107,7 +107,7 @@ pub(super) fn apply_plan(
     Ok(work.outcome)
 }
 
-struct Work<'a> {
+struct ApplyWork<'a> {
     open: &'a mut OpenRepo,
     head: &'a HeadPosition,
     kept: Oid,
@@ -118,7 +118,7 @@ struct Work<'a> {
     bare: Vec<(Vec<u8>, Option<Leaf>)>,
 }
 
-impl Work<'_> {
+impl ApplyWork<'_> {
     /// Removes the path from the disk, if that is allowed; false if the disk is unchanged.
     fn clear_path(
         &mut self,

@@ -363,12 +363,12 @@ fn runs_program(
     };
     let name = String::from_utf8_lossy(name);
     let config = open.repo.config().with_action(doing)?;
-    let is_set = |key: &&str| {
-        config
-            .get_entry(&format!("{attribute}.{name}.{key}"))
-            .is_ok()
-    };
-    Ok(!built_in.contains(&&*name) && keys.iter().any(is_set))
+    Ok(!built_in.contains(&&*name)
+        && keys.iter().any(|key: &&str| {
+            config
+                .get_entry(&format!("{attribute}.{name}.{key}"))
+                .is_ok()
+        }))
 }
 
 /// Refuses to add a file where an untracked one is.

@@ -53,13 +53,13 @@ impl Wanted {
 }
 
 /// The wanted state and the current one.
-pub(super) struct View<'a> {
+pub(super) struct PlanView<'a> {
     pub(super) folders: &'a [(String, PackageFolder)],
     pub(super) classifier: &'a Classifier,
     pub(super) wanted: &'a Wanted,
 }
 
-impl View<'_> {
+impl PlanView<'_> {
     /// Returns content on disk that may not stay, and that must be kept.
     pub(super) fn restorable_items(
         &self,

@@ -8,7 +8,7 @@ use super::backup_refs::{self, Backup, Items, Load};
 use super::error::{DescribeFailure as _, GitError};
 use super::open::{HeadPosition, OpenRepo};
 use super::package_folders::PackageFolder;
-use super::plan::{View, Wanted};
+use super::plan::{PlanView, Wanted};
 use super::tree::{self, Leaf};
 use super::walk::WorkTreeStatus;
 use super::{Repositories, apply, history};
@@ -190,7 +190,7 @@ impl Repositories {
         self.in_package(first, |_, open, classifier| {
             restore_one(
                 open,
-                &View {
+                &PlanView {
                     folders: &folders,
                     classifier,
                     wanted,
@@ -204,7 +204,7 @@ impl Repositories {
 
 fn restore_one(
     open: &mut OpenRepo,
-    view: &View<'_>,
+    view: &PlanView<'_>,
     message: &str,
     reference: &str,
 ) -> Result<Vec<KeptWork>, GitError> {
@@ -290,7 +290,7 @@ fn restore_one(
 /// False if the path holds none, or its commit is missing.
 fn restore_module(
     open: &mut OpenRepo,
-    view: &View<'_>,
+    view: &PlanView<'_>,
     path: &[u8],
     message: &str,
     reference: &str,
@@ -315,7 +315,7 @@ fn restore_module(
         String::new(),
         PackageFolder::whole_folder(module.root.clone()),
     )];
-    let view = View {
+    let view = PlanView {
         folders: &folders,
         classifier: view.classifier,
         wanted: &wanted,

@@ -157,7 +157,6 @@ fn open_tasks(spec: &SpecState, family: &str) -> Vec<LaneTask> {
     };
     let mut required = spec.rows.iter().filter(|row| is_required_open(row));
     let is_settled = !required.any(|row| Some(row.line) < first || has_begun(row));
-    let is_free = |row: &&Row| row.optional || row.mark.is_open() && !row.struck && !has_begun(row);
     let tasks = run.into_iter().zip(rows);
     tasks
         .filter(|(_, rows)| rows.iter().any(|row| is_required_open(row)))
@@ -170,7 +169,10 @@ fn open_tasks(spec: &SpecState, family: &str) -> Vec<LaneTask> {
             LaneTask {
                 name: work.map_or_else(|| family.clone(), |key| spec.name(&key)),
                 digest: digest(texts.collect::<String>().as_bytes()),
-                is_ready: is_settled && rows.iter().all(is_free),
+                is_ready: is_settled
+                    && rows.iter().all(|row: &&Row| {
+                        row.optional || row.mark.is_open() && !row.struck && !has_begun(row)
+                    }),
                 family,
             }
         })

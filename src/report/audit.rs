@@ -128,12 +128,14 @@ impl Audit {
 
     /// Takes what a part of the same audit found of these boxes.
     pub fn join_part<'a>(&mut self, share: impl Iterator<Item = &'a usize>, part: Vec<PastBox>) {
-        let known = |found: &PastBox| {
-            ["PASS", "FAIL", "SKIP", "ERROR"]
-                .iter()
-                .any(|word| found.is(word))
-        };
-        let mut part: Vec<PastBox> = part.into_iter().filter(known).collect();
+        let mut part: Vec<PastBox> = part
+            .into_iter()
+            .filter(|found: &PastBox| {
+                ["PASS", "FAIL", "SKIP", "ERROR"]
+                    .iter()
+                    .any(|word| found.is(word))
+            })
+            .collect();
         for at in share {
             let Some(it) = self.boxes.get_mut(*at).filter(|it| it.verdict.is_none()) else {
                 continue;
@@ -249,9 +251,8 @@ impl Audit {
 
 /// The changed files that a box's text names: by their path or name, or a class by its name, which has a capital letter.
 fn named_in(text: &str, changes: &[FileChange]) -> BTreeSet<String> {
-    let is_mark = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.' | '/' | '$');
     let words: Vec<&str> = text
-        .split(is_mark)
+        .split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.' | '/' | '$'))
         .map(|word| word.trim_matches(['.', '-', '/']))
         .collect();
     let is_named = |path: &RepoPath| {

@@ -43,11 +43,13 @@ impl Estimate {
             .iter()
             .fold(0_u64, |sum, cost| sum.saturating_add(*cost))
             / from_tasks as u64;
-        let left = |name: &&str| {
-            let spent = spec.family(name).map_or(0, |family| family.used.micros);
-            mean.saturating_sub(spent)
-        };
-        let usd_micros = open.iter().map(left).fold(0, u64::saturating_add);
+        let usd_micros = open
+            .iter()
+            .map(|name: &&str| {
+                let spent = spec.family(name).map_or(0, |family| family.used.micros);
+                mean.saturating_sub(spent)
+            })
+            .fold(0, u64::saturating_add);
         (!open.is_empty()).then_some(Self {
             open_tasks: open.len(),
             from_tasks,

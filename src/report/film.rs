@@ -163,8 +163,11 @@ fn record_facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<
             saw.extend((!said.is_empty()).then(|| format!("it said: {said}")));
         }
         Event::LeftCommitted { commits } => {
-            let told = |(package, commit)| format!("a commit in {package}: {commit}");
-            wrote.extend(commits.iter().map(told));
+            wrote.extend(
+                commits
+                    .iter()
+                    .map(|(package, commit)| format!("a commit in {package}: {commit}")),
+            );
         }
         Event::Observed { .. } => saw.extend(observed(event, before)),
         Event::TasksRestored { kept, .. } => {
@@ -306,13 +309,14 @@ fn head_lines(snapshot: &Snapshot) -> Vec<String> {
 }
 
 fn put_back(kept: &[KeptWork]) -> Vec<String> {
-    let told = |kept: &KeptWork| {
-        format!(
-            "{} put back; what was there is {}",
-            kept.package, kept.reference
-        )
-    };
-    kept.iter().map(told).collect()
+    kept.iter()
+        .map(|kept: &KeptWork| {
+            format!(
+                "{} put back; what was there is {}",
+                kept.package, kept.reference
+            )
+        })
+        .collect()
 }
 
 fn box_text(flips: &[(TaskKey, Mark)], state: &State) -> String {

@@ -181,8 +181,10 @@ impl History {
             .min(COLUMNS);
         for (unit, measured) in &self.units {
             let weeks = by_week(measured);
-            let bar = |week: &Week| weeks.get(week).map_or(NOTHING, |one| score_bar(one.score));
-            let bars: String = shown.iter().map(bar).collect();
+            let bars: String = shown
+                .iter()
+                .map(|week: &Week| weeks.get(week).map_or(NOTHING, |one| score_bar(one.score)))
+                .collect();
             let Some(last) = measured.last() else {
                 continue;
             };
@@ -198,15 +200,18 @@ impl History {
                 last.score
             ));
         }
-        let fell = |(was, is): (&_, &Measurement)| {
-            format!(
-                "fell: {}: {} then {}",
-                is.unit,
-                measurement_text(was),
-                measurement_text(is)
-            )
-        };
-        lines.extend(self.find_falls().into_iter().map(fell));
+        lines.extend(
+            self.find_falls()
+                .into_iter()
+                .map(|(was, is): (&_, &Measurement)| {
+                    format!(
+                        "fell: {}: {} then {}",
+                        is.unit,
+                        measurement_text(was),
+                        measurement_text(is)
+                    )
+                }),
+        );
         lines
     }
 
@@ -223,8 +228,7 @@ impl History {
             let all = measured.iter().map(measurement_fact);
             json!({"unit": unit, "weeks": weeks.collect::<Vec<_>>(), "measurements": all.collect::<Vec<_>>()})
         });
-        let fall = |(was, is): (_, &Measurement)| json!({"unit": is.unit, "was": measurement_fact(was), "is": measurement_fact(is)});
-        let falls = self.find_falls().into_iter().map(fall);
+        let falls = self.find_falls().into_iter().map(|(was, is): (_, &Measurement)| json!({"unit": is.unit, "was": measurement_fact(was), "is": measurement_fact(is)}));
         json!({"classes": classes.collect::<Vec<_>>(), "falls": falls.collect::<Vec<_>>()})
     }
 }

@@ -8,8 +8,11 @@ use crate::source::text::line;
 /// The lines.
 pub fn report_lines(shown: &ReportView<'_>) -> Vec<String> {
     let report = shown.report;
-    let class = |it: &ClassScore| plain_line(&format!("{} {}: {}", it.package, it.class, it.tally));
-    let mut lines: Vec<String> = report.classes.iter().map(class).collect();
+    let mut lines: Vec<String> = report
+        .classes
+        .iter()
+        .map(|it: &ClassScore| plain_line(&format!("{} {}: {}", it.package, it.class, it.tally)))
+        .collect();
     lines.extend(verdict_lines(shown.gate, report));
     for survivor in &report.survivors {
         lines.extend(survivor_lines(shown, survivor));

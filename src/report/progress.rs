@@ -112,18 +112,21 @@ pub(super) fn verdict_lines(name: &str, report: &GateReport) -> Vec<String> {
 
 /// Returns the exclusions and remarks.
 pub(super) fn surrounding_lines(report: &GateReport) -> impl Iterator<Item = String> {
-    let left = |left: &ExcludedFile| {
-        format!(
-            "- not judged: {}: {}",
-            plain_line(&left.file),
-            plain_line(&left.why)
-        )
-    };
     let remarks = report
         .remarks
         .iter()
         .map(|remark| format!("- remark: {}", plain_line(remark)));
-    report.left_out.iter().map(left).chain(remarks)
+    report
+        .left_out
+        .iter()
+        .map(|left: &ExcludedFile| {
+            format!(
+                "- not judged: {}: {}",
+                plain_line(&left.file),
+                plain_line(&left.why)
+            )
+        })
+        .chain(remarks)
 }
 
 /// `- survivor Foo.java:12 Math — what was done | source: `…` | reached by: FooTest`.

@@ -281,15 +281,6 @@ impl Replayed {
                 end: Some((end(finding.kind), what, hint)),
             }
         };
-        let row = |line: &BoxLine| {
-            let skipped =
-                (!line.done).then(|| ("skipped", "The box is open.".to_owned(), String::new()));
-            Case {
-                name: xml(&plain_line(&line.task)),
-                file: None,
-                end: skipped,
-            }
-        };
         let all = Case {
             name: "replay".to_owned(),
             file: None,
@@ -301,7 +292,15 @@ impl Replayed {
             .findings
             .iter()
             .map(finding)
-            .chain(self.boxes.iter().map(row));
+            .chain(self.boxes.iter().map(|line: &BoxLine| {
+                let skipped =
+                    (!line.done).then(|| ("skipped", "The box is open.".to_owned(), String::new()));
+                Case {
+                    name: xml(&plain_line(&line.task)),
+                    file: None,
+                    end: skipped,
+                }
+            }));
         junit_document(
             "replay",
             0,

@@ -67,8 +67,7 @@ pub fn sarif_log(
             .or_insert_with(|| rule_value(result));
     }
     let index = |id: &str| rules.keys().position(|known| *known == id);
-    let told = |(grade, text): &(SarifLevel, String)| json!({ "level": grade, "message": { "text": text } });
-    let notifications: Vec<Value> = notifications.iter().map(told).collect();
+    let notifications: Vec<Value> = notifications.iter().map(|(grade, text): &(SarifLevel, String)| json!({ "level": grade, "message": { "text": text } })).collect();
     let results: Vec<Value> = results
         .iter()
         .map(|found| result_value(found, index(&found.rule.id)))
@@ -124,16 +123,15 @@ fn result_value(found: &SarifResult, index: Option<usize>) -> Value {
 /// A relative reference (RFC 3986): everything but unreserved characters and `/` is percent-encoded.
 fn relative_uri(path: &RepoPath) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    let encoded = |byte| {
-        if is_plain(byte) {
-            char::from(byte).to_string()
-        } else {
-            format!("%{byte:02X}")
-        }
-    };
     path.to_bytes()
         .into_iter()
-        .map(encoded)
+        .map(|byte| {
+            if is_plain(byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
         .collect::<Vec<_>>()
         .concat()
 }

@@ -72,8 +72,9 @@ pub fn report_facts(files: &[ReportedFile], threshold: u32) -> Value {
 fn mutant_fact(reported: &ReportedMutant, id: usize, lines: &[&str]) -> Value {
     let mutant = &reported.mutant;
     let (status, why) = status_words(mutant.status);
-    let reached = || reached_by(&reported.tests, reported.tests_total);
-    let reason = why.map(str::to_owned).or_else(reached);
+    let reason = why
+        .map(str::to_owned)
+        .or_else(|| reached_by(&reported.tests, reported.tests_total));
     let mut fact = json!({
         "id": id.to_string(),
         "mutatorName": line(&mutant.mutator, CHARS),

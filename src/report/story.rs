@@ -204,10 +204,11 @@ impl Story {
                 );
                 by_fate.entry(fate).or_default().push(name);
             }
-            let told_of = |(fate, names): (_, Vec<String>)| {
-                format!("{fate} (iteration {iteration}): {}", names.join(", "))
-            };
-            told.happened.lines.extend(by_fate.into_iter().map(told_of));
+            told.happened.lines.extend(by_fate.into_iter().map(
+                |(fate, names): (_, Vec<String>)| {
+                    format!("{fate} (iteration {iteration}): {}", names.join(", "))
+                },
+            ));
         }
     }
 
@@ -254,7 +255,6 @@ impl Story {
         lines.truncate(LINES);
         lines.extend((more > 0).then(|| format!("… and {more} more lines in progress.txt")));
         // The page has a list of its own.
-        let unmarked = |line: String| line.trim_start().trim_start_matches("- ").to_owned();
         let happened = &mut told.happened;
         happened.task = line(&entry.task, 200);
         happened.class = class;
@@ -262,7 +262,7 @@ impl Story {
         happened.lines = lines
             .split_off(1.min(lines.len()))
             .into_iter()
-            .map(unmarked)
+            .map(|line: String| line.trim_start().trim_start_matches("- ").to_owned())
             .collect();
         happened.headline = lines.pop().unwrap_or_default();
         if self.iterations.len() == ITERATIONS {
@@ -333,8 +333,11 @@ pub(super) fn committed_text<'a>(changes: impl Iterator<Item = &'a FileChange>) 
     if files.is_empty() {
         return "nothing was committed".to_owned();
     }
-    let told = |(kind, files): (&str, Vec<String>)| format!("{kind}: {}", names(files, FILES));
-    files.into_iter().map(told).collect::<Vec<_>>().join("; ")
+    files
+        .into_iter()
+        .map(|(kind, files): (&str, Vec<String>)| format!("{kind}: {}", names(files, FILES)))
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 impl IterationStory {

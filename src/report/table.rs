@@ -101,13 +101,14 @@ impl Grid {
             }
             all.push(column("…", &|_| plain_cell(String::new())));
         }
-        let row = |at| {
-            all.iter()
-                .filter_map(|(_, _, cells)| cells.get(at).cloned())
-                .collect()
-        };
         Self {
-            rows: (0..board.families.len()).map(row).collect(),
+            rows: (0..board.families.len())
+                .map(|at| {
+                    all.iter()
+                        .filter_map(|(_, _, cells)| cells.get(at).cloned())
+                        .collect()
+                })
+                .collect(),
             widths: all.iter().map(|(_, width, _)| *width).collect(),
             head: all.into_iter().map(|(head, ..)| head).collect(),
         }
@@ -303,8 +304,11 @@ pub fn next(board: &Board) -> Vec<String> {
         NextStep::AllDone => lines.push("next: nothing, all required boxes are ticked".to_owned()),
         NextStep::Stuck(reasons) => {
             lines.push("next: nothing can be taken".to_owned());
-            let is_new = |reason: &&String| !is_in_why(board, reason);
-            let rest: Vec<String> = reasons.iter().filter(is_new).cloned().collect();
+            let rest: Vec<String> = reasons
+                .iter()
+                .filter(|reason: &&String| !is_in_why(board, reason))
+                .cloned()
+                .collect();
             add_list(&rest, &mut lines);
         }
     }
@@ -382,14 +386,17 @@ pub(super) fn dearest_tasks(board: &Board) -> Vec<String> {
         .filter(|family| family.used.tokens.saturating_add(family.used.micros) > 0)
         .collect();
     dearest.sort_by_key(|family| std::cmp::Reverse((family.used.micros, family.used.tokens)));
-    let words = |family: &&BoardRow| {
-        let used = family.used;
-        let tokens = (used.tokens > 0).then(|| count(used.tokens, "token"));
-        let cost = (used.priced > 0).then(|| dollars(used.micros));
-        let amounts: Vec<String> = cost.into_iter().chain(tokens).collect();
-        format!("{}: {}", row_id(family), amounts.join(", "))
-    };
-    dearest.iter().take(REASONS_SHOWN).map(words).collect()
+    dearest
+        .iter()
+        .take(REASONS_SHOWN)
+        .map(|family: &&BoardRow| {
+            let used = family.used;
+            let tokens = (used.tokens > 0).then(|| count(used.tokens, "token"));
+            let cost = (used.priced > 0).then(|| dollars(used.micros));
+            let amounts: Vec<String> = cost.into_iter().chain(tokens).collect();
+            format!("{}: {}", row_id(family), amounts.join(", "))
+        })
+        .collect()
 }
 
 /// Returns time, cost, attempts, the most expensive tasks and weaker evidence, for the end of a run.

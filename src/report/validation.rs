@@ -132,10 +132,14 @@ impl Table {
 /// PASS that does not mean the same (`❌ PASS`, `PASS?`) makes it unknown.
 fn read_cell(cell: &TableCell) -> Option<bool> {
     let is_tick = |c: char| matches!(c, '✅' | '✔' | '✓' | '☑' | '🟢' | '👍' | '\u{fe0f}');
-    let sign = |c: char| c.is_whitespace() || !(c.is_ascii() || c.is_alphanumeric());
-    let word = cell.text.trim_matches(sign);
-    let agrees = |c: char| c.is_ascii() || c.is_whitespace() || is_tick(c);
-    let passes = word.eq_ignore_ascii_case("PASS") && cell.text.chars().all(agrees);
+    let word = cell
+        .text
+        .trim_matches(|c: char| c.is_whitespace() || !(c.is_ascii() || c.is_alphanumeric()));
+    let passes = word.eq_ignore_ascii_case("PASS")
+        && cell
+            .text
+            .chars()
+            .all(|c: char| c.is_ascii() || c.is_whitespace() || is_tick(c));
     (!cell.odd && (passes || word.eq_ignore_ascii_case("FAIL"))).then_some(passes)
 }
 

@@ -47,7 +47,7 @@ pub struct EditFinding {
     /// The file. Empty for calls that named none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub path: String,
-    pub verdict: Verdict,
+    pub verdict: EditOutcome,
     /// The tool of the last call.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub tool: String,
@@ -67,7 +67,7 @@ pub struct EditFinding {
 /// The results of an edit, most severe first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum EditOutcome {
     /// It failed, and the file is unchanged.
     #[default]
     Failed,
@@ -99,10 +99,10 @@ pub enum Verdict {
     NoNetChange,
 }
 
-impl Verdict {
+impl EditOutcome {
     /// True for an edit that was intended and that no known means made.
     pub fn is_unrepaired(self) -> bool {
-        use Verdict::{FailedAfterSuccess, NoSuchFile, OutsideGit, Unreadable, WrongPath};
+        use EditOutcome::{FailedAfterSuccess, NoSuchFile, OutsideGit, Unreadable, WrongPath};
         self.blocks()
             || matches!(
                 self,
@@ -167,7 +167,7 @@ impl Calls {
         found.extend(self.without_path());
         if self.lost > 0 {
             found.push(EditFinding {
-                verdict: Verdict::Unreadable,
+                verdict: EditOutcome::Unreadable,
                 tries: self.lost,
                 ..EditFinding::default()
             });
@@ -200,19 +200,21 @@ impl Calls {
         let is_same = file.blobs.map(|blobs| blobs.before == blobs.after);
         let is_absent = file.blobs.is_some_and(|blobs| *blobs == Blobs::default());
         let verdict = match (call.end, is_same) {
-            (Some((ToolOutcome::Done, _)), Some(true)) => Verdict::NoNetChange,
+            (Some((ToolOutcome::Done, _)), Some(true)) => EditOutcome::NoNetChange,
             (Some((ToolOutcome::Done, _)), _) => return None,
-            _ if !has_run => Verdict::NeverRan,
-            (_, None) => Verdict::OutsideGit,
-            (None, _) => Verdict::Unfinished,
-            (_, Some(true)) if is_absent && targets::edits_only(&call.tool) => Verdict::WrongPath,
-            (Some((ToolOutcome::Denied, _)), Some(true)) => Verdict::Denied,
-            (_, Some(true)) => Verdict::Failed,
-            _ if file.blobs.is_some_and(|blobs| blobs.after.is_none()) => {
-                Verdict::DeletedAfterwards
+            _ if !has_run => EditOutcome::NeverRan,
+            (_, None) => EditOutcome::OutsideGit,
+            (None, _) => EditOutcome::Unfinished,
+            (_, Some(true)) if is_absent && targets::edits_only(&call.tool) => {
+                EditOutcome::WrongPath
             }
-            _ if last_success.is_some() => Verdict::FailedAfterSuccess,
-            _ => Verdict::ChangedOtherwise,
+            (Some((ToolOutcome::Denied, _)), Some(true)) => EditOutcome::Denied,
+            (_, Some(true)) => EditOutcome::Failed,
+            _ if file.blobs.is_some_and(|blobs| blobs.after.is_none()) => {
+                EditOutcome::DeletedAfterwards
+            }
+            _ if last_success.is_some() => EditOutcome::FailedAfterSuccess,
+            _ => EditOutcome::ChangedOtherwise,
         };
         let mut failed: Vec<&(usize, &TurnCall)> = file
             .calls
@@ -288,7 +290,7 @@ impl Calls {
             .collect();
         let last = failed.last()?;
         Some(EditFinding {
-            verdict: Verdict::WithoutPath,
+            verdict: EditOutcome::WithoutPath,
             tool: last.tool.clone(),
             tries: u32::try_from(failed.len()).unwrap_or(u32::MAX),
             first: last.error.clone(),
@@ -310,9 +312,9 @@ impl Calls {
             let is_known =
                 touched.contains(&name.as_str()) || found.iter().any(|known| known.path == *name);
             let verdict = match (&blobs.before, &blobs.after) {
-                (Some(before), Some(after)) if before == after => Verdict::Claimed,
+                (Some(before), Some(after)) if before == after => EditOutcome::Claimed,
                 (None, None) if spelled.contains('/') && claims::has_extension(&spelled) => {
-                    Verdict::NoSuchFile
+                    EditOutcome::NoSuchFile
                 }
                 _ => continue,
             };

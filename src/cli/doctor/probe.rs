@@ -110,10 +110,9 @@ impl Probe {
 
 /// The first line with a digit, else the first that says anything: fit to be shown.
 fn telling_line(text: &str) -> Option<String> {
-    let plain = |row: &str| line(row, SHOWN);
     let mut lines = text
         .lines()
-        .map(plain)
+        .map(|row: &str| line(row, SHOWN))
         .filter(|line| line.contains(char::is_alphanumeric));
     let first = lines.clone().next();
     lines

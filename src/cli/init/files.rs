@@ -87,23 +87,21 @@ pub(super) fn parse_placement(word: &str) -> Result<Placement, String> {
             .filter_map(tidy_id)
             .collect::<Vec<_>>()
     };
-    let after = || {
-        word.strip_prefix("after:")
-            .map(ids)
-            .filter(|ids| !ids.is_empty())
-            .map(Placement::After)
-    };
     let level = || {
         word.strip_prefix("groups:")?
             .parse()
             .ok()
             .filter(|level| (1..=6).contains(level))
     };
-    let groups = || level().map(|groups| Placement::GroupsOf { groups });
     let known = plain
         .find(|placement| placement_words(placement) == word)
-        .or_else(after)
-        .or_else(groups);
+        .or_else(|| {
+            word.strip_prefix("after:")
+                .map(ids)
+                .filter(|ids| !ids.is_empty())
+                .map(Placement::After)
+        })
+        .or_else(|| level().map(|groups| Placement::GroupsOf { groups }));
     known.ok_or_else(|| "write each, tested, groups, groups:2, end, none or after:2,5,7".to_owned())
 }
 
@@ -124,11 +122,13 @@ pub(super) fn write_files(folder: &Path, config_text: &str) -> Result<Vec<(Strin
         (".gitignore", "state/\n"),
     ];
     fs_err::create_dir_all(folder)?;
-    let write = |(name, text)| {
-        let is_new = write_new(&folder.join(name), text)?;
-        Ok((format!(".ralph/{name}"), is_new))
-    };
-    files.into_iter().map(write).collect()
+    files
+        .into_iter()
+        .map(|(name, text)| {
+            let is_new = write_new(&folder.join(name), text)?;
+            Ok((format!(".ralph/{name}"), is_new))
+        })
+        .collect()
 }
 
 /// Writes a new file; false if the path exists already.

@@ -32,9 +32,6 @@ pub(crate) fn measures_with(gate: &str, engine: MutationEngine) -> bool {
 
 /// The engines for all languages of a package but Java, whose build has tools of its own.
 pub(crate) fn of_package(package: &Package) -> Vec<Needed> {
-    let is_needed = |engine: &MutationEngine| {
-        *engine != MutationEngine::Pit && package.files.iter().any(|file| engine.mutates_file(file))
-    };
     let folders = engine_folders(package);
     let needed = |engine: MutationEngine| {
         let gate = engine.gate_name()?;
@@ -55,7 +52,10 @@ pub(crate) fn of_package(package: &Package) -> Vec<Needed> {
     };
     MutationEngine::ALL
         .into_iter()
-        .filter(is_needed)
+        .filter(|engine: &MutationEngine| {
+            *engine != MutationEngine::Pit
+                && package.files.iter().any(|file| engine.mutates_file(file))
+        })
         .filter_map(needed)
         .collect()
 }

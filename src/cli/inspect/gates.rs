@@ -26,19 +26,19 @@ pub(super) fn open_java_gate<'w>(workspace: &'w Workspace, row: &Row) -> Option<
 /// Open gates over work that was done before ralph ran: what it changed is not known.
 pub(super) fn of_old_work(state: &State, shown: &str) -> Vec<InspectionFinding> {
     let book = state.spec_state();
-    let is_old = |work: TaskKey| {
-        book.is_done(&work)
-            && book
-                .family(&work.family)
-                .is_none_or(|known| known.changes.is_empty())
-    };
     let has_only_old = |row: &&Row| {
         let families = hierarchy::covered(book, &row.key);
         let mut works = families
             .iter()
             .filter_map(|family| hierarchy::work_box(book, family))
             .peekable();
-        works.peek().is_some() && works.all(is_old)
+        works.peek().is_some()
+            && works.all(|work: TaskKey| {
+                book.is_done(&work)
+                    && book
+                        .family(&work.family)
+                        .is_none_or(|known| known.changes.is_empty())
+            })
     };
     let finding = |row: &Row| {
         let gate = &row.key;
@@ -104,8 +104,7 @@ pub(super) fn with_nothing_to_judge(
             .collect();
     }
     let settings = open_java_gate(workspace, gate);
-    let is_mavens = |package: &&Package| settings.is_none_or(|gate| !package.is_built_by(gate));
-    let unbuilt = packages.iter().filter(is_mavens).filter_map(|package| {
+    let unbuilt = packages.iter().filter(|package: &&Package| settings.is_none_or(|gate| !package.is_built_by(gate))).filter_map(|package| {
         let files = package.unbuilt_sources(&classifier);
         let what = format!(
             "No build file (pom.xml) is above {} of this package, such as {}: `{}` and gates like it cannot judge them.",

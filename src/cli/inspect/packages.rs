@@ -144,8 +144,11 @@ impl Package {
                 .unwrap_or_default()
                 .to_ascii_lowercase()
         };
-        let is_class = |file: &String| CLASSES.contains(&ending(file).as_str());
-        self.found_languages().contains("Java") || self.files.iter().any(is_class)
+        self.found_languages().contains("Java")
+            || self
+                .files
+                .iter()
+                .any(|file: &String| CLASSES.contains(&ending(file).as_str()))
     }
 
     /// The Java sources without a build file in their folder or above.
@@ -157,11 +160,10 @@ impl Package {
         };
         let builds =
             |folder: &Path| java().any(|(name, ..)| self.root.join(folder).join(name).is_file());
-        let is_source = |file: &&String| {
+        let files = self.files.iter().filter(|file: &&String| {
             file.rsplit('.').next() == Some("java")
                 && classifier.kind_of(file.as_bytes()) == Kind::Production
-        };
-        let files = self.files.iter().filter(is_source);
+        });
         files
             .filter(|file| !Path::new(file).ancestors().skip(1).any(builds))
             .collect()

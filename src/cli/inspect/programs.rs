@@ -105,10 +105,12 @@ pub(crate) fn needs_maven(
         .iter()
         .filter_map(|row| open_java_gate(workspace, row))
         .collect();
-    let is_built = |package: &&Package| {
-        package.builds_with("mvn") && gates.iter().any(|gate| !package.is_built_by(gate))
-    };
-    let mut built = packages.iter().filter(is_built).peekable();
+    let mut built = packages
+        .iter()
+        .filter(|package: &&Package| {
+            package.builds_with("mvn") && gates.iter().any(|gate| !package.is_built_by(gate))
+        })
+        .peekable();
     (
         built.peek().is_some(),
         built.any(|package| !package.has_mvnw()),

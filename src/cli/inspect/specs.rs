@@ -91,29 +91,34 @@ pub(crate) fn find_specs(root: &Path, grammar: &Grammar) -> Vec<Spec> {
 /// that is a repository without any in `src` is the only package.
 pub(crate) fn find_packages(root: &Path) -> (Vec<Package>, bool) {
     let mut folders: Vec<String> = Vec::new();
-    let enter = |folder: &DirEntry| {
+    let is_cut = walk(root, DEPTH, MAX_ENTRIES, |folder: &DirEntry| {
         let is_package = is_own(folder) && is_repository(folder.path());
         let inside = folder.path().strip_prefix(root).ok().and_then(Path::to_str);
         folders.extend(inside.filter(|_| is_package).map(str::to_owned));
         is_own(folder) && !is_package
-    };
-    let is_cut = walk(root, DEPTH, MAX_ENTRIES, enter)
-        .filter(Result::is_err)
-        .count()
+    })
+    .filter(Result::is_err)
+    .count()
         > 0;
-    let is_in_src = |folder: &String| {
-        folder
-            .strip_prefix("src/")
-            .is_some_and(|rest| !rest.contains('/'))
-    };
-    if is_repository(root) && !folders.iter().any(is_in_src) {
+    if is_repository(root)
+        && !folders.iter().any(|folder: &String| {
+            folder
+                .strip_prefix("src/")
+                .is_some_and(|rest| !rest.contains('/'))
+        })
+    {
         return (
             vec![Package::read_folder(".".to_owned(), root.to_owned())],
             is_cut,
         );
     }
-    let read = |folder: String| Package::read_folder(folder.clone(), root.join(folder));
-    (folders.into_iter().map(read).collect(), is_cut)
+    (
+        folders
+            .into_iter()
+            .map(|folder: String| Package::read_folder(folder.clone(), root.join(folder)))
+            .collect(),
+        is_cut,
+    )
 }
 
 #[cfg(test)]

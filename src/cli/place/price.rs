@@ -55,14 +55,16 @@ impl GatePlacement<'_> {
         let judged: HashSet<&str> = open.iter().map(|row| row.key.family.as_str()).collect();
         let is_wide = open.iter().any(|row| row.key.is_wider_gate());
         let families = Families::new(rows);
-        let is_work = |row: &&Row| {
-            row.key.stage == Stage::Implementation
-                && is_required_open(row)
-                && !row.checkpoint
-                && !families.is_parent(&row.key.family)
-        };
-        let is_without = |row: &&Row| !is_wide && !judged.contains(row.key.family.as_str());
-        let without = rows.iter().filter(is_work).filter(is_without).count() as u64;
+        let without = rows
+            .iter()
+            .filter(|row: &&Row| {
+                row.key.stage == Stage::Implementation
+                    && is_required_open(row)
+                    && !row.checkpoint
+                    && !families.is_parent(&row.key.family)
+            })
+            .filter(|row: &&Row| !is_wide && !judged.contains(row.key.family.as_str()))
+            .count() as u64;
         let gates = Some(open.len() as u64).filter(|gates| *gates > 0)?;
         let source = self
             .target

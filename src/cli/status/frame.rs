@@ -89,8 +89,14 @@ impl View {
             (None, crate::machine::choice::NextStep::Take(key)) => Some(&key.family),
             _ => None,
         };
-        let place = |name: &String| board.families.iter().position(|line| line.family == *name);
-        let found = self.chosen.or_else(|| family.and_then(place)).unwrap_or(0);
+        let found = self
+            .chosen
+            .or_else(|| {
+                family.and_then(|name: &String| {
+                    board.families.iter().position(|line| line.family == *name)
+                })
+            })
+            .unwrap_or(0);
         found.min(board.families.len().saturating_sub(1))
     }
 
@@ -154,15 +160,14 @@ pub(super) fn draw_view(view: &View, frame: &mut Frame<'_>) {
         Layout::vertical(lengths).areas(frame.area());
     frame.render_widget(Paragraph::new(head), of_head);
     draw_table(view, frame, of_table);
-    let title = |family: &Family| match family.id.as_str() {
-        "" => format!("tasks.md:{}", family.line),
-        id => id.to_owned(),
-    };
     let name = view
         .board
         .families
         .get(view.marked_row())
-        .map(title)
+        .map(|family: &Family| match family.id.as_str() {
+            "" => format!("tasks.md:{}", family.line),
+            id => id.to_owned(),
+        })
         .unwrap_or_default();
     let reasons = reasons
         .iter()
@@ -306,14 +311,15 @@ fn draw_table(view: &View, frame: &mut Frame<'_>, area: Rect) {
     let last = (first + rows).min(grid.rows.len());
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let marked = Style::new().add_modifier(Modifier::REVERSED);
-    let cell = |cell: &GridCell| {
-        let style = cell
-            .status
-            .map_or(Style::new(), |status| status_style(view, status));
-        Cell::new(cell.text.clone()).style(style)
-    };
     let shown = grid.rows.get(first..last).unwrap_or_default();
-    let shown = shown.iter().map(|cells| Row::new(cells.iter().map(cell)));
+    let shown = shown.iter().map(|cells| {
+        Row::new(cells.iter().map(|cell: &GridCell| {
+            let style = cell
+                .status
+                .map_or(Style::new(), |status| status_style(view, status));
+            Cell::new(cell.text.clone()).style(style)
+        }))
+    });
     let mut table = Table::new(shown, grid.widths.iter().map(|width| fixed_length(*width)))
         .header(Row::new(grid.head).style(bold))
         .column_spacing(GAP)

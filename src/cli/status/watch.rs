@@ -190,12 +190,14 @@ impl WatchView {
         let wanted = typed.trim();
         let count = frames.len();
         let places = (1..=count).map(|step| (self.at + step) % count);
-        let named = |at: &usize| frames[*at].task == wanted;
-        let is_family = |at: &usize| frames[*at].task.starts_with(wanted);
         let found = places
             .clone()
-            .find(named)
-            .or_else(|| places.clone().find(is_family));
+            .find(|at: &usize| frames[*at].task == wanted)
+            .or_else(|| {
+                places
+                    .clone()
+                    .find(|at: &usize| frames[*at].task.starts_with(wanted))
+            });
         match found.filter(|_| !wanted.is_empty()) {
             Some(at) => self.at = at,
             None => self.missed = Some(format!("No record is at a task {}.", line(wanted, TYPED))),

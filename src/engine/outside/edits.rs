@@ -10,7 +10,7 @@ use crate::git::Repositories;
 use crate::machine::facts::{FileChange, Observation, Oid, PackageState, Snapshot, full_path};
 use crate::source::RepoPath;
 use crate::sys::disk::if_there;
-use crate::turn::verify::Verdict::Claimed;
+use crate::turn::verify::EditOutcome::Claimed;
 use crate::turn::verify::{Blobs, Calls, EditFinding, EditedFile, codex_errors, redacted};
 use crate::turn::{TranscriptFormat, read};
 use std::collections::btree_map::Entry;
@@ -73,13 +73,16 @@ impl Outside {
         folder: &Path,
     ) -> Result<(Vec<EditFinding>, usize), Fault> {
         let repositories = &mut self.parts.repositories;
-        let root = |package: &PackageState| {
-            Some((
-                package.clone(),
-                real_path(repositories.package_root(&package.name)?),
-            ))
-        };
-        let roots: Vec<Root> = before.packages.iter().filter_map(root).collect();
+        let roots: Vec<Root> = before
+            .packages
+            .iter()
+            .filter_map(|package: &PackageState| {
+                Some((
+                    package.clone(),
+                    real_path(repositories.package_root(&package.name)?),
+                ))
+            })
+            .collect();
         let mut places = BTreeMap::new();
         for spelled in calls
             .targets()
@@ -210,12 +213,11 @@ fn find_file(
     roots: &[Root],
     spelled: &str,
 ) -> Result<EditedFile, Fault> {
-    let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
     let own = folders.iter().map(|folder| folder.join(spelled));
     let others = roots.iter().map(|(_, root)| root.join(spelled));
     let path = own
         .chain(others)
-        .find(is_there)
+        .find(|path: &PathBuf| path.symlink_metadata().is_ok())
         .unwrap_or_else(|| folders[0].join(spelled));
     let path = real_path(&path);
     let inside = |(package, root): &'_ Root| {

@@ -64,11 +64,10 @@ impl Outside {
             ..ObserveRequest::default()
         };
         let observation = self.look_at_packages(&request)?;
-        let is_moved = |package: &&PackageChange| package.is_breach() || package.head_moved;
         let moved: Vec<String> = observation
             .packages
             .iter()
-            .filter(is_moved)
+            .filter(|package: &&PackageChange| package.is_breach() || package.head_moved)
             .map(|package| package.name.clone())
             .collect();
         let (kept, _) = self.put_back(iteration, before, &observation, RestoreExtent::Moved)?;

@@ -14,12 +14,11 @@ impl Outside {
     /// Errors: the command did not accept it.
     pub fn anchor_head(&mut self, head: &str) -> Result<bool, Fault> {
         let message = serde_json::json!({ "event": "anchor", "head": head });
-        let call = |world: &Self| {
+        let end = match self.guard_hook("anchor", |world: &Self| {
             world.call_hook("anchor", &message, |argument| {
                 argument.replace("{head}", head)
             })
-        };
-        let end = match self.guard_hook("anchor", call)? {
+        })? {
             None => return Ok(false),
             Some(Ok(end)) if end.is_success() => return Ok(true),
             Some(Ok(end)) => end.to_string(),

@@ -326,9 +326,10 @@ impl Outside {
             places.validation_file(),
         ];
         let is_watched = |path: &PathBuf| {
-            let is_below = |folder: &&Path| path.starts_with(folder);
             let is_inside = path.starts_with(workspace) && !path.starts_with(places.state_folder());
-            is_inside && !own.contains(path) && !roots.iter().any(is_below)
+            is_inside
+                && !own.contains(path)
+                && !roots.iter().any(|folder: &&Path| path.starts_with(folder))
         };
         let Scripts { files, modules } = self.command_scripts();
         // Git shows files of a package that are not ignored.
@@ -373,13 +374,12 @@ impl Outside {
             allowed,
             ..
         } = self.compiled_patterns()?;
-        let is_instruction = |path: &PathBuf| {
-            let name = path.file_name().map_or(&**path, Path::new);
-            instructions.is_match(name) && !allowed.is_match(name)
-        };
         for folder in self.folders_above() {
             let (files, has_ended) = files_below(&folder, 1, most, |_| true);
-            found.extend(files.into_iter().filter(is_instruction));
+            found.extend(files.into_iter().filter(|path: &PathBuf| {
+                let name = path.file_name().map_or(&**path, Path::new);
+                instructions.is_match(name) && !allowed.is_match(name)
+            }));
             is_whole &= has_ended;
         }
         let repositories = &self.parts.repositories;
@@ -416,8 +416,10 @@ impl Outside {
     /// too. None if the workspace is the repository's own folder.
     fn folders_above(&self) -> Vec<PathBuf> {
         let workspace = &self.parts.places.workspace;
-        let is_repository = |folder: &&Path| crate::git::is_repository(folder);
-        let Some(top) = workspace.ancestors().find(is_repository) else {
+        let Some(top) = workspace
+            .ancestors()
+            .find(|folder: &&Path| crate::git::is_repository(folder))
+        else {
             return Vec::new();
         };
         let above = workspace
@@ -524,8 +526,11 @@ fn make_way(path: &Path, aside: &Path, places: &Places) -> io::Result<()> {
         .skip(1)
         .take_while(|folder| *folder != places.workspace)
         .collect();
-    let is_in_the_way = |folder: &&&Path| folder.symlink_metadata().is_ok() && !folder.is_dir();
-    match above.iter().rev().find(is_in_the_way) {
+    match above
+        .iter()
+        .rev()
+        .find(|folder: &&&Path| folder.symlink_metadata().is_ok() && !folder.is_dir())
+    {
         Some(folder) if folder.starts_with(&places.workspace) => {
             move_aside(folder, aside, &places.display_path(folder))
         }

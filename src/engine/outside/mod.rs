@@ -259,11 +259,12 @@ impl Outside {
     ) -> Result<BTreeMap<String, Oid>, Fault> {
         let mut commits = BTreeMap::new();
         for name in self.parts.repositories.package_names() {
-            let secret = |bytes: &[u8]| self.secrets.in_file(bytes);
-            let (commit, withheld) = self
-                .parts
-                .repositories
-                .commit_all(&name, before, message, secret)?;
+            let (commit, withheld) =
+                self.parts
+                    .repositories
+                    .commit_all(&name, before, message, |bytes: &[u8]| {
+                        self.secrets.in_file(bytes)
+                    })?;
             self.withheld
                 .extend(withheld.iter().map(|file| self.secrets.redact(file)));
             commits.extend(commit.map(|commit| (name, commit)));

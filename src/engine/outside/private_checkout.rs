@@ -206,11 +206,14 @@ impl<'a> PrivateCheckout<'a> {
         } else {
             state.base.as_ref()
         }?;
-        let is_there = |package: &&SourcePackage| {
-            tree.package_folder(self.sources, &package.root)
-                .is_ok_and(|place| place == folder)
-        };
-        let package = self.sources.packages.values().find(is_there)?;
+        let package = self
+            .sources
+            .packages
+            .values()
+            .find(|package: &&SourcePackage| {
+                tree.package_folder(self.sources, &package.root)
+                    .is_ok_and(|place| place == folder)
+            })?;
         Some((
             package,
             if is_head {
@@ -387,15 +390,14 @@ impl Checkouts for PrivateCheckout<'_> {
             folder, checkout, ..
         } = state.tree_of(root)?;
         let inside = root.strip_prefix(folder).ok()?;
-        let counts = |path: &&String| {
-            Path::new(path)
-                .strip_prefix(inside)
-                .is_ok_and(is_read_by_tests)
-        };
         let marks = checkout.content_marks();
         let files = marks
             .keys()
-            .filter(counts)
+            .filter(|path: &&String| {
+                Path::new(path)
+                    .strip_prefix(inside)
+                    .is_ok_and(is_read_by_tests)
+            })
             .flat_map(|path| [Some(path), marks.get(path)])
             .flatten();
         Some(digest_parts(files))

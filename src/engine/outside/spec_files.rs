@@ -28,8 +28,10 @@ impl Outside {
         let mut found: Vec<PathBuf> = Vec::new();
         let patterns = &self.compiled_patterns()?.spec_files;
         for (pattern, matching) in self.parts.settings.spec_files.iter().zip(patterns) {
-            let is_plain = |part: &&str| !part.contains(['*', '?', '[', '{']);
-            let folder: PathBuf = pattern.split('/').take_while(is_plain).collect();
+            let folder: PathBuf = pattern
+                .split('/')
+                .take_while(|part: &&str| !part.contains(['*', '?', '[', '{']))
+                .collect();
             if folder == Path::new(pattern) {
                 found.push(folder);
                 continue;

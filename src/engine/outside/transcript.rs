@@ -115,15 +115,14 @@ impl Transcript {
                 last = text;
             }
         })?;
-        let unknown = || {
+        let claim = heard
+            .claim()
+            .or_else(|| (!is_known && self.reviews).then(|| {
             let why = "its output is not of the format that is set for it; `format: text` takes it as it is";
             Claim::Unclear {
                 why: why.to_owned(),
             }
-        };
-        let claim = heard
-            .claim()
-            .or_else(|| (!is_known && self.reviews).then(unknown));
+        }));
         let words = last
             .lines()
             .filter(|row| !row.contains("RALPH-VERDICT"))

@@ -73,12 +73,11 @@ pub(crate) fn set_base_scores(
     report: &mut PitReport,
     result: &mut ModuleResult,
 ) -> Result<(), GateAbort> {
-    let changed = |target: &&TargetClass| matches!(target.extent, MutationExtent::Change(_));
     let targets: Vec<TargetClass> = module
         .module
         .targets
         .iter()
-        .filter(changed)
+        .filter(|target: &&TargetClass| matches!(target.extent, MutationExtent::Change(_)))
         .cloned()
         .collect();
     if targets.is_empty() {

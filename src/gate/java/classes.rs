@@ -92,8 +92,8 @@ pub(crate) fn class_names(folder: &Path) -> impl Iterator<Item = String> {
 
 /// The whole of a regular file.
 pub(crate) fn read_file(file: &Path) -> io::Result<Vec<u8>> {
-    let absent = || io::Error::other(format!("{} does not exist", file.display()));
-    read_beginning(file, u64::MAX)?.ok_or_else(absent)
+    read_beginning(file, u64::MAX)?
+        .ok_or_else(|| io::Error::other(format!("{} does not exist", file.display())))
 }
 
 /// Class files, services and manifests, and the settings of the JUnit platform.

@@ -1,7 +1,7 @@
 //! The module that a gate judges, as its steps see it.
 
 use super::jvm;
-use super::maven::{Built, Maven, Trouble};
+use super::maven::{Built, Maven, MavenTrouble};
 use super::package::PackageContext;
 use super::report::Owners;
 use super::scope::JavaPath;
@@ -47,15 +47,6 @@ impl ModuleContext<'_> {
         let package = self.context.package;
         let real = |path: &Path| fs_err::canonicalize(path).ok();
         let inside = [&package.root, &package.home].map(|folder| real(folder));
-        let is_outside = |jdk: &&Path| {
-            jdk.is_absolute()
-                && real(jdk).is_some_and(|jdk| {
-                    !inside
-                        .iter()
-                        .flatten()
-                        .any(|folder| jdk.starts_with(folder))
-                })
-        };
         jvm::find_java(
             self.context.commands,
             self.built
@@ -63,7 +54,15 @@ impl ModuleContext<'_> {
                 .surefire
                 .jdk
                 .as_deref()
-                .filter(is_outside),
+                .filter(|jdk: &&Path| {
+                    jdk.is_absolute()
+                        && real(jdk).is_some_and(|jdk| {
+                            !inside
+                                .iter()
+                                .flatten()
+                                .any(|folder| jdk.starts_with(folder))
+                        })
+                }),
         )
     }
 
@@ -77,7 +76,7 @@ impl ModuleContext<'_> {
     }
 
     /// Returns the abort of a module whose build failed.
-    pub(crate) fn abort_for(&self, trouble: Trouble) -> GateAbort {
+    pub(crate) fn abort_for(&self, trouble: MavenTrouble) -> GateAbort {
         trouble.into_abort(
             &self.context.package.name,
             &self.module.dir,
@@ -178,12 +177,16 @@ pub(crate) fn line_ranges(targets: &[TargetClass]) -> Option<Vec<(String, u32, u
     {
         return None;
     }
-    let of = |target: &TargetClass| {
-        let file = format!("{}.java", target.class.replace('.', "/"));
-        let ranges = target.extent.line_ranges().unwrap_or(ALL).to_vec();
-        ranges
-            .into_iter()
-            .map(move |(first, last)| (file.clone(), first, last))
-    };
-    Some(targets.iter().flat_map(of).collect())
+    Some(
+        targets
+            .iter()
+            .flat_map(|target: &TargetClass| {
+                let file = format!("{}.java", target.class.replace('.', "/"));
+                let ranges = target.extent.line_ranges().unwrap_or(ALL).to_vec();
+                ranges
+                    .into_iter()
+                    .map(move |(first, last)| (file.clone(), first, last))
+            })
+            .collect(),
+    )
 }

@@ -91,8 +91,11 @@ impl CoverageMap {
             );
         }
         // A test that uses a changed class of the tests, or a new class, names it.
-        let is_new = |class: &&String| !self.state.production.contains_key(*class);
-        let mut named: BTreeSet<String> = changed.iter().filter(is_new).cloned().collect();
+        let mut named: BTreeSet<String> = changed
+            .iter()
+            .filter(|class: &&String| !self.state.production.contains_key(*class))
+            .cloned()
+            .collect();
         named.extend(changed_classes(&self.state.tests, &now.tests).cloned());
         named.extend(targets.iter().cloned());
         chosen.extend(find_dependents(references, &named));

@@ -16,7 +16,7 @@ const MAX_RELEASE: u64 = 64 << 10;
 
 /// The option that may be added to the project's `own`.
 pub(crate) fn quick_option<'a>(own: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
-    let chooses_compiler = |option: &str| {
+    (!own.into_iter().any(|option: &str| {
         let starts = [
             "-XX:TieredStopAtLevel",
             "-XX:-TieredCompilation",
@@ -24,8 +24,8 @@ pub(crate) fn quick_option<'a>(own: impl IntoIterator<Item = &'a str>) -> Option
         ];
         starts.iter().any(|start| option.starts_with(start))
             || ["-Xint", "-Xcomp", "-server", "-client"].contains(&option)
-    };
-    (!own.into_iter().any(chooses_compiler)).then_some(COMPILER)
+    }))
+    .then_some(COMPILER)
 }
 
 /// The oldest JDK that PIT runs on.

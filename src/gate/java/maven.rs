@@ -18,7 +18,7 @@ pub(crate) use cache::digest_parts;
 pub use command::GRADLE_COMMAND;
 pub use poms::{PomLinks, follow_link, pom_links};
 pub(crate) use project::Project;
-pub(crate) use trouble::{NETWORK_OR_DISK, Trouble, TroubleKind};
+pub(crate) use trouble::{MavenTrouble, NETWORK_OR_DISK, TroubleKind};
 
 use super::jvm;
 use super::package::PackageContext;
@@ -235,7 +235,7 @@ impl<'a> Maven<'a> {
     }
 
     /// Returns the cause of a call that failed; `None` for one that succeeded.
-    pub(crate) fn find_trouble(&self, call: &FinishedCall) -> Option<Trouble> {
+    pub(crate) fn find_trouble(&self, call: &FinishedCall) -> Option<MavenTrouble> {
         let read = if self.command.is_some() {
             trouble::read_command
         } else {

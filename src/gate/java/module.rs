@@ -11,7 +11,7 @@ use super::classes::{class_names, read_file};
 use super::context::ModuleContext;
 use super::coverage_map::top_level;
 use super::jvm;
-use super::maven::{GRADLE_COMMAND, Maven, RECOMPILED, Trouble};
+use super::maven::{GRADLE_COMMAND, Maven, MavenTrouble, RECOMPILED};
 use super::package::{PackageContext, display_dir};
 use crate::config;
 use crate::gate::files::is_older;
@@ -128,7 +128,7 @@ fn build_and_score(
 fn blame_build_failure(
     context: &PackageContext<'_>,
     module: &Module,
-    trouble: Trouble,
+    trouble: MavenTrouble,
 ) -> GateAbort {
     let clean = context.settings.folder == config::GateFolder::Clean;
     let abort = trouble.into_abort(&context.package.name, &module.dir, module.build_changed);

@@ -41,18 +41,17 @@ impl ModuleContext<'_> {
         let settings = self.context.settings;
         let folders = self.built.class_folders();
         let (own, others) = folders.split_at(2);
-        let is_other = |inside: &Path| {
-            inside
-                .extension()
-                .is_none_or(|extension| extension != "class")
-        };
         let mut parts = vec![
             VERSION.to_owned(),
             self.built.key.clone(),
             settings.pit_version.clone(),
             files,
         ];
-        parts.push(files_digest(own, &is_other)?);
+        parts.push(files_digest(own, &|inside: &Path| {
+            inside
+                .extension()
+                .is_none_or(|extension| extension != "class")
+        })?);
         parts.push(files_digest(others, &|_| true)?);
         parts.extend(settings.jvm_args.iter().cloned());
         let (production, production_references) =

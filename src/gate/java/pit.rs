@@ -259,15 +259,14 @@ impl PitSession<'_> {
                 .iter()
                 .any(|name| folder.join(name).exists())
         };
-        let is_entered = |folder: &DirEntry| {
+        let home = &self.module.maven.home;
+        let mut files = BTreeMap::new();
+        for entry in walk(home, MAX_DEPTH, MAX_ENTRIES, |folder: &DirEntry| {
             folder.file_name() != ".git"
                 && !is_module(folder.path())
                 && folder.file_name() != "node_modules"
                 && !classes.contains(&folder.path())
-        };
-        let home = &self.module.maven.home;
-        let mut files = BTreeMap::new();
-        for entry in walk(home, MAX_DEPTH, MAX_ENTRIES, is_entered) {
+        }) {
             let entry = entry?;
             if entry.file_type().is_file() {
                 let stat = FileStat::at(entry.path());

@@ -48,16 +48,20 @@ pub(crate) fn find_near_tests(
         naming.map(|(class, _)| class.clone()).collect()
     };
     let callers = naming(production);
-    let is_own = |test: &&String| {
-        let (package, test) = test.rsplit_once('.').unwrap_or(("", test));
-        let mut beside = callers
-            .iter()
-            .map(|class| class.rsplit_once('.').unwrap_or(("", class)));
-        beside.any(|(other, class)| other == package && names.is_test_of(test, class))
-    };
     naming(tests)
         .into_iter()
-        .chain(tests.keys().filter(is_own).cloned())
+        .chain(
+            tests
+                .keys()
+                .filter(|test: &&String| {
+                    let (package, test) = test.rsplit_once('.').unwrap_or(("", test));
+                    let mut beside = callers
+                        .iter()
+                        .map(|class| class.rsplit_once('.').unwrap_or(("", class)));
+                    beside.any(|(other, class)| other == package && names.is_test_of(test, class))
+                })
+                .cloned(),
+        )
         .collect()
 }
 

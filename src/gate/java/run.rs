@@ -64,12 +64,11 @@ pub(crate) fn judge_modules(
         others
             .any(|other| other.package == package && other.dir == dir && !other.targets.is_empty())
     };
-    let is_judged = |module: &&Module| {
+    for module in scope.modules.iter().filter(|module: &&Module| {
         let has_more =
             !module.changed_tests.is_empty() && !has_targets_in(&module.dir, module.package);
         !scope.has_targets() || !module.targets.is_empty() || has_more
-    };
-    for module in scope.modules.iter().filter(is_judged) {
+    }) {
         packages.entry(module.package).or_default().push(module);
     }
     // The class's own module is first among those with tests of it.

@@ -29,7 +29,6 @@ pub(crate) fn find_scope(
     command: bool,
     listings: &[Listing],
 ) -> GateScope {
-    let is_pom = |path: &String| path.ends_with("pom.xml");
     let mut scope = GateScope::default();
     for (index, (package, listing)) in request.packages.iter().zip(listings).enumerate() {
         let mut sorter = Sorter {
@@ -39,7 +38,11 @@ pub(crate) fn find_scope(
             names,
             kind,
             is_by_command: command
-                && (listing.builds.is_empty() || !listing.builds.iter().all(is_pom)),
+                && (listing.builds.is_empty()
+                    || !listing
+                        .builds
+                        .iter()
+                        .all(|path: &String| path.ends_with("pom.xml"))),
             index,
             modules: BTreeMap::new(),
             scope: &mut scope,
@@ -109,8 +112,10 @@ impl Sorter<'_> {
             self.without_module(change, entry, java.as_ref(), production);
             return;
         };
-        let is_test_class = |java: &JavaPath| java.test && self.names.is_test(&java.stem);
-        let changed_test = entry == PathEntry::File && java.as_ref().is_some_and(is_test_class);
+        let changed_test = entry == PathEntry::File
+            && java
+                .as_ref()
+                .is_some_and(|java: &JavaPath| java.test && self.names.is_test(&java.stem));
         let module = self.enter_module(&dir, &dir, tool);
         if changed_test {
             module.changed_tests.insert(path);
@@ -150,10 +155,9 @@ impl Sorter<'_> {
 
     /// The module in a folder, with targets of the one in the folder `code`.
     fn enter_module(&mut self, dir: &str, code: &str, tool: BuildTool) -> &mut Module {
-        let new = || Module::new((self.index, self.package), dir, code, tool);
         self.modules
             .entry((dir.to_owned(), code.to_owned()))
-            .or_insert_with(new)
+            .or_insert_with(|| Module::new((self.index, self.package), dir, code, tool))
     }
 
     fn sort_production(
@@ -224,8 +228,12 @@ impl Sorter<'_> {
         {
             return;
         }
-        let unchanged = |path: &&String| !self.listing.entries.contains_key(*path);
-        for path in self.listing.production.iter().filter(unchanged) {
+        for path in self
+            .listing
+            .production
+            .iter()
+            .filter(|path: &&String| !self.listing.entries.contains_key(*path))
+        {
             let Some(java) = JavaPath::parse_path(path).filter(|java| !java.test) else {
                 continue;
             };
@@ -289,19 +297,20 @@ impl Sorter<'_> {
         let Some(test) = JavaPath::parse_path(test).filter(|test| test.test) else {
             return false;
         };
-        let is_beside = |path: &String| {
-            let folder = |java: &JavaPath| {
-                !java.test && java.stem == class.stem && java.folder == test.folder
-            };
-            JavaPath::parse_path(path).as_ref().is_some_and(folder)
-        };
         let mut sources = self
             .listing
             .production
             .iter()
             .chain(self.listing.entries.keys());
         self.names.is_test_of(&test.stem, &class.stem)
-            && (test.folder == class.folder || !sources.any(is_beside))
+            && (test.folder == class.folder
+                || !sources.any(|path: &String| {
+                    JavaPath::parse_path(path)
+                        .as_ref()
+                        .is_some_and(|java: &JavaPath| {
+                            !java.test && java.stem == class.stem && java.folder == test.folder
+                        })
+                }))
     }
 
     /// A Java file without a build file in its folder or above.
@@ -360,12 +369,11 @@ impl Sorter<'_> {
             return Some((dir?.to_owned(), BuildTool::Gradle));
         }
         Path::new(path).ancestors().skip(1).find_map(|dir| {
-            let is_there = |(name, _): &&(&str, BuildTool)| {
+            let (_, tool) = BUILD_FILES.iter().find(|(name, _): &&(&str, BuildTool)| {
                 dir.join(name)
                     .to_str()
                     .is_some_and(|build| self.listing.builds.contains(build))
-            };
-            let (_, tool) = BUILD_FILES.iter().find(is_there)?;
+            })?;
             Some((dir.to_str()?.to_owned(), *tool))
         })
     }

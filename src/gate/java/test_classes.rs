@@ -37,12 +37,12 @@ pub(crate) fn find_test_classes(project: &Project, home: &Path, include: &[Strin
             .rsplit('/')
             .next()
             .is_some_and(|name| name.contains('$'));
-        let is_source = |(_, end): &(&str, &str)| {
-            roots
-                .iter()
-                .any(|root| root.join(format!("{stem}.{end}")).is_file())
-        };
-        !nested && LANGUAGES.iter().any(is_source)
+        !nested
+            && LANGUAGES.iter().any(|(_, end): &(&str, &str)| {
+                roots
+                    .iter()
+                    .any(|root| root.join(format!("{stem}.{end}")).is_file())
+            })
     });
     let is_asked = runs_class(&project.surefire, include);
     let (asked, mut left_out) = tests.partition::<BTreeSet<String>, _>(|stem| is_asked(stem));

@@ -578,7 +578,7 @@ fn who_only_talked_is_named_so_and_a_pass_without_a_look_is_none() {
 
 #[test]
 fn edits_that_failed_reject_work_and_nobody_elses() {
-    use crate::turn::verify::{EditFinding, Verdict};
+    use crate::turn::verify::{EditFinding, EditOutcome};
     let decided = |stage: Stage, verdict, edits_block, claim, committed: bool| {
         let finding = EditFinding {
             path: "p/a".to_owned(),
@@ -633,10 +633,10 @@ fn edits_that_failed_reject_work_and_nobody_elses() {
         other => panic!("{other:?}"),
     };
     for verdict in [
-        Verdict::Failed,
-        Verdict::Denied,
-        Verdict::Unfinished,
-        Verdict::Claimed,
+        EditOutcome::Failed,
+        EditOutcome::Denied,
+        EditOutcome::Unfinished,
+        EditOutcome::Claimed,
     ] {
         // A rejected attempt gets no check.
         let told = reasons(decided(Stage::Implementation, verdict, true, None, true));
@@ -655,7 +655,7 @@ fn edits_that_failed_reject_work_and_nobody_elses() {
     // An attempt that is rejected for another reason reports the edits too.
     let told = reasons(decided(
         Stage::Implementation,
-        Verdict::Failed,
+        EditOutcome::Failed,
         false,
         None,
         false,
@@ -669,7 +669,7 @@ fn edits_that_failed_reject_work_and_nobody_elses() {
     };
     let honest = decided(
         Stage::Implementation,
-        Verdict::Failed,
+        EditOutcome::Failed,
         true,
         Some(blocked),
         false,
@@ -678,7 +678,7 @@ fn edits_that_failed_reject_work_and_nobody_elses() {
     assert_eq!(
         decided(
             Stage::PreCr,
-            Verdict::Failed,
+            EditOutcome::Failed,
             true,
             Some(Claim::Pass),
             false
@@ -687,7 +687,7 @@ fn edits_that_failed_reject_work_and_nobody_elses() {
     );
     let remark = decided(
         Stage::Implementation,
-        Verdict::ChangedOtherwise,
+        EditOutcome::ChangedOtherwise,
         true,
         None,
         true,

@@ -38,8 +38,11 @@ pub(in crate::report) fn junit_document(
     cases: &[Case],
 ) -> io::Result<String> {
     let count = |kind: &str| {
-        let of_kind = |case: &&Case| case.end.as_ref().is_some_and(|(end, _, _)| *end == kind);
-        cases.iter().filter(of_kind).count().to_string()
+        cases
+            .iter()
+            .filter(|case: &&Case| case.end.as_ref().is_some_and(|(end, _, _)| *end == kind))
+            .count()
+            .to_string()
     };
     let seconds = std::time::Duration::from_millis(millis).as_secs_f64();
     let counts = [

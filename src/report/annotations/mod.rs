@@ -43,11 +43,14 @@ impl Folders {
     /// The same for `<package>/<path>`; the longest name of a package that fits is meant.
     fn full_path(&self, full: &str) -> Option<RepoPath> {
         let bytes = RepoPath::parse(full).to_bytes();
-        let fits = |name: &&String| {
-            let rest = bytes.strip_prefix(name.as_bytes());
-            rest.is_some_and(|rest| rest.first() == Some(&b'/'))
-        };
-        let package = self.0.keys().filter(fits).max_by_key(|name| name.len())?;
+        let package = self
+            .0
+            .keys()
+            .filter(|name: &&String| {
+                let rest = bytes.strip_prefix(name.as_bytes());
+                rest.is_some_and(|rest| rest.first() == Some(&b'/'))
+            })
+            .max_by_key(|name| name.len())?;
         self.checkout_path(package, &RepoPath::from_bytes(&bytes[package.len() + 1..]))
     }
 }

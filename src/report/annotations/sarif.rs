@@ -8,13 +8,12 @@ use crate::report::sarif::{SarifLevel, SarifResult, SarifRule, sarif_log};
 pub fn render_sarif(shown: &ReportView<'_>) -> String {
     let notes = shown.report_notes();
     let is_error = matches!(shown.report.verdict, Verdict::Error { .. });
-    let is_result = |note: &&Note| match note.about {
-        About::Verdict(_) => note.level == SarifLevel::Error && !is_error,
-        About::Survivor(_) => true,
-    };
     let results: Vec<SarifResult> = notes
         .iter()
-        .filter(is_result)
+        .filter(|note: &&Note| match note.about {
+            About::Verdict(_) => note.level == SarifLevel::Error && !is_error,
+            About::Survivor(_) => true,
+        })
         .map(|note| sarif_result(shown.gate, note))
         .collect();
     // The verdict is a notification too, whether or not it is a finding in the code.

@@ -259,13 +259,15 @@ fn out_of_quota(state: &State, now: i64, zone: Option<&TimeZone>) -> Vec<String>
     }
     let all = state.run.out_of_quota.iter();
     let later = all.filter_map(|(name, out)| Some((name, i64::try_from(out.until).ok()?)));
-    let told = |(name, until)| {
-        format!(
-            "The agent {name} is out of quota or reach until {}.",
-            display_time(until, zone)
-        )
-    };
-    later.filter(|(_, until)| *until > now).map(told).collect()
+    later
+        .filter(|(_, until)| *until > now)
+        .map(|(name, until)| {
+            format!(
+                "The agent {name} is out of quota or reach until {}.",
+                display_time(until, zone)
+            )
+        })
+        .collect()
 }
 
 /// A moment as people of that zone read it.
@@ -437,11 +439,13 @@ fn count_gates(families: &[BoardRow]) -> Vec<GateCount> {
             .or_insert((says, 0))
             .1 += 1;
     }
-    let counted = |(name, says): (&str, BTreeMap<_, _>)| GateCount {
-        name: line(name, 40),
-        says: says.into_values().collect(),
-    };
-    counts.into_iter().map(counted).collect()
+    counts
+        .into_iter()
+        .map(|(name, says): (&str, BTreeMap<_, _>)| GateCount {
+            name: line(name, 40),
+            says: says.into_values().collect(),
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -24,11 +24,15 @@ pub fn commit_pages(remote: &str) -> Option<String> {
         let (host, path) = remote.split_once(':')?;
         (host.split_once('@')?.1, path)
     };
-    let is_host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':');
     let path = path.trim_matches('/');
     let path = path.strip_suffix(".git").unwrap_or(path);
     // A host without a dot is a name of an ssh configuration or of this machine.
-    if !host.contains('.') || !host.chars().all(is_host) || !path.contains('/') {
+    if !host.contains('.')
+        || !host
+            .chars()
+            .all(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':'))
+        || !path.contains('/')
+    {
         return None;
     }
     let below = if host.contains("gitlab") {

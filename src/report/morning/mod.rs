@@ -307,16 +307,18 @@ fn task(board: &Board, line: &BoardRow, told: &[&IterationStory]) -> PageTask {
         .get(&line.family)
         .copied()
         .unwrap_or_default();
-    let shown = |cell: &BoardCell| PageBox {
-        stage: cell.key.stage.stage_word().to_owned(),
-        words: cell.status.status_words(),
-        standing: cell.status.status_name(),
-    };
-    let is_settled = |cell: &BoardCell| cell.done || cell.status == BoxStatus::Optional;
     PageTask {
         name: table::row_id(line),
         text: line.text.clone(),
-        boxes: line.cells.values().map(shown).collect(),
+        boxes: line
+            .cells
+            .values()
+            .map(|cell: &BoardCell| PageBox {
+                stage: cell.key.stage.stage_word().to_owned(),
+                words: cell.status.status_words(),
+                standing: cell.status.status_name(),
+            })
+            .collect(),
         attempts: line.cells.values().map(|cell| cell.attempts).sum(),
         reworks: line.reworks,
         time: duration((agents + gates) / 1_000),
@@ -326,7 +328,11 @@ fn task(board: &Board, line: &BoardRow, told: &[&IterationStory]) -> PageTask {
             String::new()
         },
         blocked: line.blocked.clone(),
-        is_open: !told.is_empty() && !line.cells.values().all(is_settled),
+        is_open: !told.is_empty()
+            && !line
+                .cells
+                .values()
+                .all(|cell: &BoardCell| cell.done || cell.status == BoxStatus::Optional),
         ..PageTask::default()
     }
 }

@@ -212,8 +212,11 @@ pub(super) fn legend(board: &Board) -> Vec<LegendEntry> {
             standing: cell.status.status_name(),
             words: meaning(cell.status),
         };
-        let is_new = |known: &LegendEntry| known.words != entry.words;
-        if !entry.words.is_empty() && legend.iter().all(is_new) {
+        if !entry.words.is_empty()
+            && legend
+                .iter()
+                .all(|known: &LegendEntry| known.words != entry.words)
+        {
             legend.push(entry);
         }
     }

@@ -265,7 +265,6 @@ impl Success {
             .iter()
             .partition(|alive| alive.mutant.status == MutantStatus::NoCoverage);
         let summary = MutantSummary::of(&measured.tally);
-        let name = |alive: &&Survivor| plain_text(&alive.mutant.name());
         let survivors: Vec<Alive> = survived
             .iter()
             .take(most)
@@ -300,7 +299,11 @@ impl Success {
             survivors,
             no_tests: Unreached {
                 count: no_tests,
-                sample: unreached.iter().take(UNREACHED_NAMED).map(name).collect(),
+                sample: unreached
+                    .iter()
+                    .take(UNREACHED_NAMED)
+                    .map(|alive: &&Survivor| plain_text(&alive.mutant.name()))
+                    .collect(),
             },
             remarks,
             stdout_tail: untrusted_output(&measured.stdout),

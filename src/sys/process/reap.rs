@@ -65,12 +65,10 @@ pub fn is_inside_agent() -> io::Result<bool> {
     let mut seen = BTreeSet::new();
     while seen.insert(pid) {
         let environment = tree::read(pid, "environ").unwrap_or_default();
-        let is_agent = |entry: &[u8]| {
+        if entries(&environment).any(|entry: &[u8]| {
             let tag = entry.strip_prefix(tag.as_bytes());
             entry == AGENT || tag.is_some_and(|tag| !is_lane(tag))
-        };
-        if entries(&environment).any(is_agent)
-            || is_supervisor(pid, None) && !is_lane_supervisor(pid)
+        }) || is_supervisor(pid, None) && !is_lane_supervisor(pid)
         {
             return Ok(true);
         }

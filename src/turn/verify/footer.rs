@@ -1,6 +1,6 @@
 //! Footers for the next prompt and for users: one line for each file, then the next step.
 
-use super::{EditFinding, PREVIEW, Verdict};
+use super::{EditFinding, EditOutcome, PREVIEW};
 use crate::source::text::{count, line};
 
 /// Maximum number of files in a footer.
@@ -142,27 +142,33 @@ fn entry(finding: &EditFinding) -> String {
         PATH,
     );
     match finding.verdict {
-        Verdict::Failed => format!("{path} failed{tool}{told}"),
-        Verdict::Denied => format!("{path} was not allowed{tool}{told}"),
-        Verdict::Unfinished => format!("{path} has a call without an end{tool}."),
-        Verdict::Claimed => {
+        EditOutcome::Failed => format!("{path} failed{tool}{told}"),
+        EditOutcome::Denied => format!("{path} was not allowed{tool}{told}"),
+        EditOutcome::Unfinished => format!("{path} has a call without an end{tool}."),
+        EditOutcome::Claimed => {
             format!("{path} was claimed as edited, but no tool edited it and it is unchanged.")
         }
-        Verdict::FailedAfterSuccess => {
+        EditOutcome::FailedAfterSuccess => {
             format!("{path} changed, but its last edit failed{tool}{told}")
         }
-        Verdict::ChangedOtherwise => {
+        EditOutcome::ChangedOtherwise => {
             format!("{path} changed by other means{by}; its edit failed{tool}{told}")
         }
-        Verdict::DeletedAfterwards => format!("{path} is gone{by}; its edit failed{tool}{told}"),
-        Verdict::OutsideGit => format!("{path} failed{tool} where git cannot tell{told}"),
-        Verdict::WrongPath => format!("{path} is no file; its edit failed{tool}{told}"),
-        Verdict::WithoutPath => format!("An edit that named no file failed{tool}{told}"),
-        Verdict::NoSuchFile => format!("{path} was claimed as edited, but there is no such file."),
-        Verdict::NeverRan => format!("{path} was not tried: its call was refused{tool}{told}"),
-        Verdict::Unreadable => {
+        EditOutcome::DeletedAfterwards => {
+            format!("{path} is gone{by}; its edit failed{tool}{told}")
+        }
+        EditOutcome::OutsideGit => format!("{path} failed{tool} where git cannot tell{told}"),
+        EditOutcome::WrongPath => format!("{path} is no file; its edit failed{tool}{told}"),
+        EditOutcome::WithoutPath => format!("An edit that named no file failed{tool}{told}"),
+        EditOutcome::NoSuchFile => {
+            format!("{path} was claimed as edited, but there is no such file.")
+        }
+        EditOutcome::NeverRan => format!("{path} was not tried: its call was refused{tool}{told}"),
+        EditOutcome::Unreadable => {
             "A line of the transcript is too long to be read, so its content is unknown.".to_owned()
         }
-        Verdict::NoNetChange => format!("{path} was reported as edited{tool} but is unchanged."),
+        EditOutcome::NoNetChange => {
+            format!("{path} was reported as edited{tool} but is unchanged.")
+        }
     }
 }

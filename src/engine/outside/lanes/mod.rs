@@ -16,7 +16,7 @@ use crate::machine::state::State;
 use crate::sys::clock::{self, Stopwatch};
 use crate::sys::lock;
 use crate::sys::{ProcessSpec, Spawn as _};
-use records::{Record, Records};
+use records::{LaneRecord, Records};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ pub struct LaneStatus {
 /// The lanes of a workspace, read only.
 pub fn lanes_of(cache: &Path, workspace: &Path) -> io::Result<Vec<LaneStatus>> {
     let records = Records::read(&folder_of(cache, workspace))?;
-    let status = |(number, record): (u32, Record)| {
+    let status = |(number, record): (u32, LaneRecord)| {
         let folder = records.folder(number);
         let standing = if record.has_ended {
             "ended"
@@ -212,7 +212,7 @@ impl Outside {
             self.make_lane(&records.folder(number), snapshot)?;
             records.add(
                 number,
-                Record {
+                LaneRecord {
                     family: task.family.clone(),
                     name: task.name.clone(),
                     digest: task.digest.clone(),
@@ -272,8 +272,10 @@ impl Outside {
         };
         records.note_start(number)?;
         let supervisor = self.parts.supervisor.clone();
-        let run = move || Ok(supervisor.run(&spec)?.end);
-        self.lanes.running.insert(number, std::thread::spawn(run));
+        self.lanes.running.insert(
+            number,
+            std::thread::spawn(move || Ok(supervisor.run(&spec)?.end)),
+        );
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The work that a lane offers for a box, read as hostile input: its journal names commits, and main merges them itself.
 
 use super::Outside;
-use super::records::Record;
+use super::records::LaneRecord;
 use crate::engine::outside::patterns::Patterns;
 use crate::engine::{Fault, Fold};
 use crate::git::{GitError, GitErrorKind, Merge};
@@ -42,7 +42,7 @@ impl Outside {
     pub(super) fn offer(
         &mut self,
         number: u32,
-        record: &Record,
+        record: &LaneRecord,
         order: &LaneOrder,
         snapshot: &Snapshot,
     ) -> Result<Found, Fault> {
@@ -114,12 +114,13 @@ impl Outside {
                         allowed,
                         ..
                     } = self.compiled_patterns().map_err(Trouble::Disk)?;
-                    let is_refused = |path: &String| {
-                        (protected.is_match(path) || instructions.is_match(path))
-                            && !allowed.is_match(path)
-                    };
                     let paths = paths.iter().map(RepoPath::to_text);
-                    let refused: Vec<String> = paths.filter(is_refused).collect();
+                    let refused: Vec<String> = paths
+                        .filter(|path: &String| {
+                            (protected.is_match(path) || instructions.is_match(path))
+                                && !allowed.is_match(path)
+                        })
+                        .collect();
                     if !refused.is_empty() {
                         return Err(Trouble::Work(format!(
                             "Lane {number} did this and changed protected files: {}.",

@@ -16,7 +16,7 @@ pub(in crate::engine) const MAX_LANES: u32 = 64;
 
 /// One lane.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(super) struct LaneRecord {
     /// The family that it does.
     pub(super) family: String,
     /// Its name for `--only`.
@@ -32,7 +32,7 @@ pub(super) struct Record {
 /// All lanes of a workspace.
 pub(super) struct Records {
     folder: PathBuf,
-    lanes: BTreeMap<u32, Record>,
+    lanes: BTreeMap<u32, LaneRecord>,
 }
 
 impl Records {
@@ -94,16 +94,16 @@ impl Records {
         self.lanes.contains_key(&number)
     }
 
-    pub(super) fn lane(&self, number: u32) -> Record {
+    pub(super) fn lane(&self, number: u32) -> LaneRecord {
         self.lanes.get(&number).cloned().unwrap_or_default()
     }
 
-    pub(super) fn all(&self) -> Vec<(u32, Record)> {
+    pub(super) fn all(&self) -> Vec<(u32, LaneRecord)> {
         let all = self.lanes.iter();
         all.map(|(number, lane)| (*number, lane.clone())).collect()
     }
 
-    pub(super) fn add(&mut self, number: u32, record: Record) -> Result<(), Fault> {
+    pub(super) fn add(&mut self, number: u32, record: LaneRecord) -> Result<(), Fault> {
         self.lanes.insert(number, record);
         self.write(number)
     }

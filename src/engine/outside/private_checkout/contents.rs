@@ -84,15 +84,17 @@ impl CheckoutSources {
         if folders.len() < 2 {
             return vec![CheckoutPart::default()];
         }
-        let part = |folder: &Vec<u8>| {
-            let is_within =
-                |other: &&Vec<u8>| other.len() > folder.len() && other.starts_with(folder);
-            CheckoutPart {
-                folder: folder.clone(),
-                without: folders.iter().filter(is_within).cloned().collect(),
-            }
-        };
-        folders.iter().map(part).collect()
+        folders
+            .iter()
+            .map(|folder: &Vec<u8>| {
+                let is_within =
+                    |other: &&Vec<u8>| other.len() > folder.len() && other.starts_with(folder);
+                CheckoutPart {
+                    folder: folder.clone(),
+                    without: folders.iter().filter(is_within).cloned().collect(),
+                }
+            })
+            .collect()
     }
 
     /// The POMs of the judged packages, package by package.
@@ -100,15 +102,19 @@ impl CheckoutSources {
         let mut poms = Vec::new();
         for package in self.judged_packages() {
             let below = self.path_inside(&package.root)?;
-            let is_pom = |path: &&[u8]| {
-                let mut names = path
-                    .strip_prefix(below.as_slice())
-                    .unwrap_or_default()
-                    .split(|&byte| byte == b'/');
-                names.next_back() == Some(b"pom.xml")
-                    && (below.is_empty() || names.next() == Some(b""))
-            };
-            poms.extend(checkout.file_paths().filter(is_pom).map(<[u8]>::to_vec));
+            poms.extend(
+                checkout
+                    .file_paths()
+                    .filter(|path: &&[u8]| {
+                        let mut names = path
+                            .strip_prefix(below.as_slice())
+                            .unwrap_or_default()
+                            .split(|&byte| byte == b'/');
+                        names.next_back() == Some(b"pom.xml")
+                            && (below.is_empty() || names.next() == Some(b""))
+                    })
+                    .map(<[u8]>::to_vec),
+            );
         }
         Ok(poms)
     }
@@ -287,10 +293,9 @@ impl CheckoutContents<'_> {
 }
 
 fn compile_globs(keep: &[String]) -> Result<GlobSet, Fault> {
-    let glob = |text: &String| GlobBuilder::new(text).literal_separator(true).build();
     let globs = keep
         .iter()
-        .map(glob)
+        .map(|text: &String| GlobBuilder::new(text).literal_separator(true).build())
         .collect::<Result<Vec<_>, _>>()
         .and_then(GlobSet::new);
     globs.map_err(|error| {

@@ -185,8 +185,11 @@ fn take_manifest(file: &Path) -> io::Result<Option<Manifest>> {
 /// Returns the Java files of the module that differ; `None` if other files do.
 fn stale_sources(old: &Marks, new: &Marks, module: Option<&str>) -> Option<ChangedJava> {
     let mut stale = ChangedJava::default();
-    let differ = |path: &&String| old.get(*path) != new.get(*path);
-    for path in old.keys().chain(new.keys()).filter(differ) {
+    for path in old
+        .keys()
+        .chain(new.keys())
+        .filter(|path: &&String| old.get(*path) != new.get(*path))
+    {
         let path = RepoPath::parse(path).to_text();
         let inside = Path::new(path.strip_prefix(module?)?);
         let (main, tests) = (

@@ -10,7 +10,7 @@ use super::goals::reads_no_java;
 use super::javac::{Javac, sources_by_class};
 use super::project::{self, is_foreign};
 use super::recipe::{self, Recipe};
-use super::trouble::{Trouble, TroubleKind};
+use super::trouble::{MavenTrouble, TroubleKind};
 use super::{BUILD_CLASSPATH, Maven, Project, cache, module_home, read_paths};
 use crate::config::Recompile;
 use crate::gate::scope::Module;
@@ -56,14 +56,13 @@ impl Built {
         }
         let home = module_home(package, &module.code);
         let class = format!("{}.class", module.targets.first()?.class.replace('.', "/"));
-        let holds = |entry: &&String| {
-            Path::new(entry).starts_with(&home) && Path::new(entry).join(&class).is_file()
-        };
         let mut built = self.clone();
         built
             .project
             .classes
-            .clone_from(self.classpath.iter().find(holds)?);
+            .clone_from(self.classpath.iter().find(|entry: &&String| {
+                Path::new(entry).starts_with(&home) && Path::new(entry).join(&class).is_file()
+            })?);
         built.project.sources = home.join("src/main/java").display().to_string();
         built.classpath.push(self.project.classes.clone());
         Some(built)
@@ -96,7 +95,9 @@ pub(crate) const RECOMPILED: BuildPhase = (
 impl Maven<'_> {
     /// Compiles the module with its tests and what it needs of its reactor; the inner error says why it does not
     /// compile.
-    pub(crate) fn build_module(&self) -> Result<Result<(Built, BuildPhase), Trouble>, GateAbort> {
+    pub(crate) fn build_module(
+        &self,
+    ) -> Result<Result<(Built, BuildPhase), MavenTrouble>, GateAbort> {
         if let Some(argv) = self.command {
             return self.build_by_command(argv);
         }
@@ -157,7 +158,7 @@ impl Maven<'_> {
     fn resolve_and_compile(
         &self,
         key: &str,
-    ) -> Result<Result<(Built, BuildPhase), Trouble>, GateAbort> {
+    ) -> Result<Result<(Built, BuildPhase), MavenTrouble>, GateAbort> {
         let work = self.call_folder("module-")?;
         let classpath = work.path().join("classpath");
         let effective = work.path().join("effective.xml");

@@ -130,15 +130,14 @@ pub(crate) fn digest_parts<T: AsRef<[u8]>>(parts: impl IntoIterator<Item = T>) -
 
 /// The POMs below a folder, outputs and hidden folders left out.
 fn find_poms(root: &Path) -> Vec<PathBuf> {
-    let enter = |folder: &DirEntry| {
+    walk(root, DEPTH, usize::MAX, |folder: &DirEntry| {
         let name = folder.file_name().to_string_lossy();
         !name.starts_with('.') && !matches!(&*name, "target" | "src" | "node_modules")
-    };
-    walk(root, DEPTH, usize::MAX, enter)
-        .flatten()
-        .filter(|entry| entry.file_type().is_file() && entry.file_name() == "pom.xml")
-        .map(DirEntry::into_path)
-        .collect()
+    })
+    .flatten()
+    .filter(|entry| entry.file_type().is_file() && entry.file_name() == "pom.xml")
+    .map(DirEntry::into_path)
+    .collect()
 }
 
 /// Adds the POMs that these have as parents, upward, wherever they are.

@@ -12,7 +12,7 @@
 use super::super::surefire::Surefire;
 use super::build::{BuildPhase, Built};
 use super::project::Compiling;
-use super::trouble::Trouble;
+use super::trouble::MavenTrouble;
 use super::{EnvVars, Maven, Project, cache, digest_parts};
 use crate::gate::GateAbort;
 use crate::gate::commands::FinishedCall;
@@ -56,7 +56,7 @@ impl Maven<'_> {
     pub(super) fn build_by_command(
         &self,
         argv: &[String],
-    ) -> Result<Result<(Built, BuildPhase), Trouble>, GateAbort> {
+    ) -> Result<Result<(Built, BuildPhase), MavenTrouble>, GateAbort> {
         self.clear_outputs(None)?;
         let call = self.run_command(argv, "classpath", &[])?;
         if let Some(trouble) = self.find_trouble(&call) {
@@ -179,15 +179,14 @@ impl Maven<'_> {
         if classes.starts_with(tests) || tests.starts_with(classes) {
             return Err("names one folder of classes in the other".to_owned());
         }
-        let entry = |named: &String| {
-            self.resolve_place(named, "jar or folder of the package", |place, inside| {
-                place.is_file() || place.is_dir() && inside
-            })
-        };
         let classpath: Vec<String> = module
             .classpath
             .iter()
-            .map(entry)
+            .map(|named: &String| {
+                self.resolve_place(named, "jar or folder of the package", |place, inside| {
+                    place.is_file() || place.is_dir() && inside
+                })
+            })
             .collect::<Result<_, _>>()?;
         let key = digest_parts([
             &self.root.display().to_string(),
@@ -217,8 +216,9 @@ impl Maven<'_> {
         let inside = place.strip_prefix(real(&self.root)?).ok();
         // The name of a jar tells what it is, and may be a link's.
         let found = inside.map_or_else(|| PathBuf::from(named), |inside| self.root.join(inside));
-        let is_odd = |c: char| c == ':' || text::is_hidden(c);
-        let is_usable = found.is_absolute() && !named.is_empty() && !named.contains(is_odd);
+        let is_usable = found.is_absolute()
+            && !named.is_empty()
+            && !named.contains(|c: char| c == ':' || text::is_hidden(c));
         let is_kept = inside.is_some() || !place.starts_with(home);
         let fits = is_usable && is_kept && fits(&place, inside.is_some());
         if fits {

@@ -63,8 +63,11 @@ pub(super) fn reads_no_java(goal: &str, arguments: &[String], plugins: &BTreeSet
     let (plugin, name) = goal.split_once(':').unwrap_or((goal, ""));
     let known =
         |(of, goals): &(&str, &str)| *of == plugin && goals.split(' ').any(|known| known == name);
-    let skipped = |(name, property): &(&str, &str)| *name == goal && is_set(property, arguments);
-    !plugins.contains(plugin) && (READ_NO_JAVA.iter().any(known) || CHECKS.iter().any(skipped))
+    !plugins.contains(plugin)
+        && (READ_NO_JAVA.iter().any(known)
+            || CHECKS.iter().any(|(name, property): &(&str, &str)| {
+                *name == goal && is_set(property, arguments)
+            }))
 }
 
 /// True if the arguments set the property to true, and nothing else.
@@ -92,7 +95,6 @@ pub(super) fn configured_otherwise(project: &Node) -> BTreeSet<String> {
     let otherwise = named.filter(|(name, plugin)| {
         let runs_more =
             |node: &Node| matches!(&node.name[..], "target" | "tasks") && !only_copies(node);
-        let never_skipped = |node: &Node| node.name.starts_with("skip") && node.text == "false";
         let is_later = |node: &Node| {
             node.text_at(&["phase"])
                 .is_some_and(|phase| LATER.split(' ').any(|later| later == phase))
@@ -103,7 +105,8 @@ pub(super) fn configured_otherwise(project: &Node) -> BTreeSet<String> {
             .filter(|execution| !is_later(execution));
         let mut parts = executions.chain(plugin.first_child("configuration"));
         *name == "antrun" && parts.any(|part| part.any_below(&runs_more))
-            || plugin.any_below(&never_skipped)
+            || plugin
+                .any_below(&|node: &Node| node.name.starts_with("skip") && node.text == "false")
     });
     otherwise.map(|(name, _)| name.to_owned()).collect()
 }
@@ -112,16 +115,20 @@ pub(super) fn configured_otherwise(project: &Node) -> BTreeSet<String> {
 fn only_copies(target: &Node) -> bool {
     let includes = |node: &Node| node.children.iter().any(|child| child.name == "include");
     let forbidden = |node: &Node| {
-        let attribute = |(name, value): &(String, String)| match (&node.name[..], &name[..]) {
-            ("include", "name") | ("copy", "file") => is_not_java(value),
-            ("fileset" | "mkdir", "dir") | ("copy", "todir" | "tofile") | ("exclude", "name") => {
-                true
-            }
-            (_, name) => name == "xmlns" || name == "combine.self",
-        };
         !COPYING.contains(&&node.name[..])
             || node.name == "fileset" && !includes(node)
-            || !node.attributes.iter().all(attribute)
+            || !node
+                .attributes
+                .iter()
+                .all(
+                    |(name, value): &(String, String)| match (&node.name[..], &name[..]) {
+                        ("include", "name") | ("copy", "file") => is_not_java(value),
+                        ("fileset" | "mkdir", "dir")
+                        | ("copy", "todir" | "tofile")
+                        | ("exclude", "name") => true,
+                        (_, name) => name == "xmlns" || name == "combine.self",
+                    },
+                )
     };
     !target.any_below(&forbidden)
 }

@@ -101,10 +101,9 @@ impl<'a> Javac<'a> {
 
     /// Compiles what changed; of the tests also what can see that of the production code.
     pub(super) fn recompile_sources(&self, stale: &ChangedJava) -> Result<bool, GateAbort> {
-        let is_info = |file: &PathBuf| {
+        if stale.main.iter().chain(&stale.tests).any(|file: &PathBuf| {
             file.ends_with("package-info.java") || file.ends_with("module-info.java")
-        };
-        if stale.main.iter().chain(&stale.tests).any(is_info) {
+        }) {
             return Ok(false);
         }
         let mut seen = Some(ClassNames::new());

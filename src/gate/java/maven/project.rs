@@ -36,15 +36,14 @@ pub(super) fn read_project(root: &Node, home: &Path) -> Option<Project> {
         one
     };
     let home = home.display().to_string();
-    let standard = |node: &&Node| {
-        let is = |way: &[&str], end: &str| node.text_at(way) == Some(&format!("{home}/{end}"));
-        is(&["build", "sourceDirectory"], "src/main/java")
-            || is(&["build", "testSourceDirectory"], "src/test/java")
-            || is(&["build", "directory"], "target")
-    };
     let project = projects
         .iter()
-        .find(standard)
+        .find(|node: &&Node| {
+            let is = |way: &[&str], end: &str| node.text_at(way) == Some(&format!("{home}/{end}"));
+            is(&["build", "sourceDirectory"], "src/main/java")
+                || is(&["build", "testSourceDirectory"], "src/test/java")
+                || is(&["build", "directory"], "target")
+        })
         .or_else(|| (projects.len() == 1).then_some(&projects[0]))?;
     let text = |name: &str| project.text_at(&["build", name]).map(str::to_owned);
     let (sources, test_sources) = (text("sourceDirectory")?, text("testSourceDirectory")?);
@@ -143,12 +142,13 @@ fn read_compiling(project: &Node, sources: [&str; 2]) -> Compiling {
         .map(|one| format!("{}={}", one.name, one.text))
         .any(|one| is_foreign(&one));
     let [main, tests] = ["resources", "testResources"].map(|list| read_resources(project, list));
-    let overlaps = |resource: &Resource| {
-        sources
-            .iter()
-            .any(|folder| resource.overlaps_sources(folder))
-    };
-    let is_usual = !foreign && !set && !main.iter().chain(&tests).any(overlaps);
+    let is_usual = !foreign
+        && !set
+        && !main.iter().chain(&tests).any(|resource: &Resource| {
+            sources
+                .iter()
+                .any(|folder| resource.overlaps_sources(folder))
+        });
     let configured_otherwise = configured_otherwise(project);
     Compiling {
         is_usual,

@@ -12,7 +12,7 @@ const MESSAGES: usize = 5;
 
 /// A failed call of Maven or of the command in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Trouble {
+pub(crate) struct MavenTrouble {
     /// Its cause.
     pub(crate) cause: &'static Cause,
     /// The compiler's first messages, else the first message of Maven; paths are relative to the package.
@@ -184,15 +184,15 @@ pub(super) fn lacks_network(output: &str) -> bool {
 }
 
 /// Reads the output of a call of Maven that failed.
-pub(super) fn read_trouble(output: &str, root: &Path) -> Trouble {
+pub(super) fn read_trouble(output: &str, root: &Path) -> MavenTrouble {
     if output.contains("COMPILATION ERROR") && !output.contains(NO_COMPILER) && !is_too_old(output)
     {
-        return Trouble {
+        return MavenTrouble {
             cause: &COMPILE,
             messages: compiler_messages(output, root),
         };
     }
-    Trouble {
+    MavenTrouble {
         cause: cause_of(output, TOOLS.iter().chain(&CAUSES)),
         messages: vec![first_error(output, root)],
     }
@@ -200,36 +200,43 @@ pub(super) fn read_trouble(output: &str, root: &Path) -> Trouble {
 
 /// True if the compiler refuses the options of the POM, and therefore says no word about a file.
 fn is_too_old(output: &str) -> bool {
-    let is_refusal = |line: &str| {
+    output.lines().any(|line: &str| {
         let option = line
             .strip_prefix("[ERROR] Source option ")
             .or(line.strip_prefix("[ERROR] Target option "));
         option.is_some_and(|rest| rest.contains(" is no longer supported."))
-    };
-    output.lines().any(is_refusal) && !output.lines().any(|line| line.contains(".java:["))
+    }) && !output.lines().any(|line| line.contains(".java:["))
 }
 
 /// Reads the output of a `classpath_command` that failed. Code that does not compile shows by the form of compilers' messages.
-pub(super) fn read_command(output: &str, root: &Path) -> Trouble {
-    let is_compilers = |line: &&str| {
-        line.contains(".java:") && line.contains(": error: ") || line.starts_with("e: ")
-    };
-    let mut lines: Vec<&str> = output.lines().filter(is_compilers).take(MESSAGES).collect();
+pub(super) fn read_command(output: &str, root: &Path) -> MavenTrouble {
+    let mut lines: Vec<&str> = output
+        .lines()
+        .filter(|line: &&str| {
+            line.contains(".java:") && line.contains(": error: ") || line.starts_with("e: ")
+        })
+        .take(MESSAGES)
+        .collect();
     let cause = if lines.is_empty() {
         // Gradle gives its reason after a heading, others mostly in their last line.
         let mut heading = output
             .lines()
             .skip_while(|line| *line != "* What went wrong:");
-        let last = || output.lines().rev().find(|line| !line.trim().is_empty());
-        lines.extend(heading.nth(1).or_else(last));
+        lines.extend(
+            heading
+                .nth(1)
+                .or_else(|| output.lines().rev().find(|line| !line.trim().is_empty())),
+        );
         cause_of(output, CAUSES.iter())
     } else {
         &COMPILE
     };
-    let message = |line: &str| text::line(&relative_text(line.trim(), root), 400);
-    let mut messages: Vec<String> = lines.into_iter().map(message).collect();
+    let mut messages: Vec<String> = lines
+        .into_iter()
+        .map(|line: &str| text::line(&relative_text(line.trim(), root), 400))
+        .collect();
     messages.dedup();
-    Trouble { cause, messages }
+    MavenTrouble { cause, messages }
 }
 
 /// The first of the causes whose words the output holds.
@@ -243,7 +250,7 @@ fn has_words(output: &str, words: &[&str]) -> bool {
     words.iter().any(|word| output.contains(word))
 }
 
-impl Trouble {
+impl MavenTrouble {
     /// The first message, as a sentence.
     pub(crate) fn first_sentence(&self) -> String {
         let message = self
@@ -281,16 +288,16 @@ impl Trouble {
 /// The first `[ERROR]` line that gives a reason, else the first line that is not about a goal.
 fn first_error(output: &str, root: &Path) -> String {
     let lines = || output.lines().map(|line| text::line(line, 2_000));
-    let error = |line: String| {
-        let marks = ["[ERROR] ", "[FATAL] "];
-        let text = marks.iter().find_map(|mark| line.strip_prefix(mark))?;
-        let text = text.trim_start_matches("[ERROR] ");
-        let is_empty = text.len() <= 3 || EMPTY_ERRORS.iter().any(|words| text.starts_with(words));
-        (!is_empty).then(|| text.to_owned())
-    };
     let is_of_goal = |line: &String| line.starts_with("[INFO]") || line.starts_with("[DEBUG]");
     let text = lines()
-        .find_map(error)
+        .find_map(|line: String| {
+            let marks = ["[ERROR] ", "[FATAL] "];
+            let text = marks.iter().find_map(|mark| line.strip_prefix(mark))?;
+            let text = text.trim_start_matches("[ERROR] ");
+            let is_empty =
+                text.len() <= 3 || EMPTY_ERRORS.iter().any(|words| text.starts_with(words));
+            (!is_empty).then(|| text.to_owned())
+        })
         .or_else(|| lines().find(|line| !line.is_empty() && !is_of_goal(line)))
         .unwrap_or_else(|| "it printed nothing".to_owned());
     text::line(&relative_text(&text, root).replace("-> [Help 1]", ""), 400)
@@ -324,11 +331,11 @@ fn relative_text(text: &str, root: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{COMPILE, Trouble, TroubleKind, lacks_network, read_trouble};
+    use super::{COMPILE, MavenTrouble, TroubleKind, lacks_network, read_trouble};
     use crate::gate::GateAbort;
     use std::path::Path;
 
-    fn trouble(output: &str) -> Trouble {
+    fn trouble(output: &str) -> MavenTrouble {
         read_trouble(output, Path::new("/w/p"))
     }
 
@@ -393,7 +400,7 @@ mod tests {
         let expected = vec!["src/main/java/Foo.java:[4,1] illegal start of type".to_owned()];
         assert_eq!(
             trouble(output),
-            Trouble {
+            MavenTrouble {
                 cause: &COMPILE,
                 messages: expected,
             }

@@ -175,11 +175,14 @@ impl PitSession<'_> {
 
     fn class_bytes(&self) -> u64 {
         let classes = Path::new(&self.module.built.project.classes);
-        let size = |class: &String| {
-            let file = classes.join(format!("{}.class", class.replace('.', "/")));
-            fs_err::metadata(file).map_or(0, |data| data.len())
-        };
-        self.owners.keys().map(size).max().unwrap_or(0)
+        self.owners
+            .keys()
+            .map(|class: &String| {
+                let file = classes.join(format!("{}.class", class.replace('.', "/")));
+                fs_err::metadata(file).map_or(0, |data| data.len())
+            })
+            .max()
+            .unwrap_or(0)
     }
 
     /// Test classes, classes, dependencies but another PIT, then what of PIT the tests' JVM needs, and ralph's engine.

@@ -183,8 +183,11 @@ pub(super) fn plugin_input(
             &indexes.join(","),
         ]));
     }
-    let is_odd = |field: &&String| field.contains(['\t', '\n', '\r']);
-    match rows.iter().flatten().find(is_odd) {
+    match rows
+        .iter()
+        .flatten()
+        .find(|field: &&String| field.contains(['\t', '\n', '\r']))
+    {
         Some(odd) => Err(text::line(odd, 200)),
         None => Ok(rows.iter().map(|row| row.join("\t") + "\n").collect()),
     }

@@ -114,8 +114,10 @@ fn platform_of(jupiter: &str) -> String {
 /// Artifact and version of `…/<artifact>/<version>/<artifact>-<version>.jar`, as a Maven repository lays it out.
 fn parse_jar(entry: &str) -> Option<(&str, &str)> {
     let name = entry.rsplit('/').next()?.strip_suffix(".jar")?;
-    let is_version = |at: &usize| name[at + 1..].starts_with(|c: char| c.is_ascii_digit());
-    let at = name.match_indices('-').map(|(at, _)| at).find(is_version)?;
+    let at = name
+        .match_indices('-')
+        .map(|(at, _)| at)
+        .find(|at: &usize| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()))?;
     Some((&name[..at], &name[at + 1..]))
 }
 

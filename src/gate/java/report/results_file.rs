@@ -115,8 +115,8 @@ pub(crate) fn read_file(
     if !data.is_file() || data.len() > MAX_BYTES {
         return Err(format!("{FILE} is no regular file of at most 4 GiB"));
     }
-    let unreadable = |error: io::Error| text::line(&error.to_string(), 300);
-    let file = fs_err::File::open(file).map_err(unreadable)?;
+    let file =
+        fs_err::File::open(file).map_err(|error: io::Error| text::line(&error.to_string(), 300))?;
     read_results(BufReader::new(file.take(MAX_BYTES)), key, judging)
 }
 
@@ -374,8 +374,8 @@ impl ResultsReader<'_> {
 }
 
 fn parse_number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    let odd = |_| format!("{} is not a number", text::line(text, 60));
-    text.parse().map_err(odd)
+    text.parse()
+        .map_err(|_| format!("{} is not a number", text::line(text, 60)))
 }
 
 /// The status of a mutant by PIT's name; `None` for one that was not started.

@@ -102,13 +102,15 @@ pub(crate) struct TestNames {
 impl TestNames {
     /// Reads patterns such as `{}Test`; one without `{}` means nothing and is passed over.
     pub(crate) fn new(patterns: &[String]) -> Self {
-        let split = |pattern: &String| {
-            pattern
-                .split_once("{}")
-                .map(|(before, after)| (before.to_owned(), after.to_owned()))
-        };
         Self {
-            patterns: patterns.iter().filter_map(split).collect(),
+            patterns: patterns
+                .iter()
+                .filter_map(|pattern: &String| {
+                    pattern
+                        .split_once("{}")
+                        .map(|(before, after)| (before.to_owned(), after.to_owned()))
+                })
+                .collect(),
         }
     }
 

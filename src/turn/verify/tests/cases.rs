@@ -45,7 +45,7 @@ const TARGETS: &[(u8, Check)] = &[
         let found = calls.judge(&BTreeMap::new());
         assert_eq!(
             (found[0].verdict, found[0].tries, found.len()),
-            (Verdict::WithoutPath, 1, 1)
+            (EditOutcome::WithoutPath, 1, 1)
         );
     }),
     (3, || {
@@ -197,7 +197,7 @@ const TRANSITIONS: &[(u8, Check)] = &[
     }),
     (41, || {
         let found = findings("edit 1 a\ndone 1\nedit 2 a\nfail 2 no-op", CHANGED);
-        assert!(found[0].verdict == Verdict::FailedAfterSuccess && !found[0].verdict.blocks());
+        assert!(found[0].verdict == EditOutcome::FailedAfterSuccess && !found[0].verdict.blocks());
     }),
     (42, || {
         assert!(judged("edit 1 a\nfail 1 no\nedit 2 /r/a\ndone 2", CHANGED).is_empty());
@@ -243,7 +243,7 @@ const TRANSITIONS: &[(u8, Check)] = &[
             ["a: Denied"]
         );
         assert!(judged("edit 1 a\ndeny 1 no\nedit 2 a\ndone 2", CHANGED).is_empty());
-        assert!(Verdict::Denied.blocks());
+        assert!(EditOutcome::Denied.blocks());
     }),
     (49, || {
         // A call without its arguments did not edit either. The error of a later call is the last error.
@@ -253,7 +253,7 @@ const TRANSITIONS: &[(u8, Check)] = &[
         );
         assert_eq!(
             (found[0].verdict, &*found[0].last),
-            (Verdict::Failed, "not found")
+            (EditOutcome::Failed, "not found")
         );
     }),
     (50, || assert!(judged("done 1\nfail 2 no", SAME).is_empty())),
@@ -263,7 +263,7 @@ const TRANSITIONS: &[(u8, Check)] = &[
         let found = findings(script, CHANGED);
         assert_eq!(
             (found[0].verdict, &*found[0].command),
-            (Verdict::ChangedOtherwise, "sed -i s/x/y/ a")
+            (EditOutcome::ChangedOtherwise, "sed -i s/x/y/ a")
         );
         assert!(!found[0].verdict.blocks());
     }),
@@ -317,7 +317,7 @@ const TRANSITIONS: &[(u8, Check)] = &[
             judged("edit 1 a\nfail 1 no such file", &[]),
             ["a: WrongPath"]
         );
-        assert!(!Verdict::WrongPath.blocks());
+        assert!(!EditOutcome::WrongPath.blocks());
     }),
     (59, || {
         let files: Files<'_> = &[("a", "old", "new"), ("b", "old", "old")];
@@ -343,7 +343,7 @@ const TRANSITIONS: &[(u8, Check)] = &[
             judged("edit 1 /tmp/x\nfail 1 no", SAME),
             ["/tmp/x: OutsideGit"]
         );
-        assert!(!Verdict::OutsideGit.blocks());
+        assert!(!EditOutcome::OutsideGit.blocks());
         assert!(judged("edit 1 /tmp/x\ndone 1", SAME).is_empty());
     }),
 ];
@@ -407,7 +407,7 @@ const GIT: &[(u8, Check)] = &[
         );
         assert_eq!(
             (found[0].verdict, &*found[0].command),
-            (Verdict::ChangedOtherwise, "python3 fix.py a")
+            (EditOutcome::ChangedOtherwise, "python3 fix.py a")
         );
     }),
     (83, || {
@@ -430,7 +430,7 @@ const GIT: &[(u8, Check)] = &[
             judged("say Done: wrote docs/plan.md.", files),
             ["docs/plan.md: NoSuchFile"]
         );
-        assert!(Verdict::Claimed.blocks() && !Verdict::NoSuchFile.blocks());
+        assert!(EditOutcome::Claimed.blocks() && !EditOutcome::NoSuchFile.blocks());
         assert!(
             judged(
                 "say Edited a.rs.\nrun 1 mvn test\ndone 1\nsay The tests pass.",

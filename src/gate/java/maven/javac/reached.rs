@@ -36,9 +36,13 @@ impl ReachedSources {
         let sources = set.files_to_compile()?;
         let mut made = sources_by_class(set.classes)?;
         // A removed source must have been compiled, and each class file must come from a source of the set.
-        let is_known = |source: &PathBuf| sources.contains(source) || made.contains_key(source);
-        let is_ours = |source: &PathBuf| sources.contains(source) || changed.contains(source);
-        if !changed.iter().all(is_known) || !made.keys().all(is_ours) {
+        if !changed
+            .iter()
+            .all(|source: &PathBuf| sources.contains(source) || made.contains_key(source))
+            || !made
+                .keys()
+                .all(|source: &PathBuf| sources.contains(source) || changed.contains(source))
+        {
             return None;
         }
         let mut reached = changed.clone();
@@ -61,10 +65,12 @@ impl ReachedSources {
 
     /// True for a class file that could be expected of these sources.
     pub(super) fn explains_class(&self, file: &Path, bytes: &[u8]) -> bool {
-        let is_named = |names: &ClassNames| names.contains(&top_level(file));
         is_class(file)
             && source_of(file, bytes).is_some_and(|source| self.sources.contains(&source))
-            && self.names.as_ref().is_none_or(is_named)
+            && self
+                .names
+                .as_ref()
+                .is_none_or(|names: &ClassNames| names.contains(&top_level(file)))
     }
 }
 
@@ -98,8 +104,10 @@ fn follow_names(
             break;
         }
     }
-    let is_info = |source: &PathBuf| source.ends_with("package-info.java");
-    let decides = names.iter().all(|name| name.is_ascii()) && !reached.iter().any(is_info);
+    let decides = names.iter().all(|name| name.is_ascii())
+        && !reached
+            .iter()
+            .any(|source: &PathBuf| source.ends_with("package-info.java"));
     decides.then_some(names)
 }
 
@@ -133,14 +141,13 @@ fn top_level(file: &Path) -> String {
 /// without being another one (§3.8) are left out, with all others that are neither ASCII nor letters or digits, and all such escapes.
 fn decode_spelling(text: &[u8]) -> String {
     let mut spelled = String::from_utf8_lossy(&unescaped(text, b"")).into_owned();
-    let is_kept = |c: char| {
+    spelled.retain(|c: char| {
         if c.is_ascii() {
             !c.is_control() || c.is_whitespace()
         } else {
             c.is_alphanumeric()
         }
-    };
-    spelled.retain(is_kept);
+    });
     spelled
 }
 

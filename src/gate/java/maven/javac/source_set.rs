@@ -128,25 +128,25 @@ impl SourceSet<'_> {
 
     /// True for a file that Maven copied from a folder of resources.
     fn is_resource(&self, inside: &Path) -> bool {
-        let from = |resource: &Resource| {
-            let below = inside
-                .strip_prefix(resource.target.trim_start_matches('/'))
-                .ok();
-            below.is_some_and(|below| Path::new(&resource.folder).join(below).is_file())
-        };
-        !is_java(inside) && !is_class(inside) && self.resources.iter().any(from)
+        !is_java(inside)
+            && !is_class(inside)
+            && self.resources.iter().any(|resource: &Resource| {
+                let below = inside
+                    .strip_prefix(resource.target.trim_start_matches('/'))
+                    .ok();
+                below.is_some_and(|below| Path::new(&resource.folder).join(below).is_file())
+            })
     }
 }
 
 /// True if this entry of a class path may hold one of the services. A jar has the names of its files in plain text.
 fn offers_service(entry: &Path, services: &[&str]) -> bool {
-    let holds = |jar: Vec<u8>| {
-        services
-            .iter()
-            .any(|service| memmem::find(&jar, service.as_bytes()).is_some())
-    };
     if entry.is_file() {
-        return read_file(entry).map_or(true, holds);
+        return read_file(entry).map_or(true, |jar: Vec<u8>| {
+            services
+                .iter()
+                .any(|service| memmem::find(&jar, service.as_bytes()).is_some())
+        });
     }
     services.iter().any(|service| entry.join(service).exists())
 }
@@ -196,16 +196,17 @@ pub(super) fn is_package_info(file: &Path) -> bool {
 /// The files below a folder, by their path in it; none if there is no such folder. Links are errors: their
 /// targets may change unseen.
 pub(super) fn files_below(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
-    let plain = |inside: &Path, kind: FileType| {
-        let why = || {
-            io::Error::other(format!(
-                "{} is not a regular file",
-                folder.join(inside).display()
-            ))
-        };
-        if kind.is_file() { Ok(true) } else { Err(why()) }
-    };
-    Ok(classes::counted_files(folder, &plain)?
+    Ok(
+        classes::counted_files(folder, &|inside: &Path, kind: FileType| {
+            let why = || {
+                io::Error::other(format!(
+                    "{} is not a regular file",
+                    folder.join(inside).display()
+                ))
+            };
+            if kind.is_file() { Ok(true) } else { Err(why()) }
+        })?
         .into_iter()
-        .collect())
+        .collect(),
+    )
 }

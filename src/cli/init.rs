@@ -72,10 +72,11 @@ impl FoundTools {
     }
 
     fn found_facts(&self) -> Value {
-        let packages: Vec<Value> = self.packages.iter().map(|package: &Package| {
+        let package = |package: &Package| {
             let (languages, tools) = (package.found_languages(), package.build_tools());
             json!({ "folder": package.name, "languages": languages, "tools": tools, "engines": of_package(package) })
-        }).collect();
+        };
+        let packages: Vec<Value> = self.packages.iter().map(package).collect();
         json!({ "specs": self.specs, "packages": packages, "agents": self.agents, "cut": self.is_cut })
     }
 
@@ -189,18 +190,19 @@ pub(super) fn run_init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exi
         .as_ref()
         .filter(|_| is_new && places.tasks_file().exists())
     {
+        let refused = |fault: Fault| {
+            Fault::setup_fault(
+                format!("--placement: {}", fault.what),
+                format!("{}; nothing was written", fault.hint),
+            )
+        };
         preview_placement(
             call,
             &TasksTarget::of_workspace(workspace, false),
             placement,
             asks,
         )
-        .map_err(|fault: Fault| {
-            Fault::setup_fault(
-                format!("--placement: {}", fault.what),
-                format!("{}; nothing was written", fault.hint),
-            )
-        })?;
+        .map_err(refused)?;
         if asks && !ask_agreement()? {
             bail!(Unanswered(Exit::WorkLeft));
         }
@@ -225,12 +227,10 @@ pub(super) fn run_init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exi
         "found": found.found_facts(), "wrote": names(true), "kept": names(false), "placed": placed, "next": NEXT,
         "chosen": is_new.then_some(&chosen),
     });
-    let mut lines: Vec<String> = wrote
-        .iter()
-        .map(|(path, is_new): &(String, bool)| {
-            format!("{} {path}", if *is_new { "wrote" } else { "kept " })
-        })
-        .collect();
+    let file = |(path, is_new): &(String, bool)| {
+        format!("{} {path}", if *is_new { "wrote" } else { "kept " })
+    };
+    let mut lines: Vec<String> = wrote.iter().map(file).collect();
     let preset = chosen.agent.as_deref().and_then(Preset::named);
     let lacks =
         preset.and_then(|preset| Some((preset, lacks_as_root(preset, &base_environment())?)));
@@ -455,17 +455,11 @@ impl SettingChoice<'_> {
         {
             return None;
         }
-        Some(
-            parents
-                .into_iter()
-                .flat_map(
-                    |(parent, folders): (&str, Vec<&str>)| match folders.as_slice() {
-                        [_, _, ..] if !parent.is_empty() => vec![format!("{parent}/*")],
-                        several => several.iter().map(|folder| escape_folder(folder)).collect(),
-                    },
-                )
-                .collect(),
-        )
+        let glob = |(parent, folders): (&str, Vec<&str>)| match folders.as_slice() {
+            [_, _, ..] if !parent.is_empty() => vec![format!("{parent}/*")],
+            several => several.iter().map(|folder| escape_folder(folder)).collect(),
+        };
+        Some(parents.into_iter().flat_map(glob).collect())
     }
 
     /// A preset: the named one, one that a person chooses, or with `--yes` the first that is installed.
@@ -494,14 +488,8 @@ impl SettingChoice<'_> {
 
     /// Returns the source of stages; asks if the task file has none.
     fn choose_stages(&self, spec: &str) -> anyhow::Result<Option<String>> {
-        if self.args.stages.is_some()
-            || !self.asks
-            || !self
-                .found
-                .specs
-                .iter()
-                .any(|known: &Spec| known.folder == spec && !known.has_stages && known.boxes > 0)
-        {
+        let is_plain = |known: &Spec| known.folder == spec && !known.has_stages && known.boxes > 0;
+        if self.args.stages.is_some() || !self.asks || !self.found.specs.iter().any(is_plain) {
             return Ok(self.args.stages.clone());
         }
         let question = "The tasks have no stages. Where should they come from?";

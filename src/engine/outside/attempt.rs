@@ -416,10 +416,8 @@ impl Outside {
             .map(|name| Ok((self.changed_beside(&name, since)?, name)));
         let names = names.collect::<Result<Vec<_>, Fault>>()?;
         let aside = self.iteration_folder(iteration)?.join("inputs");
-        let (results, trespass) =
-            self.run_guarded(&before, &aside, iteration, |world: &mut Self| {
-                world.check_each(iteration, check, &argv, names)
-            })?;
+        let run = |world: &mut Self| world.check_each(iteration, check, &argv, names);
+        let (results, trespass) = self.run_guarded(&before, &aside, iteration, run)?;
         Ok(results.map(|results| Event::Checked {
             check,
             results,
@@ -506,12 +504,9 @@ fn session_in(stderr: &str) -> Option<String> {
         .rev()
         .find_map(|line| line.strip_prefix("session_id: "))?
         .trim();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     let is_safe = name.len() <= 100 && name.starts_with(|c: char| c.is_ascii_alphanumeric());
-    (is_safe
-        && name
-            .chars()
-            .all(|c: char| c.is_ascii_alphanumeric() || "_-.".contains(c)))
-    .then(|| name.to_owned())
+    (is_safe && name.chars().all(is_name)).then(|| name.to_owned())
 }
 
 /// Waits for an agent or a check; it may have killed its supervisor.

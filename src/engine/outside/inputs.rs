@@ -326,10 +326,9 @@ impl Outside {
             places.validation_file(),
         ];
         let is_watched = |path: &PathBuf| {
+            let is_below = |folder: &&Path| path.starts_with(folder);
             let is_inside = path.starts_with(workspace) && !path.starts_with(places.state_folder());
-            is_inside
-                && !own.contains(path)
-                && !roots.iter().any(|folder: &&Path| path.starts_with(folder))
+            is_inside && !own.contains(path) && !roots.iter().any(is_below)
         };
         let Scripts { files, modules } = self.command_scripts();
         // Git shows files of a package that are not ignored.
@@ -374,12 +373,13 @@ impl Outside {
             allowed,
             ..
         } = self.compiled_patterns()?;
+        let is_instruction = |path: &PathBuf| {
+            let name = path.file_name().map_or(&**path, Path::new);
+            instructions.is_match(name) && !allowed.is_match(name)
+        };
         for folder in self.folders_above() {
             let (files, has_ended) = files_below(&folder, 1, most, |_| true);
-            found.extend(files.into_iter().filter(|path: &PathBuf| {
-                let name = path.file_name().map_or(&**path, Path::new);
-                instructions.is_match(name) && !allowed.is_match(name)
-            }));
+            found.extend(files.into_iter().filter(is_instruction));
             is_whole &= has_ended;
         }
         let repositories = &self.parts.repositories;
@@ -416,10 +416,8 @@ impl Outside {
     /// too. None if the workspace is the repository's own folder.
     fn folders_above(&self) -> Vec<PathBuf> {
         let workspace = &self.parts.places.workspace;
-        let Some(top) = workspace
-            .ancestors()
-            .find(|folder: &&Path| crate::git::is_repository(folder))
-        else {
+        let is_repository = |folder: &&Path| crate::git::is_repository(folder);
+        let Some(top) = workspace.ancestors().find(is_repository) else {
             return Vec::new();
         };
         let above = workspace
@@ -526,11 +524,8 @@ fn make_way(path: &Path, aside: &Path, places: &Places) -> io::Result<()> {
         .skip(1)
         .take_while(|folder| *folder != places.workspace)
         .collect();
-    match above
-        .iter()
-        .rev()
-        .find(|folder: &&&Path| folder.symlink_metadata().is_ok() && !folder.is_dir())
-    {
+    let is_in_the_way = |folder: &&&Path| folder.symlink_metadata().is_ok() && !folder.is_dir();
+    match above.iter().rev().find(is_in_the_way) {
         Some(folder) if folder.starts_with(&places.workspace) => {
             move_aside(folder, aside, &places.display_path(folder))
         }

@@ -22,7 +22,7 @@ pub fn number(agent: &str) -> Option<u32> {
     agent.strip_prefix(AGENT)?.parse().ok()
 }
 
-/// True if the lane of this box's task is asked before a worker.
+/// True if the lane of this box's task comes before a worker.
 pub(super) fn is_asked(state: &State, key: &TaskKey) -> bool {
     let spec = state.spec_state();
     let has_failed = spec.stage(key).is_some_and(|stage| stage.lane_failed);

@@ -16,7 +16,7 @@ const TASKS: &str = "\
 - [ ] 4. Four
 ";
 
-/// The function `meet N`: a lane goes on when N agents of lanes are there.
+/// The function `meet N`: a lane continues when N agents of lanes have come.
 const MEET: &str = r#"esac
 meet() {
     mkdir -p "$HOME/meet"
@@ -219,7 +219,7 @@ fn forged_lanes_are_not_taken_and_two_honest_ones_are() {
     git(4, &["add", "-A"]);
     git(4, &["commit", "-q", "-m", "instructions"]);
     forge(&lane(4), &was, &head(4));
-    // No journal, one that is none, one with a changed byte.
+    // No journal, a false journal, a journal with a changed byte.
     let journal = |number: u32| lane(number).join(".ralph/state/journal.jsonl");
     fs_err::remove_file(journal(5)).unwrap();
     fs_err::write(journal(6), "{\"kind\":\"resumed\"}\n").unwrap();

@@ -134,7 +134,7 @@ fn paths_that_git_reads_or_runs_are_refused() {
     }
 }
 
-/// A tree as git stores it, whatever its names mean.
+/// A tree with these names, stored without a check.
 fn raw(repo: &Repository, entries: &[(String, i32, git2::Oid)]) -> git2::Oid {
     let mut entries = entries.to_vec();
     entries.sort();

@@ -29,7 +29,7 @@ fn a_thousand_merges_have_the_trees_that_git_makes() {
     compare(1_000);
 }
 
-/// What is at a path: mode and lines.
+/// The entry at a path: mode and lines.
 type Tree = BTreeMap<String, (i32, Vec<String>)>;
 
 const FILE: i32 = 0o100_644;
@@ -183,7 +183,7 @@ fn merge_trees(folder: &Path, pairs: &[[String; 2]]) -> Vec<Option<String>> {
         "--name-only",
         "--stdin",
     ];
-    // Git takes a file into a folder that the other side moved; a lane's worker is asked to do that.
+    // Git takes a file into a folder that the other side moved; the worker of the lane does that.
     let args = [&["-c", "merge.directoryRenames=false"][..], &args].concat();
     let (_, printed) = run_git_with(folder, &args, input.as_bytes());
     let words: Vec<&str> = printed.split('\0').collect();

@@ -25,7 +25,7 @@ fn a_run_of_marked_tasks_ends_at_a_heading_and_at_a_task_without_a_mark() {
     let headings = "## A\n- [ ] 1. [P] a\n## B\n- [ ] 2. [P] b\n- [ ] 3. [P] c\n";
     assert_eq!(group_of(headings, "1"), ["1"]);
     assert_eq!(group_of(headings, "3"), ["2", "3"]);
-    // A word that only looks like a mark is none.
+    // A word that only looks like a mark does not count.
     assert_eq!(group_of("- [ ] 1. a[P]\n- [ ] 2. [P]x\n", "1"), [""; 0]);
 }
 

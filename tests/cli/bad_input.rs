@@ -360,7 +360,7 @@ fn each_mistake_of_a_hurried_user_names_what_to_type() {
     hint: did you mean `1.LINT`?
     $ ralph run  (2)
     error: The program `claude` of the agent `default` was not found.
-    hint: install `claude` or put its directory on PATH, or name another agent under `agents:` in .ralph/config.yaml
+    hint: install `claude` or put its directory on PATH, or name one under `agents:` in .ralph/config.yaml (no agent CLI that ralph knows is on PATH)
     $ ralph check --tasks spec/b/tasks.md  (1)
     error: spec/b/tasks.md: There is no such file. [no-task-file]
     hint: check the path; `ralph check --tasks specs/b/tasks.md` reads the one of this workspace

@@ -106,7 +106,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("main", 11),
     ("mutation", 610),
     ("source", 3_406),
-    ("report", 5_108),
+    ("report", 5_107),
     ("sys", 2_340),
     ("task", 4_940),
     ("turn", 2_463),

@@ -203,14 +203,7 @@ impl Page {
     /// # Errors
     /// The template cannot be filled: an error in ralph.
     pub fn render_html(&self) -> Result<String, minijinja::Error> {
-        let mut environment = Environment::new();
-        let syntax = SyntaxConfig::builder()
-            .trim_blocks(true)
-            .lstrip_blocks(true)
-            .keep_trailing_newline(true)
-            .build();
-        environment.set_syntax(syntax?);
-        environment.set_auto_escape_callback(|_| AutoEscape::Html);
+        let mut environment = page_environment(|_| AutoEscape::Html)?;
         environment.add_filter("code", code::code_spans);
         let template = include_str!("../../../templates/report/report.html");
         environment.render_named_str("report.html", template, Serde(self))
@@ -246,14 +239,7 @@ impl Page {
     }
 
     fn fill_markdown(&self) -> Result<String, minijinja::Error> {
-        let mut environment = Environment::new();
-        let syntax = SyntaxConfig::builder()
-            .trim_blocks(true)
-            .lstrip_blocks(true)
-            .keep_trailing_newline(true)
-            .build();
-        environment.set_syntax(syntax?);
-        environment.set_auto_escape_callback(|_| AutoEscape::None);
+        let mut environment = page_environment(|_| AutoEscape::None)?;
         environment.set_formatter(write_literal);
         let template = include_str!("../../../templates/report/report.md");
         environment.render_named_str("report.md", template, Serde(self))
@@ -298,6 +284,21 @@ fn score(told: &IterationStory) -> Option<ScoreRow> {
         class: happened.class,
         words: without_stage(happened),
     })
+}
+
+/// Returns the settings of both templates. They differ only in the escaping.
+fn page_environment(
+    escaping: fn(&str) -> AutoEscape,
+) -> Result<Environment<'static>, minijinja::Error> {
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build()?;
+    let mut environment = Environment::new();
+    environment.set_syntax(syntax);
+    environment.set_auto_escape_callback(escaping);
+    Ok(environment)
 }
 
 fn task(board: &Board, line: &BoardRow, told: &[&IterationStory]) -> PageTask {

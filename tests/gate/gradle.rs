@@ -305,10 +305,7 @@ fn a_command_that_hangs_or_cannot_be_started_is_an_error() {
 /// Returns a workspace whose package a command builds.
 fn workspace(settings: &str, files: &[(&str, &str)]) -> Workspace {
     let workspace = Workspace::new();
-    workspace.write(
-        "ws/.ralph/config.yaml",
-        &format!("gates:\n  PITEST: {{{settings}}}\n"),
-    );
+    workspace.set_gate(settings);
     workspace.git(&["rm", "--quiet", "pom.xml"]);
     workspace.write("ws/src/p/build.gradle", "");
     for (file, text) in files {

@@ -57,6 +57,7 @@ fn scores(report: &GateReport) -> Vec<String> {
 /// settings that skip all tests.
 fn many() -> Project {
     let mut project = Project::new();
+    project.settings.jvm_args.clear();
     project
         .request
         .env

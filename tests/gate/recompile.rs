@@ -348,10 +348,7 @@ fn goals_that_nobody_knows_new_files_and_what_javac_does_not_make_are_mavens() {
     assert_eq!(how(&workspace.judged()), RESOLVED, "not proven");
 
     let set = |mode: &str| {
-        workspace.write(
-            "ws/.ralph/config.yaml",
-            &format!("gates:\n  PITEST: {{recompile: {mode}}}\n"),
-        );
+        workspace.set_gate(&format!("recompile: {mode}"));
     };
     set("javac");
     workspace.calc(THIRD, "");
@@ -408,10 +405,7 @@ fn goals_that_nobody_knows_new_files_and_what_javac_does_not_make_are_mavens() {
         "three proofs that fail are enough"
     );
 
-    workspace.write(
-        "ws/.ralph/config.yaml",
-        "gates:\n  PITEST: {recompile: javac, where: in-place}\n",
-    );
+    workspace.set_gate("recompile: javac, where: in-place");
     let in_place = workspace.gate("HEAD~1");
     assert_eq!(how(&in_place), RESOLVED, "{in_place}");
     let logs = workspace.logs();

@@ -16,7 +16,7 @@ if [ -n "$RALPH_ARTIFACTS" ]; then
 fi
 rm -rf out
 mkdir -p out/main out/test
-quick='-J-XX:TieredStopAtLevel=1'
+quick='-J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC'
 javac $quick -d out/main $(find src/main -name '*.java')
 javac $quick -d out/test -cp "out/main:$junit" $(find src/test -name '*.java')
 if [ -z "$RALPH_TESTS" ]; then

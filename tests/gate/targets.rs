@@ -137,10 +137,7 @@ fn code_that_the_build_compiles_into_production_is_never_skipped() {
         .replace("find src/test -name", "find src/test/java -name");
     workspace.write("build.sh", &build);
     let command = format!("[sh, {}]", workspace.path("build.sh").display());
-    workspace.write(
-        "ws/.ralph/config.yaml",
-        &format!("gates: {{PITEST: {{classpath_command: {command}}}}}\n"),
-    );
+    workspace.set_gate(&format!("classpath_command: {command}"));
     let [inside, outside] =
         ["src/test/prod", "extra"].map(|sources| format!("{sources}/com/acme/Extra.java"));
     let extra = "public class Extra { int times(int q) { return q * 7; } }";

@@ -1,6 +1,6 @@
 //! A workspace with one package in git, and the program over it.
 
-use super::project::{JUnit, Pom};
+use super::project::{JUnit, JVM_ARGS, Pom};
 use super::scripted::script_file;
 use super::{main_file, test_file};
 use assert_cmd::Command;
@@ -20,9 +20,7 @@ impl Workspace {
     /// Returns the class `Calc` with two methods. Its committed test kills only one's mutants (2 of 4).
     pub(super) fn new() -> Self {
         let pom = Pom::new("clean", JUnit::Four).text();
-        Self::with_build("pom.xml", &pom, |workspace| {
-            workspace.write("ws/.ralph/config.yaml", "")
-        })
+        Self::with_build("pom.xml", &pom, |workspace| workspace.set_gate(""))
     }
 
     /// Returns the same workspace, whose package a script builds instead of Maven.
@@ -52,10 +50,18 @@ impl Workspace {
     /// Sets these keys of PITEST in addition to the command that builds.
     pub(super) fn set_scripted(&self, settings: &str) -> &Self {
         let script = script_file(JUnit::Four);
-        let command = format!("classpath_command: [sh, {}]", script.display());
+        self.set_gate(&format!(
+            "classpath_command: [sh, {}], {settings}",
+            script.display()
+        ))
+    }
+
+    /// Sets these keys of PITEST.
+    pub(super) fn set_gate(&self, settings: &str) -> &Self {
+        let quick = JVM_ARGS.join(", ");
         self.write(
             "ws/.ralph/config.yaml",
-            &format!("gates:\n  PITEST: {{{command}, {settings}}}\n"),
+            &format!("gates:\n  PITEST: {{jvm_args: [{quick}], {settings}}}\n"),
         )
     }
 

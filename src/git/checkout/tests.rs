@@ -150,7 +150,7 @@ fn arbitrary_files() -> impl Strategy<Value = Files> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// For any earlier content, the directory becomes the commit. Right files are not written, and any later change
     /// is detected.

@@ -74,7 +74,7 @@ pub(super) fn gate_says() -> impl Strategy<Value = crate::mutation::GateReport> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn whatever_agents_and_gates_do_the_boxes_are_what_the_entries_say(
         acts in proptest::collection::vec(act(), 0..40),

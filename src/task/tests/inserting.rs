@@ -447,7 +447,7 @@ fn without_lines(rows: Vec<Row>) -> Vec<Row> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn placing_and_taking_away_gives_the_bytes_of_the_start(bytes in prop_oneof![file(), plan(), fenced()], placement in placement()) {

@@ -9,6 +9,7 @@
 //! an ERROR. The command's words for a fault of the code (`Foo.java:4: error: …`, `e: …`) are a FAIL, as with Maven. Gradle starts
 //! without a daemon, which would build out of sight.
 
+use super::super::jvm;
 use super::super::surefire::Surefire;
 use super::build::{BuildPhase, Built};
 use super::project::Compiling;
@@ -121,13 +122,14 @@ impl Maven<'_> {
             .iter()
             .map(|argument| argument.replace("{init_script}", &script))
             .collect();
-        // A daemon of Gradle's that is there already would build out of sight.
-        let gradle = self
+        let own = self
             .context
             .commands
             .variable_value("GRADLE_OPTS")
             .unwrap_or_default();
-        let gradle = format!("{gradle} -Dorg.gradle.daemon=false");
+        let quick = jvm::quick_option(own.split_whitespace()).unwrap_or_default();
+        // A daemon of Gradle's that is there already would build out of sight.
+        let gradle = [own, quick, "-Dorg.gradle.daemon=false"].join(" ");
         let variables = [variables, &[("GRADLE_OPTS", &gradle)]].concat();
         self.start_program(&format!("command-{name}"), argv, &self.root, &variables)
     }

@@ -5,7 +5,7 @@
 
 use crate::git::Repositories;
 use crate::machine::facts::{FileChange, Oid};
-use crate::machine::invalidation::{OlderVerdict, older_verdicts, ticked_verdicts};
+use crate::machine::invalidation::{OlderVerdict, is_judged_by, older_verdicts, ticked_verdicts};
 use crate::machine::state::SpecState;
 use crate::source::text::count;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,12 +38,7 @@ pub fn stale_gates(
     let stale = older.iter().filter(|(verdict, changed)| {
         let mut same = ticked_verdicts(spec, &verdict.key.stage);
         same.retain(|other| older.iter().all(|(verdict, _)| verdict.key != other.key));
-        let is_judged = |file: &String| {
-            same.iter().any(|other| match &other.files {
-                Some(files) => files.contains(file),
-                None => other.heads.get(&verdict.package) == Some(&verdict.now),
-            })
-        };
+        let is_judged = |file: &String| is_judged_by(&same, verdict, file);
         !changed
             .as_ref()
             .is_some_and(|files| files.iter().all(is_judged))

@@ -147,6 +147,14 @@ pub fn ticked_verdicts(spec: &SpecState, gate: &Stage) -> Vec<TickedVerdict> {
     verdicts
 }
 
+/// True if one of these verdicts is about a file as it is at the commit that an older verdict did not see.
+pub fn is_judged_by(same: &[TickedVerdict], older: &OlderVerdict, file: &str) -> bool {
+    same.iter().any(|other| match &other.files {
+        Some(files) => files.contains(file),
+        None => other.heads.get(&older.package) == Some(&older.now),
+    })
+}
+
 fn is_covered_by_newer(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid>) -> bool {
     let wider = spec.rows.by_family().wider_gates(&row.key.family);
     let mut same = wider
@@ -226,4 +234,40 @@ fn is_outdated(
             .any(|kept| kept.package == lost.package && kept.path == lost.path)
     });
     is_new || is_undone || lost_tests
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_judged_by_a_box_that_names_it_or_saw_the_whole_package_at_this_commit() {
+        let oid = |text: &str| Oid(text.to_owned());
+        let key = TaskKey {
+            family: "1.".to_owned(),
+            stage: Stage::Gate("G".to_owned()),
+        };
+        let older = OlderVerdict {
+            key: key.clone(),
+            package: "app".to_owned(),
+            judged: oid("a"),
+            now: oid("c"),
+            files: None,
+        };
+        let of = |commit: &str, files: Option<&[&str]>| TickedVerdict {
+            key: key.clone(),
+            heads: BTreeMap::from([("app".to_owned(), oid(commit))]),
+            files: files.map(|files| files.iter().map(ToString::to_string).collect()),
+        };
+        for (other, is_judged) in [
+            (of("c", None), true),
+            (of("b", None), false),
+            (of("b", Some(&["app/x"])), true),
+            (of("c", Some(&["app/y"])), false),
+        ] {
+            let same = [other];
+            assert_eq!(is_judged_by(&same, &older, "app/x"), is_judged, "{same:?}");
+        }
+        assert!(!is_judged_by(&[], &older, "app/x"));
+    }
 }

@@ -267,6 +267,13 @@ fn a_comment_shows_the_newest_result_and_no_markup_of_a_fork() {
     );
     assert!(project.read("body").ends_with("The gate left no result.\n"));
 
+    let workflow: Value = serde_yaml::from_str(&text("github/gate-comment.yml")).unwrap();
+    let steps = workflow["jobs"]["comment"]["steps"].as_sequence().unwrap();
+    let folder = steps[1]["with"]["path"].as_str().unwrap();
+    assert!(!folder.is_empty() && !folder.starts_with('.'), "{folder}");
+    let result = steps[2]["with"]["result"].as_str().unwrap();
+    assert_eq!(result, format!("{folder}/ralph-gate.txt"));
+
     // A newer commit was pushed, or the pull request is closed.
     project.write("pulls", "");
     project.write("calls", "");
@@ -466,31 +473,29 @@ fn the_files_fit_the_published_schemas() {
             .success();
     });
     let checker = tools.join("bin/check-jsonschema");
-    let check = |schema: &str, file: &Path| {
+    let check = |schema: &str, files: &[PathBuf]| {
         let mut command = Command::new(&checker);
         command.args(["--builtin-schema", &format!("vendor.{schema}")]);
         if schema == "gitlab-ci" {
             command.args(["--data-transform", schema]);
         }
-        command.arg(file).assert()
+        command.args(files).assert()
     };
-    for action in ["gate", "gate/comment", "replay"] {
-        let file = folder().join(format!("github/{action}/action.yml"));
-        check("github-actions", &file).success();
-    }
-    for workflow in ["gate", "gate-comment", "replay"] {
-        let file = folder().join(format!("github/{workflow}.yml"));
-        check("github-workflows", &file).success();
-    }
-    let workflows = Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/workflows");
-    check("github-workflows", &workflows.join("release.yml")).success();
+    let actions = ["gate", "gate/comment", "replay"];
+    let actions = actions.map(|action| folder().join(format!("github/{action}/action.yml")));
+    check("github-actions", &actions).success();
+    let mut workflows = ["gate", "gate-comment", "replay"]
+        .map(|name| folder().join(format!("github/{name}.yml")))
+        .to_vec();
+    workflows.push(Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/workflows/release.yml"));
+    check("github-workflows", &workflows).success();
     let scratch = tempfile::tempdir().unwrap();
     let (head, jobs) = component();
     let file = scratch.path().join("gitlab.yml");
     for part in [&head, &jobs] {
         fs_err::write(&file, part).unwrap();
-        check("gitlab-ci", &file).success();
+        check("gitlab-ci", std::slice::from_ref(&file)).success();
     }
     fs_err::write(&file, jobs.replace("script:", "skript:")).unwrap();
-    check("gitlab-ci", &file).failure();
+    check("gitlab-ci", std::slice::from_ref(&file)).failure();
 }

@@ -15,6 +15,7 @@ mod cli {
     #[expect(dead_code, reason = "the other test binary uses all of it")]
     pub(crate) mod project;
     pub(crate) mod real_files;
+    pub(crate) mod release;
     pub(crate) mod served;
     pub(crate) mod watch;
 }
@@ -55,6 +56,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         cli::lane_kills::tests(),
         cli::mcp::tests(),
         cli::notify::tests(),
+        cli::release::tests(),
         cli::served::tests(),
         cli::watch::tests(),
         demo::kill::tests(),

@@ -1,8 +1,8 @@
 //! The verbs and flags that can be typed, and their help.
 
 use super::{
-    audit, check, gate, init, manual_verbs, mutation_test, output, place, prompt, replay, report,
-    run, settings, stage, status, verify,
+    audit, check, deliver, gate, init, manual_verbs, mutation_test, output, place, prompt, replay,
+    report, run, settings, stage, status, verify,
 };
 use clap::{Command, CommandFactory as _, Parser, Subcommand};
 use std::fmt::Write as _;
@@ -27,7 +27,9 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ),
     (
         "Run",
-        &["next", "pause", "resume", "accept", "reopen", "demo"],
+        &[
+            "next", "pause", "resume", "accept", "reopen", "deliver", "demo",
+        ],
     ),
     ("Look", &["diff", "prompt"]),
     ("Task file", &["stage"]),
@@ -163,6 +165,10 @@ pub enum Verb {
         #[arg(long)]
         thin: bool,
     },
+    /// Push a finished run and open pull requests
+    ///
+    /// It calls git, and the `gh` or `glab` that you are logged in with. Without `--yes` it only prints the calls.
+    Deliver(deliver::DeliverArgs),
     /// Record the base of a task in a loop of your own
     Snapshot(manual_verbs::SnapshotArgs),
     /// Show the files that a task has changed

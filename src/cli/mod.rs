@@ -6,6 +6,7 @@ mod audit;
 mod bundle;
 mod check;
 mod completions;
+mod deliver;
 mod demo;
 mod doctor;
 mod edit_tasks;
@@ -146,6 +147,7 @@ fn dispatch_verb(cli: &Cli, typed: &ArgMatches) -> anyhow::Result<Exit> {
         Verb::Replay(args) => replay::run_replay(&call, args)?,
         Verb::Audit(args) => audit::run_audit(&call, args)?,
         Verb::Bundle { file, thin } => bundle::write_bundle(&call, file, *thin)?,
+        Verb::Deliver(args) => deliver::run_deliver(&call, args)?,
         Verb::Snapshot(args) => manual_verbs::run_snapshot(&call, args)?,
         Verb::Gate(args) if args.push => push_gate::judge_push(&call, args)?,
         Verb::Gate(args) => gate::run_gate(&call, args)?,

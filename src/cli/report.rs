@@ -4,6 +4,7 @@ use super::bundle::unpack_for_process;
 use super::output::Format;
 use super::status::ViewedWorkspace;
 use super::{Exit, Invocation, ui, weeks};
+use crate::report::board::Board;
 use crate::report::morning::{Page, PageContext, is_inside, relative_address};
 use crate::source::text::line;
 use crate::sys::clock;
@@ -34,25 +35,31 @@ pub(super) fn run_report(call: &Invocation, args: &ReportArgs) -> anyhow::Result
     let board = source.read_board()?;
     let root = source.root();
     let name = args.bundle.as_deref().unwrap_or(&root).file_name();
-    let name = line(&name.unwrap_or_default().to_string_lossy(), 100);
+    let page = make_page(&source, &board, &name.unwrap_or_default().to_string_lossy());
+    show_page(call, &page)?;
+    if let Some(trouble) = source.find_trouble(&board) {
+        ui::print_note(&format!("note: {trouble}"));
+    }
+    Ok(Exit::Done)
+}
+
+/// Makes the page of a board whose source keeps the story.
+pub(super) fn make_page(source: &ViewedWorkspace, board: &Board, workspace: &str) -> Page {
+    let root = source.root();
     // Links lead from the page to reports, so a page on standard output has none.
     let own_path = ui::answer_path();
     let mut page = Page::new(
-        &board,
+        board,
         source.follow.story_so_far(),
         &PageContext {
-            workspace: &name,
+            workspace: &line(workspace, 100),
             zone: clock::zone(),
             commit_pages: &source.commit_pages(),
             report_address: &|path| report_address(&root, own_path.as_deref()?, path),
         },
     );
     page.notes.extend(source.older_gates());
-    show_page(call, &page)?;
-    if let Some(trouble) = source.find_trouble(&board) {
-        ui::print_note(&format!("note: {trouble}"));
-    }
-    Ok(Exit::Done)
+    page
 }
 
 /// Returns the address of a report in the workspace, as seen from the page; `None` if there is no such file.

@@ -74,6 +74,8 @@ pub fn drop_integer_formats(schema: &mut Value) {
 /// Returns the schema of the file, in which keys with defaults are optional.
 pub(super) fn of_file(defaults: &Value) -> Value {
     let mut schema = of_settings();
+    // A name and no address: no server has to answer while a file is checked.
+    schema["$id"] = json!("urn:ralph-loop:config");
     leave_out(&mut schema, defaults);
     split_gates(&mut schema["properties"]["gates"]);
     // An agent has a command, or a preset that may have arguments.

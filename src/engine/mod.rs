@@ -25,7 +25,7 @@ pub use fault::{Fault, FaultKind};
 pub use film::Film;
 pub use follow::{Follow, standard_report};
 pub use history::read_history;
-pub use older_gates::older_gates;
+pub use older_gates::{older_gates, stale_gates};
 pub use outside::{
     CacheFolder, CommitRange, LaneStatus, Outside, OutsideParts, lanes_of, own_template,
     private_folder, verify_without_git,

@@ -5,7 +5,7 @@
 
 use crate::git::Repositories;
 use crate::machine::facts::{FileChange, Oid};
-use crate::machine::invalidation::{OlderVerdict, older_verdicts};
+use crate::machine::invalidation::{OlderVerdict, is_judged_by, older_verdicts, ticked_verdicts};
 use crate::machine::state::SpecState;
 use crate::source::text::count;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,49 +20,81 @@ const COMMIT: usize = 7;
 pub fn older_gates(
     spec: &SpecState,
     heads: &BTreeMap<String, Oid>,
-    mut repositories: Option<&mut Repositories>,
+    repositories: Option<&mut Repositories>,
 ) -> Vec<String> {
-    let mut known: BTreeMap<(String, Oid), Option<Vec<FileChange>>> = BTreeMap::new();
-    let mut lines = Vec::new();
-    for older in older_verdicts(spec, heads) {
-        let OlderVerdict {
-            key,
-            package,
-            judged,
-            now,
-            files,
-        } = &older;
-        let changes = known
-            .entry((package.clone(), judged.clone()))
-            .or_insert_with(|| {
-                repositories
-                    .as_deref_mut()
-                    .and_then(|all| all.changes_from(package, judged, now).ok())
-            });
-        let counted = changes
+    let older = count_older(spec, heads, repositories);
+    sentences(spec, older.iter())
+}
+
+/// Returns the same sentences without the gates whose changed files another box of the gate has judged since.
+///
+/// Such a box has a verdict about these files as they are at `heads`.
+pub fn stale_gates(
+    spec: &SpecState,
+    heads: &BTreeMap<String, Oid>,
+    repositories: &mut Repositories,
+) -> Vec<String> {
+    let older = count_older(spec, heads, Some(repositories));
+    let stale = older.iter().filter(|(verdict, changed)| {
+        let mut same = ticked_verdicts(spec, &verdict.key.stage);
+        same.retain(|other| older.iter().all(|(verdict, _)| verdict.key != other.key));
+        let is_judged = |file: &String| is_judged_by(&same, verdict, file);
+        !changed
             .as_ref()
-            .map(|changes| count_changed(changes, files.as_ref()));
-        let name = spec.name(key);
-        let place = if package == "." {
+            .is_some_and(|files| files.iter().all(is_judged))
+    });
+    sentences(spec, stale)
+}
+
+/// An older verdict, and the judged files that changed since; `None` if they are not known.
+type ChangedSince = (OlderVerdict, Option<Vec<String>>);
+
+/// Returns the older verdicts of whose files some changed.
+fn count_older(
+    spec: &SpecState,
+    heads: &BTreeMap<String, Oid>,
+    mut repositories: Option<&mut Repositories>,
+) -> Vec<ChangedSince> {
+    let mut known: BTreeMap<(String, Oid), Option<Vec<FileChange>>> = BTreeMap::new();
+    let mut counted = Vec::new();
+    for older in older_verdicts(spec, heads) {
+        let changes = known
+            .entry((older.package.clone(), older.judged.clone()))
+            .or_insert_with(|| {
+                repositories.as_deref_mut().and_then(|all| {
+                    all.changes_from(&older.package, &older.judged, &older.now)
+                        .ok()
+                })
+            });
+        let changed = changes
+            .as_ref()
+            .map(|changes| changed_files(changes, older.files.as_ref()));
+        if changed.as_ref().is_none_or(|files| !files.is_empty()) {
+            counted.push((older, changed));
+        }
+    }
+    counted
+}
+
+fn sentences<'a>(spec: &SpecState, older: impl Iterator<Item = &'a ChangedSince>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (verdict, changed) in older {
+        let name = spec.name(&verdict.key);
+        let place = if verdict.package == "." {
             String::new()
         } else {
-            format!("{package} at ")
+            format!("{} at ", verdict.package)
         };
-        let [judged, now] =
-            [judged, now].map(|commit| commit.0.chars().take(COMMIT).collect::<String>());
-        match counted {
-            Some(0) => {}
-            Some(1) => lines.push(format!(
-                "{name} judged {place}{judged}; 1 file has changed since."
-            )),
+        let [judged, now] = [&verdict.judged, &verdict.now]
+            .map(|commit| commit.0.chars().take(COMMIT).collect::<String>());
+        lines.push(match changed.as_ref().map(Vec::len) {
+            Some(1) => format!("{name} judged {place}{judged}; 1 file has changed since."),
             Some(many) => {
                 let files = count(many as u64, "file");
-                lines.push(format!(
-                    "{name} judged {place}{judged}; {files} have changed since."
-                ));
+                format!("{name} judged {place}{judged}; {files} have changed since.")
             }
-            None => lines.push(format!("{name} judged {place}{judged}; HEAD is {now}.")),
-        }
+            None => format!("{name} judged {place}{judged}; HEAD is {now}."),
+        });
     }
     let more = lines.len().saturating_sub(NAMED);
     if more > 0 {
@@ -75,10 +107,10 @@ pub fn older_gates(
     lines
 }
 
-/// Counts the changed files that a gate judged; all if it judges its whole package.
-fn count_changed(changes: &[FileChange], files: Option<&BTreeSet<String>>) -> usize {
-    changes
-        .iter()
-        .filter(|change| files.is_none_or(|files| files.contains(&change.full_path())))
-        .count()
+/// Returns the changed files that a gate judged; all if it judges its whole package.
+fn changed_files(changes: &[FileChange], files: Option<&BTreeSet<String>>) -> Vec<String> {
+    let paths = changes.iter().map(FileChange::full_path);
+    paths
+        .filter(|path| files.is_none_or(|files| files.contains(path)))
+        .collect()
 }

@@ -8,7 +8,7 @@
 
 use super::facts::{Accumulated, FileChange, Observation, Oid, full_path};
 use super::hierarchy::{self, with_ancestors};
-use super::state::{JudgedContent, SpecState, State, TickedBy};
+use super::state::{JudgedContent, SpecState, StageState, State, TickedBy};
 use crate::source::Kind;
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,21 +74,13 @@ fn older(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid>) -> Vec<Olde
     let Some(judged) = &stage.stands_for else {
         return Vec::new();
     };
+    let covered = hierarchy::covered_changes(spec, &row.key);
+    let files = files_of(stage, &covered);
     let Accumulated {
         touched,
         everything,
         ..
-    } = hierarchy::covered_changes(spec, &row.key);
-    // A gate that measures classes judges these and the files of its tasks; a command may read the whole package.
-    let files = (!stage.targets.is_empty()).then(|| {
-        let paths = touched
-            .iter()
-            .flat_map(|(package, paths)| paths.iter().map(move |path| (package, path)));
-        let of_tasks = paths.map(|(package, path)| full_path(package, path));
-        of_tasks
-            .chain(stage.targets.iter().cloned())
-            .collect::<BTreeSet<String>>()
-    });
+    } = covered;
     let mut older = Vec::new();
     for (package, judged) in &judged.heads {
         let Some(now) = heads.get(package) else {
@@ -105,6 +97,62 @@ fn older(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid>) -> Vec<Olde
         }
     }
     older
+}
+
+/// Returns the files of a verdict. A gate that measures classes judges these and the files of its tasks; a command may
+/// read the whole package (`None`).
+fn files_of(stage: &StageState, covered: &Accumulated) -> Option<BTreeSet<String>> {
+    if stage.targets.is_empty() {
+        return None;
+    }
+    let mut files = stage.targets.clone();
+    for (package, paths) in &covered.touched {
+        files.extend(paths.iter().map(|path| full_path(package, path)));
+    }
+    Some(files)
+}
+
+/// A ticked gate whose verdict is ralph's.
+#[derive(Clone, Debug)]
+pub struct TickedVerdict {
+    /// The box.
+    pub key: TaskKey,
+    /// Commits that it judged, by package.
+    pub heads: BTreeMap<String, Oid>,
+    /// Judged files with their packages; `None` if it may have read the whole package.
+    pub files: Option<BTreeSet<String>>,
+}
+
+/// Returns the verdicts of all boxes of a gate.
+pub fn ticked_verdicts(spec: &SpecState, gate: &Stage) -> Vec<TickedVerdict> {
+    let mut verdicts = Vec::new();
+    for row in &spec.rows {
+        if row.key.stage != *gate || !row.mark.is_done() {
+            continue;
+        }
+        let Some(stage) = spec.stage(&row.key) else {
+            continue;
+        };
+        if stage.ticked_by != Some(TickedBy::Ralph) || stage.verdict == Some("SKIP") {
+            continue;
+        }
+        if let Some(judged) = &stage.stands_for {
+            verdicts.push(TickedVerdict {
+                key: row.key.clone(),
+                heads: judged.heads.clone(),
+                files: files_of(stage, &hierarchy::covered_changes(spec, &row.key)),
+            });
+        }
+    }
+    verdicts
+}
+
+/// True if one of these verdicts is about a file as it is at the commit that an older verdict did not see.
+pub fn is_judged_by(same: &[TickedVerdict], older: &OlderVerdict, file: &str) -> bool {
+    same.iter().any(|other| match &other.files {
+        Some(files) => files.contains(file),
+        None => other.heads.get(&older.package) == Some(&older.now),
+    })
 }
 
 fn is_covered_by_newer(spec: &SpecState, row: &Row, heads: &BTreeMap<String, Oid>) -> bool {
@@ -186,4 +234,40 @@ fn is_outdated(
             .any(|kept| kept.package == lost.package && kept.path == lost.path)
     });
     is_new || is_undone || lost_tests
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_judged_by_a_box_that_names_it_or_saw_the_whole_package_at_this_commit() {
+        let oid = |text: &str| Oid(text.to_owned());
+        let key = TaskKey {
+            family: "1.".to_owned(),
+            stage: Stage::Gate("G".to_owned()),
+        };
+        let older = OlderVerdict {
+            key: key.clone(),
+            package: "app".to_owned(),
+            judged: oid("a"),
+            now: oid("c"),
+            files: None,
+        };
+        let of = |commit: &str, files: Option<&[&str]>| TickedVerdict {
+            key: key.clone(),
+            heads: BTreeMap::from([("app".to_owned(), oid(commit))]),
+            files: files.map(|files| files.iter().map(ToString::to_string).collect()),
+        };
+        for (other, is_judged) in [
+            (of("c", None), true),
+            (of("b", None), false),
+            (of("b", Some(&["app/x"])), true),
+            (of("c", Some(&["app/y"])), false),
+        ] {
+            let same = [other];
+            assert_eq!(is_judged_by(&same, &older, "app/x"), is_judged, "{same:?}");
+        }
+        assert!(!is_judged_by(&[], &older, "app/x"));
+    }
 }

@@ -12,6 +12,8 @@ tests! {
         inputs_are_variables_of_a_step_and_never_its_code,
         the_gate_of_a_pull_request_shows_its_verdict_as_an_annotation,
         a_merge_queue_and_a_merge_train_judge_what_they_add,
+        an_action_that_is_named_by_reference_brings_its_ralph,
+        a_comment_shows_the_newest_result_and_no_markup_of_a_fork,
         a_bundle_is_replayed_in_parts_that_are_joined_and_reported,
         the_same_steps_of_gitlab_end_alike,
     ]
@@ -87,6 +89,7 @@ fn shell(project: &Project, script: &str, given: &[(&str, &str)]) -> std::proces
         .current_dir(project.path(""));
     bash.env("GIT_CONFIG_GLOBAL", project.path("../home/gitconfig"));
     bash.env("GITHUB_STEP_SUMMARY", project.path("../home/summary"));
+    bash.env("GITHUB_ACTION_PATH", folder().join("github/gate"));
     bash.envs(given.iter().copied());
     bash
 }
@@ -95,9 +98,12 @@ fn inputs_are_variables_of_a_step_and_never_its_code() {
     let mut seen = 0;
     for file in [
         "gate/action.yml",
+        "gate/comment/action.yml",
         "replay/action.yml",
         "gate.yml",
+        "gate-comment.yml",
         "replay.yml",
+        "../../../.github/workflows/release.yml",
     ] {
         let file: Value = serde_yaml::from_str(&text(&format!("github/{file}"))).unwrap();
         let jobs = file["jobs"]
@@ -119,7 +125,7 @@ fn inputs_are_variables_of_a_step_and_never_its_code() {
             }
         }
     }
-    assert_eq!(seen, 3);
+    assert_eq!(seen, 15);
 }
 
 /// Returns a package with a gate that needs a second line in its file.
@@ -139,6 +145,7 @@ fn the_gate_of_a_pull_request_shows_its_verdict_as_an_annotation() {
             ("SINCE", since),
             ("ROOT", "."),
             ("FAIL_ON_SKIP", "true"),
+            ("RESULT", "ralph-gate.txt"),
         ]
     };
     let passed = run(&project, &gate, &given("HEAD~1")).code(0);
@@ -162,8 +169,116 @@ fn the_gate_of_a_pull_request_shows_its_verdict_as_an_annotation() {
         "{}",
         failed.out
     );
+    let summary = fs_err::read_to_string(project.path("../home/summary")).unwrap();
+    assert!(
+        summary.starts_with("```text\nLINT PASS: ")
+            && summary.contains("\nsrc/app/src/main/1.txt:1: LINT FAIL: "),
+        "{summary}"
+    );
     run(&project, &gate, &given("$(touch hit)")).code(2);
     assert!(!project.has("hit"), "a revision is no code");
+}
+
+fn an_action_that_is_named_by_reference_brings_its_ralph() {
+    let project = Project::empty();
+    let steps =
+        ["github/gate/action.yml", "github/replay/action.yml"].map(|file| step(file, "Install"));
+    assert_eq!(steps[0], steps[1]);
+    let given = [
+        ("ACTION_REPOSITORY", "octo/ralph"),
+        ("ACTION_REF", "v0.2.0"),
+        ("GITHUB_SERVER_URL", "https://github.com"),
+    ];
+    project.tool(
+        "curl",
+        "echo \"echo $2 > $ws/asked; mkdir -p \\$RALPH_INSTALL_DIR\"",
+    );
+    let install = |given: &[(&str, &str)]| {
+        let mut bash = project.program("bash");
+        bash.args(["-eo", "pipefail", "-c", steps[0]["run"].as_str().unwrap()]);
+        bash.envs(given.iter().copied())
+            .env("GITHUB_PATH", project.path("path"));
+        Project::finish(bash)
+    };
+    install(&given).code(0);
+    let address = "https://github.com/octo/ralph/releases/download/v0.2.0/install.sh\n";
+    assert_eq!(project.read("asked"), address);
+    assert!(project.read("path").ends_with("/home/.local/bin\n"));
+    fs_err::remove_file(project.path("asked")).unwrap();
+    let copied = install(&[("ACTION_REPOSITORY", "")]).code(2);
+    assert!(
+        copied.out.contains("ralph is not on the PATH."),
+        "{}",
+        copied.out
+    );
+    project.tool("curl", "exit 22");
+    install(&given).code(22);
+    project.tool("ralph", "");
+    install(&given).code(0);
+    assert!(!project.has("asked"));
+}
+
+fn a_comment_shows_the_newest_result_and_no_markup_of_a_fork() {
+    let project = Project::empty();
+    // Answers with the file of the same kind, and records its arguments.
+    let gh = "printf '%s\\n' \"$*\" >> $ws/calls\n\
+        for word; do case $word in body=@*) cp \"${word#body=@}\" $ws/body ;; esac; done\n\
+        case $* in *PATCH*|*POST*) ;; */pulls*) cat $ws/pulls ;; *) cat $ws/comments ;; esac";
+    project.tool("gh", gh);
+    project.write("pulls", "7\n");
+    project.write("comments", "");
+    let comment = step("github/gate/comment/action.yml", "Comment");
+    let path = folder().join("github/gate/comment");
+    let given = [
+        ("REPOSITORY", "octo/app"),
+        ("HEAD_OWNER", "fork"),
+        ("HEAD_BRANCH", "x&state=closed"),
+        ("HEAD_SHA", "abc"),
+        ("CONCLUSION", "failure"),
+        ("RUN_URL", "https://example.org/run"),
+        ("RESULT", "ralph-gate.txt"),
+        ("GITHUB_ACTION_PATH", path.to_str().unwrap()),
+    ];
+    project.write(
+        "ralph-gate.txt",
+        "::error file=a,line=1,title=LINT FAIL::```%0A@team <img src=x>\u{1b}[1m\n",
+    );
+    run(&project, &comment, &given).code(0);
+    let body = project.read("body");
+    assert_eq!(
+        body,
+        "<!-- ralph gate -->\n**ralph gate: failure** for abc ([run](https://example.org/run))\n\n\
+         ```text\na:1: LINT FAIL: '''\n    @team <img src=x>[1m\n```\n"
+    );
+    let calls = project.read("calls");
+    assert!(calls.contains("head=fork:x&state=closed --jq"), "{calls}");
+    assert!(
+        calls.contains("--method POST repos/octo/app/issues/7/comments -F body=@"),
+        "{calls}"
+    );
+
+    project.write("comments", "42\n43\n");
+    fs_err::remove_file(project.path("ralph-gate.txt")).unwrap();
+    run(&project, &comment, &given).code(0);
+    let calls = project.read("calls");
+    assert!(
+        calls.contains("--method PATCH repos/octo/app/issues/comments/42 -F body=@"),
+        "{calls}"
+    );
+    assert!(project.read("body").ends_with("The gate left no result.\n"));
+
+    let workflow: Value = serde_yaml::from_str(&text("github/gate-comment.yml")).unwrap();
+    let steps = workflow["jobs"]["comment"]["steps"].as_sequence().unwrap();
+    let folder = steps[1]["with"]["path"].as_str().unwrap();
+    assert!(!folder.is_empty() && !folder.starts_with('.'), "{folder}");
+    let result = steps[2]["with"]["result"].as_str().unwrap();
+    assert_eq!(result, format!("{folder}/ralph-gate.txt"));
+
+    // A newer commit was pushed, or the pull request is closed.
+    project.write("pulls", "");
+    project.write("calls", "");
+    run(&project, &comment, &given).code(0);
+    assert_eq!(project.read("calls").lines().count(), 1);
 }
 
 /// Three commits: the base, what others merged into the target branch, and the merge of this branch.
@@ -197,6 +312,7 @@ fn a_merge_queue_and_a_merge_train_judge_what_they_add() {
         ("SINCE", &*target),
         ("ROOT", "."),
         ("FAIL_ON_SKIP", "true"),
+        ("RESULT", "ralph-gate.txt"),
     ];
     let queue = run(&project, &gate, &given).code(1);
     assert!(
@@ -279,7 +395,6 @@ fn a_bundle_is_replayed_in_parts_that_are_joined_and_reported() {
         "{}",
         equal.out
     );
-    assert!(project.read("ralph-replay.xml").contains("<testsuite"));
     let summary = fs_err::read_to_string(project.path("../home/summary")).unwrap();
     assert!(
         summary.starts_with("### Complete: 2 of 2 required boxes") && summary.contains("1.LINT"),
@@ -358,33 +473,29 @@ fn the_files_fit_the_published_schemas() {
             .success();
     });
     let checker = tools.join("bin/check-jsonschema");
-    let check = |schema: &str, file: &Path| {
+    let check = |schema: &str, files: &[PathBuf]| {
         let mut command = Command::new(&checker);
         command.args(["--builtin-schema", &format!("vendor.{schema}")]);
         if schema == "gitlab-ci" {
             command.args(["--data-transform", schema]);
         }
-        command.arg(file).assert()
+        command.args(files).assert()
     };
-    for action in ["gate", "replay"] {
-        check(
-            "github-actions",
-            &folder().join(format!("github/{action}/action.yml")),
-        )
-        .success();
-        check(
-            "github-workflows",
-            &folder().join(format!("github/{action}.yml")),
-        )
-        .success();
-    }
+    let actions = ["gate", "gate/comment", "replay"];
+    let actions = actions.map(|action| folder().join(format!("github/{action}/action.yml")));
+    check("github-actions", &actions).success();
+    let mut workflows = ["gate", "gate-comment", "replay"]
+        .map(|name| folder().join(format!("github/{name}.yml")))
+        .to_vec();
+    workflows.push(Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/workflows/release.yml"));
+    check("github-workflows", &workflows).success();
     let scratch = tempfile::tempdir().unwrap();
     let (head, jobs) = component();
     let file = scratch.path().join("gitlab.yml");
     for part in [&head, &jobs] {
         fs_err::write(&file, part).unwrap();
-        check("gitlab-ci", &file).success();
+        check("gitlab-ci", std::slice::from_ref(&file)).success();
     }
     fs_err::write(&file, jobs.replace("script:", "skript:")).unwrap();
-    check("gitlab-ci", &file).failure();
+    check("gitlab-ci", std::slice::from_ref(&file)).failure();
 }

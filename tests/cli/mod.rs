@@ -15,6 +15,7 @@ mod chain;
 mod check;
 mod check_run;
 mod checks;
+mod deliver;
 mod doctor;
 mod ends;
 mod gate;

@@ -49,6 +49,7 @@ fn the_verbs_are_these() {
     resume: End a pause, or allow more than a used-up budget
     accept: Tick a box by hand, with a reason
     reopen: Untick a box by hand, with a reason
+    deliver: Push a finished run and open pull requests
     demo: Run the example with Maven, PIT and a scripted agent
     diff: Show the files that a task has changed
     prompt: Show the prompt for a box, or the template of a role

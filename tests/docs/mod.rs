@@ -17,6 +17,7 @@ const FOLDERS: &[&str] = &[
     "templates",
     "docs",
     "README.md",
+    "AGENTS.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
 ];

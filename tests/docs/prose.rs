@@ -209,7 +209,7 @@ fn files() -> Vec<PathBuf> {
     let mut open: Vec<PathBuf> = ["src", "tests", "benches", "templates", "docs"]
         .map(PathBuf::from)
         .into();
-    open.extend(["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(PathBuf::from));
+    open.extend(["README.md", "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md"].map(PathBuf::from));
     while let Some(path) = open.pop() {
         let full = root().join(&path);
         if SKIPPED.iter().any(|skipped| path == Path::new(skipped)) {

@@ -148,19 +148,71 @@ fn public_address(url: &str) -> String {
     stripped.unwrap_or_else(|| url.to_owned())
 }
 
+/// A remote to which a package's commits are pushed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PushRemote {
+    /// Its name.
+    pub name: String,
+    /// URL that it is fetched from, without user and password.
+    pub address: String,
+    /// URL that it is pushed to, without user and password.
+    pub push_address: String,
+    /// Its default branch at the last fetch, without `refs/heads/`.
+    pub default_branch: Option<String>,
+}
+
 impl Repositories {
     /// Returns the URL from which a package was cloned, without user and password.
     ///
     /// It is that of `origin`, otherwise of any other remote.
     pub fn remote_address(&mut self, package: &str) -> Result<Option<String>, GitError> {
         self.in_package(package, |_, open, _| {
-            let names = open.repo.remotes().with_action(DOING)?;
-            let names = names.iter().filter_map(|name| name.ok().flatten());
-            let first = names.min_by_key(|name| (*name != "origin", (*name).to_owned()));
-            let remote = first.and_then(|name| open.repo.find_remote(name).ok());
-            Ok(remote.and_then(|remote| remote.url().ok().map(public_address)))
+            Ok(first_remote(&open.repo)?
+                .and_then(|(_, remote)| remote.url().ok().map(public_address)))
         })
     }
+
+    /// Returns the same remote as a target of pushes; `None` without a remote that has a URL.
+    pub fn push_remote(&mut self, package: &str) -> Result<Option<PushRemote>, GitError> {
+        self.in_package(package, |_, open, _| {
+            let Some((name, remote)) = first_remote(&open.repo)? else {
+                return Ok(None);
+            };
+            let Ok(url) = remote.url() else {
+                return Ok(None);
+            };
+            let push_address = match remote.pushurl() {
+                Ok(Some(url)) => public_address(url),
+                _ => public_address(url),
+            };
+            let below = format!("refs/remotes/{name}/");
+            let head = open.find_reference(&format!("{below}HEAD"))?;
+            let target = head
+                .as_ref()
+                .and_then(git2::Reference::symbolic_target_bytes);
+            let target = target.and_then(|target| std::str::from_utf8(target).ok());
+            let default_branch = target.and_then(|target| target.strip_prefix(&below));
+            Ok(Some(PushRemote {
+                address: public_address(url),
+                push_address,
+                default_branch: default_branch.map(ToOwned::to_owned),
+                name,
+            }))
+        })
+    }
+}
+
+/// Returns `origin`, otherwise the first other remote.
+fn first_remote(repo: &Repository) -> Result<Option<(String, git2::Remote<'_>)>, GitError> {
+    let names = repo.remotes().with_action(DOING)?;
+    let names = names.iter().filter_map(|name| name.ok().flatten());
+    let first = names.min_by_key(|name| (*name != "origin", (*name).to_owned()));
+    Ok(first.and_then(|name| Some((name.to_owned(), repo.find_remote(name).ok()?))))
+}
+
+/// True for a name that git allows for a branch.
+pub fn is_branch_name(name: &str) -> bool {
+    git2::Branch::name_is_valid(name).unwrap_or(false)
 }
 
 /// Creates a repository without objects that reads those of a clone; false without a clone.

@@ -3,10 +3,30 @@
 use std::fmt::Write as _;
 use std::path::{Component, Path};
 
+/// Software of a forge, as far as its host's name tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forge {
+    Github,
+    Gitlab,
+    Bitbucket,
+    Other,
+}
+
 /// Returns the address in front of a commit's id on the forge of this remote; `None` if the remote has no web page.
 ///
 /// `git@github.com:acme/app.git` gives `https://github.com/acme/app/commit/`.
 pub fn commit_pages(remote: &str) -> Option<String> {
+    let (repository, forge) = repository_page(remote)?;
+    let below = match forge {
+        Forge::Gitlab => "/-/commit/",
+        Forge::Bitbucket => "/commits/",
+        Forge::Github | Forge::Other => "/commit/",
+    };
+    Some(repository + below)
+}
+
+/// Returns the address of the repository's page, and its forge; `None` if the remote has no web page.
+pub fn repository_page(remote: &str) -> Option<(String, Forge)> {
     let (host, path) = if let Some((scheme, rest)) = remote.split_once("://") {
         if !matches!(scheme, "https" | "http" | "ssh" | "git") {
             return None;
@@ -35,14 +55,16 @@ pub fn commit_pages(remote: &str) -> Option<String> {
     {
         return None;
     }
-    let below = if host.contains("gitlab") {
-        "/-/commit/"
+    let forge = if host.contains("gitlab") {
+        Forge::Gitlab
     } else if host == "bitbucket.org" {
-        "/commits/"
+        Forge::Bitbucket
+    } else if host.contains("github") {
+        Forge::Github
     } else {
-        "/commit/"
+        Forge::Other
     };
-    Some(format!("https://{host}/{}{below}", encoded(path)))
+    Some((format!("https://{host}/{}", encoded(path)), forge))
 }
 
 /// Returns the address of a file relative to a directory, both absolute and without links.

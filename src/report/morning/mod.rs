@@ -9,7 +9,7 @@ mod links;
 mod summary;
 mod timeline;
 
-pub use links::{commit_pages, is_inside, relative_address};
+pub use links::{Forge, commit_pages, is_inside, relative_address, repository_page};
 pub use summary::{LegendEntry, OpenEntry, PageFact};
 
 use self::timeline::{TimedTask, Timeline};

@@ -102,7 +102,8 @@ fn a_run_stops_at_the_share_of_the_quota_that_is_set_and_every_view_says_until_w
     let other = workspace("limits: {quota: {stop_at: 90%}}\n", &reports("0.93"));
     let (run, json_of_other) = waiting(&other, home.path());
     assert!(!other.has("attempts"));
-    assert_eq!(seconds(&json_of_other) - seconds(&json), 15);
+    let later = seconds(&json_of_other) - seconds(&json);
+    assert!((14..=17).contains(&later), "{later}");
     end_run(run);
     let without = workspace("", &reports("0.93"));
     let mut command = without.command(&["run"]);

@@ -97,7 +97,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("build", 33),
     ("cli", 10_259),
     ("config", 1_945),
-    ("engine", 8_297),
+    ("engine", 8_306),
     ("gate", 11_835),
     ("git", 6_176),
     ("journal", 425),

@@ -9,6 +9,7 @@ mod trouble;
 pub use claim::{Heard, MAX_WHY, VerdictLine, blocked_line};
 pub use invocation::{AgentCall, CallFacts, agent_call};
 pub use prompt::{PromptError, PromptFacts, PromptPackage, builtin, names_token, render, try_out};
+pub use reset::LONGEST as LONGEST_LIMIT;
 pub use trouble::{PrintedOutput, last_words, trouble};
 
 use crate::config::PRESETS;

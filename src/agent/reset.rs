@@ -9,7 +9,7 @@ use regex_lite::Regex;
 use std::sync::LazyLock;
 
 /// Maximum wait: no known limit lasts longer than a week.
-pub(super) const LONGEST: u64 = 8 * 24 * 3600;
+pub const LONGEST: u64 = 8 * 24 * 3600;
 
 /// Seconds during which a past time of day means now, not tomorrow.
 const JUST_NOW: i64 = 600;

@@ -54,11 +54,18 @@ impl RunOutput {
             Phase::Applying {
                 entry: Some(entry), ..
             } => self.end_iteration(entry),
-            Phase::Waiting { seconds, .. } if !matches!(event, Event::StopRequested { .. }) => {
+            Phase::Waiting { seconds, why, .. }
+                if !matches!(event, Event::StopRequested { .. }) =>
+            {
                 let until = clock::now().as_second().saturating_add_unsigned(*seconds);
                 self.line.set_text("");
+                // After an attempt its entry has the reason.
+                let why = match event {
+                    Event::Surveyed { .. } => format!(": {why}"),
+                    _ => String::new(),
+                };
                 ui::print_line(&format!(
-                    "      waiting until {}",
+                    "      waiting until {}{why}",
                     display_time(until, clock::zone().as_ref())
                 ));
             }

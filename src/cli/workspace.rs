@@ -263,6 +263,7 @@ impl Workspace {
             outage_hands_over: true,
             waits: Some(MOST_WAITS),
             fruitless: Some(FRUITLESS_REWORKS),
+            quota: settings.limits.quota.stop_at.map(|share| share.0),
             budget_asks: settings.on_budget == config::OnBudget::Pause,
             files: [
                 &settings.files.test,

@@ -196,6 +196,7 @@ mod tests {
         limits.tokens.run=null (default)
         limits.tokens.task=null (default)
         limits.tokens.attempt=null (default)
+        limits.quota.stop_at=null (default)
         limits.check="10m" (default)
         "#);
     }
@@ -245,6 +246,7 @@ mod tests {
                 "limits.tokens.run",
                 "limits.tokens.task",
                 "limits.tokens.attempt",
+                "limits.quota.stop_at",
                 "hooks.blocked",
                 "hooks.done",
                 "hooks.gate-fail",

@@ -31,6 +31,8 @@ pub struct Limits {
     pub cost: BudgetSettings,
     /// Tokens that may be used, as the agents' CLIs count.
     pub tokens: BudgetSettings,
+    /// The share of a usage limit that may be used, where the agent's CLI reports it.
+    pub quota: QuotaSettings,
     /// Time of an attempt without a byte of output.
     #[serde(deserialize_with = "optional::deserialize")]
     #[schemars(schema_with = "time")]
@@ -39,6 +41,42 @@ pub struct Limits {
     #[serde(deserialize_with = "required::deserialize")]
     #[schemars(schema_with = "time")]
     pub check: Duration,
+}
+
+/// The part of a usage limit that ralph leaves to others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QuotaSettings {
+    /// The used share at which an agent makes no further attempt until the limit resets.
+    #[schemars(schema_with = "percent")]
+    pub stop_at: Option<Percent>,
+}
+
+/// A share in per cent, 1 to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Percent(pub u8);
+
+impl TryFrom<String> for Percent {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let number = text
+            .strip_suffix('%')
+            .and_then(|number| number.parse().ok());
+        number
+            .filter(|percent| (1..=100).contains(percent))
+            .map(Self)
+            .ok_or_else(|| format!("`{text}` is not a share such as 90%"))
+    }
+}
+
+/// The text of a [`Percent`] in the file.
+fn percent(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "string", "title": "a share of 1% to 100%", "pattern": "^(?:[1-9][0-9]?|100)%$",
+        "examples": ["90%"],
+    })
 }
 
 /// The maximum use; `None` is no limit.

@@ -53,6 +53,7 @@ pub const SETTINGS: &[Setting] = &[
     judging("limits.tokens.run", "RALPH_LIMITS_TOKENS_RUN"),
     judging("limits.tokens.task", "RALPH_LIMITS_TOKENS_TASK"),
     judging("limits.tokens.attempt", "RALPH_LIMITS_TOKENS_ATTEMPT"),
+    judging("limits.quota.stop_at", "RALPH_LIMITS_QUOTA_STOP_AT"),
     judging("commit", "RALPH_COMMIT"),
     judging("on_blocked", "RALPH_ON_BLOCKED"),
     judging("on_budget", "RALPH_ON_BUDGET"),

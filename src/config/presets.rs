@@ -62,6 +62,9 @@ pub struct Preset {
     /// Arguments that print its help, in which each flag of this preset is; empty if unknown.
     #[serde(default)]
     pub help: Vec<String>,
+    /// True if it prints the used share of its usage limits.
+    #[serde(default)]
+    pub reports_quota: bool,
     /// The command for a login.
     pub login: String,
     /// True if it exits with 0 even when its provider refused the request.

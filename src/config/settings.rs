@@ -2,7 +2,7 @@
 //!
 //! The comments are descriptions in the JSON Schema, for authors of the file.
 
-pub use super::limits::{Amount, BudgetSettings, Limits};
+pub use super::limits::{Amount, BudgetSettings, Limits, Percent, QuotaSettings};
 pub use crate::mutation::{NoCoverage, Per};
 pub use crate::task::Placement;
 

@@ -6,9 +6,10 @@
 use super::views::effect_views;
 use super::{Engine, Fault, read_for_prompt};
 use crate::machine::effect::{AgentOrder, Effect};
-use crate::machine::event::Event;
+use crate::machine::event::{Event, Mode};
 use crate::machine::facts::ProcessEnd;
 use crate::sys::ProcessId;
+use std::collections::BTreeMap;
 
 impl Engine<'_> {
     /// Performs one effect; the fact that it leads to, if it leads to one.
@@ -29,11 +30,16 @@ impl Engine<'_> {
                     .world
                     .keep_inputs()?
                     .filter(|now| self.fold.state.inputs.as_ref() != Some(now));
+                let shared_limits = match self.fold.state.mode {
+                    Mode::Loop => self.world.shared_limits(),
+                    Mode::Verb => BTreeMap::new(),
+                };
                 Event::Surveyed {
                     tasks,
                     snapshot,
                     now,
                     inputs,
+                    shared_limits,
                 }
             }
             Effect::Observe {

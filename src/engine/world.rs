@@ -46,6 +46,10 @@ pub trait World {
     }
     /// The packages now.
     fn take_snapshot(&mut self) -> Result<Snapshot, Fault>;
+    /// The agents whose login is at a limit by the notice of another run, each with the limit's end in seconds since 1970.
+    fn shared_limits(&mut self) -> BTreeMap<String, u64> {
+        BTreeMap::new()
+    }
     /// SHA-256 of the spec's other files by their path below its folder; empty for one that is not there.
     fn spec_digests(&mut self) -> Result<BTreeMap<String, String>, Fault> {
         Ok(BTreeMap::new())

@@ -27,6 +27,7 @@ pub(super) fn agent_ended(
     state.unstarted = !was_started;
     state.note_ends(std::iter::once(&agent.end));
     state.run.now += agent.millis / 1000;
+    state.run.quota.clone_from(&agent.quota);
     budget::note(state, &key, agent.used.as_ref());
     let AgentEnd {
         end,

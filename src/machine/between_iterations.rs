@@ -22,10 +22,12 @@ pub(super) fn note_survey(
     snapshot: &Snapshot,
     now: u64,
     inputs: Option<&InputDigests>,
+    shared_limits: &BTreeMap<String, u64>,
 ) {
     state.run.now = state.run.now.max(now);
     state.heads = snapshot.heads();
     state.unstarted = false;
+    super::waits::learn_limits(state, shared_limits);
     if let Some(inputs) = inputs {
         state.inputs = Some(inputs.clone());
     }

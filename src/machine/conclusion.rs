@@ -150,6 +150,7 @@ pub(super) fn conclude(
 ) -> Vec<Effect> {
     if let EntryBody::Text { lines, .. } = &mut body {
         lines.extend(fallback::remark(state, key));
+        lines.extend(fallback::describe_rest(state));
     }
     let heads = state.last_heads();
     let flips = outcome.flips.with_parents(state.spec_state_mut(), &heads);

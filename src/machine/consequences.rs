@@ -31,7 +31,8 @@ pub(super) fn follow(
         ProcessEnd::NotSetUp { hint, .. } => return not_set_up(state, attempt, hint),
         _ => {
             (state.run.waits, state.run.not_set_up) = (0, 0);
-            state.run.out_of_quota.remove(&state.run.agent);
+            state.run.learned = 0;
+            waits::rest_at_share(state);
         }
     }
     match decision {

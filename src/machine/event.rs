@@ -52,6 +52,9 @@ pub enum Event {
         /// The files that no attempt may change, if they differ from the last record; absent in older journals.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         inputs: Option<InputDigests>,
+        /// Agents whose login is at a limit by the notice of another run: the end of each limit, seconds since 1970.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        shared_limits: BTreeMap<String, u64>,
     },
     /// Uncommitted files of an earlier attempt were moved from the work tree to a ref.
     LeftoversKept {
@@ -216,6 +219,18 @@ pub enum Event {
     },
 }
 
+/// The share of a usage limit that was used when an attempt ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuotaShare {
+    /// The window of the limit in the CLI's words: `five_hour`.
+    pub window: String,
+    /// Per cent, rounded down.
+    pub percent: u8,
+    /// Seconds until the window ends, if the CLI reported that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<u64>,
+}
+
 /// The end of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentEnd {
@@ -232,6 +247,9 @@ pub struct AgentEnd {
     /// Usage as its CLI counts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<Usage>,
+    /// The shares of usage limits that its CLI reported.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quota: Vec<QuotaShare>,
     /// Processes that it left behind, and that were killed.
     #[serde(default)]
     pub leftover_processes: u32,
@@ -250,6 +268,7 @@ impl From<ProcessEnd> for AgentEnd {
             last_words,
             only_talked: false,
             used,
+            quota: Vec::new(),
             leftover_processes: 0,
             millis: 0,
         }

@@ -5,7 +5,8 @@
 //! A new run tries every agent again. Time comes from surveys and from the duration of attempts and
 //! waits since: it never runs backwards within a run.
 
-use super::state::State;
+use super::state::{RestCause, State};
+use crate::source::text::duration;
 use crate::task::TaskKey;
 
 /// The agents of a box, the preferred one first; none for a gate, and in journals that do not name them.
@@ -45,4 +46,15 @@ pub fn stand_in<'a>(state: &'a State, key: &TaskKey) -> Option<&'a str> {
 pub(super) fn remark(state: &State, key: &TaskKey) -> Option<String> {
     let (name, first) = (stand_in(state, key)?, agents_of(state, key).first()?);
     Some(format!("The agent was `{name}`, in place of `{first}`."))
+}
+
+/// Describes for the entry of an attempt how long its agent rests at the share of `limits.quota`.
+pub(super) fn describe_rest(state: &State) -> Option<String> {
+    let out = state.run.out_of_quota.get(&state.run.agent)?;
+    if !matches!(out.cause, RestCause::Share { .. }) {
+        return None;
+    }
+    let sentence = out.cause.sentence(&state.run.agent)?;
+    let again = duration(out.until.saturating_sub(state.run.now));
+    Some(format!("{sentence} Its next attempt begins in {again}."))
 }

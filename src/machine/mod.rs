@@ -192,11 +192,12 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
                 snapshot,
                 now,
                 inputs,
+                shared_limits,
             },
             Phase::Idle,
         ) => {
             state.take_files(tasks);
-            between_iterations::note_survey(state, snapshot, *now, inputs.as_ref());
+            between_iterations::note_survey(state, snapshot, *now, inputs.as_ref(), shared_limits);
             return Ok(between_iterations::surveyed(state, tasks, snapshot));
         }
         (Event::LeftoversKept { snapshot, .. }, Phase::Clearing { .. }) => {

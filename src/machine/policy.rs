@@ -53,6 +53,9 @@ pub struct Policy {
     /// Reworks in a row that may kill no listed survivor: `None` only in older journals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fruitless: Option<usize>,
+    /// Per cent of a usage limit at which an agent makes no further attempt.
+    #[serde(skip_serializing_if = "is_default")]
+    pub quota: Option<u8>,
     /// A budget that is used up pauses the run until a person allows more.
     #[serde(skip_serializing_if = "is_default")]
     pub budget_asks: bool,

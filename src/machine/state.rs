@@ -9,7 +9,7 @@ use super::facts::{
     Snapshot,
 };
 use super::policy::Policy;
-pub use super::run_counters::{OutOfQuota, RunCounters};
+pub use super::run_counters::{OutOfQuota, RestCause, RunCounters};
 use super::stop::StopReason;
 pub use super::used::{Allowance, Used};
 use crate::task::{BoxClaim, Mark, Row, Rows, Stage, TaskKey};

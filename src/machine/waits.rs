@@ -6,13 +6,20 @@
 use super::conclusion::{IterationOutcome, conclude, text};
 use super::effect::Effect;
 use super::fallback::{agents_of, choose};
-use super::state::{Attempt, OutOfQuota, Phase, State};
+use super::state::{Attempt, OutOfQuota, Phase, RestCause, State};
 use super::stop::StopReason;
 use crate::source::text::{count, duration};
 use crate::task::TaskKey;
+use std::collections::BTreeMap;
 
 /// Seconds to wait for a usage limit whose reset time is not known, and for an outage.
 const WAITS: [u64; 4] = [60, 300, 1800, 7200];
+
+/// Limits in a row that are learned from other runs before an agent is tried nevertheless.
+const MOST_LEARNED: u32 = 3;
+
+/// Seconds by which the end of a limit in a notice may differ from the end that this run knows.
+const SAME: u64 = 60;
 
 /// The next action after so many waits.
 const HOPELESS: &str =
@@ -76,6 +83,7 @@ fn set_aside(
         until,
         exact: reset.is_some(),
         times: times + 1,
+        cause: RestCause::Own,
     };
     state.run.out_of_quota.insert(name.clone(), out);
     let mut lines = vec![format!("The agent {}", attempt.end)];
@@ -103,9 +111,74 @@ fn set_aside(
     }
 }
 
+/// Sets the agent of the attempt aside if its CLI reported the share of `limits.quota`.
+///
+/// The agent rests until all windows with that share have ended.
+pub(super) fn rest_at_share(state: &mut State) {
+    let name = state.run.agent.clone();
+    let former = state.run.out_of_quota.remove(&name);
+    let Some(stop_at) = state.policy.quota else {
+        return;
+    };
+    let used_up = state
+        .run
+        .quota
+        .iter()
+        .filter(|share| share.percent >= stop_at);
+    let Some(share) = used_up.max_by_key(|share| (share.reset, share.percent)) else {
+        return;
+    };
+    // An attempt asks again about a window without a known end, at growing intervals.
+    let times = former
+        .filter(|known| matches!(known.cause, RestCause::Share { .. }))
+        .map_or(0, |known| known.times);
+    let out = OutOfQuota {
+        until: state.run.now.saturating_add(seconds(times, share.reset)),
+        exact: share.reset.is_some(),
+        times: times + 1,
+        cause: RestCause::Share {
+            window: share.window.clone(),
+            percent: share.percent,
+        },
+    };
+    state.run.out_of_quota.insert(name, out);
+}
+
+/// Takes the limits that other agents with the same logins reached.
+///
+/// After [`MOST_LEARNED`] such limits in a row an attempt is made in spite of the notices.
+pub(super) fn learn_limits(state: &mut State, limits: &BTreeMap<String, u64>) {
+    if state.run.learned >= MOST_LEARNED {
+        return;
+    }
+    let mut has_learned = false;
+    for (name, until) in limits {
+        let known = state.run.out_of_quota.get(name);
+        let known_until = known.map_or(state.run.now, |known| known.until.saturating_add(SAME));
+        if *until <= known_until {
+            continue;
+        }
+        let out = OutOfQuota {
+            until: *until,
+            exact: true,
+            times: known.map_or(0, |known| known.times),
+            cause: RestCause::Elsewhere,
+        };
+        has_learned = true;
+        state.run.out_of_quota.insert(name.clone(), out);
+    }
+    state.run.learned += u32::from(has_learned);
+}
+
 fn all_out(state: &State, key: &TaskKey, first: &str) -> String {
     let name = state.spec_state().name(key);
-    format!("Every agent of {name} is out of quota or reach; `{first}` is back first.")
+    let mut text =
+        format!("Every agent of {name} is out of quota or reach; `{first}` is back first.");
+    let out = state.run.out_of_quota.get(first);
+    if let Some(sentence) = out.and_then(|out| out.cause.sentence(first)) {
+        text = format!("{text} {sentence}");
+    }
+    text
 }
 
 fn is_exact(state: &State, name: &str) -> bool {

@@ -37,6 +37,8 @@ pub enum TurnEvent {
         /// The scope of the figures.
         span: Span,
     },
+    /// The share of a usage limit that is used.
+    Quota(QuotaWindow),
     /// An error of the CLI itself: of the provider, of the login, of its limits.
     Trouble(CliError),
     /// The id of the session, which a later run may continue.
@@ -79,6 +81,17 @@ pub struct CliError {
     /// True if the CLI retries by itself. It is an error only if the CLI was stopped during the retry.
     pub is_retry: bool,
     pub message: String,
+}
+
+/// The share of one window of a usage limit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct QuotaWindow {
+    /// The window's name in the program's words: `five_hour`, `seven_day`.
+    pub name: String,
+    /// The used share in per cent, rounded down, at most 100.
+    pub percent: u8,
+    /// The end of the window, seconds since 1970.
+    pub resets_at: Option<i64>,
 }
 
 /// The result of a tool call as the CLI reports it. `Done` proves nothing.

@@ -93,23 +93,23 @@ fn without_comments(code: &str) -> String {
 
 /// Maximum production lines of each module: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 1_232),
+    ("agent", 1_233),
     ("build", 33),
     ("cli", 10_704),
-    ("config", 1_915),
-    ("engine", 8_126),
+    ("config", 1_945),
+    ("engine", 8_306),
     ("gate", 11_835),
     ("git", 6_218),
     ("journal", 425),
     ("lib", 14),
-    ("machine", 5_222),
+    ("machine", 5_302),
     ("main", 11),
     ("mutation", 610),
     ("source", 3_406),
     ("report", 5_125),
     ("sys", 2_340),
     ("task", 4_940),
-    ("turn", 2_463),
+    ("turn", 2_526),
 ];
 
 #[test]

@@ -257,3 +257,54 @@ fn packages_without_java_are_not_asked_for_tests_of_classes() {
     add("src/test/java/a/ATest.java");
     assert_eq!(all(), [""; 0]);
 }
+
+#[test]
+fn a_share_of_the_quota_that_no_program_reports_is_said_to_have_no_effect() {
+    let project = Project::new("- [ ] 1. One\n");
+    project.tool("claude", "exit 0");
+    project.tool("codex", "exit 0");
+    let warned = |verb: &str, agent: &str, variables: &[(&str, &str)]| {
+        project.write(
+            ".ralph/config.yaml",
+            format!("limits: {{quota: {{stop_at: 90%}}}}\nagents: {{default: {agent}}}\n"),
+        );
+        let mut command = project.command(&[verb, "--json"]);
+        command.envs(variables.to_vec());
+        let out = Project::finish(command).out;
+        let line = out
+            .lines()
+            .find(|line| line.contains("`limits.quota` has no effect"));
+        let line: Option<serde_json::Value> = line.map(|line| serde_json::from_str(line).unwrap());
+        line.map(|line| line["what"].as_str().unwrap().to_owned())
+    };
+    let root = "env: {IS_SANDBOX: '1'}";
+    let claude = format!("{{preset: claude, {root}}}");
+    let silent = "`limits.quota` has no effect on the agent `default`: ";
+    for verb in ["check", "doctor"] {
+        assert_eq!(warned(verb, &claude, &[]), None);
+        for (agent, variables, why) in [
+            (
+                "{preset: codex}",
+                &[][..],
+                "`codex` does not report its share of a usage limit.",
+            ),
+            (
+                "{command: [sh, agent.sh]}",
+                &[],
+                "ralph reads a share only from `format: claude`.",
+            ),
+            (
+                claude.as_str(),
+                &[("ANTHROPIC_API_KEY", "k")],
+                "with ANTHROPIC_API_KEY `claude` reports no share; a subscription login does.",
+            ),
+        ] {
+            let found = warned(verb, agent, variables);
+            assert_eq!(found, Some(format!("{silent}{why}")), "{verb} {agent}");
+        }
+        assert_eq!(
+            warned(verb, "{command: [sh, agent.sh], format: claude}", &[]),
+            None
+        );
+    }
+}

@@ -31,6 +31,7 @@ mod output;
 mod place;
 pub(crate) mod project;
 mod prompt;
+mod quota;
 pub(crate) mod real_files;
 mod replay;
 mod report;

@@ -7,7 +7,8 @@ use crate::engine::own_template;
 use crate::machine::choice::is_required_open;
 use crate::source::text::line;
 use crate::sys::programs::{is_program, is_root};
-use std::collections::BTreeSet;
+use crate::turn::TranscriptFormat;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The roles of required open boxes.
@@ -47,6 +48,58 @@ pub(super) fn missing_agents(
                 .with_key(lack.key)
         })
         .collect()
+}
+
+/// Returns the agents on which `limits.quota` has no effect, since their CLI does not report its share.
+pub(super) fn agents_without_quota(
+    workspace: &Workspace,
+    roles: &BTreeSet<Role>,
+) -> Vec<InspectionFinding> {
+    if workspace.settings.limits.quota.stop_at.is_none() {
+        return Vec::new();
+    }
+    let environment = base_environment();
+    let agents = roles
+        .iter()
+        .flat_map(|role| workspace.settings.agents_for(*role));
+    let by_name: BTreeMap<&str, &AgentSettings> = agents.collect();
+    let mut findings = Vec::new();
+    for (name, agent) in by_name {
+        let Some(why) = reports_no_quota(agent, &environment) else {
+            continue;
+        };
+        let what = format!("`limits.quota` has no effect on the agent `{name}`: {why}.");
+        let hint = "limit this agent with limits.cost or limits.tokens";
+        let found = InspectionFinding::new_error("quota-without-report", CONFIG, what, hint);
+        findings.push(found.with_key("limits.quota.stop_at").into_warning());
+    }
+    findings
+}
+
+/// Returns why an agent's CLI does not report its share of a usage limit; `None` if it does.
+fn reports_no_quota(agent: &AgentSettings, environment: &[(String, String)]) -> Option<String> {
+    let Some(preset) = agent.preset.as_deref().and_then(Preset::named) else {
+        return (agent.format != TranscriptFormat::Claude)
+            .then(|| "ralph reads a share only from `format: claude`".to_owned());
+    };
+    if !preset.reports_quota {
+        return Some(format!(
+            "`{}` does not report its share of a usage limit",
+            preset.name
+        ));
+    }
+    let own = agent.env.iter();
+    let inherited = environment.iter().map(|(name, value)| (name, value));
+    let has_key = own
+        .chain(inherited)
+        .find(|(name, _)| *name == "ANTHROPIC_API_KEY")
+        .is_some_and(|(_, value)| !value.is_empty());
+    has_key.then(|| {
+        format!(
+            "with ANTHROPIC_API_KEY `{}` reports no share; a subscription login does",
+            preset.name
+        )
+    })
 }
 
 /// An agent that cannot be started.

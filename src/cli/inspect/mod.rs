@@ -116,7 +116,10 @@ impl<'a> Inspection<'a> {
         let Ok(state) = &self.state else {
             return Vec::new();
         };
-        agents::missing_agents(&self.opened.workspace, &needed_roles(state))
+        let (workspace, roles) = (&self.opened.workspace, needed_roles(state));
+        let mut findings = agents::missing_agents(workspace, &roles);
+        findings.extend(agents::agents_without_quota(workspace, &roles));
+        findings
     }
 
     /// Gates that will have nothing to judge.

@@ -89,6 +89,7 @@ fn every_setting_is_a_key_and_changes_what_it_names() {
         "on_blocked" => "next",
         "on_budget" => "pause",
         "stages" => "virtual",
+        "limits.quota.stop_at" => "70%",
         "verifier" => "warn",
         key if key.ends_with("limit")
             || matches!(

@@ -9,7 +9,7 @@ use crate::agent::{
     CallFacts, PrintedOutput, PromptFacts, PromptPackage, VerdictLine, agent_call, last_words,
     names_token, render, trouble,
 };
-use crate::config::{CommitBy, Preset, Role, Verifier, role_of};
+use crate::config::{AgentSettings, CommitBy, Preset, Role, Verifier, role_of};
 use crate::engine::{Fault, Readings};
 use crate::machine::effect::AgentOrder;
 use crate::machine::event::{AgentEnd, Check, CheckResult, Event};
@@ -33,7 +33,7 @@ const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 /// An agent that runs.
 pub(super) struct RunningAgent {
     running: Box<dyn Running>,
-    preset: Option<&'static Preset>,
+    agent: AgentSettings,
     output: Transcript,
     stderr: PathBuf,
     /// Prints the session of a CLI whose standard output is no transcript, with `{session}` for its name.
@@ -92,7 +92,6 @@ impl Outside {
                 "let its `command:` read standard input or {prompt_file} in place of {prompt}";
             return Err(Fault::setup_fault(what, hint));
         }
-        let preset = agent.preset.as_deref().and_then(Preset::named);
         let spec = ProcessSpec {
             argv: call.argv,
             env: call.env,
@@ -138,7 +137,7 @@ impl Outside {
         };
         self.running = Some(RunningAgent {
             running,
-            preset,
+            agent: agent.clone(),
             output,
             stderr: spec.stderr,
             export,
@@ -149,7 +148,7 @@ impl Outside {
     pub(super) fn await_agent(&mut self) -> Result<AgentEnd, Fault> {
         let RunningAgent {
             running,
-            preset,
+            agent,
             output,
             stderr,
             export,
@@ -176,30 +175,23 @@ impl Outside {
             0
         };
         let (stdout, stderr) = (read_tail(&output.stdout, 0), read_tail(&stderr, since));
-        let (printed, used) = match output.format {
-            format if !format.prints_events() => {
-                let (printed, used) = PrintedOutput::guessed(&stdout, &stderr);
-                (
-                    printed,
-                    if told.used == Usage::default() {
-                        used
-                    } else {
-                        told.used
-                    },
-                )
+        let mut used = told.used;
+        let printed = if output.format.prints_events() {
+            PrintedOutput {
+                errors: told.errors,
+                plain: &[],
+                stderr: &stderr,
             }
-            _ => (
-                PrintedOutput {
-                    errors: told.errors,
-                    plain: &[],
-                    stderr: &stderr,
-                },
-                told.used,
-            ),
+        } else {
+            let (printed, guessed) = PrintedOutput::guessed(&stdout, &stderr);
+            if used == Usage::default() {
+                used = guessed;
+            }
+            printed
         };
         let trouble = trouble(
             &ended.end,
-            preset,
+            agent.preset.as_deref().and_then(Preset::named),
             &printed,
             clock::now(),
             clock::zone().as_ref(),
@@ -207,12 +199,15 @@ impl Outside {
         let own_words =
             Some(told.last_words).filter(|words| ended.end.is_success() && !words.is_empty());
         let last_words = own_words.unwrap_or_else(|| last_words(&ended.end, &printed));
+        let end = self.secrets.of_end(trouble.unwrap_or(ended.end));
+        let (end, quota) = self.note_limits(&agent, end, &told.quota);
         Ok(AgentEnd {
             claim: told.claim.map(|claim| self.secrets.of_claim(claim)),
             used: Some(used).filter(|used| *used != Usage::default()),
             last_words: self.secrets.redact(&last_words),
             only_talked: told.only_talked,
-            end: self.secrets.of_end(trouble.unwrap_or(ended.end)),
+            end,
+            quota,
             leftover_processes: ended.leftover_processes,
             millis: ended.millis,
         })

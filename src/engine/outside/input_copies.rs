@@ -10,7 +10,7 @@ use crate::machine::facts::InputDigests;
 use crate::source::text::names;
 use crate::source::{digest, digest_parts};
 use crate::sys::Disk as _;
-use crate::sys::disk::RealDisk;
+use crate::sys::disk::{RealDisk, remove};
 use crate::sys::walk::walk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,6 +21,12 @@ const MAX_DEPTH: usize = 12;
 /// Files that a message names.
 const NAMED: usize = 10;
 
+/// A copy of an input.
+struct InputCopy<'a> {
+    bytes: &'a [u8],
+    is_view: bool,
+}
+
 impl Outside {
     /// Keeps the inputs in memory and as copies on disk; returns their digests for the journal.
     pub(super) fn keep_inputs(&mut self) -> Result<InputDigests, Fault> {
@@ -29,7 +35,7 @@ impl Outside {
             rules: self.input_rules(),
             ..InputDigests::default()
         };
-        let mut copies: BTreeMap<String, &[u8]> = BTreeMap::new();
+        let mut copies: BTreeMap<String, InputCopy<'_>> = BTreeMap::new();
         for (path, known) in self.inputs.iter().flat_map(|inputs| &inputs.0) {
             // A name that is no text cannot be recorded. It is protected as long as this process lives.
             let Some(shown) = path.to_str().map(|_| self.parts.places.display_path(path)) else {
@@ -37,7 +43,11 @@ impl Outside {
             };
             let mark = known.as_ref().map(content_mark).unwrap_or_default();
             if let (Some((_, name)), Some((bytes, _))) = (mark.split_once(' '), known) {
-                copies.insert(name.to_owned(), bytes);
+                let copy = copies.entry(name.to_owned()).or_insert(InputCopy {
+                    bytes,
+                    is_view: true,
+                });
+                copy.is_view &= self.is_view(path);
             }
             digests.files.insert(shown, mark);
         }
@@ -46,7 +56,7 @@ impl Outside {
     }
 
     /// Makes the folder of copies hold these, each under its digest, and nothing else.
-    fn write_copies(&self, copies: &BTreeMap<String, &[u8]>) -> Result<(), Fault> {
+    fn write_copies(&self, copies: &BTreeMap<String, InputCopy<'_>>) -> Result<(), Fault> {
         let folder = self.own_folder(self.copies_folder())?;
         for entry in fs_err::read_dir(&folder)? {
             let entry = entry?;
@@ -60,17 +70,29 @@ impl Outside {
                 fs_err::remove_file(entry.path())?;
             }
         }
-        for (name, bytes) in copies {
+        for (name, InputCopy { bytes, is_view }) in copies {
             let path = folder.join(name);
             let is_there = read_content(&path)
                 .ok()
                 .flatten()
                 .is_some_and(|(there, _)| there == *bytes);
-            if !is_there {
+            if is_there {
+                continue;
+            }
+            if *is_view {
+                // It changes with each iteration, and ralph makes it again: it is not worth two syncs.
+                RealDisk::new().write(&path, bytes)?;
+            } else {
                 RealDisk::new().replace(&path, bytes)?;
             }
         }
         Ok(())
+    }
+
+    /// True for a file that ralph makes from the journal.
+    fn is_view(&self, path: &Path) -> bool {
+        let places = &self.parts.places;
+        path == places.diff_file() || path == places.diff_json()
     }
 
     /// Restores the inputs of an iteration whose agent was not observed.
@@ -91,6 +113,11 @@ impl Outside {
             } else {
                 self.recorded_content(&path, mark)
             };
+            if known.is_none() && !mark.is_empty() && self.is_view(&path) {
+                // A power failure can take the view and its copy. An attempt without a view reads the list in its prompt.
+                remove(&path)?;
+                continue;
+            }
             if known.is_none() && !mark.is_empty() {
                 lost.push(format!(
                     "{shown} (SHA-256 {})",

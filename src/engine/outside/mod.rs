@@ -13,6 +13,7 @@ mod input_copies;
 mod inputs;
 mod judge;
 mod lanes;
+mod logins;
 mod patterns;
 mod private_checkout;
 mod scripts;
@@ -93,6 +94,7 @@ pub struct Outside {
     /// Files of the attempt that ralph did not commit.
     withheld: Vec<String>,
     patterns: OnceCell<Patterns>,
+    logins: logins::Logins,
 }
 
 /// Parts of the real world.
@@ -132,6 +134,7 @@ impl Outside {
                 .map(|(name, value)| (name, value))
                 .chain(agents),
         );
+        let logins = logins::Logins::new(&parts.environment);
         let (since, paused) = (Stopwatch::start(), Duration::ZERO);
         Self {
             parts,
@@ -145,6 +148,7 @@ impl Outside {
             secrets,
             withheld: Vec::new(),
             patterns: OnceCell::new(),
+            logins,
         }
     }
 
@@ -367,6 +371,10 @@ impl World for Outside {
 
     fn take_snapshot(&mut self) -> Result<Snapshot, Fault> {
         Ok(self.parts.repositories.take_snapshot()?)
+    }
+
+    fn shared_limits(&mut self) -> BTreeMap<String, u64> {
+        self.noticed_limits()
     }
 
     fn spec_digests(&mut self) -> Result<BTreeMap<String, String>, Fault> {

@@ -14,7 +14,7 @@ use crate::source::text::line;
 use crate::sys::Disk as _;
 use crate::sys::disk::RealDisk;
 use crate::turn::{
-    self, CliErrors, EventRenderer, TranscriptFormat, TranscriptReader, TurnEvent, Usage,
+    self, CliErrors, EventRenderer, Quota, TranscriptFormat, TranscriptReader, TurnEvent, Usage,
 };
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -47,6 +47,8 @@ pub(super) struct AgentTranscript {
     pub(super) last_words: String,
     /// Usage so far.
     pub(super) used: Usage,
+    /// Shares of usage limits that its CLI reported.
+    pub(super) quota: Quota,
     /// Errors that its CLI reported.
     pub(super) errors: CliErrors,
     /// It is a session without any use of a tool.
@@ -96,8 +98,10 @@ impl Transcript {
         let mut heard = self.verdict.listen();
         let (mut last, mut is_known, mut has_acted) = (String::new(), false, false);
         let (mut used, mut errors) = (Usage::default(), CliErrors::default());
+        let mut quota = Quota::default();
         turn::read(self.format, output, |event| {
             used.tell(&event);
+            quota.take_event(&event);
             errors.tell(&event);
             is_known |= !matches!(event, TurnEvent::Unread { .. });
             has_acted |= matches!(
@@ -133,6 +137,7 @@ impl Transcript {
             claim,
             last_words: line(&words, LAST_WORDS),
             used,
+            quota,
             errors,
             only_talked,
         })

@@ -20,7 +20,7 @@ use std::rc::Rc;
 pub(super) struct Shared {
     pub(super) files: BTreeMap<PathBuf, Vec<u8>>,
     /// Length of each file that is surely on the disk.
-    synced: BTreeMap<PathBuf, usize>,
+    pub(super) synced: BTreeMap<PathBuf, usize>,
     /// Former contents of folders that were not synced.
     old: BTreeMap<PathBuf, Vec<u8>>,
     /// Contents of the package: path → content.
@@ -30,7 +30,7 @@ pub(super) struct Shared {
     commits: BTreeMap<u32, BTreeMap<&'static str, u32>>,
     /// The iterations that an agent was started in, in order.
     pub(super) started: Vec<u64>,
-    running: Option<AgentOrder>,
+    pub(super) running: Option<AgentOrder>,
 }
 
 /// When the disk dies.
@@ -66,6 +66,8 @@ pub(super) struct CrashDisk {
     /// The length of each write so far; 1 for those that happen as a whole.
     pub(super) writes: Vec<usize>,
     dead: bool,
+    /// No write succeeds from this one on: the disk is full.
+    pub(super) full_from: Option<usize>,
 }
 
 impl CrashDisk {
@@ -75,6 +77,7 @@ impl CrashDisk {
             death,
             writes: Vec::new(),
             dead: false,
+            full_from: None,
         }
     }
 
@@ -84,6 +87,9 @@ impl CrashDisk {
             return Err(io::Error::other("dead"));
         }
         let number = self.writes.len();
+        if self.full_from.is_some_and(|from| number >= from) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         self.writes.push(len);
         match self.death {
             Some(death) if death.at == number => {
@@ -227,8 +233,8 @@ pub(super) struct Double {
 }
 
 impl Double {
-    fn judge(&self, order: &GateOrder) -> Event {
-        let strong = self.shared.borrow().tree.get("src/test/A") == Some(&2);
+    /// The end of a gate whose target is strong enough, or is not.
+    pub(super) fn judge(&self, order: &GateOrder, strong: bool) -> Event {
         let verdict = if strong {
             Verdict::Pass
         } else {
@@ -265,7 +271,7 @@ impl Double {
     }
 
     /// Ticks every box, as a hostile process would.
-    fn tick_all(&self) {
+    pub(super) fn tick_all(&self) {
         let mut shared = self.shared.borrow_mut();
         let text = String::from_utf8(shared.files[&self.tasks].clone())
             .unwrap()
@@ -348,7 +354,7 @@ fn number(oid: &Oid) -> u32 {
 }
 
 impl Shared {
-    fn commit(&mut self, path: &'static str, content: u32) {
+    pub(super) fn commit(&mut self, path: &'static str, content: u32) {
         if self.tree.get(path) == Some(&content) {
             return;
         }
@@ -447,7 +453,8 @@ impl World for Double {
                     // A hostile test that the gate runs.
                     self.tick_all();
                 }
-                self.judge(&order)
+                let strong = self.shared.borrow().tree.get("src/test/A") == Some(&2);
+                self.judge(&order, strong)
             }
             Effect::Wait { .. } => Event::Waited,
             _ => return Ok(None),

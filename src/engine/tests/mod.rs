@@ -3,3 +3,4 @@
 mod crash;
 mod double;
 mod film;
+mod night;

@@ -1,7 +1,7 @@
 //! Agents that replace one that is out of quota.
 
 use super::sim::*;
-use crate::machine::event::Event;
+use crate::machine::event::{Event, QuotaShare};
 use crate::machine::facts::ProcessEnd;
 use crate::machine::policy::Policy;
 use crate::machine::stop::StopReason;
@@ -311,4 +311,116 @@ fn facts_of_earlier_versions_name_no_agent_and_no_time() {
         spawned,
         "and none is added to them"
     );
+}
+
+/// An attempt that commits this file, and whose CLI reports these shares.
+fn reports(file: &'static str, shares: &[(&str, u8, Option<u64>)]) -> Act {
+    let share = |(window, percent, reset): &(&str, u8, Option<u64>)| QuotaShare {
+        window: (*window).to_owned(),
+        percent: *percent,
+        reset: *reset,
+    };
+    Act {
+        quota: shares.iter().map(share).collect(),
+        ..works(file)
+    }
+}
+
+/// Runs three tasks that stop at a share of 90%; returns who made the attempts, and the waits.
+fn ran_with_quota(names: &[&str], acts: Vec<Act>) -> (String, Vec<u64>, Sim) {
+    let policy = Policy {
+        quota: Some(90),
+        ..agents(names)
+    };
+    let mut sim = Sim::with(THREE, policy);
+    for act in acts {
+        sim.agent(act);
+    }
+    assert_eq!(sim.run(), StopReason::AllDone);
+    sim.replay();
+    let who: Vec<&str> = sim
+        .orders
+        .iter()
+        .map(|order| order.agent.as_str())
+        .collect();
+    (who.join(" "), sim.waits.clone(), sim)
+}
+
+#[test]
+fn an_agent_that_used_its_share_of_the_quota_rests_until_the_window_ends() {
+    let full = |percent, reset| reports("src/main/A", &[("five_hour", percent, reset)]);
+    let rest = || vec![works("src/main/B"), works("src/main/C")];
+    let after = |act: Act| [vec![act], rest()].concat();
+    for (names, acts, who, waits) in [
+        (&["a"][..], after(full(89, Some(500))), "a a a", vec![]),
+        (&["a"], after(full(90, Some(500))), "a a a", vec![500]),
+        (&["a", "b"], after(full(95, Some(500))), "a b b", vec![]),
+        // Until the last of the windows that are used up has ended.
+        (
+            &["a"],
+            after(reports(
+                "src/main/A",
+                &[
+                    ("five_hour", 97, Some(500)),
+                    ("seven_day", 91, Some(9000)),
+                    ("seven_day_opus", 10, Some(90_000)),
+                ],
+            )),
+            "a a a",
+            vec![9000],
+        ),
+        // Without a known end at growing intervals.
+        (
+            &["a"],
+            vec![
+                full(95, None),
+                reports("src/main/B", &[("five_hour", 95, None)]),
+                works("src/main/C"),
+            ],
+            "a a a",
+            vec![60, 300],
+        ),
+    ] {
+        let (found, waited, sim) = ran_with_quota(names, acts);
+        assert_eq!((found.as_str(), &waited), (who, &waits), "{:#?}", sim.log);
+        assert!(sim.orders.iter().all(|order| order.attempt == 1));
+    }
+    let (.., sim) = ran_with_quota(&["a"], after(full(93, Some(7200))));
+    let entry = format!("{:?}", sim.entries);
+    let said = "`a` reported that 93% of its five_hour limit is used (`limits.quota`). Its next attempt begins in 2 h.";
+    assert!(entry.contains(said), "{entry}");
+    // Without the setting no share matters.
+    let (who, waits, _) = ran(&["a"], after(full(100, Some(500))));
+    assert_eq!((who.as_str(), waits), ("a a a", vec![]));
+}
+
+#[test]
+fn a_run_waits_for_the_limit_that_another_run_with_the_login_reached_and_never_for_ever() {
+    let noticed = |until: u64, file| Act {
+        notices: [("a".to_owned(), until)].into(),
+        ..works(file)
+    };
+    let done = || [works("src/main/B"), works("src/main/C")].into_iter();
+    let acts = |first| std::iter::once(first).chain(done()).collect();
+    let (who, waits, sim) = ran(&["a"], acts(noticed(700, "src/main/A")));
+    assert_eq!((who.as_str(), waits), ("a a a", vec![700]));
+    assert_eq!(
+        sim.orders.len(),
+        3,
+        "no attempt was made to find the limit again"
+    );
+    let (who, waits, _) = ran(&["a", "b"], acts(noticed(700, "src/main/A")));
+    assert_eq!((who.as_str(), waits), ("a b b", vec![]));
+    // Notices that another program rewrites each time.
+    let mut state = sim.state.clone();
+    state.run = crate::machine::state::RunCounters::default();
+    let mut held = Vec::new();
+    for at in 1..10_u64 {
+        let until = state.run.now + 1_000 + at;
+        crate::machine::waits::learn_limits(&mut state, &[("a".to_owned(), until)].into());
+        let out = state.run.out_of_quota.get("a").unwrap().until;
+        held.push(out > state.run.now);
+        state.run.now += 2_000;
+    }
+    assert_eq!(held, [[true; 3].as_slice(), &[false; 6]].concat());
 }

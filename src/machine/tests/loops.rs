@@ -437,6 +437,7 @@ fn an_interrupted_attempt_is_closed_once_and_not_counted() {
         snapshot: sim.snapshot(),
         now: 0,
         inputs: None,
+        shared_limits: std::collections::BTreeMap::default(),
     };
     effects.extend(sim.feed(&seen));
     assert!(matches!(sim.state.phase, Phase::Attempting { .. }));
@@ -463,6 +464,7 @@ fn a_gate_cut_short_by_ralphs_end_runs_again_in_a_new_iteration() {
         snapshot: cut.snapshot(),
         now: 0,
         inputs: None,
+        shared_limits: std::collections::BTreeMap::default(),
     };
     cut.feed(&seen);
     assert!(matches!(cut.state.phase, Phase::Judging { .. }));
@@ -846,6 +848,7 @@ fn final_goes_on_with_the_loop_when_its_agent_added_open_tasks() {
         snapshot: sim.snapshot(),
         now: 0,
         inputs: None,
+        shared_limits: std::collections::BTreeMap::default(),
     };
     sim.feed(&seen);
     sim.feed(&Event::AgentSpawned {

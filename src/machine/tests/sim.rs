@@ -24,6 +24,9 @@ pub(super) struct Act {
     pub(super) last_words: String,
     pub(super) millis: u64,
     pub(super) used: Option<crate::turn::Usage>,
+    pub(super) quota: Vec<crate::machine::event::QuotaShare>,
+    /// Notices of other runs that are there from this attempt on.
+    pub(super) notices: BTreeMap<String, u64>,
     /// Committed files: path, new content.
     pub(super) commits: Vec<(&'static str, &'static str)>,
     /// Files left uncommitted.
@@ -197,6 +200,7 @@ impl Sim {
             snapshot: self.snapshot(),
             now: 0,
             inputs: None,
+            shared_limits: BTreeMap::new(),
         };
         self.play(&seen);
         self.play(event);
@@ -268,6 +272,7 @@ impl Sim {
                 snapshot: self.snapshot(),
                 now: 0,
                 inputs: None,
+                shared_limits: self.act.notices.clone(),
             },
             Effect::StartAgent(order) => {
                 self.log.push(format!("agent {}", order.key));
@@ -465,6 +470,7 @@ impl Sim {
             claim: act.claim.clone(),
             last_words: act.last_words.clone(),
             used: act.used.clone(),
+            quota: act.quota.clone(),
             millis: act.millis,
             ..act
                 .end

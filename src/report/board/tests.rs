@@ -5,7 +5,7 @@ use crate::machine::effect::GateOrder;
 use crate::machine::event::{Event, Mode};
 use crate::machine::facts::{Accumulated, Snapshot};
 use crate::machine::policy::Policy;
-use crate::machine::state::OutOfQuota;
+use crate::machine::state::{OutOfQuota, RestCause};
 use crate::machine::stop::StopReason;
 use crate::mutation::{ExcludedFile, GateReport, Verdict};
 use crate::report::table::{self, Grid};
@@ -150,6 +150,7 @@ fn who_is_out_of_quota_and_who_stands_in_is_told_while_it_is_so() {
         until: until.unsigned_abs(),
         exact: true,
         times: 1,
+        cause: RestCause::Own,
     };
     state.run.out_of_quota = [
         ("a".to_owned(), out(NOW + 3600)),

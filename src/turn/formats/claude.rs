@@ -1,11 +1,13 @@
 //! Claude Code `--output-format stream-json --verbose` and its session files; Qwen Code and Amp print the same.
 
 use super::line::{TranscriptLine, outcome, used};
-use crate::turn::event::{CliError, Span, TurnEvent};
+use crate::turn::event::{CliError, QuotaWindow, Span, TurnEvent};
 use crate::turn::limit_text::limit_text;
+use crate::turn::quota::window_of;
 
 /// Lines without events: parts of messages that come whole later, and metadata of session files.
-const SILENT: &str = "stream_event attachment file-history-snapshot last-prompt mode queue-operation summary system rate_limit_event";
+const SILENT: &str =
+    "stream_event attachment file-history-snapshot last-prompt mode queue-operation summary system";
 
 pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
     let subtype = line.text("/subtype");
@@ -39,10 +41,34 @@ pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
                 ..CliError::default()
             })]
         }
+        "rate_limit_event" => quota_windows(line.at("/rate_limit_info")),
         "result" => result(line),
         silent if SILENT.split(' ').any(|known| known == silent) => Vec::new(),
         _ => return None,
     })
+}
+
+/// Returns the used share of each window. Older builds print one, without `unifiedWindows`.
+fn quota_windows(info: TranscriptLine<'_>) -> Vec<TurnEvent> {
+    let windows: Vec<_> = match info.at("/unifiedWindows").0.as_object() {
+        Some(windows) => windows
+            .iter()
+            .filter_map(|(name, window)| quota_window(name, TranscriptLine(window)))
+            .collect(),
+        None => quota_window(info.text("/rateLimitType"), info)
+            .into_iter()
+            .collect(),
+    };
+    windows.into_iter().map(TurnEvent::Quota).collect()
+}
+
+fn quota_window(name: &str, window: TranscriptLine<'_>) -> Option<QuotaWindow> {
+    let share = window.at("/utilization").0.as_f64()?;
+    let name = if name.is_empty() { "usage" } else { name };
+    let resets_at = window
+        .number("/resetsAt")
+        .and_then(|at| i64::try_from(at).ok());
+    window_of(name, share, resets_at)
 }
 
 /// The fields with the words of a notice.

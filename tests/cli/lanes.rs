@@ -270,3 +270,73 @@ fn an_interrupted_run_leaves_no_process_and_the_next_one_continues_its_lanes() {
     assert_sound(&project, tasks);
     assert_eq!(agents(&project), ["lane:1", "lane:2"]);
 }
+
+#[test]
+fn a_lane_has_what_setup_copy_and_env_give_it() {
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n";
+    let project = Project::new(tasks);
+    project.write("src/app/.git/info/exclude", "deps\nlocal/\n.env\n");
+    project.write("src/app/.env", "A=1\n");
+    project.write("src/app/local/x/y", "y\n");
+    let workspace = project.path("").canonicalize().unwrap();
+    let link = project.path("src/app/local/link");
+    std::os::unix::fs::symlink(workspace.join("src/app/.env"), link).unwrap();
+    let green = r#"case $PWD in
+        */lanes/*) test "$PORT" = "80${RALPH_LANE}0" && test -s deps ;;
+        *) test -z "${PORT-}${RALPH_LANE-}" ;;
+        esac"#;
+    let setup = r#"test -f src/app/.env && echo "$PORT $RALPH_LANE" >> src/app/deps"#;
+    let config = serde_json::json!({
+        "checks": { "green": ["sh", "-c", green] },
+        "lanes": {
+            "setup": ["sh", "-c", setup],
+            "copy": [".env", "src/*/.env", "src/app/local"],
+            "env": { "PORT": "80{lane}0", "AT": "{workspace}/x" },
+        },
+    });
+    project.config(&serde_yaml::to_string(&config).unwrap());
+    let lane = r#"
+        n=$RALPH_LANE
+        test "$(cat src/app/deps)" = "80${n}0 $n" && test "$AT" = "$PWD/x"
+        test "$(cat src/app/local/x/y)" = y
+        case $(readlink src/app/local/link) in "$PWD"/*) ;; *) exit 1 ;; esac
+        meet 2; as_usual ;;"#;
+    project.agent(&format!("{MEET}*/yes) {lane}"));
+    project.ralph(&["run", "--lanes", "2"]).code(0);
+    assert_sound(&project, tasks);
+    assert_eq!(agents(&project), ["lane:1", "lane:2"]);
+    assert!(!project.has("src/app/deps"));
+}
+
+#[test]
+fn a_setup_that_fails_is_an_error_and_no_agent_works_without_it() {
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n";
+    let project = Project::new(tasks);
+    let lanes = |script: &str| {
+        let setup = serde_json::json!({ "lanes": { "setup": ["sh", "-c", script] } });
+        project.config(&serde_yaml::to_string(&setup).unwrap());
+    };
+    project.agent(&format!(
+        "{MEET}*/yes) : > ../../../../../called; as_usual ;;"
+    ));
+    lanes("test $RALPH_LANE = 1 && sleep 60; echo first; echo no such package; exit 3");
+    let failed = project.ralph(&["run", "--lanes", "2"]).code(2);
+    for part in [
+        "lanes.setup: `sh -c ",
+        "exited with code 3 in lane 2. Its last lines: first | no such package",
+        "2.log",
+    ] {
+        assert!(failed.err.contains(part), "{part}: {}", failed.err);
+    }
+    assert_eq!(project.read("tasks.md"), tasks);
+    assert_eq!(project.entries().len(), 0);
+    assert_eq!(project.processes(), [0; 0]);
+    // A lane whose setup was cut short is made again.
+    lanes(": > src/app/.git/ready");
+    project.agent(&format!(
+        "{MEET}*/yes) test -e src/app/.git/ready; meet 2; as_usual ;;"
+    ));
+    project.ralph(&["run", "--lanes", "2"]).code(0);
+    assert_sound(&project, tasks);
+    assert_eq!(agents(&project), ["lane:1", "lane:2"]);
+}

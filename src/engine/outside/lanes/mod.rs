@@ -3,9 +3,11 @@
 //! Promises: nothing of a lane reaches main but commits of packages, as an attempt that main judges. A lane that is lost,
 //! late or forged costs time. When this process ends, so does all that runs in its lanes.
 
+mod copies;
 mod make;
 mod offers;
 mod records;
+mod setup;
 
 use super::{AFTER_RESULT, GRACE, LOG_CAP, Outside};
 use crate::engine::{Fault, Places};
@@ -17,6 +19,7 @@ use crate::sys::clock::{self, Stopwatch};
 use crate::sys::lock;
 use crate::sys::{ProcessSpec, Spawn as _};
 use records::{LaneRecord, Records};
+pub(super) use setup::own_variables;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,9 +41,17 @@ const LOOK: Duration = Duration::from_millis(100);
 #[derive(Default)]
 pub(super) struct Lanes {
     /// By number.
-    running: BTreeMap<u32, JoinHandle<io::Result<ProcessEnd>>>,
+    running: BTreeMap<u32, JoinHandle<io::Result<LaneEnd>>>,
     /// This process found the offer that is taken next. Another one was killed while it took it.
     has_looked: bool,
+}
+
+/// The end of a lane's processes.
+enum LaneEnd {
+    /// `lanes.setup` failed, and nothing else ran.
+    NotSetUp(ProcessEnd),
+    /// Its loop ended.
+    Loop(ProcessEnd),
 }
 
 /// A lane as `ralph status` shows it.
@@ -175,10 +186,15 @@ impl Outside {
             let end = thread
                 .join()
                 .map_err(|_| Fault::internal_fault("The thread of a lane panicked."))?;
-            // One that was killed or stopped is started again.
-            let has_ended = matches!(end, Ok(ProcessEnd::Exited { code }) if code < BUSY);
-            if has_ended {
-                records.note_end(number)?;
+            match end {
+                Ok(LaneEnd::NotSetUp(end)) if end != ProcessEnd::Interrupted => {
+                    return Err(self.setup_fault(number, &end, &records.log(number)));
+                }
+                Ok(LaneEnd::Loop(ProcessEnd::Exited { code })) if code < BUSY => {
+                    records.note_end(number)?;
+                }
+                // One that was killed or stopped is started again.
+                _ => {}
             }
         }
         Ok(())
@@ -192,10 +208,13 @@ impl Outside {
         records: &mut Records,
     ) -> Result<(), Fault> {
         for (number, record) in records.all() {
-            if !record.has_ended
-                && record.runs < MAX_RUNS
-                && !self.lanes.running.contains_key(&number)
-            {
+            let is_running = self.lanes.running.contains_key(&number);
+            if !is_running && !self.is_set_up(&records.folder(number)) {
+                // Its setup was cut short, and another lane is made.
+                records.remove(number)?;
+                continue;
+            }
+            if !record.has_ended && record.runs < MAX_RUNS && !is_running {
                 self.start_lane(number, order, records)?;
             }
         }
@@ -270,12 +289,19 @@ impl Outside {
             tag: format!("{}-lane-{number}", self.tag),
             ..ProcessSpec::default()
         };
+        let setup = self.setup_of(number, &spec);
         records.note_start(number)?;
         let supervisor = self.parts.supervisor.clone();
-        self.lanes.running.insert(
-            number,
-            std::thread::spawn(move || Ok(supervisor.run(&spec)?.end)),
-        );
+        let run = move || {
+            if let Some(setup) = setup {
+                let end = supervisor.run(&setup)?.end;
+                if !end.is_success() {
+                    return Ok(LaneEnd::NotSetUp(end));
+                }
+            }
+            Ok(LaneEnd::Loop(supervisor.run(&spec)?.end))
+        };
+        self.lanes.running.insert(number, std::thread::spawn(run));
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 //! The comments are descriptions in the JSON Schema, for authors of the file.
 
 pub use super::limits::{Amount, BudgetSettings, Limits};
+pub use crate::machine::policy::LaneTasks;
 pub use crate::mutation::{NoCoverage, Per};
 pub use crate::task::Placement;
 
@@ -90,6 +91,11 @@ pub struct Settings {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LaneSettings {
+    /// The tasks that lanes may do ahead of their turn.
+    pub take: LaneTasks,
+    /// Checks and gates that run at the same time over your workspace and all lanes; 0 is no limit.
+    #[schemars(range(min = 0, max = 64))]
+    pub heavy: u32,
     /// Prepares the workspace of a new lane; it runs once, before the agents.
     #[schemars(schema_with = "argv")]
     pub setup: Option<Vec<String>>,

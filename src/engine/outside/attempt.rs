@@ -405,6 +405,9 @@ impl Outside {
             ));
         };
         let argv = argv.clone();
+        let Some(_slot) = self.take_heavy_slot()? else {
+            return Ok(None);
+        };
         let before = self.parts.repositories.take_snapshot()?;
         let names = if packages.is_empty() {
             self.parts.repositories.package_names()

@@ -22,70 +22,71 @@ const MAX_DEPTH: usize = 64;
 struct CopyPatterns {
     /// Files, and folders with all below them.
     wanted: GlobSet,
-    /// Folders on the way to them, by their number of names.
+    /// The ways to them.
+    ways: Vec<CopyWay>,
+}
+
+/// The folders on the way to what one pattern names.
+struct CopyWay {
+    /// By their number of names, from 1.
     leading: Vec<GlobSet>,
-    /// The least number of names from which a pattern may match at any depth.
-    any_depth: Option<usize>,
+    /// True if all folders below the last one may hold it.
+    is_deep: bool,
 }
 
 impl CopyPatterns {
     fn compile(patterns: &[String]) -> Result<Self, Fault> {
-        let mut leading: Vec<Vec<String>> = Vec::new();
-        let mut any_depth = None;
-        let mut wanted = patterns.to_vec();
+        let compile = |patterns: &[String]| compile_setting("lanes.copy", patterns);
+        let mut wanted = Vec::new();
+        let mut ways = Vec::new();
         for pattern in patterns {
-            wanted.push(format!("{}/**", pattern.trim_end_matches('/')));
+            let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
+            // As in all patterns of the settings, a name alone is one in any folder.
+            let anywhere = if pattern.contains('/') { "" } else { "**/" };
+            let pattern = format!("{anywhere}{pattern}");
+            wanted.extend([pattern.clone(), format!("{pattern}/**")]);
             let names: Vec<&str> = pattern.split('/').collect();
             // `a/**/b` and `{a/b,c}` have no fixed number of names.
-            let fixed = names
-                .iter()
-                .take_while(|name| !name.contains("**") && !name.contains('{'))
-                .count();
-            if fixed < names.len() {
-                any_depth = Some(any_depth.unwrap_or(fixed).min(fixed));
-            }
-            for depth in 1..=fixed.min(names.len() - 1) {
-                if leading.len() < depth {
-                    leading.push(Vec::new());
-                }
-                if let Some(row) = leading.get_mut(depth - 1) {
-                    row.push(
-                        names
-                            .iter()
-                            .take(depth)
-                            .copied()
-                            .collect::<Vec<_>>()
-                            .join("/"),
-                    );
-                }
-            }
+            let is_fixed = |name: &&&str| !name.contains("**") && !name.contains('{');
+            let fixed = names.iter().take_while(is_fixed).count();
+            let leading = (1..=fixed.min(names.len() - 1)).map(|depth| {
+                let start = names.iter().take(depth).copied().collect::<Vec<_>>();
+                compile(&[start.join("/")])
+            });
+            ways.push(CopyWay {
+                leading: leading.collect::<Result<_, _>>()?,
+                is_deep: fixed < names.len(),
+            });
         }
-        let compile = |patterns: &[String]| compile_setting("lanes.copy", patterns);
         Ok(Self {
             wanted: compile(&wanted)?,
-            leading: leading
-                .iter()
-                .map(|row| compile(row))
-                .collect::<Result<_, _>>()?,
-            any_depth,
+            ways,
         })
     }
 
     /// True for a folder that is copied, or that may hold something to copy.
     fn may_hold(&self, path: &Path) -> bool {
         let depth = path.components().count();
-        let is_leading = |at: usize, path: &Path| {
-            self.leading
-                .get(at)
-                .is_some_and(|globs| globs.is_match(path))
-        };
-        let is_open = self.any_depth.is_some_and(|fixed| {
-            let start: PathBuf = path.components().take(fixed).collect();
-            depth > fixed
-                && (fixed == 0 || is_leading(fixed - 1, &start))
-                && !is_output(path.as_os_str().as_bytes())
-        });
-        is_open || is_leading(depth.saturating_sub(1), path) || self.wanted.is_match(path)
+        let is_output = is_output(path.as_os_str().as_bytes());
+        let mut ways = self.ways.iter();
+        self.wanted.is_match(path) || ways.any(|way| way.leads_through(path, depth, is_output))
+    }
+}
+
+impl CopyWay {
+    fn leads_through(&self, path: &Path, depth: usize, is_output: bool) -> bool {
+        if depth <= self.leading.len() {
+            return self
+                .leading
+                .get(depth - 1)
+                .is_some_and(|globs| globs.is_match(path));
+        }
+        let start: PathBuf = path.components().take(self.leading.len()).collect();
+        let starts_so = self
+            .leading
+            .last()
+            .is_none_or(|globs| globs.is_match(&start));
+        self.is_deep && starts_so && !is_output
     }
 }
 
@@ -209,35 +210,50 @@ mod tests {
 
     #[test]
     fn only_folders_that_may_hold_a_copy_are_entered() {
-        let patterns = [".env", "src/*/.env", "lib", "conf/**/*.key"].map(str::to_owned);
+        let patterns = ["src/*/.env", "lib/jars/", "conf/**/*.key", "./a/lib/x"].map(str::to_owned);
         let patterns = CopyPatterns::compile(&patterns).unwrap();
         for (path, is_entered) in [
             ("src", true),
             ("src/app", true),
             ("src/app/main", false),
             ("lib", true),
-            ("lib/a/b", true),
+            ("lib/jars/b", true),
+            ("lib/other", false),
             ("node_modules", false),
             ("conf", true),
             ("conf/a/b", true),
             ("conf/a/node_modules", false),
-            ("other", false),
+            ("a/lib", true),
+            ("a/other", false),
         ] {
             assert_eq!(patterns.may_hold(Path::new(path)), is_entered, "{path}");
         }
         for (path, is_wanted) in [
-            (".env", true),
             ("src/app/.env", true),
             ("src/.env", false),
-            ("lib/a/b.jar", true),
+            ("lib/jars/b.jar", true),
+            ("lib/b.jar", false),
             ("conf/x.key", true),
             ("conf/a/x.key", true),
             ("conf/x.txt", false),
         ] {
             assert_eq!(patterns.wanted.is_match(path), is_wanted, "{path}");
         }
-        let patterns = CopyPatterns::compile(&["**/.env".to_owned()]).unwrap();
-        assert!(patterns.may_hold(Path::new("a/b")) && !patterns.may_hold(Path::new("a/target")));
+        let patterns = CopyPatterns::compile(&["src/*/.env".to_owned()]).unwrap();
+        let entered = ["src", "src/app", "src/app/main", "other"];
+        let entered = entered.map(|path| patterns.may_hold(Path::new(path)));
+        assert_eq!(entered, [true, true, false, false]);
+        let patterns = CopyPatterns::compile(&["node_modules".to_owned()]).unwrap();
+        for path in [
+            "node_modules",
+            "a/node_modules",
+            "a/node_modules/b/c",
+            "a/b",
+        ] {
+            assert!(patterns.may_hold(Path::new(path)), "{path}");
+        }
+        assert!(!patterns.may_hold(Path::new("a/target")));
+        assert!(patterns.wanted.is_match("a/node_modules/b/c.js"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod show;
 use super::inspect::tasks::{self, Read};
 use super::inspect::{Inspection, InspectionFinding, Level, of_task_file};
 use super::output::Format;
+use super::workspace::Opened;
 use super::{CONFIG, Exit, Fault, Invocation, ensure_that};
 use crate::task::Sections;
 use clap::Args;
@@ -49,7 +50,7 @@ pub(super) fn run_check(call: &Invocation, args: &CheckArgs) -> Result<Exit, Fau
     let opened = call.read_settings(call.find_workspace()?)?;
     let findings = Inspection::of_opened(&opened).all_findings();
     if args.explain {
-        return finish_explained(format, tasks::read_tasks(&opened), args, &findings);
+        return finish_explained(format, tasks::read_tasks(&opened), &opened, args, &findings);
     }
     Ok(show::show_findings(
         &findings,
@@ -80,7 +81,7 @@ fn one_file(
     let read = tasks::read_at(path, &path.display().to_string(), &opened);
     let mut findings = of_task_file(&read, &opened);
     if args.explain {
-        return finish_explained(format, read, args, &findings);
+        return finish_explained(format, read, &opened, args, &findings);
     }
     // The file's name is relative to the current folder, that of the configuration to the workspace.
     let here = std::env::current_dir()?;
@@ -104,12 +105,14 @@ fn one_file(
 fn finish_explained(
     format: Format,
     read: Result<Read, Box<InspectionFinding>>,
+    opened: &Opened,
     args: &CheckArgs,
     findings: &[InspectionFinding],
 ) -> Result<Exit, Fault> {
     match read {
         Ok(read) => {
-            explain::show_lines(&read, format == Format::Json, args.all_lines);
+            let take = opened.workspace.settings.lanes.take;
+            explain::show_lines(&read, take, format == Format::Json, args.all_lines);
             let is_wrong = findings.iter().any(|finding| finding.level == Level::Error);
             Ok(if is_wrong { Exit::WorkLeft } else { Exit::Done })
         }

@@ -34,7 +34,7 @@ pub struct RunArgs {
     /// Take only this task with what is below it; repeat it for more
     #[arg(long, value_name = "ID")]
     pub only: Vec<String>,
-    /// Do up to N tasks that are marked `[P]` at once, ahead of their turn
+    /// Do up to N independent tasks at once, ahead of their turn
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub lanes: Option<u32>,
     /// Clear the block and the counters of a task

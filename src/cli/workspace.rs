@@ -271,6 +271,7 @@ impl Workspace {
                 &settings.files.build,
             ]
             .map(Clone::clone),
+            take: settings.lanes.take,
             cost: scale_budget(settings.limits.cost, 1),
             tokens: scale_budget(settings.limits.tokens, 1_000_000),
             ..Policy::default()

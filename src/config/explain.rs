@@ -252,7 +252,8 @@ mod tests {
                 "hooks.gate-fail",
                 "hooks.waiting",
                 "hooks.stop",
-                "hooks.anchor"
+                "hooks.anchor",
+                "lanes.setup"
             ]
         );
     }

@@ -2,7 +2,12 @@
 //!
 //! The comments are descriptions in the JSON Schema, for authors of the file.
 
+<<<<<<< HEAD
 pub use super::limits::{Amount, BudgetSettings, Limits, Percent, QuotaSettings};
+=======
+pub use super::limits::{Amount, BudgetSettings, Limits};
+pub use crate::machine::policy::LaneTasks;
+>>>>>>> h46
 pub use crate::mutation::{NoCoverage, Per};
 pub use crate::task::Placement;
 
@@ -82,6 +87,42 @@ pub struct Settings {
     pub tasks: TaskSettings,
     /// Changes that attempts may not make.
     pub policy: AttemptPolicy,
+    /// Workspaces of `ralph run --lanes N`.
+    pub lanes: LaneSettings,
+}
+
+/// Workspaces of `ralph run --lanes N`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LaneSettings {
+    /// The tasks that lanes may do ahead of their turn.
+    pub take: LaneTasks,
+    /// Checks and gates that run at the same time over your workspace and all lanes; 0 is no limit.
+    #[schemars(range(min = 0, max = 64))]
+    pub heavy: u32,
+    /// Prepares the workspace of a new lane; it runs once, before the agents.
+    #[schemars(schema_with = "argv")]
+    pub setup: Option<Vec<String>>,
+    /// Files that git ignores and a lane needs, as patterns in the workspace.
+    #[schemars(extend("items" = glob()))]
+    pub copy: Vec<String>,
+    /// Variables for all that runs in a lane; `{lane}` is its number, `{workspace}` its folder.
+    #[schemars(transform = variables)]
+    pub env: BTreeMap<String, serde_json::Value>,
+}
+
+impl LaneSettings {
+    /// Returns the variables of `env:` for one lane.
+    pub fn variables_of(&self, lane: u32, workspace: &str) -> Vec<(String, String)> {
+        let fill = |value: &serde_json::Value| {
+            let text = value.as_str().map_or(value.to_string(), str::to_owned);
+            text.replace("{lane}", &lane.to_string())
+                .replace("{workspace}", workspace)
+        };
+        let all = self.env.iter();
+        all.map(|(name, value)| (name.clone(), fill(value)))
+            .collect()
+    }
 }
 
 /// Changes that attempts may not make.

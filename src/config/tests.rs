@@ -389,10 +389,18 @@ fn what_the_file_says_is_what_is_set() {
          checks: {red: [mvn, test], env: [D]}\n\
          limits: {iterations: 7, attempts: 1, rework: 0, wall: 2h, attempt: 5m, idle: 30s, check: 1m}\n\
          hooks: {done: [notify-send, done], stop: null, env: [E]}\n\
+         lanes: {take: groups, heavy: 3, setup: [npm, ci], copy: [src/*/.env], env: {PORT: 80, AT: '{workspace}/{lane}'}}\n\
          files: {test: ['t/**'], build: []}\n\
          commit: ralph\ncheckpoints: '^Checkpoint'\nrework: keep-reviews\non_blocked: next\nstages: virtual\n",
     );
     assert_eq!(settings.spec, PathBuf::from("/w/docs/spec"));
+    let lanes = &settings.lanes;
+    assert_eq!((lanes.take, lanes.heavy), (LaneTasks::Groups, 3));
+    assert_eq!(lanes.setup, Some(vec!["npm".to_owned(), "ci".to_owned()]));
+    assert_eq!(lanes.copy, ["src/*/.env"]);
+    let variables = [("AT", "/l/2"), ("PORT", "80")];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!(lanes.variables_of(2, "/l"), variables);
     assert_eq!(settings.packages, ["services/*", "."]);
     assert!(settings.packages_given);
     assert_eq!(settings.agents["default"].command, ["sh", "agent.sh", ""]);
@@ -539,7 +547,7 @@ fn unknown_and_doubled_keys_are_named_with_their_line_at_any_depth() {
         "hooks:\n  finished: null\n",
         "\"on\": {}\n",
     ]), @r"
-    threshold|.ralph/config.yaml:2: `threshold` is not a known key. → Known here: `agents`, `checkpoints`, `checks`, `commit`, `files`, `gates`, `hooks`, `limits`, `mcp`, `on_blocked`, `on_budget`, `packages`, `placement`, `policy`, `rework`, `roles`, `spec`, `spec_files`, `stages`, `tasks`, `verifier`.
+    threshold|.ralph/config.yaml:2: `threshold` is not a known key. → Known here: `agents`, `checkpoints`, `checks`, `commit`, `files`, `gates`, `hooks`, `lanes`, `limits`, `mcp`, `on_blocked`, `on_budget`, `packages`, `placement`, `policy`, `rework`, `roles`, `spec`, `spec_files`, `stages`, `tasks`, `verifier`.
     gates.PITEST.treshold|.ralph/config.yaml:3: `gates.PITEST.treshold` is not a known key. → Did you mean `threshold`?
     limits.wal|.ralph/config.yaml:2: `limits.wal` is not a known key. → Did you mean `wall`?
     agents.a.temperature|.ralph/config.yaml:2: `agents.a.temperature` is not a known key. → Known here: `args`, `command`, `env`, `fallback`, `format`, `model`, `preset`.

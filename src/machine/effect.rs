@@ -144,11 +144,11 @@ impl Effect {
 pub struct LaneOrder {
     /// The box.
     pub key: TaskKey,
-    /// The task that its lane does as a whole.
-    pub task: String,
+    /// The first task of its lane; `None` if main does this task itself.
+    pub task: Option<String>,
     /// The packages as surveyed.
     pub snapshot: Snapshot,
-    /// The tasks of the run that are not done, in document order.
+    /// The work of lanes that is not done, in document order.
     pub open: Vec<LaneTask>,
     /// Lanes that may run at once.
     pub lanes: u32,
@@ -167,14 +167,14 @@ pub struct Play {
     pub offer: Offer,
 }
 
-/// A task that a lane can do ahead.
+/// Tasks that a lane can do ahead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneTask {
-    /// Its family.
-    pub family: String,
-    /// Its name for `--only`.
-    pub name: String,
-    /// The digest of its text and of the text below it.
+    /// The families of the outermost ones, in document order.
+    pub families: Vec<String>,
+    /// Their names for `--only`.
+    pub names: Vec<String>,
+    /// The digest of their texts.
     pub digest: String,
     /// A lane may begin it now.
     pub is_ready: bool,

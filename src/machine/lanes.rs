@@ -1,7 +1,7 @@
 //! Lanes: second workspaces that do marked tasks ahead, as agents whose accepted work main may take as an attempt.
 //!
-//! Main keeps its order of boxes. Before an attempt of work on a task that is marked `[P]` or `(P)` it asks for the lane
-//! of that task. Its merged work is judged like an agent's. A lane is never evidence.
+//! Main keeps its order of boxes. Before an attempt of work it starts lanes for the tasks whose needs are met, and asks
+//! for the lane of its own task. Its merged work is judged like an agent's. A lane is never evidence.
 
 use super::begin::{begin, begin_attempt};
 use super::choice::is_required_open;
@@ -9,10 +9,12 @@ use super::effect::{Effect, LaneOrder, LaneTask};
 use super::event::Offer;
 use super::facts::Snapshot;
 use super::hierarchy::work_box;
+use super::policy::LaneTasks;
 use super::state::{Phase, SpecState, State};
 use super::used::Most;
 use crate::source::digest;
-use crate::task::{Row, Stage, TaskKey};
+use crate::task::{Families, Row, Rows, Stage, TaskKey};
+use std::collections::HashMap;
 
 /// Prefix of the name of a lane as an agent.
 const AGENT: &str = "lane:";
@@ -22,14 +24,18 @@ pub fn number(agent: &str) -> Option<u32> {
     agent.strip_prefix(AGENT)?.parse().ok()
 }
 
-/// True if the lane of this box's task comes before a worker.
+/// True if main looks at the lanes before a worker: its task may have one, or others can begin meanwhile.
 pub(super) fn is_asked(state: &State, key: &TaskKey) -> bool {
     let spec = state.spec_state();
     let has_failed = spec.stage(key).is_some_and(|stage| stage.lane_failed);
-    state.policy.lanes > 0
-        && is_done_ahead(&key.stage)
-        && !has_failed
-        && group(spec, &key.family).len() > 1
+    if state.policy.lanes == 0 || !is_done_ahead(&key.stage) || has_failed {
+        return false;
+    }
+    let units = units(&spec.rows, state.policy.take);
+    if unit_of(&units, &spec.rows, &key.family).is_some() {
+        return units.len() > 1;
+    }
+    open_tasks(spec, &units).iter().any(|task| task.is_ready)
 }
 
 /// True for the stages whose accepted work a lane offers. Reviews and gates are main's.
@@ -41,15 +47,17 @@ pub fn is_done_ahead(stage: &Stage) -> bool {
 pub(super) fn look(state: &State, key: &TaskKey, snapshot: &Snapshot) -> Effect {
     let spec = state.spec_state();
     let lanes = state.policy.lanes;
+    let units = units(&spec.rows, state.policy.take);
+    let own = unit_of(&units, &spec.rows, &key.family);
     let share = |most: Option<u64>, used: u64| {
         most.map(|most| most.saturating_sub(used) / u64::from(lanes.max(1)))
     };
     let most = Most::of(&state.policy, |budget| budget.run).with(state.run.allowed);
     Effect::LookAtLane(Box::new(LaneOrder {
         key: key.clone(),
-        task: unit(spec, &key.family).unwrap_or_default(),
+        task: own.map(|own| own.name().to_owned()),
         snapshot: snapshot.clone(),
-        open: open_tasks(spec, &key.family),
+        open: open_tasks(spec, &units),
         lanes,
         most: Most {
             tokens: share(most.tokens, state.run.used.tokens),
@@ -86,32 +94,86 @@ pub(super) fn seen(
     effects
 }
 
-/// The unbroken run of marked tasks under one heading to which a family belongs, in document order; none if it is not
-/// marked.
-pub fn group(spec: &SpecState, family: &str) -> Vec<String> {
-    let Some(wanted) = unit(spec, family) else {
-        return Vec::new();
-    };
-    let mut run: Vec<String> = Vec::new();
-    let mut heading = 0;
-    for row in &spec.rows {
-        let unit = unit(spec, &row.key.family).filter(|_| !is_barrier(row));
-        if unit.is_none() || row.group != heading {
-            if run.contains(&wanted) {
-                break;
-            }
-            run.clear();
-        }
-        heading = row.group;
-        if let Some(unit) = unit.filter(|unit| !run.contains(unit)) {
-            run.push(unit);
-        }
+/// The tasks that one lane does: a task, or with `lanes.take: groups` those under one heading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Its outermost tasks, in document order.
+    pub families: Vec<String>,
+    /// The indices of its rows.
+    rows: Vec<usize>,
+    /// Number of rows of the file whose boxes must be done before, if they are above the unit.
+    after: usize,
+    /// The tasks that must be done before, at any place in the file.
+    pub needs: Vec<String>,
+    /// Its heading.
+    group: u32,
+}
+
+impl Unit {
+    /// Its first task.
+    pub fn name(&self) -> &str {
+        self.families.first().map_or("", String::as_str)
     }
-    if run.contains(&wanted) {
-        run
-    } else {
-        Vec::new()
+}
+
+/// Returns what lanes may do ahead, in document order.
+///
+/// - `marked`: tasks with `[P]` or `(P)`, which need all above the unbroken run of such tasks under one heading, and tasks
+///   that name their needs, which need exactly those.
+/// - `groups`: the tasks under a heading, in their order. `all`: every outermost task. They need what they name.
+///
+/// Nothing passes a box of a person, a checkpoint or a wider gate.
+pub fn units(rows: &Rows, take: LaneTasks) -> Vec<Unit> {
+    let families = rows.by_family();
+    let mut units: Vec<Unit> = Vec::new();
+    let mut unit_of_task: HashMap<&str, usize> = HashMap::new();
+    let (mut after_barrier, mut run, mut heading) = (0, None, None);
+    for (at, row) in rows.iter().enumerate() {
+        let task = outermost_task(&families, &row.key.family, take);
+        let task = task.filter(|_| !is_barrier(row));
+        run = run.filter(|_| heading == Some(row.group));
+        heading = Some(row.group);
+        if task.is_some_and(|task| has(&families, task, is_marked)) {
+            run = run.or(Some(at));
+        } else {
+            run = None;
+        }
+        if is_barrier(row) {
+            after_barrier = at + 1;
+        }
+        let Some(task) = task else { continue };
+        if let Some(unit) = unit_of_task.get(task).and_then(|at| units.get_mut(*at)) {
+            unit.rows.push(at);
+            continue;
+        }
+        let needs = needs_of(&families, task);
+        let after = match (take, &needs) {
+            (LaneTasks::Marked, None) => run.unwrap_or(at),
+            _ => after_barrier,
+        };
+        let last = units.last_mut().filter(|last| {
+            take == LaneTasks::Groups && last.group == row.group && last.after == after
+        });
+        if let Some(last) = last {
+            last.families.push(task.to_owned());
+            last.rows.push(at);
+            last.needs.extend(needs.unwrap_or_default());
+        } else {
+            units.push(Unit {
+                families: vec![task.to_owned()],
+                rows: vec![at],
+                after,
+                needs: needs.unwrap_or_default(),
+                group: row.group,
+            });
+        }
+        unit_of_task.insert(task, units.len() - 1);
     }
+    for unit in &mut units {
+        let own = &unit.families;
+        unit.needs.retain(|need| !own.contains(need));
+    }
+    units
 }
 
 /// A box that no lane passes.
@@ -119,62 +181,151 @@ fn is_barrier(row: &Row) -> bool {
     row.approval || row.checkpoint || row.key.is_wider_gate()
 }
 
-/// The outermost marked task that a family is, or is below.
-fn unit(spec: &SpecState, family: &str) -> Option<String> {
-    let families = spec.rows.by_family();
-    let is_marked = |name: &str| {
-        let mut boxes = families.family_boxes(name);
-        boxes.any(|(_, row)| row.key.stage == Stage::Implementation && marked(row))
-    };
-    let all = families
-        .families_above(family)
-        .into_iter()
-        .rev()
-        .chain([family]);
-    all.map(str::to_owned).find(|name| is_marked(name))
+/// The outermost task that a lane may do and that a family is, or is below.
+fn outermost_task<'a>(
+    families: &Families<'a>,
+    family: &'a str,
+    take: LaneTasks,
+) -> Option<&'a str> {
+    let above = families.families_above(family).into_iter().rev();
+    above.chain([family]).find(|name| match take {
+        LaneTasks::Marked => has(families, name, |row| is_marked(row) || row.needs.is_some()),
+        LaneTasks::Groups | LaneTasks::All => has(families, name, |_| true),
+    })
+}
+
+/// True if the work box of a family is so.
+fn has(families: &Families<'_>, family: &str, is_so: impl Fn(&Row) -> bool) -> bool {
+    let mut boxes = families.family_boxes(family);
+    boxes.any(|(_, row)| row.key.stage == Stage::Implementation && is_so(row))
+}
+
+fn needs_of(families: &Families<'_>, family: &str) -> Option<Vec<String>> {
+    let mut boxes = families.family_boxes(family);
+    boxes.find_map(|(_, row)| row.needs.clone())
 }
 
 /// True if the words of a task have `[P]` or `(P)`.
-fn marked(row: &Row) -> bool {
+fn is_marked(row: &Row) -> bool {
     row.text
         .split_whitespace()
         .any(|word| matches!(word, "[P]" | "(P)"))
 }
 
-/// The tasks of the run that are not done. None is ready while a task is half done, or while one above the run is open.
-fn open_tasks(spec: &SpecState, family: &str) -> Vec<LaneTask> {
-    let run = group(spec, family);
-    let rows_of = |name: &str| -> Vec<&Row> {
-        let rows = spec.rows.iter();
-        rows.filter(|row| unit(spec, &row.key.family).as_deref() == Some(name))
-            .collect()
-    };
-    let rows: Vec<Vec<&Row>> = run.iter().map(|name| rows_of(name)).collect();
-    let first = rows.iter().flatten().map(|row| row.line).min();
+pub(super) fn unit_of<'a>(units: &'a [Unit], rows: &Rows, family: &str) -> Option<&'a Unit> {
+    let has_family = |at: &usize| rows.get(*at).is_some_and(|row| row.key.family == family);
+    units.iter().find(|unit| unit.rows.iter().any(has_family))
+}
+
+/// The units that are not done. None is ready while a task is half done.
+pub(super) fn open_tasks(spec: &SpecState, units: &[Unit]) -> Vec<LaneTask> {
     let has_begun = |row: &Row| {
         spec.family(&row.key.family)
             .is_some_and(|known| known.first_iteration > 0)
     };
     let mut required = spec.rows.iter().filter(|row| is_required_open(row));
-    let is_settled = !required.any(|row| Some(row.line) < first || has_begun(row));
-    let tasks = run.into_iter().zip(rows);
-    tasks
-        .filter(|(_, rows)| rows.iter().any(|row| is_required_open(row)))
-        .map(|(family, rows)| {
+    let is_settled = !required.any(has_begun);
+    let first_open = spec.rows.iter().position(is_required_open);
+    let open = units.iter().map(|unit| {
+        let rows: Vec<&Row> = unit
+            .rows
+            .iter()
+            .filter_map(|at| spec.rows.get(*at))
+            .collect();
+        (unit, rows)
+    });
+    open.filter(|(_, rows)| rows.iter().any(|row| is_required_open(row)))
+        .map(|(unit, rows)| {
             let texts = rows.iter().map(|row| {
                 let under = row.under.as_deref().unwrap_or_default();
                 format!("{} {} {under}\n", row.key, row.digest)
             });
-            let work = work_box(spec, &family);
+            let names = unit.families.iter().map(|family| {
+                work_box(spec, family).map_or_else(|| family.clone(), |key| spec.name(&key))
+            });
             LaneTask {
-                name: work.map_or_else(|| family.clone(), |key| spec.name(&key)),
+                families: unit.families.clone(),
+                names: names.collect(),
                 digest: digest(texts.collect::<String>().as_bytes()),
                 is_ready: is_settled
+                    && needs_are_met(&spec.rows, unit, first_open)
                     && rows.iter().all(|row: &&Row| {
                         row.optional || row.mark.is_open() && !row.struck && !has_begun(row)
                     }),
-                family,
             }
         })
         .collect()
+}
+
+/// True if all that a unit needs is done. A need that is no task of the file is never done.
+fn needs_are_met(rows: &Rows, unit: &Unit, first_open: Option<usize>) -> bool {
+    let families = rows.by_family();
+    let is_done = |family: &str| {
+        let all = families.families_below(family).into_iter().chain([family]);
+        let mut boxes = all.flat_map(|name| families.family_boxes(name));
+        boxes.all(|(_, row)| !is_required_open(row))
+    };
+    let mut needs = unit.needs.iter();
+    first_open.is_none_or(|first| first >= unit.after)
+        && needs.all(|need| has(&families, need, |_| true) && is_done(need))
+}
+
+/// The length of a run with enough lanes, in tasks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LongestChain {
+    /// All required tasks without tasks below them.
+    pub tasks: usize,
+    /// Those that follow each other with any number of lanes.
+    pub chain: usize,
+}
+
+/// Returns the longest chain of tasks that need each other, if main takes them in document order.
+pub fn longest_chain(rows: &Rows, take: LaneTasks) -> LongestChain {
+    let families = rows.by_family();
+    let units = units(rows, take);
+    // For each row the length of the chain when main has done it and all above.
+    let mut done_at: Vec<usize> = Vec::with_capacity(rows.len());
+    let mut counted = LongestChain::default();
+    let mut in_unit: HashMap<usize, usize> = HashMap::new();
+    let unit_at: HashMap<usize, usize> = units
+        .iter()
+        .enumerate()
+        .flat_map(|(number, unit)| unit.rows.iter().map(move |at| (*at, number)))
+        .collect();
+    for (at, row) in rows.iter().enumerate() {
+        let is_task = row.key.stage == Stage::Implementation
+            && !row.optional
+            && !row.checkpoint
+            && !families.is_parent(&row.key.family);
+        let weight = usize::from(is_task);
+        counted.tasks += weight;
+        let lane = unit_at
+            .get(&at)
+            .and_then(|number| Some((*number, units.get(*number)?)));
+        let end = match lane {
+            Some((number, unit)) => {
+                let needed = unit.needs.iter().map(|need| {
+                    let last = families
+                        .families_below(need)
+                        .into_iter()
+                        .chain([need.as_str()]);
+                    let last = last.flat_map(|name| families.family_boxes(name));
+                    let last = last.map(|(at, _)| at).max();
+                    // One that comes later, or is no task, leaves this one in its turn.
+                    last.map_or(counted.chain, |last| {
+                        done_at.get(last).copied().unwrap_or(counted.chain)
+                    })
+                });
+                let above = unit.after.checked_sub(1).and_then(|last| done_at.get(last));
+                let start = needed.chain(above.copied()).max().unwrap_or(0);
+                let end = in_unit.entry(number).or_insert(start);
+                *end += weight;
+                *end
+            }
+            None => counted.chain + weight,
+        };
+        counted.chain = counted.chain.max(end);
+        done_at.push(counted.chain);
+    }
+    counted
 }

@@ -76,12 +76,30 @@ pub struct Policy {
     /// Lanes that may run at once (`--lanes`); 0: none.
     #[serde(skip_serializing_if = "is_default")]
     pub lanes: u32,
+    /// The tasks that lanes may do ahead (`lanes.take`).
+    #[serde(skip_serializing_if = "is_default")]
+    pub take: LaneTasks,
     /// Millionths of a US dollar that may be used.
     #[serde(skip_serializing_if = "is_default")]
     pub cost: Budget,
     /// Tokens that may be used.
     #[serde(skip_serializing_if = "is_default")]
     pub tokens: Budget,
+}
+
+/// The tasks that lanes may do ahead.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum LaneTasks {
+    /// Those with `[P]` or `(P)`, and those that name their needs (`Depends on: 2`).
+    #[default]
+    Marked,
+    /// All tasks; those under one heading follow each other.
+    Groups,
+    /// All tasks.
+    All,
 }
 
 /// Limits of usage; `None` is no limit.

@@ -205,9 +205,13 @@ impl TaskFile {
     pub fn box_rows(&self) -> Vec<Row> {
         let groups = self.group_numbers();
         let mut rows = Vec::with_capacity(self.tasks.len());
-        for (task, note) in self.tasks.iter().zip(self.notes_under()) {
+        let notes = self.notes_under().into_iter().zip(self.named_needs());
+        for (task, (note, needs)) in self.tasks.iter().zip(notes) {
             let group = groups.get(task.found.group as usize).copied();
-            rows.push(self.box_row(task, group.unwrap_or_default(), note));
+            rows.push(Row {
+                needs,
+                ..self.box_row(task, group.unwrap_or_default(), note)
+            });
         }
         rows
     }
@@ -245,6 +249,7 @@ impl TaskFile {
             approval,
             checkpoint: approval || may_be || self.grammar.is_checkpoint(&text),
             text,
+            needs: None,
             is_virtual: false,
         }
     }

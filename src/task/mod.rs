@@ -12,6 +12,7 @@ mod grammar;
 mod hierarchy;
 mod insert_lines;
 mod meaning;
+mod needs;
 mod odd_line;
 mod outline;
 mod plan;

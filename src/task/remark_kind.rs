@@ -67,6 +67,8 @@ pub enum RemarkKind {
     GateBeforeCode,
     /// A parent is below its children, under another heading.
     ParentBelow,
+    /// A task depends on a task that is not in the file.
+    UnknownNeed,
 }
 
 /// A remark on an unusual line of a task file.

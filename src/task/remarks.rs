@@ -41,6 +41,7 @@ impl TaskFile {
             ));
         }
         relations::add_remarks(self, &mut remarks);
+        self.remark_needs(&mut remarks);
         remarks.sort_by_key(|remark| (remark.line, remark.kind));
         remarks
     }

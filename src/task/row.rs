@@ -72,6 +72,9 @@ pub struct Row {
     /// Its text matches the configured `checkpoints:` pattern, or a line below it says to commit nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checkpoint: bool,
+    /// The ids of the tasks that it names as its needs; `None` if it names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<Vec<String>>,
     /// True if the stage has no line of its own (`stages: virtual`). `line` is then that of its task.
     #[serde(
         rename = "unwritten",

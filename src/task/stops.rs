@@ -75,6 +75,7 @@ impl TaskFile {
                 struck: false,
                 approval: true,
                 checkpoint: true,
+                needs: None,
                 is_virtual: true,
             });
         }

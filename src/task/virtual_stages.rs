@@ -252,6 +252,7 @@ fn virtual_row(beside: &Row, key: &TaskKey) -> Row {
             String::new()
         },
         checkpoint: false,
+        needs: None,
         is_virtual: true,
         ..beside.clone()
     }

@@ -45,6 +45,16 @@ fn agents(project: &Project) -> Vec<String> {
     who.collect()
 }
 
+/// Waits for a condition.
+#[track_caller]
+fn wait(is_so: &dyn Fn() -> bool, what: &str) {
+    let watch = ralph::sys::clock::Stopwatch::start();
+    while !is_so() {
+        assert!(watch.elapsed() < Duration::from_secs(50), "{what}");
+        std::thread::yield_now();
+    }
+}
+
 #[track_caller]
 fn assert_sound(project: &Project, tasks: &str) {
     assert_eq!(project.read("tasks.md"), tasks.replace("[ ]", "[x]"));
@@ -251,13 +261,6 @@ fn an_interrupted_run_leaves_no_process_and_the_next_one_continues_its_lanes() {
     let project = Project::new(tasks);
     project.agent(&format!("{MEET}*/yes) meet 3; as_usual ;;"));
     let mut run = project.start(&["run", "--lanes", "2"]);
-    let watch = ralph::sys::clock::Stopwatch::start();
-    let wait = |is_so: &dyn Fn() -> bool, what: &str| {
-        while !is_so() {
-            assert!(watch.elapsed() < Duration::from_secs(50), "{what}");
-            std::thread::yield_now();
-        }
-    };
     wait(
         &|| project.has("../home/meet/1.") && project.has("../home/meet/2."),
         "agents",
@@ -265,8 +268,153 @@ fn an_interrupted_run_leaves_no_process_and_the_next_one_continues_its_lanes() {
     signal(i32::try_from(run.id()).unwrap(), "INT");
     assert_eq!(run.wait().unwrap().code(), Some(130));
     wait(&|| project.processes().is_empty(), "processes");
+    let status = project.ralph(&["status"]).code(0);
+    assert!(
+        status.out.contains("lane 2: 2. stopped, iteration 1 ("),
+        "{}",
+        status.out
+    );
     project.write("../home/meet/go", "");
     project.ralph(&["run", "--lanes", "2"]).code(0);
     assert_sound(&project, tasks);
+    assert_eq!(agents(&project), ["lane:1", "lane:2"]);
+}
+
+#[test]
+fn a_lane_has_what_setup_copy_and_env_give_it() {
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n";
+    let project = Project::new(tasks);
+    project.write("src/app/.git/info/exclude", "deps\nlocal/\n.env\n");
+    project.write("src/app/.env", "A=1\n");
+    project.write("src/app/local/x/y", "y\n");
+    let workspace = project.path("").canonicalize().unwrap();
+    let link = project.path("src/app/local/link");
+    std::os::unix::fs::symlink(workspace.join("src/app/.env"), link).unwrap();
+    let green = r#"case $PWD in
+        */lanes/*) test "$PORT" = "80${RALPH_LANE}0" && test -s deps ;;
+        *) test -z "${PORT-}${RALPH_LANE-}" ;;
+        esac"#;
+    let setup = r#"test -f src/app/.env && echo "$PORT $RALPH_LANE" >> src/app/deps"#;
+    let config = serde_json::json!({
+        "checks": { "green": ["sh", "-c", green] },
+        "lanes": {
+            "setup": ["sh", "-c", setup],
+            "copy": [".env", "src/*/.env", "src/app/local"],
+            "env": { "PORT": "80{lane}0", "AT": "{workspace}/x" },
+        },
+    });
+    project.config(&serde_yaml::to_string(&config).unwrap());
+    let lane = r#"
+        n=$RALPH_LANE
+        test "$(cat src/app/deps)" = "80${n}0 $n" && test "$AT" = "$PWD/x"
+        test "$(cat src/app/local/x/y)" = y
+        case $(readlink src/app/local/link) in "$PWD"/*) ;; *) exit 1 ;; esac
+        meet 2; as_usual ;;"#;
+    project.agent(&format!("{MEET}*/yes) {lane}"));
+    project.ralph(&["run", "--lanes", "2"]).code(0);
+    assert_sound(&project, tasks);
+    assert_eq!(agents(&project), ["lane:1", "lane:2"]);
+    assert!(!project.has("src/app/deps"));
+}
+
+#[test]
+fn a_setup_that_fails_is_an_error_and_no_agent_works_without_it() {
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n";
+    let project = Project::new(tasks);
+    let lanes = |script: &str| {
+        let setup = serde_json::json!({ "lanes": { "setup": ["sh", "-c", script] } });
+        project.config(&serde_yaml::to_string(&setup).unwrap());
+    };
+    project.agent(&format!(
+        "{MEET}*/yes) : > ../../../../../called; as_usual ;;"
+    ));
+    lanes("test $RALPH_LANE = 1 && sleep 60; echo first; echo no such package; exit 3");
+    let failed = project.ralph(&["run", "--lanes", "2"]).code(2);
+    for part in [
+        "lanes.setup: `sh -c ",
+        "exited with code 3 in lane 2. Its last lines: first | no such package",
+        "2.log",
+    ] {
+        assert!(failed.err.contains(part), "{part}: {}", failed.err);
+    }
+    assert_eq!(project.read("tasks.md"), tasks);
+    assert_eq!(project.entries().len(), 0);
+    // The setup of lane 1 ends with ralph.
+    wait(&|| project.processes().is_empty(), "processes");
+    // A lane whose setup was cut short is made again.
+    lanes(": > src/app/.git/ready");
+    project.agent(&format!(
+        "{MEET}*/yes) test -e src/app/.git/ready; meet 2; as_usual ;;"
+    ));
+    project.ralph(&["run", "--lanes", "2"]).code(0);
+    assert_sound(&project, tasks);
+    assert_eq!(agents(&project), ["lane:1", "lane:2"]);
+}
+
+#[test]
+fn lanes_do_what_names_its_needs_while_main_does_another_task() {
+    let tasks = "\
+- [ ] 1. One
+- [ ] 2. Two (depends on 1)
+- [ ] 3. Three
+  - Depends on: none
+";
+    let project = Project::new(tasks);
+    // Main's own agent waits for the lane of task 3.
+    project.agent(&format!(
+        "{MEET}1.*/) meet 2; as_usual ;;\n3.*/yes) meet 2; as_usual ;;"
+    ));
+    project.ralph(&["run", "--lanes", "2"]).code(0);
+    assert_sound(&project, tasks);
+    assert_eq!(agents(&project)[2], "lane:1");
+    let explained = project.ralph(&["check", "--explain"]).code(0);
+    for part in [
+        "(IMPLEMENT · needs 1)",
+        "needs no other task",
+        "the longest chain has 2",
+    ] {
+        assert!(explained.out.contains(part), "{part}: {}", explained.out);
+    }
+}
+
+#[test]
+fn one_lane_does_the_tasks_under_a_heading() {
+    let tasks = "## A\n- [ ] 1. One\n- [ ] 2. Two\n## B\n- [ ] 3. Three\n- [ ] 4. Four\n";
+    let project = Project::new(tasks);
+    project.config("lanes: {take: groups}\n");
+    project.agent(&format!("{MEET}1.*/yes|3.*/yes) meet 2; as_usual ;;"));
+    let done = project.ralph(&["run", "--lanes", "2"]).code(0);
+    assert!(done.err.contains("lane 2: 3., 4."), "{}", done.err);
+    assert_sound(&project, tasks);
+    assert_eq!(agents(&project), ["lane:1", "lane:1", "lane:2", "lane:2"]);
+}
+
+#[test]
+fn checks_of_main_and_its_lanes_run_one_at_a_time_or_as_many_as_are_allowed() {
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n- [ ] 3. [P] Three\n";
+    let project = Project::new(tasks);
+    // A directory can be made once. Calls of `ls` take the time in which another check could begin.
+    let alone = r#"mkdir "$HOME/busy" || exit 1
+        for n in 1 2 3 4 5 6 7 8 9; do ls / > "$HOME/busy/ls"; done
+        rm -r "$HOME/busy""#;
+    let green = |heavy: u32, script: &str| {
+        let green = ["sh", "-c", script];
+        let config =
+            serde_json::json!({ "checks": { "green": green }, "lanes": { "heavy": heavy } });
+        serde_yaml::to_string(&config).unwrap()
+    };
+    project.config(&green(1, alone));
+    project.agent(&format!("{MEET}*/yes) meet 3; as_usual ;;"));
+    project.ralph(&["run", "--lanes", "3"]).code(0);
+    assert_eq!(agents(&project), ["lane:1", "lane:2", "lane:3"]);
+    assert_sound(&project, tasks);
+    // Two checks meet, so two slots are there.
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n";
+    let project = Project::new(tasks);
+    let both = r#"case $PWD in */lanes/*) ;; *) exit 0 ;; esac
+        : > "$HOME/$RALPH_LANE"
+        until test -e "$HOME/1" && test -e "$HOME/2"; do :; done"#;
+    project.config(&green(2, both));
+    project.ralph(&["run", "--lanes", "2"]).code(0);
     assert_eq!(agents(&project), ["lane:1", "lane:2"]);
 }

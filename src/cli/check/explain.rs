@@ -2,6 +2,8 @@
 
 use super::Read;
 use crate::cli::ui;
+use crate::machine::lanes::{LongestChain, longest_chain};
+use crate::machine::policy::LaneTasks;
 use crate::source::text::{self, count};
 use crate::task::{ReadAs, ReadLine, Row, SectionExclusion, Stage, TaskFile};
 use serde_json::{Value, json};
@@ -12,7 +14,7 @@ const TEXT: usize = 60;
 
 /// Shows every line as an object; or in a table the tasks with their headings and what was passed over, or every line
 /// that is not blank.
-pub(super) fn show_lines(read: &Read, as_json: bool, all_lines: bool) {
+pub(super) fn show_lines(read: &Read, take: LaneTasks, as_json: bool, all_lines: bool) {
     let mut rules: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for finding in super::tasks::task_findings(read) {
         rules
@@ -37,7 +39,9 @@ pub(super) fn show_lines(read: &Read, as_json: bool, all_lines: bool) {
     };
     let (name, tasks) = (&read.shown, read.file.len());
     let words = format!("{name}: {}", count(tasks as u64, "task"));
-    ui::print_answer(as_json, &json!({ "file": name, "tasks": tasks }), &words);
+    let counted = longest_chain(&read.boxes.clone().into(), take);
+    let facts = json!({ "file": name, "tasks": tasks, "longest_chain": counted.chain });
+    ui::print_answer(as_json, &facts, &words);
     let width = read.file.lines().count().max(1).to_string().len();
     for line in read.file.read_lines() {
         let rules = rules.remove(&(line.number as usize)).unwrap_or_default();
@@ -65,6 +69,21 @@ pub(super) fn show_lines(read: &Read, as_json: bool, all_lines: bool) {
             ));
         }
     }
+    if !as_json {
+        ui::print_line(&describe_chain(counted));
+    }
+}
+
+/// The most that lanes can save.
+fn describe_chain(LongestChain { tasks, chain }: LongestChain) -> String {
+    let all = count(tasks as u64, "required task");
+    if chain == tasks {
+        return format!("lanes: {all}, each after the one above; `--lanes` saves nothing");
+    }
+    let saved = (tasks - chain) * 100 / tasks.max(1);
+    format!(
+        "lanes: {all}, the longest chain has {chain}; `--lanes` saves at most {saved} % of the agents' time"
+    )
 }
 
 struct ExplainedBox<'a> {
@@ -116,6 +135,7 @@ impl ExplainedBox<'_> {
             "optional": row.optional, "checkpoint": row.checkpoint, "struck": row.struck, "approval": row.approval,
             "parent": self.file.parent_of(at).and_then(|parent| Some(self.rows.get(parent)?.line)),
             "group": row.group, "text": row.text, "requirements": self.requirements.get(at),
+            "needs": row.needs,
         });
         let Value::Object(facts) = facts else {
             return Value::Null;
@@ -197,6 +217,10 @@ impl ExplainedBox<'_> {
         facts.extend((row.group > 0).then(|| format!("group {}", row.group)));
         let requirements = self.requirements.get(at).filter(|own| !own.is_empty());
         facts.extend(requirements.map(|own| format!("requirements {}", own.join(", "))));
+        facts.extend(row.needs.as_ref().map(|needs| match needs.as_slice() {
+            [] => "needs no other task".to_owned(),
+            needs => text::line(&format!("needs {}", needs.join(", ")), TEXT),
+        }));
         let words = text::line(&row.text, TEXT);
         let gap = if words.is_empty() { "" } else { "  " };
         let (mark, name) = (row.mark.0.escape_debug(), self.box_name(at, row));

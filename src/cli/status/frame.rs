@@ -18,6 +18,10 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, TableState};
 use std::fmt::Display;
 
+/// Rows of a window that has room for lanes, and the lanes that it shows.
+const TALL: u16 = 20;
+const MOST_LANES: usize = 6;
+
 /// Everything that a frame shows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct View {
@@ -29,6 +33,8 @@ pub(super) struct View {
     pub(super) now: i64,
     /// The row that a person chose; the one that runs when `None`.
     pub(super) chosen: Option<usize>,
+    /// A line for each lane.
+    pub(super) lanes: Vec<String>,
     /// Parts that could not be read.
     pub(super) trouble: Option<String>,
     /// Colours are wanted.
@@ -54,6 +60,7 @@ impl View {
             log: AgentLog::default(),
             now: 0,
             chosen: None,
+            lanes: Vec::new(),
             trouble: None,
             color,
             film: None,
@@ -153,7 +160,11 @@ fn key_action(key: &KeyEvent) -> Option<KeyAction> {
 
 pub(super) fn draw_view(view: &View, frame: &mut Frame<'_>) {
     let columns = usize::from(frame.area().width);
-    let (head, reasons) = (head_lines(view, columns), reason_lines(view));
+    let (mut head, reasons) = (head_lines(view, columns), reason_lines(view));
+    if frame.area().height >= TALL {
+        let lanes = view.lanes.iter().take(MOST_LANES);
+        head.extend(lanes.map(|lane| Line::raw(cut_text(lane, columns))));
+    }
     let rows = row_heights(view, frame.area(), head.len(), reasons.len());
     let lengths = rows.map(fixed_length);
     let [of_head, of_table, of_reasons, of_log, of_keys] =

@@ -80,15 +80,16 @@ fn lane_facts(lane: &LaneStatus) -> Value {
         "number": lane.number,
         "task": lane.task,
         "standing": lane.standing,
+        "iteration": lane.iteration,
         "folder": lane.folder.to_string_lossy(),
     })
 }
 
 fn lane_line(lane: &LaneStatus) -> String {
     let (number, task, standing) = (lane.number, &lane.task, lane.standing);
-    let folder = lane.folder.display();
+    let (iteration, folder) = (lane.iteration, lane.folder.display());
     line(
-        &format!("lane {number}: {task} {standing} ({folder})"),
+        &format!("lane {number}: {task} {standing}, iteration {iteration} ({folder})"),
         1_000,
     )
 }

@@ -3,7 +3,7 @@
 
 use super::frame::{FilmFrame, KeyAction, View, draw_view, read_action};
 use super::screen::Screen;
-use super::{Board, Exit, Fault, Invocation, ViewedWorkspace, Workspace, ui};
+use super::{Board, Exit, Fault, Invocation, ViewedWorkspace, Workspace, lane_line, ui};
 use crate::engine::Film;
 use crate::report::board::Beside;
 use crate::report::film::Frame;
@@ -75,6 +75,10 @@ fn look_for_news(view: &mut View, source: &mut ViewedWorkspace, call: &Invocatio
             view.trouble = source.find_trouble(&board);
             view.board = board;
         }
+        Err(fault) => view.trouble = Some(fault.to_string()),
+    }
+    match source.lanes() {
+        Ok(lanes) => view.lanes = lanes.iter().map(lane_line).collect(),
         Err(fault) => view.trouble = Some(fault.to_string()),
     }
     view.log = source.newest_log(view.log_iteration());

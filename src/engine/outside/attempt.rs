@@ -400,6 +400,9 @@ impl Outside {
             ));
         };
         let argv = argv.clone();
+        let Some(_slot) = self.take_heavy_slot()? else {
+            return Ok(None);
+        };
         let before = self.parts.repositories.take_snapshot()?;
         let names = if packages.is_empty() {
             self.parts.repositories.package_names()
@@ -454,10 +457,8 @@ impl Outside {
             if ended.end == ProcessEnd::Interrupted {
                 return Ok(None);
             }
-            let last = crate::source::text::block(&String::from_utf8_lossy(&read_tail(&log, 0)));
-            let lines: Vec<&str> = last.lines().rev().take(5).collect();
-            let tail = lines.into_iter().rev().collect::<Vec<_>>().join(" | ");
-            let (end, tail) = (self.secrets.of_end(ended.end), self.secrets.redact(&tail));
+            let tail = self.secrets.last_lines(&log, 5);
+            let end = self.secrets.of_end(ended.end);
             results.push(CheckResult {
                 package,
                 end,

@@ -145,6 +145,9 @@ impl Outside {
             let report = no_changes_known(&order.key.display_name(order.line));
             return ended(report, Vec::new(), String::new(), Trespass::default());
         };
+        let Some(_slot) = self.take_heavy_slot()? else {
+            return Ok(None);
+        };
         let folder = self.own_folder(self.iteration_folder(order.iteration)?.join("gate"))?;
         let prepared = self.prepare_gate(
             order,

@@ -82,6 +82,8 @@ pub struct Outside {
     running: Option<RunningAgent>,
     /// The lanes that this process started.
     lanes: lanes::Lanes,
+    /// Names of the variables that this workspace has as a lane; none in main.
+    lane_variables: Vec<String>,
     /// The transcript of the last attempt, until it was held against git.
     turn_log: Option<TurnLog>,
     /// Files that the running attempt may not write.
@@ -123,16 +125,24 @@ pub struct OutsideParts {
 
 impl Outside {
     /// Composes the world.
-    pub fn new(parts: OutsideParts) -> Self {
+    pub fn new(mut parts: OutsideParts) -> Self {
+        let own = lanes::own_variables(&parts);
+        parts
+            .environment
+            .retain(|(name, _)| own.iter().all(|(variable, _)| variable != name));
+        parts.environment.extend(own.iter().cloned());
         let mut tag = crate::task::digest(parts.places.workspace.as_os_str().as_encoded_bytes());
         tag.truncate(16);
         let agents = parts.settings.agents.values().flat_map(|agent| &agent.env);
+        let in_lanes = parts.settings.lanes.variables_of(0, "");
+        let in_lanes = in_lanes.iter().map(|(name, value)| (name, value));
         let secrets = Secrets::of(
             parts
                 .environment
                 .iter()
                 .map(|(name, value)| (name, value))
-                .chain(agents),
+                .chain(agents)
+                .chain(in_lanes),
         );
         let logins = logins::Logins::new(&parts.environment);
         let (since, paused) = (Stopwatch::start(), Duration::ZERO);
@@ -142,6 +152,7 @@ impl Outside {
             paused,
             running: None,
             lanes: lanes::Lanes::default(),
+            lane_variables: own.into_iter().map(|(name, _)| name).collect(),
             turn_log: None,
             inputs: None,
             tag,
@@ -152,9 +163,11 @@ impl Outside {
         }
     }
 
-    /// The environment of what is no agent: the usual variables, and those that the configuration names for it.
+    /// The environment of what is no agent: the usual variables, those that the configuration names for it, and those
+    /// of the lane.
     fn command_environment(&self, named: &[String]) -> Vec<(String, String)> {
-        environment_for(&self.parts.environment, named)
+        let named = [named, &self.lane_variables].concat();
+        environment_for(&self.parts.environment, &named)
     }
 
     /// Returns the changes and commits of all packages since HEAD diverged from a revision.

@@ -1,9 +1,12 @@
 //! Keeps secrets out of texts from outside before they become events.
 
+use super::transcript::read_tail;
 use crate::agent::MAX_WHY;
 use crate::machine::facts::{Claim, Observation, ProcessEnd};
 use crate::mutation::{GateReport, Verdict};
+use crate::source::text::block;
 use crate::source::{RepoPath, Secrets};
+use std::path::Path;
 
 /// Separator of texts that are searched together.
 ///
@@ -11,6 +14,14 @@ use crate::source::{RepoPath, Secrets};
 const BETWEEN: &str = "\u{1}";
 
 impl Secrets {
+    /// The last lines of a log in one line, without secrets.
+    pub(super) fn last_lines(&self, log: &Path, most: usize) -> String {
+        let last = block(&String::from_utf8_lossy(&read_tail(log, 0)));
+        let lines: Vec<&str> = last.lines().rev().take(most).collect();
+        let tail = lines.into_iter().rev().collect::<Vec<_>>().join(" | ");
+        self.redact(&tail)
+    }
+
     pub(super) fn of_end(&self, mut end: ProcessEnd) -> ProcessEnd {
         if let ProcessEnd::NotStarted { why }
         | ProcessEnd::Unsupervised { why }

@@ -2,40 +2,106 @@
 
 use super::sim::*;
 use crate::machine::event::Event;
-use crate::machine::lanes::{group, number};
-use crate::machine::policy::Policy;
+use crate::machine::lanes::{Unit, longest_chain, number, open_tasks, unit_of, units};
+use crate::machine::policy::{LaneTasks, Policy};
 use crate::machine::state::State;
 use crate::machine::stop::StopReason;
 
-fn group_of(text: &str, family: &str) -> Vec<String> {
+/// The tasks of each open unit, with `!` if a lane may begin it now.
+fn units_of(text: &str, take: LaneTasks) -> String {
+    let state = state_of(text, take);
+    let spec = state.spec_state();
+    let open = open_tasks(spec, &units(&spec.rows, take));
+    let units = open.iter().map(|unit| {
+        let ready = if unit.is_ready { "!" } else { "" };
+        format!("{}{ready}", unit.families.join("+"))
+    });
+    units.collect::<Vec<_>>().join(" ")
+}
+
+fn state_of(text: &str, take: LaneTasks) -> State {
     let mut state = State::default();
     let rows = Sim::new(text).tasks().rows.unwrap();
     state.spec = "tasks.md".to_owned();
+    state.policy.take = take;
     state.take_rows(rows, Vec::new());
-    group(state.spec_state(), family)
+    state
+}
+
+fn marked(text: &str) -> String {
+    units_of(text, LaneTasks::Marked)
 }
 
 #[test]
 fn a_run_of_marked_tasks_ends_at_a_heading_and_at_a_task_without_a_mark() {
     let flat = "- [ ] 1. [P] a\n- [ ] 2.TEST-FIRST t\n- [ ] 2. (P) b\n- [ ] 3. c\n- [ ] 4. [P] d\n";
-    assert_eq!(group_of(flat, "1"), ["1", "2"]);
-    assert_eq!(group_of(flat, "2"), ["1", "2"]);
-    assert_eq!(group_of(flat, "3"), [""; 0]);
-    assert_eq!(group_of(flat, "4"), ["4"]);
+    assert_eq!(marked(flat), "1! 2! 4");
+    let done = flat
+        .replace("[ ] 1", "[x] 1")
+        .replace("[ ] 2", "[x] 2")
+        .replace("[ ] 3", "[x] 3");
+    assert_eq!(marked(&done), "4!");
     let headings = "## A\n- [ ] 1. [P] a\n## B\n- [ ] 2. [P] b\n- [ ] 3. [P] c\n";
-    assert_eq!(group_of(headings, "1"), ["1"]);
-    assert_eq!(group_of(headings, "3"), ["2", "3"]);
+    assert_eq!(marked(headings), "1! 2 3");
+    assert_eq!(marked(&headings.replace("[ ] 1", "[x] 1")), "2! 3!");
     // A word that only looks like a mark does not count.
-    assert_eq!(group_of("- [ ] 1. a[P]\n- [ ] 2. [P]x\n", "1"), [""; 0]);
+    assert_eq!(marked("- [ ] 1. a[P]\n- [ ] 2. [P]x\n"), "");
+    // No lane passes a person.
+    let barrier = "- [ ] 1. [P] a\n- [ ] APPROVE it\n- [ ] 2. [P] b\n- [ ] 3. (depends on 1) c\n";
+    assert_eq!(marked(barrier), "1! 2 3");
+}
+
+#[test]
+fn a_task_that_names_its_needs_waits_for_those_alone() {
+    let text = "- [ ] 1. a\n- [ ] 2. b\n  - Depends on: none\n- [ ] 3. c (depends on 2)\n- [ ] 4. d (depends on 9)\n- [ ] 5. [P] e\n  - _Depends: 4_\n- [ ] 6. [P] f\n";
+    assert_eq!(marked(text), "2! 3 4 5 6");
+    assert_eq!(marked(&text.replace("[ ] 2.", "[x] 2.")), "3! 4 5 6");
+    let rest = text
+        .replace("[ ] 1.", "[x] 1.")
+        .replace("[ ] 2.", "[x] 2.")
+        .replace("[ ] 3.", "[x] 3.");
+    // 4 names a task that is not there. 6 is in the run that begins with 5.
+    assert_eq!(marked(&rest), "4 5 6");
+    assert_eq!(marked(&rest.replace("[ ] 4.", "[x] 4.")), "5! 6!");
+    let circle = "- [ ] 1. a (depends on 2)\n- [ ] 2. b (depends on 1)\n";
+    assert_eq!(marked(circle), "1 2");
+}
+
+#[test]
+fn groups_and_all_take_tasks_without_marks() {
+    let text = "## A\n- [ ] 1. a\n- [ ] 2. b\n## B\n- [ ] 3. c\n  - [ ] 3.1 x\n- [ ] 4. d (depends on 1)\n- [ ] G2.PITEST\n## C\n- [ ] 5. e\n- [ ] FINAL\n";
+    assert_eq!(units_of(text, LaneTasks::Groups), "1+2! 3+4 5");
+    assert_eq!(units_of(text, LaneTasks::All), "1! 2! 3! 4 5");
+    assert_eq!(marked(text), "4");
 }
 
 #[test]
 fn tasks_below_a_marked_one_belong_to_its_lane() {
     let nested =
         "- [ ] 1. [P] a\n  - [ ] 1.1 x\n  - [ ] 1.2 [P] y\n- [ ] 2. [P] b\n  - [ ] 2.1 z\n";
-    for family in ["1", "1.1", "1.2", "2.1"] {
-        assert_eq!(group_of(nested, family), ["1", "2"], "{family}");
+    assert_eq!(marked(nested), "1! 2!");
+    let state = state_of(nested, LaneTasks::Marked);
+    let all = units(&state.spec_state().rows, LaneTasks::Marked);
+    for (family, unit) in [("1", "1"), ("1.1", "1"), ("1.2", "1"), ("2.1", "2")] {
+        let found = unit_of(&all, &state.spec_state().rows, family);
+        assert_eq!(found.map(Unit::name), Some(unit), "{family}");
     }
+}
+
+#[test]
+fn the_longest_chain_counts_tasks_that_follow_each_other() {
+    let chain = |text: &str, take| {
+        let counted = longest_chain(&state_of(text, take).spec_state().rows, take);
+        (counted.tasks, counted.chain)
+    };
+    let flat = "- [ ] 1. [P] a\n- [ ] 2. [P] b\n- [ ] 3. c\n- [ ] 4. [P] d\n- [ ] 5. [P] e\n";
+    assert_eq!(chain(flat, LaneTasks::Marked), (5, 3));
+    assert_eq!(chain(flat, LaneTasks::All), (5, 1));
+    let named = "- [ ] 1. a\n- [ ] 2. b (depends on 1)\n- [ ] 3. c (depends on 1)\n- [ ] 4. d (depends on 2, 3)\n- [ ] 5. e (depends on 8)\n";
+    assert_eq!(chain(named, LaneTasks::Marked), (5, 4));
+    let nested = "## A\n- [ ] 1. a\n  - [ ] 1.1 x\n  - [ ] 1.2 y\n- [ ]* 2. z\n## B\n- [ ] 3. c\n";
+    assert_eq!(chain(nested, LaneTasks::Groups), (3, 2));
+    assert_eq!(chain(nested, LaneTasks::Marked), (3, 3));
 }
 
 #[test]

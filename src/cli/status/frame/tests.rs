@@ -219,3 +219,17 @@ fn each_key_has_its_meaning_and_others_have_none() {
     let released = KeyEvent::new_with_kind(KeyCode::Char('q'), none, KeyEventKind::Release);
     assert_eq!(read_action(&Event::Key(released)), None);
 }
+
+#[test]
+fn a_tall_frame_has_a_row_for_each_lane() {
+    let mut view = view(true);
+    view.lanes = (1..=9)
+        .map(|n| format!("lane {n}: {n}. runs, iteration 4"))
+        .collect();
+    let tall = drawn(&view, 80, 40);
+    assert!(
+        tall.contains("lane 6: 6. runs, iteration 4") && !tall.contains("lane 7"),
+        "{tall}"
+    );
+    assert!(!drawn(&view, 80, 16).contains("lane 1"));
+}

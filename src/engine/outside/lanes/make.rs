@@ -1,13 +1,12 @@
 //! A lane is made: clones of the packages, and copies of what is next to them.
 
 use super::Outside;
+use super::copies::copy;
 use crate::engine::Fault;
 use crate::engine::outside::private_folder;
 use crate::machine::facts::Snapshot;
 use crate::source::is_output;
-use crate::sys::disk::remove;
 use crate::sys::walk::walk;
-use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -30,13 +29,14 @@ impl Outside {
         }
         private_folder(&new)?;
         self.parts.repositories.clone_to(&new, &snapshot.heads())?;
-        self.copy_beside(&new)?;
+        self.copy_beside(&new, folder)?;
+        self.copy_named(&new, folder)?;
         fs_err::rename(&new, folder)?;
         Ok(())
     }
 
     /// Copies the settings, the spec, and where packages have repositories of their own all that is next to them.
-    fn copy_beside(&self, lane: &Path) -> Result<(), Fault> {
+    fn copy_beside(&self, new: &Path, lane: &Path) -> Result<(), Fault> {
         let places = &self.parts.places;
         let workspace = &places.workspace;
         let names = self.parts.repositories.package_names();
@@ -68,7 +68,7 @@ impl Outside {
                     continue;
                 };
                 // A spec outside of the workspace's own folders is in the clone already.
-                copied += copy(&entry, &lane.join(inside))?;
+                copied += copy(&entry, &new.join(inside), workspace, lane)?;
                 if copied > MAX_BYTES {
                     return Err(Fault::setup_fault(
                         format!("More than {MAX_BYTES} bytes are next to the packages."),
@@ -79,25 +79,4 @@ impl Outside {
         }
         Ok(())
     }
-}
-
-/// Copies a file or a link; the bytes that it has.
-fn copy(entry: &crate::sys::walk::DirEntry, to: &Path) -> io::Result<u64> {
-    let kind = entry.file_type();
-    if kind.is_dir() {
-        fs_err::create_dir_all(to)?;
-        return Ok(0);
-    }
-    if let Some(folder) = to.parent() {
-        fs_err::create_dir_all(folder)?;
-    }
-    if kind.is_symlink() {
-        remove(to)?;
-        std::os::unix::fs::symlink(fs_err::read_link(entry.path())?, to)?;
-        return Ok(0);
-    }
-    if !kind.is_file() {
-        return Ok(0);
-    }
-    fs_err::copy(entry.path(), to)
 }

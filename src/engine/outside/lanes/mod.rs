@@ -3,9 +3,12 @@
 //! Promises: nothing of a lane reaches main but commits of packages, as an attempt that main judges. A lane that is lost,
 //! late or forged costs time. When this process ends, so does all that runs in its lanes.
 
+mod copies;
 mod make;
 mod offers;
 mod records;
+mod setup;
+mod slots;
 
 use super::{AFTER_RESULT, GRACE, LOG_CAP, Outside};
 use crate::engine::{Fault, Places};
@@ -17,6 +20,7 @@ use crate::sys::clock::{self, Stopwatch};
 use crate::sys::lock;
 use crate::sys::{ProcessSpec, Spawn as _};
 use records::{LaneRecord, Records};
+pub(super) use setup::own_variables;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,9 +42,19 @@ const LOOK: Duration = Duration::from_millis(100);
 #[derive(Default)]
 pub(super) struct Lanes {
     /// By number.
-    running: BTreeMap<u32, JoinHandle<io::Result<ProcessEnd>>>,
+    running: BTreeMap<u32, JoinHandle<io::Result<LaneEnd>>>,
     /// This process found the offer that is taken next. Another one was killed while it took it.
     has_looked: bool,
+    /// This process started a lane.
+    has_started: bool,
+}
+
+/// The end of a lane's processes.
+enum LaneEnd {
+    /// `lanes.setup` failed, and nothing else ran.
+    NotSetUp(ProcessEnd),
+    /// Its loop ended.
+    Loop(ProcessEnd),
 }
 
 /// A lane as `ralph status` shows it.
@@ -54,6 +68,8 @@ pub struct LaneStatus {
     pub folder: PathBuf,
     /// `runs`, `ended` (its work waits for its turn), or `stopped` (the next run continues it).
     pub standing: &'static str,
+    /// The last iteration of its loop; 0 before the first.
+    pub iteration: u64,
 }
 
 /// The lanes of a workspace, read only.
@@ -70,12 +86,24 @@ pub fn lanes_of(cache: &Path, workspace: &Path) -> io::Result<Vec<LaneStatus>> {
         };
         LaneStatus {
             number,
-            task: record.name,
+            task: record.names.join(", "),
+            iteration: last_iteration(&folder),
             folder,
             standing,
         }
     };
     Ok(records.all().into_iter().map(status).collect())
+}
+
+/// The greatest number of a folder `iter-N`.
+fn last_iteration(lane: &Path) -> u64 {
+    let entries = fs_err::read_dir(lane.join(".ralph/state"));
+    let names = entries.into_iter().flatten().flatten();
+    let numbers = names.filter_map(|entry| {
+        let name = entry.file_name();
+        name.to_str()?.strip_prefix("iter-")?.parse().ok()
+    });
+    numbers.max().unwrap_or(0)
 }
 
 fn folder_of(cache: &Path, workspace: &Path) -> PathBuf {
@@ -104,7 +132,7 @@ impl Outside {
         let mut records = Records::open(&self.lanes_folder())?;
         self.drop_lanes(order, &mut records)?;
         self.start_lanes(order, snapshot, &mut records)?;
-        let of_box = records.of(&order.task);
+        let of_box = order.task.as_deref().and_then(|task| records.of(task));
         while of_box.is_some_and(|number| self.lanes.running.contains_key(&number)) {
             if self.parts.interrupts.first().is_some() || self.wall_left().is_zero() {
                 return Ok(Event::Waited);
@@ -133,7 +161,7 @@ impl Outside {
             let is_wanted = order
                 .open
                 .iter()
-                .any(|task| task.family == record.family && task.digest == record.digest);
+                .any(|task| task.families == record.families && task.digest == record.digest);
             // A process that still runs in it writes into its directory. ralph removes the lane when it has ended.
             if !is_wanted && !self.lanes.running.contains_key(&number) {
                 records.remove(number)?;
@@ -151,7 +179,8 @@ impl Outside {
         let mut records = Records::open(&folder)?;
         self.reap_lanes(&mut records)?;
         for (number, record) in records.all() {
-            let mut rows = state.spec_state().family_rows(&record.family);
+            let families = record.families.iter();
+            let mut rows = families.flat_map(|family| state.spec_state().family_rows(family));
             if rows.all(|row| row.mark.is_done()) && !self.lanes.running.contains_key(&number) {
                 records.remove(number)?;
             }
@@ -175,10 +204,19 @@ impl Outside {
             let end = thread
                 .join()
                 .map_err(|_| Fault::internal_fault("The thread of a lane panicked."))?;
-            // One that was killed or stopped is started again.
-            let has_ended = matches!(end, Ok(ProcessEnd::Exited { code }) if code < BUSY);
-            if has_ended {
-                records.note_end(number)?;
+            match end {
+                Ok(LaneEnd::NotSetUp(end)) if end != ProcessEnd::Interrupted => {
+                    return Err(self.setup_fault(number, &end, &records.log(number)));
+                }
+                Ok(LaneEnd::Loop(ProcessEnd::Exited { code })) if code < BUSY => {
+                    if code != 0 {
+                        let why = self.secrets.last_lines(&records.log(number), 2);
+                        (self.parts.said)(&format!("lane {number} did not finish: {why}"));
+                    }
+                    records.note_end(number)?;
+                }
+                // One that was killed or stopped is started again.
+                _ => {}
             }
         }
         Ok(())
@@ -192,35 +230,39 @@ impl Outside {
         records: &mut Records,
     ) -> Result<(), Fault> {
         for (number, record) in records.all() {
-            if !record.has_ended
-                && record.runs < MAX_RUNS
-                && !self.lanes.running.contains_key(&number)
-            {
+            let is_running = self.lanes.running.contains_key(&number);
+            if !is_running && !self.is_set_up(&records.folder(number)) {
+                // Its setup was cut short, and another lane is made.
+                records.remove(number)?;
+                continue;
+            }
+            if !record.has_ended && record.runs < MAX_RUNS && !is_running {
                 self.start_lane(number, order, records)?;
             }
         }
         let ready: Vec<&LaneTask> = order.open.iter().filter(|task| task.is_ready).collect();
-        // One task alone is done as fast by main itself.
-        if ready.len() < 2 {
+        // One task alone is done as fast by main itself, unless main does another one.
+        if order.task.is_some() && ready.len() < 2 {
             return Ok(());
         }
         for task in ready {
             let free = (1..=order.lanes).find(|number| !records.holds(*number));
-            let Some(number) = free.filter(|_| records.of(&task.family).is_none()) else {
+            let first = task.families.first().map_or("", String::as_str);
+            let Some(number) = free.filter(|_| records.of(first).is_none()) else {
                 continue;
             };
             self.make_lane(&records.folder(number), snapshot)?;
             records.add(
                 number,
                 LaneRecord {
-                    family: task.family.clone(),
-                    name: task.name.clone(),
+                    families: task.families.clone(),
+                    names: task.names.clone(),
                     digest: task.digest.clone(),
                     runs: 0,
                     has_ended: false,
                 },
             )?;
-            (self.parts.said)(&format!("lane {number}: {}", task.name));
+            (self.parts.said)(&format!("lane {number}: {}", task.names.join(", ")));
             self.start_lane(number, order, records)?;
         }
         Ok(())
@@ -234,7 +276,7 @@ impl Outside {
         records: &mut Records,
     ) -> Result<(), Fault> {
         let folder = records.folder(number);
-        let name = records.lane(number).name;
+        let names = records.lane(number).names;
         let spec_folder = self.parts.places.display_path(&self.parts.places.spec);
         let spec_folder = if spec_folder.is_empty() {
             "."
@@ -245,7 +287,12 @@ impl Outside {
         let argv = ["/proc/self/exe", "--root"].map(str::to_owned);
         let mut argv = argv.to_vec();
         argv.push(folder.to_string_lossy().into_owned());
-        argv.extend(["--spec", spec_folder, "run", "--only", &name].map(str::to_owned));
+        argv.extend(["--spec", spec_folder, "run"].map(str::to_owned));
+        argv.extend(
+            names
+                .into_iter()
+                .flat_map(|name| ["--only".to_owned(), name]),
+        );
         let mut env = self.parts.environment.clone();
         let main = self.parts.places.workspace.to_string_lossy().into_owned();
         env.retain(|(variable, _)| variable != LANE && variable != LANE_OF);
@@ -270,12 +317,20 @@ impl Outside {
             tag: format!("{}-lane-{number}", self.tag),
             ..ProcessSpec::default()
         };
+        let setup = self.setup_of(number, &spec);
         records.note_start(number)?;
         let supervisor = self.parts.supervisor.clone();
-        self.lanes.running.insert(
-            number,
-            std::thread::spawn(move || Ok(supervisor.run(&spec)?.end)),
-        );
+        let run = move || {
+            if let Some(setup) = setup {
+                let end = supervisor.run(&setup)?.end;
+                if !end.is_success() {
+                    return Ok(LaneEnd::NotSetUp(end));
+                }
+            }
+            Ok(LaneEnd::Loop(supervisor.run(&spec)?.end))
+        };
+        self.lanes.has_started = true;
+        self.lanes.running.insert(number, std::thread::spawn(run));
         Ok(())
     }
 

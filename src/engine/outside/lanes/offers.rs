@@ -49,7 +49,7 @@ impl Outside {
         let is_same = order
             .open
             .iter()
-            .any(|task| task.family == record.family && task.digest == record.digest);
+            .any(|task| task.families == record.families && task.digest == record.digest);
         if !is_same {
             return Ok((None, None));
         }

@@ -17,10 +17,10 @@ pub(in crate::engine) const MAX_LANES: u32 = 64;
 /// One lane.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LaneRecord {
-    /// The family that it does.
-    pub(super) family: String,
-    /// Its name for `--only`.
-    pub(super) name: String,
+    /// The families that it does.
+    pub(super) families: Vec<String>,
+    /// Their names for `--only`.
+    pub(super) names: Vec<String>,
     /// The digest of the task's text when the lane was made.
     pub(super) digest: String,
     /// Number of starts.
@@ -84,9 +84,10 @@ impl Records {
         self.folder.join(format!("{number}.json"))
     }
 
-    /// The lane of a family.
+    /// The lane whose first family is this one.
     pub(super) fn of(&self, family: &str) -> Option<u32> {
-        let found = self.lanes.iter().find(|(_, lane)| lane.family == family);
+        let is_first = |lane: &LaneRecord| lane.families.first().is_some_and(|own| own == family);
+        let found = self.lanes.iter().find(|(_, lane)| is_first(lane));
         found.map(|(number, _)| *number)
     }
 

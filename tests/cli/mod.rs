@@ -25,6 +25,7 @@ mod journal;
 mod kill;
 mod lanes;
 mod limits;
+mod log;
 mod manual;
 mod output;
 mod place;

@@ -314,6 +314,7 @@ impl GateCall<'_> {
                 format!("The list of changed files cannot be read: {error}."),
                 "name another file",
             )
+            .caused_by(error)
         })?;
         let text = String::from_utf8(text).map_err(|_| {
             unknown(

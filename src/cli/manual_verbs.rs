@@ -227,5 +227,6 @@ pub(super) fn run_snapshot(call: &Invocation, args: &SnapshotArgs) -> Result<Exi
     Err(Fault::setup_fault(
         format!("`{program}` cannot be started: {error}."),
         "name a program that is there",
-    ))
+    )
+    .caused_by(error))
 }

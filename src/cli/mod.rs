@@ -47,6 +47,7 @@ use crate::engine::{Fault, FaultKind};
 use crate::machine::state::State;
 use crate::source::Secrets;
 use crate::sys::disk::RealDisk;
+use crate::sys::log;
 use args::Verb;
 use ask::Unanswered;
 use clap::{ArgMatches, FromArgMatches as _};
@@ -124,8 +125,25 @@ fn ensure_that(holds: bool, what: impl Into<String>, hint: impl Into<String>) ->
     }
 }
 
+/// Starts the log that `-v` and `RALPH_LOG` request, and those of iterations.
+fn start_log(verbose: u8, has_iterations: bool) -> Result<(), Fault> {
+    let directives = settings::variable_value(log::VARIABLE)?;
+    let filter = log::terminal_filter(verbose, directives.as_deref()).map_err(|directive| {
+        Fault::setup_fault(
+            format!("{}: `{directive}` is not a level.", log::VARIABLE),
+            "write `info`, `debug` or `trace`, or targets with levels: `git=debug,process=info,gate=info,disk=trace`",
+        )
+    })?;
+    let secrets = Secrets::of(base_environment());
+    log::start(filter, has_iterations, secrets, ui::print_log);
+    Ok(())
+}
+
 fn dispatch_verb(cli: &Cli, typed: &ArgMatches) -> anyhow::Result<Exit> {
-    let call = output::chosen(typed, cli.flags.json)
+    // Only these begin iterations, which have a log of their own.
+    let has_iterations = matches!(cli.verb, Verb::Run(_) | Verb::Demo { .. });
+    let call = start_log(cli.flags.verbose, has_iterations)
+        .and_then(|()| output::chosen(typed, cli.flags.json))
         .and_then(|format| Invocation::of_flags(&cli.flags, format));
     if let Verb::Gate(args) = &cli.verb
         && args.stop_hook

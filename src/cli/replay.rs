@@ -118,6 +118,7 @@ fn check_anchors(
                 format!("{error}."),
                 "name a copy of .ralph/state/journal.jsonl",
             )
+            .caused_by(error)
         })?;
         if !earlier.contains(&b'\n') {
             let what = format!(

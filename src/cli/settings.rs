@@ -4,8 +4,9 @@
 use super::Fault;
 use crate::agent::{CallFacts, agent_call};
 use crate::config::{AgentSettings, Override, ROOT_VARIABLE, SETTINGS, Setting};
+use crate::sys::log;
 use crate::sys::process::{TAG, is_inside_agent};
-use clap::Args;
+use clap::{ArgAction, Args};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -19,6 +20,9 @@ pub struct GlobalFlags {
     /// Print facts as JSON, one object per line (`--format json`)
     #[arg(long, global = true)]
     pub json: bool,
+    /// Log calls to the outside on standard error (-vv, -vvv: more)
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub verbose: u8,
     /// The folder of tasks.md, relative to the workspace (instead of `spec:`)
     #[arg(long, global = true, value_name = "DIR", help_heading = "Settings")]
     pub spec: Option<String>,
@@ -126,7 +130,9 @@ fn parse_set(pair: &str) -> Result<Override, Fault> {
 
 /// True for a variable that is a setting of ralph.
 pub(super) fn is_setting(name: &str) -> bool {
-    name == ROOT_VARIABLE || SETTINGS.iter().any(|setting| setting.variable == name)
+    name == ROOT_VARIABLE
+        || name == log::VARIABLE
+        || SETTINGS.iter().any(|setting| setting.variable == name)
 }
 
 /// The variables and the flags that win over them, for the help.

@@ -87,6 +87,7 @@ fn read_event() -> Result<HookEvent, Fault> {
             format!("The hook's input cannot be read: {error}."),
             "see docs/own-loop.md for the hooks that ralph understands",
         )
+        .caused_by(error)
     })
 }
 

@@ -3,6 +3,7 @@
 
 use super::{Fault, FaultKind};
 use crate::source::text::is_hidden;
+use crate::sys::log;
 use fs_err::File;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -52,6 +53,7 @@ pub(super) fn answer_into(file: &Path) -> Result<(), Fault> {
             format!("--output: The file cannot be written: {error}."),
             "name a file in an existing directory",
         )
+        .caused_by(error)
     })?;
     ANSWERS.get_or_init(|| Mutex::new(opened));
     Ok(())
@@ -79,6 +81,11 @@ pub(super) fn name_answers() {
 /// A line on standard error, in ralph's own words.
 pub(super) fn print_note(text: &str) {
     print_foreign(&with_spec(text));
+}
+
+/// Prints a line of the log on standard error.
+pub(super) fn print_log(text: &str) {
+    print_foreign(text);
 }
 
 /// A line on standard error as it is.
@@ -187,7 +194,13 @@ impl StatusLine {
     pub(super) fn new(is_quiet: bool) -> Self {
         let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}");
         let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
-        Self((!is_quiet).then(|| ProgressBar::new_spinner().with_style(style)))
+        // Lines of a log would be mixed with a painted line.
+        let bar = if log::is_printed() {
+            ProgressBar::hidden()
+        } else {
+            ProgressBar::new_spinner()
+        };
+        Self((!is_quiet).then(|| bar.with_style(style)))
     }
 
     /// A line that stays, above the one that is painted.

@@ -85,6 +85,7 @@ pub(super) fn run_verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, F
                 format!("{error}."),
                 "name what the agent printed on standard error",
             )
+            .caused_by(error)
         })?),
         None => Box::new(io::empty()),
     };

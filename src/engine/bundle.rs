@@ -168,7 +168,7 @@ pub fn pack_workspace(
     file.as_file().sync_all()?;
     let size = file.as_file().metadata()?.len();
     file.persist(to)
-        .map_err(|error| in_path(&error.error, "replace", to))?;
+        .map_err(|error| in_path(error.error, "replace", to))?;
     Ok(size)
 }
 

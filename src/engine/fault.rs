@@ -66,6 +66,7 @@ impl From<io::Error> for Fault {
             ),
             hint,
         )
+        .caused_by(error)
     }
 }
 

@@ -16,18 +16,22 @@ use serde::Serialize;
 use std::time::Duration;
 
 /// Runs a gate. Never panics, never fails: every problem becomes a verdict.
+#[tracing::instrument(target = "gate", skip_all, fields(gate = request.name))]
 pub fn run_gate(
     request: &GateRequest,
     settings: &GateSettings,
     ports: &GatePorts<'_>,
 ) -> GateReport {
-    if let Some(argv) = &settings.run {
-        return run_command(request, settings, argv, ports);
-    }
-    match MutationEngine::of_gate(&request.name)[..] {
-        [engine] => measure_engine(engine, request, settings, ports),
-        ref several => measure_each(several, request, settings, ports),
-    }
+    let report = if let Some(argv) = &settings.run {
+        run_command(request, settings, argv, ports)
+    } else {
+        match MutationEngine::of_gate(&request.name)[..] {
+            [engine] => measure_engine(engine, request, settings, ports),
+            ref several => measure_each(several, request, settings, ports),
+        }
+    };
+    tracing::info!(target: "gate", verdict = report.verdict.word(), "judged");
+    report
 }
 
 /// Runs the engine of each language that the family changed, one after the other, within one limit.

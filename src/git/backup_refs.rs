@@ -74,6 +74,7 @@ impl Repositories {
     /// Keeps each HEAD of the last scan under `refs/ralph/` until the next call.
     ///
     /// No gc can then remove it.
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn pin_heads(&mut self) -> Result<(), GitError> {
         for (repo, names) in self.by_repository() {
             let head = self.heads.get(&repo).copied().flatten();
@@ -129,7 +130,7 @@ pub(super) fn pin_commit(open: &OpenRepo, name: &str, commit: Oid) -> Result<(),
         {
             Ok(_) => return Ok(()),
             Err(error) if is_taken(open, &name, &error) => {}
-            Err(error) => return Err(GitError::unreadable_error(format!("write {name}"), &error)),
+            Err(error) => return Err(GitError::unreadable_error(format!("write {name}"), error)),
         }
     }
     Err(too_many(name))
@@ -227,7 +228,7 @@ pub(super) fn back_up(
                 }));
             }
             Err(error) if is_taken(open, &name, &error) => {}
-            Err(error) => return Err(GitError::unreadable_error(format!("write {name}"), &error)),
+            Err(error) => return Err(GitError::unreadable_error(format!("write {name}"), error)),
         }
     }
     Err(too_many(reference))

@@ -20,6 +20,7 @@ impl Repositories {
     /// Writes a git bundle of these commits of a package's repository, each under `refs/recorded/`.
     ///
     /// Errors: a commit that the repository does not have (`Unreadable`).
+    #[tracing::instrument(target = "git", skip_all, fields(package = package), err(level = "info"))]
     pub fn write_bundle(
         &mut self,
         package: &str,
@@ -61,6 +62,7 @@ impl Repositories {
     /// once.
     ///
     /// Errors: a commit or an object that the repository does not have (`Unreadable`).
+    #[tracing::instrument(target = "git", skip_all, fields(package = package), err(level = "info"))]
     pub fn find_recorded(
         &mut self,
         package: &str,
@@ -111,6 +113,7 @@ impl Repositories {
     }
 
     /// Returns the build files that make a directory of the workspace's repository a package.
+    #[tracing::instrument(target = "git", level = "debug", skip_all, fields(package = package), err(level = "debug"))]
     pub fn build_files(&self, package: &str) -> Result<Vec<PathBuf>, GitError> {
         let folder = self
             .folders
@@ -126,6 +129,7 @@ impl Repositories {
 /// Creates a repository with only the objects of a bundle: no branch, no file.
 ///
 /// Errors: bytes that are not a bundle (`Unreadable`).
+#[tracing::instrument(target = "git", skip_all, err(level = "info"))]
 pub fn read_bundle(folder: &Path, from: &mut dyn BufRead) -> Result<(), GitError> {
     let doing = "read a git bundle";
     let (mut header, mut left) = (Vec::new(), from.take(MAX_HEADER));

@@ -18,6 +18,7 @@ impl Repositories {
     ///
     /// Errors: a package of the sum that is missing (`NotFound`), a base that the repository no longer has
     /// (`Unreadable`).
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn sum_changes(&mut self, sum: &Accumulated) -> Result<Vec<FileChange>, GitError> {
         self.refresh_packages()?;
         if let Some(gone) = sum
@@ -62,6 +63,7 @@ impl Repositories {
     }
 
     /// Returns [`Repositories::sum_changes`] up to these HEADs. A missing package is an error (`NotFound`).
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn changes_at(
         &mut self,
         sum: &Accumulated,
@@ -78,6 +80,7 @@ impl Repositories {
     }
 
     /// Returns the changes in a package between two commits.
+    #[tracing::instrument(target = "git", skip_all, fields(package = package), err(level = "info"))]
     pub fn changes_from(
         &mut self,
         package: &str,
@@ -88,6 +91,7 @@ impl Repositories {
     }
 
     /// True if the package's repository has this object; true for zeros.
+    #[tracing::instrument(target = "git", level = "debug", skip_all, fields(package = package), err(level = "debug"))]
     pub fn has_object(&mut self, package: &str, object: &Oid) -> Result<bool, GitError> {
         self.in_package(package, |_, open, _| {
             let Some(id) = tree::oid_of(object)? else {
@@ -103,6 +107,7 @@ impl Repositories {
     /// The merge bases are returned too.
     ///
     /// A package that does not know the revision is an error (`NotFound`).
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn changes_since(
         &mut self,
         rev: &str,
@@ -119,6 +124,7 @@ impl Repositories {
     }
 
     /// Returns the commit of a revision in a package. Errors: the package does not know it (`NotFound`).
+    #[tracing::instrument(target = "git", level = "debug", skip_all, fields(package = package), err(level = "debug"))]
     pub fn commit_of(&mut self, package: &str, revision: &str) -> Result<Oid, GitError> {
         self.in_package(package, |_, open, _| {
             Ok(tree::fact_of(history::commit_at(open, revision)?))
@@ -126,6 +132,7 @@ impl Repositories {
     }
 
     /// Returns the merge base of a commit and a revision. Errors: the package does not know them (`NotFound`).
+    #[tracing::instrument(target = "git", skip_all, fields(package = package), err(level = "info"))]
     pub fn merge_base(
         &mut self,
         package: &str,
@@ -180,6 +187,7 @@ pub enum AtBase {
 /// Reads a file at the merge base of HEAD and a revision. More than `cap` bytes are an error (`Refused`).
 ///
 /// Errors: the repository does not know the revision (`NotFound`).
+#[tracing::instrument(target = "git", level = "debug", skip_all, err(level = "debug"))]
 pub fn at_base(folder: &Path, file: &Path, revision: &str, cap: u64) -> Result<AtBase, GitError> {
     let Some(root) = folder.ancestors().find(|folder| is_repository(folder)) else {
         return Ok(AtBase::Untracked);

@@ -62,6 +62,7 @@ impl Checkout {
     ///
     /// That directory becomes a repository with the commit as its HEAD. Zeros add nothing. An existing path stays.
     /// Returns the paths of submodules, which are not checked out.
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn add_commit(
         &mut self,
         repository: &Path,
@@ -80,6 +81,7 @@ impl Checkout {
     }
 
     /// Adds the file or directory `inside` of a repository's HEAD at `at`; false if HEAD does not hold it.
+    #[tracing::instrument(target = "git", level = "debug", skip_all, err(level = "debug"))]
     pub fn add_from_head(
         &mut self,
         repository: &Path,
@@ -145,6 +147,7 @@ impl Checkout {
     }
 
     /// Adds a file from the disk; false if it is not a regular file or the path exists already.
+    #[tracing::instrument(target = "git", level = "trace", skip_all, err(level = "debug"))]
     pub fn add_file(&mut self, from: &Path, at: &[u8]) -> Result<bool, GitError> {
         let Ok(data) = fs_err::symlink_metadata(from) else {
             return Ok(false);
@@ -171,7 +174,7 @@ impl Checkout {
         // The library refuses names that lead out of the directory or into a `.git`.
         let checked =
             Index::new().and_then(|mut index| index.add(&backup_refs::bare_entry(&path, leaf)));
-        checked.map_err(|error| unwritable_error(&error))?;
+        checked.map_err(unwritable_error)?;
         if path.split(|&byte| byte == b'/').any(<[u8]>::is_empty) {
             let path = RepoPath::from_bytes(&path);
             return refuse_checkout(format!(
@@ -215,6 +218,7 @@ impl Checkout {
     }
 
     /// Returns the bytes of a file; `None` if it is missing, a link, or larger than `cap`.
+    #[tracing::instrument(target = "git", level = "trace", skip_all, err(level = "debug"))]
     pub fn read_file(&self, path: &[u8], cap: u64) -> Result<Option<Vec<u8>>, GitError> {
         if let Some(file) = self.files.get(path) {
             let bytes = fs_err::read(file).with_action("read a file that is kept")?;
@@ -263,12 +267,12 @@ fn refuse_checkout<T>(what: impl AsRef<str>) -> Result<T, GitError> {
     Err(GitError::refused_error(what, HINT))
 }
 
-fn unwritable_error(error: &git2::Error) -> GitError {
+fn unwritable_error(error: git2::Error) -> GitError {
     let what = format!(
         "The commit cannot be written to a folder: {}.",
         error.message()
     );
-    GitError::refused_error(what, HINT)
+    GitError::refused_error(what, HINT).caused_by(error)
 }
 
 /// Refuses a link that leads or might lead out of the directory: it may climb only at its start.

@@ -7,6 +7,7 @@ use crate::machine::facts::Oid;
 use git2::Repository;
 use git2::build::{CloneLocal, RepoBuilder};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
 /// Settings that a commit needs.
@@ -19,6 +20,7 @@ impl Repositories {
     /// Object files are linked where the file system allows it.
     ///
     /// Errors: a repository that cannot be cloned, or whose HEAD moved meanwhile (`Unreadable`, `Refused`).
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn clone_to(
         &mut self,
         workspace: &Path,
@@ -34,8 +36,10 @@ impl Repositories {
             let target = workspace.join(inside);
             let Some(first) = names.first() else { continue };
             let head = self.in_package(first, |_, open, _| {
-                clone(&open.repo, &open.root, &target)
-                    .with_action(format_args!("clone {}", open.root.display()))
+                let action = format!("clone {}", open.root.display());
+                let made = clone(&open.repo, &open.root, &target).with_action(&action)?;
+                copy_exclude(&open.repo, &made).with_action(&action)?;
+                Ok(made.head().ok().and_then(|head| head.target()))
             })?;
             if head.map(tree::fact_of).as_ref() != heads.get(first) {
                 return Err(GitError::refused_error(
@@ -48,7 +52,7 @@ impl Repositories {
     }
 }
 
-fn clone(from: &Repository, root: &Path, target: &Path) -> Result<Option<git2::Oid>, git2::Error> {
+fn clone(from: &Repository, root: &Path, target: &Path) -> Result<Repository, git2::Error> {
     let source = root.to_string_lossy();
     let made = RepoBuilder::new()
         .clone_local(CloneLocal::Local)
@@ -60,13 +64,17 @@ fn clone(from: &Repository, root: &Path, target: &Path) -> Result<Option<git2::O
             settings.set_str(key, &value)?;
         }
     }
-    let [exclude, copy] = [from.commondir(), made.path()].map(|git| git.join("info/exclude"));
+    Ok(made)
+}
+
+/// Copies the repository's own list of ignored files.
+fn copy_exclude(from: &Repository, to: &Repository) -> io::Result<()> {
+    let [exclude, copy] = [from.commondir(), to.path()].map(|git| git.join("info/exclude"));
     let is_small = fs_err::symlink_metadata(&exclude)
         .is_ok_and(|found| found.is_file() && found.len() <= MAX_EXCLUDE);
     if is_small {
-        let copied = copy.parent().map_or(Ok(()), fs_err::create_dir_all);
-        let copied = copied.and_then(|()| fs_err::copy(&exclude, &copy));
-        copied.map_err(|error| git2::Error::from_str(&error.to_string()))?;
+        copy.parent().map_or(Ok(()), fs_err::create_dir_all)?;
+        fs_err::copy(&exclude, &copy)?;
     }
-    Ok(made.head().ok().and_then(|head| head.target()))
+    Ok(())
 }

@@ -34,6 +34,7 @@ impl Repositories {
     /// there is nothing to commit.
     ///
     /// Errors: a file whose `filter` attribute needs a program (`Refused`).
+    #[tracing::instrument(target = "git", skip_all, fields(package = package), err(level = "info"))]
     pub fn commit_all(
         &mut self,
         package: &str,
@@ -173,6 +174,7 @@ fn write_commit(
 }
 
 /// Creates a repository in `folder` and commits everything in it.
+#[tracing::instrument(target = "git", skip_all, err(level = "info"))]
 pub fn init_repository(folder: &Path, message: &str) -> Result<(), GitError> {
     let made = || -> Result<(), git2::Error> {
         let mut options = RepositoryInitOptions::new();

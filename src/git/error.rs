@@ -42,7 +42,7 @@ impl GitError {
     }
 
     /// Returns the error for data that the library could not read.
-    pub(super) fn unreadable_error(doing: impl Display, error: &git2::Error) -> Self {
+    pub(super) fn unreadable_error(doing: impl Display, error: git2::Error) -> Self {
         let what = format!(
             "Git could not {doing}: {}.",
             error.message().trim_end_matches('.')
@@ -55,7 +55,7 @@ impl GitError {
                 "Run `git fsck` in the repository; a damaged or incomplete one has to be cloned again."
             }
         };
-        Self::damaged_error(what, hint)
+        Self::damaged_error(what, hint).caused_by(error)
     }
 
     /// Adds the package's name.
@@ -72,7 +72,7 @@ pub(super) trait DescribeFailure<T> {
 
 impl<T> DescribeFailure<T> for Result<T, git2::Error> {
     fn with_action(self, doing: impl Display) -> Result<T, GitError> {
-        self.map_err(|error| GitError::unreadable_error(doing, &error))
+        self.map_err(|error| GitError::unreadable_error(doing, error))
     }
 }
 
@@ -89,7 +89,8 @@ impl<T> DescribeFailure<T> for io::Result<T> {
                     "Remove these folders: `rm -rf` takes them, by the uppermost of them.",
                 );
             }
-            GitError::clean_error(GitErrorKind::Io, format!("Could not {doing}: {error}."), hint)
+            let what = format!("Could not {doing}: {error}.");
+            GitError::clean_error(GitErrorKind::Io, what, hint).caused_by(error)
         })
     }
 }
@@ -110,6 +111,7 @@ pub(super) fn clean_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::error::Error as _;
 
     #[test]
     fn a_message_names_the_package_and_has_no_control_characters() {
@@ -117,5 +119,19 @@ mod tests {
             .in_package("core");
         assert_eq!(error.to_string(), "Package core: The file a b is odd.");
         assert_eq!(error.clone().in_package("other").place, "Package core");
+    }
+
+    #[test]
+    fn the_errors_of_git_and_of_the_disk_are_causes() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = git2::Repository::open(folder.path()).map(|_| ());
+        let error = opened.with_action("open it").unwrap_err();
+        let cause = error.source().unwrap().downcast_ref::<git2::Error>();
+        assert_eq!(cause.unwrap().code(), git2::ErrorCode::NotFound);
+
+        let failed: io::Result<()> = Err(io::Error::from_raw_os_error(nix::libc::ENOSPC));
+        let error = failed.with_action("write it").unwrap_err();
+        let cause = error.source().unwrap().downcast_ref::<io::Error>();
+        assert_eq!(cause.unwrap().raw_os_error(), Some(nix::libc::ENOSPC));
     }
 }

@@ -174,6 +174,7 @@ impl Repositories {
     ///
     /// Errors: a revision that is unknown or not on the line (`NotFound`), a shallow clone that hides the beginning
     /// (`Unreadable`), too many commits or a file outside the repository (`Refused`).
+    #[tracing::instrument(target = "git", skip_all, fields(package = package), err(level = "info"))]
     pub fn first_parents(
         &mut self,
         package: &str,

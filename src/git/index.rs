@@ -51,13 +51,13 @@ pub(super) fn refresh_view(
     repo: &Repository,
     head: Option<Oid>,
 ) -> Result<(), GitError> {
-    let mut index = repo.index().map_err(|error| why_not(&error))?;
+    let mut index = repo.index().map_err(why_not)?;
     let stamp = index.path().and_then(FileStat::at);
     if view.of == Some((stamp, head)) {
         return Ok(());
     }
     let now = file_stat::now();
-    index.read(true).map_err(|error| why_not(&error))?;
+    index.read(true).map_err(why_not)?;
     let tree = tree::tree_of(repo, head, b"")?;
     let mut in_head: BTreeMap<Vec<u8>, Leaf> = tree::diff_trees(repo, None, tree.as_ref())?
         .into_iter()
@@ -141,7 +141,7 @@ fn refuse_hidden(entry: &git2::IndexEntry) -> Result<(), GitError> {
     ))
 }
 
-fn why_not(error: &git2::Error) -> GitError {
+fn why_not(error: git2::Error) -> GitError {
     let text = error.message();
     if text.contains("'link'") {
         return GitError::refused_error(

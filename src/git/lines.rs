@@ -15,6 +15,7 @@ impl Repositories {
     /// `None` for a deleted file, and if the change does not name its blobs.
     ///
     /// Errors: a blob that the repository no longer has (`Unreadable`), or of more than 16 MiB (`Refused`).
+    #[tracing::instrument(target = "git", level = "debug", skip_all, err(level = "debug"))]
     pub fn changed_lines(&mut self, change: &FileChange) -> Result<Option<ChangedLines>, GitError> {
         let Some(new) = change.new.as_ref().filter(|oid| **oid != Oid::zero()) else {
             return Ok(None);
@@ -45,6 +46,7 @@ impl Repositories {
     /// At least half of its code was there, and no other class had more of it.
     ///
     /// Errors: a blob that the repository no longer has (`Unreadable`), or of more than 16 MiB (`Refused`).
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn find_moved(
         &mut self,
         changes: &[FileChange],
@@ -89,6 +91,7 @@ impl Repositories {
     /// A deleted one may be elsewhere under its name among the `changes`.
     ///
     /// Errors: as those of [`Repositories::find_moved`].
+    #[tracing::instrument(target = "git", level = "debug", skip_all, err(level = "debug"))]
     pub fn is_weakened(
         &mut self,
         change: &FileChange,

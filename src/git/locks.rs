@@ -108,6 +108,7 @@ pub struct Underway {
 
 impl Repositories {
     /// Returns the unfinished operation and the lock in the repository of a package.
+    #[tracing::instrument(target = "git", skip_all, fields(package = package), err(level = "info"))]
     pub fn find_underway(&mut self, package: &str) -> Result<Underway, GitError> {
         self.in_package(package, |folder, open, _| {
             Ok(Underway {

@@ -41,6 +41,7 @@ impl Repositories {
     /// Merges a commit with HEAD `ours` of a package. Files of ralph's own (`tasks.md`, `.ralph/` …) stay as in `ours`.
     ///
     /// Errors: a repository that cannot be read (`Unreadable`, `Refused`).
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn merge(
         &mut self,
         package: &str,
@@ -58,6 +59,7 @@ impl Repositories {
     }
 
     /// The paths that differ between two commits of a package's repository.
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn paths_between(
         &mut self,
         package: &str,
@@ -78,6 +80,7 @@ impl Repositories {
     ///
     /// Errors: more than 10,000 commits, a root commit that the package lacks, an object that is not there (`Refused`,
     /// `Unreadable`).
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn copy_commits(
         &mut self,
         package: &str,
@@ -103,6 +106,7 @@ impl Repositories {
     }
 
     /// Removes the locks that a killed ralph left in these packages while it moved them.
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn unlock(&mut self, packages: &BTreeMap<String, facts::Oid>) -> Result<(), GitError> {
         self.refresh_packages()?;
         for name in packages.keys() {
@@ -113,6 +117,7 @@ impl Repositories {
 
     /// Moves HEAD, index and work tree of these packages from `before` to `heads`. Uncommitted files stay. The commit that
     /// HEAD leaves is kept under `reference`. False if a package is at neither commit, and nothing is moved.
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn advance(
         &mut self,
         before: &Snapshot,
@@ -218,7 +223,7 @@ fn merge(open: &OpenRepo, [ours, theirs]: [Oid; 2], message: &str) -> Result<Mer
     let bases = match repo.merge_bases(ours, theirs) {
         Ok(bases) => bases.iter().copied().collect(),
         Err(error) if error.code() == ErrorCode::NotFound => Vec::new(),
-        Err(error) => return Err(GitError::unreadable_error(doing, &error)),
+        Err(error) => return Err(GitError::unreadable_error(doing, error)),
     };
     let [base] = bases[..] else {
         return Ok(Merge::Refused(format!(

@@ -88,6 +88,7 @@ impl Repositories {
     ///
     /// Errors: no repository (`NotFound`), two packages with one name, a repository that cannot be read faithfully
     /// (`Refused`), one that is damaged (`Unreadable`).
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn discover_packages(
         workspace: &Path,
         spec: &Path,
@@ -99,6 +100,7 @@ impl Repositories {
     }
 
     /// Opens and checks every repository; see [`Repositories::discover_packages`] for the errors.
+    #[tracing::instrument(target = "git", level = "debug", skip_all, err(level = "debug"))]
     pub fn checked(mut self) -> Result<Self, GitError> {
         for (_, state) in self.survey_packages() {
             state?;
@@ -107,6 +109,7 @@ impl Repositories {
     }
 
     /// Returns the state of each package, or the error if its repository cannot be read.
+    #[tracing::instrument(target = "git", skip_all)]
     pub fn survey_packages(&mut self) -> Vec<Surveyed> {
         let mut states = Vec::new();
         for name in self.package_names() {
@@ -120,6 +123,7 @@ impl Repositories {
     }
 
     /// Finds the packages as [`Repositories::discover_packages`] does, but opens and checks no repository before it is needed.
+    #[tracing::instrument(target = "git", level = "debug", skip_all, err(level = "debug"))]
     pub fn find_packages(
         workspace: &Path,
         spec: &Path,
@@ -148,6 +152,7 @@ impl Repositories {
     }
 
     /// Returns HEAD of each readable package, without reading its files.
+    #[tracing::instrument(target = "git", skip_all)]
     pub fn current_heads(&mut self) -> BTreeMap<String, Oid> {
         let names = self.package_names().into_iter();
         let heads = names.filter_map(|name| {
@@ -187,6 +192,7 @@ impl Repositories {
     }
 
     /// Returns the current state of all packages: HEAD, branch, differences from HEAD, untracked files that count.
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn take_snapshot(&mut self) -> Result<Snapshot, GitError> {
         self.refresh_packages()?;
         self.open.values_mut().for_each(|open| open.ignores = None);
@@ -196,6 +202,7 @@ impl Repositories {
     }
 
     /// Returns the current HEAD and branch of each package, without reading its files.
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn read_heads(&mut self) -> Result<BTreeMap<String, (Oid, Option<String>)>, GitError> {
         self.refresh_packages()?;
         let mut heads = BTreeMap::new();
@@ -237,6 +244,7 @@ impl Repositories {
     }
 
     /// Returns the bytes of a blob in the package's repository. More than `cap` bytes are an error (`Refused`).
+    #[tracing::instrument(target = "git", level = "debug", skip_all, fields(package = package), err(level = "debug"))]
     pub fn read_blob(&mut self, package: &str, blob: &Oid, cap: u64) -> Result<Vec<u8>, GitError> {
         self.in_package(package, |_, open, _| {
             let id = tree::oid_of(blob)?.ok_or_else(|| {
@@ -252,6 +260,7 @@ impl Repositories {
     }
 
     /// Returns all test files in a commit's tree; none for zeros.
+    #[tracing::instrument(target = "git", skip_all, fields(package = package), err(level = "info"))]
     pub fn test_paths_at(
         &mut self,
         package: &str,
@@ -268,6 +277,7 @@ impl Repositories {
     }
 
     /// Returns untracked and ignored files of a package. A directory of them is one entry with a `/` at its end.
+    #[tracing::instrument(target = "git", skip_all, fields(package = package), err(level = "info"))]
     pub fn beside_commits(&mut self, package: &str) -> Result<Vec<RepoPath>, GitError> {
         self.in_package(package, |folder, open, _| {
             let mut options = StatusOptions::new();
@@ -293,6 +303,7 @@ impl Repositories {
     }
 
     /// True if `old` is the commit `new` of a package, or an ancestor of it.
+    #[tracing::instrument(target = "git", level = "debug", skip_all, fields(package = package), err(level = "debug"))]
     pub fn is_descendant(&mut self, package: &str, new: &Oid, old: &Oid) -> Result<bool, GitError> {
         self.in_package(package, |_, open, _| {
             match (tree::oid_of(new)?, tree::oid_of(old)?) {

@@ -17,6 +17,7 @@ impl Repositories {
     ///
     /// The caller has made sure that none of the attempt's processes is alive: remaining git locks are stale and
     /// removed.
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn observe_attempt(&mut self, request: &ObserveRequest) -> Result<Observation, GitError> {
         self.refresh_packages()?;
         let mut removed = self.remove_locks()?;
@@ -64,6 +65,7 @@ impl Repositories {
     /// locks, restored files outside git, failed edits.
     ///
     /// Errors: as those of [`Repositories::observe_attempt`], and a missing package (`NotFound`).
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn observe_again(
         &mut self,
         request: &ObserveRequest,
@@ -115,6 +117,7 @@ impl Repositories {
     ///
     /// `None` where git does not show it: ralph's own files, ignored ones, and previously untracked ones, of which
     /// only the name was kept.
+    #[tracing::instrument(target = "git", level = "debug", skip_all, err(level = "debug"))]
     pub fn before_and_now(
         &mut self,
         before: &PackageState,

@@ -83,7 +83,7 @@ impl OpenRepo {
             })?;
         }
         special_files::check_closed(root)?;
-        let repo = Repository::open(root).map_err(|error| why_not(root, &error))?;
+        let repo = Repository::open(root).map_err(|error| why_not(root, error))?;
         check_place(root, &repo)?;
         check_config(&repo)?;
         let identity = RepositoryIdentity::of(root, &repo);
@@ -247,7 +247,7 @@ fn partial_clone() -> GitError {
 }
 
 /// Returns the error for a repository that the library does not open.
-fn why_not(root: &Path, error: &git2::Error) -> GitError {
+fn why_not(root: &Path, error: git2::Error) -> GitError {
     let at = root.display();
     if error.code() == ErrorCode::Owner {
         return GitError::refused_error(
@@ -280,8 +280,9 @@ fn why_not(root: &Path, error: &git2::Error) -> GitError {
     if value("extensions.partialclone").is_some() {
         return partial_clone();
     }
+    let is_extension = error.message().contains("extension");
     let mut trouble = GitError::unreadable_error(format!("open the repository in {at}"), error);
-    if error.message().contains("extension") {
+    if is_extension {
         trouble.kind = GitErrorKind::Refused;
         "Remove the extension from the repository's configuration, or clone it again."
             .clone_into(&mut trouble.hint);

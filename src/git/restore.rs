@@ -37,6 +37,7 @@ impl Repositories {
     /// of before stays unchanged. A path is `unrestored` if an attempt changed such content and its bytes are
     /// nowhere. Packages that appeared or vanished are left alone. A second call after a crash ends in the same
     /// state.
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn put_back(
         &mut self,
         before: &Snapshot,
@@ -82,6 +83,7 @@ impl Repositories {
     ///
     /// Tracked files are checked out, untracked ones are removed from the work tree. Paths that are clean now are
     /// skipped.
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn keep_aside(
         &mut self,
         leftovers: &BTreeMap<String, Vec<Dirt>>,

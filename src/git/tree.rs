@@ -74,10 +74,10 @@ pub(super) fn tree_of<'r>(
     };
     let found = repo
         .find_commit(commit)
-        .map_err(|error| missing_object(commit, &error))?;
+        .map_err(|error| missing_object(commit, error))?;
     let tree = found
         .tree()
-        .map_err(|error| missing_object(found.tree_id(), &error))?;
+        .map_err(|error| missing_object(found.tree_id(), error))?;
     let folder = prefix.strip_suffix(b"/").unwrap_or(prefix);
     if folder.is_empty() {
         return Ok(Some(tree));
@@ -86,12 +86,12 @@ pub(super) fn tree_of<'r>(
         Some((id, FOLDER)) => repo
             .find_tree(id)
             .map(Some)
-            .map_err(|error| missing_object(id, &error)),
+            .map_err(|error| missing_object(id, error)),
         _ => Ok(None),
     }
 }
 
-fn missing_object(id: Oid, error: &git2::Error) -> GitError {
+fn missing_object(id: Oid, error: git2::Error) -> GitError {
     if error.code() != ErrorCode::NotFound {
         return GitError::unreadable_error(format!("read the object {id}"), error);
     }
@@ -99,6 +99,7 @@ fn missing_object(id: Oid, error: &git2::Error) -> GitError {
         format!("The object {id} is not in the repository (a shallow clone, or it was pruned)."),
         "Fetch the whole history (`git fetch --unshallow`), or take the object from another clone.",
     )
+    .caused_by(error)
 }
 
 fn leaf_of(entry: &git2::TreeEntry<'_>) -> Leaf {
@@ -152,7 +153,7 @@ fn paired_entries(
         let Some(id) = id else { continue };
         let tree = repo
             .find_tree(id)
-            .map_err(|error| missing_object(id, &error))?;
+            .map_err(|error| missing_object(id, error))?;
         for entry in &tree {
             let sides = all.entry(entry.name_bytes().to_vec()).or_default();
             if sides[side].replace(leaf_of(&entry)).is_some() {
@@ -181,7 +182,7 @@ fn entry_at(tree: &Tree<'_>, path: &[u8]) -> Result<Option<Leaf>, GitError> {
         }
         Err(error) => Err(GitError::unreadable_error(
             "read a folder of a commit",
-            &error,
+            error,
         )),
     }
 }
@@ -200,7 +201,7 @@ pub(super) fn blob_size(repo: &Repository, id: Oid) -> Result<u64, GitError> {
     let odb = repo.odb().with_action("open the object store")?;
     let (size, kind) = odb
         .read_header(id)
-        .map_err(|error| missing_object(id, &error))?;
+        .map_err(|error| missing_object(id, error))?;
     if kind != ObjectType::Blob {
         return Err(GitError::not_found(
             format!("The object {id} is no file."),
@@ -217,6 +218,6 @@ pub(super) fn read_blob(repo: &Repository, id: Oid, cap: u64) -> Result<Option<V
     }
     let blob = repo
         .find_blob(id)
-        .map_err(|error| missing_object(id, &error))?;
+        .map_err(|error| missing_object(id, error))?;
     Ok(Some(blob.content().to_vec()))
 }

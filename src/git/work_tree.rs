@@ -27,6 +27,7 @@ impl Repositories {
     /// ralph's own files. Packages of one repository share its commit.
     ///
     /// Errors: a work tree that cannot be read, or that has too many changed files (`Refused`).
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn commit_work_trees(&mut self) -> Result<BTreeMap<String, WorkTree>, GitError> {
         self.refresh_packages()?;
         let mut all = BTreeMap::new();

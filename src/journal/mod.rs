@@ -51,7 +51,14 @@ impl fmt::Display for JournalError {
     }
 }
 
-impl std::error::Error for JournalError {}
+impl std::error::Error for JournalError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::Corrupt { .. } | Self::Changed | Self::Unread { .. } => None,
+        }
+    }
+}
 
 impl From<io::Error> for JournalError {
     fn from(error: io::Error) -> Self {

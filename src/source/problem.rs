@@ -1,9 +1,11 @@
 //! The form of errors that adapters report: the event, its location, and a hint.
 
+use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 /// A problem that prevents a part of ralph's work.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Problem<K> {
     /// The kind, on which callers branch.
     pub kind: K,
@@ -15,7 +17,22 @@ pub struct Problem<K> {
     pub what: String,
     /// The next action; may be empty.
     pub hint: String,
+    /// The error below it, with its type. `what` already includes its text.
+    ///
+    /// The box makes the pointer thin: a wide one would make every `Result` of the configuration too large.
+    pub cause: Option<Arc<Box<dyn Error + Send + Sync>>>,
 }
+
+/// Two problems are equal if users cannot distinguish them.
+impl<K: PartialEq> PartialEq for Problem<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind
+            && (&self.place, self.line) == (&other.place, other.line)
+            && (&self.what, &self.hint) == (&other.what, &other.hint)
+    }
+}
+
+impl<K: Eq> Eq for Problem<K> {}
 
 impl<K> Problem<K> {
     /// Builds a problem without a location.
@@ -26,7 +43,15 @@ impl<K> Problem<K> {
             line: None,
             what: what.into(),
             hint: hint.into(),
+            cause: None,
         }
+    }
+
+    /// Sets the cause.
+    #[must_use]
+    pub fn caused_by(mut self, cause: impl Error + Send + Sync + 'static) -> Self {
+        self.cause = Some(Arc::new(Box::new(cause)));
+        self
     }
 
     /// Sets the location, unless there is one.
@@ -49,11 +74,33 @@ impl<K> fmt::Display for Problem<K> {
     }
 }
 
-impl<K: fmt::Debug> std::error::Error for Problem<K> {}
+impl<K: fmt::Debug> Error for Problem<K> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause
+            .as_ref()
+            .map(|cause| &***cause as &(dyn Error + 'static))
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::Problem;
+    use std::error::Error as _;
+
+    #[test]
+    fn a_problem_keeps_the_type_of_its_cause() {
+        let cause = std::io::Error::from_raw_os_error(28);
+        let problem = Problem::new((), format!("It failed: {cause}."), "").caused_by(cause);
+        let source = problem.source().unwrap();
+        let cause: &std::io::Error = source.downcast_ref().unwrap();
+        assert_eq!(cause.raw_os_error(), Some(28));
+        let without = Problem {
+            cause: None,
+            ..problem.clone()
+        };
+        assert_eq!(problem, without, "users see no difference");
+        assert_ne!(problem, problem.clone().at("a.md", None));
+    }
 
     #[test]
     fn a_problem_names_its_first_place() {

@@ -26,6 +26,11 @@ pub fn stamp() -> String {
     now().to_string()
 }
 
+/// Returns the wall time in UTC, to the millisecond, for lines of a log: `2026-11-22T00:57:51.042Z`.
+pub(super) fn precise_stamp() -> String {
+    format!("{:.3}", jiff::Timestamp::now())
+}
+
 /// Returns the time zone of the machine, if known.
 pub fn zone() -> Option<jiff::tz::TimeZone> {
     let name = std::env::var_os("TZ").unwrap_or_default();

@@ -7,6 +7,7 @@ pub mod clock;
 pub mod disk;
 pub mod file_stat;
 pub mod lock;
+pub mod log;
 pub mod poison;
 mod poll;
 pub mod process;

@@ -26,6 +26,7 @@ mod journal;
 mod kill;
 mod lanes;
 mod limits;
+mod log;
 mod manual;
 mod output;
 mod place;

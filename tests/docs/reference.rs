@@ -52,7 +52,15 @@ pub(super) fn verbs() -> Vec<String> {
 }
 
 /// Options of every verb, which the page shows once.
-const COMMON: [&str; 6] = ["--root", "--json", "--help", "--spec", "--agent", "--set"];
+const COMMON: [&str; 7] = [
+    "--root",
+    "--json",
+    "--verbose",
+    "--help",
+    "--spec",
+    "--agent",
+    "--set",
+];
 
 /// Returns the help of a verb without the options of every verb.
 fn own_help(help: &str) -> String {
@@ -63,7 +71,7 @@ fn own_help(help: &str) -> String {
         if is_option {
             is_skipped = COMMON
                 .iter()
-                .any(|name| line.split([' ', ',']).any(|word| word == *name));
+                .any(|name| line.split([' ', ',', '.']).any(|word| word == *name));
         } else if is_section {
             is_skipped = false;
         }

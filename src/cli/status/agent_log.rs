@@ -3,6 +3,7 @@
 use crate::report::width::steady_text;
 use crate::source::text::line;
 use crate::sys::Disk;
+use crate::sys::log;
 use crate::sys::walk::walk;
 use crate::turn::{EventRenderer, TranscriptFormat, TranscriptReader, guess};
 use anstream::adapter::strip_str;
@@ -59,6 +60,10 @@ fn is_log(path: &Path) -> bool {
         .file_name()
         .and_then(|name| name.to_str())
         .unwrap_or_default();
+    // ralph writes its own log all the time, which would hide the output of agents and gates.
+    if name == log::NAME {
+        return false;
+    }
     matches!(name, "agent.out" | "agent.err")
         || path.extension().is_some_and(|ending| ending == "log")
 }

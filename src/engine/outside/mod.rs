@@ -46,6 +46,7 @@ use crate::source::{Secrets, environment_for};
 use crate::sys::ProcessId;
 use crate::sys::clock::{self, Stopwatch};
 use crate::sys::disk::remove;
+use crate::sys::log;
 use crate::sys::process::{Supervisor, reap};
 use crate::sys::signals::Interrupts;
 use attempt::RunningAgent;
@@ -145,6 +146,7 @@ impl Outside {
                 .chain(in_lanes),
         );
         let logins = logins::Logins::new(&parts.environment);
+        log::replace_secrets(secrets.clone());
         let (since, paused) = (Stopwatch::start(), Duration::ZERO);
         Self {
             parts,
@@ -197,9 +199,15 @@ impl Outside {
         format!("{}-{iteration}", self.tag)
     }
 
-    /// Makes `iter-N/` with mode 0700.
+    /// Creates `iter-N/` with mode 0700, and logs into it from now on.
     fn iteration_folder(&self, iteration: u64) -> io::Result<PathBuf> {
-        self.own_folder(self.parts.places.iteration_folder(iteration))
+        let folder = self.own_folder(self.parts.places.iteration_folder(iteration))?;
+        if let Err(error) = log::enter_iteration(&folder) {
+            // No decision depends on the log, so the run continues without one.
+            let path = self.parts.places.display_path(&folder.join(log::NAME));
+            (self.parts.progress)(&format!("{path} is not written: {error}"));
+        }
+        Ok(folder)
     }
 
     /// Makes a folder of ralph's own below the state folder. A link or a file in its place, which an agent may have
@@ -242,7 +250,7 @@ impl From<GitError> for Fault {
             GitErrorKind::Unreadable => FaultKind::Unknown,
             GitErrorKind::Io => FaultKind::Io,
         };
-        Self::new(kind, error.to_string(), error.hint)
+        Self::new(kind, error.to_string(), error.hint.clone()).caused_by(error)
     }
 }
 
@@ -261,6 +269,7 @@ impl Outside {
                     format!("A process of iteration {iteration} still lives: {error}."),
                     "end it by hand, then run ralph again",
                 )
+                .caused_by(error)
             });
         Ok(AgentEnd {
             leftover_processes: reaped?,

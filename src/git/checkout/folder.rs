@@ -222,10 +222,10 @@ impl Checkout {
             .map(|source| OpenRepo::open_repository(source))
             .collect::<Result<Vec<_>, _>>()?;
         let repo = repository::make_repository(folder, &sources)?;
-        let mut index = Index::new().map_err(|error| unwritable_error(&error))?;
+        let mut index = Index::new().map_err(unwritable_error)?;
         for (path, leaf) in &self.leaves {
             let added = index.add(&bare_entry(path, *leaf));
-            added.map_err(|error| unwritable_error(&error))?;
+            added.map_err(unwritable_error)?;
         }
         Ok((repo, index))
     }
@@ -321,7 +321,7 @@ impl Checkout {
             return Ok(());
         }
         repo.checkout_index(Some(index), Some(&mut options))
-            .map_err(|error| unwritable_error(&error))
+            .map_err(unwritable_error)
     }
 
     /// Copies a file that is not from a commit.

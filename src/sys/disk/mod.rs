@@ -13,6 +13,8 @@ use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use nix::fcntl::OFlag;
 use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::fmt;
 use std::fs::{File, Permissions};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
@@ -98,6 +100,7 @@ impl RealDisk {
 }
 
 impl Disk for RealDisk {
+    #[tracing::instrument(target = "disk", level = "trace", skip_all, fields(path = %path.display()), err(level = "debug"))]
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
         let Some((mut file, length)) = open_regular(path)? else {
             return Ok(None);
@@ -111,6 +114,7 @@ impl Disk for RealDisk {
         Ok(if_there(fs::symlink_metadata(path))?.is_some_and(|found| !found.is_file()))
     }
 
+    #[tracing::instrument(target = "disk", level = "trace", skip_all, fields(path = %path.display()), err(level = "debug"))]
     fn tail(&self, path: &Path, cap: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
         let Some((mut file, length)) = open_regular(path)? else {
             return Ok(None);
@@ -123,11 +127,13 @@ impl Disk for RealDisk {
         Ok(Some((bytes, before)))
     }
 
+    #[tracing::instrument(target = "disk", level = "trace", skip_all, fields(path = %path.display()), err(level = "debug"))]
     fn open(&self, path: &Path) -> io::Result<Option<Box<dyn BufRead>>> {
         let file = open_regular(path)?;
         Ok(file.map(|(file, _)| Box::new(BufReader::new(file)) as Box<dyn BufRead>))
     }
 
+    #[tracing::instrument(target = "disk", level = "trace", skip_all, fields(path = %path.display()), err(level = "debug"))]
     fn digest(&self, path: &Path, most: u64) -> io::Result<Option<(String, u64)>> {
         let Some((file, length)) = open_regular(path)? else {
             return Ok(None);
@@ -141,6 +147,7 @@ impl Disk for RealDisk {
         Ok(Some((digest, counted.bytes)))
     }
 
+    #[tracing::instrument(target = "disk", level = "debug", skip_all, fields(from = %from.display(), to = %to.display()), err(level = "debug"))]
     fn copy(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         let Some((mut file, _)) = open_regular(from)? else {
             return Ok(());
@@ -150,7 +157,7 @@ impl Disk for RealDisk {
         io::copy(&mut file, staged.as_file_mut())?;
         staged
             .persist(to)
-            .map_err(|error| in_path(&error.error, "replace", to))?;
+            .map_err(|error| in_path(error.error, "replace", to))?;
         Ok(())
     }
 
@@ -161,6 +168,7 @@ impl Disk for RealDisk {
         only_regular(found, path).map(|found| Some(found.len()))
     }
 
+    #[tracing::instrument(target = "disk", level = "debug", skip_all, fields(path = %path.display(), bytes = bytes.len()), err(level = "debug"))]
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         self.refuse_broken(path)?;
         let file = &mut self.handle(path)?.file;
@@ -168,7 +176,7 @@ impl Disk for RealDisk {
         let written = loop {
             match file.write(bytes) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                other => break other.map_err(|error| in_path(&error, "append to", path))?,
+                other => break other.map_err(|error| in_path(error, "append to", path))?,
             }
         };
         if written < bytes.len() {
@@ -193,6 +201,7 @@ impl Disk for RealDisk {
         Ok(Some(bytes))
     }
 
+    #[tracing::instrument(target = "disk", level = "debug", skip_all, fields(path = %path.display()), err(level = "debug"))]
     fn create_shared(&mut self, path: &Path) -> io::Result<()> {
         make_parents(path)?;
         match fs::OpenOptions::new()
@@ -207,6 +216,7 @@ impl Disk for RealDisk {
         }
     }
 
+    #[tracing::instrument(target = "disk", level = "debug", skip_all, fields(path = %path.display()), err(level = "debug"))]
     fn sync(&mut self, path: &Path) -> io::Result<()> {
         self.refuse_broken(path)?;
         let result = sync_appended(self.handle(path)?, path);
@@ -217,6 +227,7 @@ impl Disk for RealDisk {
         result
     }
 
+    #[tracing::instrument(target = "disk", level = "debug", skip_all, fields(path = %path.display(), len = len), err(level = "debug"))]
     fn truncate(&mut self, path: &Path, len: u64) -> io::Result<()> {
         self.refuse_broken(path)?;
         let file = fs::OpenOptions::new()
@@ -228,27 +239,31 @@ impl Disk for RealDisk {
         file.sync_all()
     }
 
+    #[tracing::instrument(target = "disk", level = "debug", skip_all, fields(path = %path.display(), bytes = bytes.len()), err(level = "debug"))]
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let staged = stage(path, bytes, existing_mode(path)?)?;
         staged.as_file().sync_all()?;
         staged
             .persist(path)
-            .map_err(|error| in_path(&error.error, "replace", path))?;
+            .map_err(|error| in_path(error.error, "replace", path))?;
         sync_folder(path)
     }
 
+    #[tracing::instrument(target = "disk", level = "debug", skip_all, fields(path = %path.display(), bytes = bytes.len()), err(level = "debug"))]
     fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let staged = stage(path, bytes, existing_mode(path)?)?;
         staged
             .persist(path)
-            .map_err(|error| in_path(&error.error, "replace", path))?;
+            .map_err(|error| in_path(error.error, "replace", path))?;
         Ok(())
     }
 
+    #[tracing::instrument(target = "disk", level = "debug", skip_all, fields(path = %path.display(), bytes = new.len()), err(level = "debug"))]
     fn swap(&mut self, path: &Path, expected: &[u8], new: &[u8]) -> io::Result<Swap> {
         swap::swap(self, path, expected, new)
     }
 
+    #[tracing::instrument(target = "disk", level = "debug", skip_all, fields(from = %from.display(), to = %to.display()), err(level = "debug"))]
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         if if_there(fs::symlink_metadata(from))?.is_none() {
             return Ok(());
@@ -299,15 +314,39 @@ pub(crate) fn make_parents(path: &Path) -> io::Result<()> {
         .recursive(true)
         .mode(0o700)
         .create(parent)
-        .map_err(|error| in_path(&error, "make the folder", parent))
+        .map_err(|error| in_path(error, "make the folder", parent))
 }
 
-/// Returns the same error with the operation and the file.
-pub(crate) fn in_path(error: &io::Error, doing: &str, path: &Path) -> io::Error {
-    io::Error::new(
-        error.kind(),
-        format!("failed to {doing} `{}`: {error}", path.display()),
-    )
+/// A failed operation on a file, with the system's error as its source.
+#[derive(Debug)]
+struct PathError {
+    operation: String,
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl fmt::Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (operation, path, source) = (&self.operation, self.path.display(), &self.source);
+        write!(f, "failed to {operation} `{path}`: {source}")
+    }
+}
+
+impl Error for PathError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+/// Returns an error of the same kind with the operation and the file.
+pub(crate) fn in_path(source: io::Error, operation: &str, path: &Path) -> io::Error {
+    let kind = source.kind();
+    let error = PathError {
+        operation: operation.to_owned(),
+        path: path.to_owned(),
+        source,
+    };
+    io::Error::new(kind, error)
 }
 
 /// Creates a temporary file in the directory of `path` with these bytes and this mode. It is unlinked when dropped.
@@ -318,7 +357,7 @@ fn stage(path: &Path, bytes: &[u8], mode: u32) -> io::Result<NamedTempFile> {
         .tempfile_in(folder_of(path))?;
     staged
         .write_all(bytes)
-        .map_err(|error| in_path(&error, "write the new", path))?;
+        .map_err(|error| in_path(error, "write the new", path))?;
     // Set on the open file: the umask restricts a mode given at creation.
     staged
         .as_file()
@@ -387,7 +426,7 @@ fn sync_appended(appended: &mut Appended, path: &Path) -> io::Result<()> {
     appended
         .file
         .sync_data()
-        .map_err(|error| in_path(&error, "fsync", path))?;
+        .map_err(|error| in_path(error, "fsync", path))?;
     if appended.fresh {
         sync_folder(path)?;
         appended.fresh = false;

@@ -56,7 +56,7 @@ pub(super) fn swap(disk: &RealDisk, path: &Path, expected: &[u8], new: &[u8]) ->
         {
             rename_if_equal(disk, staged, &real, expected)
         }
-        Err(error) => Err(in_path(&error, "exchange", &real)),
+        Err(error) => Err(in_path(error, "exchange", &real)),
     }
 }
 
@@ -74,7 +74,7 @@ fn inspect(
     // On any failure here, the displaced file may be a user's work: it is kept, not unlinked.
     let swap = match settle(disk, staged.path(), real, expected, new) {
         Ok(swap) => swap,
-        Err(error) => return Err(keep(staged, real, &error)),
+        Err(error) => return Err(keep(staged, real, error)),
     };
     staged.close()?;
     sync_folder(real)?;
@@ -115,7 +115,7 @@ fn settle(
 }
 
 /// Keeps the displaced file, and names it in the error.
-fn keep(staged: NamedTempFile, real: &Path, error: &io::Error) -> io::Error {
+fn keep(staged: NamedTempFile, real: &Path, error: io::Error) -> io::Error {
     let place = match staged.keep() {
         Ok((_, place)) => place,
         Err(error) => return error.error,
@@ -139,7 +139,7 @@ fn rename_if_equal(
     }
     staged
         .persist(real)
-        .map_err(|error| in_path(&error.error, "replace", real))?;
+        .map_err(|error| in_path(error.error, "replace", real))?;
     sync_folder(real)?;
     Ok(Swap::Done)
 }

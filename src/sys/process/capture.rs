@@ -153,7 +153,7 @@ impl Log {
             let (now, later) = bytes.split_at(bytes.len().min(room));
             self.file
                 .write_all_at(now, offset)
-                .map_err(|error| in_path(&error, "write to", &self.path))?;
+                .map_err(|error| in_path(error, "write to", &self.path))?;
             self.total += now.len() as u64;
             bytes = later;
         }
@@ -176,7 +176,7 @@ impl Log {
         self.copy(self.head, oldest - self.head, whole.as_file_mut())?;
         whole
             .persist(&self.path)
-            .map_err(|error| in_path(&error.error, "replace", &self.path))?;
+            .map_err(|error| in_path(error.error, "replace", &self.path))?;
         Ok(())
     }
 

@@ -124,7 +124,7 @@ impl Supervisor {
         let child = command.spawn();
         before.thread_set_mask()?;
         let doing = "execute the supervisor";
-        let child = child.map_err(|error| super::disk::in_path(&error, doing, &self.program))?;
+        let child = child.map_err(|error| super::disk::in_path(error, doing, &self.program))?;
         Ok(Ready {
             lifeline: Lifeline(child),
             tag: tag.to_owned(),
@@ -143,6 +143,7 @@ impl Supervisor {
                 ProcessEnd::Interrupted,
             )))));
         }
+        tracing::info!(target: "process", cwd = %spec.cwd.display(), argv = %spec.argv.join(" "), "start");
         let interrupts = self
             .interrupts
             .as_ref()
@@ -244,13 +245,17 @@ impl Running for Supervised {
         self.id.clone()
     }
 
+    #[tracing::instrument(target = "process", skip_all, fields(pid = self.id.pid), err(level = "info"))]
     fn wait(mut self: Box<Self>) -> io::Result<FinishedProcess> {
         let limit = self
             .spec
             .wall
             .and_then(|wall| monotonic().checked_add(wall)?.checked_add(self.slack()));
         match self.next_report(limit)? {
-            Some(SupervisorReport::Ended(ended)) => Ok(ended),
+            Some(SupervisorReport::Ended(ended)) => {
+                tracing::info!(target: "process", end = ?ended.end, leftover_processes = ended.leftover_processes, "end");
+                Ok(ended)
+            }
             Some(SupervisorReport::Failed { why, errno }) => Err(wire::failure(why, errno)),
             Some(SupervisorReport::Started(_)) | None => Err(self.lost()),
         }

@@ -18,6 +18,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 ///
 /// Returns the number of killed processes. A supervisor that is just ending them first gets half of the patience.
 /// Fails with `TimedOut` if some are alive after it.
+#[tracing::instrument(target = "process", skip_all, fields(tag = tag), err(level = "info"))]
 pub fn reap(id: Option<&ProcessId>, tag: &str, patience: Duration) -> io::Result<u32> {
     let watch = clock::Stopwatch::start();
     while watch.elapsed() < patience / 2 && !supervisors(&tree::all()?, tag).is_empty() {

@@ -2,12 +2,8 @@
 //!
 //! The comments are descriptions in the JSON Schema, for authors of the file.
 
-<<<<<<< HEAD
 pub use super::limits::{Amount, BudgetSettings, Limits, Percent, QuotaSettings};
-=======
-pub use super::limits::{Amount, BudgetSettings, Limits};
 pub use crate::machine::policy::LaneTasks;
->>>>>>> h46
 pub use crate::mutation::{NoCoverage, Per};
 pub use crate::task::Placement;
 

@@ -117,12 +117,11 @@ impl ExplainedBox<'_> {
             "parent": self.file.parent_of(at).and_then(|parent| Some(self.rows.get(parent)?.line)),
             "group": row.group, "text": row.text, "requirements": self.requirements.get(at),
         });
-        let Value::Object(facts) = facts else {
+        let Value::Object(mut facts) = facts else {
             return Value::Null;
         };
-        let applies =
-            |(_, fact): &(String, Value)| !matches!(fact, Value::Null | Value::Bool(false));
-        Value::Object(facts.into_iter().filter(applies).collect())
+        facts.retain(|_, fact| !matches!(fact, Value::Null | Value::Bool(false)));
+        Value::Object(facts)
     }
 
     /// A line for people.
